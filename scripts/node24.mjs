@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+// Runs a script under Node 24: this Node if it is new enough, else the one bundled in node_modules.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const platform = process.platform === 'win32' ? 'win' : process.platform;
+const binary = process.platform === 'win32' ? 'node.exe' : 'node';
+const bundled = join(root, 'node_modules', `node-${platform}-${process.arch}`, 'bin', binary);
+const isNewEnough = Number(process.versions.node.split('.')[0]) >= 24;
+const node = isNewEnough ? process.execPath : bundled;
+if (!existsSync(node)) {
+  console.error(
+    `Candlepool needs Node 24. This is Node ${process.versions.node}, and no bundled Node was installed for ${platform}-${process.arch}: install Node 24, or run npm ci again.`,
+  );
+  process.exit(2);
+}
+const child = spawn(node, process.argv.slice(2), {
+  stdio: 'inherit',
+  env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  console.error(`Node 24 could not be started from ${node}: ${error.message}`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
