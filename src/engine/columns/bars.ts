@@ -41,6 +41,8 @@ export interface Bars {
   readonly isResampled: boolean;
   /** For resampled bars: how many have fewer children than an unbroken market gives. */
   readonly partialBars: number;
+  /** For bars resampled from children off the UTC grid (sessions from 09:30): how long after its end a bucket's last child may close, ms; absent: 0. */
+  readonly overhangMs?: number;
 }
 
 /** What is known of a traded instrument (design §2, "Instrument metadata"). */
