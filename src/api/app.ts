@@ -1,0 +1,58 @@
+// App: puts the HTTP service together, in the order a request passes through it.
+import { randomUUID } from 'node:crypto';
+import helmet from '@fastify/helmet';
+import fastify, { type FastifyBaseLogger } from 'fastify';
+import { createSerializerCompiler, validatorCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
+import { BODY_LIMIT_BYTES } from '../tiers.ts';
+import { readJsonBodies } from './body.ts';
+import { drainGracefully } from './draining.ts';
+import { answerFailures, sendProblem } from './failures.ts';
+import { answerUnknownRoutes } from './methods.ts';
+import { problem } from './problems.ts';
+import type { App, Services } from './services.ts';
+
+/** What a caller may choose as its request id; anything else gets one of ours. */
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+/**
+ * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given: the caller ends `services.sql`.
+ *
+ * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `putRoutes` below. Each
+ * route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring` (z.strictObject) and `response`, and a
+ * short handler that throws `problem(CODE, …)`. Path ids go through `pathId`, lists through `listQuery`, POSTs through `answerOnce`.
+ */
+export async function buildApp(services: Services): Promise<App> {
+  const app: App = fastify({
+    loggerInstance: services.log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LIMIT_BYTES,
+    // A stopping process still answers what reaches it; `connection: close` sends the client elsewhere afterwards.
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    // A path that cannot be decoded names nothing.
+    frameworkErrors: (_error, request, reply) =>
+      sendProblem(request, reply.header('x-request-id', request.id), problem('NOT_FOUND')),
+  }).withTypeProvider<FastifyZodOpenApiTypeProvider>();
+
+  app.setValidatorCompiler(validatorCompiler);
+  // The schema is parsed once more on the way out, so that no member leaves that the contract does not list.
+  app.setSerializerCompiler(createSerializerCompiler({ stringify: JSON.stringify }));
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+  });
+  answerFailures(app);
+  answerUnknownRoutes(app);
+  readJsonBodies(app);
+  drainGracefully(app);
+  await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
+  await putRoutes(app, services);
+  await app.ready();
+  return app;
+}
+
+/** Every route of the service, by hand and in reading order. */
+async function putRoutes(_app: App, _services: Services): Promise<void> {}

@@ -1,0 +1,31 @@
+// Body: how a request body becomes a JSON value, with its bytes kept for the idempotency hash.
+import { isUtf8 } from 'node:buffer';
+import type { App } from './services.ts';
+import { problem } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent; null when there was none. */
+    rawBody: Buffer | null;
+  }
+}
+
+/**
+ * Takes application/json and nothing else. A body of no bytes is no body: clients that always send the header may call an action
+ * without one, and a route that needs a body refuses its absence by name. `__proto__` and `constructor.prototype` are refused.
+ */
+export function readJsonBodies(app: App): void {
+  app.decorateRequest('rawBody', null);
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer;
+    if (bytes.length === 0) return done(null, undefined);
+    if (!isUtf8(bytes)) return done(problem('MALFORMED_JSON', { message: 'The body is not valid UTF-8.' }));
+    request.rawBody = bytes;
+    void parse(request, bytes.toString('utf8'), (error, value) => {
+      if (error) done(problem('MALFORMED_JSON', { message: `The body is not valid JSON: ${error.message}` }));
+      else done(null, value);
+    });
+  });
+}

@@ -1,0 +1,28 @@
+// ETags: answers that clients may keep, with 304 when theirs is still the same.
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export interface TaggedBody {
+  /** Serialised JSON. */
+  readonly body: string;
+  /** With its quotes, as the header has it. */
+  readonly etag: string;
+}
+
+/** A strong tag: equal bytes, equal tag, on every host. */
+export function tagged(body: string): TaggedBody {
+  return { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"` };
+}
+
+/** Sends the body, or 304 when the caller named its tag in If-None-Match. */
+export function sendTagged(request: FastifyRequest, reply: FastifyReply, { body, etag }: TaggedBody): FastifyReply {
+  reply.header('etag', etag).header('cache-control', 'private, no-cache');
+  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  return reply.type('application/json; charset=utf-8').send(body);
+}
+
+/** If-None-Match compares weakly (RFC 9110 §13.1.2): `W/` does not count, `*` matches whatever there is. */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);
+}

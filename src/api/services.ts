@@ -1,0 +1,21 @@
+// Services: what the routes are given, and the type of the app they are put on.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
+import type { Config } from '../config.ts';
+import type { Sql } from '../db/connect.ts';
+import type { Log } from '../log.ts';
+
+export interface Services {
+  readonly sql: Sql;
+  readonly config: Config;
+  readonly log: Log;
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  FastifyZodOpenApiTypeProvider
+>;

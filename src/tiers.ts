@@ -1,0 +1,76 @@
+// Tiers: what each subscription may use, in one table; everything that enforces or publishes a limit reads it here.
+
+export const TIERS = ['free', 'plus', 'pro'] as const;
+export type Tier = (typeof TIERS)[number];
+
+export interface TierLimits {
+  /** API keys that are neither revoked nor expired (spec §8). */
+  readonly activeApiKeys: number;
+  /** Leaf conditions of all entries, and of all exits (design §3.4). */
+  readonly entryConditions: number;
+  readonly exitConditions: number;
+  readonly exits: number;
+  /** Expression nodes of one strategy, and how deep they nest. */
+  readonly nodes: number;
+  readonly depth: number;
+  readonly strategies: number;
+  /** Backtests waiting or running at one time. */
+  readonly queuedBacktests: number;
+  readonly barsPerBacktest: number;
+  readonly sweepVariants: number;
+  /** Of one API key. */
+  readonly requestsPerMinute: number;
+  /** strategyAst and signalGraph together, as compact JSON in UTF-8. */
+  readonly payloadBytes: number;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Any body of any tier; larger ones are refused unread. */
+export const BODY_LIMIT_BYTES = 8 * MIB;
+
+export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
+  free: {
+    activeApiKeys: 5,
+    entryConditions: 10,
+    exitConditions: 10,
+    exits: 2,
+    nodes: 64,
+    depth: 16,
+    strategies: 25,
+    queuedBacktests: 100,
+    barsPerBacktest: 1_000_000,
+    sweepVariants: 200,
+    requestsPerMinute: 600,
+    payloadBytes: 256 * KIB,
+  },
+  plus: {
+    activeApiKeys: 20,
+    entryConditions: 30,
+    exitConditions: 30,
+    exits: 5,
+    nodes: 256,
+    depth: 24,
+    strategies: 250,
+    queuedBacktests: 2_000,
+    barsPerBacktest: 10_000_000,
+    sweepVariants: 10_000,
+    requestsPerMinute: 3_000,
+    payloadBytes: MIB,
+  },
+  pro: {
+    activeApiKeys: 50,
+    entryConditions: 100,
+    exitConditions: 100,
+    exits: 20,
+    nodes: 1_024,
+    depth: 32,
+    strategies: 5_000,
+    queuedBacktests: 50_000,
+    barsPerBacktest: 100_000_000,
+    sweepVariants: 1_000_000,
+    requestsPerMinute: 30_000,
+    payloadBytes: 4 * MIB,
+  },
+};
