@@ -6,6 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/long/**', 'test/oracles/**', 'node_modules/**'],
     pool: 'forks',
+    globalSetup: ['test/support/databaseRun.ts'],
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,

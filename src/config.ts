@@ -1,0 +1,105 @@
+// The configuration: every environment variable the service knows, checked by one schema, read in one place.
+import { availableParallelism } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+
+/** The folder the repository lies in; commands work from any current folder. */
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const SWITCH_VALUES = ['on', 'off'] as const;
+
+/** An empty variable counts as absent: `DATABASE_URL= npm start` means the embedded database. */
+const Environment = z.object({
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080).describe('Port of the API; 0 takes a free one.'),
+  HOST: z.string().default('127.0.0.1').describe('Address the API listens on; 0.0.0.0 for every network.'),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
+    .optional()
+    .describe('Postgres to use; absent: an embedded Postgres 18 under DATA_DIR.'),
+  DATA_DIR: z
+    .string()
+    .default(join(ROOT, '.candlepool'))
+    .describe('Folder of market data files and of the embedded database.'),
+  WORKER_THREADS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(512)
+    .default(availableParallelism())
+    .describe('Simulation threads of one worker process; default: one a core.'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Least level that is logged (JSON lines on stderr).'),
+  AUTH_JWKS_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Key set of your identity provider; absent: only tokens that `candlepool token` signs.'),
+  AUTH_ISSUER: z.string().min(1).default('candlepool').describe('The `iss` a management token must carry.'),
+  AUTH_AUDIENCE: z.string().min(1).default('candlepool').describe('The `aud` a management token must carry.'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Base address in links; default: the address the request came to.'),
+  RATE_LIMITS: z.enum(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
+});
+
+/** What a README table of the variables is made from: name, default, meaning. */
+export function describeVariables(): { readonly name: string; readonly default: string; readonly meaning: string }[] {
+  return Object.entries(Environment.shape).map(([name, schema]) => {
+    const parsed = schema.safeParse(undefined);
+    const fallback = parsed.success && parsed.data !== undefined ? String(parsed.data) : '';
+    const machineDependent = { DATA_DIR: '.candlepool in the repository', WORKER_THREADS: 'number of cores' }[name];
+    return { name, default: machineDependent ?? fallback, meaning: schema.description ?? '' };
+  });
+}
+
+export type Config = {
+  readonly port: number;
+  readonly host: string;
+  /** undefined: embedded Postgres under dataDir. */
+  readonly databaseUrl: string | undefined;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly workerThreads: number;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly auth: { readonly jwksUrl: string | undefined; readonly issuer: string; readonly audience: string };
+  /** Without a trailing slash; undefined: the request's own address. */
+  readonly publicUrl: string | undefined;
+  readonly rateLimits: boolean;
+};
+
+/** A variable has a value it cannot have; the message names each with the way out. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads and checks the environment.
+ * @throws ConfigError naming every wrong variable at once.
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const given = Object.fromEntries(
+    Object.keys(Environment.shape).map((name) => [name, env[name] === '' ? undefined : env[name]]),
+  );
+  const parsed = Environment.safeParse(given);
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map((issue) => {
+      const name = String(issue.path[0]);
+      return `${name}=${given[name] ?? ''}: ${issue.message}`;
+    });
+    throw new ConfigError(`Environment: ${faults.join('; ')}. Correct or unset them; README.md lists the variables.`);
+  }
+  const values = parsed.data;
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    databaseUrl: values.DATABASE_URL,
+    dataDir: isAbsolute(values.DATA_DIR) ? values.DATA_DIR : join(process.cwd(), values.DATA_DIR),
+    workerThreads: values.WORKER_THREADS,
+    logLevel: values.LOG_LEVEL,
+    auth: { jwksUrl: values.AUTH_JWKS_URL, issuer: values.AUTH_ISSUER, audience: values.AUTH_AUDIENCE },
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    rateLimits: values.RATE_LIMITS === 'on',
+  };
+}

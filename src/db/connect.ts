@@ -1,0 +1,65 @@
+// A connection pool to Postgres, by way of postgres.js.
+import postgres from 'postgres';
+
+export type Sql = postgres.Sql<{ bigint: number }>;
+export type Transaction = postgres.TransactionSql<{ bigint: number }>;
+/** What a query function takes: the pool or a transaction of it. */
+export type Queryable = Sql | Transaction;
+
+export type ConnectOptions = {
+  /** Connections at most; they are opened when needed. */
+  readonly max?: number;
+  readonly applicationName?: string;
+  /** Called when the server runs out of patience with a connection; for a LISTEN or a lock holder. */
+  readonly onClose?: () => void;
+};
+
+/** Ten is postgres.js's own default and what one API process keeps busy on a few cores. */
+const MAX_CONNECTIONS = 10;
+
+const addresses = new WeakMap<object, string>();
+
+/**
+ * Opens a pool (no connection is made before the first query). Numbers of type int8 arrive as JS numbers: ours are
+ * counts and milliseconds, all below 2^53. Close with `sql.end()`.
+ */
+export function connect(url: string, options: ConnectOptions = {}): Sql {
+  const sql = postgres(url, {
+    ...socketOf(url),
+    max: options.max ?? MAX_CONNECTIONS,
+    onnotice: () => {},
+    ...(options.onClose && { onclose: options.onClose }),
+    connection: { application_name: options.applicationName ?? 'candlepool' },
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+  });
+  addresses.set(sql, url);
+  return sql;
+}
+
+/** The address a pool was opened with, for libraries that bring their own driver (Graphile Worker). */
+export function urlOf(sql: Sql): string {
+  const url = addresses.get(sql);
+  if (url === undefined) throw new Error('urlOf: this pool was not opened by connect()');
+  return url;
+}
+
+/**
+ * The url of a database behind a unix socket, in the form libpq and node-postgres read as well:
+ * the folder of the socket, percent-encoded, stands where the host stands.
+ */
+export function socketUrl(folder: string, user: string, database: string): string {
+  return `postgresql://${user}@${encodeURIComponent(folder)}/${database}`;
+}
+
+/** The same server, another database. */
+export function withDatabase(url: string, database: string): string {
+  const parsed = new URL(url);
+  parsed.pathname = `/${database}`;
+  return parsed.href;
+}
+
+/** postgres.js does not decode a percent-encoded socket folder in a url; handed over as `host`, it takes it. */
+function socketOf(url: string): { host?: string } {
+  const host = decodeURIComponent(new URL(url).hostname);
+  return host.startsWith('/') ? { host } : {};
+}

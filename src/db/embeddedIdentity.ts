@@ -1,0 +1,80 @@
+// Under whose name the embedded Postgres runs: Postgres refuses to run as root, and containers often are root.
+import { spawnSync } from 'node:child_process';
+import { chown, mkdir, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path';
+
+/** `nobody` on Linux. */
+const NOBODY = 65_534;
+
+/** Where root keeps the database when DATA_DIR lies in a folder that `nobody` may not enter. */
+const ROOTS_OWN_FOLDER = '/var/lib/candlepool';
+
+export type Identity =
+  /** Not root: as ourselves. */
+  | { readonly kind: 'self' }
+  /** Root, in a user namespace in which we are not: files stay ours, no folder needs another owner. */
+  | { readonly kind: 'namespace' }
+  /** Root where namespaces are forbidden (Docker's default seccomp): as `nobody`, in folders that are its own. */
+  | { readonly kind: 'nobody' };
+
+export type Spawnable = {
+  readonly command: string;
+  readonly args: string[];
+  readonly uid?: number;
+  readonly gid?: number;
+};
+
+const UNSHARE = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
+
+/** Finds the least intrusive identity that Postgres accepts on this machine. */
+export function chooseIdentity(): Identity {
+  if (process.getuid?.() !== 0) return { kind: 'self' };
+  const isNamespaceAllowed = spawnSync('unshare', [...UNSHARE, 'true'], { stdio: 'ignore' }).status === 0;
+  return { kind: isNamespaceAllowed ? 'namespace' : 'nobody' };
+}
+
+/** The command line that runs `command` under that identity; the process spawned is `command` itself (exec). */
+export function runAs(identity: Identity, command: string, args: readonly string[]): Spawnable {
+  switch (identity.kind) {
+    case 'self':
+      return { command, args: [...args] };
+    case 'namespace':
+      return { command: 'unshare', args: [...UNSHARE, command, ...args] };
+    case 'nobody':
+      return { command, args: [...args], uid: NOBODY, gid: NOBODY };
+  }
+}
+
+/** The folder everything of the embedded Postgres lies in (0700), made if need be. */
+export async function makeHome(dataDir: string, identity: Identity): Promise<string> {
+  let home = join(dataDir, 'postgres');
+  await mkdir(dataDir, { recursive: true });
+  if (identity.kind === 'nobody' && !(await isReachable(dataDir))) {
+    home = join(ROOTS_OWN_FOLDER, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+  }
+  await makePrivate(home, identity);
+  return home;
+}
+
+/** Makes a 0700 folder that belongs to the identity. */
+export async function makePrivate(folder: string, identity: Identity): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  if (identity.kind === 'nobody') await chown(folder, NOBODY, NOBODY);
+}
+
+/** Whether the identity can enter `path`: every folder above, and itself, may be entered by others. */
+export async function isReachableBy(identity: Identity, path: string): Promise<boolean> {
+  return identity.kind !== 'nobody' || (await isReachable(path));
+}
+
+async function isReachable(path: string): Promise<boolean> {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const { mode } = await stat(folder);
+    if ((mode & 0o001) === 0) return false;
+    if (folder === dirname(folder)) return true;
+  }
+}

@@ -1,0 +1,41 @@
+// Brings a database to the current schema: migrations/*.sql in order, then Graphile Worker's own tables.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Logger, runMigrations } from 'graphile-worker';
+import { ROOT } from '../config.ts';
+import { urlOf } from './connect.ts';
+import type { Sql } from './connect.ts';
+
+/** Any number that is ours: two hosts that start at once must not both migrate. */
+const LOCK = 7_233_010;
+
+/**
+ * Runs what has not been run, each file in a transaction of its own, under a lock. Migrations only go forward.
+ * @returns the names of the files that were run now.
+ */
+export async function migrate(sql: Sql): Promise<string[]> {
+  const folder = join(ROOT, 'migrations');
+  const files = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
+  const connection = await sql.reserve();
+  try {
+    await connection`select pg_advisory_lock(${LOCK})`;
+    await connection`
+      create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
+    const applied = new Set((await connection<{ name: string }[]>`select name from migrations`).map((row) => row.name));
+    const pending = files.filter((name) => !applied.has(name));
+    for (const name of pending) {
+      const text = await readFile(join(folder, name), 'utf8');
+      try {
+        await connection.unsafe(`begin;\n${text}\n;insert into migrations (name) values ('${name}');\ncommit`);
+      } catch (error) {
+        await connection`rollback`;
+        throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
+      }
+    }
+    await runMigrations({ connectionString: urlOf(sql), logger: new Logger(() => () => {}) });
+    return pending;
+  } finally {
+    await connection`select pg_advisory_unlock(${LOCK})`;
+    connection.release();
+  }
+}

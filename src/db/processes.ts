@@ -1,0 +1,28 @@
+// What the operating system knows of other processes: whether one lives, and whether it is still the same one.
+import { readFileSync } from 'node:fs';
+
+/** Whether a process runs under that number. A zombie (killed, not yet reaped) does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  return statFields(pid)?.[0] !== 'Z';
+}
+
+/** Number and start of a process: numbers are used again, this pair is not. Without /proc the number alone. */
+export function processStamp(pid: number): string {
+  // Field 22 of /proc/<pid>/stat, start time in clock ticks since boot; field 3 is the first one after the name.
+  return `${pid}:${statFields(pid)?.[19] ?? ''}`;
+}
+
+/** The fields of /proc/<pid>/stat after the command's name, which may itself hold spaces and brackets. */
+function statFields(pid: number): string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,21 @@
+// Which database a command works on: the operator's own, or the embedded one.
+import type { Config } from '../config.ts';
+import { startEmbedded } from './embedded.ts';
+
+export type ResolvedDatabase = AsyncDisposable & {
+  readonly url: string;
+  readonly isEmbedded: boolean;
+};
+
+/**
+ * DATABASE_URL if it is set, else the embedded Postgres under DATA_DIR, started or adopted. Disposing stops only what
+ * this call started.
+ * @throws EmbeddedDatabaseError
+ */
+export async function resolveDatabase(config: Config): Promise<ResolvedDatabase> {
+  if (config.databaseUrl !== undefined) {
+    return { url: config.databaseUrl, isEmbedded: false, [Symbol.asyncDispose]: async () => {} };
+  }
+  const server = await startEmbedded(config.dataDir);
+  return { url: server.url, isEmbedded: true, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
