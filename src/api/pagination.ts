@@ -119,12 +119,18 @@ export async function paginate<Row>(
 ): Promise<Page<Row>> {
   const { limit, cursor, ...selection } = query;
   const after = cursor === undefined ? null : decodeCursor(selection, cursor);
-  const { rows, total } = await select({ limit: limit + 1, after, order: sortOrder(query.sort ?? '') });
+  const order = sortOrder(query.sort ?? '');
+  const { rows, total } = await select({ limit: limit + 1, after, order }).catch((error: unknown) => {
+    throw after !== null && isBadValue(error) ? problem('CURSOR_INVALID') : error;
+  });
   const shown = rows.slice(0, limit);
   const hasMore = rows.length > limit;
   const nextCursor = hasMore ? encodeCursor(selection, shown[shown.length - 1]) : null;
   return { data: shown.map((each) => each.row), pagination: { limit, nextCursor, hasMore, total } };
 }
+
+/** Postgres class 22, data exception: a forged cursor whose value is no date, number or id. */
+const isBadValue = (error: unknown): boolean => /^22/.test(String((error as { readonly code?: unknown }).code));
 
 /** The same over a list in memory, whose order `keyOf` (unique) gives. */
 export function paginateItems<Row>(
