@@ -1,0 +1,230 @@
+// Strategies and their versions. Every query names the workspace: what belongs to another one does not exist here.
+import type { Queryable, Transaction } from './connect.ts';
+import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
+
+export type VersionStatus = 'draft' | 'ready';
+type Json = Readonly<Record<string, unknown>>;
+
+/** What a version holds: payloads as sent, a graph alone with the AST it compiles to. */
+export interface VersionContent {
+  readonly settings: Json;
+  readonly strategyAst: Json;
+  readonly signalGraph: Json | null;
+  readonly strategyHash: string;
+}
+export interface VersionSummary {
+  readonly id: string;
+  readonly strategyId: string;
+  readonly version: number;
+  readonly status: VersionStatus;
+  readonly forkedFromVersionId: string | null;
+  readonly strategyHash: string;
+  readonly createdAt: Date;
+  readonly readyAt: Date | null;
+}
+export type StrategyVersion = VersionSummary & VersionContent;
+
+export interface StrategyHead {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly templateKey: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+export type Strategy = StrategyHead & { readonly versions: readonly StrategyVersion[] };
+export type StrategyRow = StrategyHead & { readonly versions: readonly VersionSummary[] };
+
+const HEAD = `s.id, s.name, s.description, s.template_key as "templateKey", s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+const SUMMARY = `v.id, v.strategy_id as "strategyId", v.version, v.status, v.forked_from_version_id as "forkedFromVersionId",
+  v.strategy_hash as "strategyHash", v.created_at as "createdAt", v.ready_at as "readyAt"`;
+const WHOLE = `${SUMMARY}, v.settings, v.strategy_ast as "strategyAst", v.signal_graph as "signalGraph"`;
+
+/** Payloads go in as text: the json type keeps the author's order of members and what jsonb refuses (\\u0000 in a label). */
+const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+
+export const STRATEGY_SORTS = {
+  createdAt: { expression: 's.created_at', type: 'timestamptz' },
+  updatedAt: { expression: 's.updated_at', type: 'timestamptz' },
+  name: { expression: 's.name', type: 'text' },
+} as const satisfies Record<string, SortColumn>;
+
+export interface StrategyFilters {
+  /** Has a version of this status. */
+  readonly status?: VersionStatus | undefined;
+  /** Part of the name or description, whatever its case. */
+  readonly search?: string | undefined;
+}
+
+export async function listStrategies(
+  sql: Queryable,
+  workspaceId: string,
+  filters: StrategyFilters,
+  page: KeysetPage,
+): Promise<{ rows: { row: StrategyRow; value: string; id: string }[]; total: number }> {
+  const where = sql`
+    s.workspace_id = ${workspaceId}
+    ${filters.status ? sql`and exists (select 1 from strategy_versions v where v.strategy_id = s.id and v.status = ${filters.status})` : sql``}
+    ${filters.search ? sql`and (strpos(lower(s.name), lower(${filters.search})) > 0 or strpos(lower(s.description), lower(${filters.search})) > 0)` : sql``}`;
+  const column = STRATEGY_SORTS[page.order.name as keyof typeof STRATEGY_SORTS];
+  const { value, startsAfter, orderAndLimit } = keyset(sql, column, 's.id', page);
+  const heads = await sql<(StrategyHead & { sortValue: string })[]>`
+    select ${sql.unsafe(HEAD)}, ${value} as "sortValue" from strategies s where ${where} ${startsAfter} ${orderAndLimit}`;
+  const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from strategies s where ${where}`;
+  const versions = await summariesOf(sql, heads.map((head) => head.id)); // prettier-ignore
+  const rows = heads.map(({ sortValue, ...head }) => ({
+    row: { ...head, versions: versions.get(head.id) ?? [] },
+    value: sortValue,
+    id: head.id,
+  }));
+  return { rows, total };
+}
+
+async function summariesOf(sql: Queryable, strategyIds: readonly string[]): Promise<Map<string, VersionSummary[]>> {
+  const rows = await sql<VersionSummary[]>`
+    select ${sql.unsafe(SUMMARY)} from strategy_versions v where v.strategy_id = any(${strategyIds as string[]}::uuid[])
+    order by v.strategy_id, v.version`;
+  return Map.groupBy(rows, (row) => row.strategyId);
+}
+
+export async function countStrategies(sql: Queryable, workspaceId: string): Promise<number> {
+  const [{ total }] = await sql<[{ total: number }]>`
+    select count(*)::int as total from strategies where workspace_id = ${workspaceId}`;
+  return total;
+}
+
+/** Keeps other creations of this workspace waiting until this transaction ends, so that a limit counted now still holds then. */
+export async function lockStrategyCount(tx: Transaction, workspaceId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`strategies:${workspaceId}`}, 0))`;
+}
+
+export async function findStrategy(sql: Queryable, workspaceId: string, id: string): Promise<Strategy | undefined> {
+  const [head] = await sql<StrategyHead[]>`
+    select ${sql.unsafe(HEAD)} from strategies s where s.workspace_id = ${workspaceId} and s.id = ${id}`;
+  if (head === undefined) return undefined;
+  const versions = await sql<StrategyVersion[]>`
+    select ${sql.unsafe(WHOLE)} from strategy_versions v where v.strategy_id = ${id} order by v.version`;
+  return { ...head, versions };
+}
+
+/** A new strategy with draft version 1. */
+export async function insertStrategy(
+  tx: Transaction,
+  workspaceId: string,
+  strategy: { readonly name: string; readonly description: string; readonly templateKey: string | null },
+  content: VersionContent,
+): Promise<Strategy> {
+  const [head] = await tx<[StrategyHead]>`
+    insert into strategies as s (workspace_id, name, description, template_key)
+    values (${workspaceId}, ${strategy.name}, ${strategy.description}, ${strategy.templateKey})
+    returning ${tx.unsafe(HEAD)}`;
+  const version = await insertVersion(tx, workspaceId, head.id, 1, 'draft', content, null);
+  return { ...head, versions: [version] };
+}
+
+/** Holds the strategy for this transaction: two finalizes of it run one after the other. False: there is none. */
+export async function lockStrategy(tx: Transaction, workspaceId: string, id: string): Promise<boolean> {
+  const rows = await tx`select 1 from strategies where workspace_id = ${workspaceId} and id = ${id} for no key update`;
+  return rows.length > 0;
+}
+
+export async function findVersionNumber(
+  sql: Queryable,
+  workspaceId: string,
+  strategyId: string,
+  version: number,
+): Promise<StrategyVersion | undefined> {
+  const [row] = await sql<StrategyVersion[]>`
+    select ${sql.unsafe(WHOLE)} from strategy_versions v
+    where v.workspace_id = ${workspaceId} and v.strategy_id = ${strategyId} and v.version = ${version}`;
+  return row;
+}
+
+/** The versions of this workspace among `ids`, whatever their status; ids it does not have are left out. */
+export async function findVersions(
+  sql: Queryable,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<StrategyVersion[]> {
+  return sql<StrategyVersion[]>`
+    select ${sql.unsafe(WHOLE)} from strategy_versions v
+    where v.workspace_id = ${workspaceId} and v.id = any(${ids as string[]}::uuid[])`;
+}
+
+export async function findVersion(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<StrategyVersion | undefined> {
+  return (await findVersions(sql, workspaceId, [id]))[0];
+}
+
+/** What a backtest runs; undefined: no such version here, or it is a draft (findVersion tells which). */
+export async function getReadyVersion(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<StrategyVersion | undefined> {
+  const version = await findVersion(sql, workspaceId, id);
+  return version?.status === 'ready' ? version : undefined;
+}
+
+/**
+ * Makes a ready version: `draft` becomes it with its id and number and the new content, or without one the next number is taken.
+ * The strategy must be locked (lockStrategy).
+ */
+export async function finalizeVersion(
+  tx: Transaction,
+  workspaceId: string,
+  strategyId: string,
+  draft: VersionSummary | undefined,
+  content: VersionContent,
+  forkedFromVersionId: string | null,
+): Promise<StrategyVersion> {
+  await tx`update strategies set updated_at = now() where id = ${strategyId} and workspace_id = ${workspaceId}`;
+  if (draft === undefined) {
+    const [{ next }] = await tx<[{ next: number }]>`
+      select coalesce(max(version), 0)::int + 1 as next from strategy_versions where strategy_id = ${strategyId}`;
+    return insertVersion(tx, workspaceId, strategyId, next, 'ready', content, forkedFromVersionId);
+  }
+  const [row] = await tx<[StrategyVersion]>`
+    update strategy_versions as v set status = 'ready', ready_at = now(), settings = ${json(content.settings)}::text::json,
+      strategy_ast = ${json(content.strategyAst)}::text::json, signal_graph = ${json(content.signalGraph)}::text::json,
+      strategy_hash = ${content.strategyHash}, forked_from_version_id = ${forkedFromVersionId}
+    where v.id = ${draft.id} and v.workspace_id = ${workspaceId} and v.status = 'draft'
+    returning ${tx.unsafe(WHOLE)}`;
+  return row;
+}
+
+async function insertVersion(
+  tx: Transaction,
+  workspaceId: string,
+  strategyId: string,
+  number: number,
+  status: VersionStatus,
+  content: VersionContent,
+  forkedFromVersionId: string | null,
+): Promise<StrategyVersion> {
+  const [row] = await tx<[StrategyVersion]>`
+    insert into strategy_versions as v (workspace_id, strategy_id, version, status, forked_from_version_id, settings, strategy_ast,
+      signal_graph, strategy_hash, ready_at)
+    values (${workspaceId}, ${strategyId}, ${number}, ${status}, ${forkedFromVersionId}, ${json(content.settings)}::text::json,
+      ${json(content.strategyAst)}::text::json, ${json(content.signalGraph)}::text::json, ${content.strategyHash},
+      ${status === 'ready' ? tx`now()` : null})
+    returning ${tx.unsafe(WHOLE)}`;
+  return row;
+}
+
+/** The oldest other ready version of this workspace with the same canonical content; null: there is none. */
+export async function findDuplicate(
+  sql: Queryable,
+  workspaceId: string,
+  strategyHash: string,
+  exceptId: string,
+): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`
+    select id from strategy_versions
+    where workspace_id = ${workspaceId} and strategy_hash = ${strategyHash} and status = 'ready' and id <> ${exceptId}
+    order by ready_at, id limit 1`;
+  return row?.id ?? null;
+}
