@@ -58,14 +58,11 @@ export const EQUAL: Yardstick = { part: 'highLow', period: 5, factor: 0.05 };
 export const longShadow = body;
 export const veryLongShadow = (c: Candles, i: number): number => 2 * body(c, i);
 
-function partColumn(c: Candles, part: Yardstick['part']): Float64Array {
-  const column = new Float64Array(c.length);
-  const { open, high, low, close } = c;
-  if (part === 'body') for (let i = 0; i < c.length; i++) column[i] = Math.abs(close[i] - open[i]);
-  else if (part === 'highLow') for (let i = 0; i < c.length; i++) column[i] = high[i] - low[i];
-  else for (let i = 0; i < c.length; i++) column[i] = high[i] - low[i] - Math.abs(close[i] - open[i]);
-  return column;
-}
+const PARTS: Readonly<Record<Yardstick['part'], (c: Candles, i: number) => number>> = {
+  body,
+  highLow: (c, i) => c.high[i] - c.low[i],
+  shadows: (c, i) => upperShadow(c, i) + lowerShadow(c, i),
+};
 
 /**
  * The yardstick for each candle from `from` on (rows before are 0), from the candles before it alone.
@@ -75,14 +72,14 @@ function partColumn(c: Candles, part: Yardstick['part']): Float64Array {
  * pattern's lookback less the candle's place in the pattern), then `sum += entering - leaving`. Starting elsewhere gives other last bits.
  */
 export function yardstick(c: Candles, { part, period, factor }: Yardstick, from: number): Float64Array {
-  const ranges = partColumn(c, part);
+  const measure = PARTS[part];
   const out = new Float64Array(c.length);
   const divisor = part === 'shadows' ? 2 : 1;
   let sum = 0;
-  for (let i = from - period; i < from; i++) sum += ranges[i];
+  for (let i = from - period; i < from; i++) sum += measure(c, i);
   for (let i = from; i < c.length; i++) {
     out[i] = (factor * (sum / period)) / divisor;
-    sum += ranges[i] - ranges[i - period];
+    sum += measure(c, i) - measure(c, i - period);
   }
   return out;
 }
