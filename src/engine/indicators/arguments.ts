@@ -1,0 +1,97 @@
+// Arguments: how indicators declare theirs, how they read them, and how a caller's are checked and completed.
+import type { ArgDefinition, Args, ArgValue, IndicatorDefinition } from './definition.ts';
+
+/** TA-Lib's own bound on every period; rows beyond it would make a lookback of years on one-minute bars. */
+export const MAX_LENGTH = 100_000;
+/** TA-Lib's TA_REAL_MAX: the largest real argument it takes. */
+export const MAX_REAL = 3e37;
+
+/** A count of bars, named `length` unless the indicator has several. */
+export function length(defaultValue: number, min = 2, name = 'length'): ArgDefinition {
+  return { name, type: 'int', default: defaultValue, min, max: MAX_LENGTH };
+}
+
+export function real(name: string, defaultValue: number, min = -MAX_REAL, max = MAX_REAL): ArgDefinition {
+  return { name, type: 'float', default: defaultValue, min, max };
+}
+
+export function choice(name: string, defaultValue: string, values: readonly string[]): ArgDefinition {
+  return { name, type: 'choice', default: defaultValue, values };
+}
+
+/** The resolved number of that name: validation has made sure that it is one. */
+export function number(args: Args, name = 'length'): number {
+  return args[name] as number;
+}
+
+export function text(args: Args, name: string): string {
+  return args[name] as string;
+}
+
+/** What is wrong with one argument; `name` is the caller's name for it. */
+export interface ArgIssue {
+  readonly code: 'UNKNOWN_INDICATOR_ARG' | 'INDICATOR_ARG_REQUIRED' | 'INDICATOR_ARG_OUT_OF_RANGE' | 'TYPE_MISMATCH';
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Every arg of `definition`, the given ones checked, the others at their default. Names are ours. */
+export function resolveArgs(definition: Pick<IndicatorDefinition, 'id' | 'args'>, given: Args): { args: Args; issues: ArgIssue[] } {
+  const issues: ArgIssue[] = [];
+  const args: Record<string, ArgValue> = {};
+  for (const arg of definition.args) {
+    const value = given[arg.name];
+    if (value === undefined) {
+      if (arg.required === true) {
+        issues.push({ code: 'INDICATOR_ARG_REQUIRED', name: arg.name, message: `${definition.id} needs the argument ${arg.name}` });
+      }
+      args[arg.name] = arg.default;
+      continue;
+    }
+    const issue = argIssue(arg, value);
+    if (issue !== undefined) issues.push(issue);
+    args[arg.name] = value;
+  }
+  for (const name of Object.keys(given)) {
+    if (!definition.args.some((arg) => arg.name === name)) {
+      const known = definition.args.map((arg) => arg.name).join(', ') || 'none';
+      issues.push({ code: 'UNKNOWN_INDICATOR_ARG', name, message: `${definition.id} has no argument ${name}; it takes: ${known}` });
+    }
+  }
+  return { args, issues };
+}
+
+/** Why `value` cannot be the argument, undefined when it can. */
+export function argIssue(arg: ArgDefinition, value: unknown): ArgIssue | undefined {
+  const { name } = arg;
+  switch (arg.type) {
+    case 'bool':
+      return typeof value === 'boolean' ? undefined : { code: 'TYPE_MISMATCH', name, message: `${name} must be true or false` };
+    case 'choice': {
+      if (typeof value === 'string' && arg.values!.includes(value)) return undefined;
+      const code = typeof value === 'string' ? 'INDICATOR_ARG_OUT_OF_RANGE' : 'TYPE_MISMATCH';
+      return { code, name, message: `${name} must be one of ${arg.values!.join(', ')}` };
+    }
+    case 'int':
+    case 'float': {
+      const isRight = typeof value === 'number' && (arg.type === 'int' ? Number.isInteger(value) : Number.isFinite(value));
+      if (!isRight) return { code: 'TYPE_MISMATCH', name, message: `${name} must be ${arg.type === 'int' ? 'an integer' : 'a number'}` };
+      if (value >= (arg.min ?? -Infinity) && value <= (arg.max ?? Infinity)) return undefined;
+      const message = `${name} must be between ${arg.min ?? '-∞'} and ${arg.max ?? '∞'}, not ${value}`;
+      return { code: 'INDICATOR_ARG_OUT_OF_RANGE', name, message };
+    }
+  }
+}
+
+/** TA-Lib's arguments under our names: TA-Lib's defaults where absent, MA type numbers as names. */
+export function resolveTalibArgs(definition: IndicatorDefinition, given: Readonly<Record<string, unknown>>): { args: Args; issues: ArgIssue[] } {
+  const talib = definition.talib!;
+  const ours: Record<string, ArgValue> = { ...talib.defaults };
+  for (const [name, value] of Object.entries(given)) {
+    const names = talib.choices?.[name];
+    const isChoice = names !== undefined && Number.isInteger(value);
+    // A number no MA type has stays a number, and is refused below as one.
+    ours[talib.args[name] ?? name] = (isChoice ? (names[value as number] ?? value) : value) as ArgValue;
+  }
+  return resolveArgs(definition, ours);
+}

@@ -1,0 +1,43 @@
+// Rates of change: the value against the one `length` bars before, as difference, share, ratio and percent.
+import { length, number } from './arguments.ts';
+import type { IndicatorDefinition } from './definition.ts';
+
+/** One member of the family: what is made of the value and the earlier one. */
+function rate(
+  id: string,
+  aliases: readonly string[],
+  name: string,
+  formula: string,
+  change: (value: number, earlier: number) => number,
+): IndicatorDefinition {
+  return {
+    id,
+    aliases,
+    name,
+    category: 'momentum',
+    talib: { name: id.toUpperCase(), args: { timeperiod: 'length' }, outputs: ['real'] },
+    inputs: ['source'],
+    args: [length(10, 1)],
+    outputs: [{ name: 'value', kind: 'free' }],
+    formula: `${formula} (TA-Lib ${id.toUpperCase()})`,
+    lookback: (args) => number(args),
+    compute([source], args, [out]) {
+      const span = number(args);
+      for (let row = span; row < out.length; row++) out[row] = change(source[row], source[row - span]);
+    },
+  };
+}
+
+export const mom = rate('mom', ['momentum'], 'Momentum', 'x - x[length]', (value, earlier) => value - earlier);
+export const roc = rate('roc', ['rate_of_change'], 'Rate of Change', '100·(x/x[length] - 1); 0 where x[length] is 0', (value, earlier) =>
+  earlier === 0 ? 0 : (value / earlier - 1) * 100,
+);
+export const rocP = rate('rocp', [], 'Rate of Change, share', '(x - x[length])/x[length]; 0 where x[length] is 0', (value, earlier) =>
+  earlier === 0 ? 0 : (value - earlier) / earlier,
+);
+export const rocR = rate('rocr', [], 'Rate of Change, ratio', 'x/x[length]; 0 where x[length] is 0', (value, earlier) =>
+  earlier === 0 ? 0 : value / earlier,
+);
+export const rocR100 = rate('rocr100', [], 'Rate of Change, ratio times 100', '100·x/x[length]; 0 where x[length] is 0', (value, earlier) =>
+  earlier === 0 ? 0 : (value / earlier) * 100,
+);

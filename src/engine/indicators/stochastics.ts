@@ -1,0 +1,183 @@
+// Stochastics: where the close stands in the range of the last bars, raw, smoothed, of RSI, and as %R.
+import { chosen, maNames, maType } from './averages.ts';
+import { length, number } from './arguments.ts';
+import type { Args, IndicatorDefinition } from './definition.ts';
+import { rollingMax, rollingMin } from './extremes.ts';
+import { relativeStrength } from './strength.ts';
+import { isZeroBeside } from './zero.ts';
+
+const BOUNDED = { kind: 'bounded', min: 0, max: 100 } as const;
+const K_AND_D = [
+  { name: 'k', ...BOUNDED },
+  { name: 'd', ...BOUNDED },
+] as const;
+
+const slowLookback = (args: Args): number =>
+  number(args, 'k_length') -
+  1 +
+  chosen(args, number(args, 'k_smooth'), 'k_ma_type').lookback(number(args, 'k_smooth')) +
+  chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length'));
+
+export const stoch: IndicatorDefinition = {
+  id: 'stoch',
+  aliases: ['stochastic', 'slow_stochastic'],
+  name: 'Stochastic Oscillator',
+  category: 'momentum',
+  talib: {
+    name: 'STOCH',
+    args: { fastk_period: 'k_length', slowk_period: 'k_smooth', slowk_matype: 'k_ma_type', slowd_period: 'd_length', slowd_matype: 'd_ma_type' },
+    outputs: ['slowk', 'slowd'],
+    defaults: { k_length: 5 },
+    choices: { slowk_matype: maNames('sma'), slowd_matype: maNames('sma') },
+  },
+  inputs: ['high', 'low', 'close'],
+  args: [length(14, 1, 'k_length'), length(3, 1, 'k_smooth'), length(3, 1, 'd_length'), maType('sma', 'k_ma_type'), maType('sma', 'd_ma_type')],
+  outputs: K_AND_D,
+  formula: 'k = ma(100·(close - lowest)/(highest - lowest), k_smooth), d = ma(k, d_length); 0 on a flat window (TA-Lib STOCH, whose default k_length is 5)',
+  lookback: slowLookback,
+  compute([high, low, close], args, [k, d]) {
+    slowStochastic(high, low, close, args, k, d);
+  },
+};
+
+export const stochF: IndicatorDefinition = {
+  id: 'stochf',
+  aliases: ['fast_stochastic', 'stoch_fast'],
+  name: 'Fast Stochastic Oscillator',
+  category: 'momentum',
+  talib: {
+    name: 'STOCHF',
+    args: { fastk_period: 'k_length', fastd_period: 'd_length', fastd_matype: 'd_ma_type' },
+    outputs: ['fastk', 'fastd'],
+    defaults: { k_length: 5 },
+    choices: { fastd_matype: maNames('sma') },
+  },
+  inputs: ['high', 'low', 'close'],
+  args: [length(14, 1, 'k_length'), length(3, 1, 'd_length'), maType('sma', 'd_ma_type')],
+  outputs: K_AND_D,
+  formula: 'k = 100·(close - lowest)/(highest - lowest), d = ma(k, d_length) (TA-Lib STOCHF, whose default k_length is 5)',
+  lookback: (args) =>
+    number(args, 'k_length') - 1 + chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length')),
+  compute([high, low, close], args, [k, d]) {
+    rawStochastic(high, low, close, 0, number(args, 'k_length'), k);
+    const dLength = number(args, 'd_length');
+    const first = number(args, 'k_length') - 1;
+    const average = chosen(args, dLength, 'd_ma_type');
+    average.compute(k, first, dLength, d);
+    k.fill(NaN, 0, first + average.lookback(dLength));
+  },
+};
+
+export const kdj: IndicatorDefinition = {
+  id: 'kdj',
+  aliases: [],
+  name: 'KDJ',
+  category: 'momentum',
+  talib: {
+    name: 'KDJ',
+    args: { fastk_period: 'k_length', slowk_period: 'k_smooth', slowk_matype: 'k_ma_type', slowd_period: 'd_length', slowd_matype: 'd_ma_type' },
+    outputs: ['k', 'd', 'j'],
+    choices: { slowk_matype: maNames('rma'), slowd_matype: maNames('rma') },
+  },
+  inputs: ['high', 'low', 'close'],
+  args: [length(9, 1, 'k_length'), length(3, 1, 'k_smooth'), length(3, 1, 'd_length'), maType('rma', 'k_ma_type'), maType('rma', 'd_ma_type')],
+  outputs: [...K_AND_D, { name: 'j', kind: 'free' }],
+  formula: 'the stochastic with Wilder averages, j = 3k - 2d (TA-Lib KDJ)',
+  lookback: slowLookback,
+  compute([high, low, close], args, [k, d, j]) {
+    slowStochastic(high, low, close, args, k, d);
+    for (let row = slowLookback(args); row < j.length; row++) j[row] = 3 * k[row] - 2 * d[row];
+  },
+};
+
+/** RSI stands in for high, low and close alike. */
+export const stochRsi: IndicatorDefinition = {
+  id: 'stochrsi',
+  aliases: [],
+  name: 'Stochastic RSI (fast)',
+  category: 'momentum',
+  talib: {
+    name: 'STOCHRSI',
+    args: { timeperiod: 'length', fastk_period: 'k_length', fastd_period: 'd_length', fastd_matype: 'd_ma_type' },
+    outputs: ['fastk', 'fastd'],
+    defaults: { k_length: 5 },
+    choices: { fastd_matype: maNames('sma') },
+  },
+  inputs: ['source'],
+  args: [length(14), length(14, 1, 'k_length'), length(3, 1, 'd_length'), maType('sma', 'd_ma_type')],
+  outputs: K_AND_D,
+  formula: 'the fast stochastic of rsi(length), k not smoothed (TA-Lib STOCHRSI, whose default k_length is 5)',
+  lookback: (args) =>
+    number(args) +
+    number(args, 'k_length') -
+    1 +
+    chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length')),
+  compute([source], args, [k, d]) {
+    const rsi = new Float64Array(source.length);
+    relativeStrength(source, number(args), rsi);
+    rawStochastic(rsi, rsi, rsi, number(args), number(args, 'k_length'), k);
+    const dLength = number(args, 'd_length');
+    const first = number(args) + number(args, 'k_length') - 1;
+    const average = chosen(args, dLength, 'd_ma_type');
+    average.compute(k, first, dLength, d);
+    k.fill(NaN, 0, first + average.lookback(dLength));
+  },
+};
+
+export const willR: IndicatorDefinition = {
+  id: 'willr',
+  aliases: ['williams_r', 'wpr'],
+  name: "Williams' %R",
+  category: 'momentum',
+  talib: { name: 'WILLR', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['high', 'low', 'close'],
+  args: [length(14)],
+  outputs: [{ name: 'value', kind: 'bounded', min: -100, max: 0 }],
+  formula: '-100·(highest - close)/(highest - lowest); 0 on a flat window (TA-Lib WILLR)',
+  lookback: (args) => number(args) - 1,
+  compute([high, low, close], args, [out]) {
+    const lows = new Float64Array(out.length);
+    rollingMax(high, 0, number(args), out);
+    rollingMin(low, 0, number(args), lows);
+    for (let row = number(args) - 1; row < out.length; row++) {
+      const range = (out[row] - lows[row]) / -100;
+      out[row] = range === 0 ? 0 : (out[row] - close[row]) / range;
+    }
+  },
+};
+
+/** 100·(close - lowest)/(highest - lowest) over `length` rows, from row first+length-1. */
+function rawStochastic(
+  high: Float64Array,
+  low: Float64Array,
+  close: Float64Array,
+  first: number,
+  length: number,
+  out: Float64Array,
+): void {
+  const n = close.length;
+  const lows = new Float64Array(n);
+  rollingMax(high, first, length, out);
+  rollingMin(low, first, length, lows);
+  for (let row = first + length - 1; row < n; row++) {
+    const top = out[row];
+    const bottom = lows[row];
+    const range = top - bottom;
+    out[row] = isZeroBeside(range, Math.abs(top) + Math.abs(bottom)) ? 0 : (close[row] - bottom) / (range / 100);
+  }
+}
+
+function slowStochastic(high: Float64Array, low: Float64Array, close: Float64Array, args: Args, k: Float64Array, d: Float64Array): void {
+  const raw = new Float64Array(close.length);
+  const kLength = number(args, 'k_length');
+  const kSmooth = number(args, 'k_smooth');
+  const dLength = number(args, 'd_length');
+  rawStochastic(high, low, close, 0, kLength, raw);
+  const kAverage = chosen(args, kSmooth, 'k_ma_type');
+  const dAverage = chosen(args, dLength, 'd_ma_type');
+  kAverage.compute(raw, kLength - 1, kSmooth, k);
+  const first = kLength - 1 + kAverage.lookback(kSmooth);
+  dAverage.compute(k, first, dLength, d);
+  // k is known earlier than d; both begin together (TA-Lib).
+  k.fill(NaN, 0, first + dAverage.lookback(dLength));
+}

@@ -1,0 +1,104 @@
+// Strength: gains against losses, by Wilder (RSI, CMO), by sums (CMOU, IMI), and by money flow (MFI).
+import { length, number } from './arguments.ts';
+import type { IndicatorDefinition } from './definition.ts';
+import { wilderStable } from './stability.ts';
+import { isZeroBeside } from './zero.ts';
+
+const BOUNDED = { name: 'value', kind: 'bounded', min: 0, max: 100 } as const;
+
+export const rsi: IndicatorDefinition = {
+  id: 'rsi',
+  aliases: ['relative_strength_index'],
+  name: 'Relative Strength Index',
+  category: 'momentum',
+  talib: { name: 'RSI', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['source'],
+  args: [length(14)],
+  outputs: [BOUNDED],
+  formula: '100·rma(gain)/(rma(gain) + rma(loss)), seeded with the means of the first length changes; 0 when nothing moved (TA-Lib RSI; Wilder 1978)',
+  lookback: (args) => number(args),
+  stableLookback: (args) => 1 + wilderStable(number(args)),
+  compute: ([source], args, [out]) => relativeStrength(source, number(args), out),
+};
+
+export const mfi: IndicatorDefinition = {
+  id: 'mfi',
+  aliases: ['money_flow_index'],
+  name: 'Money Flow Index',
+  category: 'momentum',
+  talib: { name: 'MFI', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['high', 'low', 'close', 'volume'],
+  args: [length(14)],
+  outputs: [BOUNDED],
+  formula: '100·Σ up flow / Σ flow, flow = typical price·volume of bars whose typical price moved (TA-Lib MFI; Quong and Soudack 1989)',
+  lookback: (args) => number(args),
+  compute: ([high, low, close, volume], args, [out]) => moneyFlow(high, low, close, volume, number(args), out),
+};
+
+/** Gain and loss are split without a branch, (|d| ± d)/2: the sign of a price change is a coin toss that no branch predictor learns. */
+export function relativeStrength(source: Float64Array, length: number, out: Float64Array): void {
+  const n = source.length;
+  if (length >= n) return;
+  let gain = 0;
+  let size = 0;
+  for (let row = 1; row <= length; row++) {
+    const change = source[row] - source[row - 1];
+    gain += change > 0 ? change : 0;
+    size += Math.abs(change);
+  }
+  const share = 1 / length;
+  const keep = 1 - share;
+  gain *= share;
+  size *= share;
+  out[length] = size > 0 ? 100 * (gain / size) : 0;
+  let previous = source[length];
+  for (let row = length + 1; row < n; row++) {
+    const value = source[row];
+    const change = value - previous;
+    previous = value;
+    const distance = Math.abs(change);
+    gain = keep * gain + 0.5 * share * (distance + change);
+    size = keep * size + share * distance;
+    out[row] = size > 0 ? 100 * (gain / size) : 0;
+  }
+}
+
+function moneyFlow(
+  high: Float64Array,
+  low: Float64Array,
+  close: Float64Array,
+  volume: Float64Array,
+  length: number,
+  out: Float64Array,
+): void {
+  const n = close.length;
+  const flows = new Float64Array(n);
+  let previous = (high[0] + low[0] + close[0]) / 3;
+  let up = 0;
+  let down = 0;
+  let stillRows = 0;
+  for (let row = 1; row < n; row++) {
+    if (row > length) {
+      const dropped = flows[row - length];
+      up -= dropped > 0 ? dropped : 0;
+      down -= dropped < 0 ? -dropped : 0;
+    }
+    const typical = (high[row] + low[row] + close[row]) / 3;
+    const change = typical - previous;
+    const isStill = isZeroBeside(change, Math.abs(typical) + Math.abs(previous));
+    previous = typical;
+    const flow = isStill ? 0 : typical * volume[row];
+    flows[row] = change < 0 ? -flow : flow;
+    up += change < 0 ? 0 : flow;
+    down += change < 0 ? flow : 0;
+    stillRows = flow === 0 ? stillRows + 1 : 0;
+    // An empty window holds the residue of what left it; it is worth nothing.
+    if (stillRows >= length) {
+      up = 0;
+      down = 0;
+    }
+    if (row < length) continue;
+    const total = up + down;
+    out[row] = total <= 0 ? 0 : 100 * (Math.min(Math.max(up, 0), total) / total);
+  }
+}

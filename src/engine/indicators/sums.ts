@@ -1,0 +1,140 @@
+// Sums over a moving window: exact ones for means that are compared with prices, re-seeded ones for second moments.
+
+/**
+ * Rows between two fresh starts of a running sum, at absolute row numbers so that a value never depends on where a run began.
+ * A naive running variance drifts to 3e-8 over a million rows, re-seeded it stays at 2e-13. Long windows are re-seeded less often:
+ * a fresh start costs `length` additions.
+ */
+const reseedRows = (length: number): number => Math.max(256, 8 * length);
+
+/**
+ * out[row] = Σ source[row-length+1 … row], rows first+length-1 … n-1, rounded once.
+ * The running sum is kept as an unevaluated pair high + low (Knuth's TwoSum), which loses nothing for values of similar size.
+ */
+export function rollingSum(source: Float64Array, first: number, length: number, out: Float64Array): void {
+  const n = source.length;
+  const interval = reseedRows(length);
+  let row = first + length - 1;
+  while (row < n) {
+    const stop = Math.min(n, (Math.floor(row / interval) + 1) * interval);
+    let high = 0;
+    let low = 0;
+    for (let i = row - length + 1; i <= row; i++) {
+      const value = source[i];
+      const sum = high + value;
+      const part = sum - high;
+      low += high - (sum - part) + (value - part);
+      high = sum;
+    }
+    out[row] = high + low;
+    for (row++; row < stop; row++) {
+      const added = source[row];
+      const dropped = source[row - length];
+      // The change first, so that only one addition a row waits for the row before.
+      const change = added - dropped;
+      const back = change - added;
+      const changeLow = added - (change - back) - (dropped + back);
+      const sum = high + change;
+      const part = sum - high;
+      low += high - (sum - part) + (change - part) + changeLow;
+      high = sum;
+      out[row] = high + low;
+    }
+  }
+}
+
+/** 2^27 + 1: multiplying by it splits a double into two halves whose products with an integer below 2^26 are exact (Veltkamp). */
+const SPLITTER = 134_217_729;
+
+/**
+ * out[row] = the mean of source[row-length+1 … row], rows first+length-1 … n-1, correctly rounded: the mean of equal values is that
+ * value, and two windows of equal mean give equal numbers (semantics §1.5). Dividing the rounded sum would not do: 3 × 6 in three
+ * bits is 16, and 16 / 3 is 5. The sum is divided approximately and the exact remainder put right.
+ */
+export function rollingMean(source: Float64Array, first: number, length: number, out: Float64Array): void {
+  const n = source.length;
+  const interval = reseedRows(length);
+  const inverse = 1 / length;
+  let row = first + length - 1;
+  while (row < n) {
+    const stop = Math.min(n, (Math.floor(row / interval) + 1) * interval);
+    let high = 0;
+    let low = 0;
+    for (let i = row - length + 1; i < row; i++) {
+      const value = source[i];
+      const sum = high + value;
+      const part = sum - high;
+      low += high - (sum - part) + (value - part);
+      high = sum;
+    }
+    // The first row of the stretch drops nothing: its window has length - 1 values so far.
+    let dropped = 0;
+    for (; row < stop; row++) {
+      const added = source[row];
+      const change = added - dropped;
+      const back = change - added;
+      const changeLow = added - (change - back) - (dropped + back);
+      const sum = high + change;
+      const part = sum - high;
+      low += high - (sum - part) + (change - part) + changeLow;
+      high = sum;
+      dropped = source[row - length + 1];
+      const total = high + low;
+      const totalPart = total - high;
+      const rest = high - (total - totalPart) + (low - totalPart);
+      const quotient = total * inverse;
+      const scaled = quotient * SPLITTER;
+      const upper = scaled - (scaled - quotient);
+      out[row] = quotient + (total - upper * length - (quotient - upper) * length + rest) * inverse;
+    }
+  }
+}
+
+/**
+ * out[row] = the variance of source[row-length+1 … row] with divisor length - ddof, never negative and exactly 0 for equal values.
+ * Deviations are measured from a value near the window, and taken anew, in two passes, wherever their sums have lost digits
+ * (the thresholds are those of TA-Lib 0.8's VAR: a spread below 1e-6 of the deviations, or an outlier that has just left).
+ */
+export function rollingVariance(source: Float64Array, first: number, length: number, out: Float64Array, ddof = 0): void {
+  const n = source.length;
+  const interval = reseedRows(length);
+  const inverse = 1 / length;
+  const correction = length / (length - ddof);
+  let shift = 0;
+  let sum = 0;
+  let squares = 0;
+  let removed = 0;
+  for (let row = first + length - 1; row < n; row++) {
+    const isSeed = row === first + length - 1 || row % interval === 0;
+    if (!isSeed) {
+      const added = source[row] - shift;
+      sum += added;
+      squares += added * added;
+    }
+    let mean = sum * inverse;
+    let variance = squares * inverse - mean * mean;
+    const oldest = source[row - length + 1] - shift;
+    const remaining = squares - oldest * oldest;
+    if (isSeed || variance < 1e-6 * remaining * inverse || removed > 1e6 * squares) {
+      let total = 0;
+      for (let i = row - length + 1; i <= row; i++) total += source[i];
+      shift = total * inverse;
+      sum = 0;
+      squares = 0;
+      for (let i = row - length + 1; i <= row; i++) {
+        const deviation = source[i] - shift;
+        sum += deviation;
+        squares += deviation * deviation;
+      }
+      mean = sum * inverse;
+      variance = squares * inverse - mean * mean;
+      // Below that share the spread is the rounding of the mean itself.
+      if (variance < 1e-12 * squares * inverse) variance = 0;
+    }
+    out[row] = variance * correction;
+    const dropped = source[row - length + 1] - shift;
+    sum -= dropped;
+    removed = dropped * dropped;
+    squares -= removed;
+  }
+}
