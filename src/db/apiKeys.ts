@@ -1,0 +1,126 @@
+// The api_keys table: what a key may do and whether it still may. The secret's hash never leaves through a list.
+import type { Tier } from '../tiers.ts';
+import type { Queryable } from './connect.ts';
+
+export const API_KEY_SCOPES = [
+  'workspace_read',
+  'system_strategies_read',
+  'strategies_read',
+  'strategies_write',
+  'backtests_read',
+  'backtests_write',
+] as const;
+export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
+export const API_KEY_ROLES = ['member', 'viewer'] as const;
+export type ApiKeyRole = (typeof API_KEY_ROLES)[number];
+export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
+export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];
+
+/** Revoked wins over expired (spec §3.1). The database's clock decides, so that all hosts agree. */
+const statusOf = (sql: Queryable) => sql`
+  case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end`;
+
+/** Everything one request needs to know of its key. */
+export type ApiKeyLookup = {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly secretHash: string;
+  readonly role: ApiKeyRole;
+  /** Separated by blanks: parsing an array on every request costs more than splitting once a distinct value. */
+  readonly scopes: string;
+  readonly status: ApiKeyStatus;
+  readonly expiresAt: Date | null;
+  readonly isCreatorActive: boolean;
+  readonly tier: Tier;
+};
+
+/** One row by the public part of a key; the one query of an authenticated request. */
+export async function findApiKey(sql: Queryable, keyId: string): Promise<ApiKeyLookup | null> {
+  const [row] = await sql<ApiKeyLookup[]>`
+    select k.id, k.workspace_id as "workspaceId", k.name, k.secret_hash as "secretHash", k.role,
+      array_to_string(k.scopes, ' ') as scopes, k.expires_at as "expiresAt", w.tier,
+      case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end
+        as status,
+      m.user_id is not null as "isCreatorActive"
+    from api_keys k
+    join workspaces w on w.id = k.workspace_id
+    left join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by and m.ended_at is null
+    where k.key_id = ${keyId}`;
+  return row ?? null;
+}
+
+export type ApiKeyRow = {
+  readonly id: string;
+  readonly keyId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly role: ApiKeyRole;
+  readonly scopes: ApiKeyScope[];
+  readonly status: ApiKeyStatus;
+  readonly lastUsedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly createdAt: Date;
+  readonly createdBy: { readonly id: string; readonly email: string; readonly name: string };
+};
+
+/** All keys of a workspace, revoked and expired ones too, newest first. */
+export async function listApiKeys(sql: Queryable, workspaceId: string): Promise<ApiKeyRow[]> {
+  return sql<ApiKeyRow[]>`
+    select k.id, k.key_id as "keyId", k.name, k.description, k.role, k.scopes, ${statusOf(sql)} as status,
+      k.last_used_at as "lastUsedAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
+      k.created_at as "createdAt", json_build_object('id', u.id, 'email', u.email, 'name', u.name) as "createdBy"
+    from api_keys k join users u on u.id = k.created_by
+    where k.workspace_id = ${workspaceId}
+    order by k.created_at desc, k.id desc`;
+}
+
+/** Keys that are neither revoked nor expired: what counts against the quota. */
+export async function countActiveApiKeys(sql: Queryable, workspaceId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from api_keys k where k.workspace_id = ${workspaceId} and ${statusOf(sql)} = 'active'`;
+  return row.count;
+}
+
+export type NewApiKey = {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly secretHash: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly role: ApiKeyRole;
+  readonly scopes: readonly ApiKeyScope[];
+  readonly createdBy: string;
+  readonly expiresAt: Date | null;
+};
+
+export async function insertApiKey(sql: Queryable, key: NewApiKey): Promise<{ id: string; createdAt: Date }> {
+  const [row] = await sql<{ id: string; createdAt: Date }[]>`
+    insert into api_keys (workspace_id, key_id, secret_hash, name, description, role, scopes, created_by, expires_at)
+    values (${key.workspaceId}, ${key.keyId}, ${key.secretHash}, ${key.name}, ${key.description}, ${key.role},
+      ${[...key.scopes]}, ${key.createdBy}, ${key.expiresAt})
+    returning id, created_at as "createdAt"`;
+  return row;
+}
+
+/** Revokes, or says when it was revoked; null when the workspace has no such key. */
+export async function revokeApiKey(sql: Queryable, workspaceId: string, id: string): Promise<Date | null> {
+  const [row] = await sql<{ revokedAt: Date }[]>`
+    update api_keys set revoked_at = coalesce(revoked_at, now())
+    where id = ${id} and workspace_id = ${workspaceId} returning revoked_at as "revokedAt"`;
+  return row?.revokedAt ?? null;
+}
+
+/** Notes uses, in one statement; a use less than `graceMs` after the noted one changes nothing, on whichever host it was. */
+export async function noteApiKeyUses(
+  sql: Queryable,
+  uses: readonly { readonly id: string; readonly at: Date }[],
+  graceMs: number,
+): Promise<void> {
+  await sql`
+    update api_keys k set last_used_at = used.at
+    from (select unnest(${uses.map((use) => use.id)}::uuid[]) as id, unnest(${uses.map((use) => use.at)}::timestamptz[]) as at) used
+    where k.id = used.id
+      and (k.last_used_at is null or k.last_used_at <= used.at - ${graceMs} * interval '1 millisecond')`;
+}

@@ -1,0 +1,77 @@
+// The users and members tables: who people are, and which workspaces they belong to.
+import type { Tier } from '../tiers.ts';
+import type { Queryable } from './connect.ts';
+
+export const MEMBER_ROLES = ['owner', 'admin', 'member'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+/** The roles that may manage a workspace (spec §4.2). */
+export const MANAGING_ROLES: readonly MemberRole[] = ['owner', 'admin'];
+
+export type User = { readonly id: string; readonly subject: string; readonly email: string; readonly name: string };
+export type Membership = {
+  readonly workspaceId: string;
+  readonly userId: string;
+  readonly role: MemberRole;
+  readonly tier: Tier;
+};
+
+/**
+ * The user of an e-mail address, made if there is none. Addresses are compared without regard to case. `subject` is the
+ * `sub` of the user's tokens; a user made without one gets its own id.
+ * @throws a unique violation (23505) when another user has that subject.
+ */
+export async function upsertUser(sql: Queryable, user: { email: string; subject?: string }): Promise<User> {
+  const email = user.email.trim();
+  const subject = user.subject ?? null;
+  const [row] = await sql<User[]>`
+    with fresh as (select uuidv7() as id)
+    insert into users (id, subject, email, name)
+    select id, coalesce(${subject}, id::text), ${email}, ${email.split('@')[0]} from fresh
+    on conflict (lower(email)) do update set subject = coalesce(${subject}, users.subject)
+    returning id, subject, email, name`;
+  return row;
+}
+
+/** Gives the user that role, beginning or resuming the membership. */
+export async function upsertMember(
+  sql: Queryable,
+  member: { workspaceId: string; userId: string; role: MemberRole },
+): Promise<void> {
+  await sql`
+    insert into members (workspace_id, user_id, role) values (${member.workspaceId}, ${member.userId}, ${member.role})
+    on conflict (workspace_id, user_id) do update set role = excluded.role, ended_at = null`;
+}
+
+/** Ends a membership; the keys its user made are refused from the next request on. @returns whether there was one. */
+export async function endMember(sql: Queryable, workspaceId: string, userId: string): Promise<boolean> {
+  const rows = await sql`
+    update members set ended_at = now()
+    where workspace_id = ${workspaceId} and user_id = ${userId} and ended_at is null returning user_id`;
+  return rows.length > 0;
+}
+
+/** What the bearer of a token with this `sub` is in a workspace; null: nothing, or there is no such workspace. */
+export async function findMembership(sql: Queryable, subject: string, workspaceId: string): Promise<Membership | null> {
+  const [row] = await sql<Membership[]>`
+    select m.workspace_id as "workspaceId", m.user_id as "userId", m.role, w.tier
+    from users u
+    join members m on m.user_id = u.id and m.workspace_id = ${workspaceId} and m.ended_at is null
+    join workspaces w on w.id = m.workspace_id
+    where u.subject = ${subject}`;
+  return row ?? null;
+}
+
+/** The member with that address, or without one the oldest owner: whom a command acts as. */
+export async function findActingMember(
+  sql: Queryable,
+  workspaceId: string,
+  email: string | undefined,
+): Promise<(User & { readonly role: MemberRole }) | null> {
+  const [row] = await sql<(User & { role: MemberRole })[]>`
+    select u.id, u.subject, u.email, u.name, m.role
+    from members m join users u on u.id = m.user_id
+    where m.workspace_id = ${workspaceId} and m.ended_at is null
+      and ${email === undefined ? sql`m.role = 'owner'` : sql`lower(u.email) = lower(${email.trim()})`}
+    order by m.created_at, u.id limit 1`;
+  return row ?? null;
+}
