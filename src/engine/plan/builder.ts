@@ -1,0 +1,103 @@
+// The builder of a plan: adds steps once each (hash-consing), folds constants, and brings columns onto the bars that ask for them.
+import { createHash } from 'node:crypto';
+import { mathOf } from '../columns/kernels/math.ts';
+import type { ConditionOperation, ConditionStep, Frame, Slot, Step, ValueOperation, ValueStep } from './plan.ts';
+
+/** Keys longer than this are replaced by their hash, so that a deep graph has short keys. */
+const MAX_KEY_LENGTH = 400;
+
+export const sameFrame = (a: Frame, b: Frame): boolean => a.symbol === b.symbol && a.timeframe === b.timeframe;
+export const frameText = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
+
+export class PlanBuilder {
+  readonly base: Frame;
+  readonly steps: Step[] = [];
+  readonly #slots = new Map<string, Slot>();
+
+  constructor(base: Frame) {
+    this.base = base;
+  }
+
+  /** The slot of a value step, new only if no equal one exists. */
+  value(operation: ValueOperation, inputs: readonly Slot[], frame: Frame): Slot {
+    const key = this.#key(operationKey(operation), inputs, frame);
+    return this.#slots.get(key) ?? this.#push(key, { ...operation, type: 'value', inputs, frame, key, slot: this.steps.length });
+  }
+
+  condition(operation: ConditionOperation, inputs: readonly Slot[], frame: Frame): Slot {
+    const key = this.#key(operationKey(operation), inputs, frame);
+    return this.#slots.get(key) ?? this.#push(key, { ...operation, type: 'condition', inputs, frame, key, slot: this.steps.length });
+  }
+
+  constant(value: number): Slot {
+    return this.value({ op: 'const', value }, [], this.base);
+  }
+
+  /** The number a slot stands for on every row, undefined for a column. */
+  numberAt(slot: Slot): number | undefined {
+    const step = this.steps[slot];
+    return step.type === 'value' && step.op === 'const' ? step.value : undefined;
+  }
+
+  /** Arithmetic, folded where every operand is a number. */
+  math(math: (ValueOperation & { op: 'math' })['math'], inputs: readonly Slot[], frame: Frame): Slot {
+    const numbers = inputs.map((slot) => this.numberAt(slot));
+    if (numbers.every((number) => number !== undefined)) return this.constant(mathOf(math, numbers));
+    return this.value({ op: 'math', math }, inputs, frame);
+  }
+
+  shift(slot: Slot, by: number): Slot {
+    if (by === 0 || this.numberAt(slot) !== undefined) return slot;
+    const step = this.steps[slot];
+    if (step.type === 'value' && step.op === 'shift') return this.shift(step.inputs[0], by + step.by);
+    return this.value({ op: 'shift', by }, [slot], step.frame);
+  }
+
+  /** The column as bars of `frame` see it at their close. */
+  align(slot: Slot, frame: Frame): Slot {
+    const step = this.steps[slot];
+    if (sameFrame(step.frame, frame) || this.numberAt(slot) !== undefined) return slot;
+    return this.value({ op: 'align', from: step.frame }, [slot], frame);
+  }
+
+  alignCondition(slot: Slot, frame: Frame): Slot {
+    const step = this.steps[slot];
+    return sameFrame(step.frame, frame) ? slot : this.condition({ op: 'align_condition', from: step.frame }, [slot], frame);
+  }
+
+  /** The frame that all of these columns share, constants apart; undefined when they differ or there is no column. */
+  commonFrame(slots: readonly Slot[]): Frame | undefined {
+    const frames = slots.filter((slot) => this.numberAt(slot) === undefined).map((slot) => this.steps[slot].frame);
+    return frames.length > 0 && frames.every((frame) => sameFrame(frame, frames[0])) ? frames[0] : undefined;
+  }
+
+  #key(operation: string, inputs: readonly Slot[], frame: Frame): string {
+    const operands = inputs.map((slot) => this.steps[slot].key).join(',');
+    const isConstant = operation.startsWith('const ');
+    const key = isConstant ? operation : `${operation}[${operands}]@${frameText(frame)}`;
+    return key.length <= MAX_KEY_LENGTH ? key : `#${createHash('sha256').update(key).digest('hex')}@${frameText(frame)}`;
+  }
+
+  #push(key: string, step: ValueStep | ConditionStep): Slot {
+    this.#slots.set(key, step.slot);
+    this.steps.push(step);
+    return step.slot;
+  }
+}
+
+/** What a step does and with which parameters, without its operands. */
+export function operationKey(operation: ValueOperation | ConditionOperation): string {
+  switch (operation.op) {
+    case 'const':
+      return `const ${Object.is(operation.value, -0) ? 0 : operation.value}`;
+    case 'indicator':
+      return `${operation.call}.${operation.definition.outputs[operation.output].name}`;
+    case 'pattern':
+      return `pattern ${operation.definition.id}${JSON.stringify(operation.args)}`;
+    default: {
+      const { op, ...parameters } = operation;
+      const written = Object.entries(parameters).map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
+      return written.length > 0 ? `${op} ${written.join(' ')}` : op;
+    }
+  }
+}
