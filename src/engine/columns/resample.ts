@@ -4,7 +4,7 @@ import type { Bars, StoredTimeframe } from './bars.ts';
 
 /**
  * Bars of a coarser timeframe: a bucket [k·timeframe, (k+1)·timeframe) since 1970 UTC (days begin 00:00 UTC) with any child is a bar, an empty one is
- * absent. Open of the first child, extremes, close of the last, volume summed exactly; an extra column takes its last present value in the
+ * absent. Open of the first child, extremes, close of the last, volume summed as decimals; an extra column takes its last present value in the
  * bucket. A child belongs to the bucket in which it opens.
  */
 export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
@@ -32,7 +32,7 @@ export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
     close[row] = bars.close[end - 1];
     high[row] = greatest(bars.high, first, end);
     low[row] = least(bars.low, first, end);
-    volume[row] = exactSum(bars.volume, first, end);
+    volume[row] = decimalSum(bars.volume, first, end);
     if (end - first < childrenWhole) partialBars++;
     overhangMs = Math.max(overhangMs, bars.time[end - 1] + childMs - (bucket + bucketMs));
   }
@@ -84,7 +84,24 @@ function least(values: Float64Array, first: number, end: number): number {
   return best;
 }
 
-/** Neumaier's compensated sum: a day of minutes gives the exchange's own daily volume, not one a few units in the last place beside it. */
+/** Volumes are written with at most eight decimals by the exchanges. */
+const UNITS = 1e8;
+
+/**
+ * The sum of the decimals as they were written: 0.1 + 0.2 is 0.3. So a day of minutes gives the exchange's own daily volume, not one a unit in the last
+ * place beside it. Values with more decimals, or too large for whole units, are summed as they are.
+ */
+function decimalSum(values: Float64Array, first: number, end: number): number {
+  let units = 0;
+  for (let row = first; row < end; row++) {
+    const whole = Math.round(values[row] * UNITS);
+    units += whole;
+    if (whole / UNITS !== values[row] || units > Number.MAX_SAFE_INTEGER) return exactSum(values, first, end);
+  }
+  return units / UNITS;
+}
+
+/** Neumaier's compensated sum: the order of the children does not matter to the last bit but one. */
 function exactSum(values: Float64Array, first: number, end: number): number {
   let sum = 0;
   let lost = 0;

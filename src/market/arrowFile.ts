@@ -1,0 +1,55 @@
+// Arrow and Feather: IPC files and streams, compressed or not, into a Table.
+import { zstdDecompressSync } from 'node:zlib';
+import {
+  CompressionType,
+  DataType,
+  DateUnit,
+  TimeUnit as ArrowTimeUnit,
+  compressionRegistry,
+  tableFromIPC,
+} from 'apache-arrow';
+import { decompress } from 'lz4js';
+import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
+import type { Cells, Table, TimeUnit } from './table.ts';
+import type { Vector } from 'apache-arrow';
+import { refuse } from './refusal.ts';
+
+// apache-arrow brings no codec; pyarrow compresses Feather with LZ4 unless told otherwise.
+compressionRegistry.set(CompressionType.ZSTD, { decode: (data) => zstdDecompressSync(data) });
+compressionRegistry.set(CompressionType.LZ4_FRAME, { decode: (data) => decompress(data) });
+
+const UNITS: Readonly<Record<ArrowTimeUnit, TimeUnit>> = {
+  [ArrowTimeUnit.SECOND]: 's',
+  [ArrowTimeUnit.MILLISECOND]: 'ms',
+  [ArrowTimeUnit.MICROSECOND]: 'us',
+  [ArrowTimeUnit.NANOSECOND]: 'ns',
+};
+
+/** @throws MarketDataError FILE_TOO_LARGE; an Error of the reader when the file is damaged */
+export function readArrow(bytes: Uint8Array): Table {
+  const table = tableFromIPC(bytes);
+  const { numRows: rowCount, numCols } = table;
+  if (numCols > MAX_COLUMNS || numCols * rowCount > MAX_CELLS) {
+    refuse('FILE_TOO_LARGE', `${numCols} columns of ${rowCount} rows are more than ${MAX_CELLS} cells.`);
+  }
+  const columns = table.schema.fields.map((_, index) => readVector(table.getChildAt(index)!));
+  return { format: 'arrow', names: table.schema.fields.map((field) => field.name), rowCount, columns, firstLine: null };
+}
+
+function readVector(vector: Vector): Cells {
+  const cells = new CellsBuilder(Math.max(1, vector.length));
+  const { type } = vector;
+  // Read as they lie: get() would turn nanoseconds into a fraction of milliseconds.
+  if (DataType.isTimestamp(type) || DataType.isDate(type)) {
+    for (const data of vector.data) {
+      const values = data.values as ArrayLike<number | bigint>;
+      for (let row = 0; row < data.length; row++) cells.push(data.getValid(row) ? scaled(values[row], type) : null);
+    }
+    return cells.finish(DataType.isTimestamp(type) ? UNITS[type.unit] : 'ms');
+  }
+  for (let row = 0; row < vector.length; row++) cells.push(vector.get(row));
+  return cells.finish();
+}
+
+const scaled = (value: number | bigint, type: DataType): number =>
+  DataType.isDate(type) && type.unit === DateUnit.DAY ? Number(value) * 86_400_000 : Number(value);

@@ -1,0 +1,37 @@
+// Gaps: where bars are absent. They are counted and reported, never filled.
+
+export interface GapCount {
+  /** Places where at least one bar is absent; weekends and holidays of a market that closes count too. */
+  readonly gaps: number;
+  /** Bars absent in all. */
+  readonly missingBars: number;
+}
+export interface Gap {
+  /** Open of the first absent bar, ms UTC. */
+  readonly from: number;
+  /** Open of the bar after the gap. */
+  readonly to: number;
+  readonly missingBars: number;
+}
+
+export function countGaps(time: Float64Array, stepMs: number): GapCount {
+  let gaps = 0;
+  let missingBars = 0;
+  for (let row = 1; row < time.length; row++) {
+    const absent = (time[row] - time[row - 1]) / stepMs - 1;
+    if (absent <= 0) continue;
+    gaps++;
+    missingBars += absent;
+  }
+  return { gaps, missingBars };
+}
+
+/** Oldest first. */
+export function listGaps(time: Float64Array, stepMs: number): Gap[] {
+  const gaps: Gap[] = [];
+  for (let row = 1; row < time.length; row++) {
+    const missingBars = (time[row] - time[row - 1]) / stepMs - 1;
+    if (missingBars > 0) gaps.push({ from: time[row - 1] + stepMs, to: time[row], missingBars });
+  }
+  return gaps;
+}

@@ -1,0 +1,53 @@
+// Parquet: flat tables of numbers and instants, of any codec, into a Table.
+import { parquetMetadata, parquetRead } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
+import type { Table } from './table.ts';
+import { refuse } from './refusal.ts';
+
+/** Instants as plain ms, not Date: a Date drops what is below a millisecond before it can be rounded. */
+const PARSERS = {
+  timestampFromMilliseconds: (value: bigint) => Number(value),
+  timestampFromMicroseconds: (value: bigint) => Number(value) / 1e3,
+  timestampFromNanoseconds: (value: bigint) => Number(value) / 1e6,
+  dateFromDays: (days: number) => days * 86_400_000,
+};
+
+/** @throws MarketDataError FILE_TOO_LARGE; an Error of the reader when the file is damaged */
+export async function readParquet(bytes: Uint8Array): Promise<Table> {
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+  const metadata = parquetMetadata(file);
+  const rowCount = Number(metadata.num_rows);
+  const [, ...elements] = metadata.schema;
+  const leaves = elements.filter((element) => element.num_children === undefined);
+  if (leaves.length !== elements.length)
+    refuse('FORMAT_UNKNOWN', 'The Parquet file has nested columns; bars are a flat table.');
+  if (leaves.length > MAX_COLUMNS || leaves.length * rowCount > MAX_CELLS) {
+    refuse('FILE_TOO_LARGE', `${leaves.length} columns of ${rowCount} rows are more than ${MAX_CELLS} cells.`);
+  }
+  const chunks = new Map<string, { rowStart: number; data: ArrayLike<unknown> }[]>();
+  await parquetRead({
+    file,
+    metadata,
+    compressors,
+    parsers: PARSERS,
+    onChunk: ({ columnName, columnData, rowStart }) => {
+      const parts = chunks.get(columnName) ?? [];
+      chunks.set(columnName, parts);
+      parts.push({ rowStart, data: columnData });
+    },
+  });
+  const columns = leaves.map((leaf) => {
+    const parts = (chunks.get(leaf.name) ?? []).toSorted((a, b) => a.rowStart - b.rowStart);
+    const cells = new CellsBuilder(Math.max(1, rowCount));
+    for (const { data } of parts) for (let row = 0; row < data.length; row++) cells.push(data[row]);
+    return cells.finish(isInstant(leaf) ? 'ms' : undefined);
+  });
+  return { format: 'parquet', names: leaves.map((leaf) => leaf.name), rowCount, columns, firstLine: null };
+}
+
+function isInstant({ type, converted_type: converted, logical_type: logical }: SchemaElement): boolean {
+  if (type === 'INT96' || converted === 'DATE' || converted?.startsWith('TIMESTAMP')) return true;
+  return logical?.type === 'TIMESTAMP' || logical?.type === 'DATE';
+}

@@ -1,0 +1,88 @@
+// Refusals: why a file of market data was not taken, with the rows at fault.
+
+export const REFUSAL_CODES = [
+  'FILE_UNREADABLE',
+  'FORMAT_UNKNOWN',
+  'FILE_TOO_LARGE',
+  'NO_ROWS',
+  'COLUMN_MISSING',
+  'COLUMN_DUPLICATE',
+  'ROW_LENGTH',
+  'TIME_UNREADABLE',
+  'TIME_UNIT_MIXED',
+  'TIME_DUPLICATE',
+  'TIME_UNSORTED',
+  'STEP_NOT_MULTIPLE',
+  'TIMEFRAME_UNKNOWN',
+  'VALUE_MISSING',
+  'VALUE_NOT_A_NUMBER',
+  'VALUE_NEGATIVE',
+  'HIGH_BELOW_BODY',
+  'LOW_ABOVE_BODY',
+  'SYMBOL_INVALID',
+  'INSTRUMENT_INVALID',
+  'SERIES_UNKNOWN',
+] as const;
+export type RefusalCode = (typeof REFUSAL_CODES)[number];
+
+export interface Refusal {
+  readonly code: RefusalCode;
+  /** 1-based number of the data row, the header not counted; null: of the file as a whole. */
+  readonly row: number | null;
+  /** 1-based line of a text file, the header counted; null: unknown, or no text file. */
+  readonly line: number | null;
+  readonly message: string;
+}
+
+/** More rows at fault than this tell an author nothing new; the rest is counted. */
+export const MAX_REFUSALS = 20;
+
+/** Nothing was imported. `message` says it all in one text; `refusals` for programs. */
+export class MarketDataError extends Error {
+  override readonly name = 'MarketDataError';
+  readonly refusals: readonly Refusal[];
+  /** How many faults there are; `refusals` holds at most MAX_REFUSALS of them. */
+  readonly total: number;
+
+  constructor(refusals: readonly Refusal[], total = refusals.length) {
+    const rest = total > refusals.length ? `\n… and ${total - refusals.length} more` : '';
+    super(refusals.map((refusal) => refusal.message).join('\n') + rest);
+    this.refusals = refusals;
+    this.total = total;
+  }
+}
+
+/** A refusal of the file as a whole. */
+export function refuse(code: RefusalCode, message: string): never {
+  throw new MarketDataError([{ code, row: null, line: null, message }]);
+}
+
+/** Collects the faults of rows; `throwIfAny` ends the import with all of them. */
+export class RefusalList {
+  readonly #refusals: Refusal[] = [];
+  #total = 0;
+  /** Line of the first data row; null when the file has no lines. */
+  readonly #firstLine: number | null;
+
+  constructor(firstLine: number | null) {
+    this.#firstLine = firstLine;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** @param index 0-based data row */
+  add(code: RefusalCode, index: number, message: string): void {
+    this.#total++;
+    if (this.#refusals.length >= MAX_REFUSALS) return;
+    const row = index + 1;
+    const line = this.#firstLine === null ? null : this.#firstLine + index;
+    const place = line === null || line === row ? `Row ${row}` : `Row ${row} (line ${line})`;
+    this.#refusals.push({ code, row, line, message: `${place}: ${message}` });
+  }
+
+  throwIfAny(): void {
+    if (this.#total > 0) throw new MarketDataError(this.#refusals, this.#total);
+  }
+}

@@ -1,0 +1,73 @@
+// Tables: what every file format is read into before anything is known of its columns.
+
+export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
+
+/** The cells of one column: a number where the cell is one, NaN elsewhere; `texts` holds what was written there instead. */
+export interface Cells {
+  readonly numbers: Float64Array;
+  /** Sparse; null when every cell is a number or missing. */
+  readonly texts: readonly (string | undefined)[] | null;
+  /** Set where the format itself knows the column as instants. */
+  readonly unit?: TimeUnit;
+}
+
+export interface Table {
+  readonly format: 'csv' | 'json' | 'parquet' | 'arrow';
+  /** One a column, as written in the file; null: the file names none. */
+  readonly names: readonly string[] | null;
+  readonly rowCount: number;
+  readonly columns: readonly Cells[];
+  /** 1-based line of the first row in a text file, else null. */
+  readonly firstLine: number | null;
+}
+
+/** Wide files are read (a model's features), absurd ones refused before they take the memory. */
+export const MAX_COLUMNS = 10_000;
+/** 200 million float64 cells are 1.6 GB. */
+export const MAX_CELLS = 200_000_000;
+
+const MISSING_WORDS = new Set(['', 'nan', 'na', 'n/a', 'null', 'none', '-', 'nat']);
+
+/** A column that grows cell by cell. */
+export class CellsBuilder {
+  #numbers: Float64Array;
+  #texts: (string | undefined)[] | null = null;
+  #length = 0;
+
+  constructor(capacity = 1024) {
+    this.#numbers = new Float64Array(capacity);
+  }
+
+  push(cell: unknown): void {
+    if (this.#length === this.#numbers.length) {
+      const grown = new Float64Array(this.#length * 2);
+      grown.set(this.#numbers);
+      this.#numbers = grown;
+    }
+    const row = this.#length++;
+    if (typeof cell === 'number') {
+      this.#numbers[row] = cell;
+      return;
+    }
+    if (typeof cell === 'bigint') {
+      this.#numbers[row] = Number(cell);
+      return;
+    }
+    this.#numbers[row] = NaN;
+    const text = cell === null || cell === undefined ? '' : textOf(cell).trim();
+    if (MISSING_WORDS.has(text.toLowerCase())) return;
+    // "Infinity" and "0x1F" are numbers to JavaScript, and to nobody who exports bars.
+    const value = /^[-+.\d]/.test(text) && !/^[-+]?0[xob]/i.test(text) ? Number(text) : NaN;
+    if (Number.isFinite(value)) this.#numbers[row] = value;
+    else (this.#texts ??= [])[row] = text;
+  }
+
+  finish(unit?: TimeUnit): Cells {
+    return { numbers: this.#numbers.subarray(0, this.#length), texts: this.#texts, unit };
+  }
+}
+
+function textOf(cell: NonNullable<unknown>): string {
+  if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '' : cell.toISOString();
+  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell as string | boolean);
+}

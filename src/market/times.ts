@@ -1,0 +1,135 @@
+// Times: finding out what a time column means (unit, zone, date forms) and reading it as ms UTC.
+import type { Cells, TimeUnit } from './table.ts';
+import type { RefusalList } from './refusal.ts';
+
+export interface TimeReading {
+  /** ms UTC. */
+  readonly times: Float64Array;
+  /** What was found, to be echoed: `s`, `ms`, `us`, `ns` or `ISO 8601`. */
+  readonly unit: TimeUnit | 'ISO 8601';
+  readonly zone: 'UTC' | 'given by each time' | 'none given, read as UTC';
+  /**
+   * The calendar days, as UTC midnights, where every time is a midnight at a UTC offset of its own (yfinance's daily bars, whose offset changes with summer
+   * time); null elsewhere.
+   */
+  readonly localDays: Float64Array | null;
+}
+
+const PER_MS: Readonly<Record<TimeUnit, number>> = { s: 1e-3, ms: 1, us: 1e3, ns: 1e6 };
+/** Magnitudes: each bound is the year 5138 in the finer unit's predecessor and the year 1973 in the unit itself. */
+const UNIT_BELOW: readonly (readonly [number, TimeUnit])[] = [
+  [1e11, 's'],
+  [1e14, 'ms'],
+  [1e17, 'us'],
+  [Infinity, 'ns'],
+];
+const DAY_MS = 86_400_000;
+/** 19000101 to 21001231, written as one number. */
+const COMPACT_DATE = { from: 19_000_101, to: 21_001_231 };
+const DATE_TIME =
+  /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[T ]\s*(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d\d(?::?\d\d)?)?$/i;
+
+/** Reads a whole time column; unreadable cells are added to `refusals`. */
+export function readTimes(cells: Cells, refusals: RefusalList): TimeReading {
+  const { numbers } = cells;
+  const numeric = numbers.reduce((count, value) => count + (Number.isNaN(value) ? 0 : 1), 0);
+  if (numeric * 2 <= numbers.length || numbers.every(isCompactDate)) return readTexts(cells, refusals);
+  const largest = numbers.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
+  const unit = cells.unit ?? UNIT_BELOW.find(([bound]) => largest < bound)![1];
+  if (cells.unit === undefined) findMixedUnits(numbers, refusals);
+  for (let row = 0; numeric < numbers.length && row < numbers.length; row++) {
+    if (Number.isNaN(numbers[row])) refuseTime(textAt(cells, row), row, refusals);
+  }
+  const times = numbers.map((value) => Math.round(value / PER_MS[unit]));
+  return { times, unit, zone: 'UTC', localDays: null };
+}
+
+/** A date column and a column of times of day, joined. */
+export function joinDateAndTime(dates: Cells, times: Cells): Cells {
+  const length = dates.numbers.length;
+  // 93000 is 09:30:00 in a column that goes to 235900; 930 is 09:30 in one that goes to 2359.
+  const digits = times.numbers.some((value) => value >= 2400) ? 6 : 4;
+  const clock = (value: number): string => (Number.isNaN(value) ? '' : String(value).padStart(digits, '0'));
+  const texts = Array.from({ length }, (_, row) => {
+    const time = times.texts?.[row] ?? clock(times.numbers[row]);
+    return `${textAt(dates, row)} ${time}`;
+  });
+  return { numbers: new Float64Array(length).fill(NaN), texts };
+}
+
+/** Whether a column reads as times of day: 21:30, 213000, 2130. */
+export function isTimeOfDay(cells: Cells): boolean {
+  const text = cells.texts?.[0];
+  if (text !== undefined) return /^\d\d?:\d\d(:\d\d)?/.test(text);
+  return cells.numbers.every((value) => value >= 0 && value < 240_000);
+}
+
+function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
+  const { numbers } = cells;
+  const times = new Float64Array(numbers.length);
+  const days = new Float64Array(numbers.length);
+  let zoned = 0;
+  let isMidnights = true;
+  let hasOffset = false;
+  for (let row = 0; row < numbers.length; row++) {
+    const text = textAt(cells, row);
+    const read = parseDateTime(text);
+    if (read === null) {
+      refuseTime(text, row, refusals);
+      continue;
+    }
+    times[row] = read.ms - (read.offsetMs ?? 0);
+    days[row] = read.ms;
+    if (read.offsetMs !== null) zoned++;
+    if (read.offsetMs !== null && read.offsetMs !== 0) hasOffset = true;
+    isMidnights &&= read.ms % DAY_MS === 0;
+  }
+  const zone = zoned === 0 ? 'none given, read as UTC' : 'given by each time';
+  const isLocalDays = isMidnights && hasOffset && zoned === numbers.length;
+  return { times, unit: 'ISO 8601', zone, localDays: isLocalDays ? days : null };
+}
+
+function refuseTime(text: string, row: number, refusals: RefusalList): void {
+  const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is no time`;
+  refusals.add('TIME_UNREADABLE', row, `${fault}; give ISO 8601 (2024-01-31T15:00Z) or a Unix time in s, ms, us or ns`);
+}
+
+/** @returns the clock reading as if it were UTC, and the offset written beside it (null: none). */
+function parseDateTime(text: string): { ms: number; offsetMs: number | null } | null {
+  const match = DATE_TIME.exec(text.trim());
+  if (!match) return null;
+  const [, year, , month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
+  const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number);
+  const midnight = Date.UTC(y, mo - 1, d);
+  const isDate = mo >= 1 && mo <= 12 && new Date(midnight).getUTCDate() === d;
+  if (!isDate || h > 23 || mi > 59 || s > 59) return null;
+  const ms = midnight + h * 3_600_000 + mi * 60_000 + s * 1000 + Math.round(Number(`0.${fraction || '0'}`) * 1000);
+  return { ms, offsetMs: zone === undefined ? null : offsetOf(zone) };
+}
+
+function offsetOf(zone: string): number {
+  const match = /^([-+])(\d\d):?(\d\d)?$/.exec(zone);
+  if (!match) return 0;
+  const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0);
+  return (match[1] === '-' ? -minutes : minutes) * 60_000;
+}
+
+const isCompactDate = (value: number): boolean =>
+  value >= COMPACT_DATE.from && value <= COMPACT_DATE.to && parseDateTime(String(value)) !== null;
+const textAt = (cells: Cells, row: number): string =>
+  cells.texts?.[row] ?? (Number.isNaN(cells.numbers[row]) ? '' : String(cells.numbers[row]));
+
+/** Two exports glued together: Binance's went from ms to us in 2025. No two neighbouring bars are otherwise 100 times as far from 1970. */
+function findMixedUnits(numbers: Float64Array, refusals: RefusalList): void {
+  for (let row = 1; row < numbers.length; row++) {
+    const [before, now] = [numbers[row - 1], numbers[row]];
+    if (Math.min(before, now) < 1e9) continue;
+    if (now / before < 100 && before / now < 100) continue;
+    refusals.add(
+      'TIME_UNIT_MIXED',
+      row,
+      `the unit of time changes from ${before} to ${now}; import the two parts as one file of one unit`,
+    );
+    return;
+  }
+}
