@@ -10,6 +10,8 @@ export type ConnectOptions = {
   /** Connections at most; they are opened when needed. */
   readonly max?: number;
   readonly applicationName?: string;
+  /** Keeps a connection for as long as the process lives; else it is renewed within the hour, as postgres.js does. */
+  readonly isForever?: boolean;
   /** Called when the server runs out of patience with a connection; for a LISTEN or a lock holder. */
   readonly onClose?: () => void;
 };
@@ -28,6 +30,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     ...socketOf(url),
     max: options.max ?? MAX_CONNECTIONS,
     onnotice: () => {},
+    ...(options.isForever && { max_lifetime: null }),
     ...(options.onClose && { onclose: options.onClose }),
     connection: { application_name: options.applicationName ?? 'candlepool' },
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },

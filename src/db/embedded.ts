@@ -1,47 +1,52 @@
 // The embedded Postgres: a real server under DATA_DIR, started when nobody has, adopted when somebody has.
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { lstat, mkdir, readdir, readFile, readlink, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, readlink, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, socketUrl } from './connect.ts';
+import { connect } from './connect.ts';
+import type { Sql } from './connect.ts';
+import { loopbackAddress, socketAddress, USER } from './embeddedAddress.ts';
+import type { Address } from './embeddedAddress.ts';
 import { placeBinaries } from './embeddedBinaries.ts';
 import type { Binaries } from './embeddedBinaries.ts';
-import { chooseIdentity, makeHome, makePrivate, runAs } from './embeddedIdentity.ts';
+import { chooseIdentity, makeHome, runAs } from './embeddedIdentity.ts';
 import type { Identity } from './embeddedIdentity.ts';
-import { isAlive, processStamp } from './processes.ts';
+import { isAlive, isStampAlive, processStamp } from './processes.ts';
 
 export type EmbeddedServer = AsyncDisposable & {
   readonly url: string;
-  /** Whether disposing stops the server: true for the one that started it, or took it over from a dead owner. */
-  readonly isOwner: boolean;
+  /** Whether this call started it; false: it ran already. */
+  readonly isStarter: boolean;
 };
 
 export type EmbeddedOptions = {
-  /** The process the server belongs to; another than this one leaves it running when this one disposes. */
+  /**
+   * For a short command: on disposing, a server that others have come to use in the meantime is left to them.
+   * Without it, who started the server stops it whatever the others are doing.
+   */
+  readonly isTransient?: boolean;
+  /** The process the server belongs to, if it is to outlive this one. */
   readonly ownerPid?: number;
   /** Postgres settings on top of ours, e.g. {fsync: 'off'} for a database that lives as long as a test. */
   readonly settings?: Readonly<Record<string, string>>;
   /** For tests: run under this identity instead of the one found. */
   readonly identity?: Identity;
+  /** For tests: the way Windows is served. */
+  readonly isLoopback?: boolean;
 };
 
-const USER = 'candlepool';
-const DATABASE = 'postgres';
 /** Crash recovery of a large write-ahead log may take this long; anything longer is a fault. */
 const START_TIMEOUT_MS = 60_000;
 /** Fast shutdown ends sessions and writes a checkpoint; after this long the server is told to drop everything. */
 const STOP_TIMEOUT_MS = 8_000;
 const POLL_MS = 10;
-/** sun_path holds 108 bytes with its final zero; Postgres appends `/.s.PGSQL.5432` and, for its lock, `.lock`. */
-const SOCKET_FOLDER_MAX_BYTES = 107 - '/.s.PGSQL.5432.lock'.length;
 const LOG_MAX_BYTES = 4 * 2 ** 20;
+/** Every process that uses the server keeps one session of this name, by which the last one knows that it is the last. */
+const PRESENCE = 'candlepool presence';
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  listen_addresses: '',
-  unix_socket_permissions: '0700',
   max_connections: '200',
   timezone: 'UTC',
   log_timezone: 'UTC',
@@ -62,138 +67,94 @@ export class EmbeddedDatabaseError extends Error {
 
 /**
  * Starts the server of `dataDir`, or adopts the one that runs. Any number of processes may call this at once: Postgres's
- * own lock file decides who starts it. Dispose to stop it, which only the owner does.
+ * own lock file decides who starts it. Dispose when done: the server is stopped by who started it, or, when that process
+ * is gone, by the last one that uses it.
  * @throws EmbeddedDatabaseError
  */
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
-  if (process.platform === 'win32') {
-    throw new EmbeddedDatabaseError(
-      'it is reached through a unix socket, which Postgres on Windows does not offer reliably',
-    );
-  }
   const identity = options.identity ?? chooseIdentity();
-  const home = await makeHome(dataDir, identity);
-  const server = await openServer(home, identity);
-  const ownerPid = options.ownerPid ?? process.pid;
+  const server = await openServer(dataDir, identity, options.isLoopback ?? process.platform === 'win32');
   const deadline = Date.now() + START_TIMEOUT_MS;
+  let isStarter = false;
   for (;;) {
     const state = await probe(server.url);
     if (state.kind === 'ready') {
-      const isOwner = await own(server, state.owner, ownerPid);
-      return {
-        url: server.url,
-        isOwner,
-        [Symbol.asyncDispose]: async () => {
-          if (isOwner && ownerPid === process.pid) await stopServer(server);
-        },
-      };
+      const { presence } = state;
+      const dispose = () => leave(server, presence, isStarter, options.isTransient ?? false);
+      return { url: server.url, isStarter, [Symbol.asyncDispose]: dispose };
     }
     if (Date.now() > deadline) {
-      throw new EmbeddedDatabaseError(
-        `it did not answer within ${START_TIMEOUT_MS / 1000} s\n${await logTail(server)}`,
-      );
+      const waited = `it did not answer within ${START_TIMEOUT_MS / 1000} s`;
+      throw new EmbeddedDatabaseError(`${waited}\n${await logTail(server)}`);
     }
-    if (state.kind === 'absent' && !(await isPostmasterAlive(server)))
-      await launch(server, identity, ownerPid, options);
+    const isAbsent = state.kind === 'absent' && !(await isPostmasterAlive(server));
+    if (isAbsent) isStarter = await launch(server, identity, options);
     else await sleep(POLL_MS);
   }
 }
 
-/** Stops the server of `dataDir` whoever owns it; nothing happens when none runs. */
+/** Stops the server of `dataDir` whoever uses it; nothing happens when none runs. */
 export async function stopEmbedded(dataDir: string): Promise<void> {
-  const identity = chooseIdentity();
+  await stopServer(await openServer(dataDir, chooseIdentity(), process.platform === 'win32'));
+}
+
+type Server = Address & { readonly home: string; readonly cluster: string };
+
+async function openServer(dataDir: string, identity: Identity, isLoopback: boolean): Promise<Server> {
   const home = await makeHome(dataDir, identity);
-  await stopServer(await openServer(home, identity));
-}
-
-type Server = { readonly home: string; readonly cluster: string; readonly socketFolder: string; readonly url: string };
-
-async function openServer(home: string, identity: Identity): Promise<Server> {
-  let socketFolder = join(home, 'socket');
-  if (Buffer.byteLength(socketFolder) > SOCKET_FOLDER_MAX_BYTES) {
-    const name = `candlepool-${createHash('sha256').update(home).digest('hex').slice(0, 16)}`;
-    const base = Buffer.byteLength(join(tmpdir(), name)) > SOCKET_FOLDER_MAX_BYTES ? '/tmp' : tmpdir();
-    socketFolder = join(base, name);
-  }
-  await makePrivate(socketFolder, identity);
-  await assertPrivate(socketFolder);
-  return { home, cluster: join(home, 'cluster'), socketFolder, url: socketUrl(socketFolder, USER, DATABASE) };
-}
-
-/** A shared temporary folder may hold a trap of another user under our name. */
-async function assertPrivate(folder: string): Promise<void> {
-  const found = await lstat(folder);
-  const isOurs = process.getuid?.() === 0 || found.uid === process.getuid?.();
-  if (!found.isDirectory() || !isOurs || (found.mode & 0o077) !== 0) {
-    throw new EmbeddedDatabaseError(`${folder} should be a folder of mode 0700 of our own, and is not; remove it`);
-  }
+  const address = await (isLoopback ? loopbackAddress(home) : socketAddress(home, identity)).catch((error: Error) => {
+    throw new EmbeddedDatabaseError(error.message);
+  });
+  return { ...address, home, cluster: join(home, 'cluster') };
 }
 
 type Probe =
-  | { readonly kind: 'ready'; readonly owner: string }
+  | { readonly kind: 'ready'; readonly presence: Sql }
   | { readonly kind: 'starting' }
   | { readonly kind: 'absent' };
 
+/** The session that found the server ready stays open, as this process's presence. */
 async function probe(url: string): Promise<Probe> {
-  const sql = connect(url, { max: 1 });
+  const presence = connect(url, { max: 1, applicationName: PRESENCE, isForever: true });
   try {
-    const [row] = await sql<{ owner: string }[]>`select current_setting('candlepool.owner', true) as owner`;
-    return { kind: 'ready', owner: row.owner };
+    await presence`select 1`;
+    return { kind: 'ready', presence };
   } catch (error) {
-    const { code } = error as { code?: string };
+    await presence.end({ timeout: 1 });
     // cannot_connect_now: starting up or shutting down; either passes.
-    return { kind: code === '57P03' ? 'starting' : 'absent' };
-  } finally {
-    await sql.end({ timeout: 1 });
+    return { kind: (error as { code?: string }).code === '57P03' ? 'starting' : 'absent' };
   }
 }
 
-/**
- * Whether the running server is this process's to stop. The server carries the stamp of the process that started it; a
- * file names a later owner, valid for that very start of the server. An orphan goes to whoever finds it.
- */
-async function own(server: Server, startedBy: string, ownerPid: number): Promise<boolean> {
-  const mine = processStamp(ownerPid);
-  const postmaster = (await readPostmasterFile(server))?.identity ?? '';
-  const takenOver = await readFile(join(server.home, 'owner'), 'utf8').catch(() => '');
-  const [forPostmaster, laterOwner] = takenOver.split('\n');
-  const owner = forPostmaster === postmaster && laterOwner !== undefined ? laterOwner : startedBy;
-  if (owner === mine) return claimOnce(server, postmaster);
-  if (isStampAlive(owner)) return false;
-  const temporary = join(server.home, `owner.${randomUUID()}`);
-  await writeFile(temporary, `${postmaster}\n${mine}\n`);
-  await rename(temporary, join(server.home, 'owner'));
-  return claimOnce(server, postmaster);
+async function leave(server: Server, presence: Sql, isStarter: boolean, isTransient: boolean): Promise<void> {
+  const facts = await presence<{ owner: string; others: number }[]>`
+    select current_setting('candlepool.owner', true) as owner, (
+      select count(*) from pg_stat_activity where application_name = ${PRESENCE} and pid <> pg_backend_pid()
+    ) as others`.catch(() => []);
+  await presence.end({ timeout: 1 });
+  // No answer: somebody has stopped it already.
+  if (facts.length === 0) return;
+  const [{ owner, others }] = facts;
+  const isOurs = isStarter && owner === processStamp(process.pid);
+  const isOrphan = !isStampAlive(owner);
+  if (isOurs ? !isTransient || others === 0 : isOrphan && others === 0) await stopServer(server);
 }
 
-/** Servers this process has already been given as their owner: the second opening of one is an adoption. */
-const claimed = new Set<string>();
-function claimOnce(server: Server, postmaster: string): boolean {
-  const key = `${server.home} ${postmaster}`;
-  if (claimed.has(key)) return false;
-  claimed.add(key);
-  return true;
-}
-
-function isStampAlive(stamp: string): boolean {
-  const pid = Number(stamp.split(':')[0]);
-  return Number.isInteger(pid) && pid > 0 && isAlive(pid) && processStamp(pid) === stamp;
-}
-
-/** Makes the cluster if there is none, spawns a server, and returns when it answers, or when it has given up. */
-async function launch(server: Server, identity: Identity, ownerPid: number, options: EmbeddedOptions): Promise<void> {
+/** Makes the cluster if there is none and spawns a server. @returns true when it answers, false when another was quicker. */
+async function launch(server: Server, identity: Identity, options: EmbeddedOptions): Promise<boolean> {
   const binaries = await placeBinaries(server.home, identity);
   if (!existsSync(server.cluster)) await initialise(server, identity, binaries);
   await clearStaleLock(server);
-  const settings = { ...SETTINGS, ...options.settings, unix_socket_directories: server.socketFolder };
-  const args = ['-D', server.cluster, '-c', `candlepool.owner=${processStamp(ownerPid)}`];
+  const settings = { ...SETTINGS, ...options.settings, ...server.settings };
+  const args = ['-D', server.cluster, '-c', `candlepool.owner=${processStamp(options.ownerPid ?? process.pid)}`];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
   const exit = await spawnServer(server, runAs(identity, binaries.postgres, args));
-  if (exit === null) return;
+  if (exit === null) return true;
   // Another process was quicker, or a killed server is not quite gone: look again. Anything else is a fault.
   const isHeld = (await readPostmasterFile(server)) !== null || /lock file|shared memory block/.test(exit.log);
   if (!isHeld) throw new EmbeddedDatabaseError(`it ended with code ${exit.code}\n${exit.log}`);
   await sleep(POLL_MS * 5);
+  return false;
 }
 
 type ServerExit = { readonly code: number | null; readonly log: string };
@@ -222,7 +183,10 @@ async function spawnServer(server: Server, command: ReturnType<typeof runAs>): P
   child.on('error', () => (end.code = null));
   while (end.code === undefined) {
     const state = await probe(server.url);
-    if (state.kind === 'ready') return null;
+    if (state.kind === 'ready') {
+      await state.presence.end({ timeout: 1 });
+      return null;
+    }
     await sleep(POLL_MS);
   }
   return { code: end.code, log: await logTail(server) };
@@ -235,7 +199,7 @@ async function initialise(server: Server, identity: Identity, binaries: Binaries
   const command = runAs(identity, binaries.initdb, [
     `--pgdata=${temporary}`,
     `--username=${USER}`,
-    '--auth=trust',
+    ...server.initdbArgs,
     '--encoding=UTF8',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -268,17 +232,13 @@ async function initialise(server: Server, identity: Identity, binaries: Binaries
   });
 }
 
-type PostmasterFile = {
-  readonly pid: number;
-  /** pid and start, which tell two runs of the server apart */ readonly identity: string;
-};
+type PostmasterFile = { readonly pid: number };
 
 async function readPostmasterFile(server: Server): Promise<PostmasterFile | null> {
   const text = await readFile(join(server.cluster, 'postmaster.pid'), 'utf8').catch(() => null);
   if (text === null) return null;
-  const lines = text.split('\n');
-  const pid = Math.abs(Number(lines[0]));
-  return Number.isInteger(pid) && pid > 0 ? { pid, identity: `${lines[0]}@${lines[2] ?? ''}` } : null;
+  const pid = Math.abs(Number(text.split('\n')[0]));
+  return Number.isInteger(pid) && pid > 0 ? { pid } : null;
 }
 
 async function isPostmasterAlive(server: Server): Promise<boolean> {
@@ -314,7 +274,6 @@ async function worksIn(pid: number, folder: string): Promise<boolean> {
 async function stopServer(server: Server): Promise<void> {
   const file = await readPostmasterFile(server);
   if (file === null || !isAlive(file.pid) || !(await worksIn(file.pid, server.cluster))) return;
-  claimed.delete(`${server.home} ${file.identity}`);
   const started = Date.now();
   // Fast shutdown, then immediate: the next start replays the log.
   for (const [signal, until] of [

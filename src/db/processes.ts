@@ -17,6 +17,12 @@ export function processStamp(pid: number): string {
   return `${pid}:${statFields(pid)?.[19] ?? ''}`;
 }
 
+/** Whether the process that had this stamp still runs. */
+export function isStampAlive(stamp: string): boolean {
+  const pid = Number(stamp.split(':')[0]);
+  return Number.isInteger(pid) && pid > 0 && isAlive(pid) && processStamp(pid) === stamp;
+}
+
 /** The fields of /proc/<pid>/stat after the command's name, which may itself hold spaces and brackets. */
 function statFields(pid: number): string[] | null {
   try {

@@ -9,13 +9,16 @@ export type ResolvedDatabase = AsyncDisposable & {
 
 /**
  * DATABASE_URL if it is set, else the embedded Postgres under DATA_DIR, started or adopted. Disposing stops only what
- * this call started.
+ * this call started; a transient one leaves it to those who have come to use it since.
  * @throws EmbeddedDatabaseError
  */
-export async function resolveDatabase(config: Config): Promise<ResolvedDatabase> {
+export async function resolveDatabase(
+  config: Pick<Config, 'databaseUrl' | 'dataDir'>,
+  options: { readonly isTransient?: boolean } = {},
+): Promise<ResolvedDatabase> {
   if (config.databaseUrl !== undefined) {
     return { url: config.databaseUrl, isEmbedded: false, [Symbol.asyncDispose]: async () => {} };
   }
-  const server = await startEmbedded(config.dataDir);
+  const server = await startEmbedded(config.dataDir, options);
   return { url: server.url, isEmbedded: true, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
