@@ -1,0 +1,43 @@
+// Nearest names: what a misspelt word was meant to be, and whether that is certain enough to patch.
+import { distance } from 'fastest-levenshtein';
+
+/** Longer words are not compared: nothing in the language is that long, and the distance is quadratic. */
+const MAX_WORD = 64;
+
+export interface Nearest {
+  readonly name: string;
+  /** The only candidate that near: a patch may write it. */
+  readonly isCertain: boolean;
+}
+
+/** Case, separators and a plural do not make a word another. */
+const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s_\-.]/g, '');
+
+/** The candidate nearest to `word`; undefined when none is near. */
+export function nearestName(word: string, candidates: Iterable<string>): Nearest | undefined {
+  if (word.length > MAX_WORD) return undefined;
+  const wanted = plain(word);
+  let best: string | undefined;
+  let bestDistance = Infinity;
+  let ties = 0;
+  for (const candidate of candidates) {
+    const apart = distance(wanted, plain(candidate));
+    if (apart < bestDistance) {
+      best = candidate;
+      bestDistance = apart;
+      ties = 1;
+    } else if (apart === bestDistance && candidate !== best) ties++;
+  }
+  if (best === undefined || bestDistance > Math.max(1, Math.floor(best.length * 0.4)) || bestDistance >= wanted.length)
+    return undefined;
+  const allowed = wanted.length <= 2 ? 0 : wanted.length <= 5 ? 1 : 2;
+  return { name: best, isCertain: ties === 1 && bestDistance <= allowed };
+}
+
+/** `did you mean "x"?`, else the words there are (at most a dozen). */
+export function suggestionFor(nearest: Nearest | undefined, candidates: readonly string[]): string {
+  if (nearest !== undefined) return `did you mean "${nearest.name}"?`;
+  const shown = candidates.slice(0, MAX_SHOWN).join(', ');
+  return `use one of ${shown}${candidates.length > MAX_SHOWN ? ' …' : ''}`;
+}
+const MAX_SHOWN = 12;
