@@ -14,6 +14,8 @@ export type ConnectOptions = {
   readonly isForever?: boolean;
   /** Called when the server runs out of patience with a connection; for a LISTEN or a lock holder. */
   readonly onClose?: () => void;
+  /** Keeps connections for as long as they work, where postgres.js would replace each after 30 to 60 minutes: a session lock lives with its own. */
+  readonly keepConnections?: boolean;
 };
 
 /** Ten is postgres.js's own default and what one API process keeps busy on a few cores. */
@@ -32,6 +34,7 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     onnotice: () => {},
     ...(options.isForever && { max_lifetime: null }),
     ...(options.onClose && { onclose: options.onClose }),
+    ...(options.keepConnections && { max_lifetime: null }),
     connection: { application_name: options.applicationName ?? 'candlepool' },
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });

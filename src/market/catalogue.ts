@@ -32,9 +32,11 @@ export interface Catalogue {
   /** The stored series that answers for (symbol, timeframe): itself, or the one it is resampled from; undefined: not available. */
   find(symbol: string, timeframe: StoredTimeframe): Promise<CatalogueEntry | undefined>;
   /**
-   * The snapshots that a run on (symbol, timeframe) may read of this symbol: the base or what it is resampled from, the finest one to drill
-   * into, and every coarser one. Empty: not available. The input of `createMarket`.
+   * What a run on (symbol, timeframe) may read of this symbol: the base or what it is resampled from, the finest one to drill into, and every
+   * coarser one. Empty: not available. Nothing is opened.
    */
+  readable(symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogueEntry[]>;
+  /** The snapshots of `readable`, opened: the input of `createMarket`. */
   snapshots(symbol: string, timeframe: StoredTimeframe): Promise<readonly Snapshot[]>;
   /**
    * Pinned snapshots by name, current or not.
@@ -91,6 +93,15 @@ export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']):
     const entries = (await list()).filter((entry) => entry.symbol === symbol);
     return new Map(entries.map((entry) => [entry.timeframe, entry]));
   };
+  const readable = async (symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogueEntry[]> => {
+    const stored = await ofSymbol(symbol);
+    const source = sourceTimeframe([...stored.keys()], timeframe);
+    if (!source) return [];
+    const finest = STORED_TIMEFRAMES.find((candidate) => stored.has(candidate));
+    const isRead = (candidate: StoredTimeframe): boolean =>
+      candidate === source || candidate === finest || TIMEFRAME_MS[candidate] > TIMEFRAME_MS[timeframe];
+    return [...stored.values()].filter((entry) => isRead(entry.timeframe));
+  };
   return {
     list,
     open,
@@ -103,15 +114,8 @@ export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']):
       const source = sourceTimeframe([...stored.keys()], timeframe);
       return source && stored.get(source);
     },
-    snapshots: async (symbol, timeframe) => {
-      const stored = await ofSymbol(symbol);
-      const source = sourceTimeframe([...stored.keys()], timeframe);
-      if (!source) return [];
-      const finest = STORED_TIMEFRAMES.find((candidate) => stored.has(candidate));
-      const isRead = (candidate: StoredTimeframe): boolean =>
-        candidate === source || candidate === finest || TIMEFRAME_MS[candidate] > TIMEFRAME_MS[timeframe];
-      return open([...stored.values()].filter((entry) => isRead(entry.timeframe)).map((entry) => entry.sha256));
-    },
+    readable,
+    snapshots: async (symbol, timeframe) => open((await readable(symbol, timeframe)).map((entry) => entry.sha256)),
   };
 }
 
