@@ -1,0 +1,82 @@
+// The shared memory of one batch: per run a stop flag, a state and the bars done, readable from both sides at any time.
+import type { RunControl } from '../simulate/program.ts';
+import { STOP_REASONS } from './messages.ts';
+import type { StopReason } from './messages.ts';
+
+export const RUN_STATES = ['waiting', 'running', 'done'] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+export interface RunProgress {
+  readonly state: RunState;
+  readonly barsDone: number;
+  /** 0 until the run has begun. */
+  readonly barsTotal: number;
+}
+
+const BYTES_PER_RUN = 2 * Int32Array.BYTES_PER_ELEMENT + 2 * Float64Array.BYTES_PER_ELEMENT;
+
+/** Views on that memory. Layout for n runs: barsDone f64[n], barsTotal f64[n], stop i32[n], state i32[n]. */
+export class BatchControl {
+  readonly buffer: SharedArrayBuffer;
+  readonly size: number;
+  readonly #barsDone: Float64Array;
+  readonly #barsTotal: Float64Array;
+  readonly #stop: Int32Array;
+  readonly #state: Int32Array;
+
+  private constructor(buffer: SharedArrayBuffer, size: number) {
+    this.buffer = buffer;
+    this.size = size;
+    this.#barsDone = new Float64Array(buffer, 0, size);
+    this.#barsTotal = new Float64Array(buffer, 8 * size, size);
+    this.#stop = new Int32Array(buffer, 16 * size, size);
+    this.#state = new Int32Array(buffer, 20 * size, size);
+  }
+
+  static create(size: number): BatchControl {
+    return new BatchControl(new SharedArrayBuffer(size * BYTES_PER_RUN), size);
+  }
+
+  static over(buffer: SharedArrayBuffer): BatchControl {
+    return new BatchControl(buffer, buffer.byteLength / BYTES_PER_RUN);
+  }
+
+  /** The first reason stands: a run that was cancelled is not returned afterwards. */
+  stop(run: number, reason: StopReason): void {
+    Atomics.compareExchange(this.#stop, run, 0, STOP_REASONS.indexOf(reason) + 1);
+  }
+
+  stopReason(run: number): StopReason | null {
+    const flag = Atomics.load(this.#stop, run);
+    return flag === 0 ? null : STOP_REASONS[flag - 1];
+  }
+
+  setState(run: number, state: RunState): void {
+    Atomics.store(this.#state, run, RUN_STATES.indexOf(state));
+  }
+
+  /** Bars are plain stores: a reader may see the count of a moment ago, never half a number. */
+  progress(run: number): RunProgress {
+    return {
+      state: RUN_STATES[Atomics.load(this.#state, run)],
+      barsDone: this.#barsDone[run],
+      barsTotal: this.#barsTotal[run],
+    };
+  }
+
+  /** The run a thread is at, -1 between runs. */
+  runningRun(): number {
+    return this.#state.indexOf(RUN_STATES.indexOf('running'));
+  }
+
+  /** What the simulation is given. */
+  controlOf(run: number): RunControl {
+    return {
+      isCancelled: () => Atomics.load(this.#stop, run) !== 0,
+      report: (barsDone, barsTotal) => {
+        this.#barsDone[run] = barsDone;
+        this.#barsTotal[run] = barsTotal;
+      },
+    };
+  }
+}

@@ -1,0 +1,71 @@
+// Memory: how much a run may need, estimated before it starts, and a gate that lets only so much run at once.
+//
+// Threads cannot be limited afterwards: typed arrays are outside V8's heap limit, and a heap overflow in one thread ends the process.
+import type { Snapshot } from '../columns/arrow.ts';
+import type { StrategyAst } from '../language/ast.ts';
+
+/** Equity, marks, order and trade columns of the loop, and the two intermediate columns of a typical kernel: 16 float64 a bar. */
+const BYTES_PER_BAR = 16 * 8;
+/** One float64 column a node; plans reuse buffers, so this is above what is used. */
+const BYTES_PER_NODE_BAR = 8;
+/** A thread's own heap while it runs the smallest backtest. */
+const BYTES_PER_RUN = 8 << 20;
+/** A row of a snapshot: time and five prices of 8 bytes. Extra columns make rows longer and the estimate higher, which is safe. */
+const BYTES_PER_ROW = 6 * 8;
+
+/** Bytes a run may need at its peak, beside the shared snapshots. Above what it uses, by a factor of two to five. */
+export function estimateRunBytes(strategyAst: StrategyAst, snapshots: readonly Snapshot[]): number {
+  const rows = Math.max(0, ...snapshots.map((snapshot) => snapshot.buffer.byteLength / BYTES_PER_ROW));
+  return BYTES_PER_RUN + rows * (BYTES_PER_BAR + BYTES_PER_NODE_BAR * countNodes(strategyAst));
+}
+
+const counted = new WeakMap<object, number>();
+
+/** Objects with a `kind`, however deep: a loop with a stack, since an AST may be a thousand deep. */
+function countNodes(strategyAst: StrategyAst): number {
+  const known = counted.get(strategyAst);
+  if (known !== undefined) return known;
+  let count = 0;
+  const stack: unknown[] = [strategyAst];
+  while (stack.length > 0) {
+    const item = stack.pop();
+    if (typeof item !== 'object' || item === null) continue;
+    if ('kind' in item) count++;
+    stack.push(...Object.values(item));
+  }
+  counted.set(strategyAst, count);
+  return count;
+}
+
+/** Lets tasks pass in the order they came while their bytes fit; one that needs most of the budget so runs alone. */
+export class MemoryGate {
+  readonly limit: number;
+  #used = 0;
+  readonly #waiting: { readonly bytes: number; readonly pass: () => void }[] = [];
+
+  constructor(limit: number) {
+    this.limit = limit;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Resolves when the bytes are free; call what it gives to free them again. */
+  async enter(bytes: number): Promise<() => void> {
+    if (bytes > this.limit) throw new Error(`MemoryGate: ${bytes} bytes can never fit in ${this.limit}`);
+    if (this.#waiting.length > 0 || this.#used + bytes > this.limit)
+      await new Promise<void>((pass) => this.#waiting.push({ bytes, pass }));
+    else this.#used += bytes;
+    return () => this.#leave(bytes);
+  }
+
+  #leave(bytes: number): void {
+    this.#used -= bytes;
+    while (this.#waiting.length > 0 && this.#used + this.#waiting[0].bytes <= this.limit) {
+      const next = this.#waiting.shift()!;
+      this.#used += next.bytes;
+      next.pass();
+    }
+  }
+}

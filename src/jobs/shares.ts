@@ -1,0 +1,23 @@
+// Shares: how much work one ticket takes at a time, and how what was claimed is divided between tickets that wait.
+
+/** A dispatch to a thread costs 10 µs and a claim some milliseconds, a small backtest a fraction of one: fifty make both not worth counting. */
+export const RUNS_PER_SHARE = 50;
+/** Bars of work: some tens of milliseconds, so that a workspace that has just come waits no longer for its turn. */
+export const COST_PER_SHARE = 500_000;
+/** Below this, dividing work between threads costs more than it gains. */
+const MIN_COST_PER_SHARE = 20_000;
+
+/** Divides into at most `count` shares of about equal cost, in order; fewer when there is little to divide. */
+export function divide<Item extends { readonly cost: number }>(items: readonly Item[], count: number): Item[][] {
+  const total = items.reduce((sum, item) => sum + item.cost, 0);
+  const wanted = Math.max(1, Math.min(count, items.length, Math.ceil(total / MIN_COST_PER_SHARE)));
+  const shares: Item[][] = [];
+  let cost = 0;
+  for (const item of items) {
+    // The share that the middle of the item falls into.
+    const share = Math.min(wanted - 1, Math.floor(((cost + item.cost / 2) / total) * wanted));
+    (shares[share] ??= []).push(item);
+    cost += item.cost;
+  }
+  return shares.filter((share) => share !== undefined);
+}
