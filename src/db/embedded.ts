@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { mkdir, readdir, readFile, readlink, rename, rm, stat, truncate } from 'node:fs/promises';
+import { readdir, readFile, readlink, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from './connect.ts';
@@ -75,12 +75,15 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
   const identity = options.identity ?? chooseIdentity();
   const server = await openServer(dataDir, identity, options.isLoopback ?? process.platform === 'win32');
   const deadline = Date.now() + START_TIMEOUT_MS;
-  let isStarter = false;
+  // The server carries it as a setting, so who started it, of several that tried, is decided with the start itself.
+  const owner = `${processStamp(options.ownerPid ?? process.pid)} ${randomUUID()}`;
   for (;;) {
     const state = await probe(server.url);
     if (state.kind === 'ready') {
       const { presence } = state;
-      const dispose = () => leave(server, presence, isStarter, options.isTransient ?? false);
+      const isStarter = state.owner === owner;
+      const isOurs = isStarter && (options.ownerPid ?? process.pid) === process.pid;
+      const dispose = () => leave(server, presence, isOurs, options.isTransient ?? false);
       return { url: server.url, isStarter, [Symbol.asyncDispose]: dispose };
     }
     if (Date.now() > deadline) {
@@ -88,7 +91,7 @@ export async function startEmbedded(dataDir: string, options: EmbeddedOptions = 
       throw new EmbeddedDatabaseError(`${waited}\n${await logTail(server)}`);
     }
     const isAbsent = state.kind === 'absent' && !(await isPostmasterAlive(server));
-    if (isAbsent) isStarter = await launch(server, identity, options);
+    if (isAbsent) await launch(server, identity, owner, options.settings ?? {});
     else await sleep(POLL_MS);
   }
 }
@@ -109,7 +112,7 @@ async function openServer(dataDir: string, identity: Identity, isLoopback: boole
 }
 
 type Probe =
-  | { readonly kind: 'ready'; readonly presence: Sql }
+  | { readonly kind: 'ready'; readonly presence: Sql; readonly owner: string }
   | { readonly kind: 'starting' }
   | { readonly kind: 'absent' };
 
@@ -117,8 +120,9 @@ type Probe =
 async function probe(url: string): Promise<Probe> {
   const presence = connect(url, { max: 1, applicationName: PRESENCE, isForever: true });
   try {
-    await presence`select 1`;
-    return { kind: 'ready', presence };
+    const [{ owner }] = await presence<{ owner: string }[]>`
+      select current_setting('candlepool.owner', true) as owner`;
+    return { kind: 'ready', presence, owner };
   } catch (error) {
     await presence.end({ timeout: 1 });
     // cannot_connect_now: starting up or shutting down; either passes.
@@ -126,7 +130,7 @@ async function probe(url: string): Promise<Probe> {
   }
 }
 
-async function leave(server: Server, presence: Sql, isStarter: boolean, isTransient: boolean): Promise<void> {
+async function leave(server: Server, presence: Sql, isOurs: boolean, isTransient: boolean): Promise<void> {
   const facts = await presence<{ owner: string; others: number }[]>`
     select current_setting('candlepool.owner', true) as owner, (
       select count(*) from pg_stat_activity where application_name = ${PRESENCE} and pid <> pg_backend_pid()
@@ -135,26 +139,29 @@ async function leave(server: Server, presence: Sql, isStarter: boolean, isTransi
   // No answer: somebody has stopped it already.
   if (facts.length === 0) return;
   const [{ owner, others }] = facts;
-  const isOurs = isStarter && owner === processStamp(process.pid);
-  const isOrphan = !isStampAlive(owner);
+  const isOrphan = !isStampAlive(owner.split(' ')[0]);
   if (isOurs ? !isTransient || others === 0 : isOrphan && others === 0) await stopServer(server);
 }
 
-/** Makes the cluster if there is none and spawns a server. @returns true when it answers, false when another was quicker. */
-async function launch(server: Server, identity: Identity, options: EmbeddedOptions): Promise<boolean> {
+/** Makes the cluster if there is none and spawns a server; returns when one answers, ours or another, or to look again. */
+async function launch(
+  server: Server,
+  identity: Identity,
+  owner: string,
+  added: Readonly<Record<string, string>>,
+): Promise<void> {
   const binaries = await placeBinaries(server.home, identity);
   if (!existsSync(server.cluster)) await initialise(server, identity, binaries);
   await clearStaleLock(server);
-  const settings = { ...SETTINGS, ...options.settings, ...server.settings };
-  const args = ['-D', server.cluster, '-c', `candlepool.owner=${processStamp(options.ownerPid ?? process.pid)}`];
+  const settings = { ...SETTINGS, ...added, ...server.settings };
+  const args = ['-D', server.cluster, '-c', `candlepool.owner=${owner}`];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
   const exit = await spawnServer(server, runAs(identity, binaries.postgres, args));
-  if (exit === null) return true;
+  if (exit === null) return;
   // Another process was quicker, or a killed server is not quite gone: look again. Anything else is a fault.
   const isHeld = (await readPostmasterFile(server)) !== null || /lock file|shared memory block/.test(exit.log);
   if (!isHeld) throw new EmbeddedDatabaseError(`it ended with code ${exit.code}\n${exit.log}`);
   await sleep(POLL_MS * 5);
-  return false;
 }
 
 type ServerExit = { readonly code: number | null; readonly log: string };
@@ -195,7 +202,7 @@ async function spawnServer(server: Server, command: ReturnType<typeof runAs>): P
 /** initdb into a temporary folder, then a rename: there is no such thing as a half-made cluster. */
 async function initialise(server: Server, identity: Identity, binaries: Binaries): Promise<void> {
   const temporary = join(server.home, `cluster.${process.pid}.${randomUUID().slice(0, 8)}`);
-  await mkdir(server.home, { recursive: true });
+  await sweepUnfinished(server.home);
   const command = runAs(identity, binaries.initdb, [
     `--pgdata=${temporary}`,
     `--username=${USER}`,
@@ -230,6 +237,14 @@ async function initialise(server: Server, identity: Identity, binaries: Binaries
     // Another process made the cluster in the meantime: then there is one, which is all we wanted.
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
   });
+}
+
+/** What killed processes were about to make. */
+async function sweepUnfinished(home: string): Promise<void> {
+  for (const name of await readdir(home)) {
+    const pid = Number(/^cluster\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);
+    if (pid > 0 && !isAlive(pid)) await rm(join(home, name), { recursive: true, force: true });
+  }
 }
 
 type PostmasterFile = { readonly pid: number };

@@ -1,5 +1,5 @@
 // Authentication: puts the caller on the request and refuses who may not pass; every route names what it needs.
-import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { findMembership } from '../../db/members.ts';
 import type { MemberRole, Membership } from '../../db/members.ts';
 import type { ApiKeyScope } from '../../db/apiKeys.ts';
@@ -17,10 +17,14 @@ import { isUuid } from './uuid.ts';
 
 export type { Caller } from './keyCheck.ts';
 
+/** Called for each authenticated request before its scope is looked at: the place of the rate limits (429 before 403). */
+export type Admission = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
+
 export type Authentication = {
   readonly secrets: Secrets;
   authenticateKey(request: FastifyRequest): Promise<Caller>;
   authenticateMember(request: FastifyRequest, workspaceId: string): Promise<Membership>;
+  readonly admit: Admission;
 };
 
 declare module 'fastify' {
@@ -35,8 +39,8 @@ declare module 'fastify' {
   }
 }
 
-/** Must be called before the routes are put on the app, together with `limitRates`, which requireKey charges. */
-export function authenticateRequests(app: App, services: Services): void {
+/** Must be called before the routes are put on the app. */
+export function authenticateRequests(app: App, services: Services, admit: Admission = () => {}): void {
   const secrets = createSecrets();
   const lastUsed = createLastUsed(services.sql, services.log);
   const parts = { sql: services.sql, secrets, throttle: createThrottle(), lastUsed };
@@ -45,6 +49,7 @@ export function authenticateRequests(app: App, services: Services): void {
   app.decorateRequest('member', null as unknown as Membership);
   app.decorate('authentication', {
     secrets,
+    admit,
     authenticateKey: (request) => checkKey(request, parts),
     authenticateMember: async (request, workspaceId) => {
       const subject = await tokens.subjectOf(sentBearer(request));
@@ -64,11 +69,10 @@ export type KeyNeed = { readonly scope?: ApiKeyScope; readonly role?: 'member' }
 export function requireKey(need: KeyNeed = {}): onRequestAsyncHookHandler {
   const { scope, role } = need;
   return async function (request, reply) {
-    const { authentication, rateLimits } = request.server;
+    const { authentication } = request.server;
     const caller = await authentication.authenticateKey(request);
     request.caller = caller;
-    // Before the scope is looked at (design §6): a key without the scope uses up its minute as well.
-    rateLimits.charge(caller, reply);
+    await authentication.admit(caller, request, reply);
     if (scope !== undefined && !caller.scopes.has(scope)) {
       throw problem('INSUFFICIENT_SCOPE', {
         message: `Insufficient scope. This endpoint requires the scope ${scope}.`,
