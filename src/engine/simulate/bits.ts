@@ -1,0 +1,62 @@
+// Words of bits, as the fill loop reads them: a row is bit (row & 31) of word (row >>> 5).
+
+/** The first row at or after `row` whose bit is set, at most `end`. Flat stretches cost one test for 32 rows. */
+export function nextBit(words: Uint32Array, row: number, end: number): number {
+  if (row >= end) return end;
+  let index = row >>> 5;
+  const last = (end - 1) >>> 5;
+  let word = words[index] & (-1 << (row & 31));
+  while (word === 0) {
+    if (++index > last) return end;
+    word = words[index];
+  }
+  // word & -word leaves the lowest set bit; 31 − clz32 of that is its place.
+  const found = (index << 5) + 31 - Math.clz32(word & -word);
+  return found < end ? found : end;
+}
+
+/** Sets the bits of rows [from, to). */
+export function setBits(words: Uint32Array, from: number, to: number): void {
+  if (from >= to) return;
+  const first = from >>> 5;
+  const last = (to - 1) >>> 5;
+  const head = -1 << (from & 31);
+  const tail = -1 >>> (31 - ((to - 1) & 31));
+  if (first === last) {
+    words[first] |= head & tail;
+    return;
+  }
+  words[first] |= head;
+  words.fill(0xffffffff, first + 1, last);
+  words[last] |= tail;
+}
+
+/** How many of rows [from, to) have their bit set. */
+export function countBits(words: Uint32Array, from: number, to: number): number {
+  if (from >= to) return 0;
+  const first = from >>> 5;
+  const last = (to - 1) >>> 5;
+  const head = -1 << (from & 31);
+  const tail = -1 >>> (31 - ((to - 1) & 31));
+  if (first === last) return popcount(words[first] & head & tail);
+  let count = popcount(words[first] & head) + popcount(words[last] & tail);
+  for (let i = first + 1; i < last; i++) count += popcount(words[i]);
+  return count;
+}
+
+/** Set bits of a 32-bit word (Hacker's Delight 5-2: pairs, nibbles, bytes, then one multiply adds the bytes). */
+function popcount(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555);
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+}
+
+/** The union of several words columns; one alone is given back as it is. */
+export function unionOf(columns: readonly Uint32Array[], words: number): Uint32Array {
+  if (columns.length === 1) return columns[0];
+  const union = new Uint32Array(words);
+  for (const column of columns) {
+    for (let i = 0; i < words; i++) union[i] |= column[i];
+  }
+  return union;
+}

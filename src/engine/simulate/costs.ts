@@ -1,0 +1,113 @@
+// What a fill costs: the fee of its tier and role, and the slippage of its price.
+import type { Bars, Instrument } from '../columns/bars.ts';
+import { DAY_MS } from '../columns/bars.ts';
+import type { FeeModel, OrderRole, Slippage } from './config.ts';
+
+/** The fee tiers and the notional traded so far; a fill is priced by what was traded strictly before it (semantics §4.4). */
+export interface FeeSchedule {
+  readonly tiers: FeeModel['tiers'];
+  /** null: the cumulative notional never forgets. */
+  readonly windowMs: number | null;
+  /** Quote units of all fills so far. */
+  cumulative: number;
+  /** With a window: the time of each fill and the cumulative notional before it; `oldest` is the first still inside. */
+  readonly fillTimes: number[];
+  readonly notionalBefore: number[];
+  oldest: number;
+  /** A tier each. */
+  readonly usage: { notional: number; fees: number; fills: number }[];
+  makerFees: number;
+  takerFees: number;
+}
+
+export const createFeeSchedule = (model: FeeModel): FeeSchedule => ({
+  tiers: model.tiers,
+  windowMs: model.window === undefined ? null : model.window.days * DAY_MS,
+  cumulative: 0,
+  fillTimes: [],
+  notionalBefore: [],
+  oldest: 0,
+  usage: model.tiers.map(() => ({ notional: 0, fees: 0, fills: 0 })),
+  makerFees: 0,
+  takerFees: 0,
+});
+
+/** The index of the tier that prices a fill at `now` (ms): the last whose minimum the notional of (now − window, now) reaches. */
+function tierAt(schedule: FeeSchedule, now: number): number {
+  let traded = schedule.cumulative;
+  if (schedule.windowMs !== null) {
+    const { fillTimes } = schedule;
+    while (schedule.oldest < fillTimes.length && fillTimes[schedule.oldest] <= now - schedule.windowMs) schedule.oldest++;
+    traded = schedule.oldest < fillTimes.length ? traded - schedule.notionalBefore[schedule.oldest] : 0;
+  }
+  let tier = schedule.tiers.length - 1;
+  while (tier > 0 && schedule.tiers[tier].minCumulativeNotional > traded) tier--;
+  return tier;
+}
+
+const rateOf = (schedule: FeeSchedule, tier: number, role: OrderRole): number =>
+  role === 'maker' ? schedule.tiers[tier].makerRate : schedule.tiers[tier].takerRate;
+
+/** The fraction of its notional that an order filling now would pay; negative is a rebate. */
+export const feeRate = (schedule: FeeSchedule, role: OrderRole, now: number): number =>
+  rateOf(schedule, tierAt(schedule, now), role);
+
+/** Books a fill and returns its fee in quote units. */
+export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRole, now: number): number {
+  const tier = tierAt(schedule, now);
+  const fee = notional * rateOf(schedule, tier, role);
+  if (schedule.windowMs !== null) {
+    schedule.fillTimes.push(now);
+    schedule.notionalBefore.push(schedule.cumulative);
+  }
+  schedule.cumulative += notional;
+  const usage = schedule.usage[tier];
+  usage.notional += notional;
+  usage.fees += fee;
+  usage.fills++;
+  if (role === 'maker') schedule.makerFees += fee;
+  else schedule.takerFees += fee;
+  return fee;
+}
+
+/**
+ * The price a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the last bar closed before
+ * the fill, which volatility_scaled reads; where that bar or its ATR is missing nothing is known and nothing is added.
+ */
+export type SlippedPrice = (price: number, direction: 1 | -1, closedRow: number) => number;
+
+export function createSlippage(
+  slippage: Slippage,
+  bars: Bars,
+  instrument: Instrument,
+  atr: Float64Array | null,
+): SlippedPrice {
+  switch (slippage.kind) {
+    case 'none':
+      return (price) => price;
+    case 'fixed': {
+      if (slippage.unit === 'bps') {
+        const fraction = slippage.value / 1e4;
+        return (price, direction) => Math.max(0, price * (1 + direction * fraction));
+      }
+      if (instrument.tickSize === null) {
+        throw new Error(`Slippage in ticks needs a tickSize, and ${instrument.symbol} has none; refuse the config before.`);
+      }
+      const distance = slippage.value * instrument.tickSize;
+      return (price, direction) => Math.max(0, price + direction * distance);
+    }
+    case 'volatility_scaled': {
+      const { multiplier, reference } = slippage;
+      if (reference === 'atr_pct' && atr === null) {
+        throw new Error('Slippage by atr_pct needs the ATR column of the base bars.');
+      }
+      const { high, low, close } = bars;
+      return (price, direction, closedRow) => {
+        if (closedRow < 0) return price;
+        const range = reference === 'atr_pct' ? atr![closedRow] : high[closedRow] - low[closedRow];
+        const fraction = (multiplier * range) / close[closedRow];
+        return Number.isFinite(fraction) ? Math.max(0, price * (1 + direction * fraction)) : price;
+      };
+    }
+  }
+}

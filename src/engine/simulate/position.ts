@@ -1,0 +1,141 @@
+// A position: what was filled, what is left of it, and the levels that stand around it.
+import type { ExitReason, StateMemory } from './program.ts';
+
+export type StopReason = Extract<ExitReason, 'stop_loss' | 'breakeven' | 'trailing_stop'>;
+
+/**
+ * One entry fill and its own risk levels (semantics §2.2). Everything marked "signed" is side × price, so that a short is a long with
+ * the sign of every price turned: a signed stop is hit from above, a signed target from below, and one set of rules serves both sides.
+ * A level that does not exist is -Infinity (stops) or Infinity (targets, activations), so that no comparison needs a test for it.
+ */
+export interface Position {
+  readonly id: number;
+  readonly side: 1 | -1;
+  /** Index into `entries`. */
+  readonly entryRule: number;
+  readonly entryRow: number;
+  /** As filled, slippage included. */
+  readonly entryPrice: number;
+  readonly initialQuantity: number;
+  /** |entry fill − initial stop|; NaN without a stop at the entry. */
+  readonly initialRisk: number;
+  /** What is left; 0 once closed. */
+  quantity: number;
+  /** The parts of the entry's fee, slippage cost and funding (negative when paid) that belong to what is left. */
+  entryFee: number;
+  entrySlippage: number;
+  funding: number;
+  /** Σ pnl of the closing fills so far. */
+  realizedPnl: number;
+
+  /** Signed. The stop of the stopLoss rule. */
+  stopLoss: number;
+  /** Signed. The stop of the breakeven rule or of a ladder step, once set. */
+  breakevenStop: number;
+  /** Signed. The tightest stop, and whose it is. */
+  stop: number;
+  stopReason: StopReason;
+  /** Signed. The best price that moved the stops. */
+  best: number;
+  /** Signed. The best and worst prices lived through, for MFE and MAE. */
+  peak: number;
+  trough: number;
+  /** Signed. Trailing starts once `best` reaches this; the level is then best × trailFactor − trailOffset. */
+  trailFrom: number;
+  trailFactor: number;
+  trailOffset: number;
+  /** Signed. The breakeven rule acts once `best` reaches this; Infinity when there is none or it has acted. */
+  breakevenFrom: number;
+  /** Signed. */
+  breakevenLevel: number;
+  /** A filled ladder step asks for the stop at the entry price; acts when the stops move next. */
+  isBreakevenDue: boolean;
+  /** Signed, a ladder step each; Infinity once it is done. */
+  readonly targets: number[];
+  /** Signed. The nearest target that is not done, and its step; Infinity and -1 when none. */
+  nextTarget: number;
+  nextStep: number;
+  /** Σ closePercent of the steps done on the initial basis. */
+  closedPercent: number;
+
+  /** What is left once the orders of this close have filled; 0 when they close it wholly. */
+  plannedQuantity: number;
+  /** An exit rule each: 1 once its partial exit was ordered. */
+  readonly exitsFired: Uint8Array;
+  /** The memory of stateful exits, and of a stateful stop price; empty and null where there is none. */
+  readonly exitMemories: readonly (StateMemory | null)[];
+  readonly stopMemory: StateMemory | null;
+}
+
+/** Sets the stop in force: the tightest; equal ones are named stop_loss, breakeven, trailing_stop in that order (semantics §3.4). */
+export function tightenStop(position: Position): void {
+  let stop = position.stopLoss;
+  let reason: StopReason = 'stop_loss';
+  if (position.breakevenStop > stop) {
+    stop = position.breakevenStop;
+    reason = 'breakeven';
+  }
+  if (position.best >= position.trailFrom) {
+    const trail = position.best * position.trailFactor - position.trailOffset;
+    if (trail > stop) {
+      stop = trail;
+      reason = 'trailing_stop';
+    }
+  }
+  position.stop = stop;
+  position.stopReason = reason;
+}
+
+/** A ladder step's move to the entry price, now. */
+export function applyBreakevenDue(position: Position): void {
+  if (!position.isBreakevenDue) return;
+  position.isBreakevenDue = false;
+  position.breakevenStop = Math.max(position.breakevenStop, position.side * position.entryPrice);
+  tightenStop(position);
+}
+
+/** The stops after a best price (signed) has been seen: trailing, break-even and what ladder steps asked for. */
+export function moveStops(position: Position, bestSeen: number): void {
+  if (bestSeen > position.best) position.best = bestSeen;
+  if (position.best >= position.breakevenFrom) {
+    position.breakevenFrom = Infinity;
+    position.breakevenStop = Math.max(position.breakevenStop, position.breakevenLevel);
+  }
+  position.isBreakevenDue && applyBreakevenDue(position);
+  tightenStop(position);
+}
+
+/** Takes a stretch of prices into MFE, MAE and the stops. */
+export function absorb(position: Position, best: number, worst: number): void {
+  if (best > position.peak) position.peak = best;
+  if (worst < position.trough) position.trough = worst;
+  moveStops(position, best);
+}
+
+/** True when a stop of this position is moved by prices up to `best` (signed): trailing that is on or comes on, break-even that comes on. */
+export const hasMovingStop = (position: Position, best: number): boolean =>
+  Math.max(best, position.best) >= position.trailFrom || best >= position.breakevenFrom;
+
+/** The signed stop as it would stand after `best` (signed). */
+export function stopAfter(position: Position, best: number): number {
+  const reached = Math.max(best, position.best);
+  let stop = position.stop;
+  if (reached >= position.breakevenFrom) stop = Math.max(stop, position.breakevenLevel);
+  if (reached >= position.trailFrom) stop = Math.max(stop, reached * position.trailFactor - position.trailOffset);
+  return stop;
+}
+
+/** Finds the nearest target that is not done; of equal ones the first listed. */
+export function findNextTarget(position: Position): void {
+  const { targets } = position;
+  let nearest = Infinity;
+  let step = -1;
+  for (let i = 0; i < targets.length; i++) {
+    if (targets[i] < nearest) {
+      nearest = targets[i];
+      step = i;
+    }
+  }
+  position.nextTarget = nearest;
+  position.nextStep = step;
+}

@@ -1,0 +1,214 @@
+// Signals: what a close asks for. Exits first, then the time stop, then at most one entry order.
+import { hasBit } from '../columns/column.ts';
+import { countBits } from './bits.ts';
+import { fillEntry, fillMarketExit } from './fills.ts';
+import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
+import { expireEntry, logExit, placePending, rejectEntry, type EntryOrder, type ExitOrder } from './orders.ts';
+import type { Position } from './position.ts';
+import type { ConditionSource, ExitReason, StateMemory } from './program.ts';
+import { enterClose, type Run } from './run.ts';
+import { partialQuantity } from './sizing.ts';
+
+/** Reads the close of `row`; orders go to the next open, or fill at this close under bar_close. */
+export function readClose(run: Run, row: number): void {
+  for (const { node, memory } of run.history) {
+    if (node.hasHistory) node.update(row, run.state.forEntries(row), memory);
+  }
+  if (run.positions.length > 0) {
+    updateStopPrices(run, row);
+    readExits(run, row);
+    readTimeStops(run, row);
+  }
+  readEntries(run, row);
+  const { orderTiming } = run.input.config.execution;
+  if (row === run.end - 1) expireDueOrders(run);
+  else if (orderTiming === 'bar_close' && (run.dueExits.length > 0 || run.dueEntry !== null)) fillAtClose(run, row);
+}
+
+/** bar_close: the orders of a close fill at it, exits first. */
+function fillAtClose(run: Run, row: number): void {
+  enterClose(run, row);
+  const close = run.bars.close[row];
+  for (const order of run.dueExits) fillMarketExit(run, order, close);
+  run.dueExits.length = 0;
+  const order = run.dueEntry;
+  run.dueEntry = null;
+  if (order !== null) fillEntry(run, order, close);
+}
+
+/** Orders of the last bar have no bar to fill on. */
+function expireDueOrders(run: Run): void {
+  for (const { id, signalRow, position, quantity, reason, rule } of run.dueExits) {
+    const { exitOrderRole } = run.input.config.execution;
+    const ruleId = rule === null ? reason : run.input.exits[rule].id;
+    logExit(
+      run,
+      position,
+      { orderId: id, row: signalRow, type: 'market', role: exitOrderRole, reason, rule: ruleId },
+      { status: 'expired', quantity },
+    );
+  }
+  run.dueExits.length = 0;
+  if (run.dueEntry !== null) expireEntry(run, run.dueEntry);
+  run.dueEntry = null;
+}
+
+function isTrue(run: Run, source: ConditionSource, row: number, position: Position | null, memory: StateMemory | null): boolean {
+  if (source.kind === 'bits') return hasBit(source.isTrue, row);
+  const { condition } = source;
+  if (condition.gate !== null && !hasBit(condition.gate, row)) return false;
+  const view = position === null ? run.state.forEntries(row) : run.state.forPosition(row, position);
+  return condition.test(row, view, memory!) === 1;
+}
+
+/** Exit rules by priority, then listing; each acts on what the ones before it leave (semantics §2.8). */
+function readExits(run: Run, row: number): void {
+  for (const position of run.positions) {
+    position.plannedQuantity = position.quantity;
+    if (run.watch.hasStatefulExits) updateExitMemories(run, row, position);
+  }
+  for (const { rule, index } of run.exits) {
+    for (const position of run.positions) {
+      if (position.plannedQuantity === 0 || position.exitsFired[index] === 1) continue;
+      if (rule.appliesTo !== 0 && rule.appliesTo !== position.side) continue;
+      if (!isTrue(run, rule.when, row, position, position.exitMemories[index] ?? null)) continue;
+      const { mode, value } = rule.action;
+      const left = position.plannedQuantity;
+      const wanted = mode === 'fixed' ? value : (left * value) / 100;
+      const quantity = partialQuantity(left, wanted, run.input.instrument.qtyStep);
+      if (quantity === 0) continue;
+      position.exitsFired[index] = 1;
+      orderExit(run, row, position, quantity, 'signal', index);
+    }
+  }
+}
+
+function updateExitMemories(run: Run, row: number, position: Position): void {
+  for (const { rule, index } of run.exits) {
+    if (rule.when.kind !== 'stateful' || !rule.when.condition.hasHistory) continue;
+    rule.when.condition.update(row, run.state.forPosition(row, position), position.exitMemories[index]!);
+  }
+}
+
+/** A market exit so that barsHeld = maxBars: ordered at the close before under next_open, at that close under bar_close. */
+function readTimeStops(run: Run, row: number): void {
+  const { timeStop } = run.input.risk;
+  if (timeStop === null) return;
+  const exitRow = run.input.config.execution.orderTiming === 'next_open' ? row + 1 : row;
+  for (const position of run.positions) {
+    if (exitRow - position.entryRow >= timeStop.maxBars && position.plannedQuantity > 0) {
+      orderExit(run, row, position, position.plannedQuantity, 'time_stop', null);
+    }
+  }
+}
+
+function orderExit(
+  run: Run,
+  row: number,
+  position: Position,
+  quantity: number,
+  reason: ExitReason,
+  rule: number | null,
+): void {
+  const order: ExitOrder = { id: run.nextOrderId++, signalRow: row, position, quantity, reason, rule };
+  position.plannedQuantity = quantity >= position.plannedQuantity ? 0 : position.plannedQuantity - quantity;
+  run.dueExits.push(order);
+}
+
+/** Closes every open position at `price` at once: a limit or stop entry of the other side has filled there. */
+export function closeOpposite(run: Run, price: number): void {
+  for (const position of [...run.positions]) {
+    fillMarketExit(
+      run,
+      { id: run.nextOrderId++, signalRow: run.row, position, quantity: position.quantity, reason: 'reverse', rule: null },
+      price,
+    );
+  }
+}
+
+/** The first entry rule that is true and not blocked makes the close's one entry order; every true rule is counted (semantics §2.2). */
+function readEntries(run: Run, row: number): void {
+  if (run.isOver) return;
+  const { entries, counts } = run;
+  let isTaken = false;
+  for (let rule = 0; rule < entries.length; rule++) {
+    const { signal, cooldownBars } = entries[rule];
+    if (!isTrue(run, signal, row, null, run.entryMemories[rule])) continue;
+    if (signal.kind === 'stateful') counts.statefulSignals[rule]++;
+    if (isTaken) continue;
+    if (row - run.lastFullExitRow < cooldownBars) counts.blockedCooldown++;
+    else isTaken = takeSignal(run, row, rule);
+  }
+}
+
+/** Acts on a true entry signal; false when slots or conflict block it. */
+function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
+  const rule = run.entries[ruleIndex];
+  const { maxConcurrentPositions } = run.input;
+  let staying = 0;
+  let stayingSide = 0;
+  for (const position of run.positions) {
+    if (position.plannedQuantity === 0) continue;
+    staying++;
+    stayingSide = position.side;
+  }
+  const isOpposed = staying > 0 && stayingSide !== rule.side;
+  const isTurning = isOpposed && rule.conflict !== 'ignore';
+  const isMarket = rule.order.type === 'market';
+  if (isTurning && isMarket && rule.conflict === 'close') {
+    closeStaying(run, row);
+    return true;
+  }
+  const waiting = run.pendingCount - (run.pending[ruleIndex] === null ? 0 : 1);
+  const taken = (isTurning ? 0 : staying) + waiting;
+  if (taken >= maxConcurrentPositions) {
+    if (maxConcurrentPositions === 1 && staying > 0) run.counts.blockedInPosition++;
+    else run.counts.blockedMaxPositions++;
+    return false;
+  }
+  if (isOpposed && isMarket && rule.conflict === 'ignore') {
+    run.counts.blockedInPosition++;
+    return false;
+  }
+  if (isTurning && isMarket) closeStaying(run, row);
+  placeEntry(run, row, ruleIndex);
+  return true;
+}
+
+function closeStaying(run: Run, row: number): void {
+  for (const position of run.positions) {
+    if (position.plannedQuantity > 0) orderExit(run, row, position, position.plannedQuantity, 'reverse', null);
+  }
+}
+
+function placeEntry(run: Run, row: number, ruleIndex: number): void {
+  const { order: orderRule } = run.entries[ruleIndex];
+  const levels = readSignalLevels(run, row);
+  const price = orderRule.type === 'market' ? NaN : readPrice(run, orderRule.price, row);
+  const order: EntryOrder = {
+    id: run.nextOrderId++,
+    rule: ruleIndex,
+    signalRow: row,
+    price,
+    lastRow: orderRule.type === 'market' ? row + 1 : row + orderRule.expireBars,
+    levels: levels ?? { stop: NaN, targets: [], trailDistance: NaN },
+  };
+  if (levels === null || (orderRule.type !== 'market' && Number.isNaN(price))) rejectEntry(run, order, 'LEVEL_MISSING');
+  else if (orderRule.type === 'market') run.dueEntry = order;
+  else placePending(run, order);
+}
+
+/** Counts the signals of rows [from, to) that came while every slot was taken and were not looked at one by one. */
+export function countSkippedSignals(run: Run, from: number, to: number): void {
+  const { entries, counts, input } = run;
+  for (const { signal, cooldownBars } of entries) {
+    if (signal.kind !== 'bits') continue;
+    const total = countBits(signal.isTrue, from, to);
+    if (total === 0) continue;
+    const cooledFrom = Math.min(to, Math.max(from, run.lastFullExitRow + cooldownBars));
+    const cooling = countBits(signal.isTrue, from, cooledFrom);
+    counts.blockedCooldown += cooling;
+    if (input.maxConcurrentPositions === 1) counts.blockedInPosition += total - cooling;
+    else counts.blockedMaxPositions += total - cooling;
+  }
+}

@@ -1,0 +1,196 @@
+// The fill loop: bar after bar through orders, levels and signals, skipping every stretch in which nothing can happen.
+import { playBar } from './bar.ts';
+import { fillExit } from './fills.ts';
+import { adverseLevel, equityAt, nextFundingRow } from './ledger.ts';
+import { expireEntry, expirePending } from './orders.ts';
+import { tightenStop, type Position } from './position.ts';
+import type { SimulationInput, SimulationResult } from './program.ts';
+import { gatherResult } from './result.ts';
+import { createRun, enterClose, type Run } from './run.ts';
+import { countSkippedSignals, readClose } from './signals.ts';
+import { nextWatched, type WatchedCloses } from './watch.ts';
+
+/** How often a run looks whether it is cancelled, in rows (semantics §6.4). */
+const POLL_ROWS = 65_536;
+
+/**
+ * Simulates rows [start, end) and closes what is open at the last close. Pure: the same input gives the same result, byte for byte.
+ * Rules: semantics §2 to §4, told with pictures in docs/fills.md.
+ */
+export function simulate(input: SimulationInput): SimulationResult {
+  const run = createRun(input);
+  const { control, start, end } = input;
+  let nextPoll = start + POLL_ROWS;
+  let row = start;
+  while (row < end) {
+    if (row >= nextPoll) {
+      if (control?.isCancelled()) return gatherResult(run, true);
+      control?.report(row - start, end - start);
+      nextPoll = row + POLL_ROWS;
+    }
+    if (run.isOver && run.positions.length === 0) break;
+    row = isIdle(run) ? skipFlat(run, row) : skipQuiet(run, row, Math.min(end - 1, nextPoll));
+    if (row < end) playRow(run, row++);
+  }
+  if (row < end) run.equity.fill(run.ledger.balance, row - start);
+  for (const order of run.pending) if (order !== null) expireEntry(run, order);
+  control?.report(end - start, end - start);
+  return gatherResult(run, false);
+}
+
+/** Nothing is open, due or waiting: only an entry signal can change anything. */
+const isIdle = (run: Run): boolean =>
+  run.positions.length === 0 && run.pendingCount === 0 && run.dueEntry === null && run.dueExits.length === 0;
+
+/** One bar and its close. */
+function playRow(run: Run, row: number): void {
+  if (!isIdle(run)) playBar(run, row);
+  const close = run.bars.close[row];
+  const marked = row - run.input.start;
+  run.equity[marked] = equityAt(run.ledger, close);
+  if (run.pendingCount > 0) expirePending(run, row);
+  readClose(run, row);
+  if (row === run.end - 1) closeAtEnd(run, row);
+  // Orders that filled at this close, under bar_close or at the end, are in its mark.
+  if (run.row === row && run.isAtClose) run.equity[marked] = equityAt(run.ledger, close);
+}
+
+/** What is still open is sold at the last close (semantics §2.7). */
+function closeAtEnd(run: Run, row: number): void {
+  if (run.positions.length === 0) return;
+  enterClose(run, row);
+  for (const position of [...run.positions]) {
+    fillExit(run, position, {
+      quantity: position.quantity,
+      price: run.bars.close[row],
+      isSlipped: true,
+      role: run.input.config.execution.exitOrderRole,
+      reason: 'end_of_data',
+      rule: null,
+      order: null,
+    });
+  }
+}
+
+/** The next row with an entry signal; equity until there is the balance. */
+function skipFlat(run: Run, row: number): number {
+  const next = nextWatched(run.watch.flat, row, run.end);
+  if (next > row) run.equity.fill(run.ledger.balance, row - run.input.start, next - run.input.start);
+  return next;
+}
+
+/**
+ * The first row from `row` on, at most `limit`, that must be played: an order is due or waits, its close must be read, funding is paid,
+ * or a level may be touched. The rows before it are marked and lived through.
+ */
+function skipQuiet(run: Run, row: number, limit: number): number {
+  const { positions, dueExits, dueEntry, pendingCount, input } = run;
+  if (positions.length === 0 || dueExits.length > 0 || dueEntry !== null || pendingCount > 0) return row;
+  const isFull = positions.length >= input.maxConcurrentPositions;
+  const closes = watchedWhile(run, positions[0].side, isFull);
+  if (closes.words === null) return row;
+  let stop = nextWatched(closes, row, limit);
+  const { timeStop } = input.risk;
+  if (timeStop !== null) {
+    const ordered = input.config.execution.orderTiming === 'next_open' ? timeStop.maxBars - 1 : timeStop.maxBars;
+    for (const { entryRow } of positions) stop = Math.min(stop, entryRow + ordered);
+  }
+  if (input.config.fundingRate !== 0 && stop > row) stop = nextFundingRow(run, row, stop);
+  if (stop <= row) return row;
+  let next: number;
+  if (positions.length === 1) next = skipOne(run, positions[0], row, stop);
+  else if (positions.every(hasFixedStop)) next = skipSeveral(run, row, stop);
+  else next = row;
+  if (isFull && next > row) countSkippedSignals(run, row, next);
+  return next;
+}
+
+function watchedWhile(run: Run, side: 1 | -1, isFull: boolean): WatchedCloses {
+  const { watch } = run;
+  if (isFull) return side > 0 ? watch.longFull : watch.shortFull;
+  return side > 0 ? watch.longOpen : watch.shortOpen;
+}
+
+const hasFixedStop = ({ trailFrom, breakevenFrom }: Position): boolean =>
+  trailFrom === Infinity && breakevenFrom === Infinity;
+
+/**
+ * Lives one position through the rows in which nothing is touched, and marks them. The loops say what `checkPosition` says for such
+ * rows; both are needed because they run once a bar (bench/fills.ts).
+ */
+function skipOne(run: Run, position: Position, from: number, limit: number): number {
+  const { high, low, close } = run.bars;
+  const { equity } = run;
+  const { side, trailFactor, trailOffset } = position;
+  const { cashBase, netQuantity } = run.ledger;
+  const marks = run.input.start;
+  const favourable = side > 0 ? high : low;
+  const contrary = side > 0 ? low : high;
+  const isTrailing = position.best >= position.trailFrom;
+  // Prices at which something happens: a target, break-even, or the start of trailing.
+  const above = Math.min(position.nextTarget, position.breakevenFrom, isTrailing ? Infinity : position.trailFrom);
+  const below = adverseLevel(run, position);
+  let { best, peak, trough } = position;
+  let row = from;
+  if (isTrailing) {
+    for (; row < limit; row++) {
+      const highest = side * favourable[row];
+      const lowest = side * contrary[row];
+      const reached = highest > best ? highest : best;
+      if (highest >= above || lowest <= below || lowest <= reached * trailFactor - trailOffset) break;
+      best = reached;
+      if (highest > peak) peak = highest;
+      if (lowest < trough) trough = lowest;
+      equity[row - marks] = cashBase + netQuantity * close[row];
+    }
+  } else {
+    for (; row < limit; row++) {
+      const highest = side * favourable[row];
+      const lowest = side * contrary[row];
+      if (highest >= above || lowest <= below) break;
+      if (highest > peak) peak = highest;
+      if (lowest < trough) trough = lowest;
+      equity[row - marks] = cashBase + netQuantity * close[row];
+    }
+    if (peak > best) best = peak;
+  }
+  position.best = best;
+  position.peak = peak;
+  position.trough = trough;
+  tightenStop(position);
+  return row;
+}
+
+/** The same for several positions of one side whose stops do not move: one band of prices in which none of them is touched. */
+function skipSeveral(run: Run, from: number, limit: number): number {
+  const { high, low, close } = run.bars;
+  const { equity, positions } = run;
+  const { side } = positions[0];
+  const { cashBase, netQuantity } = run.ledger;
+  const marks = run.input.start;
+  const favourable = side > 0 ? high : low;
+  const contrary = side > 0 ? low : high;
+  let above = Infinity;
+  let below = -Infinity;
+  for (const position of positions) {
+    above = Math.min(above, position.nextTarget);
+    below = Math.max(below, adverseLevel(run, position));
+  }
+  let peak = -Infinity;
+  let trough = Infinity;
+  let row = from;
+  for (; row < limit; row++) {
+    const highest = side * favourable[row];
+    const lowest = side * contrary[row];
+    if (highest >= above || lowest <= below) break;
+    if (highest > peak) peak = highest;
+    if (lowest < trough) trough = lowest;
+    equity[row - marks] = cashBase + netQuantity * close[row];
+  }
+  for (const position of positions) {
+    position.best = Math.max(position.best, peak);
+    position.peak = Math.max(position.peak, peak);
+    position.trough = Math.min(position.trough, trough);
+  }
+  return row;
+}

@@ -1,0 +1,99 @@
+// How much an order trades: the sizing modes, and the rounding to the instrument's step.
+import { DAY_MS, type Bars, type Instrument } from '../columns/bars.ts';
+import type { SizingRule } from './program.ts';
+
+/** Division noise below this many steps does not cost a step (semantics §4.2). */
+const STEP_TOLERANCE = 1e-9;
+
+/** `quantity` rounded down to whole steps; a step of 0 leaves it as it is. */
+export const floorToStep = (quantity: number, step: number): number =>
+  step > 0 ? Math.floor(quantity / step + STEP_TOLERANCE) * step : quantity;
+
+/**
+ * How much of a position a partial exit closes: `wanted` rounded down, 0 when nothing is left of it, and all that is left when less
+ * than one step would remain (semantics §2.8: no dust).
+ */
+export function partialQuantity(left: number, wanted: number, step: number): number {
+  if (wanted >= left * (1 - 1e-12)) return left;
+  const quantity = floorToStep(wanted, step);
+  if (!(quantity > 0)) return 0;
+  return left - quantity < step * (1 - STEP_TOLERANCE) ? left : quantity;
+}
+
+/** What sizing reads at the fill. Prices in quote units, rates as fractions. */
+export interface SizingContext {
+  /** The fill price, slippage included. */
+  readonly price: number;
+  /** The initial stop's fill price, slippage included; NaN without one. */
+  readonly stopPrice: number;
+  readonly feeRate: number;
+  readonly equity: number;
+  readonly freeCash: number;
+  readonly leverage: number;
+  readonly qtyStep: number;
+  readonly signalRow: number;
+  readonly signalClose: number;
+  /** Bars a year of this series; read by volatility_target only. */
+  readonly barsPerYear: () => number;
+}
+
+/** Units of the base asset, rounded down to the step; NaN when a value it needs is missing. Formulas: semantics §4.2 and §4.3. */
+export function orderQuantity(sizing: SizingRule, context: SizingContext): number {
+  const { price, qtyStep } = context;
+  if (!(price > 0)) return 0;
+  return floorToStep(unroundedQuantity(sizing, context), qtyStep);
+}
+
+function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
+  const { price, equity } = context;
+  const fee = Math.max(0, context.feeRate);
+  switch (sizing.mode) {
+    case 'fixed':
+      return sizing.value;
+    case 'fixed_cash':
+      return sizing.value / price;
+    case 'percent_equity':
+    case 'percent_balance': {
+      const fraction = sizing.value / 100;
+      const funds = sizing.mode === 'percent_equity' ? equity : context.freeCash;
+      return (funds * fraction) / (price * (1 + fee * Math.max(1, fraction)));
+    }
+    case 'risk_percent': {
+      const { stopPrice } = context;
+      const lossPerUnit = Math.abs(price - stopPrice) + fee * (price + stopPrice);
+      return (equity * (sizing.value / 100)) / lossPerUnit;
+    }
+    case 'volatility_target': {
+      const barVolatility = sizing.atr[context.signalRow] / context.signalClose;
+      const wanted = (equity * (sizing.value / 100)) / (barVolatility * Math.sqrt(context.barsPerYear()));
+      const affordable = context.freeCash / (1 / context.leverage + fee);
+      return Math.min(wanted, affordable) / price;
+    }
+  }
+}
+
+const barsPerYearOf = new WeakMap<Float64Array, number>();
+
+/** Periods a year (365 or 252) × the median number of bars of a UTC day that has bars (semantics §4.3); kept a snapshot. */
+export function barsPerYear(bars: Bars, instrument: Instrument): number {
+  let perDay = barsPerYearOf.get(bars.time);
+  if (perDay === undefined) {
+    perDay = medianBarsPerDay(bars.time);
+    barsPerYearOf.set(bars.time, perDay);
+  }
+  return perDay * (instrument.tradesAllDay ? 365 : 252);
+}
+
+function medianBarsPerDay(time: Float64Array): number {
+  const counts: number[] = [];
+  let day = NaN;
+  for (const at of time) {
+    const today = Math.floor(at / DAY_MS);
+    if (today === day) counts[counts.length - 1]++;
+    else counts.push(1);
+    day = today;
+  }
+  counts.sort((a, b) => a - b);
+  const middle = counts.length >> 1;
+  return counts.length % 2 === 1 ? counts[middle] : (counts[middle - 1] + counts[middle]) / 2;
+}

@@ -1,0 +1,177 @@
+// The state fields: what a strategy may read of its position and account at a close, before that close's orders.
+import { DAY_MS } from '../columns/bars.ts';
+import { STATE_FIELDS } from '../language/ast.ts';
+import { equityAt, freeCash } from './ledger.ts';
+import type { Position } from './position.ts';
+import type { StateField, StateView } from './program.ts';
+import type { Run } from './run.ts';
+
+/** A field of one position; percents in points, unrealised values at the close and before exit costs (semantics §1.10). */
+type PositionField = (position: Position, close: number, row: number) => number;
+type AccountField = (reader: StateReader) => number;
+
+const signedMove = (position: Position, signedPrice: number): number =>
+  ((signedPrice - position.side * position.entryPrice) / position.entryPrice) * 100;
+
+const POSITION_FIELDS: Partial<Record<StateField, PositionField>> = {
+  position_exists: () => 1,
+  position_side: (position) => position.side,
+  position_size: (position) => position.quantity,
+  position_entry_price: (position) => position.entryPrice,
+  position_unrealized_pnl: (position, close) => position.side * position.quantity * (close - position.entryPrice),
+  position_unrealized_pnl_pct: (position, close) => signedMove(position, position.side * close),
+  position_realized_pnl: (position) => position.realizedPnl,
+  position_bars_since_entry: (position, _close, row) => row - position.entryRow,
+  position_highest_since_entry: (position) => (position.side > 0 ? position.peak : -position.trough),
+  position_lowest_since_entry: (position) => (position.side > 0 ? position.trough : -position.peak),
+  position_mfe_pct: (position) => signedMove(position, position.peak),
+  position_mae_pct: (position) => signedMove(position, position.trough),
+  position_stop_price: (position) => (position.stop === -Infinity ? NaN : position.side * position.stop),
+};
+/** What a position field says when there is no position; all others are missing. */
+const WITHOUT_POSITION: Partial<Record<StateField, number>> = {
+  position_exists: 0,
+  position_side: 0,
+  position_size: 0,
+};
+
+const ACCOUNT_FIELDS: Partial<Record<StateField, AccountField>> = {
+  position_bars_since_exit: (reader) =>
+    reader.run.lastFullExitRow === -Infinity ? NaN : reader.row - reader.run.lastFullExitRow,
+  open_positions_count: (reader) => reader.run.positions.length,
+  account_balance: (reader) => reader.run.ledger.balance,
+  account_equity: (reader) => reader.equity(),
+  account_gross_exposure: (reader) => Math.abs(reader.run.ledger.netQuantity) * reader.run.bars.close[reader.row],
+  account_used_margin: (reader) => reader.run.ledger.usedMargin,
+  account_available_collateral: (reader) => freeCash(reader.run.ledger),
+  account_margin_utilization: (reader) => (reader.run.ledger.usedMargin / reader.equity()) * 100,
+  account_drawdown: (reader) => reader.drawdown(),
+  account_max_drawdown: (reader) => reader.maxDrawdown(),
+  account_day_pnl_pct: (reader) => (reader.equity() / reader.equityBeforeToday() - 1) * 100,
+  trades_count_total: (reader) => reader.closedPositions,
+  trades_count_today: (reader) => (reader.today() === reader.lastExitDay ? reader.closedThatDay : 0),
+  wins_streak: (reader) => reader.winsStreak,
+  losses_streak: (reader) => reader.lossesStreak,
+  last_trade_pnl: (reader) => reader.lastTradePnl,
+  last_trade_pnl_pct: (reader) => reader.lastTradePnlPct,
+  last_entry_price: (reader) => reader.lastEntryPrice,
+  last_exit_price: (reader) => reader.lastExitPrice,
+};
+
+const POSITION_FIELD_AT = STATE_FIELDS.map((field) => POSITION_FIELDS[field] ?? null);
+const WITHOUT_POSITION_AT = STATE_FIELDS.map((field) => WITHOUT_POSITION[field] ?? NaN);
+const ACCOUNT_FIELD_AT = STATE_FIELDS.map((field) => ACCOUNT_FIELDS[field] ?? null);
+
+/** One reader a run, pointed at a row and a position before it is handed to a rule. */
+export class StateReader implements StateView {
+  run!: Run;
+  row = 0;
+  position: Position | null = null;
+  /** Positions wholly closed so far, and on the UTC day of the latest of them. */
+  closedPositions = 0;
+  closedThatDay = 0;
+  lastExitDay = -1;
+  winsStreak = 0;
+  lossesStreak = 0;
+  lastTradePnl = NaN;
+  lastTradePnlPct = NaN;
+  lastEntryPrice = NaN;
+  lastExitPrice = NaN;
+  #peak = NaN;
+  #maxDrawdown = 0;
+  /** Rows before this one are in #peak and #maxDrawdown. */
+  #markedTo = 0;
+
+  attach(run: Run): void {
+    this.run = run;
+    this.#peak = run.input.config.initialBalance;
+    this.#markedTo = run.input.start;
+  }
+
+  /** The view of an entry: the latest opened position that is still open. */
+  forEntries(row: number): StateView {
+    const { positions } = this.run;
+    return this.forPosition(row, positions.length === 0 ? null : positions[positions.length - 1]);
+  }
+
+  /** The view of an exit: the position being tested. */
+  forPosition(row: number, position: Position | null): StateView {
+    this.row = row;
+    this.position = position;
+    return this;
+  }
+
+  read(field: number): number {
+    const ofAccount = ACCOUNT_FIELD_AT[field];
+    if (ofAccount !== null) {
+      const value = ofAccount(this);
+      return Number.isFinite(value) ? value : NaN;
+    }
+    if (this.position === null) return WITHOUT_POSITION_AT[field];
+    return POSITION_FIELD_AT[field]!(this.position, this.run.bars.close[this.row], this.row);
+  }
+
+  noteEntry(price: number): void {
+    this.lastEntryPrice = price;
+  }
+
+  /** After a closing fill. Streaks are of whole positions: a zero is neither a win nor a loss and breaks no streak. */
+  noteExit(position: Position, price: number): void {
+    this.lastExitPrice = price;
+    if (position.quantity > 0) return;
+    const pnl = position.realizedPnl;
+    this.closedPositions++;
+    const day = Math.floor(this.run.bars.time[this.run.row] / DAY_MS);
+    this.closedThatDay = day === this.lastExitDay ? this.closedThatDay + 1 : 1;
+    this.lastExitDay = day;
+    if (pnl > 0) {
+      this.winsStreak++;
+      this.lossesStreak = 0;
+    } else if (pnl < 0) {
+      this.lossesStreak++;
+      this.winsStreak = 0;
+    }
+    this.lastTradePnl = pnl;
+    this.lastTradePnlPct = (pnl / (position.initialQuantity * position.entryPrice)) * 100;
+  }
+
+  /** Equity at this close, before its orders. */
+  equity(): number {
+    return equityAt(this.run.ledger, this.run.bars.close[this.row]);
+  }
+
+  today(): number {
+    return Math.floor(this.run.bars.time[this.row] / DAY_MS);
+  }
+
+  /** Percent below the highest equity so far, the initial balance and this close included. */
+  drawdown(): number {
+    this.#markPast();
+    const equity = this.equity();
+    return ((Math.max(this.#peak, equity) - equity) / Math.max(this.#peak, equity)) * 100;
+  }
+
+  maxDrawdown(): number {
+    return Math.max(this.drawdown(), this.#maxDrawdown);
+  }
+
+  /** Takes in the closes since the last reading; so that bars nobody asks about cost nothing. */
+  #markPast(): void {
+    const { equity, input } = this.run;
+    for (; this.#markedTo < this.row; this.#markedTo++) {
+      const marked = equity[this.#markedTo - input.start];
+      if (marked > this.#peak) this.#peak = marked;
+      const drawdown = ((this.#peak - marked) / this.#peak) * 100;
+      if (drawdown > this.#maxDrawdown) this.#maxDrawdown = drawdown;
+    }
+  }
+
+  /** The last mark of an earlier UTC day, the initial balance before the first. */
+  equityBeforeToday(): number {
+    const { bars, equity, input } = this.run;
+    const today = this.today();
+    let row = this.row - 1;
+    while (row >= input.start && Math.floor(bars.time[row] / DAY_MS) === today) row--;
+    return row < input.start ? input.config.initialBalance : equity[row - input.start];
+  }
+}
