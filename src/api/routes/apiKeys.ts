@@ -1,10 +1,9 @@
 // Management of API keys (spec §4.2): list, create, revoke, for owners and admins of the workspace.
 import { z } from 'zod';
 import { API_KEY_ROLES, API_KEY_SCOPES, API_KEY_STATUSES, listApiKeys, revokeApiKey } from '../../db/apiKeys.ts';
-import type { ApiKeyRow } from '../../db/apiKeys.ts';
 import { MANAGING_ROLES } from '../../db/members.ts';
 import { requireMember } from '../auth/authentication.ts';
-import { keyPrefix } from '../auth/keyFormat.ts';
+import { apiKeyAnswer } from '../auth/keyAnswer.ts';
 import { createKey } from '../auth/newKey.ts';
 import { problem } from '../problems.ts';
 import { DateTime, JWT_SECURITY, pathId, problems, text } from '../schemas/common.ts';
@@ -78,7 +77,7 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
         response: { 200: z.object({ data: z.array(ApiKey) }), ...problems(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ data: (await listApiKeys(services.sql, request.member.workspaceId)).map(asListed) }),
+    async (request) => ({ data: (await listApiKeys(services.sql, request.member.workspaceId)).map(apiKeyAnswer) }),
   );
 
   app.post(
@@ -133,16 +132,4 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
       return { success: true, revokedAt: revokedAt.toISOString() };
     },
   );
-}
-
-function asListed({ keyId, ...row }: ApiKeyRow): z.input<typeof ApiKey> {
-  return {
-    ...row,
-    keyPrefix: keyPrefix(keyId),
-    tokenPreview: `${keyPrefix(keyId)}…`,
-    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
-    expiresAt: row.expiresAt?.toISOString() ?? null,
-    revokedAt: row.revokedAt?.toISOString() ?? null,
-    createdAt: row.createdAt.toISOString(),
-  };
 }

@@ -1,0 +1,49 @@
+// Arguments that several commands read: each parser names what was wrong and what is allowed.
+import { InvalidArgumentError } from 'commander';
+import { TIERS } from '../tiers.ts';
+import type { Tier } from '../tiers.ts';
+
+/** A parser of one of `values`. */
+export function oneOf<const Value extends string>(values: readonly Value[]): (text: string) => Value {
+  return (text) => {
+    const value = values.find((each) => each === text);
+    if (value === undefined) throw new InvalidArgumentError(`It is one of: ${values.join(', ')}.`);
+    return value;
+  };
+}
+
+export const tier: (text: string) => Tier = oneOf(TIERS);
+
+/** A parser of a whole number within bounds. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < min || value > max) {
+      throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
+    }
+    return value;
+  };
+}
+
+export function uuid(text: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
+    throw new InvalidArgumentError(
+      'It is an id such as 0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f; the list command shows them.',
+    );
+  }
+  return text.toLowerCase();
+}
+
+export function email(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text) || text.length > 320) throw new InvalidArgumentError('It is an e-mail address.');
+  return text;
+}
+
+/** A text of 1 to `max` characters. */
+export function shortText(max: number): (text: string) => string {
+  return (text) => {
+    const length = Array.from(text).length;
+    if (text.trim() === '' || length > max) throw new InvalidArgumentError(`It has 1 to ${max} characters.`);
+    return text;
+  };
+}

@@ -1,0 +1,55 @@
+// candlepool member: gives a person a role in a workspace, or ends the membership.
+import type { Command } from 'commander';
+import { endMember, MEMBER_ROLES, upsertMember, upsertUser } from '../db/members.ts';
+import type { MemberRole } from '../db/members.ts';
+import { lockWorkspace } from '../db/workspaces.ts';
+import { email, oneOf, shortText, uuid } from './arguments.ts';
+import { openDatabase } from './database.ts';
+import { CommandError, printJson, printLine, withJson } from './output.ts';
+import { noWorkspace } from './workspace.ts';
+
+const ROLES = [...MEMBER_ROLES, 'none'] as const;
+
+export function register(program: Command): void {
+  const member = program.command('member').description('who belongs to a workspace');
+  withJson(
+    member
+      .command('set')
+      .description('give a role; none ends the membership, and with it every key the person made')
+      .requiredOption('--workspace <id>', 'the workspace', uuid)
+      .requiredOption('--email <email>', 'the person', email)
+      .option(
+        '--subject <sub>',
+        "`sub` of the person's tokens, where an identity provider gives them out",
+        shortText(255),
+      )
+      .requiredOption('--role <role>', `one of ${ROLES.join(', ')}`, oneOf(ROLES)),
+  ).action(set);
+}
+
+type SetOptions = {
+  workspace: string;
+  email: string;
+  subject?: string;
+  role: MemberRole | 'none';
+  json?: boolean;
+};
+
+async function set(options: SetOptions): Promise<void> {
+  const { workspace: workspaceId, role } = options;
+  await using database = await openDatabase();
+  const user = await database.sql
+    .begin(async (transaction) => {
+      if ((await lockWorkspace(transaction, workspaceId)) === null) throw noWorkspace(workspaceId);
+      const user = await upsertUser(transaction, options);
+      if (role === 'none') await endMember(transaction, workspaceId, user.id);
+      else await upsertMember(transaction, { workspaceId, userId: user.id, role });
+      return user;
+    })
+    .catch((error: Error & { code?: string }) => {
+      if (error.code !== '23505') throw error;
+      throw new CommandError(`The subject "${options.subject}" belongs to another person. Give each person their own.`);
+    });
+  if (options.json) return printJson({ workspaceId, userId: user.id, email: user.email, subject: user.subject, role });
+  printLine(role === 'none' ? `${user.email} is no longer a member.` : `${user.email} is now ${role}.`);
+}

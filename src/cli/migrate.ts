@@ -1,0 +1,23 @@
+// candlepool migrate: brings the database to the current schema, for deployments that do it before the processes start.
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { connect } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import { resolveDatabase } from '../db/resolve.ts';
+import { printJson, printLine, withJson } from './output.ts';
+
+export function register(program: Command): void {
+  withJson(program.command('migrate').description('bring the database to the current schema')).action(run);
+}
+
+async function run(options: { json?: boolean }): Promise<void> {
+  await using database = await resolveDatabase(readConfig(), { isTransient: true });
+  const sql = connect(database.url, { max: 2 });
+  try {
+    const applied = await migrate(sql);
+    if (options.json) return printJson({ applied });
+    printLine(applied.length === 0 ? 'Nothing to do: the schema is current.' : `Applied ${applied.join(', ')}.`);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
