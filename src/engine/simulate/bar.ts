@@ -1,5 +1,14 @@
 // A bar, in its order: funding, the orders due at its open, the levels of what is held, then limit and stop entries.
-import { decideByPolicy, childrenOf, enterInside, signedStretch, touchOf, undoWalk, walkChildren, walkEntry } from './drill.ts';
+import {
+  decideByPolicy,
+  childrenOf,
+  enterInside,
+  signedStretch,
+  touchOf,
+  undoWalk,
+  walkChildren,
+  walkEntry,
+} from './drill.ts';
 import { fillEntry, fillMarketExit, fillPassedAtOpen } from './fills.ts';
 import { settle, settlePessimistic, type Stretch } from './intrabar.ts';
 import { adverseLevel, payFunding } from './ledger.ts';

@@ -37,7 +37,8 @@ function tierAt(schedule: FeeSchedule, now: number): number {
   let traded = schedule.cumulative;
   if (schedule.windowMs !== null) {
     const { fillTimes } = schedule;
-    while (schedule.oldest < fillTimes.length && fillTimes[schedule.oldest] <= now - schedule.windowMs) schedule.oldest++;
+    while (schedule.oldest < fillTimes.length && fillTimes[schedule.oldest] <= now - schedule.windowMs)
+      schedule.oldest++;
     traded = schedule.oldest < fillTimes.length ? traded - schedule.notionalBefore[schedule.oldest] : 0;
   }
   let tier = schedule.tiers.length - 1;
@@ -91,7 +92,9 @@ export function createSlippage(
         return (price, direction) => Math.max(0, price * (1 + direction * fraction));
       }
       if (instrument.tickSize === null) {
-        throw new Error(`Slippage in ticks needs a tickSize, and ${instrument.symbol} has none; refuse the config before.`);
+        throw new Error(
+          `Slippage in ticks needs a tickSize, and ${instrument.symbol} has none; refuse the config before.`,
+        );
       }
       const distance = slippage.value * instrument.tickSize;
       return (price, direction) => Math.max(0, price + direction * distance);

@@ -89,7 +89,12 @@ export function undoWalk(position: Position, before: BeforeWalk): void {
 }
 
 /** Where the price of a waiting order lies in a stretch: not touched, passed by the open, or reached inside. */
-export function touchOf(order: EntryOrder, type: 'limit' | 'stop', side: 1 | -1, at: Stretch): 'none' | 'open' | 'inside' {
+export function touchOf(
+  order: EntryOrder,
+  type: 'limit' | 'stop',
+  side: 1 | -1,
+  at: Stretch,
+): 'none' | 'open' | 'inside' {
   const price = side * order.price;
   // A limit waits for the market to come down to it (signed), a stop for it to rise to it.
   if (type === 'limit') {

@@ -53,7 +53,13 @@ function expireDueOrders(run: Run): void {
   run.dueEntry = null;
 }
 
-function isTrue(run: Run, source: ConditionSource, row: number, position: Position | null, memory: StateMemory | null): boolean {
+function isTrue(
+  run: Run,
+  source: ConditionSource,
+  row: number,
+  position: Position | null,
+  memory: StateMemory | null,
+): boolean {
   if (source.kind === 'bits') return hasBit(source.isTrue, row);
   const { condition } = source;
   if (condition.gate !== null && !hasBit(condition.gate, row)) return false;
@@ -120,7 +126,14 @@ export function closeOpposite(run: Run, price: number): void {
   for (const position of [...run.positions]) {
     fillMarketExit(
       run,
-      { id: run.nextOrderId++, signalRow: run.row, position, quantity: position.quantity, reason: 'reverse', rule: null },
+      {
+        id: run.nextOrderId++,
+        signalRow: run.row,
+        position,
+        quantity: position.quantity,
+        reason: 'reverse',
+        rule: null,
+      },
       price,
     );
   }

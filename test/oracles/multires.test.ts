@@ -1,0 +1,197 @@
+// 66 scenarios a symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was decided.
+import { describe, expect, it } from 'vitest';
+import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../src/engine/columns/bars.ts';
+import { simulate } from '../../src/engine/simulate/simulate.ts';
+import type { EntryRule, RiskRules, SimulationInput, Trade } from '../../src/engine/simulate/program.ts';
+import {
+  barsFrom,
+  configOf,
+  entryAt,
+  exitAt,
+  flatFee,
+  inputOf,
+  NO_RISK,
+  takeProfit,
+} from '../engine/simulate/input.ts';
+import { readSeries } from './series.ts';
+import { readOracle } from './shared.ts';
+
+interface Scenario {
+  readonly id: string;
+  readonly coarse: '1h' | '4h';
+  readonly fine: '1m' | '15m' | null;
+  readonly signal: 'trend' | 'cross' | 'long';
+  readonly params: {
+    readonly sl?: number;
+    readonly tp: number;
+    readonly trail?: number;
+    readonly qty: number;
+    readonly fee: number;
+    readonly slip: number;
+    readonly fallback: 'pessimistic' | 'optimistic';
+    readonly resolution: 'none' | 'multi_resolution';
+    readonly sides: readonly (1 | -1)[];
+    readonly exit_signal: boolean;
+  };
+  /** dir entryTime entryPrice entryFill sl tp exitTime exitFineTime exitPrice exitFill reason ambiguous fees pnl */
+  readonly trades: readonly [
+    1 | -1,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number | null,
+    number,
+    number,
+    string,
+    string | null,
+    number,
+    number,
+  ][];
+  readonly summary: { readonly trades: number; readonly netPnl: number };
+}
+
+/** UTC buckets; a bucket without a minute is absent. */
+function bucket(minutes: Bars, timeframe: StoredTimeframe): Bars {
+  const size = TIMEFRAME_MS[timeframe];
+  const rows: { time: number; open: number; high: number; low: number; close: number }[] = [];
+  for (let row = 0; row < minutes.length; row++) {
+    const time = Math.floor(minutes.time[row] / size) * size;
+    let last = rows.at(-1);
+    if (last === undefined || last.time !== time) {
+      last = { time, open: minutes.open[row], high: -Infinity, low: Infinity, close: NaN };
+      rows.push(last);
+    }
+    last.high = Math.max(last.high, minutes.high[row]);
+    last.low = Math.min(last.low, minutes.low[row]);
+    last.close = minutes.close[row];
+  }
+  const column = (field: 'time' | 'open' | 'high' | 'low' | 'close') => rows.map((row) => row[field]);
+  return barsFrom(
+    { time: column('time'), open: column('open'), high: column('high'), low: column('low'), close: column('close') },
+    timeframe,
+  );
+}
+
+/** Prices are at least 2^-8, so that times 2^60 every double is a whole number. */
+const UNITS = 2 ** 60;
+
+/** The mean of each window of closes, its sum exact and rounded once, as the oracle's fsum has it. */
+function exactMeans(close: Float64Array, length: number): number[] {
+  const units = Array.from(close, (price) => BigInt(price * UNITS));
+  const means: number[] = [];
+  let sum = 0n;
+  for (let row = 0; row < units.length; row++) {
+    sum += units[row];
+    if (row >= length) sum -= units[row - length];
+    means.push(row >= length - 1 ? Number(sum) / UNITS / length : NaN);
+  }
+  return means;
+}
+
+function signalRows(bars: Bars, kind: Scenario['signal']): { long: number[]; short: number[] } {
+  const slow = exactMeans(bars.close, 20);
+  const fast = exactMeans(bars.close, 10);
+  const rows = Array.from({ length: bars.length - 20 }, (_, index) => index + 20);
+  const isUp = (row: number) => {
+    if (kind === 'long') return true;
+    if (kind === 'trend') return bars.close[row] > slow[row];
+    return fast[row - 1] <= slow[row - 1] && fast[row] > slow[row];
+  };
+  const isDown = (row: number) => {
+    if (kind === 'long') return false;
+    if (kind === 'trend') return bars.close[row] < slow[row];
+    return fast[row - 1] >= slow[row - 1] && fast[row] < slow[row];
+  };
+  return { long: rows.filter(isUp), short: rows.filter(isDown) };
+}
+
+function riskOf({ sl, tp, trail }: Scenario['params']): RiskRules {
+  return {
+    ...NO_RISK,
+    stopLoss: sl === undefined ? null : { mode: 'percent', value: sl * 100 },
+    takeProfits: [takeProfit({ mode: 'percent', value: tp * 100 })],
+    trailingStop:
+      trail === undefined ? null : { distance: { mode: 'percent', value: trail * 100 }, activateAfterPercent: null },
+  };
+}
+
+function inputFor(scenario: Scenario, bars: Bars, fine: Bars | null): SimulationInput {
+  const { params } = scenario;
+  const { long, short } = signalRows(bars, scenario.signal);
+  const sizing = { mode: 'fixed', value: params.qty } as const;
+  const entries: EntryRule[] = [entryAt(bars, long, { id: 'long', sizing })];
+  if (params.sides.includes(-1)) entries.push(entryAt(bars, short, { id: 'short', side: -1, sizing }));
+  const exits = params.exit_signal
+    ? [exitAt(bars, short, { appliesTo: 1 }), exitAt(bars, long, { appliesTo: -1 })]
+    : [];
+  return inputOf(bars, {
+    fine,
+    entries,
+    exits,
+    risk: riskOf(params),
+    config: configOf({
+      initialBalance: 1e9,
+      ambiguityResolution: params.resolution === 'none' ? params.fallback : 'multi_resolution',
+      ambiguityFallback: params.fallback,
+      execution: { feeModel: flatFee(params.fee), slippage: { kind: 'fixed', unit: 'bps', value: params.slip * 1e4 } },
+    }),
+  });
+}
+
+const reasonOf = ({ exitReason }: Trade) =>
+  ({ stop_loss: 'sl', trailing_stop: 'sl', take_profit: 'tp', signal: 'signal', end_of_data: 'end' })[
+    exitReason as string
+  ];
+
+const isNear = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(a), Math.abs(b));
+
+/** What a trade says, in the oracle's words; the first difference fails with both rows in view. */
+function compare(trade: Trade, expected: Scenario['trades'][number], bars: Bars, isTrailing: boolean): string[] {
+  const [side, entryTime, , entryFill, , , exitTime, exitFineTime, , exitFill, reason, ambiguous, fees, pnl] = expected;
+  const wrong: string[] = [];
+  const check = (name: string, isRight: boolean, ours: unknown, theirs: unknown) => {
+    if (!isRight) wrong.push(`${name}: ${String(ours)} instead of ${String(theirs)}`);
+  };
+  check('side', trade.side === side, trade.side, side);
+  check('entryTime', bars.time[trade.entryRow] === entryTime, bars.time[trade.entryRow], entryTime);
+  check('entryPrice', isNear(trade.entryPrice, entryFill), trade.entryPrice, entryFill);
+  check('exitTime', bars.time[trade.exitRow] === exitTime, bars.time[trade.exitRow], exitTime);
+  check('exitPrice', isNear(trade.exitPrice, exitFill), trade.exitPrice, exitFill);
+  check('reason', reasonOf(trade) === reason.replace('_gap', ''), trade.exitReason, reason);
+  check('fees', isNear(trade.entryFee + trade.exitFee, fees), trade.entryFee + trade.exitFee, fees);
+  check('pnl', isNear(trade.pnl, pnl), trade.pnl, pnl);
+  const isFallback = ambiguous === 'fallback' || ambiguous === 'fallback_fine_bar';
+  if (isFallback) check('method', trade.exitMethod === 'fallback', trade.exitMethod, ambiguous);
+  if (ambiguous === 'resolved') check('method', trade.exitMethod === 'drill', trade.exitMethod, ambiguous);
+  if (ambiguous !== null && !isTrailing) {
+    check('exitFineTime', trade.exitFineTime === exitFineTime, trade.exitFineTime, exitFineTime);
+  }
+  return wrong;
+}
+
+for (const symbol of ['BTCUSDT', 'SOLUSDT']) {
+  const oracle = readOracle<{ scenarios: Scenario[] }>(`multires-${symbol}-1m`);
+  const minutes = barsFrom(readSeries(`${symbol}-1m`), '1m', symbol);
+  const series: Record<string, Bars> = { '1m': minutes };
+  for (const timeframe of ['15m', '1h', '4h'] as const) series[timeframe] = bucket(minutes, timeframe);
+
+  describe(`multi-resolution on ${symbol}`, () => {
+    it.each(oracle.scenarios.map((scenario) => [scenario.id, scenario] as const))(
+      '%s, trade for trade',
+      (_, scenario) => {
+        const bars = series[scenario.coarse];
+        const result = simulate(inputFor(scenario, bars, scenario.fine === null ? null : series[scenario.fine]));
+        const isTrailing = scenario.params.trail !== undefined;
+        scenario.trades.forEach((expected, index) => {
+          const trade = result.trades[index];
+          const wrong = trade === undefined ? ['no such trade'] : compare(trade, expected, bars, isTrailing);
+          expect(wrong, `trade ${index}: ${JSON.stringify(trade)} against ${JSON.stringify(expected)}`).toEqual([]);
+        });
+        expect(result.trades.length).toBe(scenario.trades.length);
+      },
+    );
+  });
+}
