@@ -3,7 +3,7 @@ import type { IndicatorDefinition } from '../definition.ts';
 import { alligator, alma } from './averages.ts';
 import { chandelierExit, donchianSplit, keltnerOriginal, keltnerRange } from './channels.ts';
 import { ichimoku } from './ichimoku.ts';
-import { dpoLagged, fisher, kst, stochRsiSmoothed, tsiSignal, wavetrend } from './oscillators.ts';
+import { dpoLagged, fisher, kst, tsiSignal, wavetrend } from './oscillators.ts';
 import { pivotsCamarilla, pivotsClassic, pivotsFibonacci } from './pivots.ts';
 import { qqe } from './qqe.ts';
 import { squeezeMomentum, ttmSqueeze } from './squeeze.ts';
@@ -16,7 +16,7 @@ import { zigzag } from './zigzag.ts';
 export const EXTRA_INDICATORS: readonly IndicatorDefinition[] = [
   ...[alma, alligator, ichimoku, zigzag],
   ...[keltnerRange, keltnerOriginal, donchianSplit, chandelierExit],
-  ...[stochRsiSmoothed, fisher, kst, wavetrend, qqe, tsiSignal, dpoLagged, squeezeMomentum, ttmSqueeze],
+  ...[fisher, kst, wavetrend, qqe, tsiSignal, dpoLagged, squeezeMomentum, ttmSqueeze],
   ...[vwapSession, vwapAnchored, vwapBands, vwapRolling, eom, kvo],
   ...[histVol, parkinson, chop],
   ...[zscore, hurst],

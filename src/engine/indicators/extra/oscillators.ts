@@ -1,10 +1,9 @@
-// Oscillators that TA-Lib lacks or cuts otherwise: Fisher, KST, WaveTrend, the smoothed stochastic RSI, TSI with its signal, lagged DPO.
+// Oscillators that TA-Lib lacks or cuts otherwise: Fisher, KST, WaveTrend, TSI with its signal, lagged DPO.
 import { length, number } from '../arguments.ts';
 import type { Args, IndicatorDefinition } from '../definition.ts';
 import { exponential } from '../exponential.ts';
 import { rollingMax, rollingMin } from '../extremes.ts';
-import { emaStable, wilderStable } from '../stability.ts';
-import { relativeStrength } from '../strength.ts';
+import { emaStable } from '../stability.ts';
 import { rollingMean } from '../sums.ts';
 
 export const fisher: IndicatorDefinition = {
@@ -137,51 +136,6 @@ export const wavetrend: IndicatorDefinition = {
     exponential(distance, first, number(args, 'average_length'), wt1);
     rollingMean(wt1, firstWave, number(args, 'signal_length'), wt2);
     wt1.fill(NaN, 0, Math.min(n, waveLookback(args)));
-  },
-};
-
-const stochLookback = (args: Args): number =>
-  number(args, 'rsi_length') +
-  number(args, 'length') -
-  1 +
-  (number(args, 'k_smooth') - 1) +
-  (number(args, 'd_length') - 1);
-
-export const stochRsiSmoothed: IndicatorDefinition = {
-  id: 'stoch_rsi',
-  aliases: ['stochastic_rsi'],
-  name: 'Stochastic RSI (smoothed)',
-  category: 'momentum',
-  inputs: ['source'],
-  args: [length(14, 2, 'rsi_length'), length(14, 1), length(3, 1, 'k_smooth'), length(3, 1, 'd_length')],
-  outputs: [
-    { name: 'k', kind: 'bounded', min: 0, max: 100 },
-    { name: 'd', kind: 'bounded', min: 0, max: 100 },
-  ],
-  formula:
-    'k = sma(100·(rsi - lowest rsi)/(highest rsi - lowest rsi), k_smooth), d = sma(k, d_length); 0 where the rsi is flat (Chande and Kroll 1994; pandas-ta stochrsi and charting sites; stochrsi is TA-Lib STOCHRSI, whose k is not smoothed)',
-  lookback: stochLookback,
-  stableLookback: (args) => wilderStable(number(args, 'rsi_length')) + stochLookback(args) - number(args, 'rsi_length'),
-  compute([source], args, [k, d]) {
-    const n = source.length;
-    const rsiLength = number(args, 'rsi_length');
-    const size = number(args);
-    const first = rsiLength + size - 1;
-    const firstK = first + number(args, 'k_smooth') - 1;
-    if (first >= n) return;
-    const rsi = new Float64Array(n);
-    const highest = new Float64Array(n);
-    const lowest = new Float64Array(n);
-    relativeStrength(source, rsiLength, rsi);
-    rollingMax(rsi, rsiLength, size, highest);
-    rollingMin(rsi, rsiLength, size, lowest);
-    for (let row = first; row < n; row++) {
-      const width = highest[row] - lowest[row];
-      rsi[row] = width > 0 ? (100 * (rsi[row] - lowest[row])) / width : 0;
-    }
-    rollingMean(rsi, first, number(args, 'k_smooth'), k);
-    rollingMean(k, firstK, number(args, 'd_length'), d);
-    k.fill(NaN, 0, Math.min(n, stochLookback(args)));
   },
 };
 
