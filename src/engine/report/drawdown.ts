@@ -1,0 +1,66 @@
+// Drawdown of bar-close equity, the initial balance included as the first peak (semantics §5.1).
+
+export interface DrawdownStatistics {
+  /** Largest fall from a peak as a fraction of it, 0 … 1 (above 1 only when leverage loses more than there was). */
+  readonly maxDrawdown: number;
+  /** Largest fall from a peak in money. */
+  readonly maxDrawdownMoney: number;
+  /** Mean depth of the drawdowns, each from its peak to recovery; null without any. */
+  readonly avgDrawdown: number | null;
+  /** Longest time below a peak, in bars, recovered or not. */
+  readonly maxDrawdownDurationBars: number;
+  /** Bars of the deepest drawdown, relative to the first equity mark: the peak (-1: the initial balance), the trough, the recovery. */
+  readonly peakIndex: number | null;
+  readonly troughIndex: number | null;
+  readonly recoveredIndex: number | null;
+  readonly underwaterBars: number;
+  readonly equityPeak: number;
+}
+
+export function drawdownStatistics(equity: Float64Array, initialBalance: number): DrawdownStatistics {
+  let peak = initialBalance;
+  let peakIndex = -1;
+  let depth = 0;
+  let depthSum = 0;
+  let episodes = 0;
+  let underwaterBars = 0;
+  let longest = 0;
+  let money = 0;
+  let deepest = { depth: 0, peakIndex: -1, troughIndex: -1, recoveredIndex: -1 };
+  for (let index = 0; index < equity.length; index++) {
+    const value = equity[index];
+    if (value >= peak) {
+      if (depth > 0) {
+        depthSum += depth;
+        episodes++;
+        if (deepest.peakIndex === peakIndex && deepest.recoveredIndex < 0) deepest = { ...deepest, recoveredIndex: index };
+      }
+      peak = value;
+      peakIndex = index;
+      depth = 0;
+      continue;
+    }
+    underwaterBars++;
+    if (index - peakIndex > longest) longest = index - peakIndex;
+    if (peak - value > money) money = peak - value;
+    const fall = 1 - value / peak;
+    if (fall > depth) depth = fall;
+    if (fall > deepest.depth) deepest = { depth: fall, peakIndex, troughIndex: index, recoveredIndex: -1 };
+  }
+  if (depth > 0) {
+    depthSum += depth;
+    episodes++;
+  }
+  const hasDrawdown = deepest.depth > 0;
+  return {
+    maxDrawdown: deepest.depth,
+    maxDrawdownMoney: money,
+    avgDrawdown: episodes === 0 ? null : depthSum / episodes,
+    maxDrawdownDurationBars: longest,
+    peakIndex: hasDrawdown ? deepest.peakIndex : null,
+    troughIndex: hasDrawdown ? deepest.troughIndex : null,
+    recoveredIndex: hasDrawdown && deepest.recoveredIndex >= 0 ? deepest.recoveredIndex : null,
+    underwaterBars,
+    equityPeak: peak,
+  };
+}

@@ -1,0 +1,86 @@
+// The funnel: from bars to entries, where the signals of a strategy go (design §5).
+import { countBits, wordCount } from '../columns/column.ts';
+import type { ReportInput } from './result.ts';
+import type { RuleBits } from './rules.ts';
+
+export interface EntryFunnel {
+  /** The entry's id. */
+  readonly rule: string;
+  /** Bars on which the whole entry was neither true nor false. */
+  readonly barsUnknown: number;
+  /** null: the entry has no setup. */
+  readonly setupTrue: number | null;
+  readonly triggerTrue: number;
+  readonly setupAndTrigger: number;
+  /** After each filter, in order: bars on which setup, trigger and the filters so far were true. */
+  readonly afterFilter: readonly { readonly nodeId: string; readonly count: number }[];
+}
+
+export interface Funnel extends Omit<EntryFunnel, 'rule'> {
+  readonly barsTotal: number;
+  readonly barsWarmup: number;
+  readonly entrySignals: number;
+  readonly blockedInPosition: number;
+  readonly blockedCooldown: number;
+  readonly blockedMaxPositions: number;
+  readonly ordersRejected: Readonly<Record<string, number>>;
+  readonly ordersExpired: number;
+  readonly entriesFilled: number;
+  readonly exits: Readonly<Record<string, number>>;
+  /** Each entry by itself; the counts above are of the first one, or summed over all. */
+  readonly entries: readonly EntryFunnel[];
+}
+
+export function funnelOf(report: ReportInput, bits: readonly RuleBits[]): Funnel {
+  const { simulation, input, firstRow, lastRow, program } = report;
+  const entries = program.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
+  const total = (read: (entry: EntryFunnel) => number): number => entries.reduce((sum, entry) => sum + read(entry), 0);
+  const exits: Record<string, number> = {};
+  for (const trade of simulation.trades) exits[trade.exitReason] = (exits[trade.exitReason] ?? 0) + 1;
+  const { counts } = simulation;
+  return {
+    barsTotal: lastRow - firstRow,
+    barsWarmup: Math.max(0, Math.min(input.start, lastRow) - firstRow),
+    barsUnknown: total((entry) => entry.barsUnknown),
+    setupTrue: entries.every((entry) => entry.setupTrue === null) ? null : total((entry) => entry.setupTrue ?? 0),
+    triggerTrue: total((entry) => entry.triggerTrue),
+    setupAndTrigger: total((entry) => entry.setupAndTrigger),
+    afterFilter: entries.flatMap((entry) => entry.afterFilter),
+    entrySignals: counts.entrySignals,
+    blockedInPosition: counts.blockedInPosition,
+    blockedCooldown: counts.blockedCooldown,
+    blockedMaxPositions: counts.blockedMaxPositions,
+    ordersRejected: counts.ordersRejected,
+    ordersExpired: counts.ordersExpired,
+    entriesFilled: counts.entriesFilled,
+    exits,
+    entries,
+  };
+}
+
+function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], start: number, end: number): EntryFunnel {
+  const tops = bits.filter(({ node }) => node.rule === index && node.role !== 'exit' && node.parent === null);
+  const together = new Uint32Array(wordCount(end)).fill(0xffffffff);
+  const maybe = together.slice();
+  const narrow = (part: RuleBits): number => {
+    for (let w = 0; w < together.length; w++) {
+      together[w] &= part.isTrue[w];
+      maybe[w] &= part.isTrue[w] | (w < part.isUnknown.length ? part.isUnknown[w] : 0);
+    }
+    return countBits(together, start, end);
+  };
+  const [setup] = tops.filter(({ node }) => node.role === 'setup');
+  const [trigger] = tops.filter(({ node }) => node.role === 'trigger');
+  const setupTrue = setup ? narrow(setup) : null;
+  const setupAndTrigger = narrow(trigger);
+  const afterFilter = tops.filter(({ node }) => node.role === 'filter').map((part) => ({ nodeId: part.node.nodeId, count: narrow(part) }));
+  for (let w = 0; w < maybe.length; w++) maybe[w] &= ~together[w];
+  return {
+    rule,
+    barsUnknown: countBits(maybe, start, end),
+    setupTrue,
+    triggerTrue: countBits(trigger.isTrue, start, end),
+    setupAndTrigger,
+    afterFilter,
+  };
+}

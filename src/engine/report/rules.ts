@@ -1,0 +1,266 @@
+// Rule statistics (semantics §6.1): how often each condition was true, and which one alone held an entry back; all from kept bits.
+import { countBits, popcount, wordCount } from '../columns/column.ts';
+import type { EvaluatedPlan } from '../columns/evaluate.ts';
+import type { RuleNode, Slot } from '../plan/plan.ts';
+import type { RecordedCondition } from '../plan/stateful.ts';
+import type { SimulationResult } from '../simulate/program.ts';
+
+/** The rows of the evaluated window, [start, end). */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Bits of one rule node over all rows; `evaluated` null: on every row of the window. */
+export interface RuleBits {
+  readonly node: RuleNode;
+  readonly isTrue: Uint32Array;
+  readonly isUnknown: Uint32Array;
+  readonly evaluated: Uint32Array | null;
+}
+
+/** Five numbers of one side of a comparison over at most SAMPLED_ROWS rows of the window. */
+export interface SideStats {
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly mean: number | null;
+  readonly last: number | null;
+  /** How many rows were looked at. */
+  readonly sampled: number;
+}
+
+export interface RuleStats {
+  readonly nodeId: string;
+  readonly path: string;
+  readonly role: RuleNode['role'];
+  readonly kind: string;
+  readonly text: string;
+  readonly evaluated: number;
+  readonly trueCount: number;
+  readonly falseCount: number;
+  readonly unknownCount: number;
+  /** trueCount / evaluated. */
+  readonly trueRate: number | null;
+  /** Bar open time, ms. */
+  readonly firstTrueAt: number | null;
+  readonly lastTrueAt: number | null;
+  /** Changes between true and not true inside the window. */
+  readonly transitions: number;
+  readonly maxStreakTrue: number;
+  /** Bars on which every other conjunct of the rule was true and only this one was false; null: no conjunct. */
+  readonly soleBlockerCount: number | null;
+  readonly leftStats: SideStats | null;
+  readonly rightStats: SideStats | null;
+}
+
+/** Rows that statistics of values look at, evenly spaced. */
+export const SAMPLED_ROWS = 4096;
+/** Leaves of one conjunction of which every pair is looked at. */
+const PAIRED_LEAVES = 32;
+
+/** The kept bits of every rule node. */
+export function ruleBits(rules: readonly RuleNode[], evaluated: EvaluatedPlan, recorded: ReadonlyMap<object, RecordedCondition>): RuleBits[] {
+  const nothing = new Uint32Array(wordCount(evaluated.market.base.length));
+  return rules.map((node) => {
+    if (node.slot !== null) return { node, ...evaluated.condition(node.slot), evaluated: null };
+    const kept = recorded.get(node.expression);
+    return kept ? { node, ...kept } : { node, isTrue: nothing, isUnknown: nothing, evaluated: nothing };
+  });
+}
+
+/** The leaf conjuncts of one entry or exit: all of them must be true, and none is itself an `all`. */
+export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', rule: number): RuleBits[] =>
+  bits.filter(
+    ({ node }) =>
+      node.rule === rule && (node.role === 'exit') === (kind === 'exit') && node.isConjunct && node.kind !== 'all' && node.kind !== 'and',
+  );
+
+export function ruleStatistics(bits: readonly RuleBits[], evaluated: EvaluatedPlan, window: Window): RuleStats[] {
+  const soleBlockers = new Map<RuleBits, number>();
+  for (const rule of rulesOf(bits)) {
+    const conjuncts = conjunctsOf(bits, rule.kind, rule.index);
+    soleBlockerRows(conjuncts, window).forEach((rows, index) => soleBlockers.set(conjuncts[index], countBits(rows, window.start, window.end)));
+  }
+  return bits.map((rule) => {
+    const { node, isTrue, isUnknown } = rule;
+    const rows = rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
+    const trueCount = countBits(isTrue, window.start, window.end);
+    const unknownCount = countBits(isUnknown, window.start, window.end);
+    return {
+      nodeId: node.nodeId,
+      path: node.path,
+      role: node.role,
+      kind: node.kind,
+      text: node.text,
+      evaluated: rows,
+      trueCount,
+      falseCount: rows - trueCount - unknownCount,
+      unknownCount,
+      trueRate: rows === 0 ? null : trueCount / rows,
+      ...runs(isTrue, window, evaluated.market.base.time),
+      soleBlockerCount: soleBlockers.get(rule) ?? null,
+      leftStats: node.left === null ? null : sideStats(node.left, evaluated, window),
+      rightStats: node.right === null ? null : sideStats(node.right, evaluated, window),
+    };
+  });
+}
+
+function rulesOf(bits: readonly RuleBits[]): { kind: 'entry' | 'exit'; index: number }[] {
+  const found = new Map<string, { kind: 'entry' | 'exit'; index: number }>();
+  for (const { node } of bits) {
+    const kind = node.role === 'exit' ? 'exit' : 'entry';
+    found.set(`${kind}${node.rule}`, { kind, index: node.rule });
+  }
+  return [...found.values()];
+}
+
+/** Per conjunct the rows on which it is false and all others are true, by prefix and suffix conjunctions. */
+export function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
+  const words = wordCount(window.end);
+  const all = (): Uint32Array => new Uint32Array(words).fill(0xffffffff);
+  const suffixes = conjuncts.map(all);
+  for (let c = conjuncts.length - 2; c >= 0; c--) {
+    const { isTrue } = conjuncts[c + 1];
+    for (let w = 0; w < words; w++) suffixes[c][w] = suffixes[c + 1][w] & isTrue[w];
+  }
+  const prefix = all();
+  return conjuncts.map(({ isTrue, isUnknown, evaluated }, c) => {
+    const rows = new Uint32Array(words);
+    for (let w = 0; w < words; w++) {
+      const isFalse = ~isTrue[w] & ~(w < isUnknown.length ? isUnknown[w] : 0) & (evaluated === null ? -1 : evaluated[w]);
+      rows[w] = prefix[w] & suffixes[c][w] & isFalse;
+      prefix[w] &= isTrue[w];
+    }
+    return rows;
+  });
+}
+
+/** Pairs of conjuncts of one rule that are each true at some time and never together. */
+export function neverTogether(conjuncts: readonly RuleBits[], window: Window): [RuleBits, RuleBits][] {
+  const leaves = conjuncts.filter((rule) => rule.evaluated === null && countBits(rule.isTrue, window.start, window.end) > 0).slice(0, PAIRED_LEAVES);
+  const pairs: [RuleBits, RuleBits][] = [];
+  for (const [index, a] of leaves.entries()) {
+    for (const b of leaves.slice(index + 1)) if (!meet(a.isTrue, b.isTrue, window)) pairs.push([a, b]);
+  }
+  return pairs;
+}
+
+function meet(a: Uint32Array, b: Uint32Array, window: Window): boolean {
+  const first = window.start >>> 5;
+  const last = (window.end - 1) >>> 5;
+  for (let w = first; w <= last; w++) {
+    let word = a[w] & b[w];
+    if (w === first) word &= -1 << (window.start & 31);
+    if (w === last && (window.end & 31) !== 0) word &= (1 << (window.end & 31)) - 1;
+    if (word !== 0) return true;
+  }
+  return false;
+}
+
+/** First and last true bar, changes and the longest streak, word by word. */
+function runs(
+  isTrue: Uint32Array,
+  { start, end }: Window,
+  time: Float64Array,
+): Pick<RuleStats, 'firstTrueAt' | 'lastTrueAt' | 'transitions' | 'maxStreakTrue'> {
+  let first = -1;
+  let last = -1;
+  let transitions = 0;
+  let longest = 0;
+  let streak = 0;
+  for (let w = start >>> 5; w * 32 < end; w++) {
+    const low = Math.max(0, start - w * 32);
+    const high = Math.min(32, end - w * 32);
+    const mask = (high === 32 ? -1 : (1 << high) - 1) & (-1 << low);
+    const word = isTrue[w] & mask;
+    // The bit before the first of the window counts as equal to it, so that the window's edge is no change.
+    const carry = w * 32 + low > start ? (isTrue[w - 1] >>> 31) & 1 : (word >>> low) & 1;
+    const before = low === 0 ? (isTrue[w] << 1) | carry : (isTrue[w] << 1) & ~(1 << low) | (carry << low);
+    transitions += popcount((isTrue[w] ^ before) & mask);
+    if (word === 0) {
+      streak = 0;
+      continue;
+    }
+    if (first < 0) first = w * 32 + 31 - Math.clz32(word & -word);
+    last = w * 32 + 31 - Math.clz32(word);
+    if (word === -1) {
+      streak += 32;
+      longest = Math.max(longest, streak);
+      continue;
+    }
+    for (let bit = low; bit < high; bit++) {
+      streak = (word >>> bit) & 1 ? streak + 1 : 0;
+      if (streak > longest) longest = streak;
+    }
+  }
+  return { firstTrueAt: first < 0 ? null : time[first], lastTrueAt: last < 0 ? null : time[last], transitions, maxStreakTrue: longest };
+}
+
+/** Evenly spaced rows of the window, at most SAMPLED_ROWS, the last one included. */
+export function sampledRows({ start, end }: Window): number[] {
+  const rows = end - start;
+  const count = Math.min(rows, SAMPLED_ROWS);
+  return Array.from({ length: count }, (_, index) => (count === 1 ? end - 1 : start + Math.floor((index * (rows - 1)) / (count - 1))));
+}
+
+function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window): SideStats {
+  const step = evaluated.plan.steps[slot];
+  if (step.type === 'value' && step.op === 'const') {
+    return { min: step.value, max: step.value, mean: step.value, last: step.value, sampled: 1 };
+  }
+  const { values } = evaluated.value(slot);
+  const rows = sampledRows(window);
+  let [min, max, total, count] = [Infinity, -Infinity, 0, 0];
+  for (const row of rows) {
+    const value = values[row];
+    if (value !== value) continue;
+    if (value < min) min = value;
+    if (value > max) max = value;
+    total += value;
+    count++;
+  }
+  const last = rows.length === 0 ? NaN : values[window.end - 1];
+  const known = count > 0;
+  return { min: known ? min : null, max: known ? max : null, mean: known ? total / count : null, last: last === last ? last : null, sampled: rows.length };
+}
+
+export interface RuleStatsSummary {
+  readonly rules: readonly RuleStats[];
+  readonly pairwiseNeverTogether: readonly { readonly rule: string; readonly nodeIds: readonly [string, string] }[];
+  readonly alwaysTrue: readonly string[];
+  readonly alwaysFalse: readonly string[];
+  readonly tradesByRule: readonly { readonly rule: string; readonly signals: number; readonly fills: number; readonly positions: number; readonly pnl: number }[];
+  readonly truncated: boolean;
+}
+
+export function ruleStatsSummary(
+  bits: readonly RuleBits[],
+  stats: readonly RuleStats[],
+  entryIds: readonly string[],
+  simulation: SimulationResult,
+  window: Window,
+): RuleStatsSummary {
+  const pairs = entryIds.flatMap((id, index) =>
+    neverTogether(conjunctsOf(bits, 'entry', index), window).map(([a, b]) => ({ rule: id, nodeIds: [a.node.nodeId, b.node.nodeId] as [string, string] })),
+  );
+  const known = stats.filter((rule) => rule.evaluated > 0);
+  const tradesByRule = entryIds.map((rule, index) => {
+    const trades = simulation.trades.filter((trade) => trade.entryRule === index);
+    return {
+      rule,
+      signals: simulation.counts.signalsByRule[index],
+      fills: simulation.counts.fillsByRule[index],
+      positions: new Set(trades.map((trade) => trade.positionId)).size,
+      pnl: trades.reduce((total, trade) => total + trade.pnl, 0),
+    };
+  });
+  return {
+    rules: stats,
+    pairwiseNeverTogether: pairs.slice(0, PAIRED_LEAVES),
+    alwaysTrue: known.filter((rule) => rule.trueCount === rule.evaluated).map((rule) => rule.nodeId),
+    alwaysFalse: known.filter((rule) => rule.falseCount === rule.evaluated).map((rule) => rule.nodeId),
+    tradesByRule,
+    truncated: false,
+  };
+}
+

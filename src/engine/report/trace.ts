@@ -1,0 +1,149 @@
+// The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context (design §5).
+import { hasBit } from '../columns/column.ts';
+import type { EvaluatedPlan } from '../columns/evaluate.ts';
+import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
+import type { Funnel } from './funnel.ts';
+import type { ReportInput } from './result.ts';
+import { conjunctsOf, SAMPLED_ROWS, soleBlockerRows, type RuleBits, type RuleStatsSummary, type Window } from './rules.ts';
+
+/** A bar on which one condition alone kept an entry from being true, and how far it was from passing. */
+export interface NearMiss {
+  readonly rule: string;
+  readonly nodeId: string;
+  readonly text: string;
+  readonly bar: number;
+  readonly time: number;
+  readonly left: number | null;
+  readonly right: number | null;
+  /** |left - right|; null for conditions without two sides. */
+  readonly distance: number | null;
+}
+
+/** One bar with what every named node was on it. */
+export interface Sample {
+  readonly kind: 'first_trigger' | 'entry' | 'exit' | 'near_miss' | 'last_bar';
+  readonly bar: number;
+  readonly time: number;
+  readonly values: Readonly<Record<string, number | boolean | null>>;
+}
+
+export interface StrategyTrace {
+  readonly diagnosis: readonly Diagnosis[];
+  readonly funnel: Funnel;
+  readonly nearMisses: readonly NearMiss[];
+  readonly samples: readonly Sample[];
+  readonly truncated: boolean;
+}
+
+const MAX_NEAR_MISSES = 10;
+const MAX_SAMPLES = 24;
+/** Of trace and rule statistics together, as JSON (design §5). */
+export const MAX_TRACE_BYTES = 32 * 1024;
+
+export function traceOf(facts: DiagnosisFacts): StrategyTrace {
+  const nearMisses = nearMissesOf(facts.report, facts.bits);
+  return {
+    diagnosis: diagnose(facts),
+    funnel: facts.funnel,
+    nearMisses,
+    samples: samplesOf(facts.report, facts.bits, nearMisses),
+    truncated: false,
+  };
+}
+
+/** The nearest of at most SAMPLED_ROWS sole-blocker bars. */
+function nearMissesOf(report: ReportInput, bits: readonly RuleBits[]): NearMiss[] {
+  const window: Window = report.input;
+  const found: (NearMiss & { readonly closeness: number })[] = [];
+  for (const [index, entry] of report.program.entries.entries()) {
+    const conjuncts = conjunctsOf(bits, 'entry', index);
+    soleBlockerRows(conjuncts, window).forEach((words, c) => {
+      const { node } = conjuncts[c];
+      for (const row of rowsOf(words, window)) {
+        const left = node.left === null ? null : valueAt(report.evaluated, node.left, row);
+        const right = node.right === null ? null : valueAt(report.evaluated, node.right, row);
+        const distance = left === null || right === null ? null : Math.abs(left - right);
+        const closeness = distance === null ? Infinity : distance / Math.max(Math.abs(left!), Math.abs(right!), 1e-12);
+        found.push({ rule: entry.id, nodeId: node.nodeId, text: node.text, bar: row - report.firstRow, time: report.input.bars.time[row], left, right, distance, closeness });
+      }
+    });
+  }
+  return found
+    .sort((a, b) => a.closeness - b.closeness || a.bar - b.bar)
+    .slice(0, MAX_NEAR_MISSES)
+    .map(({ closeness: _, ...miss }) => miss);
+}
+
+/** Rows of the 1 bits in the window, evenly thinned to SAMPLED_ROWS. */
+function rowsOf(words: Uint32Array, { start, end }: Window): number[] {
+  const rows: number[] = [];
+  for (let w = start >>> 5; w < words.length; w++) {
+    for (let word = words[w]; word !== 0; word &= word - 1) {
+      const row = w * 32 + 31 - Math.clz32(word & -word);
+      if (row >= start && row < end) rows.push(row);
+    }
+  }
+  const every = Math.ceil(rows.length / SAMPLED_ROWS);
+  return every <= 1 ? rows : rows.filter((_, index) => index % every === 0);
+}
+
+function valueAt(evaluated: EvaluatedPlan, slot: number, row: number): number | null {
+  const step = evaluated.plan.steps[slot];
+  const value = step.type === 'value' && step.op === 'const' ? step.value : evaluated.value(slot).values[row];
+  return value === value ? value : null;
+}
+
+function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: readonly NearMiss[]): Sample[] {
+  const { input, simulation, firstRow, evaluated } = report;
+  if (input.end <= input.start) return [];
+  const trigger = bits.find(({ node }) => node.role === 'trigger' && node.parent === null);
+  const rows: { kind: Sample['kind']; row: number }[] = [];
+  const firstTrigger = trigger ? rowsOf(trigger.isTrue, input).at(0) : undefined;
+  if (firstTrigger !== undefined) rows.push({ kind: 'first_trigger', row: firstTrigger });
+  // Signals are read at the close before a fill at the open: that bar explains the trade.
+  const delay = report.config.execution.orderTiming === 'next_open' ? 1 : 0;
+  for (const trade of simulation.trades.slice(0, 8)) {
+    rows.push({ kind: 'entry', row: Math.max(input.start, trade.entryRow - delay) });
+    rows.push({ kind: 'exit', row: Math.max(input.start, trade.exitRow - (trade.exitReason === 'signal' ? delay : 0)) });
+  }
+  for (const miss of nearMisses.slice(0, 4)) rows.push({ kind: 'near_miss', row: miss.bar + firstRow });
+  const kept = rows.slice(0, MAX_SAMPLES - 1);
+  kept.push({ kind: 'last_bar', row: input.end - 1 });
+  return kept.map(({ kind, row }) => ({ kind, bar: row - firstRow, time: input.bars.time[row], values: valuesAt(evaluated, row) }));
+}
+
+/** Every named node on one bar; null where missing or unknown. */
+export function valuesAt(evaluated: EvaluatedPlan, row: number): Record<string, number | boolean | null> {
+  return Object.fromEntries(
+    evaluated.plan.named.map(({ nodeId, type, slot }) => {
+      if (type === 'value') return [nodeId, valueAt(evaluated, slot, row)];
+      const { isTrue, isUnknown } = evaluated.condition(slot);
+      return [nodeId, hasBit(isUnknown, row) ? null : hasBit(isTrue, row)];
+    }),
+  );
+}
+
+/** Cuts both to MAX_TRACE_BYTES: samples first, then near misses, then rule statistics from the end. */
+export function fitTrace(trace: StrategyTrace, rules: RuleStatsSummary): { strategyTrace: StrategyTrace; ruleStatsSummary: RuleStatsSummary } {
+  let strategyTrace = trace;
+  let ruleStatsSummary = rules;
+  const size = (): number => Buffer.byteLength(JSON.stringify(strategyTrace)) + Buffer.byteLength(JSON.stringify(ruleStatsSummary));
+  while (size() > MAX_TRACE_BYTES) {
+    if (strategyTrace.samples.length > 0) {
+      strategyTrace = { ...strategyTrace, samples: strategyTrace.samples.slice(0, strategyTrace.samples.length >> 1), truncated: true };
+    } else if (strategyTrace.nearMisses.length > 0) {
+      strategyTrace = { ...strategyTrace, nearMisses: strategyTrace.nearMisses.slice(0, strategyTrace.nearMisses.length >> 1), truncated: true };
+    } else if (ruleStatsSummary.rules.length > 0) {
+      const rules = ruleStatsSummary.rules.slice(0, Math.floor(ruleStatsSummary.rules.length * 0.75));
+      const alwaysFalse = ruleStatsSummary.alwaysFalse.slice(0, 32);
+      const alwaysTrue = ruleStatsSummary.alwaysTrue.slice(0, 32);
+      ruleStatsSummary = { ...ruleStatsSummary, rules, alwaysFalse, alwaysTrue, truncated: true };
+    } else {
+      const { entries, afterFilter } = strategyTrace.funnel;
+      const funnel = { ...strategyTrace.funnel, entries: entries.slice(0, entries.length >> 1), afterFilter: afterFilter.slice(0, afterFilter.length >> 1) };
+      strategyTrace = { ...strategyTrace, funnel, diagnosis: strategyTrace.diagnosis.slice(0, 16), truncated: true };
+      if (entries.length <= 1 && afterFilter.length <= 1) break;
+    }
+  }
+  return { strategyTrace, ruleStatsSummary };
+}
