@@ -21,6 +21,8 @@ export interface CatalogueEntry {
   readonly gaps: number;
   readonly missingBars: number;
   readonly instrument: Instrument;
+  /** Made by a generator, not traded anywhere. */
+  readonly synthetic: boolean;
 }
 
 /** What a run and the API ask of market data; it answers from Postgres and DATA_DIR, or from a folder of files. */
@@ -68,7 +70,9 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
   let kept: { at: number; entries: Promise<readonly CatalogueEntry[]> } | null = null;
   const list = (): Promise<readonly CatalogueEntry[]> => {
     if (kept && now() - kept.at < LIST_KEPT_MS) return kept.entries;
-    const entries = listSeries(sql);
+    const entries = listSeries(sql).then((rows) =>
+      rows.map((row) => ({ ...row, synthetic: row.instrument.synthetic })),
+    );
     kept = { at: now(), entries };
     entries.catch(() => (kept = null));
     return entries;
@@ -121,5 +125,16 @@ export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']):
 
 export function entryOf(symbol: string, report: ImportReport, sha256: string, instrument: Instrument): CatalogueEntry {
   const { timeframe, bars, start, end, gaps, missingBars } = report;
-  return { symbol, timeframe, sha256, bars, start, end, gaps, missingBars, instrument };
+  return {
+    symbol,
+    timeframe,
+    sha256,
+    bars,
+    start,
+    end,
+    gaps,
+    missingBars,
+    instrument,
+    synthetic: instrument.synthetic,
+  };
 }

@@ -21,7 +21,6 @@ export const REFUSAL_CODES = [
   'LOW_ABOVE_BODY',
   'SYMBOL_INVALID',
   'INSTRUMENT_INVALID',
-  'SERIES_UNKNOWN',
 ] as const;
 export type RefusalCode = (typeof REFUSAL_CODES)[number];
 
@@ -43,11 +42,14 @@ export class MarketDataError extends Error {
   readonly refusals: readonly Refusal[];
   /** How many faults there are; `refusals` holds at most MAX_REFUSALS of them. */
   readonly total: number;
+  /** Of the first refusal. */
+  readonly code: RefusalCode;
 
   constructor(refusals: readonly Refusal[], total = refusals.length) {
     const rest = total > refusals.length ? `\n… and ${total - refusals.length} more` : '';
     super(refusals.map((refusal) => refusal.message).join('\n') + rest);
     this.refusals = refusals;
+    this.code = refusals[0].code;
     this.total = total;
   }
 }

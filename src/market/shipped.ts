@@ -88,6 +88,7 @@ export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<
   return {
     ...catalogueOver(list, open),
     find: (symbol, timeframe) => narrowed(symbol).find(symbol, timeframe),
+    readable: (symbol, timeframe) => narrowed(symbol).readable(symbol, timeframe),
     snapshots: (symbol, timeframe) => narrowed(symbol).snapshots(symbol, timeframe),
   };
 }

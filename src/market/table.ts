@@ -67,7 +67,7 @@ export class CellsBuilder {
   }
 }
 
-function textOf(cell: NonNullable<unknown>): string {
+function textOf(cell: unknown): string {
   if (cell instanceof Date) return Number.isNaN(cell.getTime()) ? '' : cell.toISOString();
-  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell as string | boolean);
+  return typeof cell === 'string' ? cell : (JSON.stringify(cell) ?? '');
 }

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { alignRows } from '../../../src/engine/columns/align.ts';
 import { TIMEFRAME_MS } from '../../../src/engine/columns/bars.ts';
@@ -37,7 +37,7 @@ describe('alignment', () => {
     fc.assert(
       fc.property(fc.constantFrom('1h', '4h', '1d'), steps, steps, (timeframe, gaps, otherGaps) => {
         const base = holeyBars('A', '1h', gaps);
-        const other = holeyBars('A', timeframe as StoredTimeframe, otherGaps);
+        const other = holeyBars('A', timeframe, otherGaps);
         expect([...alignRows(base, other)]).toEqual(bruteForce(base, other));
       }),
       { numRuns: scaled(500), seed: 1 },
@@ -48,7 +48,7 @@ describe('alignment', () => {
     fc.assert(
       fc.property(fc.constantFrom('1h', '4h', '1d'), steps, steps, (timeframe, gaps, otherGaps) => {
         const base = holeyBars('A', '1h', gaps);
-        const other = holeyBars('B', timeframe as StoredTimeframe, otherGaps);
+        const other = holeyBars('B', timeframe, otherGaps);
         expect([...alignRows(base, other)]).toEqual(bruteForce(base, other));
       }),
       { numRuns: scaled(500), seed: 2 },

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TIMEFRAME_MS } from '../../../src/engine/columns/bars.ts';
 import type { Bars, StoredTimeframe } from '../../../src/engine/columns/bars.ts';
