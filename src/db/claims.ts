@@ -124,6 +124,20 @@ export async function returnRuns(
   return rows.map((row) => row.id);
 }
 
+/** Everything this worker still holds goes back, for when it stops. */
+export async function returnAllRuns(sql: Queryable, worker: string): Promise<string[]> {
+  const rows = await sql<{ id: string; attempt: number }[]>`
+    select id, attempt from backtests where claimed_by = ${worker} and status = 'running'`;
+  return rows.length === 0 ? [] : returnRuns(sql, rows);
+}
+
+/** Which of these shall be cancelled; for a listener that may have missed the news. */
+export async function readCancelled(sql: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from backtests where id = any (${ids as string[]}::uuid[]) and cancel_requested_at is not null`;
+  return rows.map((row) => row.id);
+}
+
 export interface ProgressRow {
   readonly id: string;
   readonly attempt: number;

@@ -47,6 +47,10 @@ export class Claimer {
   }
 
   /** From now on nothing is claimed; who waits gets nothing. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   close(): void {
     this.#isClosed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.give([]);

@@ -20,4 +20,8 @@ export class KeptMap<Key, Value> {
     if (this.#entries.size > this.capacity) this.#entries.delete(this.#entries.keys().next().value!);
     return value;
   }
+
+  delete(key: Key): void {
+    this.#entries.delete(key);
+  }
 }

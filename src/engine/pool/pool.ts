@@ -79,11 +79,15 @@ export function createPool(options: PoolOptions): Pool {
   }, WATCH_MS);
   timer.unref();
 
+  let isClosed = false;
   const dispatch = async (message: (control: SharedArrayBuffer) => ThreadMessage, control: BatchControl) => {
+    if (isClosed) throw new PoolClosedError();
     const task: Watched = { control, abort: new AbortController(), run: -1, since: 0, stoppedAt: undefined };
     watched.add(task);
     try {
       return await piscina.run(message(control.buffer), { signal: task.abort.signal });
+    } catch (error) {
+      throw isClosed ? new PoolClosedError() : error;
     } finally {
       watched.delete(task);
     }
@@ -96,10 +100,19 @@ export function createPool(options: PoolOptions): Pool {
     run: (batch) => new Job(batch, gate, dispatch),
     build: (batch, request) => build(batch, request, gate, dispatch),
     async [Symbol.asyncDispose]() {
+      isClosed = true;
       clearInterval(timer);
       await piscina.destroy();
     },
   };
+}
+
+/** What outcomes that are still awaited reject with when the pool is disposed of. */
+export class PoolClosedError extends Error {
+  override readonly name = 'PoolClosedError';
+  constructor() {
+    super('The pool was closed while runs were under way.');
+  }
 }
 
 type Dispatch = (
@@ -197,7 +210,7 @@ class Job implements PoolJob {
     } catch (error) {
       // The thread is gone, and with it the outcomes of the runs it had done: those run again, the one it was at does not.
       const index = control.runningRun();
-      if (index === -1) throw error;
+      if (index === -1 || error instanceof PoolClosedError) throw error;
       const reason = control.stopReason(index);
       this.#found[runs[index]] = reason
         ? { kind: 'stopped', reason }
@@ -224,7 +237,7 @@ async function build(
     });
     return (await dispatch(message, control)) as ArtifactOutcome;
   } catch (error) {
-    if (control.runningRun() === -1) throw error;
+    if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
     return { ok: false, error: threadLost(error) };
   } finally {
     leave();

@@ -1,0 +1,47 @@
+// The rerun task: runs a stored backtest once more, for an artifact or to be verified, and leaves the answer for who asked.
+import type { Sql } from '../db/connect.ts';
+import { tell } from '../db/news.ts';
+import { findRerun, finishRerun } from '../db/reruns.ts';
+import type { Rerun, RerunOutcome } from '../db/reruns.ts';
+import type { ArtifactFormat, ArtifactName, RunError } from '../engine/pool/messages.ts';
+import type { Pool } from '../engine/pool/pool.ts';
+import { isPoolRun } from './inputs.ts';
+import type { InputReader } from './inputs.ts';
+
+export async function runRerun(sql: Sql, pool: Pool, inputs: InputReader, rerunId: string): Promise<void> {
+  const rerun = await findRerun(sql, rerunId);
+  if (!rerun) return;
+  const { outcome, bytes } = await answer(pool, inputs, rerun);
+  await sql.begin(async (tx) => {
+    await finishRerun(tx, rerunId, outcome, bytes);
+    await tell(tx, 'changed', [rerunId]);
+  });
+}
+
+interface Answer {
+  readonly outcome: RerunOutcome;
+  readonly bytes: Uint8Array | null;
+}
+
+async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<Answer> {
+  const { snapshots, runs } = await inputs.read([{ ...rerun, id: rerun.backtestId }]);
+  const [run] = runs;
+  if (!isPoolRun(run)) return refused(run);
+  const batch = { snapshots, runs: [run] };
+  const { request } = rerun;
+  if (request.kind === 'artifact') {
+    // Names and formats were checked by the route that asked.
+    const { name, format } = request as { name: ArtifactName; format: ArtifactFormat };
+    const built = await pool.build(batch, { name, format });
+    if (!built.ok) return refused(built.error);
+    return { outcome: { ok: true, resultHash: built.resultHash, reproducibility: null }, bytes: built.bytes };
+  }
+  const [outcome] = await pool.run(batch).outcomes;
+  if (outcome.kind === 'failed') return refused(outcome.error);
+  if (outcome.kind === 'stopped')
+    return refused({ code: 'TIME_LIMIT', path: '', message: `The run was stopped (${outcome.reason}).` });
+  const { reproducibility } = outcome;
+  return { outcome: { ok: true, resultHash: reproducibility.resultHash, reproducibility }, bytes: null };
+}
+
+const refused = (error: RunError): Answer => ({ outcome: { ok: false, error }, bytes: null });

@@ -1,0 +1,92 @@
+// A stand-in for the engine in tests of the pool and the jobs: what a run does is told by `config.params`.
+import type { Market } from '../../src/engine/columns/bars.ts';
+import type {
+  ArtifactOutcome,
+  ArtifactRequest,
+  BacktestOutcome,
+  BacktestTask,
+} from '../../src/engine/pool/messages.ts';
+import { resolveConfig } from '../../src/engine/simulate/config.ts';
+import type { RunControl } from '../../src/engine/simulate/program.ts';
+
+/**
+ * `params.act`: absent: a result at once; spin: busy for `params.ms`, looking at its flag; deaf: the same without looking; fail: an expected
+ * failure; throw: a bug; poison: kills its process; exit: ends its thread. `params.value` makes results differ.
+ */
+export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
+  const { act, ms = 0 } = (task.config.params ?? {}) as { act?: string; ms?: number };
+  const rows = market.base.length;
+  control.report(0, rows);
+  switch (act) {
+    case 'spin':
+    case 'deaf':
+      if (!spin(ms, act === 'deaf' ? null : control, rows))
+        return { ok: false, error: { code: 'CANCELLED', path: '', message: 'The run was stopped.' } };
+      break;
+    case 'fail':
+      return { ok: false, error: { code: 'RANGE_NO_DATA', path: '/config/range', message: 'The range holds no bars.' } };
+    case 'throw':
+      throw new Error('a bug in the stand-in');
+    case 'poison':
+      process.kill(process.pid, 'SIGKILL');
+      spin(60_000, null, rows);
+      break;
+    case 'exit':
+      process.exit(3);
+  }
+  control.report(rows, rows);
+  return outcomeOf(task, market);
+}
+
+export function buildArtifact(
+  task: BacktestTask,
+  market: Market,
+  control: RunControl,
+  request: ArtifactRequest,
+): ArtifactOutcome {
+  const outcome = runBacktest(task, market, control);
+  if (!outcome.ok) return outcome;
+  const text = `${request.name} ${request.format} ${market.base.length}`;
+  return { ok: true, bytes: new TextEncoder().encode(text), resultHash: outcome.reproducibility.resultHash };
+}
+
+/** False when it was stopped. */
+function spin(ms: number, control: RunControl | null, rows: number): boolean {
+  const start = performance.now();
+  for (let now = start; now - start < ms; now = performance.now()) {
+    if (control?.isCancelled()) return false;
+    control?.report(Math.floor((rows * (now - start)) / ms), rows);
+  }
+  return true;
+}
+
+function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
+  const value = Number(task.config.params?.value ?? 0);
+  let sum = 0;
+  for (const close of market.base.close) sum += close;
+  return {
+    ok: true,
+    summaryJson: {
+      returnPct: value,
+      sharpeRatio: null,
+      maxDrawdown: 0.25,
+      totalPositions: 2,
+      closeSum: sum,
+      name: String(task.config.params?.name ?? ''),
+      equityPreview: [1, 2, 3],
+      strategyTrace: { diagnosis: [{ code: 'OK' }], funnel: { barsTotal: market.base.length } },
+      ruleStatsSummary: { rules: [] },
+    },
+    trades: [{ positionId: 1, pnl: value }],
+    reproducibility: {
+      engineVersion: 'stand-in',
+      strategyHash: task.strategyHash,
+      dataHash: market.base.sha256,
+      configHash: 'config',
+      runKey: `run-${task.strategyHash}-${value}`,
+      resultHash: `result-${value}-${sum}${process.env.STAND_IN_DRIFT ?? ''}`,
+    },
+    warnings: [],
+    resolvedConfig: resolveConfig(task.config),
+  };
+}
