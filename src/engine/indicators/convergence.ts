@@ -226,7 +226,7 @@ function oscillate(source: Float64Array, args: Args, out: Float64Array, isPercen
   const first = slowAverage.lookback(slow);
   const slowLine = new Float64Array(source.length);
   slowAverage.compute(source, 0, slow, slowLine);
-  fastAverage.compute(source, first - fastAverage.lookback(fast), fast, out);
+  fastAverage.compute(source, 0, fast, out);
   out.fill(NaN, 0, first);
   for (let row = first; row < out.length; row++) {
     const below = slowLine[row];

@@ -1,28 +1,57 @@
 // The registry: every indicator there is, in reading order; capabilities, validation, compiler and docs all read this list.
 import { kama, mama } from './adaptive.ts';
+import { cumSum, OPERATORS, sum, TRANSFORMS } from './arithmetic.ts';
+import { beta, correl } from './association.ts';
+import { accBands, donchian, keltner, supertrend } from './channels.ts';
 import { apo, macd, macdExt, macdFix, ppo, pvo } from './convergence.ts';
+import { htDcPeriod, htDcPhase, htPhasor, htSine, htTrendline, htTrendMode } from './cycle.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { adx, adxr, dx, minusDi, minusDm, plusDi, plusDm } from './directional.ts';
 import { dema, ema, rma, t3, tema, zlema } from './exponential.ts';
 import { EXTRA_INDICATORS } from './extra/index.ts';
 import { highest, lowest, maxIndex, minIndex, minMax, minMaxIndex } from './extremes.ts';
+import { accelerator, awesome, balanceOfPower, coppock, dpo, qstick, smi, trix, tsi, ultimate } from './oscillators.ts';
+import { sar, sarExt } from './parabolic.ts';
+import { avgPrice, heikinAshi, medPrice, midPoint, midPrice, typPrice, wclPrice } from './prices.ts';
 import { adr, atr, natr, trueRangeIndicator } from './range.ts';
+import { percentile, percentileRank } from './ranks.ts';
 import { mom, roc, rocP, rocR, rocR100 } from './rates.ts';
+import { fosc, linearReg, linearRegAngle, linearRegIntercept, linearRegSlope, tsf } from './regression.ts';
 import { avgDev, bbands, cci, stdDev, variance } from './spread.ts';
 import { kdj, stoch, stochF, stochRsi, willR } from './stochastics.ts';
-import { mfi, rsi } from './strength.ts';
-import { obv } from './volume.ts';
+import { cmo, cmoU, imi, mfi, rsi } from './strength.ts';
+import { aroon, aroonOsc, efficiencyRatio, elderRay, fractal, vhf, vortex } from './trend.ts';
+import { ma, mavp } from './variable.ts';
+import { chaikinVolatility, massIndex, relativeVolatility } from './volatility.ts';
+import {
+  ad, adosc, cmf, forceIndex, marketFacilitation, nvi, obv, pvi, pvt, relativeVolume, vwap, wad,
+} from './volume.ts'; // prettier-ignore
 import { hma, sma, trima, vwma, wma } from './weighted.ts';
 
 export const INDICATORS: readonly IndicatorDefinition[] = [
-  ...[sma, ema, wma, rma, dema, tema, trima, kama, mama, t3, hma, zlema, vwma],
-  ...[bbands],
-  ...[rsi, mfi, macd, macdExt, macdFix, apo, ppo, stoch, stochF, stochRsi, kdj, willR, cci, mom, roc, rocP, rocR, rocR100],
-  ...[adx, adxr, dx, plusDi, minusDi, plusDm, minusDm],
-  ...[atr, natr, trueRangeIndicator, adr],
-  ...[obv, pvo],
-  ...[stdDev, variance, avgDev],
-  ...[highest, lowest, minMax, maxIndex, minIndex, minMaxIndex],
+  // Overlap
+  ...[sma, ema, wma, rma, dema, tema, trima, kama, mama, t3, hma, zlema, vwma, vwap, ma, mavp, htTrendline],
+  ...[bbands, keltner, donchian, accBands, supertrend, sar, sarExt, midPoint, midPrice],
+  // Momentum
+  ...[rsi, cmo, cmoU, imi, mfi, macd, macdExt, macdFix, apo, ppo, stoch, stochF, stochRsi, kdj, willR, smi, tsi, ultimate],
+  ...[cci, mom, roc, rocP, rocR, rocR100, trix, coppock, dpo, fosc, awesome, accelerator, balanceOfPower, qstick, wad],
+  // Trend
+  ...[adx, adxr, dx, plusDi, minusDi, plusDm, minusDm, aroon, aroonOsc, vortex, efficiencyRatio, vhf, elderRay, fractal],
+  // Volatility
+  ...[atr, natr, trueRangeIndicator, adr, chaikinVolatility, massIndex, relativeVolatility],
+  // Volume
+  ...[obv, ad, adosc, cmf, forceIndex, marketFacilitation, nvi, pvi, pvt, pvo, relativeVolume],
+  // Cycle
+  ...[htDcPeriod, htDcPhase, htPhasor, htSine, htTrendMode],
+  // Price
+  ...[avgPrice, medPrice, typPrice, wclPrice, heikinAshi],
+  // Statistic
+  ...[stdDev, variance, avgDev, beta, correl, linearReg, linearRegSlope, linearRegAngle, linearRegIntercept, tsf],
+  ...[percentile, percentileRank],
+  // Math
+  ...[highest, lowest, minMax, maxIndex, minIndex, minMaxIndex, sum, cumSum],
+  ...OPERATORS,
+  ...TRANSFORMS,
   ...EXTRA_INDICATORS,
 ];
 

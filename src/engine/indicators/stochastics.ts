@@ -1,8 +1,9 @@
 // Stochastics: where the close stands in the range of the last bars, raw, smoothed, of RSI, and as %R.
-import { chosen, maNames, maType } from './averages.ts';
+import { chosen, maNames, maType, type MovingAverage, movingAverage } from './averages.ts';
 import { length, number } from './arguments.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
 import { rollingMax, rollingMin } from './extremes.ts';
+import { wilderStable } from './stability.ts';
 import { relativeStrength } from './strength.ts';
 import { isZeroBeside } from './zero.ts';
 
@@ -61,10 +62,7 @@ export const stochF: IndicatorDefinition = {
   compute([high, low, close], args, [k, d]) {
     rawStochastic(high, low, close, 0, number(args, 'k_length'), k);
     const dLength = number(args, 'd_length');
-    const first = number(args, 'k_length') - 1;
-    const average = chosen(args, dLength, 'd_ma_type');
-    average.compute(k, first, dLength, d);
-    k.fill(NaN, 0, first + average.lookback(dLength));
+    smoothed(k, number(args, 'k_length') - 1, chosen(args, dLength, 'd_ma_type'), dLength, d);
   },
 };
 
@@ -92,9 +90,9 @@ export const kdj: IndicatorDefinition = {
 
 /** RSI stands in for high, low and close alike. */
 export const stochRsi: IndicatorDefinition = {
-  id: 'stochrsi',
-  aliases: [],
-  name: 'Stochastic RSI (fast)',
+  id: 'stoch_rsi',
+  aliases: ['stochrsi'],
+  name: 'Stochastic RSI',
   category: 'momentum',
   talib: {
     name: 'STOCHRSI',
@@ -104,23 +102,33 @@ export const stochRsi: IndicatorDefinition = {
     choices: { fastd_matype: maNames('sma') },
   },
   inputs: ['source'],
-  args: [length(14), length(14, 1, 'k_length'), length(3, 1, 'd_length'), maType('sma', 'd_ma_type')],
+  args: [
+    length(14),
+    length(14, 1, 'k_length'),
+    { ...length(1, 1, 'k_smooth'), description: '1: not smoothed, as TA-Lib; 3: as TradingView' },
+    length(3, 1, 'd_length'),
+    maType('sma', 'd_ma_type'),
+  ],
   outputs: K_AND_D,
-  formula: 'the fast stochastic of rsi(length), k not smoothed (TA-Lib STOCHRSI, whose default k_length is 5)',
+  formula: 'k = sma(stochastic of rsi(length), k_smooth), d = ma(k, d_length) (TA-Lib STOCHRSI at k_smooth 1; TradingView at 3)',
   lookback: (args) =>
     number(args) +
-    number(args, 'k_length') -
-    1 +
+    number(args, 'k_length') +
+    number(args, 'k_smooth') -
+    2 +
     chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length')),
+  stableLookback: (args) =>
+    wilderStable(number(args)) + number(args, 'k_length') + number(args, 'k_smooth') + number(args, 'd_length'),
   compute([source], args, [k, d]) {
     const rsi = new Float64Array(source.length);
-    relativeStrength(source, number(args), rsi);
-    rawStochastic(rsi, rsi, rsi, number(args), number(args, 'k_length'), k);
+    const raw = new Float64Array(source.length);
+    const kSmooth = number(args, 'k_smooth');
     const dLength = number(args, 'd_length');
-    const first = number(args) + number(args, 'k_length') - 1;
-    const average = chosen(args, dLength, 'd_ma_type');
-    average.compute(k, first, dLength, d);
-    k.fill(NaN, 0, first + average.lookback(dLength));
+    relativeStrength(source, number(args), rsi);
+    rawStochastic(rsi, rsi, rsi, number(args), number(args, 'k_length'), raw);
+    const rawFirst = number(args) + number(args, 'k_length') - 1;
+    movingAverage('sma', kSmooth).compute(raw, rawFirst, kSmooth, k);
+    smoothed(k, rawFirst + kSmooth - 1, chosen(args, dLength, 'd_ma_type'), dLength, d);
   },
 };
 
@@ -173,11 +181,13 @@ function slowStochastic(high: Float64Array, low: Float64Array, close: Float64Arr
   const kSmooth = number(args, 'k_smooth');
   const dLength = number(args, 'd_length');
   rawStochastic(high, low, close, 0, kLength, raw);
-  const kAverage = chosen(args, kSmooth, 'k_ma_type');
-  const dAverage = chosen(args, dLength, 'd_ma_type');
-  kAverage.compute(raw, kLength - 1, kSmooth, k);
-  const first = kLength - 1 + kAverage.lookback(kSmooth);
-  dAverage.compute(k, first, dLength, d);
-  // k is known earlier than d; both begin together (TA-Lib).
-  k.fill(NaN, 0, first + dAverage.lookback(dLength));
+  const average = chosen(args, kSmooth, 'k_ma_type');
+  average.compute(raw, kLength - 1, kSmooth, k);
+  smoothed(k, kLength - 1 + average.lookback(kSmooth), chosen(args, dLength, 'd_ma_type'), dLength, d);
+}
+
+/** d of k, which is known from row `first`; both begin together (TA-Lib). */
+function smoothed(k: Float64Array, first: number, average: MovingAverage, length: number, d: Float64Array): void {
+  average.compute(k, first, length, d);
+  k.fill(NaN, 0, first + average.lookback(length));
 }

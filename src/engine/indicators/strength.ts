@@ -2,9 +2,11 @@
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
+import { rollingSum } from './sums.ts';
 import { isZeroBeside } from './zero.ts';
 
 const BOUNDED = { name: 'value', kind: 'bounded', min: 0, max: 100 } as const;
+const SIGNED = { name: 'value', kind: 'bounded', min: -100, max: 100 } as const;
 
 export const rsi: IndicatorDefinition = {
   id: 'rsi',
@@ -33,6 +35,74 @@ export const mfi: IndicatorDefinition = {
   formula: '100·Σ up flow / Σ flow, flow = typical price·volume of bars whose typical price moved (TA-Lib MFI; Quong and Soudack 1989)',
   lookback: (args) => number(args),
   compute: ([high, low, close, volume], args, [out]) => moneyFlow(high, low, close, volume, number(args), out),
+};
+
+export const cmo: IndicatorDefinition = {
+  id: 'cmo',
+  aliases: ['chande_momentum_oscillator'],
+  name: 'Chande Momentum Oscillator, Wilder-smoothed',
+  category: 'momentum',
+  talib: { name: 'CMO', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['source'],
+  args: [length(14)],
+  outputs: [SIGNED],
+  formula: '100·(rma(gain) - rma(loss))/(rma(gain) + rma(loss)) (TA-Lib CMO; cmou is Chande’s own, with plain sums)',
+  lookback: (args) => number(args),
+  stableLookback: (args) => 1 + wilderStable(number(args)),
+  compute([source], args, [out]) {
+    relativeStrength(source, number(args), out);
+    // (g - l)/(g + l) = 2g/(g + l) - 1, but 0 and not -1 where nothing moved.
+    let hasMoved = false;
+    for (let row = 1; row < out.length; row++) {
+      hasMoved ||= source[row] !== source[row - 1];
+      if (row >= number(args)) out[row] = hasMoved ? 2 * out[row] - 100 : 0;
+    }
+  },
+};
+
+export const cmoU: IndicatorDefinition = {
+  id: 'cmou',
+  aliases: ['chande_momentum_unsmoothed'],
+  name: 'Chande Momentum Oscillator',
+  category: 'momentum',
+  talib: { name: 'CMOU', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['source'],
+  args: [length(14)],
+  outputs: [SIGNED],
+  formula: '100·(Σ gain - Σ loss)/(Σ gain + Σ loss); 0 when nothing moved (TA-Lib CMOU; Chande 1994)',
+  lookback: (args) => number(args),
+  compute([source], args, [out]) {
+    const n = out.length;
+    const span = number(args);
+    const distance = new Float64Array(n);
+    for (let row = 1; row < n; row++) distance[row] = Math.abs(source[row] - source[row - 1]);
+    rollingSum(distance, 1, span, out);
+    for (let row = span; row < n; row++) out[row] = out[row] > 0 ? (100 * (source[row] - source[row - span])) / out[row] : 0;
+  },
+};
+
+export const imi: IndicatorDefinition = {
+  id: 'imi',
+  aliases: ['intraday_momentum_index'],
+  name: 'Intraday Momentum Index',
+  category: 'momentum',
+  talib: { name: 'IMI', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['open', 'close'],
+  args: [length(14)],
+  outputs: [BOUNDED],
+  formula: '100·Σ max(close - open, 0)/Σ |close - open| (TA-Lib IMI; Chande)',
+  lookback: (args) => number(args) - 1,
+  compute([open, close], args, [out]) {
+    const n = out.length;
+    const span = number(args);
+    const bodies = new Float64Array(n);
+    const totals = new Float64Array(n);
+    for (let row = 0; row < n; row++) bodies[row] = Math.max(0, close[row] - open[row]);
+    rollingSum(bodies, 0, span, out);
+    for (let row = 0; row < n; row++) bodies[row] = Math.abs(close[row] - open[row]);
+    rollingSum(bodies, 0, span, totals);
+    for (let row = span - 1; row < n; row++) out[row] = totals[row] > 0 ? 100 * (out[row] / totals[row]) : 0;
+  },
 };
 
 /** Gain and loss are split without a branch, (|d| ± d)/2: the sign of a price change is a coin toss that no branch predictor learns. */

@@ -1,0 +1,74 @@
+// Ranks in a window: the value at a percentile, and the percentile of the newest value.
+import { length, number, real } from './arguments.ts';
+import type { IndicatorDefinition } from './definition.ts';
+
+export const percentile: IndicatorDefinition = {
+  id: 'percentile',
+  aliases: [],
+  name: 'Rolling Percentile',
+  category: 'statistic',
+  talib: { name: 'PERCENTILE', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['source'],
+  args: [length(30), real('percentile', 50, 0, 100)],
+  outputs: [{ name: 'value', kind: 'price' }],
+  formula: 'the value of rank ceil(percentile·length/100), at least 1, of the last length values: no interpolation (TA-Lib PERCENTILE)',
+  lookback: (args) => number(args) - 1,
+  compute: ([source], args, [out]) => rollingPercentile(source, number(args), number(args, 'percentile'), out),
+};
+
+export const percentileRank: IndicatorDefinition = {
+  id: 'percentile_rank',
+  aliases: ['percentrank', 'percent_rank'],
+  name: 'Percentile Rank',
+  category: 'statistic',
+  talib: { name: 'PERCENTRANK', args: { timeperiod: 'length' }, outputs: ['real'] },
+  inputs: ['source'],
+  args: [length(100)],
+  outputs: [{ name: 'value', kind: 'bounded', min: 0, max: 100 }],
+  formula: 'the share in percent of the length values before this bar that are below its value (TA-Lib PERCENTRANK)',
+  lookback: (args) => number(args),
+  compute([source], args, [out]) {
+    const span = number(args);
+    for (let row = span; row < out.length; row++) {
+      const value = source[row];
+      let below = 0;
+      for (let i = row - span; i < row; i++) below += +(source[i] < value);
+      out[row] = (below / span) * 100;
+    }
+  },
+};
+
+/** The window is kept sorted: two binary searches and one shift of what lies between them a row. */
+function rollingPercentile(source: Float64Array, length: number, percent: number, out: Float64Array): void {
+  const n = source.length;
+  const rank = Math.min(length, Math.max(1, Math.ceil((percent * length) / 100)));
+  const sorted = source.slice(0, length).sort();
+  for (let row = length - 1; row < n; row++) {
+    if (row >= length) replace(sorted, source[row - length], source[row]);
+    out[row] = sorted[rank - 1];
+  }
+}
+
+function replace(sorted: Float64Array, dropped: number, added: number): void {
+  const from = position(sorted, dropped);
+  const to = position(sorted, added);
+  if (to > from) {
+    sorted.copyWithin(from, from + 1, to);
+    sorted[to - 1] = added;
+  } else {
+    sorted.copyWithin(to + 1, to, from);
+    sorted[to] = added;
+  }
+}
+
+/** How many values are below `value`. */
+function position(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
