@@ -103,3 +103,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     rateLimits: values.RATE_LIMITS === 'on',
   };
 }
+
+/** The environment of a process that works on the same database and files as this one. */
+export function environmentOf(config: Config, databaseUrl: string): NodeJS.ProcessEnv {
+  return { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: config.dataDir };
+}

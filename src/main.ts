@@ -1,6 +1,6 @@
 // The command line: names the commands, nothing more. A command's module is loaded when it is called.
 import { Command, CommanderError } from 'commander';
-import { reportFailure } from './cli/output.ts';
+import { reportFailure, UsageError } from './cli/output.ts';
 
 type CommandModule = { readonly register: (program: Command) => void };
 
@@ -24,8 +24,13 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
 const program = new Command('candlepool')
   .description('Backtests of trading strategies written as JSON: honest fills, results that explain themselves.')
   .version('1.0.0')
-  .showHelpAfterError('(candlepool <command> --help says more)')
   .exitOverride();
+const isJson = process.argv.includes('--json');
+if (isJson)
+  program.configureOutput({
+    outputError: (text) => void reportFailure(new UsageError(text.replace(/^error: /, '').trim()), true),
+  });
+else program.showHelpAfterError('(candlepool <command> --help says more)');
 
 // A supervised child ends when its supervisor does, even if that was killed.
 if (process.connected) {
@@ -49,5 +54,5 @@ try {
 } catch (error) {
   // Commander has printed its message already; help and version come here too, with code 0.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else process.exitCode = reportFailure(error, process.argv.includes('--json'));
+  else process.exitCode = reportFailure(error, isJson);
 }
