@@ -8,7 +8,7 @@ import { countGaps } from './gaps.ts';
 import type { GapCount } from './gaps.ts';
 import { RefusalList, refuse } from './refusal.ts';
 import type { Cells, Table } from './table.ts';
-import { readTimes } from './times.ts';
+import { commonestStep, readTimes } from './times.ts';
 import type { TimeReading } from './times.ts';
 
 export interface ReadOptions {
@@ -120,21 +120,6 @@ function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined):
     found ??
     refuse('TIMEFRAME_UNKNOWN', `Most bars are ${duration(step)} apart, which is no stored timeframe (${known}).`)
   );
-}
-
-/** The shorter one on a tie, whichever way the times run (descending ones are refused later, by row); null: all times are one. */
-function commonestStep(times: Float64Array): number | null {
-  const counts = new Map<number, number>();
-  for (let row = 1; row < times.length; row++) {
-    const step = Math.abs(times[row] - times[row - 1]);
-    if (step > 0) counts.set(step, (counts.get(step) ?? 0) + 1);
-  }
-  let best: number | null = null;
-  for (const [step, count] of counts) {
-    const most = best === null ? 0 : counts.get(best)!;
-    if (best === null || count > most || (count === most && step < best)) best = step;
-  }
-  return best;
 }
 
 function checkOrder(time: Float64Array, timeframe: StoredTimeframe, isLocal: boolean, refusals: RefusalList): void {

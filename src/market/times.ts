@@ -1,4 +1,5 @@
 // Times: finding out what a time column means (unit, zone, date forms) and reading it as ms UTC.
+import { TIMEFRAME_MS } from '../engine/columns/bars.ts';
 import type { Cells, TimeUnit } from './table.ts';
 import type { RefusalList } from './refusal.ts';
 
@@ -15,7 +16,9 @@ export interface TimeReading {
   readonly localDays: Float64Array | null;
 }
 
-const PER_MS: Readonly<Record<TimeUnit, number>> = { s: 1e-3, ms: 1, us: 1e3, ns: 1e6 };
+/** Exact where the result is a whole number of ms. */
+const toMs = (value: number, unit: TimeUnit): number =>
+  unit === 's' ? value * 1000 : unit === 'ms' ? value : unit === 'us' ? value / 1000 : value / 1_000_000;
 /** Magnitudes: each bound is the year 5138 in the finer unit's predecessor and the year 1973 in the unit itself. */
 const UNIT_BELOW: readonly (readonly [number, TimeUnit])[] = [
   [1e11, 's'],
@@ -35,13 +38,28 @@ export function readTimes(cells: Cells, refusals: RefusalList): TimeReading {
   const numeric = numbers.reduce((count, value) => count + (Number.isNaN(value) ? 0 : 1), 0);
   if (numeric * 2 <= numbers.length || numbers.every(isCompactDate)) return readTexts(cells, refusals);
   const largest = numbers.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0);
-  const unit = cells.unit ?? UNIT_BELOW.find(([bound]) => largest < bound)![1];
+  const unit = cells.unit ?? unitOfStep(numbers, largest) ?? UNIT_BELOW.find(([bound]) => largest < bound)![1];
   if (cells.unit === undefined) findMixedUnits(numbers, refusals);
   for (let row = 0; numeric < numbers.length && row < numbers.length; row++) {
     if (Number.isNaN(numbers[row])) refuseTime(textAt(cells, row), row, refusals);
   }
-  const times = numbers.map((value) => Math.round(value / PER_MS[unit]));
+  const times = numbers.map((value) => Math.round(toMs(value, unit)));
   return { times, unit, zone: 'UTC', localDays: null };
+}
+
+/** The shorter one on a tie, whichever way the times run (descending ones are refused later, by row); null: all times are one. */
+export function commonestStep(times: Float64Array): number | null {
+  const counts = new Map<number, number>();
+  for (let row = 1; row < times.length; row++) {
+    const step = Math.abs(times[row] - times[row - 1]);
+    if (step > 0) counts.set(step, (counts.get(step) ?? 0) + 1);
+  }
+  let best: number | null = null;
+  for (const [step, count] of counts) {
+    const most = best === null ? 0 : counts.get(best)!;
+    if (best === null || count > most || (count === most && step < best)) best = step;
+  }
+  return best;
 }
 
 /** A date column and a column of times of day, joined. */
@@ -89,6 +107,20 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   return { times, unit: 'ISO 8601', zone, localDays: isLocalDays ? days : null };
 }
 
+/**
+ * The unit in which the commonest step is a stored timeframe: 60 is a minute in s, 60,000 in ms, and no step fits two units. Counters that begin at 0,
+ * whose magnitude says nothing, are read rightly too. null: no unit fits, or only with times past the year 5138.
+ */
+function unitOfStep(numbers: Float64Array, largest: number): TimeUnit | null {
+  const step = commonestStep(numbers);
+  const timeframes: readonly number[] = Object.values(TIMEFRAME_MS);
+  const fits =
+    step === null
+      ? undefined
+      : UNIT_BELOW.find(([bound, unit]) => largest < bound && timeframes.includes(toMs(step, unit)));
+  return fits?.[1] ?? null;
+}
+
 function refuseTime(text: string, row: number, refusals: RefusalList): void {
   const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is no time`;
   refusals.add('TIME_UNREADABLE', row, `${fault}; give ISO 8601 (2024-01-31T15:00Z) or a Unix time in s, ms, us or ns`);
@@ -123,7 +155,8 @@ const textAt = (cells: Cells, row: number): string =>
 function findMixedUnits(numbers: Float64Array, refusals: RefusalList): void {
   for (let row = 1; row < numbers.length; row++) {
     const [before, now] = [numbers[row - 1], numbers[row]];
-    if (Math.min(before, now) < 1e9) continue;
+    // NaN: an unreadable time, refused elsewhere.
+    if (!(Math.min(before, now) >= 1e9)) continue;
     if (now / before < 100 && before / now < 100) continue;
     refusals.add(
       'TIME_UNIT_MIXED',
