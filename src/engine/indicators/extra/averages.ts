@@ -17,7 +17,7 @@ export const alma: IndicatorDefinition = {
   ],
   outputs: [{ name: 'value', kind: 'price' }],
   formula:
-    'Σ w·x / Σ w, w[i] = exp(-(i - m)²/(2·s²)), m = offset·(length-1), s = length/sigma, i from the oldest bar (Legoux and Kouzis-Loukas 2009; pandas-ta alma)',
+    'Σ w·x / Σ w, w[i] = exp(-(i - m)²/(2·s²)), m = offset·(length-1), s = length/sigma, i from the oldest bar (Legoux and Kouzis-Loukas 2009; charting sites; pandas-ta alma counts from the latest bar, so that its offset is 1 - ours)',
   lookback: (args) => number(args) - 1,
   compute([source], args, [out]) {
     const size = number(args);
