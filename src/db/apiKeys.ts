@@ -118,9 +118,11 @@ export async function noteApiKeyUses(
   uses: readonly { readonly id: string; readonly at: Date }[],
   graceMs: number,
 ): Promise<void> {
+  const ids = uses.map((use) => use.id);
+  const times = uses.map((use) => use.at.toISOString());
   await sql`
     update api_keys k set last_used_at = used.at
-    from (select unnest(${uses.map((use) => use.id)}::uuid[]) as id, unnest(${uses.map((use) => use.at)}::timestamptz[]) as at) used
+    from unnest(${ids}::text[]::uuid[], ${times}::text[]::timestamptz[]) as used (id, at)
     where k.id = used.id
       and (k.last_used_at is null or k.last_used_at <= used.at - ${graceMs} * interval '1 millisecond')`;
 }

@@ -1,0 +1,322 @@
+// Authentication by API key, row by row of spec §3.1, §5.1, §5.3 and §7.
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { generateApiKey, parseApiKey } from '../../src/api/auth/keyFormat.ts';
+import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
+import type { ApiKeyScope } from '../../src/db/apiKeys.ts';
+import { createAuthApp } from '../support/authApp.ts';
+import type { AuthApp, Tenant } from '../support/authApp.ts';
+
+let auth: AuthApp;
+let tenant: Tenant;
+beforeAll(async () => {
+  auth = await createAuthApp();
+  tenant = await auth.tenant('pro');
+});
+afterAll(() => auth[Symbol.asyncDispose]());
+
+type Created = { id: string; apiKey: string; keyPrefix: string };
+async function createKey(body: object = {}): Promise<Created> {
+  const response = await tenant.create({ name: 'probe', ...body });
+  expect(response.statusCode).toBe(201);
+  return response.json<Created>();
+}
+const probe = (apiKey: string, path = '/probe') => auth.request({ url: path, headers: { 'x-api-key': apiKey } });
+const MISSING = 'Missing API key. Provide x-api-key or Authorization: Bearer <api_key>.';
+
+async function expectRefusal(
+  headers: Record<string, string>,
+  code: string,
+  message: string,
+  from: AuthApp['app'] = auth.app,
+): Promise<void> {
+  const response = await from.inject({ url: '/probe', headers });
+  expect(response.statusCode).toBe(401);
+  expect(response.headers['content-type']).toContain('application/problem+json');
+  expect(response.json()).toMatchObject({ status: 401, code, message, retryable: false });
+}
+
+describe('spec §2.2: the key format', () => {
+  test('is svc_live_<keyId>_<secret>, and what is generated is parsed back', () => {
+    for (let round = 0; round < 200; round++) {
+      const { apiKey, keyId, secret } = generateApiKey();
+      expect(apiKey).toMatch(/^svc_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}$/);
+      expect(parseApiKey(apiKey)).toEqual({ keyId, secret });
+    }
+  });
+
+  test('a change of any one character is noticed without the database', () => {
+    const { apiKey } = generateApiKey();
+    for (let index = 9; index < apiKey.length; index++) {
+      const other = apiKey[index] === 'a' ? 'b' : 'a';
+      expect(parseApiKey(apiKey.slice(0, index) + other + apiKey.slice(index + 1))).toBeNull();
+    }
+  });
+});
+
+describe('spec §5.1: transport', () => {
+  test('x-api-key is accepted', async () => {
+    const { apiKey, id } = await createKey();
+    const response = await probe(apiKey);
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toMatchObject({
+      workspaceId: tenant.workspaceId,
+      apiKeyId: id,
+      role: 'member',
+      tier: 'pro',
+    });
+  });
+
+  test.each(['Bearer', 'bearer', 'BEARER'])('Authorization: %s <API_KEY> is accepted', async (scheme) => {
+    const { apiKey } = await createKey();
+    const response = await auth.request({ url: '/probe', headers: { authorization: `${scheme} ${apiKey}` } });
+    expect(response.statusCode).toBe(200);
+  });
+
+  test('x-api-key wins when both are sent', async () => {
+    const { apiKey } = await createKey();
+    const right = { 'x-api-key': apiKey, authorization: 'Bearer nonsense' };
+    expect((await auth.request({ url: '/probe', headers: right })).statusCode).toBe(200);
+    const wrong = { 'x-api-key': 'nonsense', authorization: `Bearer ${apiKey}` };
+    await expectRefusal(wrong, 'API_KEY_INVALID', 'Invalid API key');
+  });
+
+  test('an empty x-api-key counts as none, and Authorization is read', async () => {
+    const { apiKey } = await createKey();
+    const headers = { 'x-api-key': '', authorization: `Bearer ${apiKey}` };
+    expect((await auth.request({ url: '/probe', headers })).statusCode).toBe(200);
+  });
+});
+
+describe('spec §7: 401', () => {
+  test.each([{}, { 'x-api-key': '' }, { authorization: '' }, { 'x-api-key': ' ', authorization: ' ' }])(
+    'missing key: %j',
+    (headers) => expectRefusal(headers as Record<string, string>, 'API_KEY_MISSING', MISSING),
+  );
+
+  const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.';
+  test.each([
+    ['malformed bearer value: empty', { authorization: 'Bearer' }],
+    ['malformed bearer value: blanks', { authorization: 'Bearer   ' }],
+    ['malformed bearer value: another scheme', { authorization: 'Basic dXNlcjpwYXNz' }],
+    ['malformed bearer value: a JWT', { authorization: `Bearer ${jwt}` }],
+    ['invalid key format: nonsense', { 'x-api-key': 'nonsense' }],
+    [
+      'invalid key format: another prefix',
+      { 'x-api-key': 'sk_live_abcdefghijkl_abcdefghijklmnopqrstuvwxyz0123456789ab' },
+    ],
+    ['invalid key format: right form, wrong checksum', { 'x-api-key': `svc_live_${'a'.repeat(12)}_${'b'.repeat(38)}` }],
+    ['invalid key format: two keys in one header', { 'x-api-key': 'svc_live_a, svc_live_b' }],
+    ['invalid key format: 8 KB of it', { 'x-api-key': 'x'.repeat(8_000) }],
+  ])('%s → Invalid API key', (_name, headers) => expectRefusal(headers, 'API_KEY_INVALID', 'Invalid API key'));
+
+  test('unknown keyId → Invalid API key', () =>
+    expectRefusal({ 'x-api-key': generateApiKey().apiKey }, 'API_KEY_INVALID', 'Invalid API key'));
+
+  test('wrong secret → Invalid API key', async () => {
+    const { apiKey } = await createKey();
+    await expectRefusal({ 'x-api-key': withOtherSecret(apiKey) }, 'API_KEY_INVALID', 'Invalid API key');
+  });
+
+  test('revoked key → API key has been revoked, from the next request on', async () => {
+    const { apiKey, id } = await createKey();
+    expect((await probe(apiKey)).statusCode).toBe(200);
+    expect((await tenant.revoke(id)).statusCode).toBe(200);
+    await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_REVOKED', 'API key has been revoked');
+  });
+
+  test('a revoke on one host holds on another that remembers the secret', async () => {
+    const other = await auth.host();
+    const { apiKey, id } = await createKey();
+    expect((await other.inject({ url: '/probe', headers: { 'x-api-key': apiKey } })).statusCode).toBe(200);
+    await tenant.revoke(id);
+    await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_REVOKED', 'API key has been revoked', other);
+  });
+
+  test('expired key → API key has expired', async () => {
+    const { apiKey } = await createKey({ expiresAt: new Date(Date.now() + 700).toISOString() });
+    expect((await probe(apiKey)).statusCode).toBe(200);
+    await sleep(800);
+    await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_EXPIRED', 'API key has expired');
+  });
+
+  test('spec §3.1: revoked wins over expired', async () => {
+    const { apiKey, id } = await createKey();
+    await auth.database.sql`update api_keys set expires_at = now() - interval '1 hour' where id = ${id}`;
+    await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_EXPIRED', 'API key has expired');
+    await tenant.revoke(id);
+    await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_REVOKED', 'API key has been revoked');
+  });
+
+  test('creator no longer a member → API key creator is no longer a workspace member', async () => {
+    const admin = await tenant.member('leaving@example.com', 'admin');
+    const { apiKey } = (await tenant.create({ name: 'of one who leaves' }, admin.token)).json<Created>();
+    expect((await probe(apiKey)).statusCode).toBe(200);
+    await tenant.leave(admin.userId);
+    const message = 'API key creator is no longer a workspace member';
+    await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_CREATOR_INACTIVE', message);
+    await tenant.member('leaving@example.com', 'member');
+    expect((await probe(apiKey)).statusCode).toBe(200);
+  });
+
+  test('nobody without the secret learns that a key is revoked, expired or orphaned', async () => {
+    const { apiKey, id } = await createKey();
+    await tenant.revoke(id);
+    await expectRefusal({ 'x-api-key': withOtherSecret(apiKey) }, 'API_KEY_INVALID', 'Invalid API key');
+  });
+});
+
+describe('spec §5.3: scope, then role', () => {
+  test.each(API_KEY_SCOPES)('a key with only %s reaches that surface and no other', async (scope) => {
+    const { apiKey } = await createKey({ scopes: [scope] });
+    for (const each of API_KEY_SCOPES) {
+      const response = await probe(apiKey, `/probe/${each}`);
+      if (each === scope) expect(response.statusCode).toBe(200);
+      else {
+        expect(response.statusCode).toBe(403);
+        expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_SCOPE', requiredScopes: [each] });
+      }
+    }
+    expect((await probe(apiKey)).statusCode).toBe(200);
+  });
+
+  const write = (apiKey: string, scope: ApiKeyScope) =>
+    auth.request({ method: 'POST', url: `/probe/${scope}/write`, headers: { 'x-api-key': apiKey } });
+
+  test('a viewer key is rejected on write endpoints even if it has write scopes', async () => {
+    const { apiKey } = await createKey({ role: 'viewer' });
+    expect((await probe(apiKey, '/probe/strategies_write')).statusCode).toBe(200);
+    const response = await write(apiKey, 'strategies_write');
+    expect(response.statusCode).toBe(403);
+    expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_ROLE', requiredRole: 'member', role: 'viewer' });
+  });
+
+  test('a member key may call write endpoints', async () => {
+    const { apiKey } = await createKey();
+    expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);
+  });
+
+  test('scope is told before role, and both before the body is read', async () => {
+    const { apiKey } = await createKey({ role: 'viewer', scopes: ['workspace_read'] });
+    expect((await write(apiKey, 'backtests_write')).json()).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
+    const broken = await auth.request({
+      method: 'POST',
+      url: '/probe/workspace_read/write',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      payload: '{broken',
+    });
+    expect(broken.json()).toMatchObject({ code: 'INSUFFICIENT_ROLE' });
+  });
+
+  test('a change of tier is seen by the next request', async () => {
+    const { apiKey } = await createKey();
+    const { sql } = auth.database;
+    await sql`update workspaces set tier = 'plus' where id = ${tenant.workspaceId}`;
+    expect((await probe(apiKey)).json()).toMatchObject({ tier: 'plus' });
+    await sql`update workspaces set tier = 'pro' where id = ${tenant.workspaceId}`;
+    expect((await probe(apiKey)).json()).toMatchObject({ tier: 'pro' });
+  });
+});
+
+describe('what a secret costs', () => {
+  test('1,000 requests at once on a host that never saw the secret run argon2 once', async () => {
+    const { apiKey } = await createKey();
+    const host = await auth.host();
+    const responses = await Promise.all(
+      Array.from({ length: 1_000 }, () => host.inject({ url: '/probe', headers: { 'x-api-key': apiKey } })),
+    );
+    expect(responses.every((response) => response.statusCode === 200)).toBe(true);
+    expect(host.authentication.secrets.verifications).toBe(1);
+  });
+
+  test('the process that made a key does not verify it again', async () => {
+    const before = auth.app.authentication.secrets.verifications;
+    const { apiKey } = await createKey();
+    await probe(apiKey);
+    expect(auth.app.authentication.secrets.verifications).toBe(before);
+  });
+
+  test('wrong secrets are answered 429 after ten tries, a thousand at once as well', async () => {
+    const { apiKey } = await createKey();
+    const host = await auth.host();
+    const wrong = withOtherSecret(apiKey);
+    const responses = await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) =>
+        host.inject({ url: '/probe', headers: { 'x-api-key': withOtherSecret(wrong, index) } }),
+      ),
+    );
+    const refused = responses.filter((response) => response.statusCode === 401);
+    const throttled = responses.filter((response) => response.statusCode === 429);
+    expect([refused.length, throttled.length]).toEqual([10, 990]);
+    expect(host.authentication.secrets.verifications).toBe(10);
+    expect(throttled[0].json()).toMatchObject({ code: 'RATE_LIMITED', retryable: true });
+    expect(Number(throttled[0].headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  test('guessing cannot lock the owner out: a secret that is known passes the throttle', async () => {
+    const { apiKey } = await createKey();
+    const host = await auth.host();
+    const ask = (key: string) => host.inject({ url: '/probe', headers: { 'x-api-key': key } });
+    expect((await ask(apiKey)).statusCode).toBe(200);
+    for (let tries = 0; tries < 15; tries++) await ask(withOtherSecret(apiKey, tries));
+    expect((await ask(withOtherSecret(apiKey, 99))).statusCode).toBe(429);
+    expect((await ask(apiKey)).statusCode).toBe(200);
+  });
+
+  test('only a hash is stored: argon2id, and no part of the plaintext anywhere in the row', async () => {
+    const { apiKey, id } = await createKey();
+    const secret = parseApiKey(apiKey)?.secret ?? '';
+    const [row] = await auth.database
+      .sql`select to_jsonb(k)::text as text, secret_hash from api_keys k where id = ${id}`;
+    expect(row.secret_hash).toMatch(/^\$argon2id\$v=19\$m=19456,p=1,t=2\$/);
+    expect(row.text).not.toContain(secret);
+    expect(row.text).not.toContain(createHmac('sha256', '').update(secret).digest('hex'));
+  });
+});
+
+describe('spec §2.2: lastUsedAt', () => {
+  const lastUsed = async (id: string): Promise<Date | null> => {
+    const [row] = await auth.database.sql`select last_used_at from api_keys where id = ${id}`;
+    return row.last_used_at as Date | null;
+  };
+
+  test('is written within a second of the first accepted request, and not by refused ones', async () => {
+    const { apiKey, id } = await createKey();
+    await probe(withOtherSecret(apiKey));
+    await sleep(900);
+    expect(await lastUsed(id)).toBeNull();
+    const before = Date.now();
+    await probe(apiKey);
+    await sleep(950);
+    const at = await lastUsed(id);
+    expect(at?.getTime()).toBeGreaterThanOrEqual(before - 1);
+    await probe(apiKey);
+    await sleep(900);
+    expect(await lastUsed(id)).toEqual(at);
+  });
+});
+
+/** The same keyId, another secret with a right checksum. */
+function withOtherSecret(apiKey: string, seed = 0): string {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const keyId = apiKey.slice(9, 21);
+  const body = `${'z'.repeat(26)}${String(seed).padStart(6, '0')}`;
+  let crc = crc32Slow(`svc_live_${keyId}_${body}`);
+  let digits = '';
+  for (let index = 0; index < 6; index++) {
+    digits = alphabet[crc % 62] + digits;
+    crc = Math.floor(crc / 62);
+  }
+  return `svc_live_${keyId}_${body}${digits}`;
+}
+
+/** CRC-32 bit by bit (ISO-HDLC), written apart from the product's. */
+function crc32Slow(text: string): number {
+  let crc = 0xffffffff;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return (crc ^ 0xffffffff) >>> 0;
+}
