@@ -85,6 +85,9 @@ export class PlanBuilder {
   }
 }
 
+/** Members of a step that are not parameters of what it does. */
+const STEP_MEMBERS: ReadonlySet<string> = new Set(['op', 'type', 'inputs', 'frame', 'key', 'slot']);
+
 /** What a step does and with which parameters, without its operands. */
 export function operationKey(operation: ValueOperation | ConditionOperation): string {
   switch (operation.op) {
@@ -95,9 +98,9 @@ export function operationKey(operation: ValueOperation | ConditionOperation): st
     case 'pattern':
       return `pattern ${operation.definition.id}${JSON.stringify(operation.args)}`;
     default: {
-      const { op, ...parameters } = operation;
-      const written = Object.entries(parameters).map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
-      return written.length > 0 ? `${op} ${written.join(' ')}` : op;
+      const parameters = Object.entries(operation).filter(([name]) => !STEP_MEMBERS.has(name));
+      const written = parameters.map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
+      return [operation.op, ...written].join(' ');
     }
   }
 }

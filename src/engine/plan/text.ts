@@ -41,7 +41,7 @@ function write(node: Node, depth: number): string {
     case 'indicator': {
       const sources = [...(node.source ? [node.source] : []), ...(node.sources ?? [])].map(part);
       const args = Object.values(node.args ?? {}).map(String);
-      return `${node.indicator}(${[...sources, ...args].join(', ')})${node.output ? `.${node.output}` : ''}${place(node)}`;
+      return `${node.indicator}(${[...sources, ...args].join(', ')})${node.output && node.output !== 'value' ? `.${node.output}` : ''}${place(node)}`;
     }
     case 'rolling':
       return `${node.op}(${part(node.source)}, ${node.period} bars)${place(node)}`;

@@ -9,6 +9,7 @@ export interface Position {
   /** pnl / (quantity · entry price). */
   readonly returnPct: number;
   readonly barsHeld: number;
+  /** Not above 0: the worst mark between entry and last exit, as a fraction of the entry price. */
   readonly maePct: number;
   readonly mfePct: number;
   /** pnl in units of the initial risk of the whole position; null without a stop. */
@@ -40,7 +41,7 @@ function positionOf(parts: readonly Trade[]): Position {
     pnl,
     returnPct: pnl / (quantity * last.entryPrice),
     barsHeld: last.exitRow - last.entryRow,
-    maePct: Math.max(...parts.map((part) => part.maePct)),
+    maePct: Math.min(...parts.map((part) => part.maePct)),
     mfePct: Math.max(...parts.map((part) => part.mfePct)),
     pnlR: risk > 0 ? pnl / risk : null,
     exitReason: last.exitReason,

@@ -1,0 +1,20 @@
+// The engine's one door: outsiders import from here.
+export * from './columns/bars.ts';
+export * from './columns/arrow.ts';
+export { alignRows } from './columns/align.ts';
+export { createMarket, sourceTimeframe } from './columns/market.ts';
+export { resample } from './columns/resample.ts';
+export * from './language/index.ts';
+export { findIndicator, findTalib, INDICATORS } from './indicators/registry.ts';
+export type { Args, IndicatorDefinition } from './indicators/definition.ts';
+export { findPattern, PATTERNS, type PatternDefinition } from './patterns/registry.ts';
+export * from './simulate/config.ts';
+export { EXIT_METHODS, EXIT_REASONS, REJECTION_REASONS, type RunControl } from './simulate/program.ts';
+export { compilePlan } from './plan/compile.ts';
+export { explainPlan } from './plan/explain.ts';
+export { runBacktest, simulateTask } from './backtest.ts';
+export type { Summary } from './report/summary.ts';
+export type { TradeRow } from './report/result.ts';
+export { DIAGNOSIS_CODES } from './report/diagnosis.ts';
+export { canonicalJson, hashOf } from './report/canonicalJson.ts';
+export { ENGINE_VERSION } from './version.ts';

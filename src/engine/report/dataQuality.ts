@@ -1,0 +1,42 @@
+// Data quality: what a reader should know of the bars a result stands on.
+import { TIMEFRAME_MS, type Bars } from '../columns/bars.ts';
+
+export interface DataQuality {
+  readonly bars: number;
+  /** Places where the next bar does not follow at once; on markets with sessions every night is one. */
+  readonly gaps: number;
+  /** Longest of them, in bars of the timeframe. */
+  readonly longestGapBars: number;
+  readonly zeroVolumeBars: number;
+  /** open = high = low = close. */
+  readonly flatBars: number;
+  /** Resampled bars with fewer children than an unbroken market gives. */
+  readonly partialBars: number;
+  readonly isResampled: boolean;
+  /** Finest imported timeframe to drill into; null: none. */
+  readonly fineTimeframe: string | null;
+}
+
+export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
+  const step = TIMEFRAME_MS[bars.timeframe];
+  const { time, open, high, low, close, volume } = bars;
+  let [gaps, longest, zeroVolumeBars, flatBars] = [0, 0, 0, 0];
+  for (let row = start; row < end; row++) {
+    if (row > start && time[row] - time[row - 1] > step) {
+      gaps++;
+      longest = Math.max(longest, Math.round((time[row] - time[row - 1]) / step) - 1);
+    }
+    zeroVolumeBars += volume[row] === 0 ? 1 : 0;
+    flatBars += high[row] === low[row] && open[row] === close[row] ? 1 : 0;
+  }
+  return {
+    bars: end - start,
+    gaps,
+    longestGapBars: longest,
+    zeroVolumeBars,
+    flatBars,
+    partialBars: bars.partialBars,
+    isResampled: bars.isResampled,
+    fineTimeframe: fine?.timeframe ?? null,
+  };
+}
