@@ -1,14 +1,27 @@
 // App: puts the HTTP service together, in the order a request passes through it.
 import { randomUUID } from 'node:crypto';
 import helmet from '@fastify/helmet';
-import fastify, { type FastifyBaseLogger } from 'fastify';
+import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { createSerializerCompiler, validatorCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
 import { BODY_LIMIT_BYTES } from '../tiers.ts';
+import { authenticateRequests } from './auth/authentication.ts';
 import { readJsonBodies } from './body.ts';
 import { drainGracefully } from './draining.ts';
 import { answerFailures, sendProblem } from './failures.ts';
+import { forgetOldAnswers } from './idempotency.ts';
 import { answerUnknownRoutes } from './methods.ts';
+import { describeRoutes, openapiRoute } from './openapi.ts';
 import { problem } from './problems.ts';
+import { limitRates } from './rateLimits.ts';
+import { apiKeyRoutes } from './routes/apiKeys.ts';
+import { capabilitiesRoutes } from './routes/capabilities.ts';
+import { healthRoutes } from './routes/health.ts';
+import { managementRoutes } from './routes/management.ts';
+import { manifestRoutes } from './routes/manifest.ts';
+import { marketDataRoutes } from './routes/marketData.ts';
+import { strategyRoutes } from './routes/strategies.ts';
+import { templateRoutes } from './routes/templates.ts';
+import { workspaceRoutes } from './routes/workspace.ts';
 import type { App, Services } from './services.ts';
 
 /** What a caller may choose as its request id; anything else gets one of ours. */
@@ -24,7 +37,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 export async function buildApp(services: Services): Promise<App> {
   const app: App = fastify({
     loggerInstance: services.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     // A stopping process still answers what reaches it; `connection: close` sends the client elsewhere afterwards.
     return503OnClosing: false,
@@ -49,10 +62,27 @@ export async function buildApp(services: Services): Promise<App> {
   readJsonBodies(app);
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
+  await describeRoutes(app);
+  limitRates(app, services);
+  forgetOldAnswers(app, services);
+  authenticateRequests(app, services, ({ apiKeyId, tier }, _request, reply) => {
+    app.rateLimits.charge({ keyId: apiKeyId, tier }, reply);
+  });
   await putRoutes(app, services);
   await app.ready();
   return app;
 }
 
 /** Every route of the service, by hand and in reading order. */
-async function putRoutes(_app: App, _services: Services): Promise<void> {}
+async function putRoutes(app: App, services: Services): Promise<void> {
+  await healthRoutes(app, services);
+  await manifestRoutes(app);
+  await workspaceRoutes(app, services);
+  await capabilitiesRoutes(app, services);
+  await templateRoutes(app, services);
+  await strategyRoutes(app, services);
+  await marketDataRoutes(app, services);
+  await managementRoutes(app, services);
+  await apiKeyRoutes(app, services);
+  openapiRoute(app);
+}

@@ -50,8 +50,11 @@ export function asProblem(error: FastifyError): ProblemError {
 }
 
 /** The faults of a request that failed its schema; query and path faults are told apart from body ones by their first segment. */
-export function validationIssues(error: FastifyError): ProblemIssue[] {
-  const zodIssues = (error.validation ?? [])
+export function validationIssues(error: {
+  readonly validation?: unknown;
+  readonly validationContext?: string;
+}): ProblemIssue[] {
+  const zodIssues = ([error.validation ?? []].flat() as unknown[])
     .filter((each) => each instanceof RequestValidationError)
     .map((each) => each.params.issue);
   const place = error.validationContext === 'querystring' ? 'query' : error.validationContext;

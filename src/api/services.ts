@@ -5,11 +5,13 @@ import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
 import type { Config } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
 import type { Log } from '../log.ts';
+import type { Catalogue } from '../market/catalogue.ts';
 
 export interface Services {
   readonly sql: Sql;
   readonly config: Config;
   readonly log: Log;
+  readonly catalogue: Catalogue;
 }
 
 export type App = FastifyInstance<

@@ -93,11 +93,6 @@ export async function countStrategies(sql: Queryable, workspaceId: string): Prom
   return total;
 }
 
-/** Keeps other creations of this workspace waiting until this transaction ends, so that a limit counted now still holds then. */
-export async function lockStrategyCount(tx: Transaction, workspaceId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`strategies:${workspaceId}`}, 0))`;
-}
-
 export async function findStrategy(sql: Queryable, workspaceId: string, id: string): Promise<Strategy | undefined> {
   const [head] = await sql<StrategyHead[]>`
     select ${sql.unsafe(HEAD)} from strategies s where s.workspace_id = ${workspaceId} and s.id = ${id}`;

@@ -24,8 +24,10 @@ function issuesOfOne(issue: core.$ZodIssue, root: string): ProblemIssue[] {
   return [faultAt(issue.path, root, codeOf(issue), messageOf(issue))];
 }
 
+/** A request without a body has the body null. */
 const isAbsent = (issue: core.$ZodIssue): boolean =>
-  issue.code === 'invalid_type' && issue.input === undefined && issue.message.includes('undefined');
+  issue.code === 'invalid_type' &&
+  issue.message.endsWith(issue.path.length === 0 ? 'received null' : 'received undefined');
 
 function codeOf(issue: core.$ZodIssue): string {
   if (isAbsent(issue)) return 'MISSING_FIELD';

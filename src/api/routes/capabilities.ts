@@ -1,0 +1,130 @@
+// Capabilities: what a strategy may say, on which data, within which limits (spec §4.3.3).
+import { z } from 'zod';
+import { describeCapabilities } from '../languageStandIn.ts';
+import {
+  AMBIGUITY_FALLBACKS,
+  AMBIGUITY_RESOLUTIONS,
+  BacktestConfig,
+  ORDER_ROLES,
+  ORDER_TIMINGS,
+  SLIPPAGE_KINDS,
+} from '../../engine/simulate/config.ts';
+import { BODY_LIMIT_BYTES, TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { requireKey } from '../auth/authentication.ts';
+import { sendTagged, tagged, type TaggedBody } from '../etag.ts';
+import { problem } from '../problems.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../schemas/common.ts';
+import type { App, Services } from '../services.ts';
+
+const SECTIONS = ['indicators', 'signalGraph', 'strategyAst', 'operators', 'enums', 'instruments', 'limits', 'validationIssue', 'schemas'] as const; // prettier-ignore
+type Section = (typeof SECTIONS)[number];
+
+const Capabilities = z
+  .object({
+    indicators: z.array(Json).optional(),
+    signalGraph: Json.optional().meta({ description: 'nodes, bindings, riskPaths.' }),
+    strategyAst: Json.optional(),
+    operators: Json.optional(),
+    enums: Json.optional(),
+    instruments: z.array(Json).optional(),
+    limits: Json.optional().meta({ description: 'Of the tier of the workspace.' }),
+    validationIssue: Json.optional().meta({ description: 'fields, severities, codes.' }),
+    schemas: Json.optional().meta({ description: 'JSON Schemas.' }),
+  })
+  .meta({ id: 'Capabilities' });
+
+const Query = z.strictObject({
+  sections: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({
+      description: `Only these, separated by commas: ${SECTIONS.join(' ')}.`,
+    }),
+});
+
+/** Different answers kept serialised: three tiers by the usual choices of sections. The oldest goes first. */
+const MAX_KEPT = 64;
+
+export async function capabilitiesRoutes(app: App, { catalogue }: Services): Promise<void> {
+  const fixed = fixedSections();
+  const kept = new Map<string, TaggedBody>();
+
+  app.get(
+    '/public/v1/capabilities',
+    {
+      onRequest: requireKey(),
+      schema: {
+        tags: ['Discovery'],
+        operationId: 'get_capabilities',
+        summary: 'What a strategy may say, and the limits of the tier',
+        security: API_KEY_SECURITY,
+        querystring: Query,
+        response: { 200: Capabilities, ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    async (request, reply) => {
+      const sections = sectionsOf(request.query.sections);
+      const { tier } = request.caller;
+      const instruments = sections.includes('instruments') ? await instrumentsOf(catalogue) : [];
+      const key = JSON.stringify([tier, sections, instruments]);
+      let answer = kept.get(key);
+      if (answer === undefined) {
+        const all: Record<Section, unknown> = { ...fixed, instruments, limits: limitsOf(tier) };
+        answer = tagged(JSON.stringify(Object.fromEntries(sections.map((section) => [section, all[section]]))));
+        if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!);
+        kept.set(key, answer);
+      }
+      return sendTagged(request, reply, answer);
+    },
+  );
+}
+
+/** In the order of SECTIONS, each once. */
+function sectionsOf(wanted: string | undefined): readonly Section[] {
+  if (wanted === undefined) return SECTIONS;
+  const names = wanted.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(SECTIONS as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    const message = `Unknown section "${unknown[0]}"; there are ${SECTIONS.join(', ')}.`;
+    const issue = { code: 'OUT_OF_RANGE', path: '/query/sections', field: 'sections', severity: 'error', message };
+    throw problem('VALIDATION_FAILED', { message, issues: [issue] });
+  }
+  return SECTIONS.filter((section) => names.includes(section));
+}
+
+/** What is the same for everyone: made once a process. */
+function fixedSections(): Record<Exclude<Section, 'instruments' | 'limits'>, unknown> {
+  const { enums, schemas, ...language } = describeCapabilities() as Record<string, Record<string, unknown>>;
+  return {
+    indicators: language.indicators,
+    signalGraph: language.signalGraph,
+    strategyAst: language.strategyAst,
+    operators: language.operators,
+    enums: {
+      ...enums,
+      orderRoles: ORDER_ROLES,
+      orderTimings: ORDER_TIMINGS,
+      ambiguityResolution: AMBIGUITY_RESOLUTIONS,
+      ambiguityFallback: AMBIGUITY_FALLBACKS,
+      slippageKinds: SLIPPAGE_KINDS,
+      feeModelKinds: ['tiered_maker_taker'],
+    },
+    validationIssue: language.validationIssue,
+    schemas: { ...schemas, backtestConfig: z.toJSONSchema(BacktestConfig) },
+  };
+}
+
+const limitsOf = (tier: Tier) => ({ tier, ...TIER_LIMITS[tier], bodyBytes: BODY_LIMIT_BYTES });
+
+/** Each instrument with what is stored of it, so that an author can choose symbol, timeframe and range from one answer. */
+async function instrumentsOf(catalogue: Services['catalogue']) {
+  const [instruments, series] = await Promise.all([catalogue.instruments(), catalogue.list()]);
+  return instruments.map((instrument) => ({
+    ...instrument,
+    series: series
+      .filter(({ symbol }) => symbol === instrument.symbol)
+      .map(({ timeframe, bars, start, end }) => ({ timeframe, bars, start, end })),
+  }));
+}

@@ -1,0 +1,127 @@
+// Templates: the built-in strategies, and copying one into the workspace (spec §4.3.4 to §4.3.6).
+import { z } from 'zod';
+import { requireKey } from '../auth/authentication.ts';
+import { answerOnce } from '../idempotency.ts';
+import { fixedListQuery, pageOf, paginateItems } from '../pagination.ts';
+import { API_KEY_SECURITY, BODY_PROBLEMS, KEY_PROBLEMS, notFound, problems, text } from '../schemas/common.ts';
+import { IdempotencyHeader, Json, NoQuery } from '../schemas/common.ts';
+import { CopyBody, CreatedStrategy } from '../schemas/strategies.ts';
+import type { App, Services } from '../services.ts';
+import { checkPayloads, contentOf } from '../strategyCheck.ts';
+import { findTemplate, TEMPLATE_CATEGORIES, TEMPLATES } from '../templates/index.ts';
+import { compiledAst, payloadsOf } from '../templates/template.ts';
+import type { Template } from '../templates/template.ts';
+import { createStrategy } from './strategies.ts';
+
+const BASE = '/public/v1/system-strategies';
+const read = requireKey({ scope: 'system_strategies_read' });
+const described = { tags: ['Templates'], security: API_KEY_SECURITY };
+
+const TemplateRow = z
+  .object({
+    key: z.string(),
+    name: z.string(),
+    description: z.string(),
+    category: z.enum(TEMPLATE_CATEGORIES),
+    tags: z.array(z.string()),
+  })
+  .meta({ id: 'TemplateRow' });
+const TemplateBody = TemplateRow.extend({
+  settings: Json,
+  strategyAst: Json,
+  signalGraph: Json.nullable(),
+  suggestedConfig: Json.meta({ description: 'A config for POST /public/v1/backtests under which it trades.' }),
+}).meta({ id: 'Template' });
+
+const KeyParams = z.object({ key: z.string() });
+const ListQuery = fixedListQuery({
+  category: z.enum(TEMPLATE_CATEGORIES).optional(),
+  tags: text(1, 200).optional().meta({ description: 'Separated by commas; a template must have all of them.' }),
+  search: text(1, 200).optional().meta({ description: 'Part of the key, name or description.' }),
+});
+
+const rowOf = ({ key, name, description, category, tags }: Template) => ({
+  ...{ key, name, description, category },
+  tags: [...tags],
+});
+
+const templateOf = (key: string): Template => {
+  const template = findTemplate(key);
+  if (template === undefined) throw notFound('system strategy', key);
+  return template;
+};
+
+export async function templateRoutes(app: App, services: Services): Promise<void> {
+  app.get(
+    BASE,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'list_system_strategies',
+        summary: 'System strategy templates, by key',
+        querystring: ListQuery,
+        response: { 200: pageOf(TemplateRow), ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    ({ query }) => paginateItems(query, TEMPLATES.filter(matching(query)).map(rowOf), (row) => row.key),
+  );
+
+  app.get(
+    `${BASE}/:key`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_system_strategy',
+        summary: 'A template with its payload',
+        params: KeyParams,
+        querystring: NoQuery,
+        response: { 200: TemplateBody, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ params }) => {
+      const template = templateOf(params.key);
+      const { settings, signalGraph = null, suggestedConfig } = template;
+      return { ...rowOf(template), settings, strategyAst: compiledAst(template), signalGraph, suggestedConfig };
+    },
+  );
+  copyRoute(app, services);
+}
+
+function copyRoute(app: App, services: Services): void {
+  app.post(
+    `${BASE}/:key/copy`,
+    {
+      onRequest: requireKey({ scope: 'strategies_write', role: 'member' }),
+      schema: {
+        ...described,
+        operationId: 'copy_system_strategy',
+        summary: 'A draft strategy made from a template',
+        params: KeyParams,
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        body: CopyBody,
+        response: { 201: CreatedStrategy, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(services, request, reply, async (tx) => {
+        const template = templateOf(request.params.key);
+        const { name = template.name, description = template.description } = request.body ?? {};
+        const payloads = payloadsOf(template);
+        const outcome = await checkPayloads(services, request.caller.tier, payloads);
+        const strategy = { name, description, templateKey: template.key };
+        return createStrategy(tx, request.caller, strategy, contentOf(payloads, outcome), outcome);
+      }),
+  );
+}
+
+function matching({ category, tags, search }: z.infer<typeof ListQuery>): (template: Template) => boolean {
+  const wantedTags = tags?.split(',').map((tag) => tag.trim().toLowerCase()) ?? [];
+  const part = search?.toLowerCase() ?? '';
+  return (template) =>
+    (category === undefined || template.category === category) &&
+    wantedTags.every((tag) => template.tags.includes(tag)) &&
+    `${template.key}\n${template.name}\n${template.description}`.toLowerCase().includes(part);
+}

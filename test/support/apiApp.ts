@@ -1,0 +1,99 @@
+// The whole HTTP service over a fresh database and the shipped market data, with keys at hand.
+import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+import { buildApp } from '../../src/api/app.ts';
+import { createKey } from '../../src/api/auth/newKey.ts';
+import { signLocalToken } from '../../src/api/auth/tokens.ts';
+import type { App, Services } from '../../src/api/services.ts';
+import { readConfig } from '../../src/config.ts';
+import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
+import type { ApiKeyRole, ApiKeyScope } from '../../src/db/apiKeys.ts';
+import { upsertMember, upsertUser } from '../../src/db/members.ts';
+import type { MemberRole } from '../../src/db/members.ts';
+import { insertWorkspace } from '../../src/db/workspaces.ts';
+import { createLog } from '../../src/log.ts';
+import { openShippedData } from '../../src/market/shipped.ts';
+import type { Tier } from '../../src/tiers.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: LightMyRequestResponse['headers'];
+  readonly text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
+  readonly body: any;
+}
+
+/** Calls as one key. */
+export interface Client {
+  readonly workspaceId: string;
+  readonly apiKey: string;
+  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+}
+
+export interface ApiApp extends AsyncDisposable {
+  readonly app: App;
+  readonly services: Services;
+  send(options: InjectOptions): Promise<Reply>;
+  /** A key of a new workspace, or of `workspaceId`. */
+  client(options?: {
+    readonly tier?: Tier;
+    readonly role?: ApiKeyRole;
+    readonly scopes?: readonly ApiKeyScope[];
+    readonly workspaceId?: string;
+  }): Promise<Client>;
+  token(workspaceId: string, role: MemberRole): Promise<string>;
+}
+
+export async function createApiApp(env: Record<string, string> = {}): Promise<ApiApp> {
+  const database = await createTestDatabase();
+  const { sql } = database;
+  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', ...env });
+  const services: Services = { sql, config, log: createLog(config), catalogue: await openShippedData() };
+  const app = await buildApp(services);
+  const send = async (options: InjectOptions): Promise<Reply> => replyOf(await app.inject(options));
+  return {
+    app,
+    services,
+    send,
+    client: async ({ tier = 'pro', role = 'member', scopes = API_KEY_SCOPES, workspaceId: given } = {}) => {
+      const workspaceId = given ?? (await insertWorkspace(sql, { name: 'Test', tier })).id;
+      const user = await upsertUser(sql, { email: `owner-${workspaceId}@example.com` });
+      await upsertMember(sql, { workspaceId, userId: user.id, role: 'owner' });
+      const { apiKey } = await createKey(sql, app.authentication.secrets, {
+        ...{ workspaceId, name: 'test', description: null, role, scopes, userId: user.id, expiresAt: null },
+      });
+      const headers = { 'x-api-key': apiKey };
+      return {
+        workspaceId,
+        apiKey,
+        get: (path, more = {}) => send({ url: `/public/v1${path}`, headers: { ...headers, ...more } }),
+        post: (path, body, more = {}) =>
+          send({
+            ...{ method: 'POST', url: `/public/v1${path}`, headers: { ...headers, ...more } },
+            ...(body === undefined ? {} : { payload: body as object }),
+          }),
+      };
+    },
+    token: async (workspaceId, role) => {
+      const user = await upsertUser(sql, { email: `${role}-${workspaceId}@example.com` });
+      await upsertMember(sql, { workspaceId, userId: user.id, role });
+      return signLocalToken(sql, config, { subject: user.subject, email: user.email, ttlSeconds: 3_600 });
+    },
+    [Symbol.asyncDispose]: async () => {
+      await app.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function replyOf(response: LightMyRequestResponse): Reply {
+  const isJson = String(response.headers['content-type']).includes('json');
+  const { statusCode, headers, payload } = response;
+  return {
+    status: statusCode,
+    headers,
+    text: payload,
+    body: isJson && payload !== '' ? JSON.parse(payload) : undefined,
+  };
+}
