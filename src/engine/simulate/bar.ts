@@ -9,7 +9,7 @@ import {
   walkChildren,
   walkEntry,
 } from './drill.ts';
-import { fillEntry, fillMarketExit, fillPassedAtOpen } from './fills.ts';
+import { fillDueExits, fillEntry, fillPassedAtOpen } from './fills.ts';
 import { settle, settlePessimistic, type Stretch } from './intrabar.ts';
 import { adverseLevel, payFunding } from './ledger.ts';
 import { logEntry, removePending, type EntryOrder } from './orders.ts';
@@ -31,8 +31,7 @@ export function playBar(run: Run, row: number): void {
 /** Market orders of the close before, at this open: exits first. */
 function fillDueOrders(run: Run, row: number): void {
   const open = run.bars.open[row];
-  for (const order of run.dueExits) fillMarketExit(run, order, open);
-  run.dueExits.length = 0;
+  fillDueExits(run, open);
   const order = run.dueEntry;
   if (order === null) return;
   run.dueEntry = null;

@@ -6,6 +6,8 @@ import type { FeeModel, OrderRole, Slippage } from './config.ts';
 /** The fee tiers and the notional traded so far; a fill is priced by what was traded strictly before it (semantics §4.4). */
 export interface FeeSchedule {
   readonly tiers: FeeModel['tiers'];
+  /** The time of the fill being priced, ms; asked for only with a window. */
+  readonly clock: () => number;
   /** null: the cumulative notional never forgets. */
   readonly windowMs: number | null;
   /** Quote units of all fills so far. */
@@ -20,7 +22,8 @@ export interface FeeSchedule {
   takerFees: number;
 }
 
-export const createFeeSchedule = (model: FeeModel): FeeSchedule => ({
+export const createFeeSchedule = (model: FeeModel, clock: () => number): FeeSchedule => ({
+  clock,
   tiers: model.tiers,
   windowMs: model.window === undefined ? null : model.window.days * DAY_MS,
   cumulative: 0,
@@ -32,16 +35,18 @@ export const createFeeSchedule = (model: FeeModel): FeeSchedule => ({
   takerFees: 0,
 });
 
-/** The index of the tier that prices a fill at `now` (ms): the last whose minimum the notional of (now − window, now) reaches. */
-function tierAt(schedule: FeeSchedule, now: number): number {
+/** The index of the tier that prices a fill at this instant: the last whose minimum the notional of (now − window, now) reaches. */
+function tierAt(schedule: FeeSchedule): number {
+  let tier = schedule.tiers.length - 1;
+  if (tier === 0) return 0;
   let traded = schedule.cumulative;
   if (schedule.windowMs !== null) {
     const { fillTimes } = schedule;
+    const now = schedule.clock();
     while (schedule.oldest < fillTimes.length && fillTimes[schedule.oldest] <= now - schedule.windowMs)
       schedule.oldest++;
     traded = schedule.oldest < fillTimes.length ? traded - schedule.notionalBefore[schedule.oldest] : 0;
   }
-  let tier = schedule.tiers.length - 1;
   while (tier > 0 && schedule.tiers[tier].minCumulativeNotional > traded) tier--;
   return tier;
 }
@@ -50,15 +55,14 @@ const rateOf = (schedule: FeeSchedule, tier: number, role: OrderRole): number =>
   role === 'maker' ? schedule.tiers[tier].makerRate : schedule.tiers[tier].takerRate;
 
 /** The fraction of its notional that an order filling now would pay; negative is a rebate. */
-export const feeRate = (schedule: FeeSchedule, role: OrderRole, now: number): number =>
-  rateOf(schedule, tierAt(schedule, now), role);
+export const feeRate = (schedule: FeeSchedule, role: OrderRole): number => rateOf(schedule, tierAt(schedule), role);
 
 /** Books a fill and returns its fee in quote units. */
-export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRole, now: number): number {
-  const tier = tierAt(schedule, now);
+export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRole): number {
+  const tier = tierAt(schedule);
   const fee = notional * rateOf(schedule, tier, role);
   if (schedule.windowMs !== null) {
-    schedule.fillTimes.push(now);
+    schedule.fillTimes.push(schedule.clock());
     schedule.notionalBefore.push(schedule.cumulative);
   }
   schedule.cumulative += notional;

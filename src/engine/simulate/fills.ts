@@ -5,10 +5,10 @@ import { chargeFee, feeRate } from './costs.ts';
 import { equityAt, freeCash, remark } from './ledger.ts';
 import { initialStop, setLevels } from './levels.ts';
 import { logEntry, logExit, rejectEntry, type EntryOrder, type ExitOrder } from './orders.ts';
-import { applyBreakevenDue, findNextTarget, type Position } from './position.ts';
+import { applyBreakevenDue, blankPosition, findNextTarget, resetPosition, type Position } from './position.ts';
 import type { ExitReason, OrderRecord } from './program.ts';
 import { closedRow, type Run } from './run.ts';
-import { barsPerYear, orderQuantity, partialQuantity } from './sizing.ts';
+import { orderQuantity, partialQuantity } from './sizing.ts';
 
 /** Rounding in a cost that was computed to fit does not reject it. */
 const FUNDS_TOLERANCE = 1e-9;
@@ -25,7 +25,7 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number): Positi
   const role = config.execution.entryOrderRole;
   const price = rule.order.type === 'limit' ? rawPrice : run.slip(rawPrice, side, closedRow(run));
   const stopPrice = initialStop(risk, order.levels, side, price);
-  const rate = feeRate(run.fees, role, run.now);
+  const rate = feeRate(run.fees, role);
   const quantity = orderQuantity(rule.sizing, {
     price,
     stopPrice: run.slip(stopPrice, side > 0 ? -1 : 1, closedRow(run)),
@@ -33,10 +33,9 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number): Positi
     equity: equityAt(ledger, rawPrice),
     freeCash: freeCash(ledger),
     leverage: config.leverage,
-    qtyStep: instrument.qtyStep,
     signalRow: order.signalRow,
-    signalClose: run.bars.close[order.signalRow],
-    barsPerYear: () => barsPerYear(run.bars, instrument),
+    bars: run.bars,
+    instrument,
   });
   const notional = quantity * price;
   const cost = notional / config.leverage + notional * rate;
@@ -47,6 +46,12 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number): Positi
   else if (!(cost <= funds + FUNDS_TOLERANCE * Math.abs(funds))) rejectEntry(run, order, 'INSUFFICIENT_BALANCE');
   else return openPosition(run, order, { rawPrice, price, stopPrice, quantity, role });
   return null;
+}
+
+/** A closed position of an earlier row, to be used again; those of this row may still be looked at. */
+function takeBlank(run: Run): Position {
+  if (run.closed.length > 0 && run.lastFullExitRow < run.row) return run.closed.pop()!;
+  return blankPosition();
 }
 
 interface EntryFill {
@@ -61,47 +66,24 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill): Position {
   const { input, ledger } = run;
   const { price, quantity } = fill;
   const { side } = run.entries[order.rule];
-  const fee = chargeFee(run.fees, quantity * price, fill.role, run.now);
+  const fee = chargeFee(run.fees, quantity * price, fill.role);
   const slippage = Math.abs(price - fill.rawPrice) * quantity;
   const { stopLoss } = input.risk;
-  const position: Position = {
-    id: run.nextPositionId++,
-    side,
-    entryRule: order.rule,
-    entryRow: run.row,
-    entryPrice: price,
-    initialQuantity: quantity,
-    initialRisk: Math.abs(price - fill.stopPrice),
-    quantity,
-    entryFee: fee,
-    entrySlippage: slippage,
-    funding: 0,
-    realizedPnl: 0,
-    stopLoss: -Infinity,
-    breakevenStop: -Infinity,
-    stop: -Infinity,
-    stopReason: 'stop_loss',
-    best: side * price,
-    peak: side * price,
-    trough: side * price,
-    trailFrom: Infinity,
-    trailFactor: 1,
-    trailOffset: 0,
-    breakevenFrom: Infinity,
-    breakevenLevel: -Infinity,
-    isBreakevenDue: false,
-    targets: [],
-    nextTarget: Infinity,
-    nextStep: -1,
-    closedPercent: 0,
-    plannedQuantity: quantity,
-    exitsFired: new Uint8Array(run.exits.length),
-    exitMemories: run.watch.hasStatefulExits
-      ? input.exits.map(({ when }) => (when.kind === 'stateful' ? when.condition.newMemory() : null))
-      : [],
-    stopMemory:
-      stopLoss?.mode === 'price' && stopLoss.price.kind === 'stateful' ? stopLoss.price.value.newMemory() : null,
-  };
+  const position = takeBlank(run);
+  resetPosition(position, run.nextPositionId++, side, price, quantity);
+  position.entryRule = order.rule;
+  position.entryRow = run.row;
+  position.initialRisk = Math.abs(price - fill.stopPrice);
+  position.entryFee = fee;
+  position.entrySlippage = slippage;
+  if (run.watch.hasStatefulExits) {
+    position.exitMemories = input.exits.map(({ when }) =>
+      when.kind === 'stateful' ? when.condition.newMemory() : null,
+    );
+  }
+  if (stopLoss?.mode === 'price' && stopLoss.price.kind === 'stateful') {
+    position.stopMemory = stopLoss.price.value.newMemory();
+  }
   setLevels(position, input.risk, order.levels, fill.stopPrice);
   if (run.positions.length === 0) run.openSince = run.row;
   run.positions.push(position);
@@ -142,7 +124,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill): void {
   const quantity = isFull ? position.quantity : exit.quantity;
   const share = isFull ? 1 : quantity / position.quantity;
   const price = exit.isSlipped ? run.slip(exit.price, side > 0 ? -1 : 1, closedRow(run)) : exit.price;
-  const exitFee = chargeFee(run.fees, quantity * price, exit.role, run.now);
+  const exitFee = chargeFee(run.fees, quantity * price, exit.role);
   const entryFee = position.entryFee * share;
   const funding = position.funding * share;
   const entrySlippage = position.entrySlippage * share;
@@ -190,7 +172,10 @@ export function fillExit(run: Run, position: Position, exit: ExitFill): void {
 }
 
 function removePosition(run: Run, position: Position): void {
-  run.positions.splice(run.positions.indexOf(position), 1);
+  const { positions } = run;
+  for (let i = positions.indexOf(position); i < positions.length - 1; i++) positions[i] = positions[i + 1];
+  positions.pop();
+  run.closed.push(position);
   run.lastFullExitRow = run.row;
   if (run.positions.length === 0) {
     setBits(run.inPosition, run.openSince - run.input.start, run.row - run.input.start + 1);
@@ -222,6 +207,14 @@ function logFill(run: Run, position: Position, exit: ExitFill, price: number, qu
       fee,
     },
   );
+}
+
+/** Fills the market exits that are due, at `price`. Emptied by a new array: setting a length to 0 is a slow call, and usual here. */
+export function fillDueExits(run: Run, price: number): void {
+  const { dueExits } = run;
+  if (dueExits.length === 0) return;
+  run.dueExits = [];
+  for (const order of dueExits) fillMarketExit(run, order, price);
 }
 
 /** A market exit at `price`. */

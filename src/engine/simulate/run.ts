@@ -60,7 +60,9 @@ export interface Run {
 
   /** Oldest first. */
   readonly positions: Position[];
-  readonly dueExits: ExitOrder[];
+  /** Closed ones, to be used again. */
+  readonly closed: Position[];
+  dueExits: ExitOrder[];
   dueEntry: EntryOrder | null;
   /** An entry rule each: its limit or stop order that waits for its price. */
   readonly pending: (EntryOrder | null)[];
@@ -72,9 +74,8 @@ export interface Run {
   slippageCost: number;
   fundingPaid: number;
 
-  /** The instant being simulated: its row, its time in ms, whether it is the row's close, and the open of the bar or child it is inside. */
+  /** The instant being simulated: its row, whether it is the row's close, and the open of the bar or child it is inside. */
   row: number;
-  now: number;
   isAtClose: boolean;
   insideOpen: number;
   readonly how: Decision;
@@ -140,17 +141,17 @@ export function createRun(input: SimulationInput): Run {
     exits: input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority),
     watch: createWatch(input),
     positions: [],
+    closed: [],
     dueExits: [],
     dueEntry: null,
     pending: input.entries.map(() => null),
     pendingCount: 0,
     ledger: createLedger(config.initialBalance),
-    fees: createFeeSchedule(config.execution.feeModel),
+    fees: createFeeSchedule(config.execution.feeModel, () => instantOf(run)),
     slip: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
     slippageCost: 0,
     fundingPaid: 0,
     row: start,
-    now: 0,
     isAtClose: false,
     insideOpen: NaN,
     how: { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null },
@@ -223,7 +224,6 @@ export function decide(
 /** The instant of fills at the open of `row` or inside its bar. */
 export function enterBar(run: Run, row: number): void {
   run.row = row;
-  run.now = run.bars.time[row];
   run.isAtClose = false;
   run.insideOpen = run.bars.open[row];
   decide(run, 'direct');
@@ -232,11 +232,16 @@ export function enterBar(run: Run, row: number): void {
 /** The instant of fills at the close of `row`. */
 export function enterClose(run: Run, row: number): void {
   run.row = row;
-  run.now = run.bars.time[row] + run.barMs;
   run.isAtClose = true;
   run.insideOpen = NaN;
   decide(run, 'direct');
 }
+
+/**
+ * The time of this instant, ms. Asked for only where a fee window needs it: the time column is otherwise not read between signals, and
+ * a cold cache line costs more than the fill.
+ */
+export const instantOf = (run: Run): number => run.bars.time[run.row] + (run.isAtClose ? run.barMs : 0);
 
 /** The last bar closed before a fill at this instant; what is read there is known. */
 export const closedRow = (run: Run): number => (run.isAtClose ? run.row : run.row - 1);

@@ -1,7 +1,7 @@
 // Signals: what a close asks for. Exits first, then the time stop, then at most one entry order.
 import { hasBit } from '../columns/column.ts';
 import { countBits } from './bits.ts';
-import { fillEntry, fillMarketExit } from './fills.ts';
+import { fillDueExits, fillEntry, fillMarketExit } from './fills.ts';
 import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
 import { expireEntry, logExit, placePending, rejectEntry, type EntryOrder, type ExitOrder } from './orders.ts';
 import type { Position } from './position.ts';
@@ -29,8 +29,7 @@ export function readClose(run: Run, row: number): void {
 function fillAtClose(run: Run, row: number): void {
   enterClose(run, row);
   const close = run.bars.close[row];
-  for (const order of run.dueExits) fillMarketExit(run, order, close);
-  run.dueExits.length = 0;
+  fillDueExits(run, close);
   const order = run.dueEntry;
   run.dueEntry = null;
   if (order !== null) fillEntry(run, order, close);
@@ -75,7 +74,7 @@ function readExits(run: Run, row: number): void {
   }
   for (const { rule, index } of run.exits) {
     for (const position of run.positions) {
-      if (position.plannedQuantity === 0 || position.exitsFired[index] === 1) continue;
+      if (position.plannedQuantity === 0 || position.exitsFired.includes(index)) continue;
       if (rule.appliesTo !== 0 && rule.appliesTo !== position.side) continue;
       if (!isTrue(run, rule.when, row, position, position.exitMemories[index] ?? null)) continue;
       const { mode, value } = rule.action;
@@ -83,7 +82,7 @@ function readExits(run: Run, row: number): void {
       const wanted = mode === 'fixed' ? value : (left * value) / 100;
       const quantity = partialQuantity(left, wanted, run.input.instrument.qtyStep);
       if (quantity === 0) continue;
-      position.exitsFired[index] = 1;
+      if (quantity < left) position.exitsFired.push(index);
       orderExit(run, row, position, quantity, 'signal', index);
     }
   }
@@ -123,7 +122,7 @@ function orderExit(
 
 /** Closes every open position at `price` at once: a limit or stop entry of the other side has filled there. */
 export function closeOpposite(run: Run, price: number): void {
-  for (const position of [...run.positions]) {
+  for (const position of run.positions.slice()) {
     fillMarketExit(
       run,
       {

@@ -44,22 +44,25 @@ const isIdle = (run: Run): boolean =>
 
 /** One bar and its close. */
 function playRow(run: Run, row: number): void {
-  if (!isIdle(run)) playBar(run, row);
-  const close = run.bars.close[row];
   const marked = row - run.input.start;
-  run.equity[marked] = equityAt(run.ledger, close);
+  if (isIdle(run)) {
+    run.equity[marked] = run.ledger.balance;
+  } else {
+    playBar(run, row);
+    run.equity[marked] = equityAt(run.ledger, run.bars.close[row]);
+  }
   if (run.pendingCount > 0) expirePending(run, row);
   readClose(run, row);
   if (row === run.end - 1) closeAtEnd(run, row);
   // Orders that filled at this close, under bar_close or at the end, are in its mark.
-  if (run.row === row && run.isAtClose) run.equity[marked] = equityAt(run.ledger, close);
+  if (run.row === row && run.isAtClose) run.equity[marked] = equityAt(run.ledger, run.bars.close[row]);
 }
 
 /** What is still open is sold at the last close (semantics §2.7). */
 function closeAtEnd(run: Run, row: number): void {
   if (run.positions.length === 0) return;
   enterClose(run, row);
-  for (const position of [...run.positions]) {
+  for (const position of run.positions.slice()) {
     fillExit(run, position, {
       quantity: position.quantity,
       price: run.bars.close[row],
@@ -75,7 +78,12 @@ function closeAtEnd(run: Run, row: number): void {
 /** The next row with an entry signal; equity until there is the balance. */
 function skipFlat(run: Run, row: number): number {
   const next = nextWatched(run.watch.flat, row, run.end);
-  if (next > row) run.equity.fill(run.ledger.balance, row - run.input.start, next - run.input.start);
+  const { equity } = run;
+  const { balance } = run.ledger;
+  const last = next - run.input.start;
+  // fill() is quicker from some hundred rows on; most gaps are shorter.
+  if (next - row > 256) equity.fill(balance, row - run.input.start, last);
+  else for (let at = row - run.input.start; at < last; at++) equity[at] = balance;
   return next;
 }
 

@@ -30,18 +30,15 @@ export interface SizingContext {
   readonly equity: number;
   readonly freeCash: number;
   readonly leverage: number;
-  readonly qtyStep: number;
   readonly signalRow: number;
-  readonly signalClose: number;
-  /** Bars a year of this series; read by volatility_target only. */
-  readonly barsPerYear: () => number;
+  readonly bars: Bars;
+  readonly instrument: Instrument;
 }
 
 /** Units of the base asset, rounded down to the step; NaN when a value it needs is missing. Formulas: semantics §4.2 and §4.3. */
 export function orderQuantity(sizing: SizingRule, context: SizingContext): number {
-  const { price, qtyStep } = context;
-  if (!(price > 0)) return 0;
-  return floorToStep(unroundedQuantity(sizing, context), qtyStep);
+  if (!(context.price > 0)) return 0;
+  return floorToStep(unroundedQuantity(sizing, context), context.instrument.qtyStep);
 }
 
 function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
@@ -64,8 +61,9 @@ function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
       return (equity * (sizing.value / 100)) / lossPerUnit;
     }
     case 'volatility_target': {
-      const barVolatility = sizing.atr[context.signalRow] / context.signalClose;
-      const wanted = (equity * (sizing.value / 100)) / (barVolatility * Math.sqrt(context.barsPerYear()));
+      const { bars, instrument, signalRow } = context;
+      const barVolatility = sizing.atr[signalRow] / bars.close[signalRow];
+      const wanted = (equity * (sizing.value / 100)) / (barVolatility * Math.sqrt(barsPerYear(bars, instrument)));
       const affordable = context.freeCash / (1 / context.leverage + fee);
       return Math.min(wanted, affordable) / price;
     }

@@ -48,8 +48,8 @@ const ACCOUNT_FIELDS: Partial<Record<StateField, AccountField>> = {
   account_drawdown: (reader) => reader.drawdown(),
   account_max_drawdown: (reader) => reader.maxDrawdown(),
   account_day_pnl_pct: (reader) => (reader.equity() / reader.equityBeforeToday() - 1) * 100,
-  trades_count_total: (reader) => reader.closedPositions,
-  trades_count_today: (reader) => (reader.today() === reader.lastExitDay ? reader.closedThatDay : 0),
+  trades_count_total: (reader) => reader.exitRows.length,
+  trades_count_today: (reader) => reader.closedToday(),
   wins_streak: (reader) => reader.winsStreak,
   losses_streak: (reader) => reader.lossesStreak,
   last_trade_pnl: (reader) => reader.lastTradePnl,
@@ -67,10 +67,8 @@ export class StateReader implements StateView {
   run!: Run;
   row = 0;
   position: Position | null = null;
-  /** Positions wholly closed so far, and on the UTC day of the latest of them. */
-  closedPositions = 0;
-  closedThatDay = 0;
-  lastExitDay = -1;
+  /** The rows on which positions were wholly closed, in order. */
+  readonly exitRows: number[] = [];
   winsStreak = 0;
   lossesStreak = 0;
   lastTradePnl = NaN;
@@ -120,10 +118,7 @@ export class StateReader implements StateView {
     this.lastExitPrice = price;
     if (position.quantity > 0) return;
     const pnl = position.realizedPnl;
-    this.closedPositions++;
-    const day = Math.floor(this.run.bars.time[this.run.row] / DAY_MS);
-    this.closedThatDay = day === this.lastExitDay ? this.closedThatDay + 1 : 1;
-    this.lastExitDay = day;
+    this.exitRows.push(this.run.row);
     if (pnl > 0) {
       this.winsStreak++;
       this.lossesStreak = 0;
@@ -140,8 +135,16 @@ export class StateReader implements StateView {
     return equityAt(this.run.ledger, this.run.bars.close[this.row]);
   }
 
-  today(): number {
-    return Math.floor(this.run.bars.time[this.row] / DAY_MS);
+  #dayOf(row: number): number {
+    return Math.floor(this.run.bars.time[row] / DAY_MS);
+  }
+
+  /** Positions closed on bars of this UTC day. */
+  closedToday(): number {
+    const today = this.#dayOf(this.row);
+    let index = this.exitRows.length;
+    while (index > 0 && this.#dayOf(this.exitRows[index - 1]) === today) index--;
+    return this.exitRows.length - index;
   }
 
   /** Percent below the highest equity so far, the initial balance and this close included. */
@@ -168,10 +171,10 @@ export class StateReader implements StateView {
 
   /** The last mark of an earlier UTC day, the initial balance before the first. */
   equityBeforeToday(): number {
-    const { bars, equity, input } = this.run;
-    const today = this.today();
+    const { equity, input } = this.run;
+    const today = this.#dayOf(this.row);
     let row = this.row - 1;
-    while (row >= input.start && Math.floor(bars.time[row] / DAY_MS) === today) row--;
+    while (row >= input.start && this.#dayOf(row) === today) row--;
     return row < input.start ? input.config.initialBalance : equity[row - input.start];
   }
 }

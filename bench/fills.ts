@@ -1,0 +1,102 @@
+// The fill loop: ns a bar with signals ready as bits, from plain market orders to stops that trail.
+import { Bench } from 'tinybench';
+import type { Bars } from '../src/engine/columns/bars.ts';
+import type { RiskRules, SimulationInput } from '../src/engine/simulate/program.ts';
+import { simulate } from '../src/engine/simulate/simulate.ts';
+import { seededRandom } from '../test/support/scale.ts';
+import {
+  barsFrom,
+  configOf,
+  entryAt,
+  exitAt,
+  flatFee,
+  inputOf,
+  NO_RISK,
+  takeProfit,
+} from '../test/engine/simulate/input.ts';
+
+const BARS = 1_000_000;
+const MINUTE = 60_000;
+
+/** A random walk of hourly bars, about 0.6 % a bar. */
+function randomBars(count: number): Bars {
+  const random = seededRandom(7);
+  const time = new Float64Array(count);
+  const open = new Float64Array(count);
+  const high = new Float64Array(count);
+  const low = new Float64Array(count);
+  const close = new Float64Array(count);
+  let price = 100;
+  for (let row = 0; row < count; row++) {
+    time[row] = Date.UTC(1980, 0, 1) + row * 60 * MINUTE;
+    open[row] = price;
+    price *= 1 + (random() - 0.5) * 0.012;
+    close[row] = price;
+    high[row] = Math.max(open[row], price) * (1 + random() * 0.003);
+    low[row] = Math.min(open[row], price) * (1 - random() * 0.003);
+  }
+  return barsFrom({ time, open, high, low, close }, '1h');
+}
+
+/** Rows on which the mean of 10 closes crosses that of 30. */
+function crosses(close: Float64Array): { up: number[]; down: number[] } {
+  const up: number[] = [];
+  const down: number[] = [];
+  let fast = 0;
+  let slow = 0;
+  let wasAbove = false;
+  for (let row = 0; row < close.length; row++) {
+    fast += close[row] - (row >= 10 ? close[row - 10] : 0);
+    slow += close[row] - (row >= 30 ? close[row - 30] : 0);
+    if (row < 30) continue;
+    const isAbove = fast * 3 > slow;
+    if (isAbove !== wasAbove) (isAbove ? up : down).push(row);
+    wasAbove = isAbove;
+  }
+  return { up, down };
+}
+
+function crossInput(bars: Bars, risk: RiskRules): SimulationInput {
+  const { up, down } = crosses(bars.close);
+  return inputOf(bars, {
+    start: 30,
+    entries: [entryAt(bars, up, { sizing: { mode: 'percent_equity', value: 100 } })],
+    exits: [exitAt(bars, down)],
+    risk,
+    config: configOf({ execution: { feeModel: flatFee(0.0001), slippage: { kind: 'fixed', unit: 'bps', value: 1 } } }),
+  });
+}
+
+/** The measured runs by name. */
+export function fillCases(count = BARS): Record<string, SimulationInput> {
+  const bars = randomBars(count);
+  const stop = { mode: 'percent', value: 2 } as const;
+  const target = [takeProfit({ mode: 'percent', value: 4 })];
+  const trail = { distance: { mode: 'percent', value: 1.5 }, activateAfterPercent: null } as const;
+  return {
+    'fills: SMA 10/30, fees': crossInput(bars, NO_RISK),
+    'fills: SMA 10/30, stop and target': crossInput(bars, { ...NO_RISK, stopLoss: stop, takeProfits: target }),
+    'fills: SMA 10/30, stop, target, trailing': crossInput(bars, {
+      ...NO_RISK,
+      stopLoss: stop,
+      takeProfits: target,
+      trailingStop: trail,
+    }),
+    'fills: never a signal': inputOf(bars, { entries: [entryAt(bars, [])] }),
+  };
+}
+
+export function suite(count = BARS): Bench {
+  const bench = new Bench({ iterations: 20, warmupIterations: 5, time: 0, warmupTime: 0 });
+  for (const [name, input] of Object.entries(fillCases(count))) bench.add(name, () => void simulate(input));
+  return bench;
+}
+
+if (import.meta.main) {
+  const bench = suite();
+  await bench.run();
+  for (const { name, result } of bench.tasks) {
+    const best = 'latency' in result ? result.latency.min : NaN;
+    console.log(`${name}: ${((best * 1e6) / BARS).toFixed(2)} ns/bar`);
+  }
+}
