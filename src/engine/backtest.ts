@@ -9,6 +9,7 @@ import { compilePlan } from './plan/compile.ts';
 import { buildProgram, type Program } from './plan/program.ts';
 import type { BacktestOutcome, BacktestTask, RunError } from './pool/messages.ts';
 import { hashOf } from './report/canonicalJson.ts';
+import { resultHash } from './report/resultHash.ts';
 import { tradeRows, type ReportInput, type TradeRow } from './report/result.ts';
 import { summarise, type Summary } from './report/summary.ts';
 import { configWarnings } from './report/warnings.ts';
@@ -91,7 +92,7 @@ function reportOf(
   const report: ReportInput = { ...parts, simulation, band };
   const summary = summarise(report);
   const trades = tradeRows(report);
-  return { ok: true, report, summary, trades, resultHash: hashOf({ summary, trades }) };
+  return { ok: true, report, summary, trades, resultHash: resultHash(summary, trades) };
 }
 
 interface EvaluationRows {

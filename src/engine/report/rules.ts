@@ -81,6 +81,7 @@ export function ruleStatistics(bits: readonly RuleBits[], evaluated: EvaluatedPl
     const conjuncts = conjunctsOf(bits, rule.kind, rule.index);
     soleBlockerRows(conjuncts, window).forEach((rows, index) => soleBlockers.set(conjuncts[index], countBits(rows, window.start, window.end)));
   }
+  const sampled = sampledRows(window);
   return bits.map((rule) => {
     const { node, isTrue, isUnknown } = rule;
     const rows = rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
@@ -99,8 +100,8 @@ export function ruleStatistics(bits: readonly RuleBits[], evaluated: EvaluatedPl
       trueRate: rows === 0 ? null : trueCount / rows,
       ...runs(isTrue, window, evaluated.market.base.time),
       soleBlockerCount: soleBlockers.get(rule) ?? null,
-      leftStats: node.left === null ? null : sideStats(node.left, evaluated, window),
-      rightStats: node.right === null ? null : sideStats(node.right, evaluated, window),
+      leftStats: node.left === null ? null : sideStats(node.left, evaluated, window, sampled),
+      rightStats: node.right === null ? null : sideStats(node.right, evaluated, window, sampled),
     };
   });
 }
@@ -196,23 +197,25 @@ function runs(
   return { firstTrueAt: first < 0 ? null : time[first], lastTrueAt: last < 0 ? null : time[last], transitions, maxStreakTrue: longest };
 }
 
-/** Evenly spaced rows of the window, at most SAMPLED_ROWS, the last one included. */
-export function sampledRows({ start, end }: Window): number[] {
+/** Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included. */
+function sampledRows({ start, end }: Window): Int32Array {
   const rows = end - start;
-  const count = Math.min(rows, SAMPLED_ROWS);
-  return Array.from({ length: count }, (_, index) => (count === 1 ? end - 1 : start + Math.floor((index * (rows - 1)) / (count - 1))));
+  const sampled = new Int32Array(Math.min(rows, SAMPLED_ROWS));
+  const step = sampled.length > 1 ? (rows - 1) / (sampled.length - 1) : 0;
+  for (let index = 0; index < sampled.length; index++) sampled[index] = start + Math.floor(index * step);
+  if (sampled.length > 0) sampled[sampled.length - 1] = end - 1;
+  return sampled;
 }
 
-function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window): SideStats {
+function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window, rows: Int32Array): SideStats {
   const step = evaluated.plan.steps[slot];
   if (step.type === 'value' && step.op === 'const') {
     return { min: step.value, max: step.value, mean: step.value, last: step.value, sampled: 1 };
   }
   const { values } = evaluated.value(slot);
-  const rows = sampledRows(window);
   let [min, max, total, count] = [Infinity, -Infinity, 0, 0];
-  for (const row of rows) {
-    const value = values[row];
+  for (let index = 0; index < rows.length; index++) {
+    const value = values[rows[index]];
     if (value !== value) continue;
     if (value < min) min = value;
     if (value > max) max = value;

@@ -169,12 +169,13 @@ function sideOf(positions: readonly Position[], side: 1 | -1): Summary['bySide']
 function byMonth({ day, equity }: DailySeries, initialBalance: number): Summary['byMonth'] {
   const months: { month: string; returnPct: number; equity: number }[] = [];
   let before = initialBalance;
-  for (let index = 0; index < day.length; index++) {
-    const month = new Date(day[index]).toISOString().slice(0, 7);
-    const isLast = index + 1 === day.length || new Date(day[index + 1]).toISOString().slice(0, 7) !== month;
-    if (!isLast) continue;
-    months.push({ month, returnPct: before > 0 ? equity[index] / before - 1 : 0, equity: equity[index] });
-    before = equity[index];
+  for (let index = 0; index < day.length;) {
+    const month = new Date(day[index]);
+    const nextMonth = Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1, 1);
+    while (index < day.length && day[index] < nextMonth) index++;
+    const last = equity[index - 1];
+    months.push({ month: month.toISOString().slice(0, 7), returnPct: before > 0 ? last / before - 1 : 0, equity: last });
+    before = last;
   }
   return months;
 }

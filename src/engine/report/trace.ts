@@ -54,7 +54,7 @@ export function traceOf(facts: DiagnosisFacts): StrategyTrace {
 /** The nearest of at most SAMPLED_ROWS sole-blocker bars. */
 function nearMissesOf(report: ReportInput, bits: readonly RuleBits[]): NearMiss[] {
   const window: Window = report.input;
-  const found: (NearMiss & { readonly closeness: number })[] = [];
+  const nearest = new Nearest();
   for (const [index, entry] of report.program.entries.entries()) {
     const conjuncts = conjunctsOf(bits, 'entry', index);
     soleBlockerRows(conjuncts, window).forEach((words, c) => {
@@ -64,14 +64,29 @@ function nearMissesOf(report: ReportInput, bits: readonly RuleBits[]): NearMiss[
         const right = node.right === null ? null : valueAt(report.evaluated, node.right, row);
         const distance = left === null || right === null ? null : Math.abs(left - right);
         const closeness = distance === null ? Infinity : distance / Math.max(Math.abs(left!), Math.abs(right!), 1e-12);
-        found.push({ rule: entry.id, nodeId: node.nodeId, text: node.text, bar: row - report.firstRow, time: report.input.bars.time[row], left, right, distance, closeness });
+        if (!nearest.takes(closeness)) continue;
+        const { nodeId, text } = node;
+        nearest.add(closeness, { rule: entry.id, nodeId, text, bar: row - report.firstRow, time: report.input.bars.time[row], left, right, distance });
       }
     });
   }
-  return found
-    .sort((a, b) => a.closeness - b.closeness || a.bar - b.bar)
-    .slice(0, MAX_NEAR_MISSES)
-    .map(({ closeness: _, ...miss }) => miss);
+  return nearest.misses;
+}
+
+/** The MAX_NEAR_MISSES closest so far, closest first; of equals the one that came first. */
+class Nearest {
+  readonly #closeness: number[] = [];
+  readonly misses: NearMiss[] = [];
+  takes(closeness: number): boolean {
+    return this.misses.length < MAX_NEAR_MISSES || closeness < this.#closeness[MAX_NEAR_MISSES - 1];
+  }
+  add(closeness: number, miss: NearMiss): void {
+    let index = this.misses.length;
+    while (index > 0 && this.#closeness[index - 1] > closeness) index--;
+    this.#closeness.splice(index, 0, closeness);
+    this.misses.splice(index, 0, miss);
+    this.#closeness.length = this.misses.length = Math.min(this.misses.length, MAX_NEAR_MISSES);
+  }
 }
 
 /** Rows of the 1 bits in the window, evenly thinned to SAMPLED_ROWS. */
