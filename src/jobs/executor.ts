@@ -1,11 +1,13 @@
 // The executor: takes a share of claimed backtests through the pool, and knows what is running so that it can be stopped and watched.
 import type { Sql } from '../db/connect.ts';
 import { returnRuns } from '../db/claims.ts';
-import type { Claim, FinishedRun, ProgressRow } from '../db/claims.ts';
+import type { Claim, ProgressRow } from '../db/claims.ts';
 import { tell } from '../db/news.ts';
 import type { Log } from '../log.ts';
 import type { Pool, PoolJob } from '../engine/pool/pool.ts';
-import type { PoolOutcome, PoolRun, StopReason } from '../engine/pool/messages.ts';
+import type { PoolOutcome, PoolRun } from '../engine/pool/messages.ts';
+import { EndingBuffer, NOTHING_DONE, endingOf } from './endings.ts';
+import type { Ending } from './endings.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 import type { ResultWriter } from './results.ts';
@@ -53,6 +55,8 @@ export class Executor {
     } catch (error) {
       await this.#giveBack(claims);
       throw error;
+    } finally {
+      for (const claim of claims) this.#active.delete(claim.id);
     }
   }
 
@@ -108,7 +112,18 @@ export class Executor {
       shared.set(key, poolRuns.length);
       return poolRuns.push(run) - 1;
     });
-    const job = this.#pool.run({ snapshots, runs: poolRuns });
+    const store = new EndingBuffer((endings) => this.#store(endings));
+    const settle = (run: number, outcome: PoolOutcome): void => {
+      let isCopy = false;
+      for (const [index, claim] of claims.entries()) {
+        if (runOf[index] !== run) continue;
+        const isCancelled = outcome.kind !== 'completed' && this.#active.get(claim.id)?.isCancelled;
+        const own: PoolOutcome = isCancelled ? { kind: 'stopped', reason: 'cancelled' } : outcome;
+        store.add(endingOf(claim, own, job.progress(run), isCopy));
+        isCopy = true;
+      }
+    };
+    const job = this.#pool.run({ snapshots, runs: poolRuns }, (run, outcome) => queueMicrotask(() => settle(run, outcome)));
     const active = claims.flatMap((claim, index) =>
       runOf[index] === -1 ? [] : [{ claim, job, run: runOf[index], isCancelled: false }],
     );
@@ -116,24 +131,22 @@ export class Executor {
     for (const each of active)
       if (each.claim.isCancelled || this.#recentCancels.delete(each.claim.id)) this.#cancelActive(each);
     if (this.#isStopping) this.returnAll();
-    try {
-      const outcomes = await job.outcomes;
-      const seen = new Set<number>();
-      const endings = claims.map((claim, index): Ending => {
-        const run = runOf[index];
-        if (run === -1) return finished(claim, { kind: 'failed', error: runs[index] as never }, job, run, false);
-        if (active.find((each) => each.claim === claim)!.isCancelled && outcomes[run].kind !== 'completed')
-          return finished(claim, { kind: 'stopped', reason: 'cancelled' }, job, run, false);
-        const isCopy = seen.has(run);
-        seen.add(run);
-        return finished(claim, outcomes[run], job, run, isCopy);
-      });
-      this.#logBugs(endings);
-      await this.#results.write(endings.flatMap((ending) => (ending.kind === 'finished' ? [ending.run] : [])));
-      await this.#giveBack(endings.flatMap((ending) => (ending.kind === 'returned' ? [ending.claim] : [])));
-    } finally {
-      for (const { claim } of active) this.#active.delete(claim.id);
+    for (const [index, claim] of claims.entries()) {
+      const run = runs[index];
+      if (!isPoolRun(run)) store.add(endingOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false));
     }
+    try {
+      await job.outcomes;
+    } finally {
+      await store.flush();
+    }
+  }
+
+  async #store(endings: readonly Ending[]): Promise<void> {
+    this.#logBugs(endings);
+    await this.#results.write(endings.flatMap((ending) => (ending.kind === 'finished' ? [ending.run] : [])));
+    await this.#giveBack(endings.flatMap((ending) => (ending.kind === 'returned' ? [ending.claim] : [])));
+    for (const ending of endings) this.#active.delete(ending.kind === 'finished' ? ending.run.id : ending.claim.id);
   }
 
   async #giveBack(claims: readonly Claim[]): Promise<void> {
@@ -147,53 +160,4 @@ export class Executor {
         this.#log.error({ backtestId: ending.run.id, stack: ending.bug }, 'a run failed by a bug of ours');
     }
   }
-}
-
-type Ending =
-  | { readonly kind: 'finished'; readonly run: FinishedRun; readonly bug?: string }
-  | { readonly kind: 'returned'; readonly claim: Claim };
-
-const TIME_LIMIT_ERROR = {
-  code: 'TIME_LIMIT',
-  path: '',
-  message: 'This backtest took longer than a run may take. Use a shorter range or a coarser timeframe.',
-};
-const BUG_ERROR = { code: 'INTERNAL_ERROR', path: '', message: 'Something went wrong on our side.' };
-const ENDINGS: Readonly<Record<Exclude<StopReason, 'returned'>, Pick<FinishedRun, 'status' | 'error'>>> = {
-  cancelled: { status: 'cancelled', error: null },
-  time_limit: { status: 'failed', error: TIME_LIMIT_ERROR },
-};
-
-function finished(claim: Claim, outcome: PoolOutcome, job: PoolJob, run: number, isCopy: boolean): Ending {
-  const { barsDone, barsTotal } = run === -1 ? { barsDone: 0, barsTotal: 0 } : job.progress(run);
-  const nothing = {
-    id: claim.id,
-    attempt: claim.attempt,
-    isCached: false,
-    summary: null,
-    detail: null,
-    resolvedConfig: null,
-    reproducibility: null,
-    warnings: [],
-    barsDone,
-    barsTotal,
-  };
-  if (outcome.kind === 'stopped')
-    return outcome.reason === 'returned'
-      ? { kind: 'returned', claim }
-      : { kind: 'finished', run: { ...nothing, ...ENDINGS[outcome.reason] } };
-  if (outcome.kind === 'failed') {
-    const isBug = outcome.error.code === 'INTERNAL_ERROR';
-    const error = { ...(isBug ? BUG_ERROR : outcome.error), ...(outcome.issues && { issues: outcome.issues }) };
-    return {
-      kind: 'finished',
-      run: { ...nothing, status: 'failed', error },
-      ...(isBug && { bug: outcome.error.message }),
-    };
-  }
-  const { kind: _, ...result } = outcome;
-  return {
-    kind: 'finished',
-    run: { ...nothing, ...result, status: 'completed', isCached: isCopy, error: null, barsDone: barsTotal },
-  };
 }

@@ -11,7 +11,8 @@ import type { RunControl } from '../../src/engine/simulate/program.ts';
 
 /**
  * `params.act`: absent: a result at once; spin: busy for `params.ms`, looking at its flag; deaf: the same without looking; fail: an expected
- * failure; throw: a bug; poison: kills its process; exit: ends its thread. `params.value` makes results differ.
+ * failure; throw: a bug; poison: kills its process; exit: ends its thread; nul: a result
+ * with a NUL in a text. `params.value` makes results differ.
  */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
   const { act, ms = 0 } = (task.config.params ?? {}) as { act?: string; ms?: number };
@@ -61,6 +62,7 @@ function spin(ms: number, control: RunControl | null, rows: number): boolean {
 }
 
 function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
+  const act = task.config.params?.act;
   const value = Number(task.config.params?.value ?? 0);
   let sum = 0;
   for (const close of market.base.close) sum += close;
@@ -72,7 +74,7 @@ function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
       maxDrawdown: 0.25,
       totalPositions: 2,
       closeSum: sum,
-      name: String(task.config.params?.name ?? ''),
+      text: act === 'nul' ? 'a\u0000b' : '',
       equityPreview: [1, 2, 3],
       strategyTrace: { diagnosis: [{ code: 'OK' }], funnel: { barsTotal: market.base.length } },
       ruleStatsSummary: { rules: [] },

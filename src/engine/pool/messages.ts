@@ -1,4 +1,5 @@
 // What crosses between the pool and its threads: tasks in, outcomes back. Plain data and shared memory, no bar is ever copied.
+import type { MessagePort } from 'node:worker_threads';
 import type { Snapshot } from '../columns/arrow.ts';
 import type { Market } from '../columns/bars.ts';
 import type { Settings, StrategyAst } from '../language/ast.ts';
@@ -100,8 +101,8 @@ export type PoolOutcome =
   | { readonly kind: 'stopped'; readonly reason: StopReason };
 
 /**
- * A batch on its way to a thread. Strategies are listed once: fifty variants of one strategy send its AST once.
- * `control` is the memory of control.ts.
+ * A batch on its way to a thread. Strategies are listed once: fifty variants of one strategy send its AST once. `control` is the memory of
+ * control.ts; each outcome leaves through `port` as soon as it is there, so that none waits for a long run after it.
  */
 export interface BatchMessage {
   readonly kind: 'batch';
@@ -109,6 +110,11 @@ export interface BatchMessage {
   readonly strategies: readonly StrategyAst[];
   readonly runs: readonly MessageRun[];
   readonly control: SharedArrayBuffer;
+  readonly port: MessagePort;
+}
+export interface OutcomeMessage {
+  readonly run: number;
+  readonly outcome: PoolOutcome;
 }
 export interface MessageRun {
   readonly id: string;
@@ -120,7 +126,7 @@ export interface MessageRun {
 }
 export interface ArtifactMessage {
   readonly kind: 'artifact';
-  readonly batch: BatchMessage;
+  readonly batch: Omit<BatchMessage, 'port'>;
   readonly request: ArtifactRequest;
 }
 export type ThreadMessage = BatchMessage | ArtifactMessage;

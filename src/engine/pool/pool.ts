@@ -1,6 +1,8 @@
 // The pool: the main side's typed door to the engine's threads. One task is a batch of runs over shared snapshots.
 import { totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { BatchControl } from './control.ts';
 import type { RunProgress } from './control.ts';
@@ -9,6 +11,7 @@ import type {
   ArtifactOutcome,
   ArtifactRequest,
   BatchMessage,
+  OutcomeMessage,
   PoolBatch,
   PoolOutcome,
   PoolRun,
@@ -30,6 +33,8 @@ export interface PoolOptions {
   readonly runner?: string;
 }
 
+export type OnOutcome = (run: number, outcome: PoolOutcome) => void;
+
 /** A batch under way. Indexes are those of `batch.runs`. */
 export interface PoolJob {
   /** One outcome a run, in order. Never rejects for what a run did; a rejection is a bug of the pool or the module it runs. */
@@ -43,7 +48,8 @@ export interface Pool {
   readonly threads: number;
   /** Share of the threads that are busy, 0 to 1. */
   readonly busyShare: number;
-  run(batch: PoolBatch): PoolJob;
+  /** `onOutcome` is called as soon as a run has ended, once a run. */
+  run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob;
   build(batch: PoolBatch, request: ArtifactRequest): Promise<ArtifactOutcome>;
   /** Ends every thread at once; outcomes that are still awaited reject. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -57,7 +63,7 @@ const KILL_GRACE_MS = 5_000;
 const WATCH_MS = 50;
 
 export function createPool(options: PoolOptions): Pool {
-  const piscina = new Piscina<ThreadMessage, PoolOutcome[] | ArtifactOutcome>({
+  const piscina = new Piscina<ThreadMessage, ArtifactOutcome | undefined>({
     filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
     // Threads stay: a cold one takes its first runs through the interpreter and opens every snapshot again.
     minThreads: options.threads,
@@ -80,12 +86,12 @@ export function createPool(options: PoolOptions): Pool {
   timer.unref();
 
   let isClosed = false;
-  const dispatch = async (message: (control: SharedArrayBuffer) => ThreadMessage, control: BatchControl) => {
+  const dispatch: Dispatch = async (message, control, port) => {
     if (isClosed) throw new PoolClosedError();
     const task: Watched = { control, abort: new AbortController(), run: -1, since: 0, stoppedAt: undefined };
     watched.add(task);
     try {
-      return await piscina.run(message(control.buffer), { signal: task.abort.signal });
+      return await piscina.run(message, { signal: task.abort.signal, ...(port && { transferList: [port] }) });
     } catch (error) {
       throw isClosed ? new PoolClosedError() : error;
     } finally {
@@ -97,7 +103,7 @@ export function createPool(options: PoolOptions): Pool {
     get busyShare() {
       return watched.size === 0 ? 0 : Math.min(1, (watched.size - piscina.queueSize) / options.threads);
     },
-    run: (batch) => new Job(batch, gate, dispatch),
+    run: (batch, onOutcome) => new Job(batch, gate, dispatch, onOutcome),
     build: (batch, request) => build(batch, request, gate, dispatch),
     async [Symbol.asyncDispose]() {
       isClosed = true;
@@ -116,9 +122,10 @@ export class PoolClosedError extends Error {
 }
 
 type Dispatch = (
-  message: (control: SharedArrayBuffer) => ThreadMessage,
+  message: ThreadMessage,
   control: BatchControl,
-) => Promise<PoolOutcome[] | ArtifactOutcome>;
+  port?: MessagePort,
+) => Promise<ArtifactOutcome | undefined>;
 
 /** A batch at a thread or in the queue before it. */
 interface Watched {
@@ -151,11 +158,13 @@ class Job implements PoolJob {
   readonly #batch: PoolBatch;
   readonly #found: (PoolOutcome | undefined)[];
   readonly #control: BatchControl;
+  readonly #onOutcome: OnOutcome | undefined;
   /** The control of the dispatch under way: a repeated one has memory of its own, since a killed thread may still write to the old. */
   #current: { readonly control: BatchControl; readonly runs: readonly number[] };
 
-  constructor(batch: PoolBatch, gate: MemoryGate, dispatch: Dispatch) {
+  constructor(batch: PoolBatch, gate: MemoryGate, dispatch: Dispatch, onOutcome?: OnOutcome) {
     this.#batch = batch;
+    this.#onOutcome = onOutcome;
     this.#found = batch.runs.map(() => undefined);
     this.#control = BatchControl.create(batch.runs.length);
     this.#current = { control: this.#control, runs: batch.runs.map((_, run) => run) };
@@ -177,7 +186,7 @@ class Job implements PoolJob {
   async #runAll(gate: MemoryGate, dispatch: Dispatch): Promise<PoolOutcome[]> {
     const needs = this.#batch.runs.map((run) => bytesOf(this.#batch, run));
     needs.forEach((bytes, run) => {
-      if (bytes > gate.limit) this.#found[run] = { kind: 'failed', error: tooLarge(bytes, gate.limit) };
+      if (bytes > gate.limit) this.#settle(run, { kind: 'failed', error: tooLarge(bytes, gate.limit) });
     });
     const fitting = needs.filter((bytes) => bytes <= gate.limit);
     if (fitting.length === 0) return this.#found as PoolOutcome[];
@@ -203,19 +212,30 @@ class Job implements PoolJob {
       if (reason) control.stop(index, reason);
     });
     const chosen = runs.map((run) => this.#batch.runs[run]);
-    try {
-      const message = (buffer: SharedArrayBuffer) => messageOf(this.#batch.snapshots, chosen, buffer);
-      const outcomes = (await dispatch(message, control)) as PoolOutcome[];
-      outcomes.forEach((outcome, index) => (this.#found[runs[index]] = outcome));
-    } catch (error) {
-      // The thread is gone, and with it the outcomes of the runs it had done: those run again, the one it was at does not.
-      const index = control.runningRun();
-      if (index === -1 || error instanceof PoolClosedError) throw error;
-      const reason = control.stopReason(index);
-      this.#found[runs[index]] = reason
-        ? { kind: 'stopped', reason }
-        : { kind: 'failed', error: threadLost(error) };
-    }
+    const { port1: near, port2: far } = new MessageChannel();
+    const settle = ({ run, outcome }: OutcomeMessage): void => this.#settle(runs[run], outcome);
+    near.on('message', settle);
+    const message = { ...messageOf(this.#batch.snapshots, chosen, control.buffer), port: far };
+    const failure = await dispatch(message, control, far).then(() => null, (error: unknown) => ({ error })); // prettier-ignore
+    // What a thread has posted lies in the port by the time the task settles, even when the thread is gone.
+    near.off('message', settle);
+    for (let last = receiveMessageOnPort(near); last; last = receiveMessageOnPort(near)) settle(last.message as never);
+    near.close();
+    if (failure) this.#blame(failure.error, control, runs);
+  }
+
+  /** A thread is gone. The run it was at is settled; those after it go to another. */
+  #blame(error: unknown, control: BatchControl, runs: readonly number[]): void {
+    const index = control.runningRun();
+    if (index === -1 || error instanceof PoolClosedError) throw error;
+    const reason = control.stopReason(index);
+    this.#settle(runs[index], reason ? { kind: 'stopped', reason } : { kind: 'failed', error: threadLost(error) });
+  }
+
+  #settle(run: number, outcome: PoolOutcome): void {
+    if (this.#found[run]) return;
+    this.#found[run] = outcome;
+    this.#onOutcome?.(run, outcome);
   }
 }
 
@@ -230,12 +250,8 @@ async function build(
   const leave = await gate.enter(bytes);
   const control = BatchControl.create(1);
   try {
-    const message = (buffer: SharedArrayBuffer): ThreadMessage => ({
-      kind: 'artifact',
-      batch: messageOf(batch.snapshots, batch.runs.slice(0, 1), buffer),
-      request,
-    });
-    return (await dispatch(message, control)) as ArtifactOutcome;
+    const inputs = messageOf(batch.snapshots, batch.runs.slice(0, 1), control.buffer);
+    return (await dispatch({ kind: 'artifact', batch: inputs, request }, control))!;
   } catch (error) {
     if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
     return { ok: false, error: threadLost(error) };
@@ -253,7 +269,7 @@ function messageOf(
   snapshots: PoolBatch['snapshots'],
   runs: readonly PoolRun[],
   control: SharedArrayBuffer,
-): BatchMessage {
+): Omit<BatchMessage, 'port'> {
   const strategies = new Map<StrategyAst, number>();
   const listed = runs.map(({ task, snapshots }) => {
     const strategy = strategies.get(task.strategyAst) ?? strategies.size;

@@ -12,6 +12,7 @@ import type {
   BacktestOutcome,
   BacktestTask,
   BatchMessage,
+  OutcomeMessage,
   PoolOutcome,
   RunError,
   Runner,
@@ -27,26 +28,28 @@ const snapshots = new KeptMap<string, Snapshot>(MAX_SNAPSHOTS);
 const markets = new KeptMap<string, Market>(MAX_MARKETS);
 let runner: Promise<Runner> | undefined;
 
+type Inputs = Omit<BatchMessage, 'port'>;
+
 /** Piscina calls this once a task. */
-export default async function handle(message: ThreadMessage): Promise<PoolOutcome[] | ArtifactOutcome> {
+export default async function handle(message: ThreadMessage): Promise<ArtifactOutcome | undefined> {
   runner ??= import((workerData as { runner: string }).runner) as Promise<Runner>;
   const engine = await runner;
   return message.kind === 'batch' ? runBatch(engine, message) : buildArtifact(engine, message);
 }
 
-function runBatch(engine: Runner, batch: BatchMessage): PoolOutcome[] {
+function runBatch(engine: Runner, batch: BatchMessage): undefined {
   const control = BatchControl.over(batch.control);
-  return batch.runs.map((_, run) => {
+  for (let run = 0; run < batch.runs.length; run++) {
     const reason = control.stopReason(run);
-    if (reason) return { kind: 'stopped', reason };
     control.setState(run, 'running');
-    const outcome = runOne(engine, batch, run, control);
+    const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(engine, batch, run, control);
     control.setState(run, 'done');
-    return outcome;
-  });
+    batch.port.postMessage({ run, outcome } satisfies OutcomeMessage);
+  }
+  batch.port.close();
 }
 
-function runOne(engine: Runner, batch: BatchMessage, run: number, control: BatchControl): PoolOutcome {
+function runOne(engine: Runner, batch: Inputs, run: number, control: BatchControl): PoolOutcome {
   try {
     const outcome = engine.runBacktest(taskOf(batch, run), marketOf(batch, run), control.controlOf(run));
     const reason = control.stopReason(run);
@@ -89,12 +92,12 @@ function internalError(error: unknown): RunError {
   return { code: 'INTERNAL_ERROR', path: '', message };
 }
 
-function taskOf(batch: BatchMessage, run: number): BacktestTask {
+function taskOf(batch: Inputs, run: number): BacktestTask {
   const { id, strategy, settings, config, strategyHash } = batch.runs[run];
   return { id, strategyAst: batch.strategies[strategy], settings, config, strategyHash };
 }
 
-function marketOf(batch: BatchMessage, run: number): Market {
+function marketOf(batch: Inputs, run: number): Market {
   const { config, snapshots: indexes } = batch.runs[run];
   const symbol = config.signalInstrument.symbol;
   const shas = indexes.map((index) => batch.snapshots[index].meta.sha256).join(' ');

@@ -1,0 +1,230 @@
+// Crashes: whatever happens to worker processes, nothing is lost, every result is stored once, and only the guilty run fails.
+import type { ChildProcess } from 'node:child_process';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { claimDue, finishRuns } from '../../src/db/claims.ts';
+import { cancelBacktest, findBacktest } from '../../src/db/backtests.ts';
+import { sweep } from '../../src/db/workerProcesses.ts';
+import { createTestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import {
+  countByStatus,
+  enqueue,
+  eventually,
+  killWorker,
+  makeData,
+  makeWorkspace,
+  settled,
+  spawnWorker,
+  startTestWorker,
+} from '../support/queue.ts';
+import type { TestData, TestWorkspace } from '../support/queue.ts';
+import { scaled, seededRandom } from '../support/scale.ts';
+
+let database: TestDatabase;
+let data: TestData;
+let workspace: TestWorkspace;
+let workers: ChildProcess[] = [];
+const spawn = async (): Promise<ChildProcess> => {
+  const worker = await spawnWorker(database.url, data);
+  workers.push(worker);
+  return worker;
+};
+beforeAll(async () => {
+  database = await createTestDatabase();
+  data = await makeData();
+  workspace = await makeWorkspace(database.sql);
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => killWorker(worker)));
+  workers = [];
+  await database.sql`delete from backtests`;
+});
+afterAll(async () => {
+  await data[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+const running = async () => (await countByStatus(database.sql)).running ?? 0;
+const spins = (count: number, ms: number) => Array.from({ length: count }, (_, value) => ({ act: 'spin', ms, value }));
+
+/** Every backtest completed with the result of its own input, and what its trigger counted agrees. */
+async function expectAllCompleted(ids: readonly string[]): Promise<void> {
+  expect(await countByStatus(database.sql)).toEqual({ completed: ids.length });
+  const rows = await database.sql<{ id: string; value: number; wanted: number }[]>`
+    select id, (summary ->> 'returnPct')::float8 as value, (config #>> '{params,value}')::float8 as wanted from backtests`;
+  expect(rows.filter((row) => row.value !== row.wanted)).toEqual([]);
+  const [turn] = await database.sql`select due, open from workspace_turns where workspace_id = ${workspace.workspaceId}`;
+  expect(turn).toMatchObject({ due: 0, open: 0 });
+}
+
+describe('kill -9 of a worker process', () => {
+  test('in the middle loses nothing: its backtests run again within seconds', async () => {
+    const ids = await enqueue(database.sql, workspace, data, spins(60, 20));
+    const first = await spawn();
+    await eventually(async () => (await running()) > 0);
+    await killWorker(first);
+    expect(await running()).toBeGreaterThan(0);
+    await spawn();
+    const killed = performance.now();
+    await settled(database.sql);
+    expect(performance.now() - killed).toBeLessThan(10_000);
+    await expectAllCompleted(ids);
+  });
+
+  test('is noticed by another process within about a second', async () => {
+    await enqueue(database.sql, workspace, data, spins(4, 60_000));
+    const doomed = await spawn();
+    await eventually(async () => (await running()) === 4);
+    const [{ claimedBy }] = await database.sql`select claimed_by as "claimedBy" from backtests limit 1`;
+    await spawn();
+    const killed = performance.now();
+    await killWorker(doomed);
+    await eventually(async () => {
+      const [{ held }] = await database.sql`select count(*)::int as held from backtests where claimed_by = ${claimedBy}`;
+      return held === 0;
+    });
+    expect(performance.now() - killed).toBeLessThan(1_500);
+  });
+
+  test('again and again, at any moment: every result is there once in the end', async () => {
+    const seed = 20_261_121;
+    const random = seededRandom(seed);
+    const rounds = scaled(50);
+    const ids = await enqueue(database.sql, workspace, data, spins(rounds * 60, 4));
+    let alive = [await spawn(), await spawn()];
+    for (let round = 0; round < rounds; round++) {
+      await new Promise((resolve) => setTimeout(resolve, random() * 700));
+      const [victim, ...rest] = random() < 0.5 ? alive : alive.toReversed();
+      await killWorker(victim);
+      alive = [...rest, await spawn()];
+    }
+    await settled(database.sql, 120_000);
+    await expectAllCompleted(ids);
+    expect((await database.sql`select 1 from graphile_worker.jobs where locked_by is not null`).length).toBeLessThanOrEqual(8);
+  });
+});
+
+describe('a backtest that kills its worker', () => {
+  test('fails alone as RESOURCE_LIMIT after three deaths, and nothing else suffers', async () => {
+    const params = [...spins(20, 1), { act: 'poison', value: 99 }, ...spins(20, 1)];
+    const ids = await enqueue(database.sql, workspace, data, params);
+    let isOver = false;
+    let deaths = 0;
+    // What the supervisor does.
+    const supervising = (async () => {
+      while (!isOver) {
+        const worker = await spawn();
+        await new Promise((resolve) => worker.once('exit', resolve));
+        if (!isOver) deaths++;
+      }
+    })();
+    await settled(database.sql, 60_000);
+    isOver = true;
+    await Promise.all(workers.map((worker) => killWorker(worker)));
+    await supervising;
+    expect(await findBacktest(database.sql, workspace.workspaceId, ids[20])).toMatchObject({
+      status: 'failed',
+      error: { code: 'RESOURCE_LIMIT', path: '' },
+      summary: null,
+    });
+    expect(await countByStatus(database.sql)).toEqual({ completed: 40, failed: 1 });
+    expect(deaths).toBe(3);
+  }, 90_000);
+
+  test('is not run again when it was cancelled meanwhile', async () => {
+    const [id] = await enqueue(database.sql, workspace, data, spins(1, 60_000));
+    const doomed = await spawn();
+    await eventually(async () => (await running()) === 1);
+    doomed.kill('SIGSTOP');
+    await cancelBacktest(database.sql, workspace.workspaceId, id);
+    await killWorker(doomed);
+    await eventually(async () => (await sweep(database.sql)) !== undefined);
+    expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('the fence', () => {
+  test('a worker that was declared dead cannot write the result of a claim it has lost', async () => {
+    const [id] = await enqueue(database.sql, workspace, data, [{}]);
+    const zombie = '00000000-0000-7000-8000-000000000009';
+    const { runs } = await claimDue(database.sql, zombie, 10, 1e9);
+    expect(runs.map((run) => run.id)).toEqual([id]);
+    await sweep(database.sql);
+    const late = {
+      id,
+      attempt: runs[0].attempt,
+      status: 'failed',
+      isCached: false,
+      summary: null,
+      detail: null,
+      resolvedConfig: null,
+      reproducibility: null,
+      warnings: [],
+      error: { code: 'LATE' },
+      barsDone: 0,
+      barsTotal: 0,
+    } as const;
+    expect(await finishRuns(database.sql, [late])).toEqual([]);
+    expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'queued' });
+  });
+
+  test('a queued backtest whose ticket was lost gets another', async () => {
+    const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }]);
+    await database.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
+    await using worker = await startTestWorker(database.url, data);
+    expect(worker.id).toBeTruthy();
+    await settled(database.sql);
+    await expectAllCompleted(ids);
+  });
+});
+
+describe('stopping', () => {
+  test('SIGTERM finishes what is short and ends with exit code 0', async () => {
+    const ids = await enqueue(database.sql, workspace, data, spins(6, 300));
+    const worker = await spawn();
+    await eventually(async () => (await running()) === 6);
+    expect(await killWorker(worker, 'SIGTERM')).toBe(0);
+    await expectAllCompleted(ids);
+  });
+
+  test('SIGTERM gives back what is long within ten seconds, and counts no death against it', async () => {
+    await enqueue(database.sql, workspace, data, spins(40, 60_000));
+    const worker = await spawn();
+    await eventually(async () => (await running()) === 40);
+    const asked = performance.now();
+    expect(await killWorker(worker, 'SIGTERM')).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(10_000);
+    expect(await countByStatus(database.sql)).toEqual({ queued: 40 });
+    const [{ kills }] = await database.sql`select max(kills) as kills from backtests`;
+    expect(kills).toBe(0);
+    expect((await database.sql`select 1 from worker_processes`).length).toBe(0);
+  });
+
+  test('SIGTERM ends even a run that does not listen', async () => {
+    await enqueue(database.sql, workspace, data, [{ act: 'deaf', ms: 60_000 }]);
+    const worker = await spawn();
+    await eventually(async () => (await running()) === 1);
+    const asked = performance.now();
+    expect(await killWorker(worker, 'SIGTERM')).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(10_000);
+    expect(await countByStatus(database.sql)).toEqual({ queued: 1 });
+  });
+});
+
+describe('two workers on one database', () => {
+  test('share the work, and each backtest is run once', async () => {
+    await spawn();
+    await spawn();
+    // Dear ones: a share holds two of them.
+    const ids = await enqueue(database.sql, workspace, data, spins(60, 30), { cost: 300_000 });
+    const seen = new Set<string>();
+    await eventually(async () => {
+      const rows = await database.sql`select distinct claimed_by as by from backtests where status = 'running'`;
+      for (const row of rows) seen.add(row.by as string);
+      return (await countByStatus(database.sql)).completed === ids.length;
+    });
+    expect(seen.size).toBe(2);
+    await expectAllCompleted(ids);
+    const [{ attempts }] = await database.sql`select max(attempt) as attempts from backtests`;
+    expect(attempts).toBe(1);
+  });
+});

@@ -1,0 +1,123 @@
+// Fairness: who queues ten thousand does not hold up who queues one, and tiers weigh.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { claimDue } from '../../src/db/claims.ts';
+import { divide } from '../../src/jobs/shares.ts';
+import { createTestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { countByStatus, enqueue, eventually, makeData, makeWorkspace, settled, startTestWorker } from '../support/queue.ts';
+import type { TestData, TestWorkspace } from '../support/queue.ts';
+import { scaled } from '../support/scale.ts';
+
+let database: TestDatabase;
+let data: TestData;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  data = await makeData(50);
+});
+afterAll(async () => {
+  await data[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+const many = (count: number) => Array.from({ length: count }, () => ({}));
+const WORKER = '00000000-0000-7000-8000-000000000001';
+
+/** Claims of which workspace, in the order they are made. */
+async function claimOrder(workspaces: readonly TestWorkspace[], claims: number, perClaim: number): Promise<string[]> {
+  const names = new Map(workspaces.map((each, index) => [each.workspaceId, 'ABCDEFGH'[index]]));
+  const order: string[] = [];
+  for (let claim = 0; claim < claims; claim++) {
+    const { runs } = await claimDue(database.sql, WORKER, perClaim, 1e9);
+    order.push(...runs.map((run) => names.get(run.workspaceId)!));
+  }
+  await database.sql`delete from backtests`;
+  await database.sql`delete from workspace_turns`;
+  return order;
+}
+
+test('10,000 backtests of one workspace do not hold up one of another', async () => {
+  await using worker = await startTestWorker(database.url, data);
+  const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
+  const count = scaled(10_000);
+  // 2 ms each, so that a first-in-first-out queue would take seconds.
+  for (let left = count; left > 0; left -= 1_000) await enqueue(database.sql, a, data, Array.from({ length: Math.min(left, 1_000) }, () => ({ act: 'spin', ms: 2 }))); // prettier-ignore
+  await eventually(async () => (await countByStatus(database.sql, a.workspaceId)).running > 0);
+  const asked = performance.now();
+  await enqueue(database.sql, b, data, [{}]);
+  await eventually(async () => (await countByStatus(database.sql, b.workspaceId)).completed === 1);
+  expect(performance.now() - asked).toBeLessThan(2_000);
+  expect((await countByStatus(database.sql, a.workspaceId)).queued ?? 0).toBeGreaterThan(count * 0.2);
+  await database.sql`
+    update backtests set status = 'cancelled', finished_at = now() where status = 'queued'`;
+  await settled(database.sql);
+  expect(worker.id).toBeTruthy();
+});
+
+test('two workspaces of one tier get the same share while both wait', async () => {
+  const both = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
+  for (const each of both) await enqueue(database.sql, each, data, many(40));
+  const order = await claimOrder(both, 40, 1);
+  for (let at = 2; at <= 40; at += 2)
+    expect(order.slice(0, at).filter((name) => name === 'A').length, `after ${at}`).toBe(at / 2);
+});
+
+test('a pro workspace gets four times the work of a free one, a plus one twice', async () => {
+  const tiers = ['free', 'plus', 'pro'] as const;
+  const workspaces = await Promise.all(tiers.map((tier) => makeWorkspace(database.sql, tier)));
+  for (const each of workspaces) await enqueue(database.sql, each, data, many(100));
+  const order = await claimOrder(workspaces, 70, 1);
+  const shares = ['A', 'B', 'C'].map((name) => order.filter((each) => each === name).length);
+  expect(shares).toEqual([10, 20, 40]);
+});
+
+test('dear backtests count for more than cheap ones', async () => {
+  const both = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
+  await enqueue(database.sql, both[0], data, many(60), { cost: 1_000 });
+  await enqueue(database.sql, both[1], data, many(60), { cost: 100 });
+  const order = await claimOrder(both, 55, 1);
+  expect(order.filter((name) => name === 'A').length).toBe(5);
+});
+
+test('a workspace that was idle has saved up no turns', async () => {
+  const [busy, idle] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
+  await enqueue(database.sql, busy, data, many(40));
+  for (let claim = 0; claim < 20; claim++) await claimDue(database.sql, WORKER, 1, 1e9);
+  await enqueue(database.sql, idle, data, many(20));
+  const order = await claimOrder([busy, idle], 10, 1);
+  expect(order.filter((name) => name === 'B').length).toBe(5);
+});
+
+test('one claim takes from several workspaces when none has enough', async () => {
+  const workspaces = await Promise.all(Array.from({ length: 8 }, () => makeWorkspace(database.sql)));
+  for (const each of workspaces) await enqueue(database.sql, each, data, many(2));
+  const order = await claimOrder(workspaces, 1, 50);
+  expect(order.length).toBe(16);
+  expect(new Set(order).size).toBe(8);
+});
+
+test('a claim stops at its cost, and takes one that is dearer than that when it comes first', async () => {
+  const workspace = await makeWorkspace(database.sql);
+  await enqueue(database.sql, workspace, data, many(10), { cost: 300 });
+  expect((await claimDue(database.sql, WORKER, 50, 1_000)).runs.length).toBe(4);
+  await enqueue(database.sql, await makeWorkspace(database.sql), data, many(1), { cost: 5_000 });
+  await database.sql`delete from backtests where cost = 300`;
+  expect((await claimDue(database.sql, WORKER, 50, 1_000)).runs.length).toBe(1);
+  await database.sql`delete from backtests`;
+});
+
+test('claims made at the same time never take the same backtest', async () => {
+  const workspaces = await Promise.all([1, 2, 3].map(() => makeWorkspace(database.sql)));
+  for (const each of workspaces) await enqueue(database.sql, each, data, many(100));
+  const claims = await Promise.all(Array.from({ length: 30 }, () => claimDue(database.sql, WORKER, 10, 1e9)));
+  const ids = claims.flatMap((claim) => claim.runs.map((run) => run.id));
+  expect(ids.length).toBe(300);
+  expect(new Set(ids).size).toBe(300);
+  await database.sql`delete from backtests`;
+});
+
+test('what was claimed is divided by cost, in order, and not into crumbs', () => {
+  const costs = (...list: number[]) => list.map((cost) => ({ cost }));
+  expect(divide(costs(1e6, 1e6, 1e6, 1e6), 2).map((share) => share.length)).toEqual([2, 2]);
+  expect(divide(costs(3e6, 1e6, 1e6, 1e6), 2).map((share) => share.length)).toEqual([1, 3]);
+  expect(divide(costs(100, 100, 100), 4).length).toBe(1);
+  expect(divide([], 4)).toEqual([]);
+});
