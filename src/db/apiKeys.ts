@@ -22,6 +22,7 @@ const statusOf = (sql: Queryable) => sql`
 
 /** Everything one request needs to know of its key. */
 export type ApiKeyLookup = {
+  readonly keyId: string;
   readonly id: string;
   readonly workspaceId: string;
   readonly name: string;
@@ -35,10 +36,13 @@ export type ApiKeyLookup = {
   readonly tier: Tier;
 };
 
-/** One row by the public part of a key; the one query of an authenticated request. */
-export async function findApiKey(sql: Queryable, keyId: string): Promise<ApiKeyLookup | null> {
-  const [row] = await sql<ApiKeyLookup[]>`
-    select k.id, k.workspace_id as "workspaceId", k.name, k.secret_hash as "secretHash", k.role,
+/**
+ * The rows of keys by their public parts; what has no row is not in the map. The one query of an authenticated request,
+ * or of as many as came at the same time.
+ */
+export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<Map<string, ApiKeyLookup>> {
+  const rows = await sql<ApiKeyLookup[]>`
+    select k.key_id as "keyId", k.id, k.workspace_id as "workspaceId", k.name, k.secret_hash as "secretHash", k.role,
       array_to_string(k.scopes, ' ') as scopes, k.expires_at as "expiresAt", w.tier,
       case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end
         as status,
@@ -46,8 +50,8 @@ export async function findApiKey(sql: Queryable, keyId: string): Promise<ApiKeyL
     from api_keys k
     join workspaces w on w.id = k.workspace_id
     left join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by and m.ended_at is null
-    where k.key_id = ${keyId}`;
-  return row ?? null;
+    where k.key_id = any(${keyIds as string[]})`;
+  return new Map(rows.map((row) => [row.keyId, row]));
 }
 
 export type ApiKeyRow = {

@@ -7,6 +7,7 @@ import { problem } from '../problems.ts';
 import type { App, Services } from '../services.ts';
 import { checkKey } from './keyCheck.ts';
 import type { Caller } from './keyCheck.ts';
+import { createKeyReader } from './keyReader.ts';
 import { createLastUsed } from './lastUsed.ts';
 import { createSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
@@ -43,7 +44,7 @@ declare module 'fastify' {
 export function authenticateRequests(app: App, services: Services, admit: Admission = () => {}): void {
   const secrets = createSecrets();
   const lastUsed = createLastUsed(services.sql, services.log);
-  const parts = { sql: services.sql, secrets, throttle: createThrottle(), lastUsed };
+  const parts = { readKey: createKeyReader(services.sql), secrets, throttle: createThrottle(), lastUsed };
   const tokens = createTokenCheck(services.sql, services.config);
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);

@@ -1,12 +1,11 @@
 // The check of an API key, in the order design §6 gives: transport, format, look-up and secret, revoked, expired, creator.
 import type { FastifyRequest } from 'fastify';
-import { findApiKey } from '../../db/apiKeys.ts';
 import type { ApiKeyLookup, ApiKeyRole, ApiKeyScope } from '../../db/apiKeys.ts';
-import type { Sql } from '../../db/connect.ts';
 import type { Tier } from '../../tiers.ts';
 import { problem } from '../problems.ts';
 import { parseApiKey } from './keyFormat.ts';
 import type { ParsedApiKey } from './keyFormat.ts';
+import type { KeyReader } from './keyReader.ts';
 import type { LastUsed } from './lastUsed.ts';
 import type { Secrets } from './secrets.ts';
 import type { Throttle } from './throttle.ts';
@@ -27,7 +26,7 @@ export type Caller = {
 };
 
 export type KeyCheckParts = {
-  readonly sql: Sql;
+  readonly readKey: KeyReader;
   readonly secrets: Secrets;
   readonly throttle: Throttle;
   readonly lastUsed: LastUsed;
@@ -44,8 +43,8 @@ export async function checkKey(request: FastifyRequest, parts: KeyCheckParts): P
   if (sent === undefined) throw problem('API_KEY_MISSING', { message: MISSING });
   const parsed = parseApiKey(sent);
   if (parsed === null) throw invalid();
-  const row = await findApiKey(parts.sql, parsed.keyId);
-  if (row === null || !(await isSecretRight(parsed, row, request.ip, parts))) throw invalid();
+  const row = await parts.readKey(parsed.keyId);
+  if (row === undefined || !(await isSecretRight(parsed, row, request.ip, parts))) throw invalid();
   // Only who holds the secret learns what has become of the key.
   if (row.status === 'revoked') throw problem('API_KEY_REVOKED', { message: 'API key has been revoked' });
   if (row.status === 'expired') throw problem('API_KEY_EXPIRED', { message: 'API key has expired' });
