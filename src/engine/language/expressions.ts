@@ -20,8 +20,9 @@ import {
 
 /** Bars that a period, offset or wait may count: as many as the largest backtest of any tier needs, and no lookback overflows. */
 export const MAX_BARS = 1_000_000;
-/** Inputs of one `math`, items of one `all`, steps of one `sequence`. */
-const MAX_INPUTS = 1_024;
+/** Items of one `all` or `any`, inputs of one `math`, steps of one `sequence`. */
+const MAX_ITEMS = 1_024;
+const MAX_INPUTS = 64;
 const MAX_STEPS = 64;
 
 export const ParamRef = z.strictObject({ param: z.string().min(1) });
@@ -86,7 +87,6 @@ export const RollingValue = z.strictObject({
   /** For `quantile`: the fraction in [0, 1]. */
   quantile: z.union([z.number().min(0).max(1), ParamRef]).optional(),
   offset: bars0.optional(),
-  timeframe: timeframe.optional(),
   source: value,
 });
 export const MathValue = z.strictObject({
@@ -252,13 +252,13 @@ export const AllCondition = z.strictObject({
   ...named,
   /** `and` is accepted and written back as `all`. */
   kind: z.enum(['all', 'and']),
-  items: z.array(condition).min(1).max(MAX_INPUTS),
+  items: z.array(condition).min(1).max(MAX_ITEMS),
 });
 export const AnyCondition = z.strictObject({
   ...named,
   /** `or` is accepted and written back as `any`. */
   kind: z.enum(['any', 'or']),
-  items: z.array(condition).min(1).max(MAX_INPUTS),
+  items: z.array(condition).min(1).max(MAX_ITEMS),
 });
 export const NotCondition = z.strictObject({
   ...named,

@@ -1,8 +1,13 @@
 // The language stage: from a payload as sent to a strategy that can run. Others import from here.
 export type * from './ast.ts';
 export { canonicalise } from './canonical.ts';
+export { checkStrategy, type CheckContext, type CheckOutcome, type Payloads, type StrategyAnalysis } from './check.ts';
 export { strategyHash } from './content.ts';
+export { UNAVAILABLE_KINDS } from './expressionChecks.ts';
+export { SignalGraph } from './graph.ts';
 export { ISSUE_CODES, severityOf, type IssueCode, type PatchOperation, type ValidationIssue } from './issues.ts';
 export { inferLookback, lookbackOf } from './lookback.ts';
+export { lowerGraph } from './lower.ts';
 export { prepareStrategy, type PrepareContext, type Prepared, type RunInputs } from './prepare.ts';
+export { WIDEST_LIMITS, type LanguageLimits } from './tiers.ts';
 export { childrenOf, rootsOf, visitExpressions, type Root, type RootRole } from './visit.ts';

@@ -67,8 +67,10 @@ export class IssueLog {
   };
   readonly #counts = { error: 0, warning: 0 };
   readonly #seen = new Set<string>();
+  readonly #codes = new Set<IssueCode>();
 
   add(code: IssueCode, path: string, finding: Finding | (() => Finding)): void {
+    this.#codes.add(code);
     const severity = severityOf(code);
     const kept = this.#kept[severity];
     if (kept.length >= MAX_ISSUES) {
@@ -92,6 +94,10 @@ export class IssueLog {
     });
   }
 
+  /** Whether such an issue was found, also where it is no longer kept. */
+  has(code: IssueCode): boolean {
+    return this.#codes.has(code);
+  }
   get errorCount(): number {
     return this.#counts.error;
   }

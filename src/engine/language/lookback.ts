@@ -1,9 +1,10 @@
 // Lookback: how many base bars an expression needs before its first value, on an unbroken market (semantics §1.2).
 import { TIMEFRAME_MS, type StoredTimeframe } from '../columns/bars.ts';
-import type { Args } from '../indicators/definition.ts';
+import type { Args, IndicatorDefinition } from '../indicators/definition.ts';
 import { findIndicator } from '../indicators/registry.ts';
 import { findPattern } from '../patterns/registry.ts';
 import type { Concrete, Condition, Expression, RunnableStrategy, Value } from './ast.ts';
+import { seriesInputsOf } from './canonical.ts';
 import { rootsOf } from './visit.ts';
 
 /** Bars before the first value, counted on bars of `timeframe`; null: on whatever bars are asked for (constants, the clock). */
@@ -59,10 +60,12 @@ class Lookbacks {
   }
 
   ofIndicator(id: string, args: Args): number {
-    const definition = findIndicator(id)!;
-    return this.#isStable
-      ? (definition.stableLookback ?? definition.lookback).call(definition, args)
-      : definition.lookback(args);
+    return this.#rows(findIndicator(id)!, args);
+  }
+
+  #rows(definition: IndicatorDefinition, args: Args): number {
+    const isStable = this.#isStable && definition.stableLookback !== undefined;
+    return isStable ? definition.stableLookback!(args) : definition.lookback(args);
   }
 
   #need(expression: Expression, context: StoredTimeframe): Need {
@@ -106,28 +109,23 @@ class Lookbacks {
       case 'pivot':
         return { timeframe: node.timeframe ?? context, bars: node.left + node.right };
       case 'indicator': {
+        const definition = findIndicator(node.indicator)!;
         const sources = node.sources ?? (node.source === undefined ? [] : [node.source]);
-        const extra = this.ofIndicator(node.indicator, (node.args ?? {}) as Args) + (node.offset ?? 0);
-        return this.#windowed(sources, node.timeframe, context, extra);
+        const extra = this.#rows(definition, node.args ?? {}) + (node.offset ?? 0);
+        const isPlaced = node.timeframe !== undefined || node.instrument !== undefined;
+        // Beside bar columns, a source is read on the same bars; alone, on its own.
+        const readsBars = definition.inputs.length > seriesInputsOf(definition).length;
+        if (!isPlaced && !readsBars) return this.#shared(sources, context, extra);
+        const own = node.timeframe ?? context;
+        return { timeframe: own, bars: this.#most(sources, own) + extra };
       }
       case 'rolling':
-        return this.#windowed([node.source], node.timeframe, context, node.period - 1 + (node.offset ?? 0));
+        return this.#shared([node.source], context, node.period - 1 + (node.offset ?? 0));
       case 'math':
         return this.#shared(node.args, context, 0);
       default:
         return { timeframe: context, bars: this.#onContext(node, context) };
     }
-  }
-
-  #windowed(
-    sources: readonly unknown[],
-    own: StoredTimeframe | undefined,
-    context: StoredTimeframe,
-    extra: number,
-  ): Need {
-    if (sources.length === 0) return { timeframe: own ?? context, bars: extra };
-    if (own === undefined) return this.#shared(sources, context, extra);
-    return { timeframe: own, bars: this.#most(sources, own) + extra };
   }
 
   /** The kinds that always run on the context's bars: conditions, and values that read one. */
@@ -154,7 +152,7 @@ class Lookbacks {
       case 'falling':
         return inBars(this.#shared([node.source], context, node.bars), context);
       case 'pattern': {
-        const own = findPattern(node.name)!.lookback((node.args ?? {}) as Args);
+        const own = findPattern(node.name)!.lookback(node.args ?? {});
         const bars = own + (node.offset ?? 0) + (node.within ?? 1) - 1;
         return inBars({ timeframe: node.timeframe ?? context, bars }, context);
       }

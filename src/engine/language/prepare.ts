@@ -7,7 +7,8 @@ import { locate } from './locate.ts';
 import { applyOverrides } from './overrides.ts';
 import { resolveParams, type GivenParams } from './params.ts';
 import { pointerTo } from './pointer.ts';
-import { concreteRules, runnableStrategy, type PointerOf } from './runnable.ts';
+import type { PointerOf } from './rules.ts';
+import { concreteRules, runnableStrategy } from './runnable.ts';
 import { childrenOf, rootsOf } from './visit.ts';
 
 export interface RunInputs {

@@ -2,18 +2,10 @@
 import type { RunnableStrategy, Settings, StrategyAst } from './ast.ts';
 import { canonicalRules, Canonicaliser, type CanonicalRules, type ParamValues } from './canonical.ts';
 import type { IssueLog } from './issues.ts';
-import { checkRules } from './rules.ts';
-
-/** The place of a member of an object of the payload, as a pointer from the request body. */
-export type PointerOf = (owner: object, ...member: readonly (string | number)[]) => string;
+import { checkRules, sectionsOf, type PointerOf } from './rules.ts';
 
 /** The rules of a strategy without errors, its params replaced by `values`. What a value breaks is logged. */
-export function concreteRules(
-  ast: StrategyAst,
-  values: ParamValues,
-  log: IssueLog,
-  pointerOf: PointerOf,
-): CanonicalRules {
+export function concreteRules(ast: StrategyAst, values: ParamValues, log: IssueLog, pointerOf: PointerOf): CanonicalRules {
   const canonicaliser = new Canonicaliser({
     keepNames: true,
     params: values,
@@ -21,7 +13,7 @@ export function concreteRules(
     onFault: (owner, member, code, message) => log.add(code, pointerOf(owner, ...member), { message }),
   });
   const rules = canonicalRules(ast, canonicaliser);
-  checkRules(rules, ast, log, pointerOf);
+  checkRules(sectionsOf(ast.strategy), { log, pointerOf, values });
   return rules;
 }
 

@@ -28,13 +28,17 @@ const CHILD_SLOTS: ReadonlyMap<string, readonly Slot[]> = new Map(
   }),
 );
 
+/** An object of a kind of the language, whatever else is wrong with it. */
+const isExpression = (value: unknown): value is Expression =>
+  typeof value === 'object' && value !== null && typeOfKind((value as { kind?: unknown }).kind) !== undefined;
+const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? (value as readonly T[]) : []);
+
 /** The expressions directly below one, in the order of the grammar; absent and malformed ones (of a payload with faults) are passed over. */
 export function childSlots(expression: Expression): Child[] {
   const node = expression as unknown as Readonly<Record<string, unknown>>;
   const children: Child[] = [];
   const add = (child: unknown, type: ExpressionType, ...path: (string | number)[]): void => {
-    const kind = typeof child === 'object' && child !== null ? (child as { kind?: unknown }).kind : undefined;
-    if (typeOfKind(kind) !== undefined) children.push({ expression: child as Expression, type, path });
+    if (isExpression(child)) children.push({ expression: child, type, path });
   };
   for (const { name, isMany, type } of CHILD_SLOTS.get(expression.kind) ?? []) {
     if (!isMany) add(node[name], type, name);
@@ -62,10 +66,10 @@ export interface Root extends Child {
 interface Sections {
   readonly entries: readonly Concrete<Entry>[] | readonly Entry[];
   readonly exits: readonly Concrete<Exit>[] | readonly Exit[];
-  readonly risk: Concrete<Risk> | Risk;
+  readonly risk?: Concrete<Risk> | Risk | undefined;
 }
 
-/** Every expression that stands in a section, with its path from the section (`['filters', 0]` of its entry, `['stopLoss', 'value']` of risk). */
+/** Every expression that stands in a section (faulty sections are passed over), with its path from the section (`['filters', 0]` of its entry, `['stopLoss', 'value']` of risk). */
 export function rootsOf({ entries, exits, risk }: Sections): Root[] {
   const roots: Root[] = [];
   const add = (
@@ -75,20 +79,20 @@ export function rootsOf({ entries, exits, risk }: Sections): Root[] {
     type: ExpressionType,
     ...path: (string | number)[]
   ): void => {
-    if (expression !== undefined) roots.push({ role, rule, expression: expression as Expression, type, path });
+    if (isExpression(expression)) roots.push({ role, rule, expression, type, path });
   };
   for (const [rule, entry] of entries.entries()) {
     add('setup', rule, entry.setup, 'condition', 'setup');
     add('trigger', rule, entry.trigger, 'condition', 'trigger');
-    for (const [i, filter] of (entry.filters ?? []).entries()) add('filter', rule, filter, 'condition', 'filters', i);
-    const { order } = entry.action;
-    if (order !== undefined && order.type !== 'market')
+    for (const [i, filter] of listOf(entry.filters).entries()) add('filter', rule, filter, 'condition', 'filters', i);
+    const order = entry.action?.order;
+    if (order?.type === 'limit' || order?.type === 'stop')
       add('order_price', rule, order.price, 'value', 'action', 'order', 'price');
   }
   for (const [rule, exit] of exits.entries()) add('exit', rule, exit.when, 'condition', 'when');
-  if (risk.stopLoss?.mode === 'price') add('stop_price', 0, risk.stopLoss.value, 'value', 'stopLoss', 'value');
-  for (const [rule, target] of (risk.takeProfits ?? []).entries()) {
-    add('target_price', rule, target.triggerPrice, 'value', 'takeProfits', rule, 'triggerPrice');
+  if (risk?.stopLoss?.mode === 'price') add('stop_price', 0, risk.stopLoss.value, 'value', 'stopLoss', 'value');
+  for (const [rule, target] of listOf(risk?.takeProfits).entries()) {
+    add('target_price', rule, target?.triggerPrice, 'value', 'takeProfits', rule, 'triggerPrice');
   }
   return roots;
 }

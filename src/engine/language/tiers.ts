@@ -1,0 +1,78 @@
+// Tier limits on what a strategy may hold: counted on the payload as written.
+import type { Expression } from './ast.ts';
+import type { IssueLog } from './issues.ts';
+import { childSlots } from './visit.ts';
+
+/** What the caller's tier allows (design §6); the numbers are the caller's. */
+export interface LanguageLimits {
+  /** Leaf conditions of all entries, and of all exits. */
+  readonly entryConditions: number;
+  readonly exitConditions: number;
+  readonly exits: number;
+  /** Expression nodes, and how deep they nest. */
+  readonly nodes: number;
+  readonly depth: number;
+}
+
+/** Without a tier (the command line), those of the largest one. */
+export const WIDEST_LIMITS: LanguageLimits = { entryConditions: 100, exitConditions: 100, exits: 20, nodes: 1_024, depth: 32 };
+
+/** A condition, for limits, is one of these (design §3.4). */
+const LEAF_KINDS: ReadonlySet<string> = new Set([
+  'compare', 'cross', 'between', 'near', 'pattern', 'rising', 'falling', 'time_window', 'session',
+]); // prettier-ignore
+
+export interface Census {
+  readonly entryConditions: number;
+  readonly exitConditions: number;
+  readonly nodes: number;
+  readonly depth: number;
+  readonly exits: number;
+}
+
+/** Counts expressions, each object once: a node used twice is one node. */
+export function countExpressions(entries: readonly Expression[], exits: readonly Expression[], others: readonly Expression[], exitCount: number): Census {
+  const all = new Set<Expression>();
+  const depths = new Map<Expression, number>();
+  const leavesOf = (roots: readonly Expression[]): number => {
+    const seen = new Set<Expression>();
+    const walk = (expression: Expression): number => {
+      const known = depths.get(expression);
+      if (seen.has(expression)) return known!;
+      seen.add(expression);
+      const depth = childSlots(expression).reduce((deepest, child) => Math.max(deepest, walk(child.expression)), 0) + 1;
+      depths.set(expression, depth);
+      return depth;
+    };
+    for (const root of roots) walk(root);
+    for (const expression of seen) all.add(expression);
+    return [...seen].filter(({ kind }) => LEAF_KINDS.has(kind)).length;
+  };
+  const entryConditions = leavesOf(entries);
+  const exitConditions = leavesOf(exits);
+  leavesOf(others);
+  const depth = [...depths.values()].reduce((deepest, one) => Math.max(deepest, one), 0);
+  return { entryConditions, exitConditions, nodes: all.size, depth, exits: exitCount };
+}
+
+/** Places of the payload that the limits are reported at. */
+export interface LimitPlaces {
+  readonly entry: string;
+  readonly exits: string;
+  readonly nodes: string;
+  readonly root: string;
+}
+
+export function checkLimits(census: Census, limits: LanguageLimits, places: LimitPlaces, log: IssueLog): void {
+  const over = (code: 'TIER_LIMIT_CONDITIONS' | 'TIER_LIMIT_NODES' | 'TIER_LIMIT_EXITS' | 'PAYLOAD_TOO_DEEP', path: string, what: string, count: number, limit: number): void => {
+    if (count <= limit) return;
+    log.add(code, path, { message: `${count} ${what}, and this tier allows ${limit}`, suggestion: 'simplify the strategy, or upgrade the plan' });
+  };
+  over('TIER_LIMIT_CONDITIONS', places.entry, 'entry conditions', census.entryConditions, limits.entryConditions);
+  over('TIER_LIMIT_CONDITIONS', places.exits, 'exit conditions', census.exitConditions, limits.exitConditions);
+  over('TIER_LIMIT_EXITS', places.exits, 'exits', census.exits, limits.exits);
+  over('TIER_LIMIT_NODES', places.nodes, 'nodes', census.nodes, limits.nodes);
+  over('PAYLOAD_TOO_DEEP', places.root, 'levels of nested expressions', census.depth, limits.depth);
+}
+
+export const conditionCountOf = (census: Census): number => census.entryConditions + census.exitConditions;
