@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let folder: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-data-'));
+});
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+interface Answer {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+function data(...args: string[]): Promise<Answer> {
+  const command = join(import.meta.dirname, '..', '..', 'bin', 'candlepool');
+  const env = { ...process.env, DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') };
+  const child = spawn(process.execPath, [command, 'data', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => (out += String(chunk)));
+  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+}
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, out, err } = await data(...args, '--json');
+  if (code !== 0) throw new Error(err);
+  return JSON.parse(out) as Record<string, unknown>;
+}
+async function file(name: string, lines: readonly string[]): Promise<string> {
+  await writeFile(join(folder, name), lines.join('\n'));
+  return join(folder, name);
+}
+
+const HEADER = 'time,open,high,low,close,volume,signal';
+const BARS = [
+  '2024-01-01 00:00,1,2,0.5,1.5,10,0.25',
+  '2024-01-01 01:00,1.5,2,1,1.75,5,',
+  '2024-01-01 03:00,2,2,2,2,1,1',
+];
+
+describe('candlepool data', () => {
+  test('list shows the shipped series on the first call, as lines in a pipe and as JSON', async () => {
+    const { code, out } = await data('list');
+    expect(code).toBe(0);
+    expect(out.split('\n')[1]).toBe('EURUSD\t1h\t6225\t2017-01-01T22:00Z\t2017-12-29T22:00Z\t52\tno');
+    const { data: rows } = (await json('list')) as { data: Record<string, unknown>[] };
+    expect(rows[1]).toMatchObject({ symbol: 'EURUSD', timeframe: '1h', bars: 6225, gaps: 52, synthetic: false });
+  });
+
+  test('import says what it found out, and show and gaps read it back', async () => {
+    const path = await file('XAU-hours.csv', [HEADER, ...BARS]);
+    const answer = await json(
+      'import',
+      path,
+      '--symbol',
+      'XAUUSD',
+      '--instrument',
+      '{"qtyStep":0.01,"tradesAllDay":false}',
+    );
+    expect(answer).toMatchObject({
+      symbol: 'XAUUSD',
+      timeframe: '1h',
+      isTimeframeInferred: true,
+      bars: 3,
+      start: Date.UTC(2024, 0, 1),
+      end: Date.UTC(2024, 0, 1, 4),
+      gaps: 1,
+      missingBars: 1,
+      time: { column: 'time', unit: 'ISO 8601', zone: 'none given, read as UTC', is: 'open' },
+      series: ['signal'],
+      instrument: { symbol: 'XAUUSD', base: 'XAU', quote: 'USD', qtyStep: 0.01, tradesAllDay: false },
+    });
+    const shown = await json('show', '--symbol', 'XAUUSD', '--timeframe', '1h');
+    expect(shown.sha256).toBe(answer.sha256);
+    expect(shown.rows).toHaveLength(3);
+    expect((await data('gaps', '--symbol', 'XAUUSD', '--timeframe', '1h')).out).toBe(
+      '2024-01-01T02:00Z\t2024-01-01T03:00Z\t1\n',
+    );
+  });
+
+  test('import keeps what an earlier import said of the instrument, until told otherwise', async () => {
+    const path = await file('XAUUSD.csv', [HEADER, ...BARS.slice(0, 2)]);
+    const answer = await json('import', path, '--instrument', '{"minNotional":5}');
+    expect(answer.instrument).toMatchObject({ qtyStep: 0.01, tradesAllDay: false, minNotional: 5 });
+  });
+
+  test('import with --time-is close and a timeframe does as told', async () => {
+    const path = await file('closes.csv', [HEADER, ...BARS]);
+    const answer = await json('import', path, '--symbol', 'CLOSES', '--timeframe', '1h', '--time-is', 'close');
+    expect(answer).toMatchObject({
+      start: Date.UTC(2023, 11, 31, 23),
+      isTimeframeInferred: false,
+      time: { is: 'close' },
+    });
+  });
+
+  test('import refuses by row with exit code 1 and writes nothing', async () => {
+    const path = await file('BAD-1h.csv', [HEADER, BARS[0], '2024-01-01 01:00,1.5,1,1,1.75,5,', BARS[0]]);
+    const plain = await data('import', path);
+    expect(plain).toMatchObject({ code: 1, out: '' });
+    expect(plain.err).toContain('Row 2 (line 3): high 1 is below close 1.75');
+    const { err, code } = await data('import', path, '--json');
+    expect(code).toBe(1);
+    const { error } = JSON.parse(err) as { error: { total: number; refusals: { code: string; row: number }[] } };
+    expect(error.refusals.map((refusal) => `${refusal.row} ${refusal.code}`)).toEqual([
+      '2 HIGH_BELOW_BODY',
+      '3 TIME_UNSORTED',
+    ]);
+    expect((await data('list')).out).not.toContain('BAD');
+  });
+
+  test('synth makes the same series each time, marked as synthetic', async () => {
+    const first = await json('synth', '--symbol', 'SYN-BTC', '--days', '2', '--seed', '7');
+    const second = await json('synth', '--symbol', 'SYN-BTC', '--days', '2', '--seed', '7');
+    expect(first).toMatchObject({ timeframe: '1m', synthetic: true, notes: ['Synthetic bars, seed 7.'] });
+    expect(second.sha256).toBe(first.sha256);
+    expect((await data('list')).out).toMatch(/SYN-BTC\t1m\t.*\tyes\n/);
+  });
+
+  test.each([
+    [['import', '/no/such/file.csv'], 1, 'No file at /no/such/file.csv'],
+    [['show', '--symbol', 'NONE', '--timeframe', '1h'], 1, 'candlepool data list shows what is'],
+    [['synth', '--symbol', 'BTC', '--days', '1'], 1, 'does not begin SYN-'],
+    [['synth', '--symbol', 'SYN-A', '--days', '0'], 2, 'a whole number from 1 to 3660'],
+    [['import', 'x.csv', '--timeframe', '2h'], 2, 'one of: 1m, 5m, 15m, 1h, 4h, 1d'],
+    [['import'], 2, "missing required argument 'file'"],
+    [['import', 'x.csv', '--symbol', 'a b'], 1, 'is no symbol'],
+    [['import', 'x.csv', '--instrument', '{'], 1, 'The instrument is no JSON'],
+  ])('%j fails with exit code %i and says why', async (args, code, message) => {
+    const answer = await data(...args);
+    expect(answer.code).toBe(code);
+    expect(answer.err).toContain(message);
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createMarket } from '../../src/engine/columns/market.ts';
+import { openSnapshot } from '../../src/engine/columns/arrow.ts';
+import type { StoredTimeframe } from '../../src/engine/columns/bars.ts';
+import { readBars } from '../../src/market/barsTable.ts';
+import type { BarsTable } from '../../src/market/barsTable.ts';
+import { openCatalogue } from '../../src/market/catalogue.ts';
+import type { StoredCatalogue } from '../../src/market/catalogue.ts';
+import { makeInstrument } from '../../src/market/instrument.ts';
+import { importShipped, openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
+import { readSource } from '../../src/market/sourceFile.ts';
+import { synthesiseBars } from '../../src/market/synth.ts';
+import { randomColumns } from '../support/bars.ts';
+import { createTestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let folder: string;
+let catalogue: StoredCatalogue;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await database.sql`truncate series, snapshots`;
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-catalogue-'));
+  catalogue = openCatalogue(database.sql, folder);
+  return () => rm(folder, { recursive: true });
+});
+
+/** Random bars by way of the import, as a file would give them. */
+async function barsOf(timeframe: StoredTimeframe, count: number, seed = 1): Promise<BarsTable> {
+  const { time, open, high, low, close, volume } = randomColumns({ timeframe, count, seed });
+  const rows = Array.from(time, (at, row) => [at, open[row], high[row], low[row], close[row], volume[row]]);
+  return readBars(await readSource(Buffer.from(JSON.stringify(rows))), { timeframe });
+}
+const add = async (symbol: string, timeframe: StoredTimeframe, count: number, seed = 1): Promise<string> =>
+  (await catalogue.add(symbol, await barsOf(timeframe, count, seed), makeInstrument(symbol))).sha256;
+
+describe('the catalogue', () => {
+  test('lists what was imported, by symbol and finest timeframe first', async () => {
+    await add('BBB', '1h', 24);
+    await add('AAA', '1d', 10);
+    await add('AAA', '5m', 100);
+    await add('SYN-X', '1h', 3);
+    const list = await catalogue.list();
+    expect(list.map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.bars}`)).toEqual([
+      'AAA 5m 100',
+      'AAA 1d 10',
+      'BBB 1h 24',
+      'SYN-X 1h 3',
+    ]);
+    expect(list.map((entry) => entry.synthetic)).toEqual([false, false, false, true]);
+    expect(list[2]).toMatchObject({ start: Date.UTC(2024, 0, 1), end: Date.UTC(2024, 0, 2), gaps: 0, missingBars: 0 });
+    expect((await catalogue.instruments()).map((instrument) => instrument.symbol)).toEqual(['AAA', 'BBB', 'SYN-X']);
+  });
+
+  test('gives the very bars that were imported', async () => {
+    const bars = await barsOf('1h', 50);
+    await catalogue.add('AAA', bars, { ...makeInstrument('AAA'), qtyStep: 3 });
+    const [snapshot] = await catalogue.snapshots('AAA', '1h');
+    const market = createMarket([snapshot], 'AAA', '1h');
+    expect([...market.base.close]).toEqual([...bars.columns.close]);
+    expect(market.instrument.qtyStep).toBe(3);
+  });
+
+  test('moves the pointer with an import and keeps the old snapshot for those who pinned it', async () => {
+    const old = await add('AAA', '1h', 10);
+    const now = await add('AAA', '1h', 20, 2);
+    expect(now).not.toBe(old);
+    expect((await catalogue.find('AAA', '1h'))?.sha256).toBe(now);
+    const [pinned] = await catalogue.open([old]);
+    expect(openSnapshot(pinned.buffer, pinned.meta).length).toBe(10);
+    const [{ count }] = await database.sql`select count(*)::int as count from snapshots`;
+    expect(count).toBe(2);
+  });
+
+  test('makes nothing new of the same data', async () => {
+    const first = await add('AAA', '1h', 10);
+    expect(await add('AAA', '1h', 10)).toBe(first);
+    const [{ count }] = await database.sql`select count(*)::int as count from snapshots`;
+    expect(count).toBe(1);
+  });
+
+  test('can go back to data it had before', async () => {
+    const first = await add('AAA', '1h', 10);
+    await add('AAA', '1h', 20);
+    await add('AAA', '1h', 10);
+    expect((await catalogue.find('AAA', '1h'))?.sha256).toBe(first);
+  });
+
+  test('hands a run its base, its finest bars and what is coarser, and names them without opening', async () => {
+    const names = new Map<string, string>();
+    for (const [timeframe, count] of [
+      ['1m', 100],
+      ['5m', 50],
+      ['15m', 40],
+      ['1h', 30],
+      ['1d', 5],
+    ] as const) {
+      names.set(timeframe, await add('AAA', timeframe, count));
+    }
+    const timeframes = async (timeframe: StoredTimeframe): Promise<string[]> =>
+      (await catalogue.snapshots('AAA', timeframe)).map((snapshot) => snapshot.meta.timeframe);
+    expect(await timeframes('15m')).toEqual(['1m', '15m', '1h', '1d']);
+    expect(await timeframes('4h')).toEqual(['1m', '1d']);
+    expect(await timeframes('1d')).toEqual(['1m', '1d']);
+    expect((await catalogue.readable('AAA', '1d')).map((entry) => entry.sha256)).toEqual([
+      names.get('1m'),
+      names.get('1d'),
+    ]);
+    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1m');
+  });
+
+  test('answers nothing for what it cannot serve', async () => {
+    await add('AAA', '1h', 10);
+    expect(await catalogue.find('AAA', '15m')).toBeUndefined();
+    expect(await catalogue.snapshots('AAA', '15m')).toEqual([]);
+    expect(await catalogue.snapshots('BBB', '1h')).toEqual([]);
+  });
+
+  test('sees an import of another process within a second, and asks Postgres no more often', async () => {
+    let now = 0;
+    const other = openCatalogue(database.sql, folder, { now: () => now });
+    expect(await other.list()).toEqual([]);
+    await add('AAA', '1h', 10);
+    expect(await other.list()).toEqual([]);
+    now = 1000;
+    expect((await other.list()).map((entry) => entry.symbol)).toEqual(['AAA']);
+  });
+
+  test('says which snapshot is lost, and where it should be', async () => {
+    const sha256 = await add('AAA', '1h', 10);
+    await rm(join(folder, 'snapshots', `${sha256}.arrow`));
+    await expect(catalogue.open([sha256])).rejects.toThrow(`The snapshot ${sha256} is not in DATA_DIR`);
+  });
+
+  test('never opens a damaged file', async () => {
+    const sha256 = await add('AAA', '1h', 10);
+    await writeFile(join(folder, 'snapshots', `${sha256}.arrow`), 'something else');
+    await expect(catalogue.open([sha256])).rejects.toThrow('its content does not hash to its name');
+  });
+});
+
+describe('the shipped data', () => {
+  test('is imported once, and leaves alone what an operator imported under the same name', async () => {
+    const own = await add('SPX', '1d', 10);
+    const added = await importShipped(catalogue);
+    expect(added.map((entry) => entry.symbol)).toEqual(['AAPL', 'EURUSD', 'GOOG', 'IBM', 'MSFT', 'NASDAQ']);
+    expect((await catalogue.find('SPX', '1d'))?.sha256).toBe(own);
+    expect(await importShipped(catalogue)).toEqual([]);
+  });
+
+  test('is the same without a database, snapshot for snapshot', async () => {
+    await importShipped(catalogue);
+    const withDatabase = (await catalogue.list()).map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.sha256}`);
+    const files = await openShippedData();
+    expect((await files.list()).map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.sha256}`)).toEqual(
+      withDatabase,
+    );
+    expect((await readShippedSeries()).length).toBe(withDatabase.length);
+    const [snapshot] = await files.snapshots('EURUSD', '4h');
+    expect(createMarket([snapshot], 'EURUSD', '4h').base.isResampled).toBe(true);
+    expect(await files.open([snapshot.meta.sha256])).toEqual([snapshot]);
+    expect((await files.readable('EURUSD', '4h')).map((entry) => entry.timeframe)).toEqual(['1h']);
+  });
+});
+
+test('synthetic bars pass into the catalogue as synthetic', async () => {
+  const entry = await catalogue.add(
+    'SYN-BTC',
+    synthesiseBars({ symbol: 'SYN-BTC', days: 2, seed: 1 }),
+    makeInstrument('SYN-BTC'),
+  );
+  expect(entry).toMatchObject({ timeframe: '1m', synthetic: true });
+  const market = createMarket(await catalogue.snapshots('SYN-BTC', '1h'), 'SYN-BTC', '1h');
+  expect(market.fine?.timeframe).toBe('1m');
+  expect(market.instrument.synthetic).toBe(true);
+});

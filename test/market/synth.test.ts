@@ -1,0 +1,92 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createMarket } from '../../src/engine/columns/market.ts';
+import { listGaps } from '../../src/market/gaps.ts';
+import { synthesise, synthesiseBars, synthesiseSnapshot } from '../../src/market/synth.ts';
+import { scaled } from '../support/scale.ts';
+
+const MINUTE = 60_000;
+
+describe('synthetic bars', () => {
+  test('are the same for the same seed, and others for another seed or symbol', () => {
+    const make = (symbol: string, seed: number): string => synthesiseSnapshot({ symbol, days: 3, seed }).meta.sha256;
+    expect(make('SYN-BTC', 1)).toBe(make('SYN-BTC', 1));
+    expect(new Set([make('SYN-BTC', 1), make('SYN-BTC', 2), make('SYN-ETH', 1), make('SYN-X', 1)]).size).toBe(4);
+  });
+
+  test('do not change with the version: results on them are quoted', () => {
+    expect(synthesiseSnapshot({ symbol: 'SYN-BTC', days: 1, seed: 1 }).meta.sha256).toMatchInlineSnapshot(
+      `"d34d9951985040bdbae88b21aaa4e82411a8203482aff03da893548ca597463f"`,
+    );
+  });
+
+  test('of fewer days are the beginning of those of more', () => {
+    const [short, long] = [2, 5].map((days) => synthesise({ symbol: 'SYN-BTC', days, seed: 9 }));
+    for (const name of ['time', 'open', 'high', 'low', 'close', 'volume'] as const) {
+      expect([...long[name].subarray(0, short.time.length)]).toEqual([...short[name]]);
+    }
+  });
+
+  test('are consistent bars whatever the seed and price', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0 }), fc.double({ min: 0.01, max: 1e6, noNaN: true }), (seed, price) => {
+        const { time, open, high, low, close, volume } = synthesise({ symbol: 'SYN-T', days: 1, seed, price });
+        for (let row = 0; row < time.length; row++) {
+          const isSound =
+            low[row] > 0 &&
+            low[row] <= Math.min(open[row], close[row]) &&
+            high[row] >= Math.max(open[row], close[row]) &&
+            volume[row] >= 0;
+          const isNext = row === 0 || (time[row] > time[row - 1] && (time[row] - time[row - 1]) % MINUTE === 0);
+          if (!isSound || !isNext) throw new Error(`row ${row} of seed ${seed}`);
+        }
+      }),
+      { numRuns: scaled(200), seed: 3 },
+    );
+  });
+
+  test('cluster: quiet minutes follow quiet ones, and extremes are more frequent than a normal law gives', () => {
+    const { close } = synthesise({ symbol: 'SYN-BTC', days: 60, seed: 4 });
+    const returns = close.slice(1).map((price, row) => Math.log(price / close[row]));
+    const sizes = returns.map(Math.abs);
+    const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+    const square = (values: Float64Array, power: number): number =>
+      values.reduce((sum, value) => sum + value ** power, 0) / values.length;
+    const lagged = sizes.reduce(
+      (sum, size, row) => (row < 10 ? sum : sum + (size - mean) * (sizes[row - 10] - mean)),
+      0,
+    );
+    const variance = sizes.reduce((sum, size) => sum + (size - mean) ** 2, 0);
+    expect(lagged / variance).toBeGreaterThan(0.15);
+    expect(square(returns, 4) / square(returns, 2) ** 2).toBeGreaterThan(6);
+    const daily = Math.sqrt(square(returns, 2) * 1440);
+    expect(daily).toBeGreaterThan(0.015);
+    expect(daily).toBeLessThan(0.08);
+  });
+
+  test('have outages: flat minutes without volume, then a gap that is counted', () => {
+    const { columns, report } = synthesiseBars({ symbol: 'SYN-BTC', days: 365, seed: 1 });
+    const gaps = listGaps(columns.time, MINUTE);
+    expect(gaps.length).toBe(report.gaps);
+    expect(report.gaps).toBeGreaterThan(3);
+    expect(report.bars + report.missingBars).toBe(365 * 1440);
+    for (const { from } of gaps) {
+      const row = columns.time.indexOf(from - MINUTE);
+      expect([columns.volume[row], columns.high[row] - columns.low[row]]).toEqual([0, 0]);
+    }
+  });
+
+  test('give every higher timeframe by resampling', () => {
+    const snapshot = synthesiseSnapshot({ symbol: 'SYN-BTC', days: 30, seed: 1 });
+    const market = createMarket([snapshot], 'SYN-BTC', '15m');
+    expect(
+      [market.base, market.bars('SYN-BTC', '4h')!, market.bars('SYN-BTC', '1d')!].map((bars) => bars.length),
+    ).toEqual([2880, 180, 30]);
+  });
+
+  test('must be named as synthetic, and be of a sane length', () => {
+    expect(() => synthesise({ symbol: 'BTCUSDT', days: 1, seed: 1 })).toThrow('does not begin SYN-');
+    for (const days of [0, -1, 1.5, 4000, NaN])
+      expect(() => synthesise({ symbol: 'SYN-A', days, seed: 1 })).toThrow('give 1 to');
+  });
+});
