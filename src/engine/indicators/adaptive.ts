@@ -1,7 +1,8 @@
-// Adaptive averages: KAMA follows the efficiency of the move, MAMA the phase of the cycle, MAVP a length of its own a bar.
+// Adaptive averages: KAMA follows the efficiency of the move, MAMA the phase of the cycle.
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { DEGREES, hilbertTransform } from './hilbert.ts';
+import { rollingSum } from './sums.ts';
 
 export const kama: IndicatorDefinition = {
   id: 'kama',
@@ -51,18 +52,15 @@ export function kaufman(
   }
   const slow = 2 / (slowLength + 1);
   const range = 2 / (fastLength + 1) - slow;
-  let path = 0;
+  const steps = new Float64Array(n);
+  for (let row = first + 1; row < n; row++) steps[row] = Math.abs(source[row] - source[row - 1]);
+  // Exact sums: a path of nothing is 0, and no residue of the steps that left it.
+  rollingSum(steps, first + 1, length, out);
   const start = first + length;
-  for (let row = first + 1; row <= start && row < n; row++) path += Math.abs(source[row - 1] - source[row]);
   let average = source[start - 1];
   for (let row = start; row < n; row++) {
-    if (row > start) {
-      path -= Math.abs(source[row - length - 1] - source[row - length]);
-      path += Math.abs(source[row] - source[row - 1]);
-    }
     const move = source[row] - source[row - length];
-    const isStraight = path <= move || Math.abs(path) < 1e-14;
-    const weight = (isStraight ? 1 : Math.abs(move / path)) * range + slow;
+    const weight = (out[row] <= move ? 1 : Math.abs(move / out[row])) * range + slow;
     average += (source[row] - average) * weight * weight;
     out[row] = average;
   }

@@ -1,4 +1,5 @@
 // Cycle: Ehlers' dominant cycle by the Hilbert transform, its period, phase, sine wave, trendline and mode.
+import { circleOf } from './circle.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { type Cycle, DEGREES, hilbertTransform } from './hilbert.ts';
 
@@ -147,14 +148,14 @@ function phases(cycle: Cycle, smoothPeriod: Float64Array): Float64Array {
   let value = 0;
   for (let row = cycle.start; row < phase.length; row++) {
     const bars = Math.trunc(smoothPeriod[row] + 0.5);
+    const { sine, cosine } = circleOf(bars);
     let real = 0;
     let imaginary = 0;
     for (let i = 0; i < bars; i++) {
-      const angle = (i * (Math.atan(1) * 8)) / bars;
       // Before the start the transform has seen no price: its ring is empty there.
       const price = row - i >= cycle.start ? cycle.smooth[row - i] : 0;
-      real += Math.sin(angle) * price;
-      imaginary += Math.cos(angle) * price;
+      real += sine[i] * price;
+      imaginary += cosine[i] * price;
     }
     if (Math.abs(imaginary) > 0) value = Math.atan(real / imaginary) * DEGREES;
     else if (real < 0) value -= 90;

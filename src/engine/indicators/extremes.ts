@@ -50,7 +50,6 @@ export const minMax: IndicatorDefinition = {
   },
 };
 
-/** A row number is a count: on equal values the latest row wins, as TA-Lib's does. */
 export const maxIndex: IndicatorDefinition = {
   id: 'maxindex',
   aliases: ['argmax_row'],
@@ -62,7 +61,7 @@ export const maxIndex: IndicatorDefinition = {
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'the row, counted from the first bar, of the highest of the last length values (TA-Lib MAXINDEX)',
   lookback: (args) => number(args) - 1,
-  compute: ([source], args, [out]) => rollingMaxIndex(source, 0, number(args), out),
+  compute: ([source], args, [out]) => rollingMaxIndex(source, 0, number(args), out, false),
 };
 
 export const minIndex: IndicatorDefinition = {
@@ -76,7 +75,7 @@ export const minIndex: IndicatorDefinition = {
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'the row, counted from the first bar, of the lowest of the last length values (TA-Lib MININDEX)',
   lookback: (args) => number(args) - 1,
-  compute: ([source], args, [out]) => rollingMinIndex(source, 0, number(args), out),
+  compute: ([source], args, [out]) => rollingMinIndex(source, 0, number(args), out, false),
 };
 
 export const minMaxIndex: IndicatorDefinition = {
@@ -94,69 +93,87 @@ export const minMaxIndex: IndicatorDefinition = {
   formula: 'the rows of the lowest and the highest of the last length values (TA-Lib MINMAXINDEX)',
   lookback: (args) => number(args) - 1,
   compute([source], args, [min, max]) {
-    rollingMinIndex(source, 0, number(args), min);
-    rollingMaxIndex(source, 0, number(args), max);
+    rollingMinIndex(source, 0, number(args), min, false);
+    rollingMaxIndex(source, 0, number(args), max, false);
   },
 };
 
+/**
+ * Van Herk and Gil-Werman: blocks as long as the window; a window is the end of one block and the beginning of the next, whose extremes
+ * are carried backwards and forwards. Three comparisons a row whatever the length, nearly all of them foreseeable.
+ */
 export function rollingMax(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const n = source.length;
-  let bestRow = -1;
-  let best = 0;
-  for (let row = first + length - 1; row < n; row++) {
-    const value = source[row];
-    const oldest = row - length + 1;
-    if (bestRow < oldest) {
-      best = source[oldest];
-      bestRow = oldest;
-      for (let i = oldest + 1; i <= row; i++) {
-        const candidate = source[i];
-        if (candidate >= best) {
-          best = candidate;
-          bestRow = i;
-        }
+  const suffix = new Float64Array(length);
+  for (let block = first; block < n; block += length) {
+    const size = Math.min(length, n - block);
+    let best = source[block];
+    if (block > first) {
+      for (let i = 0; i < size - 1; i++) {
+        const value = source[block + i];
+        if (value > best) best = value;
+        const before = suffix[i + 1];
+        out[block + i] = before > best ? before : best;
       }
-    } else if (value >= best) {
-      best = value;
-      bestRow = row;
+    } else {
+      for (let i = 0; i < size - 1; i++) if (source[block + i] > best) best = source[block + i];
     }
-    out[row] = best;
+    if (source[block + size - 1] > best) best = source[block + size - 1];
+    if (size === length) out[block + size - 1] = best;
+    else if (block > first) out[block + size - 1] = suffix[size] > best ? suffix[size] : best;
+    else return;
+    best = source[block + size - 1];
+    for (let i = size - 1; i >= 0; i--) {
+      const value = source[block + i];
+      if (value > best) best = value;
+      suffix[i] = best;
+    }
   }
 }
 
 export function rollingMin(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const n = source.length;
-  let bestRow = -1;
-  let best = 0;
-  for (let row = first + length - 1; row < n; row++) {
-    const value = source[row];
-    const oldest = row - length + 1;
-    if (bestRow < oldest) {
-      best = source[oldest];
-      bestRow = oldest;
-      for (let i = oldest + 1; i <= row; i++) {
-        const candidate = source[i];
-        if (candidate <= best) {
-          best = candidate;
-          bestRow = i;
-        }
+  const suffix = new Float64Array(length);
+  for (let block = first; block < n; block += length) {
+    const size = Math.min(length, n - block);
+    let best = source[block];
+    if (block > first) {
+      for (let i = 0; i < size - 1; i++) {
+        const value = source[block + i];
+        if (value < best) best = value;
+        const before = suffix[i + 1];
+        out[block + i] = before < best ? before : best;
       }
-    } else if (value <= best) {
-      best = value;
-      bestRow = row;
+    } else {
+      for (let i = 0; i < size - 1; i++) if (source[block + i] < best) best = source[block + i];
     }
-    out[row] = best;
+    if (source[block + size - 1] < best) best = source[block + size - 1];
+    if (size === length) out[block + size - 1] = best;
+    else if (block > first) out[block + size - 1] = suffix[size] < best ? suffix[size] : best;
+    else return;
+    best = source[block + size - 1];
+    for (let i = size - 1; i >= 0; i--) {
+      const value = source[block + i];
+      if (value < best) best = value;
+      suffix[i] = best;
+    }
   }
 }
 
-export function rollingMaxIndex(source: Float64Array, first: number, length: number, out: Float64Array): void {
+/**
+ * The row of the highest value. On equal values a newcomer wins; when the old winner leaves the window, the latest of those left does
+ * if `isLatest` (Aroon), else the earliest (TA-Lib's MAXINDEX).
+ */
+export function rollingMaxIndex(source: Float64Array, first: number, length: number, out: Float64Array, isLatest = true): void {
   const n = source.length;
   let bestRow = -1;
   for (let row = first + length - 1; row < n; row++) {
     const oldest = row - length + 1;
     if (bestRow < oldest) {
       bestRow = oldest;
-      for (let i = oldest + 1; i <= row; i++) if (source[i] >= source[bestRow]) bestRow = i;
+      for (let i = oldest + 1; i <= row; i++) {
+        if (source[i] > source[bestRow] || (isLatest && source[i] === source[bestRow])) bestRow = i;
+      }
     } else if (source[row] >= source[bestRow]) {
       bestRow = row;
     }
@@ -164,14 +181,17 @@ export function rollingMaxIndex(source: Float64Array, first: number, length: num
   }
 }
 
-export function rollingMinIndex(source: Float64Array, first: number, length: number, out: Float64Array): void {
+/** The row of the lowest value, equal ones as for the highest. */
+export function rollingMinIndex(source: Float64Array, first: number, length: number, out: Float64Array, isLatest = true): void {
   const n = source.length;
   let bestRow = -1;
   for (let row = first + length - 1; row < n; row++) {
     const oldest = row - length + 1;
     if (bestRow < oldest) {
       bestRow = oldest;
-      for (let i = oldest + 1; i <= row; i++) if (source[i] <= source[bestRow]) bestRow = i;
+      for (let i = oldest + 1; i <= row; i++) {
+        if (source[i] < source[bestRow] || (isLatest && source[i] === source[bestRow])) bestRow = i;
+      }
     } else if (source[row] <= source[bestRow]) {
       bestRow = row;
     }

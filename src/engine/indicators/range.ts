@@ -42,11 +42,12 @@ export const natr: IndicatorDefinition = {
   inputs: ['high', 'low', 'close'],
   args: [length(14, 1)],
   outputs: [{ name: 'value', kind: 'free' }],
-  formula: '100·atr/close (TA-Lib NATR)',
+  formula: '100·atr/close; length 1 is the true range itself (TA-Lib NATR)',
   lookback: (args) => number(args),
   stableLookback: (args) => 1 + wilderStable(number(args)),
   compute([high, low, close], args, [out]) {
     averageTrueRange(high, low, close, number(args), out);
+    if (number(args) === 1) return;
     for (let row = number(args); row < out.length; row++) out[row] = close[row] === 0 ? 0 : (out[row] / close[row]) * 100;
   },
 };

@@ -90,7 +90,7 @@ export const imi: IndicatorDefinition = {
   inputs: ['open', 'close'],
   args: [length(14)],
   outputs: [BOUNDED],
-  formula: '100·Σ max(close - open, 0)/Σ |close - open| (TA-Lib IMI; Chande)',
+  formula: '100·Σ max(close - open, 0)/Σ |close - open|; 50 on bars without body (TA-Lib IMI; Chande)',
   lookback: (args) => number(args) - 1,
   compute([open, close], args, [out]) {
     const n = out.length;
@@ -101,7 +101,7 @@ export const imi: IndicatorDefinition = {
     rollingSum(bodies, 0, span, out);
     for (let row = 0; row < n; row++) bodies[row] = Math.abs(close[row] - open[row]);
     rollingSum(bodies, 0, span, totals);
-    for (let row = span - 1; row < n; row++) out[row] = totals[row] > 0 ? 100 * (out[row] / totals[row]) : 0;
+    for (let row = span - 1; row < n; row++) out[row] = totals[row] > 0 ? 100 * (out[row] / totals[row]) : 50;
   },
 };
 

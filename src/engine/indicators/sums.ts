@@ -80,8 +80,7 @@ export function rollingMean(source: Float64Array, first: number, length: number,
       high = sum;
       dropped = source[row - length + 1];
       const total = high + low;
-      const totalPart = total - high;
-      const rest = high - (total - totalPart) + (low - totalPart);
+      const rest = low - (total - high);
       const quotient = total * inverse;
       const scaled = quotient * SPLITTER;
       const upper = scaled - (scaled - quotient);
@@ -92,49 +91,46 @@ export function rollingMean(source: Float64Array, first: number, length: number,
 
 /**
  * out[row] = the variance of source[row-length+1 … row] with divisor length - ddof, never negative and exactly 0 for equal values.
- * Deviations are measured from a value near the window, and taken anew, in two passes, wherever their sums have lost digits
- * (the thresholds are those of TA-Lib 0.8's VAR: a spread below 1e-6 of the deviations, or an outlier that has just left).
+ * Deviations are measured from the mean of a near window, and taken anew, in two passes, at absolute rows and wherever their sums have
+ * lost digits: a spread below 1e-6 of the deviations (TA-Lib's threshold), or an outlier that has just left.
  */
 export function rollingVariance(source: Float64Array, first: number, length: number, out: Float64Array, ddof = 0): void {
   const n = source.length;
   const interval = reseedRows(length);
   const inverse = 1 / length;
   const correction = length / (length - ddof);
+  let row = first + length - 1;
+  let stop = row;
   let shift = 0;
   let sum = 0;
   let squares = 0;
-  let removed = 0;
-  for (let row = first + length - 1; row < n; row++) {
-    const isSeed = row === first + length - 1 || row % interval === 0;
-    if (!isSeed) {
+  while (row < n) {
+    let mean = 0;
+    for (let i = row - length + 1; i <= row; i++) mean += source[i];
+    shift = mean * inverse;
+    sum = 0;
+    squares = 0;
+    for (let i = row - length + 1; i <= row; i++) {
+      const deviation = source[i] - shift;
+      sum += deviation;
+      squares += deviation * deviation;
+    }
+    mean = sum * inverse;
+    const variance = squares * inverse - mean * mean;
+    // Below that share the spread is the rounding of the mean itself.
+    out[row] = variance < 1e-12 * squares * inverse ? 0 : variance * correction;
+    stop = Math.min(n, (Math.floor(row / interval) + 1) * interval);
+    for (row++; row < stop; row++) {
+      const dropped = source[row - length] - shift;
       const added = source[row] - shift;
-      sum += added;
-      squares += added * added;
+      const removed = dropped * dropped;
+      sum += added - dropped;
+      squares += added * added - removed;
+      const offset = sum * inverse;
+      const spread = squares * inverse - offset * offset;
+      // Not `<`: a residue below zero, or no number at all, is a loss of digits too.
+      if (!(spread >= 1e-6 * squares * inverse) || removed > 1e3 * squares) break;
+      out[row] = spread * correction;
     }
-    let mean = sum * inverse;
-    let variance = squares * inverse - mean * mean;
-    const oldest = source[row - length + 1] - shift;
-    const remaining = squares - oldest * oldest;
-    if (isSeed || variance < 1e-6 * remaining * inverse || removed > 1e6 * squares) {
-      let total = 0;
-      for (let i = row - length + 1; i <= row; i++) total += source[i];
-      shift = total * inverse;
-      sum = 0;
-      squares = 0;
-      for (let i = row - length + 1; i <= row; i++) {
-        const deviation = source[i] - shift;
-        sum += deviation;
-        squares += deviation * deviation;
-      }
-      mean = sum * inverse;
-      variance = squares * inverse - mean * mean;
-      // Below that share the spread is the rounding of the mean itself.
-      if (variance < 1e-12 * squares * inverse) variance = 0;
-    }
-    out[row] = variance * correction;
-    const dropped = source[row - length + 1] - shift;
-    sum -= dropped;
-    removed = dropped * dropped;
-    squares -= removed;
   }
 }

@@ -68,32 +68,52 @@ export const vwma: IndicatorDefinition = {
   inputs: ['source', 'volume'],
   args: [length(20, 1)],
   outputs: [{ name: 'value', kind: 'price' }],
-  formula: 'Σ x·volume / Σ volume over the last length bars (TA-Lib VWMA)',
+  formula: 'Σ x·volume / Σ volume over the last length bars; missing without volume (TA-Lib VWMA)',
   lookback: (args) => number(args) - 1,
   compute: ([source, volume], args, [out]) => volumeWeighted(source, volume, number(args), out),
 };
 
-/** Weighted sums slide by one subtraction, Σw·x - Σx + length·x, both sums afresh at absolute rows to hold the drift at 1e-13. */
+/**
+ * Weighted sums slide by one subtraction, Σw·x - Σx + length·x, and are taken afresh every 8·length rows to hold the drift at 1e-13.
+ * The order is TA-Lib's to the last bit: HMA and PVO read differences of such averages, in which the rounding is all that is left. A
+ * window of equal values is that value: its sums would hold the residue of what left them.
+ */
 export function weighted(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const n = source.length;
-  const interval = Math.max(256, 8 * length);
-  const inverse = 2 / (length * (length + 1));
+  const divisor = (length * (length + 1)) / 2;
+  let equalRows = 0;
+  let previous = NaN;
+  for (let i = first; i < Math.min(n, first + length - 1); i++) {
+    equalRows = source[i] === previous ? equalRows + 1 : 1;
+    previous = source[i];
+  }
   let row = first + length - 1;
   while (row < n) {
-    const stop = Math.min(n, (Math.floor(row / interval) + 1) * interval);
+    const stop = Math.min(n, row + 8 * length);
     let sum = 0;
     let weightedSum = 0;
-    for (let i = 0; i < length; i++) {
-      const value = source[row - length + 1 + i];
+    for (let i = 1; i < length; i++) {
+      const value = source[row - length + i];
       sum += value;
-      weightedSum += (i + 1) * value;
+      weightedSum += value * i;
     }
-    out[row] = weightedSum * inverse;
-    for (row++; row < stop; row++) {
+    let dropped = 0;
+    for (; row < stop; row++) {
       const value = source[row];
-      weightedSum += length * value - sum;
-      sum += value - source[row - length];
-      out[row] = weightedSum * inverse;
+      equalRows = value === previous ? equalRows + 1 : 1;
+      previous = value;
+      sum += value;
+      sum -= dropped;
+      weightedSum += value * length;
+      if (equalRows >= length) {
+        sum = value * length;
+        weightedSum = value * divisor;
+        out[row] = value;
+      } else {
+        out[row] = weightedSum / divisor;
+      }
+      dropped = source[row - length + 1];
+      weightedSum -= sum;
     }
   }
 }
@@ -119,10 +139,15 @@ export function hull(source: Float64Array, first: number, length: number, out: F
 
 function volumeWeighted(source: Float64Array, volume: Float64Array, length: number, out: Float64Array): void {
   const n = source.length;
+  // One bar needs no weights, and has its price even when nothing was traded.
+  if (length === 1) {
+    out.set(source);
+    return;
+  }
   const product = new Float64Array(n);
   const volumes = new Float64Array(n);
   for (let row = 0; row < n; row++) product[row] = source[row] * volume[row];
   rollingSum(volume, 0, length, volumes);
   rollingSum(product, 0, length, out);
-  for (let row = length - 1; row < n; row++) out[row] /= volumes[row];
+  for (let row = length - 1; row < n; row++) out[row] = volumes[row] === 0 ? NaN : out[row] / volumes[row];
 }
