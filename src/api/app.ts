@@ -35,8 +35,10 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
  * short handler that throws `problem(CODE, …)`. Path ids go through `pathId`, lists through `listQuery`, POSTs through `answerOnce`.
  */
 export async function buildApp(services: Services): Promise<App> {
+  // Named by Fastify's own type, or the app would have ours as its logger and no longer be an App.
+  const log: FastifyBaseLogger = services.log;
   const app: App = fastify({
-    loggerInstance: services.log as FastifyBaseLogger,
+    loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     // A stopping process still answers what reaches it; `connection: close` sends the client elsewhere afterwards.

@@ -130,7 +130,7 @@ export async function paginate<Row>(
 }
 
 /** Postgres class 22, data exception: a forged cursor whose value is no date, number or id. */
-const isBadValue = (error: unknown): boolean => /^22/.test(String((error as { readonly code?: unknown }).code));
+const isBadValue = (error: unknown): boolean => String((error as { readonly code?: unknown }).code).startsWith('22');
 
 /** The same over a list in memory, whose order `keyOf` (unique) gives. */
 export function paginateItems<Row>(

@@ -1,9 +1,7 @@
 // Strategy check: validation of a request's payloads against what the caller's tier and the market data allow.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { strategyHash } from '../engine/language/index.ts';
-import type { Settings, ValidationIssue } from '../engine/language/index.ts';
-import { checkStrategy } from './languageStandIn.ts';
-import type { CheckOutcome } from './languageStandIn.ts';
+import { checkStrategy } from '../engine/index.ts';
+import type { CheckOutcome, ValidationIssue } from '../engine/index.ts';
 import type { VersionContent } from '../db/strategies.ts';
 import { TIER_LIMITS, type Tier } from '../tiers.ts';
 import { validationIssues } from './failures.ts';
@@ -33,9 +31,9 @@ export function contentOf(payloads: Payloads, outcome: CheckOutcome): VersionCon
   if (!outcome.valid || outcome.compiled === null) return null;
   return {
     settings: payloads.settings,
-    strategyAst: payloads.strategyAst ?? (outcome.compiled.strategyAst as unknown as Json),
+    strategyAst: payloads.strategyAst ?? { ...outcome.compiled.strategyAst },
     signalGraph: payloads.signalGraph ?? null,
-    strategyHash: strategyHash(outcome.compiled.strategyAst, payloads.settings as Settings),
+    strategyHash: outcome.compiled.strategyHash,
   };
 }
 

@@ -61,7 +61,13 @@ export async function createApiApp(env: Record<string, string> = {}): Promise<Ap
       const user = await upsertUser(sql, { email: `owner-${workspaceId}@example.com` });
       await upsertMember(sql, { workspaceId, userId: user.id, role: 'owner' });
       const { apiKey } = await createKey(sql, app.authentication.secrets, {
-        ...{ workspaceId, name: 'test', description: null, role, scopes, userId: user.id, expiresAt: null },
+        workspaceId,
+        userId: user.id,
+        name: 'test',
+        description: null,
+        role,
+        scopes,
+        expiresAt: null,
       });
       const headers = { 'x-api-key': apiKey };
       return {
@@ -70,7 +76,9 @@ export async function createApiApp(env: Record<string, string> = {}): Promise<Ap
         get: (path, more = {}) => send({ url: `/public/v1${path}`, headers: { ...headers, ...more } }),
         post: (path, body, more = {}) =>
           send({
-            ...{ method: 'POST', url: `/public/v1${path}`, headers: { ...headers, ...more } },
+            method: 'POST',
+            url: `/public/v1${path}`,
+            headers: { ...headers, ...more },
             ...(body === undefined ? {} : { payload: body as object }),
           }),
       };

@@ -8,7 +8,7 @@ import {
   ORDER_ROLES,
   ORDER_TIMINGS,
   SLIPPAGE_KINDS,
-} from '../../engine/simulate/config.ts';
+} from '../../engine/index.ts';
 import { BODY_LIMIT_BYTES, TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { requireKey } from '../auth/authentication.ts';
 import { sendTagged, tagged, type TaggedBody } from '../etag.ts';

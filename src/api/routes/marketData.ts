@@ -1,6 +1,6 @@
 // Market data: the series that strategies can be run on.
 import { z } from 'zod';
-import { STORED_TIMEFRAMES } from '../../engine/columns/bars.ts';
+import { STORED_TIMEFRAMES } from '../../engine/index.ts';
 import { requireKey } from '../auth/authentication.ts';
 import { fixedListQuery, pageOf, paginateItems } from '../pagination.ts';
 import { API_KEY_SECURITY, KEY_PROBLEMS, problems, text } from '../schemas/common.ts';
@@ -38,10 +38,7 @@ export async function marketDataRoutes(app: App, { catalogue }: Services): Promi
     async ({ query }) => {
       const rows = (await catalogue.list())
         .filter((series) => query.symbol === undefined || series.symbol === query.symbol)
-        .filter((series) => query.timeframe === undefined || series.timeframe === query.timeframe)
-        .map(({ symbol, timeframe, bars, start, end, gaps, synthetic }) => ({
-          ...{ symbol, timeframe, bars, start, end, gaps, synthetic },
-        }));
+        .filter((series) => query.timeframe === undefined || series.timeframe === query.timeframe);
       // Finest first within a symbol; the key only has to sort so and be unique.
       const rank = (row: (typeof rows)[number]) => STORED_TIMEFRAMES.indexOf(row.timeframe);
       return paginateItems(query, rows, (row) => `${row.symbol}\n${rank(row)}`);

@@ -14,7 +14,7 @@ import {
 } from '../../db/strategies.ts';
 import type { StrategyVersion, VersionContent } from '../../db/strategies.ts';
 import { lockWorkspace } from '../../db/workspaces.ts';
-import type { CheckOutcome } from '../languageStandIn.ts';
+import type { CheckOutcome } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../auth/authentication.ts';
 import type { Caller } from '../auth/authentication.ts';

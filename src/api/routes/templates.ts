@@ -41,7 +41,10 @@ const ListQuery = fixedListQuery({
 });
 
 const rowOf = ({ key, name, description, category, tags }: Template) => ({
-  ...{ key, name, description, category },
+  key,
+  name,
+  description,
+  category,
   tags: [...tags],
 });
 

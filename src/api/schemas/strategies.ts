@@ -1,6 +1,6 @@
 // Strategies: request and response shapes of strategies, versions and validation.
 import { z } from 'zod';
-import type { CheckOutcome } from '../languageStandIn.ts';
+import type { CheckOutcome } from '../../engine/index.ts';
 import { listQuery } from '../pagination.ts';
 import { DateTime, Issue, issueBodies, Json, Uuid, name, text } from './common.ts';
 
@@ -96,7 +96,7 @@ export const ValidationReport = z
     valid: z.boolean(),
     summary: z.object({ errors: z.int(), warnings: z.int() }),
     issues: z.array(Issue),
-    analysis: Json.nullable().meta({
+    analysis: Json.meta({
       description: 'inferredLookback recommendedWarmup nodeCount conditionCount indicators timeframes estimatedCost.',
     }),
     compiled: Json.nullable().meta({ description: 'The canonical payload; null when invalid.' }),
@@ -105,8 +105,10 @@ export const ValidationReport = z
   .meta({ id: 'ValidationReport' });
 
 export const reportBody = ({ valid, summary, issues, analysis, compiled, requiresConfirmation }: CheckOutcome) => ({
-  ...{ valid, summary, requiresConfirmation },
-  analysis: analysis && { ...analysis },
+  valid,
+  summary,
+  requiresConfirmation,
+  analysis: { ...analysis },
   issues: issueBodies(issues),
   compiled: compiled && { strategyAst: compiled.strategyAst, canonical: compiled.canonical },
 });

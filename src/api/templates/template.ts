@@ -1,5 +1,5 @@
 // Template: a built-in strategy that trades as it stands, to be copied and changed.
-import { checkStrategy } from '../languageStandIn.ts';
+import { checkStrategy } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import type { Payloads } from '../strategyCheck.ts';
 
@@ -36,7 +36,7 @@ export function compiledAst(template: Template): Json {
   if (ast === undefined) {
     const outcome = checkStrategy(payloadsOf(template), { limits: TIER_LIMITS.free });
     if (outcome.compiled === null) throw new Error(`template ${template.key} does not compile`);
-    compiled.set(template, (ast = outcome.compiled.strategyAst as unknown as Json));
+    compiled.set(template, (ast = { ...outcome.compiled.strategyAst }));
   }
   return ast;
 }
