@@ -59,11 +59,9 @@ export const pivotsClassic = pivotPoints(
     const range = high - low;
     const up = pivot - low;
     const down = high - pivot;
-    return [
-      pivot,
-      ...[2 * pivot - low, pivot + range, high + 2 * up, high + 3 * up],
-      ...[2 * pivot - high, pivot - range, low - 2 * down, low - 3 * down],
-    ];
+    const resistances = [2 * pivot - low, pivot + range, high + 2 * up, high + 3 * up];
+    const supports = [2 * pivot - high, pivot - range, low - 2 * down, low - 3 * down];
+    return [pivot, ...resistances, ...supports];
   },
 );
 

@@ -37,8 +37,8 @@ export const vwapAnchored: IndicatorDefinition = {
       // The last instant a Date can hold.
       min: 0,
       max: 8.64e15,
-      required: true,
-      description: 'ms UTC; the average begins with the first bar that opens at or after it.',
+      description:
+        'ms UTC; the average begins with the first bar that opens at or after it, by default the first there is.',
     },
   ],
   outputs: VALUE,
@@ -105,7 +105,8 @@ export const vwapBands: IndicatorDefinition = {
       total += weight;
       if (total > 0) {
         const distance = (high[row] + low[row] + close[row]) / 3 - mean;
-        const step = (distance * weight) / total;
+        // The share is at most 1, so that squares never falls below 0.
+        const step = distance * (weight / total);
         mean += step;
         squares += weight * distance * (distance - step);
       }
