@@ -1,0 +1,325 @@
+// What holds for every simulation, whatever its rules: accounting, the prefix law, symmetry, scale, and the skipped stretches.
+import { describe, expect, it } from 'vitest';
+import { hasBit } from '../../src/engine/columns/column.ts';
+import type { Bars } from '../../src/engine/columns/bars.ts';
+import type {
+  ConditionSource,
+  SimulationInput,
+  SimulationResult,
+  StatefulCondition,
+  Trade,
+} from '../../src/engine/simulate/program.ts';
+import { simulate } from '../../src/engine/simulate/simulate.ts';
+import { configOf, entryAt, flatFee, inputOf, NO_RISK } from '../engine/simulate/input.ts';
+import { scaled } from '../support/scale.ts';
+import { bucketMinutes, diceOf, randomInput, randomMinutes } from './simulationInputs.ts';
+
+/** Runs `law` for seeds 1 … count; a failure names its seed. */
+function forSeeds(count: number, law: (seed: number) => void): void {
+  for (let seed = 1; seed <= scaled(count); seed++) {
+    try {
+      law(seed);
+    } catch (error) {
+      throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  }
+}
+
+function expectNear(actual: number, expected: number, what: string): void {
+  const tolerance = 1e-9 * Math.max(1, Math.abs(actual), Math.abs(expected)) * 100;
+  if (!(Math.abs(actual - expected) <= tolerance)) expect.fail(`${what}: ${actual} instead of ${expected}`);
+}
+
+describe('accounting', () => {
+  it('ends with the initial balance plus the sum of every trade', () => {
+    let trades = 0;
+    forSeeds(5_000, (seed) => {
+      const input = randomInput(seed);
+      const result = simulate(input);
+      const earned = result.trades.reduce((sum, trade) => sum + trade.pnl, 0);
+      expectNear(result.finalBalance, input.config.initialBalance + earned, 'final balance');
+      if (result.equity.length > 0) expectNear(result.equity.at(-1)!, result.finalBalance, 'last equity');
+      trades += result.trades.length;
+    });
+    expect(trades).toBeGreaterThan(scaled(5_000) * 3);
+  });
+
+  it('marks cash plus positions at every close', () => {
+    forSeeds(2_000, (seed) => {
+      const made = randomInput(seed);
+      const input = { ...made, config: { ...made.config, fundingRate: 0 } };
+      const { trades, equity } = simulate(input);
+      const { close } = input.bars;
+      for (let row = input.start; row < input.end; row++) {
+        let expected = input.config.initialBalance;
+        for (const trade of trades) {
+          if (trade.exitRow <= row) expected += trade.pnl;
+          else if (trade.entryRow <= row) {
+            expected += trade.side * trade.quantity * (close[row] - trade.entryPrice) - trade.entryFee;
+          }
+        }
+        expectNear(equity[row - input.start], expected, `equity at ${row}`);
+      }
+    });
+  });
+
+  it('never makes a NaN, nor a fee below zero without a rebate', () => {
+    forSeeds(2_000, (seed) => {
+      const result = simulate(randomInput(seed));
+      const numbers = [result.finalBalance, ...result.equity, ...Object.values(result.totals).filter(Number.isFinite)];
+      for (const trade of result.trades) {
+        numbers.push(trade.pnl, trade.returnPct, trade.maePct, trade.mfePct, trade.slippage, trade.quantity, trade.exitPrice);
+        expect(trade.maePct).toBeLessThanOrEqual(0);
+        expect(trade.mfePct).toBeGreaterThanOrEqual(0);
+        expect(trade.slippage).toBeGreaterThanOrEqual(0);
+        expect(trade.exitRow).toBeGreaterThanOrEqual(trade.entryRow);
+      }
+      if (!(numbers as (number | object)[]).every(Number.isFinite)) expect.fail('something is not a finite number');
+      expect(result.totals.takerFees).toBeGreaterThanOrEqual(0);
+    });
+  });
+
+  it('books the same totals in trades, tiers and the order log', () => {
+    forSeeds(2_000, (seed) => {
+      const { trades, totals, orders, counts } = simulate(randomInput(seed));
+      const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+      const fees = sum(trades.map((trade) => trade.entryFee + trade.exitFee));
+      expectNear(totals.makerFees + totals.takerFees, fees, 'fees');
+      expectNear(sum(totals.tiers.map((tier) => tier.fees)), fees, 'fees by tier');
+      expectNear(sum(totals.tiers.map((tier) => tier.notional)), totals.totalNotional, 'notional by tier');
+      expectNear(totals.slippageCost, sum(trades.map((trade) => trade.slippage)), 'slippage');
+      const filled = orders!.filter(({ status }) => status === 'filled');
+      expectNear(sum(filled.map((order) => order.fee!)), fees, 'fees in the log');
+      expect(filled.filter(({ purpose }) => purpose === 'entry').length).toBe(counts.entriesFilled);
+      expect(filled.filter(({ purpose }) => purpose === 'exit').length).toBe(trades.length);
+      expect(orders!.filter(({ status, purpose }) => status === 'expired' && purpose === 'entry').length).toBe(counts.ordersExpired);
+      const rejected = orders!.filter(({ status }) => status === 'rejected').length;
+      expect(rejected).toBe(sum(Object.values(counts.ordersRejected)));
+    });
+  });
+
+  it('sets a bit for exactly the bars in which a position was open', () => {
+    forSeeds(1_000, (seed) => {
+      const input = randomInput(seed);
+      const { trades, inPosition } = simulate(input);
+      for (let row = input.start; row < input.end; row++) {
+        const isHeld = trades.some((trade) => trade.entryRow <= row && row <= trade.exitRow);
+        if (hasBit(inPosition, row - input.start) !== isHeld) expect.fail(`row ${row}: ${String(!isHeld)}`);
+      }
+    });
+  });
+
+  it('never ends with more from the same trades when fees are higher', () => {
+    forSeeds(1_000, (seed) => {
+      const made = randomInput(seed);
+      const entries = made.entries.map((rule) => ({ ...rule, sizing: { mode: 'fixed', value: 0.5 } as const }));
+      const at = (rate: number): SimulationInput => ({
+        ...made,
+        entries,
+        config: { ...made.config, execution: { ...made.config.execution, feeModel: flatFee(rate) } },
+      });
+      const cheap = simulate(at(0.0005));
+      const dear = simulate(at(0.002));
+      const where = (result: SimulationResult) => result.trades.map((trade) => [trade.entryRow, trade.exitRow, trade.quantity]);
+      if (JSON.stringify(where(cheap)) !== JSON.stringify(where(dear))) return;
+      expect(dear.finalBalance).toBeLessThanOrEqual(cheap.finalBalance);
+    });
+  });
+
+  it('loses the percent that risk_percent names when its stop is hit without a gap', () => {
+    forSeeds(500, (seed) => {
+      const dice = diceOf(seed);
+      const minutes = randomMinutes(dice, 40 * 15, 0);
+      const bars = bucketMinutes(minutes);
+      const percent = dice.number(0.1, 2);
+      const result = simulate(
+        inputOf(bars, {
+          entries: [entryAt(bars, [0], { side: dice.pick([1, -1]), sizing: { mode: 'risk_percent', value: percent } })],
+          risk: { ...NO_RISK, stopLoss: { mode: 'percent', value: dice.number(1, 4) } },
+          config: configOf({
+            leverage: 10,
+            execution: { feeModel: flatFee(dice.number(0, 0.002)), slippage: { kind: 'fixed', unit: 'bps', value: dice.number(0, 20) } },
+          }),
+        }),
+      );
+      const [trade] = result.trades;
+      if (trade === undefined || trade.exitReason !== 'stop_loss' || trade.exitMethod === 'gap') return;
+      expectNear(trade.pnl / 10_000, -percent / 100, 'loss');
+    });
+  });
+});
+
+/** The same bits, said by a rule that must be asked at every close: nothing can be skipped. */
+function asStateful(source: ConditionSource): ConditionSource {
+  if (source.kind !== 'bits') return source;
+  const condition: StatefulCondition = {
+    gate: null,
+    hasHistory: true,
+    newMemory: () => ({}),
+    update: () => undefined,
+    test: (row) => (hasBit(source.isTrue, row) ? 1 : 0),
+  };
+  return { kind: 'stateful', condition };
+}
+
+describe('skipping', () => {
+  it('gives what playing every bar gives, byte for byte', () => {
+    forSeeds(3_000, (seed) => {
+      const input = randomInput(seed);
+      const slow: SimulationInput = {
+        ...input,
+        entries: input.entries.map((rule) => ({ ...rule, signal: asStateful(rule.signal) })),
+        exits: input.exits.map((rule) => ({ ...rule, when: asStateful(rule.when) })),
+      };
+      const fast = simulate(input);
+      const every = simulate(slow);
+      expect(fast.trades).toEqual(every.trades);
+      expect(fast.equity).toEqual(every.equity);
+      expect(fast.orders).toEqual(every.orders);
+      expect(fast.inPosition).toEqual(every.inPosition);
+      expect(fast.ambiguity).toEqual(every.ambiguity);
+      const { entrySignals: _, signalsByRule: __, ...fastCounts } = fast.counts;
+      const { entrySignals: ___, signalsByRule: ____, ...everyCounts } = every.counts;
+      expect(fastCounts).toEqual(everyCounts);
+    });
+  });
+});
+
+describe('the prefix law', () => {
+  it('holds: fewer bars give the same fills up to the last of them', () => {
+    forSeeds(3_000, (seed) => {
+      const input = randomInput(seed);
+      const dice = diceOf(seed + 1_000_000);
+      const end = dice.whole(input.start + 1, input.end);
+      const whole = simulate(input);
+      const part = simulate({ ...input, end });
+      const before = (trades: readonly Trade[]) => trades.filter(({ exitRow }) => exitRow < end - 1);
+      expect(before(part.trades)).toEqual(before(whole.trades));
+      expect(part.equity.subarray(0, -1)).toEqual(whole.equity.subarray(0, end - 1 - input.start));
+      const filled = (result: SimulationResult) =>
+        result.orders!.filter(({ filledRow }) => filledRow !== null && filledRow < end - 1);
+      expect(filled(part)).toEqual(filled(whole));
+    });
+  });
+});
+
+describe('policies', () => {
+  it('agree byte for byte where no level can be touched inside a bar', () => {
+    forSeeds(500, (seed) => {
+      const made = randomInput(seed);
+      const plain: SimulationInput = {
+        ...made,
+        risk: { ...NO_RISK, timeStop: made.risk.timeStop },
+        entries: made.entries.map((rule) => ({
+          ...rule,
+          side: 1,
+          order: { type: 'market' },
+          sizing: { mode: 'percent_equity', value: 30 },
+        })),
+        config: { ...made.config, leverage: 1 },
+      };
+      const under = (ambiguityResolution: SimulationInput['config']['ambiguityResolution']) =>
+        JSON.stringify(simulate({ ...plain, config: { ...plain.config, ambiguityResolution } }));
+      const expected = under('pessimistic');
+      for (const policy of ['optimistic', 'bar_direction', 'distance', 'multi_resolution'] as const) {
+        expect(under(policy)).toBe(expected);
+      }
+    });
+  });
+});
+
+const mapBars = (bars: Bars, price: (value: number) => number, isTurned: boolean): Bars => ({
+  ...bars,
+  open: bars.open.map(price),
+  high: (isTurned ? bars.low : bars.high).map(price),
+  low: (isTurned ? bars.high : bars.low).map(price),
+  close: bars.close.map(price),
+});
+
+describe('symmetry', () => {
+  it('turns longs into shorts when prices are turned: p becomes K − p', () => {
+    forSeeds(1_000, (seed) => {
+      const dice = diceOf(seed);
+      const minutes = randomMinutes(dice, 60 * 15);
+      const bars = bucketMinutes(minutes);
+      const rows = Array.from({ length: bars.length }, (_, row) => row).filter(() => dice.chance(0.2));
+      const risk = {
+        ...NO_RISK,
+        stopLoss: { mode: 'fixed', value: dice.whole(2, 16) / 4 } as const,
+        takeProfits: [
+          { trigger: { mode: 'r', value: 1 }, closePercent: 50, closeBasis: 'initial', moveStopToBreakeven: true },
+          { trigger: { mode: 'r', value: 2 }, closePercent: 50, closeBasis: 'initial', moveStopToBreakeven: false },
+        ] as const,
+      };
+      const policy = dice.pick(['multi_resolution', 'pessimistic', 'optimistic', 'distance'] as const);
+      const run = (side: 1 | -1) => {
+        const turn = (series: Bars) => (side > 0 ? series : mapBars(series, (price) => 1024 - price, true));
+        return simulate(
+          inputOf(turn(bars), {
+            fine: turn(minutes),
+            entries: [entryAt(bars, rows, { side })],
+            risk,
+            config: configOf({ initialBalance: 1e6, ambiguityResolution: policy }),
+          }),
+        );
+      };
+      const told = (result: SimulationResult) =>
+        result.trades.map(({ entryRow, exitRow, exitReason, exitMethod, exitFineTime, pnl, quantity }) => ({
+          entryRow, exitRow, exitReason, exitMethod, exitFineTime, pnl, quantity,
+        })); // prettier-ignore
+      expect(told(run(-1))).toEqual(told(run(1)));
+    });
+  });
+
+  it('is blind to the scale of prices: four times the prices and the money, the same trades', () => {
+    const SCALE = 4;
+    forSeeds(1_000, (seed) => {
+      const made = randomInput(seed);
+      const input: SimulationInput = {
+        ...made,
+        entries: made.entries.map((rule) => ({ ...rule, order: { type: 'market' } })),
+        risk: { ...NO_RISK, stopLoss: { mode: 'percent', value: 2 }, trailingStop: made.risk.trailingStop, timeStop: made.risk.timeStop },
+        instrument: { ...made.instrument, minNotional: 0 },
+        config: { ...made.config, execution: { ...made.config.execution, slippage: { kind: 'fixed', unit: 'bps', value: 5 }, feeModel: flatFee(0.001) } },
+      };
+      const times = (values: Float64Array) => values.map((value) => value * SCALE);
+      const { trailingStop } = input.risk;
+      const large: SimulationInput = {
+        ...input,
+        bars: mapBars(input.bars, (price) => price * SCALE, false),
+        fine: input.fine === null ? null : mapBars(input.fine, (price) => price * SCALE, false),
+        entries: input.entries.map((rule) => {
+          if (rule.sizing.mode === 'fixed_cash') return { ...rule, sizing: { ...rule.sizing, value: rule.sizing.value * SCALE } };
+          if (rule.sizing.mode === 'volatility_target') return { ...rule, sizing: { ...rule.sizing, atr: times(rule.sizing.atr) } };
+          return rule;
+        }),
+        risk: {
+          ...input.risk,
+          trailingStop:
+            trailingStop?.distance.mode === 'atr'
+              ? { ...trailingStop, distance: { ...trailingStop.distance, atr: times(trailingStop.distance.atr) } }
+              : trailingStop,
+        },
+        config: { ...input.config, initialBalance: input.config.initialBalance * SCALE },
+      };
+      const told = (result: SimulationResult, scale: number) =>
+        result.trades.map((trade) => ({
+          ...trade,
+          entryPrice: trade.entryPrice / scale,
+          exitPrice: trade.exitPrice / scale,
+          entryFee: trade.entryFee / scale,
+          exitFee: trade.exitFee / scale,
+          slippage: trade.slippage / scale,
+          pnl: trade.pnl / scale,
+          initialRisk: trade.initialRisk! / scale,
+        }));
+      expect(told(simulate(large), SCALE)).toEqual(told(simulate(input), 1));
+    });
+  });
+
+  it('gives the same result twice', () => {
+    forSeeds(300, (seed) => {
+      expect(JSON.stringify(simulate(randomInput(seed)))).toBe(JSON.stringify(simulate(randomInput(seed))));
+    });
+  });
+});
