@@ -1,11 +1,14 @@
 // The engine's one door: outsiders import from here.
 export * from './columns/bars.ts';
 export * from './columns/arrow.ts';
+export { encodeColumns } from './columns/arrowTable.ts';
 export { alignRows } from './columns/align.ts';
 export { createMarket, sourceTimeframe } from './columns/market.ts';
 export { resample } from './columns/resample.ts';
 export * from './language/index.ts';
 export { findIndicator, findTalib, INDICATORS } from './indicators/registry.ts';
+export { resolveArgs, resolveTalibArgs } from './indicators/arguments.ts';
+export { type Computable, computeIndicator } from './indicators/compute.ts';
 export type { Args, IndicatorDefinition } from './indicators/definition.ts';
 export { findPattern, PATTERNS, type PatternDefinition } from './patterns/registry.ts';
 export * from './simulate/config.ts';
@@ -18,3 +21,8 @@ export type { TradeRow } from './report/result.ts';
 export { DIAGNOSIS_CODES } from './report/diagnosis.ts';
 export { canonicalJson, hashOf } from './report/canonicalJson.ts';
 export { ENGINE_VERSION } from './version.ts';
+export { createPool, PoolClosedError, type Pool, type PoolJob, type PoolOptions } from './pool/pool.ts';
+export { decodeDetail, type ResultDetail } from './pool/detail.ts';
+export { KeptMap } from './pool/keptMap.ts';
+export type { RunProgress } from './pool/control.ts';
+export * from './pool/messages.ts';

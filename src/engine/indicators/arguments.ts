@@ -40,7 +40,7 @@ export function resolveArgs(definition: Pick<IndicatorDefinition, 'id' | 'args'>
   const issues: ArgIssue[] = [];
   const args: Record<string, ArgValue> = {};
   for (const arg of definition.args) {
-    const value = given[arg.name];
+    const value = Object.hasOwn(given, arg.name) ? given[arg.name] : undefined;
     if (value === undefined) {
       if (arg.required === true) {
         issues.push({ code: 'INDICATOR_ARG_REQUIRED', name: arg.name, message: `${definition.id} needs the argument ${arg.name}` });
@@ -83,15 +83,31 @@ export function argIssue(arg: ArgDefinition, value: unknown): ArgIssue | undefin
   }
 }
 
-/** TA-Lib's arguments under our names: TA-Lib's defaults where absent, MA type numbers as names. */
-export function resolveTalibArgs(definition: IndicatorDefinition, given: Readonly<Record<string, unknown>>): { args: Args; issues: ArgIssue[] } {
+/** TA-Lib's arguments under our names: TA-Lib's defaults where absent, MA type numbers as names. Issues speak TA-Lib's names. */
+export function resolveTalibArgs(
+  definition: IndicatorDefinition,
+  given: Readonly<Record<string, unknown>>,
+): { args: Args; issues: ArgIssue[] } {
   const talib = definition.talib!;
-  const ours: Record<string, ArgValue> = { ...talib.defaults };
+  const talibName = new Map(Object.entries(talib.args).map(([theirs, ours]) => [ours, theirs]));
+  const renamed = definition.args.map((arg) => ({ ...arg, name: talibName.get(arg.name) ?? arg.name }));
+  const named: Record<string, ArgValue> = {};
+  const issues: ArgIssue[] = [];
   for (const [name, value] of Object.entries(given)) {
-    const names = talib.choices?.[name];
-    const isChoice = names !== undefined && Number.isInteger(value);
-    // A number no MA type has stays a number, and is refused below as one.
-    ours[talib.args[name] ?? name] = (isChoice ? (names[value as number] ?? value) : value) as ArgValue;
+    const types = talib.choices !== undefined && Object.hasOwn(talib.choices, name) ? talib.choices[name] : undefined;
+    const chosen = types?.[value as number];
+    if (types !== undefined && chosen === undefined) {
+      const message = `${name} must be an MA type, 0 to ${types.length - 1}`;
+      issues.push({ code: 'INDICATOR_ARG_OUT_OF_RANGE', name, message });
+    }
+    Object.defineProperty(named, name, { value: chosen ?? value, enumerable: true });
   }
-  return resolveArgs(definition, ours);
+  if (issues.length > 0) return { args: {}, issues };
+  const resolved = resolveArgs({ id: talib.name, args: renamed }, named);
+  const args = definition.args.map(({ name }, index) => {
+    const theirs = renamed[index].name;
+    const value = Object.hasOwn(named, theirs) ? resolved.args[theirs] : (talib.defaults?.[name] ?? resolved.args[theirs]);
+    return [name, value] as const;
+  });
+  return { args: Object.fromEntries(args), issues: resolved.issues };
 }
