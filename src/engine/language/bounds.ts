@@ -6,7 +6,7 @@
  */
 export const MAX_DEPTH = 128;
 /** Objects and arrays that are read any further: 1,024 nodes of the largest tier hold at most a few thousand. */
-export const MAX_CONTAINERS = 50_000;
+export const MAX_CONTAINERS = 20_000;
 
 export interface Extent {
   readonly depth: number;

@@ -30,11 +30,14 @@ export function checkIndicator(node: Members, context: CallContext): boolean {
   let definition = findIndicator(name);
   let isSound = definition !== undefined;
   if (definition === undefined) {
-    const nearest = nearestName(name, INDICATOR_NAMES);
+    const nearest = log.keepsErrors ? nearestName(name, INDICATOR_NAMES) : undefined;
     const meant = nearest === undefined ? undefined : findIndicator(nearest.name)!;
     log.add('UNKNOWN_INDICATOR', at('indicator'), () => ({
       message: `there is no indicator ${shown(name)}`,
-      suggestion: nearest === undefined ? 'see `indicators` of the capabilities' : suggestionFor({ ...nearest, name: meant!.id }, []),
+      suggestion:
+        nearest === undefined
+          ? 'see `indicators` of the capabilities'
+          : suggestionFor({ ...nearest, name: meant!.id }, []),
       patch: replaceBy(nearest, at('indicator'), meant?.id),
     }));
     if (nearest?.isCertain !== true) return false;
@@ -53,11 +56,12 @@ export function checkPattern(node: Members, context: CallContext): boolean {
   const { name } = node;
   const definition = findPattern(name);
   if (definition === undefined) {
-    const nearest = nearestName(name.replace(/^cdl_?/i, ''), PATTERN_NAMES);
+    const nearest = log.keepsErrors ? nearestName(name.replace(/^cdl_?/i, ''), PATTERN_NAMES) : undefined;
     const meant = nearest === undefined ? undefined : findPattern(nearest.name)!.id;
     log.add('UNKNOWN_PATTERN', at('name'), {
       message: `there is no pattern ${shown(name)}`,
-      suggestion: nearest === undefined ? 'see `patterns` of the capabilities' : suggestionFor({ ...nearest, name: meant! }, []),
+      suggestion:
+        nearest === undefined ? 'see `patterns` of the capabilities' : suggestionFor({ ...nearest, name: meant! }, []),
       patch: replaceBy(nearest, at('name'), meant),
     });
     return false;
@@ -97,7 +101,8 @@ function checkArgs(
   for (const [name, value] of Object.entries(args)) {
     if (value === undefined) continue;
     const known = definition.args.find((arg) => arg.name === name);
-    const isField = name === 'source' && definition.inputs !== undefined && seriesInputsOf({ inputs: definition.inputs }).length > 0;
+    const isField =
+      name === 'source' && definition.inputs !== undefined && seriesInputsOf({ inputs: definition.inputs }).length > 0;
     if (isField) isSound = checkSourceField(node, value, context) && isSound;
     else if (known !== undefined) isSound = checkArg(known, value, context) && isSound;
     else isSound = reportUnknownArg(name, args, definition.args, id, renamed, context, otherNames);
@@ -113,6 +118,9 @@ function checkArgs(
   return isSound;
 }
 
+/** Of an issue that is only counted. */
+const NOT_SAID = { message: '' };
+
 function reportUnknownArg(
   name: string,
   args: Members,
@@ -122,10 +130,15 @@ function reportUnknownArg(
   { log, at }: CallContext,
   otherNames: Readonly<Record<string, string>>,
 ): false {
+  if (!log.keepsErrors) {
+    log.add('UNKNOWN_INDICATOR_ARG', '', NOT_SAID);
+    return false;
+  }
   const names = definitions.map((arg) => arg.name);
   const free = names.filter((one) => args[one] === undefined && !renamed.has(one));
   const synonym = (Object.hasOwn(otherNames, name) ? otherNames[name] : undefined) ?? synonymousArgument(name, free);
-  const nearest = synonym !== undefined && free.includes(synonym) ? { name: synonym, isCertain: true } : nearestName(name, free);
+  const nearest =
+    synonym !== undefined && free.includes(synonym) ? { name: synonym, isCertain: true } : nearestName(name, free);
   const from = at('args', name);
   if (nearest?.isCertain === true) renamed.add(nearest.name);
   log.add('UNKNOWN_INDICATOR_ARG', from, {
@@ -211,7 +224,11 @@ function checkOutput({ output }: Members, { id, outputs }: IndicatorDefinition, 
   return false;
 }
 
-function checkSources({ source, sources }: Members, definition: IndicatorDefinition, { log, at }: CallContext): boolean {
+function checkSources(
+  { source, sources }: Members,
+  definition: IndicatorDefinition,
+  { log, at }: CallContext,
+): boolean {
   const inputs = seriesInputsOf(definition);
   const { id } = definition;
   if (inputs.length === 0) {
@@ -224,7 +241,10 @@ function checkSources({ source, sources }: Members, definition: IndicatorDefinit
     return false;
   }
   if (source !== undefined && sources !== undefined) {
-    log.add('TYPE_MISMATCH', at('sources'), { message: 'source and sources are both given', suggestion: 'keep one of the two' });
+    log.add('TYPE_MISMATCH', at('sources'), {
+      message: 'source and sources are both given',
+      suggestion: 'keep one of the two',
+    });
     return false;
   }
   if (sources === undefined) {
@@ -236,6 +256,8 @@ function checkSources({ source, sources }: Members, definition: IndicatorDefinit
     return false;
   }
   if (!Array.isArray(sources) || sources.length === inputs.length) return Array.isArray(sources);
-  log.add('OUT_OF_RANGE', at('sources'), { message: `${id} takes ${inputs.length} sources, and ${sources.length} are given` });
+  log.add('OUT_OF_RANGE', at('sources'), {
+    message: `${id} takes ${inputs.length} sources, and ${sources.length} are given`,
+  });
   return false;
 }

@@ -7,7 +7,13 @@ import { Conjunctions } from './conjunctions.ts';
 import { contentOf, ContentIndex, strategyHash } from './content.ts';
 import { costOf } from './cost.ts';
 import { firstDifference } from './difference.ts';
-import { checkParamUses, checkTimezone, ExpressionChecks, reportSymbol, UNAVAILABLE_KINDS } from './expressionChecks.ts';
+import {
+  checkParamUses,
+  checkTimezone,
+  ExpressionChecks,
+  reportSymbol,
+  UNAVAILABLE_KINDS,
+} from './expressionChecks.ts';
 import { IssueLog, type ValidationIssue } from './issues.ts';
 import { locate } from './locate.ts';
 import { inferLookback } from './lookback.ts';
@@ -18,7 +24,14 @@ import { checkRules, checkRuleWarnings, sectionsOf, type PointerOf } from './rul
 import { concreteRules, runnableStrategy } from './runnable.ts';
 import { AST_SHAPE, GRAPH_SHAPE, SETTINGS_SHAPE, typeOfKind } from './shapes.ts';
 import { isMembers, Structure, type ParamUse } from './structure.ts';
-import { checkLimits, conditionCountOf, countExpressions, WIDEST_LIMITS, type Census, type LanguageLimits } from './tiers.ts';
+import {
+  checkLimits,
+  conditionCountOf,
+  countExpressions,
+  WIDEST_LIMITS,
+  type Census,
+  type LanguageLimits,
+} from './tiers.ts';
 import { childrenOf, rootsOf } from './visit.ts';
 
 /** The members of a strategy write that are checked here; whether they may be there at all is the caller's envelope. */
@@ -81,7 +94,10 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
   new Structure(log).check(SETTINGS_SHAPE, settings, '/settings');
   const rightSettings: Settings = log.errorCount === 0 ? (settings as Settings) : {};
   if (strategyAst === undefined && signalGraph === undefined) {
-    log.add('PAYLOAD_REQUIRED', '', { message: 'neither strategyAst nor signalGraph is given', suggestion: 'send at least one of the two' });
+    log.add('PAYLOAD_REQUIRED', '', {
+      message: 'neither strategyAst nor signalGraph is given',
+      suggestion: 'send at least one of the two',
+    });
   }
   const check = (member: 'strategyAst' | 'signalGraph', value: unknown): CheckedPayload | undefined =>
     value === undefined ? undefined : new PayloadCheck(member, value, context, log, rightSettings).run();
@@ -153,7 +169,13 @@ class PayloadCheck {
   readonly #settings: Settings;
   readonly #errorsBefore: number;
 
-  constructor(member: 'strategyAst' | 'signalGraph', value: unknown, context: CheckContext, log: IssueLog, settings: Settings) {
+  constructor(
+    member: 'strategyAst' | 'signalGraph',
+    value: unknown,
+    context: CheckContext,
+    log: IssueLog,
+    settings: Settings,
+  ) {
     this.#member = member;
     this.#pointer = `/${member}`;
     this.#value = value;
@@ -177,10 +199,16 @@ class PayloadCheck {
     const log = this.#log;
     const extent = measure(this.#value);
     if (extent.depth > MAX_DEPTH) {
-      log.add('PAYLOAD_TOO_DEEP', this.#pointer, { message: `this nests more than ${MAX_DEPTH} deep`, suggestion: 'flatten the expressions' });
+      log.add('PAYLOAD_TOO_DEEP', this.#pointer, {
+        message: `this nests more than ${MAX_DEPTH} deep`,
+        suggestion: 'flatten the expressions',
+      });
     }
     if (extent.containers > MAX_CONTAINERS) {
-      log.add('TIER_LIMIT_NODES', this.#pointer, { message: `this holds more than ${MAX_CONTAINERS} objects`, suggestion: 'simplify the strategy' });
+      log.add('TIER_LIMIT_NODES', this.#pointer, {
+        message: `this holds more than ${MAX_CONTAINERS} objects`,
+        suggestion: 'simplify the strategy',
+      });
     }
     if (extent.depth > MAX_DEPTH || extent.containers > MAX_CONTAINERS) return undefined;
     // Objects used twice have two places; JSON has none, and neither has a copy through it.
@@ -191,11 +219,20 @@ class PayloadCheck {
     if (!isMembers(value)) return undefined;
     const { faulty, paramUses } = structure;
     if (isAst) {
-      return { ast: value as unknown as StrategyAst, places: locate(value, this.#pointer), faulty, nodes: [], paramUses };
+      return {
+        ast: value as unknown as StrategyAst,
+        places: locate(value, this.#pointer),
+        faulty,
+        nodes: [],
+        paramUses,
+      };
     }
     const lowered = new Lowering(value, log, faulty).run();
     if (lowered.depth > MAX_DEPTH) {
-      log.add('PAYLOAD_TOO_DEEP', '/signalGraph/nodes', { message: `references nest ${lowered.depth} deep`, suggestion: 'flatten the graph' });
+      log.add('PAYLOAD_TOO_DEEP', '/signalGraph/nodes', {
+        message: `references nest ${lowered.depth} deep`,
+        suggestion: 'flatten the graph',
+      });
       return undefined;
     }
     if (lowered.treeSize > MAX_TREE_SIZE) {
@@ -214,7 +251,9 @@ class PayloadCheck {
     const pointerOf: PointerOf = (owner, ...member) => pointerTo(places.get(owner) ?? this.#pointer, ...member);
     const strategy: Record<string, unknown> = isMembers(ast.strategy) ? ast.strategy : {};
     const sections = sectionsOf(strategy);
-    const params = (Array.isArray(strategy.params) ? strategy.params : []).filter((one) => isMembers(one) && !faulty.has(one)) as unknown as Param[];
+    const params = (Array.isArray(strategy.params) ? strategy.params : []).filter(
+      (one) => isMembers(one) && !faulty.has(one),
+    ) as unknown as Param[];
     const base = this.#baseTimeframe(strategy);
     checkParams(params, log, pointerOf);
     checkParamUses(read.paramUses, new Map(params.map((param) => [param.name, param])), log);
@@ -236,7 +275,9 @@ class PayloadCheck {
     for (const node of nodes) if (typeOfKind(node.kind) !== undefined) checks.check(node);
 
     const census = countExpressions(
-      roots.filter(({ role }) => role === 'setup' || role === 'trigger' || role === 'filter').map(({ expression }) => expression),
+      roots
+        .filter(({ role }) => role === 'setup' || role === 'trigger' || role === 'filter')
+        .map(({ expression }) => expression),
       roots.filter(({ role }) => role === 'exit').map(({ expression }) => expression),
       [...roots.map(({ expression }) => expression), ...nodes],
       sections.exits.length,
@@ -247,7 +288,8 @@ class PayloadCheck {
     const timeframes = timeframesOf(checks.checked, base);
     const runsOn = base ?? timeframes[0] ?? '1h';
     checkRuleWarnings(sections, runsOn, strategy, { log, pointerOf, values });
-    if (census.nodes <= (this.#context.limits ?? WIDEST_LIMITS).nodes) this.#compare(checks, entries, exits, params, pointerOf);
+    if (census.nodes <= (this.#context.limits ?? WIDEST_LIMITS).nodes)
+      this.#compare(checks, entries, exits, params, pointerOf);
 
     const analysis = {
       ...NOTHING,
@@ -282,12 +324,23 @@ class PayloadCheck {
     const written = isMembers(this.#value) && Array.isArray(this.#value.nodes) ? this.#value.nodes.length : 0;
     const isGraph = this.#member === 'signalGraph';
     const nodes = isGraph ? Math.max(written, census.nodes) : census.nodes;
-    const places = { root, entry: `${root}/strategy/entry`, exits: `${root}/strategy/exits`, nodes: isGraph ? `${root}/nodes` : `${root}/strategy` };
+    const places = {
+      root,
+      entry: `${root}/strategy/entry`,
+      exits: `${root}/strategy/exits`,
+      nodes: isGraph ? `${root}/nodes` : `${root}/strategy`,
+    };
     checkLimits({ ...census, nodes }, this.#context.limits ?? WIDEST_LIMITS, places, this.#log);
   }
 
   /** Warnings that come from comparing what expressions are: only sound ones are compared. */
-  #compare(checks: ExpressionChecks, entries: readonly Entry[], exits: readonly Exit[], params: readonly Param[], pointerOf: PointerOf): void {
+  #compare(
+    checks: ExpressionChecks,
+    entries: readonly Entry[],
+    exits: readonly Exit[],
+    params: readonly Param[],
+    pointerOf: PointerOf,
+  ): void {
     const canonicaliser = new Canonicaliser({ keepNames: false, params: null, timezone: 'UTC' });
     const index = new ContentIndex();
     const keyOf = (expression: Expression): number => index.keyOf(canonicaliser.expression(expression));
@@ -296,7 +349,8 @@ class PayloadCheck {
     for (const entry of entries) conjunctions.checkEntry(entry);
     for (const exit of exits) conjunctions.checkExit(exit);
     for (const expression of checks.checked) {
-      if (checks.isSound(expression) && typeOfKind(expression.kind) === 'condition') conjunctions.checkLeaf(expression as Condition);
+      if (checks.isSound(expression) && typeOfKind(expression.kind) === 'condition')
+        conjunctions.checkLeaf(expression as Condition);
     }
   }
 
@@ -331,7 +385,9 @@ class PayloadCheck {
     const keys = new Map<string, number>();
     const seen = new Set<Expression>();
     const { entries, exits, risk } = sectionsOf(ast.strategy);
-    const stack = rootsOf({ entries: entries as never, exits: exits as never, risk: risk as never }).map(({ expression }) => expression).reverse();
+    const stack = rootsOf({ entries: entries as never, exits: exits as never, risk: risk as never })
+      .map(({ expression }) => expression)
+      .reverse();
     while (stack.length > 0) {
       const node = stack.pop()!;
       if (seen.has(node)) continue;
@@ -358,7 +414,10 @@ class PayloadCheck {
     this.#log.add('ALIAS_USED', from, {
       message: 'exit is another way to write exits with one element',
       suggestion: 'write "exits": [ … ]',
-      patch: [...(hasExits ? [] : [{ op: 'add', path: exits, value: [] } as const]), { op: 'move', from, path: `${exits}/-` }],
+      patch: [
+        ...(hasExits ? [] : [{ op: 'add', path: exits, value: [] } as const]),
+        { op: 'move', from, path: `${exits}/-` },
+      ],
     });
   }
 }

@@ -31,7 +31,12 @@ export class Conjunctions {
     const culprit = this.#culprit(sound);
     if (culprit !== null) {
       this.#blamed.add(culprit);
-      this.#warn('CONTRADICTION', culprit, 'this can never be true together with the rest: the entry never trades', 'loosen one of the conditions');
+      this.#warn(
+        'CONTRADICTION',
+        culprit,
+        'this can never be true together with the rest: the entry never trades',
+        'loosen one of the conditions',
+      );
     }
     this.#checkGroup(sound);
   }
@@ -54,7 +59,12 @@ export class Conjunctions {
     const verdict = isSelf || this.#blamed.has(condition) ? undefined : verdictOf(condition, this.#ranges, keyOf);
     if (verdict !== undefined) {
       const message = verdict === 'always' ? 'this is true on every bar' : 'this is true on no bar';
-      this.#warn('CONSTANT_CONDITION', condition, message, verdict === 'always' ? 'remove it' : 'check the bounds of its operands');
+      this.#warn(
+        'CONSTANT_CONDITION',
+        condition,
+        message,
+        verdict === 'always' ? 'remove it' : 'check the bounds of its operands',
+      );
     }
     if (condition.kind === 'any' || condition.kind === 'or') this.#checkAlternatives(condition.items);
   }
@@ -79,7 +89,12 @@ export class Conjunctions {
     const crosses = conjuncts.filter((one) => one.kind === 'cross' && (one.within ?? 1) === 1);
     const second = crosses.find((one) => keyOf(one) !== keyOf(crosses[0]));
     if (second !== undefined) {
-      this.#warn('SIMULTANEOUS_CROSSES', second, 'two crosses must happen on the same bar, which is rare', 'give one a `within`, or compare instead');
+      this.#warn(
+        'SIMULTANEOUS_CROSSES',
+        second,
+        'two crosses must happen on the same bar, which is rare',
+        'give one a `within`, or compare instead',
+      );
     }
   }
 
@@ -110,11 +125,17 @@ export class Conjunctions {
         const [inner, outer] = kept === 'narrower' ? [other.bounds, bounds] : [bounds, other.bounds];
         return isWithin(inner, outer) && !isWithin(outer, inner);
       });
-      if (isImplied) this.#warn('REDUNDANT_CONDITION', item, 'another condition on the same value decides this one', 'remove it');
+      if (isImplied)
+        this.#warn('REDUNDANT_CONDITION', item, 'another condition on the same value decides this one', 'remove it');
     }
   }
 
-  #warn(code: 'CONTRADICTION' | 'CONSTANT_CONDITION' | 'REDUNDANT_CONDITION' | 'SIMULTANEOUS_CROSSES', at: Condition, message: string, suggestion: string): void {
+  #warn(
+    code: 'CONTRADICTION' | 'CONSTANT_CONDITION' | 'REDUNDANT_CONDITION' | 'SIMULTANEOUS_CROSSES',
+    at: Condition,
+    message: string,
+    suggestion: string,
+  ): void {
     const { log, pointerOf } = this.#context;
     log.add(code, pointerOf(at), { message, suggestion });
   }

@@ -63,7 +63,11 @@ export class ExpressionChecks {
     const at = (...member: (string | number)[]): string => this.#context.pointerOf(node, ...member);
     if (Object.hasOwn(ALIASES, kind)) {
       const patch: PatchOperation[] = [{ op: 'replace', path: at('kind'), value: ALIASES[kind] }];
-      log.add('ALIAS_USED', at('kind'), { message: `${kind} is another name of ${ALIASES[kind]}`, suggestion: `write "${ALIASES[kind]}"`, patch });
+      log.add('ALIAS_USED', at('kind'), {
+        message: `${kind} is another name of ${ALIASES[kind]}`,
+        suggestion: `write "${ALIASES[kind]}"`,
+        patch,
+      });
     }
     let isSound = true;
     if (unavailableKinds.has(kind)) {
@@ -77,9 +81,15 @@ export class ExpressionChecks {
   #checkPlace(node: Members, at: (...member: string[]) => string): boolean {
     const { log, baseTimeframe, knownSymbols } = this.#context;
     const symbol = (node.instrument as Members | undefined)?.symbol;
-    if (typeof symbol === 'string' && knownSymbols?.has(symbol) === false) reportSymbol(symbol, at('instrument', 'symbol'), knownSymbols, log);
+    if (typeof symbol === 'string' && knownSymbols?.has(symbol) === false)
+      reportSymbol(symbol, at('instrument', 'symbol'), knownSymbols, log);
     const { timeframe } = node as { timeframe?: StoredTimeframe };
-    if (baseTimeframe === undefined || timeframe === undefined || !(TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[baseTimeframe])) return true;
+    if (
+      baseTimeframe === undefined ||
+      timeframe === undefined ||
+      !(TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[baseTimeframe])
+    )
+      return true;
     log.add('TIMEFRAME_BELOW_BASE', at('timeframe'), {
       message: `${timeframe} bars are finer than the strategy's ${baseTimeframe}`,
       suggestion: `use ${baseTimeframe} or coarser, or set defaults.timeframe to ${timeframe}`,
@@ -104,9 +114,17 @@ export class ExpressionChecks {
       case 'math':
         return this.#checkArity(node, at('args'));
       case 'rolling':
-        return node.op !== 'quantile' || node.quantile !== undefined || missing('quantile', 'op quantile needs `quantile`, the fraction in [0, 1]');
+        return (
+          node.op !== 'quantile' ||
+          node.quantile !== undefined ||
+          missing('quantile', 'op quantile needs `quantile`, the fraction in [0, 1]')
+        );
       case 'rolling_window':
-        return !COUNT_MODES.has(node.mode) || node.value !== undefined || missing('value', `mode ${String(node.mode)} needs \`value\`, the count it is compared with`);
+        return (
+          !COUNT_MODES.has(node.mode) ||
+          node.value !== undefined ||
+          missing('value', `mode ${String(node.mode)} needs \`value\`, the count it is compared with`)
+        );
       case 'sequence':
         return this.#checkSteps(node, at);
       case 'time_window':
@@ -121,7 +139,9 @@ export class ExpressionChecks {
     const { minArgs, maxArgs } = MATH_RULES[op as keyof typeof MATH_RULES];
     if (args.length >= minArgs && args.length <= maxArgs) return true;
     const wanted = minArgs === maxArgs ? `${minArgs}` : `${minArgs} to ${maxArgs}`;
-    this.#context.log.add('OUT_OF_RANGE', path, { message: `${op} takes ${wanted} args, and ${args.length} are given` });
+    this.#context.log.add('OUT_OF_RANGE', path, {
+      message: `${op} takes ${wanted} args, and ${args.length} are given`,
+    });
     return false;
   }
 
@@ -132,7 +152,9 @@ export class ExpressionChecks {
       const { minBars = 1, maxBars } = step ?? {};
       if (typeof minBars !== 'number' || typeof maxBars !== 'number' || minBars <= maxBars) continue;
       isSound = false;
-      this.#context.log.add('OUT_OF_RANGE', at('steps', i, 'maxBars'), { message: `maxBars ${maxBars} is below minBars ${minBars}` });
+      this.#context.log.add('OUT_OF_RANGE', at('steps', i, 'maxBars'), {
+        message: `maxBars ${maxBars} is below minBars ${minBars}`,
+      });
     }
     return isSound;
   }
@@ -200,7 +222,8 @@ export function checkParamUses(uses: readonly ParamUse[], params: ReadonlyMap<st
       continue;
     }
     const fault = numberFault(shape, value);
-    if (fault !== undefined) log.add(shape.code ?? 'OUT_OF_RANGE', pointer, { message: `param ${name}: ${fault.message}` });
+    if (fault !== undefined)
+      log.add(shape.code ?? 'OUT_OF_RANGE', pointer, { message: `param ${name}: ${fault.message}` });
   }
 }
 
@@ -219,7 +242,10 @@ function reportUndefined(name: string, pointer: string, names: readonly string[]
 export function reportSymbol(symbol: string, path: string, known: ReadonlySet<string>, log: IssueLog): void {
   log.add('SYMBOL_NOT_AVAILABLE', path, () => {
     const names = [...known];
-    return { message: `there is no market data of ${shown(symbol)} here`, suggestion: suggestionFor(nearestName(symbol, names), names) };
+    return {
+      message: `there is no market data of ${shown(symbol)} here`,
+      suggestion: suggestionFor(nearestName(symbol, names), names),
+    };
   });
 }
 
@@ -235,7 +261,8 @@ export function checkTimezone(timezone: string, path: string, log: IssueLog): bo
     const nearest = nearestName(timezone, zones);
     log.add('OUT_OF_RANGE', path, {
       message: `there is no time zone ${shown(timezone)}`,
-      suggestion: nearest === undefined ? 'use an IANA name, e.g. UTC or America/New_York' : `did you mean "${nearest.name}"?`,
+      suggestion:
+        nearest === undefined ? 'use an IANA name, e.g. UTC or America/New_York' : `did you mean "${nearest.name}"?`,
       patch: nearest?.isCertain === true ? [{ op: 'replace', path, value: nearest.name }] : undefined,
     });
     return false;

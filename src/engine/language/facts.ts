@@ -48,7 +48,12 @@ function allowed(relation: number, other: Range): Range {
   const lo = relation & LESS ? -Infinity : other.lo;
   const hi = relation & GREATER ? Infinity : other.hi;
   const isStrict = (relation & EQUAL) === 0;
-  return range(lo, hi, lo !== -Infinity && (isStrict || other.isLoOpen), hi !== Infinity && (isStrict || other.isHiOpen));
+  return range(
+    lo,
+    hi,
+    lo !== -Infinity && (isStrict || other.isLoOpen),
+    hi !== Infinity && (isStrict || other.isHiOpen),
+  );
 }
 
 /** What is known of the values under a conjunction. Adding says whether it can still hold. */
@@ -157,7 +162,10 @@ export class Facts {
       return x === undefined || x !== y;
     }
     const rightRange = this.#rangeOf(right);
-    return this.#bound(left, allowed(wanted, rightRange)) && this.#bound(right, allowed(flipped(wanted), this.#rangeOf(left)));
+    return (
+      this.#bound(left, allowed(wanted, rightRange)) &&
+      this.#bound(right, allowed(flipped(wanted), this.#rangeOf(left)))
+    );
   }
 }
 

@@ -94,6 +94,10 @@ export class IssueLog {
     });
   }
 
+  /** False once the hundredth error is kept: further ones are only counted, and no repair need be looked for. */
+  get keepsErrors(): boolean {
+    return this.#kept.error.length < MAX_ISSUES;
+  }
   /** Whether such an issue was found, also where it is no longer kept. */
   has(code: IssueCode): boolean {
     return this.#codes.has(code);

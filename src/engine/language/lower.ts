@@ -44,7 +44,9 @@ interface Made {
 /** The AST of a graph without errors, else its issues. Nodes used at several places are one object there. */
 export function lowerGraph(
   graph: SignalGraph,
-): { readonly ok: true; readonly strategyAst: StrategyAst } | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
+):
+  | { readonly ok: true; readonly strategyAst: StrategyAst }
+  | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
   const log = new IssueLog();
   const structure = new Structure(log);
   structure.check(GRAPH_SHAPE, graph, '/signalGraph');
@@ -166,7 +168,9 @@ export class Lowering {
     this.#depth = 0;
     this.#treeSize = 0;
     const expression =
-      node.shape === undefined ? { ...node.raw } : (this.#copy(node.shape, node.raw, node.pointer, false, node) as Members);
+      node.shape === undefined
+        ? { ...node.raw }
+        : (this.#copy(node.shape, node.raw, node.pointer, false, node) as Members);
     this.#places.set(expression, node.pointer);
     if (node.shape === undefined) this.#faulty.add(expression);
     return { expression: expression as unknown as Expression, depth: this.#depth + 1, treeSize: this.#treeSize + 1 };
@@ -189,7 +193,9 @@ export class Lowering {
       case 'either': {
         const wanted = Array.isArray(value) ? 'array' : 'object';
         const option = shape.options.find(({ type }) => type === wanted);
-        return option === undefined || typeof value !== 'object' ? value : this.#copy(option, value, pointer, isUse, owner);
+        return option === undefined || typeof value !== 'object'
+          ? value
+          : this.#copy(option, value, pointer, isUse, owner);
       }
       case 'object': {
         if (!isMembers(value)) return value;
@@ -209,7 +215,13 @@ export class Lowering {
     }
   }
 
-  #refer(of: ExpressionType, value: unknown, pointer: string, isUse: boolean, owner: Node | undefined): Expression | undefined {
+  #refer(
+    of: ExpressionType,
+    value: unknown,
+    pointer: string,
+    isUse: boolean,
+    owner: Node | undefined,
+  ): Expression | undefined {
     if (!isMembers(value)) return undefined;
     if (of === 'value' && ('const' in value || 'param' in value)) {
       const inline = 'const' in value ? { kind: 'const', value: value.const } : { kind: 'param', name: value.param };

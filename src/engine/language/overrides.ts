@@ -1,18 +1,27 @@
 // Overrides: numbers of a payload that one run changes by JSON pointer (design §3.1), without touching the payload.
 import type { StrategyAst } from './ast.ts';
 import { isParamRef } from './canonical.ts';
+import { checkStrategy } from './check.ts';
+import type { SignalGraph } from './graph.ts';
 import type { IssueLog } from './issues.ts';
+import { lowerGraph } from './lower.ts';
 import { parsePointer, pointerTo } from './pointer.ts';
 
 type Container = Record<string, unknown>;
 
-/** A copy of the payload with the numbers at those pointers changed; parts that are not changed are shared. Faults are logged. */
+/**
+ * A copy of the AST with the numbers at those pointers changed (parts that are not changed are shared), checked as a whole. Pointers lead
+ * into `/strategyAst`, into the AST from its root (`/strategy/…`), or into `/signalGraph`, which is then lowered anew. Faults are logged.
+ */
 export function applyOverrides(
   ast: StrategyAst,
+  signalGraph: SignalGraph | undefined,
   overrides: Readonly<Record<string, number>>,
   log: IssueLog,
 ): StrategyAst {
-  let changed: unknown = ast;
+  const payloads: Container = { strategyAst: ast, ...(signalGraph === undefined ? {} : { signalGraph }) };
+  let changed: unknown = payloads;
+  const places = new Map<string, string>();
   for (const [pointer, value] of Object.entries(overrides)) {
     const path = pointerTo('/config/overrides', pointer);
     const segments = parsePointer(pointer);
@@ -23,16 +32,32 @@ export function applyOverrides(
       });
       continue;
     }
-    const below = segments[0] === 'strategyAst' ? segments.slice(1) : segments;
-    const set = withNumber(changed, below, value);
+    const full =
+      segments[0] === 'strategyAst' || segments[0] === 'signalGraph' ? segments : ['strategyAst', ...segments];
+    const set = withNumber(changed, full, value);
     if (set === undefined) {
       log.add('OUT_OF_RANGE', path, {
         message: `there is no number at ${pointer}`,
-        suggestion: 'point at a number of the strategyAst, e.g. /strategyAst/strategy/risk/stopLoss/value',
+        suggestion: 'point at a number of the payload, e.g. /strategyAst/strategy/risk/stopLoss/value',
       });
     } else changed = set;
+    places.set(pointerTo('', ...full), path);
   }
-  return changed as StrategyAst;
+  const { strategyAst, signalGraph: graph } = changed as { strategyAst: StrategyAst; signalGraph?: SignalGraph };
+  const made = graph === signalGraph ? strategyAst : lowered(graph!, log, places);
+  if (log.errorCount > 0 || made === undefined) return ast;
+  for (const issue of checkStrategy({ strategyAst: made }).issues) {
+    if (issue.severity === 'error') log.add(issue.code, places.get(issue.path) ?? issue.path, issue);
+  }
+  return made;
+}
+
+function lowered(graph: SignalGraph, log: IssueLog, places: ReadonlyMap<string, string>): StrategyAst | undefined {
+  const result = lowerGraph(graph);
+  if (result.ok) return result.strategyAst;
+  for (const issue of result.issues)
+    if (issue.severity === 'error') log.add(issue.code, places.get(issue.path) ?? issue.path, issue);
+  return undefined;
 }
 
 /** `container` with the number (or parameter) at the path replaced; undefined when there is none. */
@@ -41,6 +66,6 @@ function withNumber(container: unknown, path: readonly string[], value: number):
   if (typeof container !== 'object' || container === null || !Object.hasOwn(container, path[0])) return undefined;
   const below = withNumber((container as Container)[path[0]], path.slice(1), value);
   if (below === undefined) return undefined;
-  if (Array.isArray(container)) return container.map((item, i) => (String(i) === path[0] ? below : item));
+  if (Array.isArray(container)) return container.map((item: unknown, i) => (String(i) === path[0] ? below : item));
   return { ...container, [path[0]]: below };
 }

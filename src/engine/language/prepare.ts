@@ -2,6 +2,7 @@
 import { TIMEFRAME_MS, type StoredTimeframe } from '../columns/bars.ts';
 import type { Expression, RunnableStrategy, Settings, StrategyAst } from './ast.ts';
 import type { CanonicalRules } from './canonical.ts';
+import type { SignalGraph } from './graph.ts';
 import { IssueLog, type ValidationIssue } from './issues.ts';
 import { locate } from './locate.ts';
 import { applyOverrides } from './overrides.ts';
@@ -14,12 +15,14 @@ import { childrenOf, rootsOf } from './visit.ts';
 export interface RunInputs {
   /** `config.params`: param name → value; absent ones are at their default. */
   readonly params?: GivenParams;
-  /** `config.overrides`: JSON pointer into the payload (`/strategyAst/…`, or `/strategy/…` from its root) → number. */
+  /** `config.overrides`: JSON pointer into the payload (`/strategyAst/…`, `/strategy/…` from its root, `/signalGraph/…`) → number. */
   readonly overrides?: Readonly<Record<string, number>>;
 }
 export interface PrepareContext {
   /** The base timeframe of the run; nodes may not be finer. */
   readonly timeframe?: StoredTimeframe;
+  /** The graph the strategy was sent as, for overrides that point into it. */
+  readonly signalGraph?: SignalGraph;
 }
 export type Prepared =
   | { readonly ok: true; readonly strategy: RunnableStrategy }
@@ -41,7 +44,7 @@ export function prepareStrategy(
   const { params = {}, overrides = {} } = inputs;
   const log = new IssueLog();
   const isPlain = isEmpty(params) && isEmpty(overrides);
-  const ast = isEmpty(overrides) ? strategyAst : applyOverrides(strategyAst, overrides, log);
+  const ast = isEmpty(overrides) ? strategyAst : applyOverrides(strategyAst, context.signalGraph, overrides, log);
   let rules = isPlain ? plainRules.get(strategyAst) : undefined;
   if (rules === undefined && log.errorCount === 0) {
     const values = resolveParams(ast.strategy.params ?? [], params, log);

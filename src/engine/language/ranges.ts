@@ -12,11 +12,17 @@ export interface Range {
   readonly isHiOpen: boolean;
 }
 
-export const range = (lo: number, hi: number, isLoOpen = false, isHiOpen = false): Range => ({ lo, hi, isLoOpen, isHiOpen });
+export const range = (lo: number, hi: number, isLoOpen = false, isHiOpen = false): Range => ({
+  lo,
+  hi,
+  isLoOpen,
+  isHiOpen,
+});
 export const EVERYTHING = range(-Infinity, Infinity);
 const NOT_NEGATIVE = range(0, Infinity);
 
-export const isEmpty = ({ lo, hi, isLoOpen, isHiOpen }: Range): boolean => lo > hi || (lo === hi && (isLoOpen || isHiOpen));
+export const isEmpty = ({ lo, hi, isLoOpen, isHiOpen }: Range): boolean =>
+  lo > hi || (lo === hi && (isLoOpen || isHiOpen));
 /** The one number it holds, undefined when there are more. */
 export const pointOf = ({ lo, hi }: Range): number | undefined => (lo === hi && Number.isFinite(lo) ? lo : undefined);
 
@@ -35,7 +41,9 @@ export function isWithin(a: Range, b: Range): boolean {
 }
 
 const hull = (ranges: readonly Range[]): Range =>
-  ranges.length === 0 ? EVERYTHING : range(Math.min(...ranges.map(({ lo }) => lo)), Math.max(...ranges.map(({ hi }) => hi)));
+  ranges.length === 0
+    ? EVERYTHING
+    : range(Math.min(...ranges.map(({ lo }) => lo)), Math.max(...ranges.map(({ hi }) => hi)));
 
 /** Clock fields (day_of_week is 1 Monday … 7 Sunday); years are open. */
 const TIME_RANGES: Readonly<Record<string, Range>> = {
@@ -54,7 +62,8 @@ const STATE_RANGES: Readonly<Record<string, Range>> = {
 /** State fields that may be negative; every other is a count, a size, a price or a drawdown. */
 const SIGNED_STATE = /pnl|balance|equity|collateral|mae|mfe|utilization/;
 /** State fields and rolling results that are whole numbers, so that `eq` on them is meant. */
-const DISCRETE_STATE = /^(position_exists|position_side|position_bars_.*|open_positions_count|trades_count_.*|.*_streak)$/;
+const DISCRETE_STATE =
+  /^(position_exists|position_side|position_bars_.*|open_positions_count|trades_count_.*|.*_streak)$/;
 
 /** Values of which `eq` and `neq` are no accident: counts, flags, clock fields, constants rounded to whole numbers. */
 export function isDiscrete(expression: Expression): boolean {
@@ -137,7 +146,8 @@ export class Ranges {
         return STATE_RANGES[value.field] ?? (SIGNED_STATE.test(value.field) ? EVERYTHING : NOT_NEGATIVE);
       case 'indicator': {
         const output = outputOf(value);
-        if (output?.min !== undefined || output?.max !== undefined) return range(output.min ?? -Infinity, output.max ?? Infinity);
+        if (output?.min !== undefined || output?.max !== undefined)
+          return range(output.min ?? -Infinity, output.max ?? Infinity);
         return EVERYTHING;
       }
       case 'rolling':
@@ -187,7 +197,16 @@ export class Ranges {
     const [a, b = EVERYTHING, c = EVERYTHING] = ranges;
     switch (op) {
       case 'add':
-        return range(sum(ranges.map(({ lo }) => lo), -Infinity), sum(ranges.map(({ hi }) => hi), Infinity));
+        return range(
+          sum(
+            ranges.map(({ lo }) => lo),
+            -Infinity,
+          ),
+          sum(
+            ranges.map(({ hi }) => hi),
+            Infinity,
+          ),
+        );
       case 'sub':
         return range(
           sum([a.lo, ...ranges.slice(1).map(({ hi }) => -hi)], -Infinity),
@@ -230,6 +249,8 @@ function sum(terms: readonly number[], unknown: number): number {
 }
 
 function product(a: Range, b: Range): Range {
-  const corners = [a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi].map((corner) => (Number.isNaN(corner) ? 0 : corner));
+  const corners = [a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi].map((corner) =>
+    Number.isNaN(corner) ? 0 : corner,
+  );
   return range(Math.min(...corners), Math.max(...corners));
 }

@@ -5,7 +5,12 @@ import type { IssueLog } from './issues.ts';
 import { checkRules, sectionsOf, type PointerOf } from './rules.ts';
 
 /** The rules of a strategy without errors, its params replaced by `values`. What a value breaks is logged. */
-export function concreteRules(ast: StrategyAst, values: ParamValues, log: IssueLog, pointerOf: PointerOf): CanonicalRules {
+export function concreteRules(
+  ast: StrategyAst,
+  values: ParamValues,
+  log: IssueLog,
+  pointerOf: PointerOf,
+): CanonicalRules {
   const canonicaliser = new Canonicaliser({
     keepNames: true,
     params: values,

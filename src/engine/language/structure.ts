@@ -72,7 +72,13 @@ export class Structure {
     }
   }
 
-  #fault(code: IssueCode, pointer: string, message: string, suggestion?: string, patch?: readonly PatchOperation[]): false {
+  #fault(
+    code: IssueCode,
+    pointer: string,
+    message: string,
+    suggestion?: string,
+    patch?: readonly PatchOperation[],
+  ): false {
     this.#log.add(code, pointer, { message, suggestion, patch });
     return false;
   }
@@ -109,7 +115,7 @@ export class Structure {
   /** Grammar names that a misspelt member certainly meant, each taken once. */
   #renamed(shape: ObjectShape, value: Members, unknown: readonly string[]): Map<string, { written: string }> {
     const renamed = new Map<string, { written: string }>();
-    for (const written of unknown.slice(0, MAX_RENAMES)) {
+    for (const written of this.#log.keepsErrors ? unknown.slice(0, MAX_RENAMES) : []) {
       const free = [...shape.fields.keys()].filter((name) => value[name] === undefined && !renamed.has(name));
       const nearest = nearestName(written, free);
       if (nearest?.isCertain === true) renamed.set(nearest.name, { written });
@@ -154,7 +160,12 @@ export class Structure {
       const isNumber = of === 'value' && typeof value === 'number' && Number.isFinite(value);
       return this.#mismatch(pointer, wanted, value, isNumber ? { value: { kind: 'const', value } } : undefined);
     }
-    if (of === 'value' && value.kind === undefined && typeof value.param === 'string' && Object.keys(value).length === 1) {
+    if (
+      of === 'value' &&
+      value.kind === undefined &&
+      typeof value.param === 'string' &&
+      Object.keys(value).length === 1
+    ) {
       return this.#mismatch(pointer, wanted, value, { value: { kind: 'param', name: value.param } });
     }
     const { kind } = value;
@@ -181,14 +192,22 @@ export class Structure {
     if (!isMembers(value)) return this.#mismatch(pointer, wanted, value);
     const names = Object.keys(value);
     if (typeof value.kind === 'string') {
-      return this.#fault('TYPE_MISMATCH', pointer, `this must be ${wanted}`, 'put the expression into `nodes` and refer to its id');
+      return this.#fault(
+        'TYPE_MISMATCH',
+        pointer,
+        `this must be ${wanted}`,
+        'put the expression into `nodes` and refer to its id',
+      );
     }
     if (names.length !== 1) return this.#mismatch(pointer, wanted, value);
     const at = pointerTo(pointer, names[0]);
     if (names[0] === 'ref') return typeof value.ref === 'string' || this.#mismatch(at, 'a node id', value.ref);
     if (of === 'value' && names[0] === 'const') return this.check(ANY_NUMBER, value.const, at);
     if (of === 'value' && names[0] === 'param') return this.#paramRef(value, null, pointer);
-    const patch = nearestName(names[0], ['ref'])?.isCertain === true ? [{ op: 'move', from: at, path: pointerTo(pointer, 'ref') } as const] : undefined;
+    const patch =
+      nearestName(names[0], ['ref'])?.isCertain === true
+        ? [{ op: 'move', from: at, path: pointerTo(pointer, 'ref') } as const]
+        : undefined;
     return this.#fault('UNKNOWN_FIELD', at, `this must be ${wanted}, not ${shown(value)}`, undefined, patch);
   }
 
@@ -209,16 +228,22 @@ export class Structure {
     const path = pointerTo(pointer, key);
     const names = [...options.keys()];
     if (tag === undefined) {
-      const fits = names.filter((name) => fitsShape(options.get(name)!, value, key));
+      const fits = (this.#log.keepsErrors ? names : []).filter((name) => fitsShape(options.get(name)!, value, key));
       const patch = fits.length === 1 ? [{ op: 'add', path, value: fits[0] } as const] : undefined;
-      this.#fault('MISSING_FIELD', path, `${key} is missing`, suggestionFor(patch && { name: fits[0], isCertain: true }, names), patch);
+      this.#fault(
+        'MISSING_FIELD',
+        path,
+        `${key} is missing`,
+        suggestionFor(patch && { name: fits[0], isCertain: true }, names),
+        patch,
+      );
       return fits.length === 1 ? withAnyTag(options.get(fits[0])!, key) : undefined;
     }
     if (typeof tag !== 'string') {
       this.#mismatch(path, 'text', tag);
       return undefined;
     }
-    const nearest = nearestName(tag, names);
+    const nearest = this.#log.keepsErrors ? nearestName(tag, names) : undefined;
     const isCertain = nearest?.isCertain === true;
     const patch = isCertain ? [{ op: 'replace', path, value: nearest.name } as const] : undefined;
     const code = key === 'kind' ? 'UNKNOWN_NODE_KIND' : (shape.code ?? 'OUT_OF_RANGE');
@@ -233,12 +258,24 @@ export class Structure {
       // Where text may stand as well, the argument's own definition says what the parameter must be.
       return this.#paramRef(value, find('string') === undefined ? (number ?? null) : null, pointer);
     }
-    const wanted = typeof value === 'object' ? (Array.isArray(value) ? 'array' : value === null ? undefined : 'object') : typeof value;
+    const wanted =
+      typeof value === 'object'
+        ? Array.isArray(value)
+          ? 'array'
+          : value === null
+            ? undefined
+            : 'object'
+        : typeof value;
     const option = options.find(({ type }) => type === wanted);
     if (option !== undefined) return this.check(option, value, pointer, name);
     const numeric = number === undefined || number === null ? undefined : numericText(value);
     const isRepair = numeric !== undefined && numberFault(number!, numeric) === undefined;
-    return this.#mismatch(pointer, options.map(expected).join(' or '), value, isRepair ? { value: numeric } : undefined);
+    return this.#mismatch(
+      pointer,
+      options.map(expected).join(' or '),
+      value,
+      isRepair ? { value: numeric } : undefined,
+    );
   }
 
   #paramRef(value: Members, shape: ParamUse['shape'], pointer: string): boolean {
@@ -259,7 +296,11 @@ export class Structure {
       if (!this.check(shape.item, item, pointerTo(pointer, i), name)) isSound = false;
     }
     if (value.length <= shape.max) return isSound;
-    return this.#fault(shape.code ?? 'OUT_OF_RANGE', pointer, `${name} takes at most ${shape.max}, and has ${value.length}`);
+    return this.#fault(
+      shape.code ?? 'OUT_OF_RANGE',
+      pointer,
+      `${name} takes at most ${shape.max}, and has ${value.length}`,
+    );
   }
 
   #record(item: Shape, value: unknown, pointer: string): boolean {
@@ -276,19 +317,38 @@ export class Structure {
     if (values.includes(value as string)) return true;
     if (isLiteral && name === 'kind') {
       const patch = [{ op: 'replace', path: pointer, value: values[0] } as const];
-      return this.#fault('UNKNOWN_NODE_KIND', pointer, `kind must be ${shown(values[0])} here, not ${shown(value)}`, undefined, patch);
+      return this.#fault(
+        'UNKNOWN_NODE_KIND',
+        pointer,
+        `kind must be ${shown(values[0])} here, not ${shown(value)}`,
+        undefined,
+        patch,
+      );
     }
     const sameNumber = values.find((one) => typeof one === 'number' && numericText(value) === one);
     if (isLiteral && typeof values[0] === 'number') {
-      const patch = sameNumber === undefined ? undefined : [{ op: 'replace', path: pointer, value: sameNumber } as const];
-      return this.#fault(code ?? 'OUT_OF_RANGE', pointer, `${name} must be ${values[0]}, not ${shown(value)}`, undefined, patch);
+      const patch =
+        sameNumber === undefined ? undefined : [{ op: 'replace', path: pointer, value: sameNumber } as const];
+      return this.#fault(
+        code ?? 'OUT_OF_RANGE',
+        pointer,
+        `${name} must be ${values[0]}, not ${shown(value)}`,
+        undefined,
+        patch,
+      );
     }
-    if (typeof value !== 'string') return this.#fault(isLiteral && code !== undefined ? code : 'TYPE_MISMATCH', pointer, `${name} must be ${expected(shape)}, not ${shown(value)}`);
+    if (typeof value !== 'string')
+      return this.#fault(
+        isLiteral && code !== undefined ? code : 'TYPE_MISMATCH',
+        pointer,
+        `${name} must be ${expected(shape)}, not ${shown(value)}`,
+      );
     this.#log.add(code ?? 'OUT_OF_RANGE', pointer, () => {
       const words = values as readonly string[];
       const synonym = synonymIn(value, words);
       const nearest = synonym === undefined ? nearestName(value, words) : { name: synonym, isCertain: true };
-      const patch = nearest?.isCertain === true ? [{ op: 'replace', path: pointer, value: nearest.name } as const] : undefined;
+      const patch =
+        nearest?.isCertain === true ? [{ op: 'replace', path: pointer, value: nearest.name } as const] : undefined;
       return { message: `${name} has no choice ${shown(value)}`, suggestion: suggestionFor(nearest, words), patch };
     });
     return false;
@@ -302,15 +362,18 @@ export class Structure {
     }
     const fault = numberFault(shape, value);
     if (fault === undefined) return true;
-    const patch = fault.nearest === undefined ? undefined : [{ op: 'replace', path: pointer, value: fault.nearest } as const];
+    const patch =
+      fault.nearest === undefined ? undefined : [{ op: 'replace', path: pointer, value: fault.nearest } as const];
     const suggestion = fault.nearest === undefined ? `give ${expected(shape)}` : `use ${fault.nearest}`;
     return this.#fault(shape.code ?? 'OUT_OF_RANGE', pointer, `this ${fault.message}`, suggestion, patch);
   }
 
   #string(shape: Shape & { type: 'string' }, value: unknown, pointer: string): boolean {
     if (typeof value !== 'string') return this.#mismatch(pointer, 'text', value);
-    if (value.length < shape.min) return this.#fault('OUT_OF_RANGE', pointer, `this must have at least ${shape.min} character`);
-    if (value.length > shape.max) return this.#fault('OUT_OF_RANGE', pointer, `this must have at most ${shape.max} characters`);
+    if (value.length < shape.min)
+      return this.#fault('OUT_OF_RANGE', pointer, `this must have at least ${shape.min} character`);
+    if (value.length > shape.max)
+      return this.#fault('OUT_OF_RANGE', pointer, `this must have at most ${shape.max} characters`);
     if (shape.pattern !== null && !shape.pattern.test(value)) {
       return this.#fault('OUT_OF_RANGE', pointer, `${shown(value)} does not fit`, shape.hint || undefined);
     }
@@ -320,7 +383,13 @@ export class Structure {
 
 /** Misspelt members looked at in one object: more than the grammar has anywhere, and a hostile object can have a million. */
 const MAX_RENAMES = 32;
-const ANY_NUMBER: NumberShape = { type: 'number', isInteger: false, min: -Number.MAX_VALUE, max: Number.MAX_VALUE, isMinExclusive: false };
+const ANY_NUMBER: NumberShape = {
+  type: 'number',
+  isInteger: false,
+  min: -Number.MAX_VALUE,
+  max: Number.MAX_VALUE,
+  isMinExclusive: false,
+};
 
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -383,7 +452,8 @@ export function expected(shape: Shape): string {
 const MAX_SHOWN = 60;
 /** A payload's value as a message may show it: short, and nothing of it expanded. */
 export function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
   if (Array.isArray(value)) return 'a list';
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

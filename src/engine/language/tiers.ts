@@ -15,7 +15,13 @@ export interface LanguageLimits {
 }
 
 /** Without a tier (the command line), those of the largest one. */
-export const WIDEST_LIMITS: LanguageLimits = { entryConditions: 100, exitConditions: 100, exits: 20, nodes: 1_024, depth: 32 };
+export const WIDEST_LIMITS: LanguageLimits = {
+  entryConditions: 100,
+  exitConditions: 100,
+  exits: 20,
+  nodes: 1_024,
+  depth: 32,
+};
 
 /** A condition, for limits, is one of these (design §3.4). */
 const LEAF_KINDS: ReadonlySet<string> = new Set([
@@ -31,7 +37,12 @@ export interface Census {
 }
 
 /** Counts expressions, each object once: a node used twice is one node. */
-export function countExpressions(entries: readonly Expression[], exits: readonly Expression[], others: readonly Expression[], exitCount: number): Census {
+export function countExpressions(
+  entries: readonly Expression[],
+  exits: readonly Expression[],
+  others: readonly Expression[],
+  exitCount: number,
+): Census {
   const all = new Set<Expression>();
   const depths = new Map<Expression, number>();
   const leavesOf = (roots: readonly Expression[]): number => {
@@ -64,9 +75,18 @@ export interface LimitPlaces {
 }
 
 export function checkLimits(census: Census, limits: LanguageLimits, places: LimitPlaces, log: IssueLog): void {
-  const over = (code: 'TIER_LIMIT_CONDITIONS' | 'TIER_LIMIT_NODES' | 'TIER_LIMIT_EXITS' | 'PAYLOAD_TOO_DEEP', path: string, what: string, count: number, limit: number): void => {
+  const over = (
+    code: 'TIER_LIMIT_CONDITIONS' | 'TIER_LIMIT_NODES' | 'TIER_LIMIT_EXITS' | 'PAYLOAD_TOO_DEEP',
+    path: string,
+    what: string,
+    count: number,
+    limit: number,
+  ): void => {
     if (count <= limit) return;
-    log.add(code, path, { message: `${count} ${what}, and this tier allows ${limit}`, suggestion: 'simplify the strategy, or upgrade the plan' });
+    log.add(code, path, {
+      message: `${count} ${what}, and this tier allows ${limit}`,
+      suggestion: 'simplify the strategy, or upgrade the plan',
+    });
   };
   over('TIER_LIMIT_CONDITIONS', places.entry, 'entry conditions', census.entryConditions, limits.entryConditions);
   over('TIER_LIMIT_CONDITIONS', places.exits, 'exit conditions', census.exitConditions, limits.exitConditions);

@@ -31,7 +31,8 @@ const CHILD_SLOTS: ReadonlyMap<string, readonly Slot[]> = new Map(
 /** An object of a kind of the language, whatever else is wrong with it. */
 const isExpression = (value: unknown): value is Expression =>
   typeof value === 'object' && value !== null && typeOfKind((value as { kind?: unknown }).kind) !== undefined;
-const listOf = <T>(value: readonly T[] | undefined): readonly T[] => (Array.isArray(value) ? (value as readonly T[]) : []);
+const listOf = <T>(value: readonly T[] | undefined): readonly T[] =>
+  Array.isArray(value) ? (value as readonly T[]) : [];
 
 /** The expressions directly below one, in the order of the grammar; absent and malformed ones (of a payload with faults) are passed over. */
 export function childSlots(expression: Expression): Child[] {

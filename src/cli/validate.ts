@@ -1,0 +1,50 @@
+// candlepool validate: every issue of a strategy file, with no server and no database.
+import type { Command } from 'commander';
+import { checkStrategy, type CheckOutcome, type ValidationIssue } from '../engine/language/index.ts';
+import { printJson, printLine, printTable, withJson } from './output.ts';
+import { readJsonObject, readStrategyFile } from './strategyFile.ts';
+
+interface Options {
+  readonly strategy: string;
+  readonly settings?: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  withJson(
+    program
+      .command('validate')
+      .description('check a strategy file: exit code 0 when it is valid, 1 when it is not')
+      .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
+      .option('--settings <file>', 'settings; default those of the request body, else none'),
+  ).action(validate);
+}
+
+async function validate(options: Options): Promise<void> {
+  const { settings: inBody, ...payloads } = await readStrategyFile(options.strategy);
+  const settings = options.settings === undefined ? (inBody ?? {}) : await readJsonObject(options.settings);
+  const outcome = checkStrategy({ ...payloads, settings });
+  if (!outcome.valid) process.exitCode = 1;
+  if (options.json) printJson(outcome);
+  else printOutcome(outcome);
+}
+
+function printOutcome({ valid, summary, issues, issueCount, analysis }: CheckOutcome): void {
+  printTable<ValidationIssue>(
+    [
+      { title: 'severity', value: ({ severity }) => severity },
+      { title: 'code', value: ({ code }) => code },
+      { title: 'path', value: ({ path }) => path },
+      { title: 'message', value: ({ message }) => message },
+      { title: 'suggestion', value: ({ suggestion }) => suggestion ?? '' },
+    ],
+    issues,
+  );
+  if (issueCount > issues.length) printLine(`… and ${issueCount - issues.length} more`);
+  const counts = `${count(summary.errors, 'error')}, ${count(summary.warnings, 'warning')}`;
+  const size = `${count(analysis.nodeCount, 'node')}, ${count(analysis.conditionCount, 'condition')}`;
+  const lookback = analysis.inferredLookback === null ? '' : `, looks back ${count(analysis.inferredLookback, 'bar')}`;
+  printLine(`${valid ? 'valid' : 'not valid'}: ${counts} (${size}${lookback})`);
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
