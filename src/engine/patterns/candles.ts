@@ -6,6 +6,8 @@ export interface Candles {
   readonly high: Float64Array;
   readonly low: Float64Array;
   readonly close: Float64Array;
+  /** Filled as yardsticks ask. */
+  readonly parts: Partial<Record<Yardstick['part'], Float64Array>>;
 }
 
 export const candlesOf = (open: Float64Array, high: Float64Array, low: Float64Array, close: Float64Array): Candles => ({
@@ -14,6 +16,7 @@ export const candlesOf = (open: Float64Array, high: Float64Array, low: Float64Ar
   high,
   low,
   close,
+  parts: {},
 });
 
 // Parts of a candle. A candle that closes where it opened is white, as in TA-Lib.
@@ -58,11 +61,18 @@ export const EQUAL: Yardstick = { part: 'highLow', period: 5, factor: 0.05 };
 export const longShadow = body;
 export const veryLongShadow = (c: Candles, i: number): number => 2 * body(c, i);
 
-const PARTS: Readonly<Record<Yardstick['part'], (c: Candles, i: number) => number>> = {
-  body,
-  highLow: (c, i) => c.high[i] - c.low[i],
-  shadows: (c, i) => upperShadow(c, i) + lowerShadow(c, i),
-};
+/** The part of every candle, computed once for all yardsticks of a pattern that measure it. */
+function partColumn(c: Candles, part: Yardstick['part']): Float64Array {
+  const known = c.parts[part];
+  if (known !== undefined) return known;
+  const column = new Float64Array(c.length);
+  const { open, high, low, close } = c;
+  if (part === 'body') for (let i = 0; i < column.length; i++) column[i] = Math.abs(close[i] - open[i]);
+  else if (part === 'highLow') for (let i = 0; i < column.length; i++) column[i] = high[i] - low[i];
+  else for (let i = 0; i < column.length; i++) column[i] = upperShadow(c, i) + lowerShadow(c, i);
+  c.parts[part] = column;
+  return column;
+}
 
 /**
  * The yardstick for each candle from `from` on (rows before are 0), from the candles before it alone.
@@ -72,14 +82,14 @@ const PARTS: Readonly<Record<Yardstick['part'], (c: Candles, i: number) => numbe
  * pattern's lookback less the candle's place in the pattern), then `sum += entering - leaving`. Starting elsewhere gives other last bits.
  */
 export function yardstick(c: Candles, { part, period, factor }: Yardstick, from: number): Float64Array {
-  const measure = PARTS[part];
+  const column = partColumn(c, part);
   const out = new Float64Array(c.length);
   const divisor = part === 'shadows' ? 2 : 1;
   let sum = 0;
-  for (let i = from - period; i < from; i++) sum += measure(c, i);
-  for (let i = from; i < c.length; i++) {
+  for (let i = from - period; i < from; i++) sum += column[i];
+  for (let i = from; i < out.length; i++) {
     out[i] = (factor * (sum / period)) / divisor;
-    sum += measure(c, i) - measure(c, i - period);
+    sum += column[i] - column[i - period];
   }
   return out;
 }

@@ -11,8 +11,17 @@ import {
   lowerShadow,
   upperShadow,
   yardstick,
+  type Candles,
 } from './candles.ts';
 import { definePattern } from './definition.ts';
+
+/** A short body at the upper end: a long lower shadow, hardly an upper one. */
+const isHammer = (c: Candles, i: number, short: Float64Array, veryShort: Float64Array): boolean =>
+  body(c, i) < short[i] && lowerShadow(c, i) > longShadow(c, i) && upperShadow(c, i) < veryShort[i];
+
+/** A short body at the lower end: a long upper shadow, hardly a lower one. */
+const isInvertedHammer = (c: Candles, i: number, short: Float64Array, veryShort: Float64Array): boolean =>
+  body(c, i) < short[i] && upperShadow(c, i) > longShadow(c, i) && lowerShadow(c, i) < veryShort[i];
 
 const hammer = definePattern({
   id: 'hammer',
@@ -26,13 +35,7 @@ const hammer = definePattern({
     const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
     const near = yardstick(c, NEAR, first - 1);
     for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) < short[i] &&
-        lowerShadow(c, i) > longShadow(c, i) &&
-        upperShadow(c, i) < veryShort[i] &&
-        bodyBottom(c, i) <= c.low[i - 1] + near[i - 1]
-          ? 100
-          : 0;
+      out[i] = isHammer(c, i, short, veryShort) && bodyBottom(c, i) <= c.low[i - 1] + near[i - 1] ? 100 : 0;
   },
 });
 
@@ -48,13 +51,7 @@ const hangingMan = definePattern({
     const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
     const near = yardstick(c, NEAR, first - 1);
     for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) < short[i] &&
-        lowerShadow(c, i) > longShadow(c, i) &&
-        upperShadow(c, i) < veryShort[i] &&
-        bodyBottom(c, i) >= c.high[i - 1] - near[i - 1]
-          ? -100
-          : 0;
+      out[i] = isHammer(c, i, short, veryShort) && bodyBottom(c, i) >= c.high[i - 1] - near[i - 1] ? -100 : 0;
   },
 });
 
@@ -69,13 +66,7 @@ const invertedHammer = definePattern({
     const short = yardstick(c, BODY_SHORT, first);
     const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) < short[i] &&
-        upperShadow(c, i) > longShadow(c, i) &&
-        lowerShadow(c, i) < veryShort[i] &&
-        bodyGapDown(c, i, i - 1)
-          ? 100
-          : 0;
+      out[i] = isInvertedHammer(c, i, short, veryShort) && bodyGapDown(c, i, i - 1) ? 100 : 0;
   },
 });
 
@@ -90,13 +81,7 @@ const shootingStar = definePattern({
     const short = yardstick(c, BODY_SHORT, first);
     const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) < short[i] &&
-        upperShadow(c, i) > longShadow(c, i) &&
-        lowerShadow(c, i) < veryShort[i] &&
-        bodyGapUp(c, i, i - 1)
-          ? -100
-          : 0;
+      out[i] = isInvertedHammer(c, i, short, veryShort) && bodyGapUp(c, i, i - 1) ? -100 : 0;
   },
 });
 
