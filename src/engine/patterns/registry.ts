@@ -30,9 +30,9 @@ export const PATTERNS: readonly PatternDefinition[] = [
 
 const byName = new Map<string, PatternDefinition>(
   PATTERNS.flatMap((pattern) =>
-    [pattern.id, ...pattern.aliases, pattern.talib].map((name) => [name, pattern] as const),
+    [pattern.id, ...pattern.aliases, pattern.talib].map((name) => [name.toLowerCase(), pattern] as const),
   ),
 );
 
-/** The pattern of that id, alias or TA-Lib name (`CDLDOJI`); names are exact. */
-export const findPattern = (name: string): PatternDefinition | undefined => byName.get(name);
+/** By id, alias or TA-Lib's function name (`CDLDOJI`), in any case. */
+export const findPattern = (name: string): PatternDefinition | undefined => byName.get(name.toLowerCase());

@@ -30,12 +30,13 @@ describe('the pattern registry', () => {
     }
   });
 
-  it('finds a pattern by id, alias and TA-Lib name, and nothing else', () => {
+  it('finds a pattern by id, alias and TA-Lib name in any case, and nothing else', () => {
     const piercing = PATTERNS.find((pattern) => pattern.id === 'piercing');
     expect(findPattern('piercing')).toBe(piercing);
     expect(findPattern('piercing_line')).toBe(piercing);
     expect(findPattern('CDLPIERCING')).toBe(piercing);
-    for (const name of ['', 'Piercing', 'constructor', '__proto__', 'CDL']) expect(findPattern(name)).toBeUndefined();
+    expect(findPattern('Piercing')).toBe(piercing);
+    for (const name of ['', 'piercings', 'constructor', '__proto__', 'CDL']) expect(findPattern(name)).toBeUndefined();
   });
 
   it('gives the seven patterns of TA-Lib that take a penetration that argument, with its defaults', () => {
