@@ -14,6 +14,7 @@ import { describeRoutes, openapiRoute } from './openapi.ts';
 import { problem } from './problems.ts';
 import { limitRates } from './rateLimits.ts';
 import { apiKeyRoutes } from './routes/apiKeys.ts';
+import { backtestRoutes } from './routes/backtests.ts';
 import { capabilitiesRoutes } from './routes/capabilities.ts';
 import { healthRoutes } from './routes/health.ts';
 import { managementRoutes } from './routes/management.ts';
@@ -28,13 +29,17 @@ import type { App, Services } from './services.ts';
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /**
- * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given: the caller ends `services.sql`.
+ * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given: the caller ends `services.sql`. `putMore` puts
+ * routes beside ours (a test's probes), under the same hooks.
  *
  * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `putRoutes` below. Each
  * route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring` (z.strictObject) and `response`, and a
  * short handler that throws `problem(CODE, …)`. Path ids go through `pathId`, lists through `listQuery`, POSTs through `answerOnce`.
  */
-export async function buildApp(services: Services): Promise<App> {
+export async function buildApp(
+  services: Services,
+  putMore: (app: App) => Promise<void> = async () => {},
+): Promise<App> {
   // Named by Fastify's own type, or the app would have ours as its logger and no longer be an App.
   const log: FastifyBaseLogger = services.log;
   const app: App = fastify({
@@ -71,6 +76,7 @@ export async function buildApp(services: Services): Promise<App> {
     app.rateLimits.charge({ keyId: apiKeyId, tier }, reply);
   });
   await putRoutes(app, services);
+  await putMore(app);
   await app.ready();
   return app;
 }
@@ -83,6 +89,7 @@ async function putRoutes(app: App, services: Services): Promise<void> {
   await capabilitiesRoutes(app, services);
   await templateRoutes(app, services);
   await strategyRoutes(app, services);
+  await backtestRoutes(app, services);
   await marketDataRoutes(app, services);
   await managementRoutes(app, services);
   await apiKeyRoutes(app, services);

@@ -62,6 +62,23 @@ export async function answerOnce<Body>(
   return sendAnswer(reply, answer) as Body;
 }
 
+/**
+ * The same for work that takes longer than a transaction may hold a connection, answered with 200: it is done first, and its answer kept
+ * afterwards. A repeated request does it again and still gets the first answer, so it must be harmless to do twice.
+ */
+export async function answerAfter<Body>(
+  services: Pick<Services, 'sql'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: () => Promise<Body>,
+): Promise<Body> {
+  const [done] = await Promise.allSettled([work()]);
+  return answerOnce(services, request, reply, async () => {
+    if (done.status === 'rejected') throw done.reason;
+    return { status: 200, body: done.value };
+  });
+}
+
 /** Workspace and path make the key; a request without a caller never gets here. */
 function keyOf(request: FastifyRequest): AnswerKey | undefined {
   const given = request.headers['idempotency-key'];

@@ -1,7 +1,6 @@
 // Endings: what becomes of a claim when its run is over, and how the endings of a share are kept together until they are stored.
 import type { Claim, FinishedRun } from '../db/claims.ts';
-import type { RunProgress } from '../engine/pool/control.ts';
-import type { PoolOutcome, StopReason } from '../engine/pool/messages.ts';
+import type { PoolOutcome, RunProgress, StopReason } from '../engine/index.ts';
 
 /** A share of small backtests is done in less, and is then one write; beside a long one, the short ones are seen after this. */
 const STORE_AFTER_MS = 50;

@@ -1,9 +1,6 @@
 // Inputs: turns what a claim names (a version, snapshots) into what the engine takes, keeping what many claims share.
-import { KeptMap } from '../engine/pool/keptMap.ts';
-import type { BacktestTask, PoolRun, RunError } from '../engine/pool/messages.ts';
-import type { Snapshot } from '../engine/columns/arrow.ts';
-import type { Settings, StrategyAst } from '../engine/language/ast.ts';
-import type { BacktestConfig } from '../engine/simulate/config.ts';
+import { KeptMap } from '../engine/index.ts';
+import type { BacktestConfig, BacktestTask, PoolRun, RunError, Settings, Snapshot, StrategyAst } from '../engine/index.ts';
 import type { Queryable } from '../db/connect.ts';
 import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';

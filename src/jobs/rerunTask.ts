@@ -3,8 +3,7 @@ import type { Sql } from '../db/connect.ts';
 import { tell } from '../db/news.ts';
 import { findRerun, finishRerun } from '../db/reruns.ts';
 import type { Rerun, RerunOutcome } from '../db/reruns.ts';
-import type { ArtifactFormat, ArtifactName, RunError } from '../engine/pool/messages.ts';
-import type { Pool } from '../engine/pool/pool.ts';
+import type { ArtifactFormat, ArtifactName, Pool, RunError } from '../engine/index.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 

@@ -48,7 +48,8 @@ export const QueuedBacktest = z
   })
   .meta({ id: 'QueuedBacktest' });
 
-const ItemError = z.object({
+/** A problem without what speaks of the whole request; further members as the problem has them (limit, usage, available, …). */
+const ItemError = z.looseObject({
   status: z.int(),
   code: z.string(),
   message: z.string(),
