@@ -22,8 +22,12 @@ export async function checkPayloads(
   tier: Tier,
   { settings, strategyAst, signalGraph }: Payloads,
 ): Promise<CheckOutcome> {
-  const knownSymbols = new Set((await services.catalogue.list()).map((series) => series.symbol));
-  return checkStrategy({ settings, strategyAst, signalGraph }, { limits: TIER_LIMITS[tier], knownSymbols });
+  const context = { limits: TIER_LIMITS[tier], knownSymbols: await knownSymbols(services) };
+  return checkStrategy({ settings, strategyAst, signalGraph }, context);
+}
+
+export async function knownSymbols({ catalogue }: Pick<Services, 'catalogue'>): Promise<ReadonlySet<string>> {
+  return new Set((await catalogue.list()).map((series) => series.symbol));
 }
 
 /** What is stored of valid payloads: as sent, a graph alone with the AST it compiles to. Null when they are not valid. */

@@ -69,7 +69,7 @@ describe('validate (spec §4.3.9)', () => {
   });
 
   test('spec §2.7: WARMUP_TOO_SHORT is a warning, and does not make a payload invalid', async () => {
-    const strategyAst = structuredClone(ast()) as ReturnType<typeof ast>;
+    const strategyAst = ast();
     const left = { kind: 'indicator', indicator: 'sma', args: { length: 50 } };
     strategyAst.strategy.entry.trigger.left = left as never;
     const reply = await client.post('/strategies/validate', { settings: { warmupPeriod: 3 }, strategyAst });

@@ -1,14 +1,6 @@
 // Capabilities: what a strategy may say, on which data, within which limits (spec §4.3.3).
 import { z } from 'zod';
-import { describeCapabilities } from '../languageStandIn.ts';
-import {
-  AMBIGUITY_FALLBACKS,
-  AMBIGUITY_RESOLUTIONS,
-  BacktestConfig,
-  ORDER_ROLES,
-  ORDER_TIMINGS,
-  SLIPPAGE_KINDS,
-} from '../../engine/index.ts';
+import { BacktestConfig, describeCapabilities, Settings, SignalGraph, StrategyAst } from '../../engine/index.ts';
 import { BODY_LIMIT_BYTES, TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { requireKey } from '../auth/authentication.ts';
 import { sendTagged, tagged, type TaggedBody } from '../etag.ts';
@@ -16,12 +8,13 @@ import { problem } from '../problems.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../schemas/common.ts';
 import type { App, Services } from '../services.ts';
 
-const SECTIONS = ['indicators', 'signalGraph', 'strategyAst', 'operators', 'enums', 'instruments', 'limits', 'validationIssue', 'schemas'] as const; // prettier-ignore
+const SECTIONS = ['indicators', 'patterns', 'signalGraph', 'strategyAst', 'operators', 'enums', 'instruments', 'limits', 'validationIssue', 'schemas'] as const; // prettier-ignore
 type Section = (typeof SECTIONS)[number];
 
 const Capabilities = z
   .object({
     indicators: z.array(Json).optional(),
+    patterns: z.array(Json).optional(),
     signalGraph: Json.optional().meta({ description: 'nodes, bindings, riskPaths.' }),
     strategyAst: Json.optional(),
     operators: Json.optional(),
@@ -96,23 +89,16 @@ function sectionsOf(wanted: string | undefined): readonly Section[] {
 
 /** What is the same for everyone: made once a process. */
 function fixedSections(): Record<Exclude<Section, 'instruments' | 'limits'>, unknown> {
-  const { enums, schemas, ...language } = describeCapabilities() as Record<string, Record<string, unknown>>;
+  const language = describeCapabilities();
   return {
-    indicators: language.indicators,
-    signalGraph: language.signalGraph,
-    strategyAst: language.strategyAst,
-    operators: language.operators,
-    enums: {
-      ...enums,
-      orderRoles: ORDER_ROLES,
-      orderTimings: ORDER_TIMINGS,
-      ambiguityResolution: AMBIGUITY_RESOLUTIONS,
-      ambiguityFallback: AMBIGUITY_FALLBACKS,
-      slippageKinds: SLIPPAGE_KINDS,
-      feeModelKinds: ['tiered_maker_taker'],
+    ...language,
+    enums: { ...language.enums, feeModelKinds: ['tiered_maker_taker'] },
+    schemas: {
+      settings: z.toJSONSchema(Settings, { io: 'input' }),
+      strategyAst: z.toJSONSchema(StrategyAst, { io: 'input' }),
+      signalGraph: z.toJSONSchema(SignalGraph, { io: 'input' }),
+      backtestConfig: z.toJSONSchema(BacktestConfig, { io: 'input' }),
     },
-    validationIssue: language.validationIssue,
-    schemas: { ...schemas, backtestConfig: z.toJSONSchema(BacktestConfig) },
   };
 }
 

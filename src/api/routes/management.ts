@@ -1,12 +1,13 @@
 // Management: the two editor operations for signed-in users (spec §4.2); API keys have a file of their own.
 import { z } from 'zod';
 import { MANAGING_ROLES } from '../../db/members.ts';
-import { compileTokens } from '../languageStandIn.ts';
+import { compileTokens } from '../../engine/index.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
 import { requireMember } from '../auth/authentication.ts';
 import { Issue, issueBodies, Json, JWT_SECURITY, NoQuery, problems } from '../schemas/common.ts';
 import * as shapes from '../schemas/strategies.ts';
 import type { App, Services } from '../services.ts';
-import { checkPayloads, limitPayloadBytes, requireEnvelope } from '../strategyCheck.ts';
+import { checkPayloads, knownSymbols, limitPayloadBytes, requireEnvelope } from '../strategyCheck.ts';
 
 /** The editor's vocabulary; what is inside a token is an issue, not a malformed request. */
 const Tokens = z.array(z.unknown()).max(10_000);
@@ -37,13 +38,12 @@ export async function managementRoutes(app: App, services: Services): Promise<vo
         response: { 200: TokensReport, ...failures },
       },
     },
-    async ({ body }) => {
-      const { valid, issues, strategyAst } = compileTokens(body);
-      return {
-        valid,
-        issues: issueBodies(issues),
-        strategyAst: strategyAst as Readonly<Record<string, unknown>> | null,
-      };
+    async ({ body, member }) => {
+      const { valid, issues, strategyAst } = compileTokens(body, {
+        limits: TIER_LIMITS[member.tier],
+        knownSymbols: await knownSymbols(services),
+      });
+      return { valid, issues: issueBodies(issues), strategyAst: strategyAst && { ...strategyAst } };
     },
   );
 

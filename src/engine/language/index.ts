@@ -1,5 +1,6 @@
 // The language stage: from a payload as sent to a strategy that can run. Others import from here.
 export type * from './ast.ts';
+export { Settings, StrategyAst } from './ast.ts';
 export { describeCapabilities } from './capabilities.ts';
 export { canonicalise } from './canonical.ts';
 export { checkStrategy, type CheckContext, type CheckOutcome, type Payloads, type StrategyAnalysis } from './check.ts';

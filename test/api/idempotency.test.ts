@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerOnce } from '../../src/api/idempotency.ts';
+import { requireKey } from '../../src/api/auth/authentication.ts';
+import { buildApp } from '../../src/api/app.ts';
+import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
+
+let api: ApiApp;
+let client: Client;
+beforeAll(async () => {
+  api = await createApiApp();
+  client = await api.client();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+let keys = 0;
+const newKey = () => ({ 'idempotency-key': `key-${keys++}` });
+const body = (level = 1) => ({ name: 'Once', settings, strategyAst: ast(level) });
+const count = async (who = client) => (await who.get('/strategies')).body.pagination.total;
+
+describe('Idempotency-Key', () => {
+  test('the same request twice makes one strategy and is answered the same, the second time marked as replayed', async () => {
+    const key = newKey();
+    const before = await count();
+    const first = await client.post('/strategies', body(), key);
+    const second = await client.post('/strategies', body(), key);
+    expect([first.status, second.status]).toEqual([201, 201]);
+    expect(second.text).toBe(first.text);
+    expect(second.headers.location).toBe(first.headers.location);
+    expect(first.headers['idempotency-replayed']).toBeUndefined();
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect(await count()).toBe(before + 1);
+  });
+
+  test('without the header the same request twice makes two strategies', async () => {
+    const before = await count();
+    await client.post('/strategies', body());
+    await client.post('/strategies', body());
+    expect(await count()).toBe(before + 2);
+  });
+
+  test('the same key with another body is 422 IDEMPOTENCY_KEY_REUSED; bytes are compared, not meaning', async () => {
+    const key = newKey();
+    await client.post('/strategies', body(1), key);
+    const other = await client.post('/strategies', body(2), key);
+    expect([other.status, other.body.code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED']);
+    const spaced = await api.send({
+      method: 'POST',
+      url: '/public/v1/strategies',
+      headers: { 'x-api-key': client.apiKey, 'content-type': 'application/json', ...key },
+      payload: JSON.stringify(body(1), null, 1),
+    });
+    expect(spaced.status).toBe(422);
+  });
+
+  test('a key holds for one workspace, one path and its ids', async () => {
+    const key = newKey();
+    const stranger = await api.client();
+    const mine = await client.post('/strategies', body(), key);
+    const theirs = await stranger.post('/strategies', body(), key);
+    expect(theirs.body.id).not.toBe(mine.body.id);
+    const copied = await client.post('/system-strategies/rsi2_mean_reversion/copy', body(), key);
+    expect(copied.status).toBe(400);
+    const finalized = await client.post(
+      `/strategies/${mine.body.id}/versions/finalize`,
+      { settings, strategyAst: ast() },
+      key,
+    );
+    expect(finalized.status).toBe(200);
+    expect(finalized.headers['idempotency-replayed']).toBeUndefined();
+  });
+
+  test('another key of the same workspace gets the same answer', async () => {
+    const key = newKey();
+    const colleague = await api.client({ workspaceId: client.workspaceId });
+    const first = await client.post('/strategies', body(), key);
+    expect((await colleague.post('/strategies', body(), key)).text).toBe(first.text);
+  });
+
+  test('422 and 404 are kept, with the request id of the first', async () => {
+    for (const [path, payload] of [
+      ['/strategies', { name: 'Broken', settings, strategyAst: brokenAst() }],
+      ['/strategies/00000000-0000-7000-8000-000000000000/versions/finalize', { settings, strategyAst: ast() }],
+    ] as const) {
+      const key = newKey();
+      const first = await client.post(path, payload, key);
+      const second = await client.post(path, payload, key);
+      expect([404, 422]).toContain(first.status);
+      expect(second.text).toBe(first.text);
+      expect(second.headers['content-type']).toContain('application/problem+json');
+      expect(second.headers['idempotency-replayed']).toBe('true');
+    }
+  });
+
+  test('400, 401 and 403 are not kept: the same key serves once the request is right', async () => {
+    const key = newKey();
+    expect((await client.post('/strategies', { name: 'x' }, key)).status).toBe(400);
+    const viewer = await api.client({ workspaceId: client.workspaceId, role: 'viewer' });
+    expect((await viewer.post('/strategies', body(), key)).status).toBe(403);
+    expect((await client.post('/strategies', body(), key)).status).toBe(201);
+  });
+
+  test('403 of a tier limit is not kept either', async () => {
+    const free = await api.client({ tier: 'free' });
+    for (let made = 0; made < 25; made++) await free.post('/strategies', body(made + 1));
+    const key = newKey();
+    expect((await free.post('/strategies', body(), key)).status).toBe(403);
+    await api.services.sql`delete from strategies where workspace_id = ${free.workspaceId}`;
+    expect((await free.post('/strategies', body(), key)).status).toBe(201);
+  });
+
+  test('keys have 1 to 255 characters', async () => {
+    expect((await client.post('/strategies', body(), { 'idempotency-key': 'k'.repeat(255) })).status).toBe(201);
+    for (const key of ['', 'k'.repeat(256)]) {
+      const reply = await client.post('/strategies', body(), { 'idempotency-key': key });
+      expect([reply.status, reply.body.code]).toEqual([400, 'VALIDATION_FAILED']);
+    }
+  });
+
+  test('validate ignores the header', async () => {
+    const key = newKey();
+    await client.post('/strategies/validate', { settings, strategyAst: ast() }, key);
+    const other = await client.post('/strategies/validate', { settings, strategyAst: brokenAst() }, key);
+    expect(other.body.valid).toBe(false);
+  });
+
+  test('an answer older than 24 hours is forgotten', async () => {
+    const key = newKey();
+    const first = await client.post('/strategies', body(), key);
+    await api.services
+      .sql`update idempotent_answers set created_at = now() - interval '25 hours' where key = ${key['idempotency-key']}`;
+    const second = await client.post('/strategies', body(2), key);
+    expect(second.status).toBe(201);
+    expect(second.body.id).not.toBe(first.body.id);
+  });
+
+  test('ten at once make one strategy; those that come too early are 409 IDEMPOTENCY_IN_PROGRESS and may be repeated', async () => {
+    const key = newKey();
+    const before = await count();
+    const replies = await Promise.all(Array.from({ length: 10 }, () => client.post('/strategies', body(), key)));
+    for (const reply of replies) {
+      expect([201, 409]).toContain(reply.status);
+      if (reply.status === 409) expect(reply.body).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryable: true });
+    }
+    expect(await count()).toBe(before + 1);
+    const ids = new Set(replies.filter((reply) => reply.status === 201).map((reply) => reply.body.id));
+    expect(ids.size).toBe(1);
+  });
+});
+
+describe('work that fails', () => {
+  test('what it wrote is undone, its answer kept; a bug is 500, kept is nothing', async () => {
+    const { sql } = api.services;
+    const { problem } = await import('../../src/api/problems.ts');
+    const app = await buildApp(api.services, async (scope) => {
+      scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
+        answerOnce(api.services, request, reply, async (tx) => {
+          await tx`insert into strategies (workspace_id, name) values (${request.caller.workspaceId}, 'half')`;
+          if ((request.body as { bug?: boolean }).bug) throw new Error('bug');
+          throw problem('BACKTEST_ALREADY_TERMINAL');
+        }),
+      );
+    });
+    const before = await count();
+    const send = (payload: object, key: string) =>
+      app.inject({
+        method: 'POST',
+        url: '/public/v1/probe',
+        headers: { 'x-api-key': client.apiKey, 'idempotency-key': key },
+        payload,
+      });
+    expect((await send({}, 'fails')).statusCode).toBe(409);
+    expect((await send({}, 'fails')).headers['idempotency-replayed']).toBe('true');
+    const bug = await send({ bug: true }, 'bug');
+    expect([bug.statusCode, bug.json().code]).toEqual([500, 'INTERNAL_ERROR']);
+    expect(bug.body).not.toContain('half');
+    const [{ kept }] = await sql`select count(*)::int as kept from idempotent_answers where key = 'bug'`;
+    expect(kept).toBe(0);
+    expect(await count()).toBe(before);
+    await app.close();
+  });
+});

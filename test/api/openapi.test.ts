@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createApiApp, type ApiApp } from '../support/apiApp.ts';
+
+let api: ApiApp;
+beforeAll(async () => {
+  api = await createApiApp();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+interface Operation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly object[];
+  readonly requestBody?: { readonly content: object };
+  readonly responses: Record<string, { readonly content?: Record<string, unknown> }>;
+}
+const operations = (): [string, Operation][] => {
+  const { paths } = api.app.swagger() as unknown as { paths: Record<string, Record<string, Operation>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation,
+    ]),
+  );
+};
+
+describe('the OpenAPI document', () => {
+  test('docs/openapi.json is what the routes generate (UPDATE_DOCS=1 writes it)', () => {
+    const path = new URL('../../docs/openapi.json', import.meta.url);
+    const generated = `${JSON.stringify(api.app.swagger(), null, 1)}\n`;
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(path, generated);
+    expect(readFileSync(path, 'utf8')).toBe(generated);
+  });
+
+  test('every reference in it resolves', () => {
+    const document = api.app.swagger() as unknown as Record<string, unknown>;
+    const text = JSON.stringify(document);
+    for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      const found = pointer.split('/').reduce<unknown>((at, part) => (at as Record<string, unknown>)?.[part], document);
+      expect(found, pointer).toBeTypeOf('object');
+    }
+  });
+
+  test('every operation has a summary, a tag, a success and its failures as problem+json', () => {
+    expect(operations().length).toBeGreaterThan(14);
+    for (const [name, operation] of operations()) {
+      expect(operation.summary, name).toBeTypeOf('string');
+      expect(operation.tags, name).toHaveLength(1);
+      const statuses = Object.keys(operation.responses);
+      expect(
+        statuses.some((status) => status.startsWith('2')),
+        name,
+      ).toBe(true);
+      for (const status of statuses.filter((each) => each.startsWith('4')))
+        expect(Object.keys(operation.responses[status].content ?? {}), `${name} ${status}`).toEqual([
+          'application/problem+json',
+        ]);
+    }
+  });
+
+  test('operation ids are there once each', () => {
+    const ids = operations()
+      .map(([, operation]) => operation.operationId)
+      .filter((id) => id !== undefined);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('every operation under /public/v1 and /workspaces says how it is authenticated, and can answer 401', () => {
+    for (const [name, operation] of operations()) {
+      if (!/ \/(public\/v1|workspaces)/.test(name)) continue;
+      expect(operation.security?.length, name).toBeGreaterThan(0);
+      expect(Object.keys(operation.responses), name).toContain('401');
+    }
+  });
+
+  test('spec §4.2, §4.3: every endpoint of the contract that exists yet is in it', () => {
+    const names = new Set(operations().map(([name]) => name));
+    for (const name of [
+      'GET /public/v1',
+      'GET /public/v1/workspace',
+      'GET /public/v1/capabilities',
+      'GET /public/v1/system-strategies',
+      'GET /public/v1/system-strategies/{key}',
+      'POST /public/v1/system-strategies/{key}/copy',
+      'GET /public/v1/strategies',
+      'GET /public/v1/strategies/{id}',
+      'POST /public/v1/strategies/validate',
+      'POST /public/v1/strategies',
+      'POST /public/v1/strategies/{id}/versions/finalize',
+      'GET /workspaces/{workspaceId}/api-keys',
+      'POST /workspaces/{workspaceId}/api-keys',
+      'DELETE /workspaces/{workspaceId}/api-keys/{apiKeyId}',
+      'POST /workspaces/{workspaceId}/backtests/validate-strategy',
+      'POST /workspaces/{workspaceId}/backtests/validate-signal-graph',
+    ])
+      expect(names).toContain(name);
+  });
+});
