@@ -1,0 +1,96 @@
+// Writes docs/indicators.md from the registries: `node scripts/node24.mjs scripts/indicators.ts`.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ArgDefinition, Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
+import { MA_TYPES } from '../src/engine/indicators/averages.ts';
+import { INDICATORS } from '../src/engine/indicators/registry.ts';
+import { PATTERNS } from '../src/engine/patterns/registry.ts';
+import { differenceOf, golden, goldenColumns } from '../test/support/talibGolden.ts';
+
+export const PAGE = join(import.meta.dirname, '..', 'docs', 'indicators.md');
+
+/** The whole page; a test keeps docs/indicators.md equal to it. */
+export function indicatorsPage(): string {
+  const differences = largestDifferences();
+  return `# Indicators and patterns
+
+Generated from the registry (\`scripts/indicators.ts\`). Ids are what strategies name; aliases are accepted and written back as the id.
+
+- **args**: name, default, and range. Lengths are whole numbers of bars.
+- **outputs**: the first is the default where there is only one; several need \`output\`.
+- **lookback**: rows before the first value, at the default arguments. For recursive ones, after *stable* rows nothing of the seed shows at 1e-9.
+- **inputs**: \`source\` is any value expression (default close, or the field \`args.source\` names); \`source2\` and \`periods\` come from \`sources\`.
+- **TA-Lib**: the function it equals (TA-Lib C ${golden.c.split(' ')[0]}, unstable period 0) and the largest |a-b|/max(1,|a|,|b|) on the golden series
+  (${golden.series.map(({ name }) => name).join(', ')}; ${golden.series.reduce((sum, { cases }) => sum + cases.length, 0)} calls). Called by TA-Lib's name, TA-Lib's argument names, defaults and output names hold.
+- An average of choice (\`ma_type\`) is one of ${MA_TYPES.filter((type) => type !== 'default').map((type) => `\`${type}\``).join(' ')}.
+- A value that is not defined is missing, never infinite. Nothing reads a bar after its own.
+
+${categories().map((category) => section(category, differences)).join('\n\n')}
+
+## Candlestick patterns
+
+Values are TA-Lib's: 100 and -100 for the side, 0 for absent (±200 a confirmed hikkake, ±80 where one end of the bodies only ties).
+
+| id | TA-Lib | sides | args | lookback | what it is |
+|---|---|---|---|---|---|
+${PATTERNS.map(
+  (one) =>
+    `| \`${one.id}\` | ${one.talib} | ${one.sides.join(', ')} | ${one.args.map(argText).join('<br>') || '–'} | ${one.lookback(defaults(one.args))} | ${cell(one.description)} |`,
+).join('\n')}
+`;
+}
+
+const categories = (): IndicatorDefinition['category'][] => [...new Set(INDICATORS.map((indicator) => indicator.category))];
+
+function section(category: IndicatorDefinition['category'], differences: ReadonlyMap<string, number>): string {
+  const rows = INDICATORS.filter((indicator) => indicator.category === category).map((indicator) => row(indicator, differences));
+  return `## ${category[0].toUpperCase()}${category.slice(1)}
+
+| id | name and formula | inputs | args | outputs | lookback | TA-Lib |
+|---|---|---|---|---|---|---|
+${rows.join('\n')}`;
+}
+
+function row(indicator: IndicatorDefinition, differences: ReadonlyMap<string, number>): string {
+  const { id, aliases, name, formula, inputs, args, outputs, talib } = indicator;
+  const plain = defaults(args);
+  const lookback = indicator.lookback(plain);
+  const stable = indicator.stableLookback?.(plain) ?? lookback;
+  const talibCell = talib === undefined ? '–' : `${talib.name} ${differenceText(differences.get(talib.name)!)}`;
+  return `| ${[
+    `\`${id}\`${aliases.length === 0 ? '' : `<br>${aliases.join(', ')}`}`,
+    `**${cell(name)}**<br>${cell(formula)}`,
+    inputs.join(' '),
+    args.map(argText).join('<br>') || '–',
+    outputs.map((output) => output.name).join(' '),
+    stable === lookback ? lookback : `${lookback}, stable ${stable}`,
+    talibCell,
+  ].join(' | ')} |`;
+}
+
+const defaults = (args: readonly ArgDefinition[]): Args => Object.fromEntries(args.map((arg) => [arg.name, arg.default]));
+
+function argText(arg: ArgDefinition): string {
+  const range = arg.type === 'int' || arg.type === 'float' ? ` (${bound(arg.min)} … ${bound(arg.max)})` : '';
+  const values = arg.type === 'choice' && arg.values!.length < 8 ? ` (${arg.values!.join(', ')})` : '';
+  return cell(`${arg.name} = ${arg.default}${range}${values}${arg.description === undefined ? '' : `: ${arg.description}`}`);
+}
+
+const bound = (value: number | undefined): string => (value === undefined || Math.abs(value) >= 1e30 ? '∞' : String(value));
+/** A bar inside a table cell would end it. */
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** Per TA-Lib function, over every golden call. */
+function largestDifferences(): ReadonlyMap<string, number> {
+  const largest = new Map<string, number>();
+  for (const { name, cases } of golden.series) {
+    const columns = goldenColumns(name);
+    for (const one of cases) largest.set(one.fn, Math.max(largest.get(one.fn) ?? 0, differenceOf(one, columns)));
+  }
+  return largest;
+}
+
+/** Rounded up to a power of ten: the last digits are the compiler's, not the formula's. */
+const differenceText = (value: number): string => (value === 0 ? 'exact' : `1e${Math.ceil(Math.log10(value))}`);
+
+if (import.meta.main) writeFileSync(PAGE, indicatorsPage());
