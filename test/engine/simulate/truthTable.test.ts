@@ -56,7 +56,9 @@ function oracle({ bar, side, stop, target, policy, entry, at }: Case): Outcome {
   const lowFirst = policy === 'bar_direction' || policy === 'distance' ? isLowFirst(bar, policy) : null;
   if (lowFirst !== null) {
     const path = pathOf(bar, lowFirst);
-    const filledAt = isInside ? path.findIndex((price) => (entry === 'limit' ? beyond(at, price) : beyond(price, at))) : 0;
+    const filledAt = isInside
+      ? path.findIndex((price) => (entry === 'limit' ? beyond(at, price) : beyond(price, at)))
+      : 0;
     const hit = path.slice(filledAt).find((price) => isStopped(price) || isReached(price));
     if (hit === undefined) return null;
     return isStopped(hit) ? stopHit : targetHit;

@@ -1,0 +1,227 @@
+// Opening a bar: which bars are opened, how children decide, what is said of it, and the band.
+import { describe, expect, it } from 'vitest';
+import { simulateBand } from '../../../src/engine/simulate/band.ts';
+import type { RiskRules, SimulationInput } from '../../../src/engine/simulate/program.ts';
+import { simulate } from '../../../src/engine/simulate/simulate.ts';
+import { barsOf, configOf, entryAt, inputOf, NO_RISK, takeProfit, type Ohlc } from './input.ts';
+
+const FROM = Date.UTC(2024, 0, 1);
+const BAR = 15 * 60_000;
+const START: Ohlc = [100, 100, 100, 100];
+const both: RiskRules = {
+  ...NO_RISK,
+  stopLoss: { mode: 'percent', value: 5 },
+  takeProfits: [takeProfit({ mode: 'percent', value: 5 })],
+};
+/** A long opened at the open of `bar`; its children, if any, are the minutes from that open on. */
+function opened(bar: Ohlc, children: readonly Ohlc[], more: Partial<SimulationInput> = {}): SimulationInput {
+  const bars = barsOf([START, bar], '15m', FROM);
+  const fine = children.length === 0 ? null : barsOf(children, '1m', FROM + BAR);
+  const config = configOf({ timeframe: '15m', initialBalance: 1e6 });
+  return inputOf(bars, { fine, entries: [entryAt(bars, [0])], risk: both, config, ...more });
+}
+const told = (input: SimulationInput) =>
+  simulate(input).trades.map((trade) => [
+    trade.exitReason,
+    trade.exitPrice,
+    trade.exitMethod,
+    trade.exitResolution,
+    trade.exitPolicy,
+    trade.exitFineTime,
+  ]);
+const WIDE: Ohlc = [100, 110, 90, 100];
+
+describe('a bar that touches both sides', () => {
+  it('is decided by the child that touches one first', () => {
+    const minutes: Ohlc[] = [
+      [100, 102, 99, 102],
+      [102, 110, 102, 104],
+      [104, 104, 90, 100],
+    ];
+    expect(told(opened(WIDE, minutes))).toEqual([['take_profit', 105, 'drill', '1m', null, FROM + BAR + 60_000]]);
+    expect(simulate(opened(WIDE, minutes)).ambiguity).toEqual({
+      undecidedBars: 1,
+      drilledBars: 1,
+      fallbackBars: 0,
+      childrenMissingBars: 0,
+    });
+  });
+
+  it('fills at a child open that lies beyond the level', () => {
+    const minutes: Ohlc[] = [
+      [100, 102, 99, 102],
+      [93, 94, 90, 94],
+      [94, 110, 94, 100],
+    ];
+    expect(told(opened(WIDE, minutes))).toEqual([['stop_loss', 93, 'drill', '1m', null, FROM + BAR + 60_000]]);
+  });
+
+  it('falls back in a child that touches both itself', () => {
+    const minutes: Ohlc[] = [
+      [100, 102, 99, 102],
+      [102, 110, 90, 100],
+    ];
+    expect(told(opened(WIDE, minutes))).toEqual([
+      ['stop_loss', 95, 'fallback', '1m', 'pessimistic', FROM + BAR + 60_000],
+    ]);
+    expect(simulate(opened(WIDE, minutes)).ambiguity).toMatchObject({ drilledBars: 1, fallbackBars: 1 });
+  });
+
+  it('falls back on the bar itself when it has no children, or they touch nothing', () => {
+    const expected = [['stop_loss', 95, 'fallback', '15m', 'pessimistic', null]];
+    expect(told(opened(WIDE, []))).toEqual(expected);
+    const asleep: Ohlc[] = [START, START];
+    expect(told(opened(WIDE, asleep))).toEqual(expected);
+    expect(simulate(opened(WIDE, asleep)).ambiguity).toMatchObject({
+      drilledBars: 1,
+      fallbackBars: 1,
+      childrenMissingBars: 1,
+    });
+  });
+
+  it('never opens into resampled bars', () => {
+    const input = opened(WIDE, [[100, 110, 100, 105]]);
+    expect(told({ ...input, fine: { ...input.fine!, isResampled: true } })[0][2]).toBe('fallback');
+  });
+
+  it('that its open has passed is a gap, and is not opened', () => {
+    const bars = barsOf([START, START, [94, 110, 90, 100]], '15m', FROM);
+    const input = inputOf(bars, {
+      entries: [entryAt(bars, [0])],
+      risk: both,
+      fine: barsOf([[94, 110, 90, 100]], '1m', FROM + 2 * BAR),
+    });
+    expect(told(input)).toEqual([['stop_loss', 94, 'gap', '15m', null, null]]);
+  });
+});
+
+describe('a decided bar', () => {
+  it('fills at its level and is not opened', () => {
+    const input = opened(
+      [100, 104, 90, 100],
+      [
+        [100, 104, 100, 100],
+        [80, 90, 80, 90],
+      ],
+    );
+    expect(told(input)).toEqual([['stop_loss', 95, 'direct', '15m', null, null]]);
+    expect(simulate(input).ambiguity.undecidedBars).toBe(0);
+  });
+});
+
+describe('a bar with a stop that moves', () => {
+  const trailing: RiskRules = {
+    ...NO_RISK,
+    trailingStop: { distance: { mode: 'percent', value: 5 }, activateAfterPercent: null },
+  };
+
+  it('is replaced by its children: the stop moves from child to child', () => {
+    const minutes: Ohlc[] = [
+      [100, 110, 100, 110],
+      [110, 110, 104, 104],
+    ];
+    expect(told(opened([100, 110, 104, 104], minutes, { risk: trailing }))).toEqual([
+      ['trailing_stop', 104.5, 'drill', '1m', null, FROM + BAR + 60_000],
+    ]);
+  });
+
+  it('is not stopped at a level that no child touches', () => {
+    const input = opened([100, 110, 90, 110], [[100, 110, 100, 110]], { risk: trailing });
+    expect(told(input)[0][0]).toBe('end_of_data');
+    expect(simulate(input).ambiguity).toMatchObject({ undecidedBars: 1, drilledBars: 1, fallbackBars: 0 });
+  });
+
+  it('is not opened when even the stop after its best price stays untouched', () => {
+    const input = opened([106, 110, 105, 110], [[106, 110, 80, 110]], { risk: trailing });
+    expect(simulate(input).ambiguity.undecidedBars).toBe(0);
+  });
+
+  it('keeps MAE and MFE to the children before the exit', () => {
+    const minutes: Ohlc[] = [
+      [100, 107, 98, 106],
+      [106, 110, 101, 104],
+      [104, 120, 90, 100],
+    ];
+    const [trade] = simulate(opened([100, 120, 90, 100], minutes, { risk: trailing })).trades;
+    // The stop of 107 × 0.95 = 101.65 is hit in the second minute.
+    expect(trade.exitPrice).toBeCloseTo(101.65, 9);
+    expect(trade).toMatchObject({ mfePct: 0.07, maePct: -0.02 });
+  });
+});
+
+describe('an order that fills inside a bar', () => {
+  const limit = { type: 'limit', price: { kind: 'constant', value: 98 }, expireBars: 3 } as const;
+  const ordered = (bar: Ohlc, children: readonly Ohlc[]): SimulationInput => {
+    const input = opened(bar, children);
+    return { ...input, entries: [{ ...input.entries[0], order: limit }] };
+  };
+
+  it('is filled by the child that reaches its price, and goes on from there', () => {
+    const minutes: Ohlc[] = [
+      [100, 110, 99, 99],
+      [99, 99, 97, 97],
+      [97, 103, 97, 103],
+    ];
+    const [trade] = simulate(ordered([100, 110, 97, 103], minutes)).trades;
+    // The 110 came before the entry: only the 102.9 of the third minute counts.
+    expect(trade).toMatchObject({ entryPrice: 98, exitReason: 'take_profit', exitFineTime: FROM + BAR + 120_000 });
+    expect(trade.exitPrice).toBeCloseTo(102.9, 9);
+  });
+
+  it('without children takes a touched stop as hit, and a target only if the close is past it', () => {
+    expect(told(ordered([100, 110, 90, 100], []))[0].slice(0, 3)).toEqual([
+      'stop_loss',
+      expect.closeTo(93.1, 9),
+      'fallback',
+    ]);
+    expect(told(ordered([100, 110, 97, 100], []))[0][0]).toBe('end_of_data');
+    expect(told(ordered([100, 110, 97, 104], []))[0].slice(0, 3)).toEqual([
+      'take_profit',
+      expect.closeTo(102.9, 9),
+      'fallback',
+    ]);
+  });
+
+  it('with only a level touched that lies behind the entry is certain, whatever the policy', () => {
+    expect(told(ordered([100, 101, 90, 100], []))[0].slice(0, 3)).toEqual([
+      'stop_loss',
+      expect.closeTo(93.1, 9),
+      'direct',
+    ]);
+  });
+});
+
+describe('the band', () => {
+  it('is the result itself when nothing came from the fallback', () => {
+    const input = opened([100, 104, 90, 100], []);
+    const result = simulate(input);
+    const own = result.finalBalance / 1e6 - 1;
+    expect(simulateBand(input, result)).toEqual({ low: own, high: own, pessimistic: own, optimistic: own });
+  });
+
+  it('holds the returns with the fallback replaced by each extreme', () => {
+    for (const config of [
+      { ambiguityResolution: 'multi_resolution' },
+      { ambiguityResolution: 'bar_direction' },
+    ] as const) {
+      const input = opened(WIDE, [], { config: configOf({ ...config, initialBalance: 1_000 }) });
+      const band = simulateBand(input, simulate(input))!;
+      expect(band).toEqual({
+        low: expect.closeTo(-0.005, 9),
+        high: expect.closeTo(0.005, 9),
+        pessimistic: expect.closeTo(-0.005, 9),
+        optimistic: expect.closeTo(0.005, 9),
+      });
+    }
+  });
+
+  it('keeps what children decided', () => {
+    const minutes: Ohlc[] = [
+      [100, 110, 100, 104],
+      [104, 104, 90, 100],
+    ];
+    const input = opened(WIDE, minutes);
+    const band = simulateBand(input, simulate(input))!;
+    expect(band.low).toBe(band.high);
+  });
+});
