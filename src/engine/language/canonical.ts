@@ -120,11 +120,14 @@ export class Canonicaliser {
     const kind = node.kind as string;
     const shape = EXPRESSION_SHAPES[typeOfKind(kind)!].get(kind)!;
     const below = isPlaced || node.timeframe !== undefined || node.instrument !== undefined;
-    const made = this.#object(node, shape, node, [], below, DEFAULTS[kind]);
+    const made = this.#object(node, shape, node, [], below, this.#defaultsOf(node));
     if (kind === 'market') return { ...made, field: canonicalField(made.field as string) };
-    if (kind === 'time_window') return { ...made, timezone: made.timezone ?? this.#options.timezone };
-    if (kind === 'rolling_window' && made.mode === 'streak') return { ...made, value: made.value ?? made.window };
     return made;
+  }
+
+  #defaultsOf({ kind, mode, window }: Members): Members | undefined {
+    if (kind === 'time_window') return { timezone: this.#options.timezone };
+    return kind === 'rolling_window' && mode === 'streak' ? { value: window } : DEFAULTS[kind as string];
   }
 
   #names(node: Members): Record<string, unknown> {

@@ -56,7 +56,8 @@ export class Conjunctions {
     const isSelf =
       (condition.kind === 'compare' || condition.kind === 'cross' || condition.kind === 'near') &&
       keyOf(condition.left) === keyOf(condition.right);
-    const verdict = isSelf || this.#blamed.has(condition) ? undefined : verdictOf(condition, this.#ranges, keyOf);
+    const isSaid = isSelf || !isLeaf(condition) || this.#blamed.has(condition);
+    const verdict = isSaid ? undefined : verdictOf(condition, this.#ranges, keyOf);
     if (verdict !== undefined) {
       const message = verdict === 'always' ? 'this is true on every bar' : 'this is true on no bar';
       this.#warn(
@@ -101,6 +102,13 @@ export class Conjunctions {
   #checkAlternatives(items: readonly Condition[]): void {
     this.#checkDuplicates(items);
     this.#checkImplied(items, 'wider');
+    for (const item of items) {
+      if (item.kind !== 'all' && item.kind !== 'and') continue;
+      const culprit = this.#culprit([item]);
+      if (culprit !== null && !isImpossible(culprit, this.#ranges, this.#context.keyOf)) {
+        this.#warn('CONSTANT_CONDITION', item, 'this alternative is true on no bar', 'loosen one of its conditions');
+      }
+    }
   }
 
   #checkDuplicates(items: readonly Condition[]): void {
@@ -140,6 +148,10 @@ export class Conjunctions {
     log.add(code, pointerOf(at), { message, suggestion });
   }
 }
+
+/** Whether a leaf is false by itself, and so has been told already. */
+const isImpossible = (leaf: Condition, ranges: Ranges, keyOf: KeyOf): boolean =>
+  isLeaf(leaf) && verdictOf(leaf, ranges, keyOf) === 'never';
 
 /** Conditions that are no combination of others. */
 function isLeaf({ kind }: Condition): boolean {

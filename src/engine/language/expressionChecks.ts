@@ -112,7 +112,7 @@ export class ExpressionChecks {
       case 'param':
         return typeof node.name === 'string' && this.#paramDefault(node.name, at('name')) !== undefined;
       case 'math':
-        return this.#checkArity(node, at('args'));
+        return this.#context.faulty.has(node) || this.#checkArity(node, at('args'));
       case 'rolling':
         return (
           node.op !== 'quantile' ||
@@ -254,8 +254,7 @@ let zones: readonly string[] | undefined;
 /** An IANA zone name that this runtime knows. */
 export function checkTimezone(timezone: string, path: string, log: IssueLog): boolean {
   try {
-    new Intl.DateTimeFormat('en', { timeZone: timezone });
-    return true;
+    return new Intl.DateTimeFormat('en', { timeZone: timezone }) !== undefined;
   } catch {
     zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone')];
     const nearest = nearestName(timezone, zones);

@@ -287,7 +287,8 @@ export class Lowering {
 
   #reportUnused(): void {
     for (const node of this.#nodes) {
-      if (node.isUsed) continue;
+      const isTwin = node.id !== undefined && this.#byId.get(node.id) !== node;
+      if (node.isUsed || isTwin) continue;
       this.#log.add('UNUSED_NODE', node.pointer, {
         message: `nothing uses node ${shown(node.id)}`,
         suggestion: 'refer to it, or remove it',

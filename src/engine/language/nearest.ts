@@ -13,6 +13,17 @@ export interface Nearest {
 /** Case, separators and a plural do not make a word another. */
 const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s_\-.]/g, '');
 
+/** Insertions, deletions, replacements; two neighbours swapped, the commonest slip, count as one. */
+function editsBetween(word: string, candidate: string): number {
+  if (word.length === candidate.length) {
+    let first = 0;
+    while (first < word.length && word[first] === candidate[first]) first++;
+    const isSwap = word[first] === candidate[first + 1] && word[first + 1] === candidate[first];
+    if (isSwap && word.slice(first + 2) === candidate.slice(first + 2)) return Math.min(1, word.length - first);
+  }
+  return distance(word, candidate);
+}
+
 /** The candidate nearest to `word`; undefined when none is near. */
 export function nearestName(word: string, candidates: Iterable<string>): Nearest | undefined {
   if (word.length > MAX_WORD) return undefined;
@@ -21,7 +32,7 @@ export function nearestName(word: string, candidates: Iterable<string>): Nearest
   let bestDistance = Infinity;
   let ties = 0;
   for (const candidate of candidates) {
-    const apart = distance(wanted, plain(candidate));
+    const apart = editsBetween(wanted, plain(candidate));
     if (apart < bestDistance) {
       best = candidate;
       bestDistance = apart;
