@@ -44,10 +44,7 @@ describe('manifest (spec §4.3.1)', () => {
 
   test('every route of the workflow and every link exists', async () => {
     const { body } = await client.get('');
-    const routes = [
-      ...body.workflow.map((step: { path: string }) => step.path),
-      ...(Object.values(body.links) as string[]),
-    ];
+    const routes = [...body.workflow.map((step: { path: string }) => step.path), ...Object.values<string>(body.links)];
     for (const path of routes) {
       const url = path.replace('{id}', '00000000-0000-7000-8000-000000000000');
       const reply = await api.send({ url });

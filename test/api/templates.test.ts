@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { payloadsOf } from '../../src/api/templates/template.ts';
+import { compiledAst, payloadsOf } from '../../src/api/templates/template.ts';
 import { TEMPLATES } from '../../src/api/templates/index.ts';
-import { BacktestConfig, checkStrategy } from '../../src/engine/index.ts';
-import { readShippedSeries } from '../../src/market/shipped.ts';
+import {
+  BacktestConfig,
+  checkStrategy,
+  createMarket,
+  runBacktest,
+  type StrategyAst,
+  type Summary,
+} from '../../src/engine/index.ts';
+import { openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 
@@ -15,6 +22,12 @@ beforeAll(async () => {
   symbols = new Set((await readShippedSeries()).map((series) => series.symbol));
 });
 afterAll(() => api[Symbol.asyncDispose]());
+
+/** Every `instrument.symbol` of a payload. */
+function symbolsOf(value: unknown): Set<string> {
+  const found = [...JSON.stringify(value).matchAll(/"instrument":\{"symbol":"([^"]+)"/g)];
+  return new Set(found.map(([, symbol]) => symbol));
+}
 
 describe('the templates', () => {
   test.each(TEMPLATES.map((template) => [template.key, template] as const))(
@@ -29,6 +42,31 @@ describe('the templates', () => {
       expect(defaults).toMatchObject({ timeframe: config.timeframe, instrument: config.signalInstrument });
       expect(template.tags.every((tag) => tag === tag.toLowerCase())).toBe(true);
       expect([template.strategyAst, template.signalGraph].filter(Boolean)).toHaveLength(1);
+    },
+  );
+
+  test.each(TEMPLATES.map((template) => [template.key, template] as const))(
+    '%s trades on the shipped data it suggests, and not for luck: at least five positions',
+    async (_key, template) => {
+      const shipped = await openShippedData();
+      const config = BacktestConfig.parse(template.suggestedConfig);
+      const { symbol } = config.signalInstrument;
+      const snapshots = await Promise.all(
+        [...symbolsOf(compiledAst(template)).add(symbol)].map((each) => shipped.snapshots(each, config.timeframe)),
+      );
+      const outcome = runBacktest(
+        {
+          id: template.key,
+          strategyAst: compiledAst(template) as unknown as StrategyAst,
+          settings: template.settings,
+          config,
+          strategyHash: '',
+        },
+        createMarket(snapshots.flat(), symbol, config.timeframe),
+        null,
+      );
+      if (!outcome.ok) throw new Error(outcome.error.message);
+      expect((outcome.summaryJson as Summary).totalPositions).toBeGreaterThanOrEqual(5);
     },
   );
 

@@ -1,15 +1,9 @@
 // Donchian turtle: system one of the turtles, 20-bar breakouts with an ATR stop, left on a 10-bar breakdown.
+import { close, compare, indicator, strategy } from './nodes.ts';
 import { suggestedConfig, type Template } from './template.ts';
 
-const close = { kind: 'market', field: 'close' };
 /** The channel of the bars before this one: this bar's own high could never be broken. */
-const channel = (length: number, output: 'upper' | 'lower') => ({
-  kind: 'indicator',
-  indicator: 'donchian',
-  args: { length },
-  output,
-  offset: 1,
-});
+const channel = (length: number, output: 'upper' | 'lower') => indicator('donchian', { length }, { output, offset: 1 });
 
 const donchianTurtle: Template = {
   key: 'donchian_turtle',
@@ -19,27 +13,14 @@ const donchianTurtle: Template = {
   category: 'breakout',
   tags: ['donchian', 'atr-stop', 'risk-sizing', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 25 },
-  strategyAst: {
-    protocol: 'svc.strategy',
-    version: 1,
-    strategy: {
-      kind: 'strategy',
-      defaults: { instrument: { symbol: 'AAPL' }, timeframe: '1d' },
-      entry: {
-        kind: 'entry',
-        trigger: { id: 'breakout', kind: 'compare', op: 'gt', left: close, right: channel(20, 'upper') },
-        action: { side: 'long', sizing: { mode: 'risk_percent', value: 1 } },
-      },
-      exits: [
-        {
-          kind: 'exit',
-          id: 'breakdown',
-          when: { id: 'below_channel', kind: 'compare', op: 'lt', left: close, right: channel(10, 'lower') },
-        },
-      ],
-      risk: { stopLoss: { mode: 'atr', period: 20, multiplier: 2 } },
-    },
-  },
+  strategyAst: strategy({
+    symbol: 'AAPL',
+    timeframe: '1d',
+    trigger: compare('breakout', close, 'gt', channel(20, 'upper')),
+    sizing: { mode: 'risk_percent', value: 1 },
+    exits: [compare('breakdown', close, 'lt', channel(10, 'lower'))],
+    risk: { stopLoss: { mode: 'atr', period: 20, multiplier: 2 } },
+  }),
   suggestedConfig: suggestedConfig('AAPL', '1d'),
 };
 export default donchianTurtle;

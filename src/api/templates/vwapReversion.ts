@@ -1,0 +1,25 @@
+// VWAP reversion: back to the price that the volume of the day was traded at.
+import { close, compare, cross, indicator, math, strategy } from './nodes.ts';
+import { suggestedConfig, type Template } from './template.ts';
+
+const vwap = indicator('vwap', {});
+const oneRangeBelow = math('sub', vwap, indicator('atr', { length: 14 }));
+
+const vwapReversion: Template = {
+  key: 'vwap_reversion',
+  name: 'VWAP reversion',
+  description:
+    'Buys when the close falls one ATR below the volume-weighted price of the day and sells when it is back, or after twelve bars.',
+  category: 'mean_reversion',
+  tags: ['vwap', 'volume', 'intraday', 'long-only'],
+  settings: { maxConcurrentPositions: 1, warmupPeriod: 40 },
+  strategyAst: strategy({
+    symbol: 'EURUSD',
+    timeframe: '1h',
+    trigger: cross('stretched', close, 'cross_down', oneRangeBelow),
+    exits: [compare('back_at_vwap', close, 'gte', vwap)],
+    risk: { stopLoss: { mode: 'atr', period: 14, multiplier: 3 }, timeStop: { maxBars: 12 } },
+  }),
+  suggestedConfig: suggestedConfig('EURUSD', '1h'),
+};
+export default vwapReversion;
