@@ -22,10 +22,14 @@ Generated from the registry (\`scripts/indicators.ts\`). Ids are what strategies
 - **inputs**: \`source\` is any value expression (default close, or the field \`args.source\` names); \`source2\` and \`periods\` come from \`sources\`.
 - **TA-Lib**: the function it equals (TA-Lib C ${golden.c.split(' ')[0]}, unstable period 0) and the largest |a-b|/max(1,|a|,|b|) on the golden series
   (${golden.series.map(({ name }) => name).join(', ')}; ${golden.series.reduce((sum, { cases }) => sum + cases.length, 0)} calls). Called by TA-Lib's name, TA-Lib's argument names, defaults and output names hold.
-- An average of choice (\`ma_type\`) is one of ${MA_TYPES.filter((type) => type !== 'default').map((type) => `\`${type}\``).join(' ')}.
+- An average of choice (\`ma_type\`) is one of ${MA_TYPES.filter((type) => type !== 'default')
+    .map((type) => `\`${type}\``)
+    .join(' ')}.
 - A value that is not defined is missing, never infinite. Nothing reads a bar after its own.
 
-${categories().map((category) => section(category, differences)).join('\n\n')}
+${categories()
+  .map((category) => section(category, differences))
+  .join('\n\n')}
 
 ## Candlestick patterns
 
@@ -40,10 +44,14 @@ ${PATTERNS.map(
 `;
 }
 
-const categories = (): IndicatorDefinition['category'][] => [...new Set(INDICATORS.map((indicator) => indicator.category))];
+const categories = (): IndicatorDefinition['category'][] => [
+  ...new Set(INDICATORS.map((indicator) => indicator.category)),
+];
 
 function section(category: IndicatorDefinition['category'], differences: ReadonlyMap<string, number>): string {
-  const rows = INDICATORS.filter((indicator) => indicator.category === category).map((indicator) => row(indicator, differences));
+  const rows = INDICATORS.filter((indicator) => indicator.category === category).map((indicator) =>
+    row(indicator, differences),
+  );
   return `## ${category[0].toUpperCase()}${category.slice(1)}
 
 | id | name and formula | inputs | args | outputs | lookback | TA-Lib |
@@ -68,15 +76,19 @@ function row(indicator: IndicatorDefinition, differences: ReadonlyMap<string, nu
   ].join(' | ')} |`;
 }
 
-const defaults = (args: readonly ArgDefinition[]): Args => Object.fromEntries(args.map((arg) => [arg.name, arg.default]));
+const defaults = (args: readonly ArgDefinition[]): Args =>
+  Object.fromEntries(args.map((arg) => [arg.name, arg.default]));
 
 function argText(arg: ArgDefinition): string {
   const range = arg.type === 'int' || arg.type === 'float' ? ` (${bound(arg.min)} … ${bound(arg.max)})` : '';
   const values = arg.type === 'choice' && arg.values!.length < 8 ? ` (${arg.values!.join(', ')})` : '';
-  return cell(`${arg.name} = ${arg.default}${range}${values}${arg.description === undefined ? '' : `: ${arg.description}`}`);
+  return cell(
+    `${arg.name} = ${arg.default}${range}${values}${arg.description === undefined ? '' : `: ${arg.description}`}`,
+  );
 }
 
-const bound = (value: number | undefined): string => (value === undefined || Math.abs(value) >= 1e30 ? '∞' : String(value));
+const bound = (value: number | undefined): string =>
+  value === undefined || Math.abs(value) >= 1e30 ? '∞' : String(value);
 /** A bar inside a table cell would end it. */
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 

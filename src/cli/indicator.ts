@@ -31,7 +31,10 @@ export function register(program: Command): void {
       .description('compute an indicator or a candlestick pattern on bars; docs/indicators.md lists them')
       .option('--symbol <symbol>', 'a series of the shipped data, or of --data', shortText(100))
       .option('--timeframe <timeframe>', `one of ${STORED_TIMEFRAMES.join(', ')}`, oneOf(STORED_TIMEFRAMES))
-      .option('--data <folder>', 'files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow) in place of the shipped data')
+      .option(
+        '--data <folder>',
+        'files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow) in place of the shipped data',
+      )
       .option('--bars <file>', 'a bars file in place of a series: CSV, CSV.gz, JSON, Parquet or Arrow')
       .option('--name <id>', 'an indicator or pattern by its id, such as rsi or engulfing')
       .option('--talib <NAME>', 'by TA-Lib’s name, with TA-Lib’s argument names and defaults, such as RSI or CDLDOJI')
@@ -76,7 +79,10 @@ async function openBars({ symbol, timeframe, data, bars }: Options): Promise<Bar
   const catalogue = await openShippedData(data);
   const snapshots = await catalogue.snapshots(symbol, timeframe);
   if (snapshots.length === 0) {
-    throw new CommandError(`No series of ${symbol} can be read at ${timeframe}; candlepool data list shows those there are.`, 'NO_DATA');
+    throw new CommandError(
+      `No series of ${symbol} can be read at ${timeframe}; candlepool data list shows those there are.`,
+      'NO_DATA',
+    );
   }
   return createMarket(snapshots, symbol, timeframe).base;
 }
@@ -110,7 +116,9 @@ function print(answer: IndicatorAnswer, bars: Bars, format: 'csv' | 'json' | 'ar
   }
   if (format === 'json') {
     const { lookback, outputs } = answer;
-    process.stdout.write(`${JSON.stringify({ lookback, time: bars.time, outputs: Object.fromEntries(outputs) }, asJson)}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ lookback, time: bars.time, outputs: Object.fromEntries(outputs) }, asJson)}\n`,
+    );
     return;
   }
   const names = [...answer.outputs.keys()];

@@ -1,5 +1,12 @@
 // One request for an indicator: what is asked for, found by our names or TA-Lib's, and computed on bars.
-import { computeIndicator, findIndicator, findPattern, findTalib, resolveArgs, resolveTalibArgs } from '../engine/index.ts';
+import {
+  computeIndicator,
+  findIndicator,
+  findPattern,
+  findTalib,
+  resolveArgs,
+  resolveTalibArgs,
+} from '../engine/index.ts';
 import type { Args, Bars, Computable, IndicatorDefinition, PatternDefinition } from '../engine/index.ts';
 
 /** As a line of a batch: by `name` (ours) or `talib`; inputs are bar columns or series, in call order. Nothing in it is trusted. */
@@ -43,7 +50,8 @@ export function answerRequest(request: IndicatorRequest, bars: Bars): IndicatorA
   const inputs: Float64Array[] = [];
   for (const name of columns) {
     const column = columnOf(bars, name);
-    if (column === undefined) return fail('UNKNOWN_INPUT', `There is no column "${name}"; there are ${columnNames(bars).join(', ')}.`);
+    if (column === undefined)
+      return fail('UNKNOWN_INPUT', `There is no column "${name}"; there are ${columnNames(bars).join(', ')}.`);
     inputs.push(column);
   }
   const lookback = computable.lookback(args);
@@ -60,17 +68,21 @@ function prepare(request: IndicatorRequest): Prepared | RequestError {
   if ((typeof name === 'string') === (typeof talib === 'string')) {
     return fail('INVALID_REQUEST', 'A request has either "name" (an id of ours) or "talib" (a TA-Lib function).');
   }
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return fail('TYPE_MISMATCH', '"args" is an object.');
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return fail('TYPE_MISMATCH', '"args" is an object.');
   const areNames = Array.isArray(inputs) && inputs.every((input) => typeof input === 'string');
   if (inputs !== undefined && !areNames) return fail('TYPE_MISMATCH', '"inputs" is a list of column names.');
-  const given = areNames ? (inputs as string[]) : undefined;
+  const given = areNames ? inputs : undefined;
   const asked = (name ?? talib) as string;
   const isTalib = typeof talib === 'string';
   const definition = isTalib ? findTalib(asked) : findIndicator(asked);
   if (definition !== undefined) return prepareIndicator(definition, args as Args, given, isTalib);
   const pattern = findPattern(isTalib ? asked.toUpperCase() : asked);
   if (pattern === undefined || isTalib !== (pattern.talib === asked.toUpperCase())) {
-    return fail('UNKNOWN_INDICATOR', `There is no ${isTalib ? 'TA-Lib function' : 'indicator or pattern'} named "${asked}".`);
+    return fail(
+      'UNKNOWN_INDICATOR',
+      `There is no ${isTalib ? 'TA-Lib function' : 'indicator or pattern'} named "${asked}".`,
+    );
   }
   return preparePattern(pattern, args as Args, given, isTalib);
 }
@@ -84,13 +96,19 @@ function prepareIndicator(
   const { source, ...rest } = given;
   const takesField = source !== undefined && definition.inputs.includes('source');
   if (takesField && (inputs !== undefined || typeof source !== 'string')) {
-    return fail('TYPE_MISMATCH', inputs === undefined ? 'source is the name of a column.' : 'Give "inputs" or args.source, not both.');
+    return fail(
+      'TYPE_MISMATCH',
+      inputs === undefined ? 'source is the name of a column.' : 'Give "inputs" or args.source, not both.',
+    );
   }
   const { args, issues } = (isTalib ? resolveTalibArgs : resolveArgs)(definition, takesField ? rest : given);
   if (issues.length > 0) return fail(issues[0].code, issues.map(({ message }) => message).join('; '));
   const columns = inputs ?? definition.inputs.map((input) => (input === 'source' ? String(source ?? 'close') : input));
   if (columns.length !== definition.inputs.length) {
-    return fail('INPUT_COUNT', `${definition.id} reads ${definition.inputs.length} columns (${definition.inputs.join(', ')}), not ${columns.length}.`);
+    return fail(
+      'INPUT_COUNT',
+      `${definition.id} reads ${definition.inputs.length} columns (${definition.inputs.join(', ')}), not ${columns.length}.`,
+    );
   }
   if (inputs === undefined && columns.some((column) => column === 'source2' || column === 'periods')) {
     return fail('INPUT_REQUIRED', `${definition.id} reads several series: name them in "inputs".`);
@@ -107,7 +125,8 @@ function preparePattern(
 ): Prepared | RequestError {
   const { args, issues } = resolveArgs(pattern, given);
   if (issues.length > 0) return fail(issues[0].code, issues.map(({ message }) => message).join('; '));
-  if (inputs.length !== PATTERN_COLUMNS.length) return fail('INPUT_COUNT', `${pattern.id} reads open, high, low, close.`);
+  if (inputs.length !== PATTERN_COLUMNS.length)
+    return fail('INPUT_COUNT', `${pattern.id} reads open, high, low, close.`);
   const computable: Computable = {
     outputs: [pattern],
     lookback: (resolved) => pattern.lookback(resolved),

@@ -44,7 +44,11 @@ async function batch(...requests: readonly unknown[]): Promise<unknown[]> {
   const { code, out, err } = await indicator(['--bars', 'TEST-1h.csv', '--batch', '-'], lines.join('\n'));
   expect(err).toBe('');
   expect(code).toBe(0);
-  return out.toString().trim().split('\n').map((line) => JSON.parse(line) as unknown);
+  return out
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
 }
 
 describe('candlepool indicator', () => {
@@ -59,7 +63,11 @@ describe('candlepool indicator', () => {
   it('reads shipped series, resampled too, with nothing but their name', async () => {
     const { code, out } = await indicator(['--symbol', 'EURUSD', '--timeframe', '1d', '--talib', 'ATR', '--json']);
     expect(code).toBe(0);
-    const { lookback, time, outputs } = JSON.parse(out.toString()) as { lookback: number; time: number[]; outputs: { real: (number | null)[] } };
+    const { lookback, time, outputs } = JSON.parse(out.toString()) as {
+      lookback: number;
+      time: number[];
+      outputs: { real: (number | null)[] };
+    };
     expect(lookback).toBe(14);
     expect(outputs.real.findIndex((value) => value !== null)).toBe(14);
     expect(outputs.real.length).toBe(time.length);
@@ -98,18 +106,34 @@ describe('candlepool indicator', () => {
       { lookback: 1, outputs: { value: [null, null, 0.625, 1.5] } },
       { outputs: { integer: [0, 0, 0, 0] } },
       { outputs: { value: [null, null, null, null] } },
-      ...['INVALID_JSON', 'INPUT_REQUIRED', 'INDICATOR_ARG_OUT_OF_RANGE', 'UNKNOWN_INDICATOR', 'INVALID_REQUEST', 'INPUT_COUNT', 'UNKNOWN_INPUT', 'INVALID_REQUEST'].map(
-        (code) => ({ error: { code } }),
-      ),
+      ...[
+        'INVALID_JSON',
+        'INPUT_REQUIRED',
+        'INDICATOR_ARG_OUT_OF_RANGE',
+        'UNKNOWN_INDICATOR',
+        'INVALID_REQUEST',
+        'INPUT_COUNT',
+        'UNKNOWN_INPUT',
+        'INVALID_REQUEST',
+      ].map((code) => ({ error: { code } })),
     ]);
   });
 
   it('exits 2 for a wrong call and 1 for what cannot be computed, saying what to do', async () => {
-    expect(await indicator(['--name', 'rsi'])).toMatchObject({ code: 2, err: expect.stringContaining('--symbol') as string });
+    expect(await indicator(['--name', 'rsi'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--symbol') as string,
+    });
     expect(await onFile()).toMatchObject({ code: 2, err: expect.stringContaining('--name') as string });
     expect(await onFile('--name', 'rsi', '--args', '{')).toMatchObject({ code: 2 });
-    expect(await onFile('--name', 'rsi', '--args', '{"length":0}')).toMatchObject({ code: 1, err: expect.stringContaining('between 2 and') as string });
+    expect(await onFile('--name', 'rsi', '--args', '{"length":0}')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('between 2 and') as string,
+    });
     expect(await indicator(['--symbol', 'NONE', '--timeframe', '1h', '--name', 'rsi'])).toMatchObject({ code: 1 });
-    expect(await indicator(['--bars', 'absent.csv', '--name', 'rsi'])).toMatchObject({ code: 1, err: expect.stringContaining('absent.csv') as string });
+    expect(await indicator(['--bars', 'absent.csv', '--name', 'rsi'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('absent.csv') as string,
+    });
   });
 });

@@ -56,14 +56,20 @@ function expectEqual(one: Case, columns: ReadonlyMap<string, Float64Array>): voi
   const { args, issues } = resolveTalibArgs(indicator, one.params);
   expect(issues).toEqual([]);
   expect(indicator.lookback(args)).toBe(one.lookback);
-  const outputs = computeIndicator(indicator, args, one.inputs.map((name) => columns.get(name)!));
+  const outputs = computeIndicator(
+    indicator,
+    args,
+    one.inputs.map((name) => columns.get(name)!),
+  );
   expect(indicator.talib!.outputs).toEqual(Object.keys(one.outputs));
   indicator.talib!.outputs.forEach((name, index) => {
     const expected = Float64Array.from(one.outputs[name], (value) => value ?? NaN);
     // Whole-number outputs hold 0 in TA-Lib's warm-up rows; ours are missing there.
     if (one.int_outputs.includes(name)) expected.fill(NaN, 0, one.lookback);
     const { difference, row } = largestDifference(outputs[index], expected);
-    expect(difference, `${one.fn} ${name}[${row}] ${outputs[index][row]} against ${expected[row]}`).toBeLessThanOrEqual(toleranceOf(one.fn));
+    expect(difference, `${one.fn} ${name}[${row}] ${outputs[index][row]} against ${expected[row]}`).toBeLessThanOrEqual(
+      toleranceOf(one.fn),
+    );
   });
 }
 
@@ -71,7 +77,13 @@ function derivedColumns(bars: Oracle['bars']): ReadonlyMap<string, Float64Array>
   const columns = new Map(Object.entries(bars).map(([name, values]) => [name, Float64Array.from(values)]));
   const close = columns.get('close')!;
   const top = close.reduce((best, value) => Math.max(best, value));
-  columns.set('scaled', close.map((value) => value / top));
-  columns.set('periods', close.map((_, row) => 2 + (row % 29)));
+  columns.set(
+    'scaled',
+    close.map((value) => value / top),
+  );
+  columns.set(
+    'periods',
+    close.map((_, row) => 2 + (row % 29)),
+  );
   return columns;
 }

@@ -36,12 +36,21 @@ export function goldenColumns(name: string): ReadonlyMap<string, Float64Array> {
   const [header, ...lines] = unpack('data', `${name}.csv.gz`).split('\n');
   const rows = lines.slice(0, golden.rows).map((line) => line.split(','));
   const columns = new Map(
-    header.split(',').slice(1).map((column, at) => [column.trim(), Float64Array.from(rows, (cells) => Number(cells[at + 1]))]),
+    header
+      .split(',')
+      .slice(1)
+      .map((column, at) => [column.trim(), Float64Array.from(rows, (cells) => Number(cells[at + 1]))]),
   );
   const close = columns.get('close')!;
   const top = close.reduce((best, value) => Math.max(best, value));
-  columns.set('scaled', close.map((value) => value / top));
-  columns.set('periods', close.map((_, row) => 2 + (row % 29)));
+  columns.set(
+    'scaled',
+    close.map((value) => value / top),
+  );
+  columns.set(
+    'periods',
+    close.map((_, row) => 2 + (row % 29)),
+  );
   return columns;
 }
 
@@ -50,7 +59,11 @@ export function differenceOf(one: GoldenCase, columns: ReadonlyMap<string, Float
   const indicator = findTalib(one.fn)!;
   const { args, issues } = resolveTalibArgs(indicator, one.params);
   if (issues.length > 0 || indicator.lookback(args) !== one.lookback) return Infinity;
-  const outputs = computeIndicator(indicator, args, one.inputs.map((name) => columns.get(name)!));
+  const outputs = computeIndicator(
+    indicator,
+    args,
+    one.inputs.map((name) => columns.get(name)!),
+  );
   const differences = indicator.talib!.outputs.map((name, at) => {
     const theirs = Float64Array.from(one.outputs[name], (value) => value ?? NaN);
     const ours = outputs[at].subarray(one.lookback).filter((_, row) => row % golden.step === 0);

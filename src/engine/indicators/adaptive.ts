@@ -13,7 +13,8 @@ export const kama: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(10, 1), length(2, 1, 'fast_length'), length(30, 1, 'slow_length')],
   outputs: [{ name: 'value', kind: 'price' }],
-  formula: 'kama += (er·(2/(fast+1) - 2/(slow+1)) + 2/(slow+1))²·(x - kama), er = |x - x[n]| / Σ|Δx| (TA-Lib KAMA; Kaufman 1995)',
+  formula:
+    'kama += (er·(2/(fast+1) - 2/(slow+1)) + 2/(slow+1))²·(x - kama), er = |x - x[n]| / Σ|Δx| (TA-Lib KAMA; Kaufman 1995)',
   lookback: (args) => (number(args) === 1 ? 0 : number(args)),
   compute: ([source], args, [out]) =>
     kaufman(source, 0, number(args), number(args, 'fast_length'), number(args, 'slow_length'), out),
@@ -31,7 +32,8 @@ export const mama: IndicatorDefinition = {
     { name: 'mama', kind: 'price' },
     { name: 'fama', kind: 'price' },
   ],
-  formula: 'an average whose weight is fast_limit / Δphase, at least slow_limit; fama follows with half of it (TA-Lib MAMA; Ehlers 2001)',
+  formula:
+    'an average whose weight is fast_limit / Δphase, at least slow_limit; fama follows with half of it (TA-Lib MAMA; Ehlers 2001)',
   lookback: () => 32,
   compute: ([source], args, [line, following]) =>
     mesa(source, 0, number(args, 'fast_limit'), number(args, 'slow_limit'), line, following),

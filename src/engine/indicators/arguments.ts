@@ -36,14 +36,21 @@ export interface ArgIssue {
 }
 
 /** Every arg of `definition`, the given ones checked, the others at their default. Names are ours. */
-export function resolveArgs(definition: Pick<IndicatorDefinition, 'id' | 'args'>, given: Args): { args: Args; issues: ArgIssue[] } {
+export function resolveArgs(
+  definition: Pick<IndicatorDefinition, 'id' | 'args'>,
+  given: Args,
+): { args: Args; issues: ArgIssue[] } {
   const issues: ArgIssue[] = [];
   const args: Record<string, ArgValue> = {};
   for (const arg of definition.args) {
     const value = Object.hasOwn(given, arg.name) ? given[arg.name] : undefined;
     if (value === undefined) {
       if (arg.required === true) {
-        issues.push({ code: 'INDICATOR_ARG_REQUIRED', name: arg.name, message: `${definition.id} needs the argument ${arg.name}` });
+        issues.push({
+          code: 'INDICATOR_ARG_REQUIRED',
+          name: arg.name,
+          message: `${definition.id} needs the argument ${arg.name}`,
+        });
       }
       args[arg.name] = arg.default;
       continue;
@@ -55,7 +62,11 @@ export function resolveArgs(definition: Pick<IndicatorDefinition, 'id' | 'args'>
   for (const name of Object.keys(given)) {
     if (!definition.args.some((arg) => arg.name === name)) {
       const known = definition.args.map((arg) => arg.name).join(', ') || 'none';
-      issues.push({ code: 'UNKNOWN_INDICATOR_ARG', name, message: `${definition.id} has no argument ${name}; it takes: ${known}` });
+      issues.push({
+        code: 'UNKNOWN_INDICATOR_ARG',
+        name,
+        message: `${definition.id} has no argument ${name}; it takes: ${known}`,
+      });
     }
   }
   return { args, issues };
@@ -66,7 +77,9 @@ export function argIssue(arg: ArgDefinition, value: unknown): ArgIssue | undefin
   const { name } = arg;
   switch (arg.type) {
     case 'bool':
-      return typeof value === 'boolean' ? undefined : { code: 'TYPE_MISMATCH', name, message: `${name} must be true or false` };
+      return typeof value === 'boolean'
+        ? undefined
+        : { code: 'TYPE_MISMATCH', name, message: `${name} must be true or false` };
     case 'choice': {
       if (typeof value === 'string' && arg.values!.includes(value)) return undefined;
       const code = typeof value === 'string' ? 'INDICATOR_ARG_OUT_OF_RANGE' : 'TYPE_MISMATCH';
@@ -74,8 +87,14 @@ export function argIssue(arg: ArgDefinition, value: unknown): ArgIssue | undefin
     }
     case 'int':
     case 'float': {
-      const isRight = typeof value === 'number' && (arg.type === 'int' ? Number.isInteger(value) : Number.isFinite(value));
-      if (!isRight) return { code: 'TYPE_MISMATCH', name, message: `${name} must be ${arg.type === 'int' ? 'an integer' : 'a number'}` };
+      const isRight =
+        typeof value === 'number' && (arg.type === 'int' ? Number.isInteger(value) : Number.isFinite(value));
+      if (!isRight)
+        return {
+          code: 'TYPE_MISMATCH',
+          name,
+          message: `${name} must be ${arg.type === 'int' ? 'an integer' : 'a number'}`,
+        };
       if (value >= (arg.min ?? -Infinity) && value <= (arg.max ?? Infinity)) return undefined;
       const message = `${name} must be between ${arg.min ?? '-∞'} and ${arg.max ?? '∞'}, not ${value}`;
       return { code: 'INDICATOR_ARG_OUT_OF_RANGE', name, message };
@@ -106,7 +125,9 @@ export function resolveTalibArgs(
   const resolved = resolveArgs({ id: talib.name, args: renamed }, named);
   const args = definition.args.map(({ name }, index) => {
     const theirs = renamed[index].name;
-    const value = Object.hasOwn(named, theirs) ? resolved.args[theirs] : (talib.defaults?.[name] ?? resolved.args[theirs]);
+    const value = Object.hasOwn(named, theirs)
+      ? resolved.args[theirs]
+      : (talib.defaults?.[name] ?? resolved.args[theirs]);
     return [name, value] as const;
   });
   return { args: Object.fromEntries(args), issues: resolved.issues };

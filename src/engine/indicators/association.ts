@@ -33,7 +33,9 @@ export const beta: IndicatorDefinition = {
   formula: 'the slope of the returns of source2 on those of source; 0 where the latter do not vary (TA-Lib BETA)',
   lookback: (args) => number(args),
   compute([x, y], args, [out]) {
-    moments(returns(x), returns(y), 1, number(args), out, (xx, _yy, xy, scaleX) => (xx > EPSILON * scaleX ? xy / xx : 0));
+    moments(returns(x), returns(y), 1, number(args), out, (xx, _yy, xy, scaleX) =>
+      xx > EPSILON * scaleX ? xy / xx : 0,
+    );
   },
 };
 
@@ -53,7 +55,14 @@ type Reading = (xx: number, yy: number, xy: number, scaleX: number, scaleY: numb
  * Rows first+length-1 … n-1. Deviations are measured from a value near the window and taken anew where their sums have lost digits: a
  * spread below 1e-6 of them, an outlier that has just left, or 256 rows (absolute).
  */
-function moments(x: Float64Array, y: Float64Array, first: number, length: number, out: Float64Array, read: Reading): void {
+function moments(
+  x: Float64Array,
+  y: Float64Array,
+  first: number,
+  length: number,
+  out: Float64Array,
+  read: Reading,
+): void {
   const n = out.length;
   const interval = Math.max(256, 8 * length);
   const inverse = 1 / length;

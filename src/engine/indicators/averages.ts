@@ -28,12 +28,18 @@ const AVERAGES: Readonly<Record<Exclude<MaType, 'none'>, MovingAverage>> = {
   dema: { lookback: (length) => 2 * (length - 1), compute: doubleExponential },
   tema: { lookback: (length) => 3 * (length - 1), compute: tripleExponential },
   trima: { lookback: window, compute: triangular },
-  kama: { lookback: (length) => length, compute: (source, first, length, out) => kaufman(source, first, length, 2, 30, out) },
+  kama: {
+    lookback: (length) => length,
+    compute: (source, first, length, out) => kaufman(source, first, length, 2, 30, out),
+  },
   mama: {
     lookback: () => 32,
     compute: (source, first, _length, out) => mesa(source, first, 0.5, 0.05, out, undefined),
   },
-  t3: { lookback: (length) => 6 * (length - 1), compute: (source, first, length, out) => tilson(source, first, length, 0.7, out) },
+  t3: {
+    lookback: (length) => 6 * (length - 1),
+    compute: (source, first, length, out) => tilson(source, first, length, 0.7, out),
+  },
   hma: { lookback: (length) => length + Math.floor(Math.sqrt(length)) - 2, compute: hull },
   zlema: { lookback: (length) => Math.floor((length - 1) / 2) + length - 1, compute: zeroLag },
   rma: { lookback: window, compute: wilder },
@@ -51,10 +57,15 @@ export function movingAverage(type: string, length: number): MovingAverage {
 
 /** An argument that chooses an average. */
 export const maType = (defaultValue: MaType, name = 'ma_type'): ArgDefinition =>
-  choice(name, defaultValue, MA_TYPES.filter((type) => type !== 'default'));
+  choice(
+    name,
+    defaultValue,
+    MA_TYPES.filter((type) => type !== 'default'),
+  );
 
 /** TA-Lib's numbers for such an argument; 11 is the function's own default. */
 export const maNames = (own: MaType): readonly string[] => MA_TYPES.map((type) => (type === 'default' ? own : type));
 
 /** The average that `args` choose, its length already read by the caller. */
-export const chosen = (args: Args, length: number, name = 'ma_type'): MovingAverage => movingAverage(text(args, name), length);
+export const chosen = (args: Args, length: number, name = 'ma_type'): MovingAverage =>
+  movingAverage(text(args, name), length);

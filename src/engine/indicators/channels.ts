@@ -39,7 +39,11 @@ export const keltner: IndicatorDefinition = {
   aliases: ['kc', 'keltner_channel'],
   name: 'Keltner Channel',
   category: 'overlap',
-  talib: { name: 'KC', args: { timeperiod: 'length', atrperiod: 'atr_length', nbdev: 'multiplier' }, outputs: TALIB_BANDS },
+  talib: {
+    name: 'KC',
+    args: { timeperiod: 'length', atrperiod: 'atr_length', nbdev: 'multiplier' },
+    outputs: TALIB_BANDS,
+  },
   inputs: ['high', 'low', 'close'],
   args: [length(20), length(10, 1, 'atr_length'), real('multiplier', 2)],
   outputs: BANDS,
@@ -99,14 +103,19 @@ export const supertrend: IndicatorDefinition = {
   aliases: ['super_trend'],
   name: 'Supertrend',
   category: 'trend',
-  talib: { name: 'SUPERTREND', args: { timeperiod: 'length', multiplier: 'multiplier' }, outputs: ['supertrend', 'trend'] },
+  talib: {
+    name: 'SUPERTREND',
+    args: { timeperiod: 'length', multiplier: 'multiplier' },
+    outputs: ['supertrend', 'trend'],
+  },
   inputs: ['high', 'low', 'close'],
   args: [length(10), real('multiplier', 3, 0)],
   outputs: [
     { name: 'supertrend', kind: 'price' },
     { name: 'trend', kind: 'flag', min: -1, max: 1 },
   ],
-  formula: '(high+low)/2 ∓ multiplier·atr, ratcheted towards price until a close beyond it; trend 1 or -1, long at first (TA-Lib SUPERTREND)',
+  formula:
+    '(high+low)/2 ∓ multiplier·atr, ratcheted towards price until a close beyond it; trend 1 or -1, long at first (TA-Lib SUPERTREND)',
   lookback: (args) => number(args),
   stableLookback: (args) => 1 + wilderStable(number(args)),
   compute([high, low, close], args, [line, trend]) {

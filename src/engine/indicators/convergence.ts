@@ -33,7 +33,8 @@ export const macd: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(12, 2, 'fast_length'), length(26, 2, 'slow_length'), length(9, 1, 'signal_length')],
   outputs: LINES,
-  formula: 'ema(fast) - ema(slow), both seeded with means that end on bar slow_length; signal = ema of it (TA-Lib MACD; Appel 1979)',
+  formula:
+    'ema(fast) - ema(slow), both seeded with means that end on bar slow_length; signal = ema of it (TA-Lib MACD; Appel 1979)',
   lookback: macdLookback,
   stableLookback: (args) => emaStable(ordered(args)[1]) + emaStable(number(args, 'signal_length')),
   compute([source], args, outputs) {
@@ -54,7 +55,8 @@ export const macdFix: IndicatorDefinition = {
   formula: 'macd 12, 26 with the weights 0.15 and 0.075 of the original in place of 2/13 and 2/27 (TA-Lib MACDFIX)',
   lookback: (args) => 25 + number(args, 'signal_length') - 1,
   stableLookback: (args) => emaStable(26) + emaStable(number(args, 'signal_length')),
-  compute: ([source], args, outputs) => convergence(source, 12, 26, 0.15, 0.075, number(args, 'signal_length'), outputs),
+  compute: ([source], args, outputs) =>
+    convergence(source, 12, 26, 0.15, 0.075, number(args, 'signal_length'), outputs),
 };
 
 const extTypes = ['fast_ma_type', 'slow_ma_type', 'signal_ma_type'] as const;
@@ -106,7 +108,13 @@ function extAverages(args: Args) {
   };
 }
 
-function macdOfChoice(source: Float64Array, args: Args, line: Float64Array, signal: Float64Array, histogram: Float64Array): void {
+function macdOfChoice(
+  source: Float64Array,
+  args: Args,
+  line: Float64Array,
+  signal: Float64Array,
+  histogram: Float64Array,
+): void {
   const n = source.length;
   const { fast, slow } = extAverages(args);
   const fastBack = fast.average.lookback(fast.length);

@@ -122,7 +122,8 @@ export const htTrendMode: IndicatorDefinition = {
   inputs: ['source'],
   args: [],
   outputs: [{ name: 'value', kind: 'flag', min: 0, max: 1 }],
-  formula: '1 in a trend, 0 in a cycle: sine lines crossed lately, phase moves at the cycle’s rate, price near the trendline (TA-Lib HT_TRENDMODE; Ehlers 2001)',
+  formula:
+    '1 in a trend, 0 in a cycle: sine lines crossed lately, phase moves at the cycle’s rate, price near the trendline (TA-Lib HT_TRENDMODE; Ehlers 2001)',
   lookback: () => LONG_LOOKBACK,
   stableLookback: () => STABLE,
   compute([source], _args, [out]) {
@@ -188,7 +189,13 @@ function trendline(source: Float64Array, cycle: Cycle, smoothPeriod: Float64Arra
   return line;
 }
 
-function trendModes(cycle: Cycle, smoothPeriod: Float64Array, phase: Float64Array, line: Float64Array, out: Float64Array): void {
+function trendModes(
+  cycle: Cycle,
+  smoothPeriod: Float64Array,
+  phase: Float64Array,
+  line: Float64Array,
+  out: Float64Array,
+): void {
   let barsInTrend = 0;
   let previousPhase = 0;
   let previousSine = 0;

@@ -67,10 +67,30 @@ export const dx: IndicatorDefinition = {
   },
 };
 
-export const plusDi: IndicatorDefinition = directionalIndicator('plus_di', 'PLUS_DI', 'Plus Directional Indicator', '100·Σ+dm/Σtrue range, Wilder sums');
-export const minusDi: IndicatorDefinition = directionalIndicator('minus_di', 'MINUS_DI', 'Minus Directional Indicator', '100·Σ-dm/Σtrue range, Wilder sums');
-export const plusDm: IndicatorDefinition = directionalMovement('plus_dm', 'PLUS_DM', 'Plus Directional Movement', 'Wilder sum of max(high - high[1], 0) where it exceeds low[1] - low');
-export const minusDm: IndicatorDefinition = directionalMovement('minus_dm', 'MINUS_DM', 'Minus Directional Movement', 'Wilder sum of max(low[1] - low, 0) where it exceeds high - high[1]');
+export const plusDi: IndicatorDefinition = directionalIndicator(
+  'plus_di',
+  'PLUS_DI',
+  'Plus Directional Indicator',
+  '100·Σ+dm/Σtrue range, Wilder sums',
+);
+export const minusDi: IndicatorDefinition = directionalIndicator(
+  'minus_di',
+  'MINUS_DI',
+  'Minus Directional Indicator',
+  '100·Σ-dm/Σtrue range, Wilder sums',
+);
+export const plusDm: IndicatorDefinition = directionalMovement(
+  'plus_dm',
+  'PLUS_DM',
+  'Plus Directional Movement',
+  'Wilder sum of max(high - high[1], 0) where it exceeds low[1] - low',
+);
+export const minusDm: IndicatorDefinition = directionalMovement(
+  'minus_dm',
+  'MINUS_DM',
+  'Minus Directional Movement',
+  'Wilder sum of max(low[1] - low, 0) where it exceeds high - high[1]',
+);
 
 function directionalIndicator(id: string, talib: string, name: string, formula: string): IndicatorDefinition {
   const isPlus = id.startsWith('plus');
@@ -168,7 +188,13 @@ function directionalSums(
 }
 
 /** One pass, the directions chosen without a branch: |d| + d is twice the positive part, and a comparison gives 0 or 1. */
-function averageDirectional(high: Float64Array, low: Float64Array, close: Float64Array, length: number, out: Float64Array): void {
+function averageDirectional(
+  high: Float64Array,
+  low: Float64Array,
+  close: Float64Array,
+  length: number,
+  out: Float64Array,
+): void {
   const n = out.length;
   const share = 1 / length;
   const keep = 1 - share;

@@ -27,7 +27,8 @@ export const rma: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(14, 1)],
   outputs: [{ name: 'value', kind: 'price' }],
-  formula: 'rma = (x + (length-1)·rma[1])/length, seeded with the mean of the first length values (TA-Lib RMA; Wilder 1978)',
+  formula:
+    'rma = (x + (length-1)·rma[1])/length, seeded with the mean of the first length values (TA-Lib RMA; Wilder 1978)',
   lookback: (args) => number(args) - 1,
   stableLookback: (args) => wilderStable(number(args)),
   compute: ([source], args, [out]) => wilder(source, 0, number(args), out),

@@ -164,7 +164,13 @@ export function rollingMin(source: Float64Array, first: number, length: number, 
  * The row of the highest value. On equal values a newcomer wins; when the old winner leaves the window, the latest of those left does
  * if `isLatest` (Aroon), else the earliest (TA-Lib's MAXINDEX).
  */
-export function rollingMaxIndex(source: Float64Array, first: number, length: number, out: Float64Array, isLatest = true): void {
+export function rollingMaxIndex(
+  source: Float64Array,
+  first: number,
+  length: number,
+  out: Float64Array,
+  isLatest = true,
+): void {
   const n = source.length;
   let bestRow = -1;
   for (let row = first + length - 1; row < n; row++) {
@@ -182,7 +188,13 @@ export function rollingMaxIndex(source: Float64Array, first: number, length: num
 }
 
 /** The row of the lowest value, equal ones as for the highest. */
-export function rollingMinIndex(source: Float64Array, first: number, length: number, out: Float64Array, isLatest = true): void {
+export function rollingMinIndex(
+  source: Float64Array,
+  first: number,
+  length: number,
+  out: Float64Array,
+  isLatest = true,
+): void {
   const n = source.length;
   let bestRow = -1;
   for (let row = first + length - 1; row < n; row++) {

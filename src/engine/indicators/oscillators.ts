@@ -221,11 +221,15 @@ export const smi: IndicatorDefinition = {
     { name: 'smi', kind: 'bounded', min: -100, max: 100 },
     { name: 'signal', kind: 'bounded', min: -100, max: 100 },
   ],
-  formula: '200·s(close - (highest+lowest)/2)/s(highest - lowest), s = ema(ema(·, slow), fast); signal = ema of it (TA-Lib SMI; Blau 1993)',
+  formula:
+    '200·s(close - (highest+lowest)/2)/s(highest - lowest), s = ema(ema(·, slow), fast); signal = ema of it (TA-Lib SMI; Blau 1993)',
   lookback: (args) =>
     number(args) + number(args, 'slow_length') + number(args, 'fast_length') + number(args, 'signal_length') - 4,
   stableLookback: (args) =>
-    number(args) + emaStable(number(args, 'slow_length')) + emaStable(number(args, 'fast_length')) + emaStable(number(args, 'signal_length')),
+    number(args) +
+    emaStable(number(args, 'slow_length')) +
+    emaStable(number(args, 'fast_length')) +
+    emaStable(number(args, 'signal_length')),
   compute([high, low, close], args, [line, signal]) {
     const n = line.length;
     const span = number(args);
@@ -266,7 +270,8 @@ export const ultimate: IndicatorDefinition = {
   inputs: ['high', 'low', 'close'],
   args: [length(7, 1, 'fast_length'), length(14, 1, 'medium_length'), length(28, 1, 'slow_length')],
   outputs: [{ name: 'value', kind: 'bounded', min: 0, max: 100 }],
-  formula: '100·(4a + 2b + c)/7, each Σ(close - true low)/Σ true range over its length, shortest first (TA-Lib ULTOSC; Williams 1985)',
+  formula:
+    '100·(4a + 2b + c)/7, each Σ(close - true low)/Σ true range over its length, shortest first (TA-Lib ULTOSC; Williams 1985)',
   lookback: (args) => Math.max(...ultimateLengths(args)),
   compute([high, low, close], args, [out]) {
     const n = out.length;

@@ -24,7 +24,8 @@ export const sar: IndicatorDefinition = {
   inputs: ['high', 'low'],
   args: [real('acceleration', 0.02, 0), real('maximum', 0.2, 0)],
   outputs: [{ name: 'value', kind: 'price' }],
-  formula: 'sar += af·(extreme - sar), af grows by acceleration up to maximum with each new extreme; long at first unless -DM is greater (TA-Lib SAR; Wilder 1978)',
+  formula:
+    'sar += af·(extreme - sar), af grows by acceleration up to maximum with each new extreme; long at first unless -DM is greater (TA-Lib SAR; Wilder 1978)',
   lookback: () => 1,
   compute([high, low], args, [out]) {
     const step = number(args, 'acceleration');
@@ -54,7 +55,10 @@ export const sarExt: IndicatorDefinition = {
   },
   inputs: ['high', 'low'],
   args: [
-    { ...real('start_value', 0), description: 'above 0: long from there, below 0: short from its absolute value, 0: as sar' },
+    {
+      ...real('start_value', 0),
+      description: 'above 0: long from there, below 0: short from its absolute value, 0: as sar',
+    },
     real('offset_on_reverse', 0, 0),
     real('long_initial', 0.02, 0),
     real('long_step', 0.02, 0),
@@ -69,7 +73,16 @@ export const sarExt: IndicatorDefinition = {
   compute([high, low], args, [out]) {
     const side = (name: string): Acceleration =>
       coherent(number(args, `${name}_initial`), number(args, `${name}_step`), number(args, `${name}_maximum`));
-    parabolic(high, low, number(args, 'start_value'), number(args, 'offset_on_reverse'), side('long'), side('short'), -1, out);
+    parabolic(
+      high,
+      low,
+      number(args, 'start_value'),
+      number(args, 'offset_on_reverse'),
+      side('long'),
+      side('short'),
+      -1,
+      out,
+    );
   },
 };
 

@@ -48,7 +48,8 @@ export const natr: IndicatorDefinition = {
   compute([high, low, close], args, [out]) {
     averageTrueRange(high, low, close, number(args), out);
     if (number(args) === 1) return;
-    for (let row = number(args); row < out.length; row++) out[row] = close[row] === 0 ? 0 : (out[row] / close[row]) * 100;
+    for (let row = number(args); row < out.length; row++)
+      out[row] = close[row] === 0 ? 0 : (out[row] / close[row]) * 100;
   },
 };
 
@@ -81,7 +82,13 @@ export function trueRange(high: Float64Array, low: Float64Array, close: Float64A
 }
 
 /** Wilder's average of the true range, rows length … n-1, in one pass. */
-export function averageTrueRange(high: Float64Array, low: Float64Array, close: Float64Array, length: number, out: Float64Array): void {
+export function averageTrueRange(
+  high: Float64Array,
+  low: Float64Array,
+  close: Float64Array,
+  length: number,
+  out: Float64Array,
+): void {
   const n = out.length;
   if (length >= n) return;
   const share = 1 / length;

@@ -11,7 +11,8 @@ export const percentile: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(30), real('percentile', 50, 0, 100)],
   outputs: [{ name: 'value', kind: 'price' }],
-  formula: 'the value of rank ceil(percentile·length/100), at least 1, of the last length values: no interpolation (TA-Lib PERCENTILE)',
+  formula:
+    'the value of rank ceil(percentile·length/100), at least 1, of the last length values: no interpolation (TA-Lib PERCENTILE)',
   lookback: (args) => number(args) - 1,
   compute: ([source], args, [out]) => rollingPercentile(source, number(args), number(args, 'percentile'), out),
 };

@@ -29,15 +29,27 @@ function rate(
 }
 
 export const mom = rate('mom', ['momentum'], 'Momentum', 'x - x[length]', (value, earlier) => value - earlier);
-export const roc = rate('roc', ['rate_of_change'], 'Rate of Change', '100·(x/x[length] - 1); 0 where x[length] is 0', (value, earlier) =>
-  earlier === 0 ? 0 : (value / earlier - 1) * 100,
+export const roc = rate(
+  'roc',
+  ['rate_of_change'],
+  'Rate of Change',
+  '100·(x/x[length] - 1); 0 where x[length] is 0',
+  (value, earlier) => (earlier === 0 ? 0 : (value / earlier - 1) * 100),
 );
-export const rocP = rate('rocp', [], 'Rate of Change, share', '(x - x[length])/x[length]; 0 where x[length] is 0', (value, earlier) =>
-  earlier === 0 ? 0 : (value - earlier) / earlier,
+export const rocP = rate(
+  'rocp',
+  [],
+  'Rate of Change, share',
+  '(x - x[length])/x[length]; 0 where x[length] is 0',
+  (value, earlier) => (earlier === 0 ? 0 : (value - earlier) / earlier),
 );
 export const rocR = rate('rocr', [], 'Rate of Change, ratio', 'x/x[length]; 0 where x[length] is 0', (value, earlier) =>
   earlier === 0 ? 0 : value / earlier,
 );
-export const rocR100 = rate('rocr100', [], 'Rate of Change, ratio times 100', '100·x/x[length]; 0 where x[length] is 0', (value, earlier) =>
-  earlier === 0 ? 0 : (value / earlier) * 100,
+export const rocR100 = rate(
+  'rocr100',
+  [],
+  'Rate of Change, ratio times 100',
+  '100·x/x[length]; 0 where x[length] is 0',
+  (value, earlier) => (earlier === 0 ? 0 : (value / earlier) * 100),
 );

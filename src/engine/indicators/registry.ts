@@ -28,44 +28,57 @@ import {
 } from './volume.ts'; // prettier-ignore
 import { hma, sma, trima, vwma, wma } from './weighted.ts';
 
+const OVERLAP = [
+  sma, ema, wma, rma, dema, tema, trima, kama, mama, t3, hma, zlema, vwma, vwap, ma, mavp, htTrendline,
+  bbands, keltner, donchian, accBands, supertrend, sar, sarExt, midPoint, midPrice,
+]; // prettier-ignore
+const MOMENTUM = [
+  rsi, cmo, cmoU, imi, mfi, macd, macdExt, macdFix, apo, ppo, stoch, stochF, stochRsi, kdj, willR, smi, tsi,
+  ultimate, cci, mom, roc, rocP, rocR, rocR100, trix, coppock, dpo, fosc, awesome, accelerator,
+  balanceOfPower, qstick, wad,
+]; // prettier-ignore
+const TREND = [
+  adx, adxr, dx, plusDi, minusDi, plusDm, minusDm, aroon, aroonOsc, vortex, efficiencyRatio, vhf, elderRay,
+  fractal,
+]; // prettier-ignore
+const VOLATILITY = [
+  atr, natr, trueRangeIndicator, adr, chaikinVolatility, massIndex, relativeVolatility,
+]; // prettier-ignore
+const VOLUME = [
+  obv, ad, adosc, cmf, forceIndex, marketFacilitation, nvi, pvi, pvt, pvo, relativeVolume,
+]; // prettier-ignore
+const CYCLE = [
+  htDcPeriod, htDcPhase, htPhasor, htSine, htTrendMode,
+]; // prettier-ignore
+const PRICE = [
+  avgPrice, medPrice, typPrice, wclPrice, heikinAshi,
+]; // prettier-ignore
+const STATISTIC = [
+  stdDev, variance, avgDev, beta, correl, linearReg, linearRegSlope, linearRegAngle, linearRegIntercept, tsf,
+  percentile, percentileRank,
+]; // prettier-ignore
+const MATH = [
+  highest, lowest, minMax, maxIndex, minIndex, minMaxIndex, sum, cumSum, ...OPERATORS, ...TRANSFORMS,
+]; // prettier-ignore
+
 export const INDICATORS: readonly IndicatorDefinition[] = [
-  // Overlap
-  ...[sma, ema, wma, rma, dema, tema, trima, kama, mama, t3, hma, zlema, vwma, vwap, ma, mavp, htTrendline],
-  ...[bbands, keltner, donchian, accBands, supertrend, sar, sarExt, midPoint, midPrice],
-  // Momentum
-  ...[rsi, cmo, cmoU, imi, mfi, macd, macdExt, macdFix, apo, ppo, stoch, stochF, stochRsi, kdj, willR, smi, tsi, ultimate],
-  ...[cci, mom, roc, rocP, rocR, rocR100, trix, coppock, dpo, fosc, awesome, accelerator, balanceOfPower, qstick, wad],
-  // Trend
-  ...[adx, adxr, dx, plusDi, minusDi, plusDm, minusDm, aroon, aroonOsc, vortex, efficiencyRatio, vhf, elderRay, fractal],
-  // Volatility
-  ...[atr, natr, trueRangeIndicator, adr, chaikinVolatility, massIndex, relativeVolatility],
-  // Volume
-  ...[obv, ad, adosc, cmf, forceIndex, marketFacilitation, nvi, pvi, pvt, pvo, relativeVolume],
-  // Cycle
-  ...[htDcPeriod, htDcPhase, htPhasor, htSine, htTrendMode],
-  // Price
-  ...[avgPrice, medPrice, typPrice, wclPrice, heikinAshi],
-  // Statistic
-  ...[stdDev, variance, avgDev, beta, correl, linearReg, linearRegSlope, linearRegAngle, linearRegIntercept, tsf],
-  ...[percentile, percentileRank],
-  // Math
-  ...[highest, lowest, minMax, maxIndex, minIndex, minMaxIndex, sum, cumSum],
-  ...OPERATORS,
-  ...TRANSFORMS,
+  ...OVERLAP, ...MOMENTUM, ...TREND, ...VOLATILITY, ...VOLUME, ...CYCLE, ...PRICE, ...STATISTIC, ...MATH,
   ...EXTRA_INDICATORS,
-];
+]; // prettier-ignore
 
 const byName = new Map<string, IndicatorDefinition>();
 const byTalib = new Map<string, IndicatorDefinition>();
 for (const indicator of INDICATORS) {
   for (const name of [indicator.id, ...indicator.aliases]) {
-    if (byName.has(name)) throw new Error(`two indicators are named ${name}: ${byName.get(name)!.id} and ${indicator.id}`);
+    if (byName.has(name))
+      throw new Error(`two indicators are named ${name}: ${byName.get(name)!.id} and ${indicator.id}`);
     byName.set(name, indicator);
   }
   if (indicator.talib !== undefined) byTalib.set(indicator.talib.name, indicator);
 }
 
 /** By id or alias, in any case. */
-export const findIndicator = (idOrAlias: string): IndicatorDefinition | undefined => byName.get(idOrAlias.toLowerCase());
+export const findIndicator = (idOrAlias: string): IndicatorDefinition | undefined =>
+  byName.get(idOrAlias.toLowerCase());
 /** By TA-Lib's function name, in any case. */
 export const findTalib = (name: string): IndicatorDefinition | undefined => byTalib.get(name.toUpperCase());

@@ -13,7 +13,12 @@ export const stdDev: IndicatorDefinition = {
   aliases: ['standard_deviation', 'stdev', 'std'],
   name: 'Standard Deviation',
   category: 'statistic',
-  talib: { name: 'STDDEV', args: { timeperiod: 'length', nbdev: 'multiplier' }, outputs: ['real'], defaults: { length: 5 } },
+  talib: {
+    name: 'STDDEV',
+    args: { timeperiod: 'length', nbdev: 'multiplier' },
+    outputs: ['real'],
+    defaults: { length: 5 },
+  },
   inputs: ['source'],
   args: [length(20), real('multiplier', 1), ddof],
   outputs: [{ name: 'value', kind: 'free' }],
@@ -31,14 +36,20 @@ export const variance: IndicatorDefinition = {
   aliases: ['var'],
   name: 'Variance',
   category: 'statistic',
-  talib: { name: 'VAR', args: { timeperiod: 'length', nbdev: 'multiplier' }, outputs: ['real'], defaults: { length: 5 } },
+  talib: {
+    name: 'VAR',
+    args: { timeperiod: 'length', nbdev: 'multiplier' },
+    outputs: ['real'],
+    defaults: { length: 5 },
+  },
   inputs: ['source'],
   // TA-Lib takes nbdev and ignores it; so do we.
   args: [length(20, 1), { ...real('multiplier', 1), description: 'taken for TA-Lib’s sake, without effect' }, ddof],
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'Σ(x - mean)²/(length - ddof) (TA-Lib VAR: ddof 0)',
   lookback: (args) => number(args) - 1,
-  compute: ([source], args, [out]) => rollingVariance(source, 0, number(args), out, number(args) === 1 ? 0 : number(args, 'ddof')),
+  compute: ([source], args, [out]) =>
+    rollingVariance(source, 0, number(args), out, number(args) === 1 ? 0 : number(args, 'ddof')),
 };
 
 export const bbands: IndicatorDefinition = {
@@ -65,7 +76,8 @@ export const bbands: IndicatorDefinition = {
     { name: 'middle', kind: 'price' },
     { name: 'lower', kind: 'price' },
   ],
-  formula: 'ma ± multiplier·√variance, divisor length - ddof, deviations from the simple mean whatever the average (TA-Lib BBANDS; Bollinger 1992)',
+  formula:
+    'ma ± multiplier·√variance, divisor length - ddof, deviations from the simple mean whatever the average (TA-Lib BBANDS; Bollinger 1992)',
   lookback: (args) => Math.max(chosen(args, number(args)).lookback(number(args)), number(args) - 1),
   compute: ([source], args, [upper, middle, lower]) => bands(source, args, upper, middle, lower),
 };
@@ -116,7 +128,8 @@ export const cci: IndicatorDefinition = {
   inputs: ['high', 'low', 'close'],
   args: [length(20)],
   outputs: [{ name: 'value', kind: 'free' }],
-  formula: '(typical - mean)/(0.015·mean absolute deviation), typical = (high + low + close)/3; 0 without deviation (TA-Lib CCI; Lambert 1980)',
+  formula:
+    '(typical - mean)/(0.015·mean absolute deviation), typical = (high + low + close)/3; 0 without deviation (TA-Lib CCI; Lambert 1980)',
   lookback: (args) => number(args) - 1,
   compute([high, low, close], args, [out]) {
     const span = number(args);

@@ -26,15 +26,28 @@ export const stoch: IndicatorDefinition = {
   category: 'momentum',
   talib: {
     name: 'STOCH',
-    args: { fastk_period: 'k_length', slowk_period: 'k_smooth', slowk_matype: 'k_ma_type', slowd_period: 'd_length', slowd_matype: 'd_ma_type' },
+    args: {
+      fastk_period: 'k_length',
+      slowk_period: 'k_smooth',
+      slowk_matype: 'k_ma_type',
+      slowd_period: 'd_length',
+      slowd_matype: 'd_ma_type',
+    },
     outputs: ['slowk', 'slowd'],
     defaults: { k_length: 5 },
     choices: { slowk_matype: maNames('sma'), slowd_matype: maNames('sma') },
   },
   inputs: ['high', 'low', 'close'],
-  args: [length(14, 1, 'k_length'), length(3, 1, 'k_smooth'), length(3, 1, 'd_length'), maType('sma', 'k_ma_type'), maType('sma', 'd_ma_type')],
+  args: [
+    length(14, 1, 'k_length'),
+    length(3, 1, 'k_smooth'),
+    length(3, 1, 'd_length'),
+    maType('sma', 'k_ma_type'),
+    maType('sma', 'd_ma_type'),
+  ],
   outputs: K_AND_D,
-  formula: 'k = ma(100·(close - lowest)/(highest - lowest), k_smooth), d = ma(k, d_length); 0 on a flat window (TA-Lib STOCH, whose default k_length is 5)',
+  formula:
+    'k = ma(100·(close - lowest)/(highest - lowest), k_smooth), d = ma(k, d_length); 0 on a flat window (TA-Lib STOCH, whose default k_length is 5)',
   lookback: slowLookback,
   compute([high, low, close], args, [k, d]) {
     slowStochastic(high, low, close, args, k, d);
@@ -56,9 +69,12 @@ export const stochF: IndicatorDefinition = {
   inputs: ['high', 'low', 'close'],
   args: [length(14, 1, 'k_length'), length(3, 1, 'd_length'), maType('sma', 'd_ma_type')],
   outputs: K_AND_D,
-  formula: 'k = 100·(close - lowest)/(highest - lowest), d = ma(k, d_length) (TA-Lib STOCHF, whose default k_length is 5)',
+  formula:
+    'k = 100·(close - lowest)/(highest - lowest), d = ma(k, d_length) (TA-Lib STOCHF, whose default k_length is 5)',
   lookback: (args) =>
-    number(args, 'k_length') - 1 + chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length')),
+    number(args, 'k_length') -
+    1 +
+    chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length')),
   compute([high, low, close], args, [k, d]) {
     rawStochastic(high, low, close, 0, number(args, 'k_length'), k);
     const dLength = number(args, 'd_length');
@@ -73,12 +89,24 @@ export const kdj: IndicatorDefinition = {
   category: 'momentum',
   talib: {
     name: 'KDJ',
-    args: { fastk_period: 'k_length', slowk_period: 'k_smooth', slowk_matype: 'k_ma_type', slowd_period: 'd_length', slowd_matype: 'd_ma_type' },
+    args: {
+      fastk_period: 'k_length',
+      slowk_period: 'k_smooth',
+      slowk_matype: 'k_ma_type',
+      slowd_period: 'd_length',
+      slowd_matype: 'd_ma_type',
+    },
     outputs: ['k', 'd', 'j'],
     choices: { slowk_matype: maNames('rma'), slowd_matype: maNames('rma') },
   },
   inputs: ['high', 'low', 'close'],
-  args: [length(9, 1, 'k_length'), length(3, 1, 'k_smooth'), length(3, 1, 'd_length'), maType('rma', 'k_ma_type'), maType('rma', 'd_ma_type')],
+  args: [
+    length(9, 1, 'k_length'),
+    length(3, 1, 'k_smooth'),
+    length(3, 1, 'd_length'),
+    maType('rma', 'k_ma_type'),
+    maType('rma', 'd_ma_type'),
+  ],
   outputs: [...K_AND_D, { name: 'j', kind: 'free' }],
   formula: 'the stochastic with Wilder averages, j = 3k - 2d (TA-Lib KDJ)',
   lookback: slowLookback,
@@ -110,7 +138,8 @@ export const stochRsi: IndicatorDefinition = {
     maType('sma', 'd_ma_type'),
   ],
   outputs: K_AND_D,
-  formula: 'k = sma(stochastic of rsi(length), k_smooth), d = ma(k, d_length) (TA-Lib STOCHRSI at k_smooth 1; TradingView at 3)',
+  formula:
+    'k = sma(stochastic of rsi(length), k_smooth), d = ma(k, d_length) (TA-Lib STOCHRSI at k_smooth 1; TradingView at 3)',
   lookback: (args) =>
     number(args) +
     number(args, 'k_length') +
@@ -175,7 +204,14 @@ function rawStochastic(
   }
 }
 
-function slowStochastic(high: Float64Array, low: Float64Array, close: Float64Array, args: Args, k: Float64Array, d: Float64Array): void {
+function slowStochastic(
+  high: Float64Array,
+  low: Float64Array,
+  close: Float64Array,
+  args: Args,
+  k: Float64Array,
+  d: Float64Array,
+): void {
   const raw = new Float64Array(close.length);
   const kLength = number(args, 'k_length');
   const kSmooth = number(args, 'k_smooth');

@@ -17,7 +17,8 @@ export const rsi: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(14)],
   outputs: [BOUNDED],
-  formula: '100·rma(gain)/(rma(gain) + rma(loss)), seeded with the means of the first length changes; 0 when nothing moved (TA-Lib RSI; Wilder 1978)',
+  formula:
+    '100·rma(gain)/(rma(gain) + rma(loss)), seeded with the means of the first length changes; 0 when nothing moved (TA-Lib RSI; Wilder 1978)',
   lookback: (args) => number(args),
   stableLookback: (args) => 1 + wilderStable(number(args)),
   compute: ([source], args, [out]) => relativeStrength(source, number(args), out),
@@ -32,7 +33,8 @@ export const mfi: IndicatorDefinition = {
   inputs: ['high', 'low', 'close', 'volume'],
   args: [length(14)],
   outputs: [BOUNDED],
-  formula: '100·Σ up flow / Σ flow, flow = typical price·volume of bars whose typical price moved (TA-Lib MFI; Quong and Soudack 1989)',
+  formula:
+    '100·Σ up flow / Σ flow, flow = typical price·volume of bars whose typical price moved (TA-Lib MFI; Quong and Soudack 1989)',
   lookback: (args) => number(args),
   compute: ([high, low, close, volume], args, [out]) => moneyFlow(high, low, close, volume, number(args), out),
 };
@@ -77,7 +79,8 @@ export const cmoU: IndicatorDefinition = {
     const distance = new Float64Array(n);
     for (let row = 1; row < n; row++) distance[row] = Math.abs(source[row] - source[row - 1]);
     rollingSum(distance, 1, span, out);
-    for (let row = span; row < n; row++) out[row] = out[row] > 0 ? (100 * (source[row] - source[row - span])) / out[row] : 0;
+    for (let row = span; row < n; row++)
+      out[row] = out[row] > 0 ? (100 * (source[row] - source[row - span])) / out[row] : 0;
   },
 };
 

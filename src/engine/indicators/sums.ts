@@ -94,7 +94,13 @@ export function rollingMean(source: Float64Array, first: number, length: number,
  * Deviations are measured from the mean of a near window, and taken anew, in two passes, at absolute rows and wherever their sums have
  * lost digits: a spread below 1e-6 of the deviations (TA-Lib's threshold), or an outlier that has just left.
  */
-export function rollingVariance(source: Float64Array, first: number, length: number, out: Float64Array, ddof = 0): void {
+export function rollingVariance(
+  source: Float64Array,
+  first: number,
+  length: number,
+  out: Float64Array,
+  ddof = 0,
+): void {
   const n = source.length;
   const interval = reseedRows(length);
   const inverse = 1 / length;

@@ -21,7 +21,8 @@ export const aroon: IndicatorDefinition = {
     { name: 'down', ...PERCENT },
     { name: 'up', ...PERCENT },
   ],
-  formula: '100·(length - bars since the extreme of length+1 bars)/length, the latest of equal extremes (TA-Lib AROON; Chande 1995)',
+  formula:
+    '100·(length - bars since the extreme of length+1 bars)/length, the latest of equal extremes (TA-Lib AROON; Chande 1995)',
   lookback: (args) => number(args),
   compute([high, low], args, [down, up]) {
     const span = number(args);
@@ -68,7 +69,8 @@ export const vortex: IndicatorDefinition = {
     { name: 'plus', kind: 'free' },
     { name: 'minus', kind: 'free' },
   ],
-  formula: 'Σ|high - low[1]|/Σ true range and Σ|low - high[1]|/Σ true range; 0 without range (TA-Lib VORTEX; Botes and Siepman 2010)',
+  formula:
+    'Σ|high - low[1]|/Σ true range and Σ|low - high[1]|/Σ true range; 0 without range (TA-Lib VORTEX; Botes and Siepman 2010)',
   lookback: (args) => number(args),
   compute([high, low, close], args, [plus, minus]) {
     const n = plus.length;
@@ -178,7 +180,8 @@ export const fractal: IndicatorDefinition = {
     { name: 'high', kind: 'flag', min: 0, max: 100 },
     { name: 'low', kind: 'flag', min: 0, max: 100 },
   ],
-  formula: '100 on the bar `right` bars after one whose high (low) is strictly beyond all others of the window, else 0 (TA-Lib FRACTAL)',
+  formula:
+    '100 on the bar `right` bars after one whose high (low) is strictly beyond all others of the window, else 0 (TA-Lib FRACTAL)',
   lookback: (args) => number(args, 'left') + number(args, 'right'),
   compute([high, low], args, [highs, lows]) {
     const left = number(args, 'left');

@@ -39,7 +39,8 @@ export const massIndex: IndicatorDefinition = {
   inputs: ['high', 'low'],
   args: [length(9, 2, 'fast_length'), length(25, 2, 'slow_length')],
   outputs: FREE,
-  formula: 'Σ e/ema(e) over slow_length bars, e = ema(high - low, fast_length); a ratio of nothing is 1 (TA-Lib MASSI; Dorsey 1992)',
+  formula:
+    'Σ e/ema(e) over slow_length bars, e = ema(high - low, fast_length); a ratio of nothing is 1 (TA-Lib MASSI; Dorsey 1992)',
   lookback: (args) => 2 * (number(args, 'fast_length') - 1) + number(args, 'slow_length') - 1,
   stableLookback: (args) => 2 * emaStable(number(args, 'fast_length')) + number(args, 'slow_length') - 1,
   compute([high, low], args, [out]) {
@@ -64,7 +65,8 @@ export const relativeVolatility: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(14, 1), length(10, 2, 'stddev_length')],
   outputs: [{ name: 'value', kind: 'bounded', min: 0, max: 100 }],
-  formula: '100·u/(u + d), u and d = rma of stddev(x) on rises and on falls; 50 when both are 0 (TA-Lib RVI; Dorsey 1993)',
+  formula:
+    '100·u/(u + d), u and d = rma of stddev(x) on rises and on falls; 50 when both are 0 (TA-Lib RVI; Dorsey 1993)',
   lookback: (args) => number(args) + number(args, 'stddev_length') - 2,
   stableLookback: (args) => wilderStable(number(args)) + number(args, 'stddev_length') - 1,
   compute([source], args, [out]) {

@@ -231,7 +231,13 @@ function moneyFlow(high: number, low: number, close: number, volume: number): nu
   return range > 0 ? ((close - low - (high - close)) / range) * volume : 0;
 }
 
-function accumulate(high: Float64Array, low: Float64Array, close: Float64Array, volume: Float64Array, out: Float64Array): void {
+function accumulate(
+  high: Float64Array,
+  low: Float64Array,
+  close: Float64Array,
+  volume: Float64Array,
+  out: Float64Array,
+): void {
   let total = 0;
   for (let row = 0; row < out.length; row++) {
     total += moneyFlow(high[row], low[row], close[row], volume[row]);

@@ -3,7 +3,8 @@ import { resolveArgs, resolveTalibArgs } from '../../../src/engine/indicators/ar
 import type { Args } from '../../../src/engine/indicators/definition.ts';
 import { findIndicator, findTalib } from '../../../src/engine/indicators/registry.ts';
 
-const codesOf = (id: string, given: Args): string[] => resolveArgs(findIndicator(id)!, given).issues.map((issue) => issue.code);
+const codesOf = (id: string, given: Args): string[] =>
+  resolveArgs(findIndicator(id)!, given).issues.map((issue) => issue.code);
 
 describe('arguments', () => {
   it('are completed with the defaults', () => {
@@ -19,8 +20,14 @@ describe('arguments', () => {
     expect(codesOf('rsi', { length: 14.5 })).toEqual(['TYPE_MISMATCH']);
     expect(codesOf('rsi', { length: 1 })).toEqual(['INDICATOR_ARG_OUT_OF_RANGE']);
     expect(codesOf('rsi', { length: 1e9 })).toEqual(['INDICATOR_ARG_OUT_OF_RANGE']);
-    expect(codesOf('bbands', { ma_type: 'median', multiplier: Infinity })).toEqual(['TYPE_MISMATCH', 'INDICATOR_ARG_OUT_OF_RANGE']);
-    expect(codesOf('rsi', JSON.parse('{"__proto__":1,"constructor":1}') as Args)).toEqual(['UNKNOWN_INDICATOR_ARG', 'UNKNOWN_INDICATOR_ARG']);
+    expect(codesOf('bbands', { ma_type: 'median', multiplier: Infinity })).toEqual([
+      'TYPE_MISMATCH',
+      'INDICATOR_ARG_OUT_OF_RANGE',
+    ]);
+    expect(codesOf('rsi', JSON.parse('{"__proto__":1,"constructor":1}') as Args)).toEqual([
+      'UNKNOWN_INDICATOR_ARG',
+      'UNKNOWN_INDICATOR_ARG',
+    ]);
   });
 });
 
@@ -40,8 +47,14 @@ describe('TA-Lib’s arguments', () => {
 
   it('are refused under TA-Lib’s names', () => {
     const issuesOf = (given: Record<string, unknown>) => resolveTalibArgs(findTalib('STOCH')!, given).issues;
-    expect(issuesOf({ slowk_matype: 14 })[0]).toMatchObject({ code: 'INDICATOR_ARG_OUT_OF_RANGE', name: 'slowk_matype' });
-    expect(issuesOf({ fastk_period: 0 })[0]).toMatchObject({ code: 'INDICATOR_ARG_OUT_OF_RANGE', name: 'fastk_period' });
+    expect(issuesOf({ slowk_matype: 14 })[0]).toMatchObject({
+      code: 'INDICATOR_ARG_OUT_OF_RANGE',
+      name: 'slowk_matype',
+    });
+    expect(issuesOf({ fastk_period: 0 })[0]).toMatchObject({
+      code: 'INDICATOR_ARG_OUT_OF_RANGE',
+      name: 'fastk_period',
+    });
     expect(issuesOf({ timeperiod: 5 })[0]).toMatchObject({ code: 'UNKNOWN_INDICATOR_ARG', name: 'timeperiod' });
   });
 });

@@ -15,7 +15,17 @@ const ROWS = 320;
 function columnsOf(seed: number, change = (value: number, _row: number): number => value): Columns {
   const { time, open, high, low, close, volume } = randomColumns({ count: ROWS, seed, timeframe: '1h' });
   const [o, h, l, c] = [open, high, low, close].map((values) => values.map(change));
-  return { time, open: o, high: h, low: l, close: c, volume, source: c, source2: h, periods: time.map((_, row) => (row % 40) - 3) };
+  return {
+    time,
+    open: o,
+    high: h,
+    low: l,
+    close: c,
+    volume,
+    source: c,
+    source2: h,
+    periods: time.map((_, row) => (row % 40) - 3),
+  };
 }
 
 const friendly = columnsOf(2);
@@ -27,7 +37,10 @@ const HOSTILE: Readonly<Record<string, Columns>> = {
   huge: columnsOf(2, (value) => value * 1e10),
   spiked: columnsOf(2, (value, row) => (row === 150 ? value * 1e6 : value)),
   'without volume': { ...columnsOf(2), volume: new Float64Array(ROWS) },
-  'with dead volume between': { ...columnsOf(2), volume: columnsOf(2).volume.map((value, row) => (row > 90 && row < 200 ? 0 : value)) },
+  'with dead volume between': {
+    ...columnsOf(2),
+    volume: columnsOf(2).volume.map((value, row) => (row > 90 && row < 200 ? 0 : value)),
+  },
 };
 const OWN = INDICATORS.filter((indicator) => !EXTRA_INDICATORS.includes(indicator));
 /** Their values grow beyond a double on hostile input only by what their names say. */
@@ -55,8 +68,12 @@ function argsSample(indicator: IndicatorDefinition, count: number): Args[] {
     const values = valuesOf(arg);
     return values[Math.floor(random() * values.length)];
   };
-  const lowest = Object.fromEntries(indicator.args.filter((arg) => arg.type === 'int').map((arg) => [arg.name, arg.min!]));
-  const drawn = Array.from({ length: count }, () => Object.fromEntries(indicator.args.map((arg) => [arg.name, pick(arg)])));
+  const lowest = Object.fromEntries(
+    indicator.args.filter((arg) => arg.type === 'int').map((arg) => [arg.name, arg.min!]),
+  );
+  const drawn = Array.from({ length: count }, () =>
+    Object.fromEntries(indicator.args.map((arg) => [arg.name, pick(arg)])),
+  );
   return [{}, lowest, ...(indicator.args.length === 0 ? [] : drawn)].map((given) => argsOf(indicator, given));
 }
 
@@ -81,7 +98,8 @@ describe('the registry', () => {
       expect(indicator.talib!.outputs.length).toBe(indicator.outputs.length);
       const ours = indicator.args.map((arg) => arg.name);
       for (const name of Object.values(indicator.talib!.args)) expect(ours).toContain(name);
-      for (const name of Object.keys(indicator.talib!.choices ?? {})) expect(ours).toContain(indicator.talib!.args[name]);
+      for (const name of Object.keys(indicator.talib!.choices ?? {}))
+        expect(ours).toContain(indicator.talib!.args[name]);
     }
   });
 
@@ -109,7 +127,12 @@ for (const indicator of OWN) {
       const random = seededRandom(17);
       for (const args of argsSample(indicator, Math.ceil(sampleSize / 3))) {
         const whole = computeIndicator(indicator, args, inputsOf(indicator, friendly));
-        for (const cut of [1, indicator.lookback(args) + 1, 257, ...[1, 2].map(() => 1 + Math.floor(random() * ROWS))]) {
+        for (const cut of [
+          1,
+          indicator.lookback(args) + 1,
+          257,
+          ...[1, 2].map(() => 1 + Math.floor(random() * ROWS)),
+        ]) {
           const part = computeIndicator(indicator, args, inputsOf(indicator, friendly, Math.min(cut, ROWS)));
           part.forEach((output, at) => expect(output).toEqual(whole[at].slice(0, cut)));
         }
@@ -147,7 +170,11 @@ for (const indicator of OWN) {
     it('runs over present rows only, and is missing where an input is', () => {
       const args = argsOf(indicator);
       const whole = inputsOf(indicator, friendly);
-      const holed = whole.map((input) => Float64Array.from({ length: ROWS + 2 }, (_, row) => (row === 0 || row === 100 ? NaN : input[row - (row > 100 ? 2 : 1)])));
+      const holed = whole.map((input) =>
+        Float64Array.from({ length: ROWS + 2 }, (_, row) =>
+          row === 0 || row === 100 ? NaN : input[row - (row > 100 ? 2 : 1)],
+        ),
+      );
       const expected = computeIndicator(indicator, args, whole);
       computeOverPresent(indicator, args, holed).forEach((output, at) => {
         expect(output[0]).toBeNaN();

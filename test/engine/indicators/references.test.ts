@@ -42,7 +42,8 @@ const trueRanges = (rows: readonly Row[]): Values =>
     return Math.max(high - low, Math.abs(high - before), Math.abs(low - before));
   });
 const changes = (values: Values): Values => values.map((value, row) => (row === 0 ? NaN : value - values[row - 1]));
-const combine = (left: Values, right: Values, f: (a: number, b: number) => number): Values => left.map((value, row) => f(value, right[row]));
+const combine = (left: Values, right: Values, f: (a: number, b: number) => number): Values =>
+  left.map((value, row) => f(value, right[row]));
 
 /** Wilder's sums: plain up to row length-1, then shrinking by 1/length a bar. */
 function wilderSums(values: Values, length: number): Values {
@@ -59,8 +60,14 @@ function adxOf(rows: readonly Row[], length: number): Values {
     const down = row === 0 ? 0 : rows[row - 1].low - low;
     return { plus: up > down ? Math.max(up, 0) : 0, minus: down > up ? Math.max(down, 0) : 0 };
   });
-  const plus = wilderSums(moves.map((move) => move.plus), length);
-  const minus = wilderSums(moves.map((move) => move.minus), length);
+  const plus = wilderSums(
+    moves.map((move) => move.plus),
+    length,
+  );
+  const minus = wilderSums(
+    moves.map((move) => move.minus),
+    length,
+  );
   const dx = plus.map((value, row) => (100 * Math.abs(value - minus[row])) / (value + minus[row]));
   return wilderOf(dx, length, length);
 }
@@ -80,9 +87,21 @@ const REFERENCES: readonly Reference[] = [
     args: { length: 4 },
     of: (_, close) => [windowed(close, 4, ([a, b, c, d]) => (a + 2 * b + 3 * c + 4 * d) / 10)],
   },
-  { id: 'mom', args: { length: 5 }, of: (_, close) => [close.map((value, row) => (row < 5 ? NaN : value - close[row - 5]))] },
-  { id: 'roc', args: { length: 5 }, of: (_, close) => [close.map((value, row) => (row < 5 ? NaN : 100 * (value / close[row - 5] - 1)))] },
-  { id: 'stddev', args: { length: 7, multiplier: 2 }, of: (_, close) => [windowed(close, 7, (window) => 2 * deviation(window))] },
+  {
+    id: 'mom',
+    args: { length: 5 },
+    of: (_, close) => [close.map((value, row) => (row < 5 ? NaN : value - close[row - 5]))],
+  },
+  {
+    id: 'roc',
+    args: { length: 5 },
+    of: (_, close) => [close.map((value, row) => (row < 5 ? NaN : 100 * (value / close[row - 5] - 1)))],
+  },
+  {
+    id: 'stddev',
+    args: { length: 7, multiplier: 2 },
+    of: (_, close) => [windowed(close, 7, (window) => 2 * deviation(window))],
+  },
   { id: 'max', args: { length: 6 }, of: (_, close) => [windowed(close, 6, (window) => Math.max(...window))] },
   { id: 'min', args: { length: 6 }, of: (_, close) => [windowed(close, 6, (window) => Math.min(...window))] },
   {
@@ -99,8 +118,16 @@ const REFERENCES: readonly Reference[] = [
     args: { length: 6 },
     of(_, close) {
       const change = changes(close);
-      const gain = wilderOf(change.map((value) => Math.max(value, 0)), 6, 1);
-      const loss = wilderOf(change.map((value) => Math.max(-value, 0)), 6, 1);
+      const gain = wilderOf(
+        change.map((value) => Math.max(value, 0)),
+        6,
+        1,
+      );
+      const loss = wilderOf(
+        change.map((value) => Math.max(-value, 0)),
+        6,
+        1,
+      );
       return [combine(gain, loss, (up, down) => 100 - 100 / (1 + up / down))];
     },
   },
@@ -110,7 +137,11 @@ const REFERENCES: readonly Reference[] = [
     of(_, close) {
       const line = combine(emaOf(close, 4, 5), emaOf(close, 9), (fast, slow) => fast - slow);
       const signal = emaOf(line, 5, 8);
-      return [combine(line, signal, (a, b) => (Number.isNaN(b) ? NaN : a)), signal, combine(line, signal, (a, b) => a - b)];
+      return [
+        combine(line, signal, (a, b) => (Number.isNaN(b) ? NaN : a)),
+        signal,
+        combine(line, signal, (a, b) => a - b),
+      ];
     },
   },
   { id: 'atr', args: { length: 6 }, of: (rows) => [wilderOf(trueRanges(rows), 6, 1)] },
@@ -135,7 +166,14 @@ const REFERENCES: readonly Reference[] = [
     args: { length: 7 },
     of(rows) {
       const typical = rows.map(({ high, low, close }) => (high + low + close) / 3);
-      return [windowed(typical, 7, (window) => (window[6] - mean(window)) / (0.015 * mean(window.map((value) => Math.abs(value - mean(window))))))];
+      return [
+        windowed(
+          typical,
+          7,
+          (window) =>
+            (window[6] - mean(window)) / (0.015 * mean(window.map((value) => Math.abs(value - mean(window))))),
+        ),
+      ];
     },
   },
   {
@@ -156,8 +194,18 @@ const REFERENCES: readonly Reference[] = [
     of(rows) {
       const typical = rows.map(({ high, low, close }) => (high + low + close) / 3);
       const flow = changes(typical).map((change, row) => Math.sign(change) * typical[row] * rows[row].volume);
-      const up = windowed(flow.map((value) => Math.max(value, 0)), 6, mean, 1);
-      const down = windowed(flow.map((value) => Math.max(-value, 0)), 6, mean, 1);
+      const up = windowed(
+        flow.map((value) => Math.max(value, 0)),
+        6,
+        mean,
+        1,
+      );
+      const down = windowed(
+        flow.map((value) => Math.max(-value, 0)),
+        6,
+        mean,
+        1,
+      );
       return [combine(up, down, (a, b) => (100 * a) / (a + b))];
     },
   },
@@ -166,7 +214,11 @@ const REFERENCES: readonly Reference[] = [
     args: {},
     of(rows, close) {
       let total = rows[0].volume;
-      return [close.map((value, row) => (row === 0 ? total : (total += Math.sign(value - close[row - 1]) * rows[row].volume)))];
+      return [
+        close.map((value, row) =>
+          row === 0 ? total : (total += Math.sign(value - close[row - 1]) * rows[row].volume),
+        ),
+      ];
     },
   },
 ];
@@ -178,13 +230,26 @@ describe('an indicator equals its definition, computed anew for every bar:', () 
       for (let seed = 1; seed <= scaled(50); seed++) {
         const { time, open, high, low, close, volume } = randomColumns({ count: 120, seed });
         const columns = { time, open, high, low, close, volume, source: close, source2: open, periods: open };
-        const rows = Array.from(close, (_, row) => ({ open: open[row], high: high[row], low: low[row], close: close[row], volume: volume[row] }));
-        const outputs = computeIndicator(indicator, argsOf(indicator, args), indicator.inputs.map((name) => columns[name]));
+        const rows = Array.from(close, (_, row) => ({
+          open: open[row],
+          high: high[row],
+          low: low[row],
+          close: close[row],
+          volume: volume[row],
+        }));
+        const outputs = computeIndicator(
+          indicator,
+          argsOf(indicator, args),
+          indicator.inputs.map((name) => columns[name]),
+        );
         of(rows, [...close]).forEach((expected, at) => {
           expected.forEach((value, row) => {
             const place = `${indicator.outputs[at].name}[${row}], seed ${seed}`;
             if (Number.isNaN(value)) expect(outputs[at][row], place).toBeNaN();
-            else expect(Math.abs(outputs[at][row] - value), place).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(value)));
+            else
+              expect(Math.abs(outputs[at][row] - value), place).toBeLessThanOrEqual(
+                1e-9 * Math.max(1, Math.abs(value)),
+              );
           });
         });
       }

@@ -53,7 +53,9 @@ describe('a rolling mean', () => {
     for (let trial = 0; trial < scaled(400); trial++) {
       const value = random() * 10 ** Math.floor(random() * 12 - 4);
       const length = 1 + Math.floor(random() * 60);
-      const source = Float64Array.from({ length: 3 * length + 20 }, (_, row) => (row < length ? random() * 1e6 : value));
+      const source = Float64Array.from({ length: 3 * length + 20 }, (_, row) =>
+        row < length ? random() * 1e6 : value,
+      );
       const out = new Float64Array(source.length);
       rollingMean(source, 0, length, out);
       for (let row = 2 * length; row < source.length; row++) expect(out[row]).toBe(value);
