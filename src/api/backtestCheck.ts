@@ -2,7 +2,7 @@
 import type { NewBacktest } from '../db/backtests.ts';
 import type { StrategyVersion } from '../db/strategies.ts';
 import { ENGINE_VERSION, TIMEFRAME_MS, hashOf, prepareStrategy, resolveConfig } from '../engine/index.ts';
-import type { BacktestConfig, Settings, StoredTimeframe, StrategyAst } from '../engine/index.ts';
+import type { BacktestConfig, StoredTimeframe, StrategyAst } from '../engine/index.ts';
 import type { Catalogue, CatalogueEntry } from '../market/catalogue.ts';
 import { TIER_LIMITS, type Tier } from '../tiers.ts';
 import { problem, type ProblemIssue } from './problems.ts';
@@ -103,7 +103,7 @@ export class BacktestCheck {
     if (known) return known;
     // Stored payloads were checked when they became ready.
     const ast = version.strategyAst as unknown as StrategyAst;
-    const prepared = prepareStrategy(ast, version.settings as Settings, { params, overrides }, { timeframe });
+    const prepared = prepareStrategy(ast, version.settings, { params, overrides }, { timeframe });
     const issues = prepared.ok ? [] : prepared.issues.filter((issue) => issue.severity === 'error');
     this.#prepared.set(key, issues);
     return issues;
@@ -113,7 +113,15 @@ export class BacktestCheck {
     const faults = foreign.map(async ({ symbol, timeframe }): Promise<ProblemIssue[]> => {
       if (await this.#catalogue.find(symbol, timeframe)) return [];
       const message = `The strategy reads ${symbol} ${timeframe}, of which there is no market data.`;
-      return [{ code: 'SYMBOL_NOT_AVAILABLE', path: '/strategyVersionId', field: 'strategyVersionId', severity: 'error', message }];
+      return [
+        {
+          code: 'SYMBOL_NOT_AVAILABLE',
+          path: '/strategyVersionId',
+          field: 'strategyVersionId',
+          severity: 'error',
+          message,
+        },
+      ];
     });
     return (await Promise.all(faults)).flat();
   }
@@ -140,7 +148,11 @@ function foreignSeries(ast: unknown, symbol: string, base: StoredTimeframe): Ser
   while (stack.length > 0) {
     const node = stack.pop();
     if (typeof node !== 'object' || node === null) continue;
-    const { instrument, timeframe, kind } = node as { instrument?: { symbol?: string }; timeframe?: StoredTimeframe; kind?: unknown };
+    const { instrument, timeframe, kind } = node as {
+      instrument?: { symbol?: string };
+      timeframe?: StoredTimeframe;
+      kind?: unknown;
+    };
     // `defaults` has an instrument too, which the config replaces; it has no kind.
     if (kind !== undefined && instrument?.symbol !== undefined && instrument.symbol !== symbol) {
       const series = { symbol: instrument.symbol, timeframe: timeframe ?? base };
@@ -168,7 +180,9 @@ function feeFaults(config: BacktestConfig): ProblemIssue[] {
       return minCumulativeNotional === 0 ? [] : [fault('FEE_TIERS_ORDER', path, 'The first tier must begin at 0.')];
     const before = tiers[index - 1].minCumulativeNotional;
     if (minCumulativeNotional > before) return [];
-    return [fault('FEE_TIERS_ORDER', path, `Tiers must ascend: ${minCumulativeNotional} does not come after ${before}.`)];
+    return [
+      fault('FEE_TIERS_ORDER', path, `Tiers must ascend: ${minCumulativeNotional} does not come after ${before}.`),
+    ];
   });
 }
 

@@ -77,6 +77,12 @@ export async function lockOpenCount(tx: Transaction, workspaceId: string): Promi
   return open;
 }
 
+/** How many backtests of the workspace are queued or running, as far as is known without waiting. */
+export async function countOpenBacktests(sql: Queryable, workspaceId: string): Promise<number> {
+  const [row] = await sql<{ open: number }[]>`select open from workspace_turns where workspace_id = ${workspaceId}`;
+  return row?.open ?? 0;
+}
+
 /** One statement for any number. @returns ids and creation times in the order of the items. */
 export async function insertBacktests(
   tx: Queryable,

@@ -37,7 +37,7 @@ export async function claimDue(sql: Queryable, worker: string, maxRuns: number, 
     left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb) as b on true
     order by b.id`;
   return {
-    runs: rows.filter((row) => row.status === 'running').map(({ status: _, hasSuspects: __, ...claim }) => claim),
+    runs: rows.filter((row) => row.status === 'running'),
     copiedIds: rows.filter((row) => row.status === 'completed').map((row) => row.id),
     hasSuspects: rows[0].hasSuspects,
   };

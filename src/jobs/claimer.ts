@@ -101,7 +101,10 @@ export class Claimer {
 
   async #claimDue(): Promise<void> {
     const count = this.#waiting.length;
-    const { runs, copiedIds, hasSuspects } = await this.#source.claimDue(count * RUNS_PER_SHARE, count * COST_PER_SHARE);
+    const { runs, copiedIds, hasSuspects } = await this.#source.claimDue(
+      count * RUNS_PER_SHARE,
+      count * COST_PER_SHARE,
+    );
     if (copiedIds.length > 0) await this.#source.copied(copiedIds);
     const isEmpty = runs.length === 0 && copiedIds.length === 0;
     this.#isSuspectNext = hasSuspects && (isEmpty || ++this.#claimsSinceSuspect >= CLAIMS_BETWEEN_SUSPECTS);

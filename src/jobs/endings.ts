@@ -54,7 +54,14 @@ export function endingOf(
     }
     case 'completed': {
       const { kind: _, ...result } = outcome;
-      const run = { ...nothing, ...result, status: 'completed', isCached: isCopy, error: null, barsDone: barsTotal } as const;
+      const run = {
+        ...nothing,
+        ...result,
+        status: 'completed',
+        isCached: isCopy,
+        error: null,
+        barsDone: barsTotal,
+      } as const;
       return { kind: 'finished', run };
     }
   }

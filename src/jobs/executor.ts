@@ -84,7 +84,9 @@ export class Executor {
   progress(): ProgressRow[] {
     return [...this.#active.values()].flatMap(({ claim, job, run }) => {
       const { state, barsDone, barsTotal } = job.progress(run);
-      return state === 'running' && barsTotal > 0 ? [{ id: claim.id, attempt: claim.attempt, barsDone, barsTotal }] : [];
+      return state === 'running' && barsTotal > 0
+        ? [{ id: claim.id, attempt: claim.attempt, barsDone, barsTotal }]
+        : [];
     });
   }
 
@@ -122,7 +124,9 @@ export class Executor {
         isCopy = true;
       }
     };
-    const job = this.#pool.run({ snapshots, runs: poolRuns }, (run, outcome) => queueMicrotask(() => settle(run, outcome)));
+    const job = this.#pool.run({ snapshots, runs: poolRuns }, (run, outcome) =>
+      queueMicrotask(() => settle(run, outcome)),
+    );
     const active = claims.flatMap((claim, index) =>
       runOf[index] === -1 ? [] : [{ claim, job, run: runOf[index], isCancelled: false }],
     );

@@ -33,7 +33,10 @@ export async function startHeartbeat(sql: Sql, url: string, worker: WorkerProces
     if (!isConnected || !(await showLife(connection, worker.id))) await register();
     const swept = await sweep(sql);
     if (swept && swept.deadWorkers.length > 0)
-      log.warn({ workers: swept.deadWorkers, backtests: swept.changedIds.length }, 'took over the work of dead workers');
+      log.warn(
+        { workers: swept.deadWorkers, backtests: swept.changedIds.length },
+        'took over the work of dead workers',
+      );
     if (swept) await tell(sql, 'changed', swept.changedIds);
     if (beats++ % TIDY_EVERY_BEATS === 0) await deleteOldReruns(sql);
   };

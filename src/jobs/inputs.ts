@@ -1,6 +1,6 @@
 // Inputs: turns what a claim names (a version, snapshots) into what the engine takes, keeping what many claims share.
 import { KeptMap } from '../engine/index.ts';
-import type { BacktestConfig, BacktestTask, PoolRun, RunError, Settings, Snapshot, StrategyAst } from '../engine/index.ts';
+import type { BacktestConfig, BacktestTask, PoolRun, RunError, Snapshot, StrategyAst } from '../engine/index.ts';
 import type { Queryable } from '../db/connect.ts';
 import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';
@@ -101,7 +101,7 @@ function taskOf(request: RunRequest, version: RunnableVersion): BacktestTask {
   return {
     id: request.id,
     strategyAst: version.strategyAst as StrategyAst,
-    settings: version.settings as Settings,
+    settings: version.settings,
     config: request.config as BacktestConfig,
     strategyHash: version.strategyHash,
   };

@@ -108,4 +108,4 @@ export class ResultWriter {
 }
 
 /** Postgres class 22, data exception. */
-const isDataError = (error: unknown): boolean => /^22/.test(String((error as { readonly code?: unknown }).code));
+const isDataError = (error: unknown): boolean => String((error as { readonly code?: unknown }).code).startsWith('22');

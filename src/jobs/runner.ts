@@ -83,7 +83,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     },
   };
   const graphile = await startGraphile(settings.url, tickets, tasks, log);
-  stack.defer(() => stopGraphile(graphile.stop, claimer, executor));
+  stack.defer(() => stopGraphile(graphile, claimer, executor));
   const worker = { id, poolId: graphile.poolId, host: hostname(), pid: process.pid, threads: settings.threads };
   try {
     heartbeat = await startHeartbeat(sql, settings.url, worker, log);
@@ -158,14 +158,14 @@ async function startGraphile(url: string, tickets: number, taskList: TaskList, l
 }
 
 /** Lets runs end, then tells those that did not to go back to the queue. */
-async function stopGraphile(stop: () => Promise<void>, claimer: Claimer, executor: Executor): Promise<void> {
+async function stopGraphile(graphile: Graphile, claimer: Claimer, executor: Executor): Promise<void> {
   claimer.close();
   const stopped = new AbortController();
   const returning = sleep(FINISH_MS, undefined, { signal: stopped.signal }).then(
     () => executor.returnAll(),
     () => {},
   );
-  await stop();
+  await graphile.stop();
   stopped.abort();
   await returning;
 }

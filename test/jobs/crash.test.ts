@@ -52,7 +52,8 @@ async function expectAllCompleted(ids: readonly string[]): Promise<void> {
   const rows = await database.sql<{ id: string; value: number; wanted: number }[]>`
     select id, (summary ->> 'returnPct')::float8 as value, (config #>> '{params,value}')::float8 as wanted from backtests`;
   expect(rows.filter((row) => row.value !== row.wanted)).toEqual([]);
-  const [turn] = await database.sql`select due, open from workspace_turns where workspace_id = ${workspace.workspaceId}`;
+  const [turn] =
+    await database.sql`select due, open from workspace_turns where workspace_id = ${workspace.workspaceId}`;
   expect(turn).toMatchObject({ due: 0, open: 0 });
 }
 
@@ -79,7 +80,8 @@ describe('kill -9 of a worker process', () => {
     const killed = performance.now();
     await killWorker(doomed);
     await eventually(async () => {
-      const [{ held }] = await database.sql`select count(*)::int as held from backtests where claimed_by = ${claimedBy}`;
+      const [{ held }] =
+        await database.sql`select count(*)::int as held from backtests where claimed_by = ${claimedBy}`;
       return held === 0;
     });
     expect(performance.now() - killed).toBeLessThan(1_500);
@@ -99,7 +101,9 @@ describe('kill -9 of a worker process', () => {
     }
     await settled(database.sql, 120_000);
     await expectAllCompleted(ids);
-    expect((await database.sql`select 1 from graphile_worker.jobs where locked_by is not null`).length).toBeLessThanOrEqual(8);
+    expect(
+      (await database.sql`select 1 from graphile_worker.jobs where locked_by is not null`).length,
+    ).toBeLessThanOrEqual(8);
   });
 });
 
@@ -107,18 +111,18 @@ describe('a backtest that kills its worker', () => {
   test('fails alone as RESOURCE_LIMIT after three deaths, and nothing else suffers', async () => {
     const params = [...spins(20, 1), { act: 'poison', value: 99 }, ...spins(20, 1)];
     const ids = await enqueue(database.sql, workspace, data, params);
-    let isOver = false;
+    const over = new AbortController();
     let deaths = 0;
     // What the supervisor does.
     const supervising = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         const worker = await spawn();
         await new Promise((resolve) => worker.once('exit', resolve));
-        if (!isOver) deaths++;
+        if (!over.signal.aborted) deaths++;
       }
     })();
     await settled(database.sql, 60_000);
-    isOver = true;
+    over.abort();
     await Promise.all(workers.map((worker) => killWorker(worker)));
     await supervising;
     expect(await findBacktest(database.sql, workspace.workspaceId, ids[20])).toMatchObject({

@@ -62,7 +62,12 @@ describe('accepting', () => {
   });
 
   test('gives ids in the order of the items, which is the order in which they are run', async () => {
-    const ids = await enqueue(database.sql, workspace, data, Array.from({ length: 300 }, (_, value) => ({ value })));
+    const ids = await enqueue(
+      database.sql,
+      workspace,
+      data,
+      Array.from({ length: 300 }, (_, value) => ({ value })),
+    );
     expect(ids).toEqual(ids.toSorted());
     const positions = await Promise.all([0, 1, 299].map(async (index) => (await read(ids[index]))?.queuePosition));
     expect(positions).toEqual([0, 1, 299]);
@@ -146,7 +151,11 @@ describe('running', () => {
     await start();
     const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }, { act: 'nul' }, { value: 2 }]);
     await settled(database.sql);
-    expect(await Promise.all(ids.map(async (id) => (await read(id))!.status))).toEqual(['completed', 'failed', 'completed']);
+    expect(await Promise.all(ids.map(async (id) => (await read(id))!.status))).toEqual([
+      'completed',
+      'failed',
+      'completed',
+    ]);
     expect((await read(ids[1]))!.error).toMatchObject({ code: 'RESULT_NOT_STORABLE' });
   });
 
@@ -157,7 +166,12 @@ describe('running', () => {
     const [second] = await enqueue(database.sql, workspace, data, [{ act: 'poison' }], { runKey: 'same' });
     await settled(database.sql);
     const [a, b] = [await read(first), await read(second)];
-    expect(b).toMatchObject({ status: 'completed', isCached: true, summary: a!.summary, reproducibility: a!.reproducibility });
+    expect(b).toMatchObject({
+      status: 'completed',
+      isCached: true,
+      summary: a!.summary,
+      reproducibility: a!.reproducibility,
+    });
     expect(Buffer.from(b!.detail!)).toEqual(Buffer.from(a!.detail!));
   });
 
@@ -175,7 +189,13 @@ describe('running', () => {
   });
 
   test('equal runs claimed together run once', async () => {
-    const ids = await enqueue(database.sql, workspace, data, Array.from({ length: 20 }, () => ({ value: 5 })), { runKey: 'twins' });
+    const ids = await enqueue(
+      database.sql,
+      workspace,
+      data,
+      Array.from({ length: 20 }, () => ({ value: 5 })),
+      { runKey: 'twins' },
+    );
     await start();
     await settled(database.sql);
     const rows = await Promise.all(ids.map(read));
@@ -186,7 +206,12 @@ describe('running', () => {
   test('every result is told to who waits for it', async () => {
     await start();
     await using news = await openNews(database.sql);
-    const ids = await enqueue(database.sql, workspace, data, Array.from({ length: 450 }, (_, value) => ({ value })));
+    const ids = await enqueue(
+      database.sql,
+      workspace,
+      data,
+      Array.from({ length: 450 }, (_, value) => ({ value })),
+    );
     const woken = new Set<string>();
     for (const id of ids) news.subscribe(id, () => woken.add(id));
     const before = await countByStatus(database.sql);
@@ -196,7 +221,12 @@ describe('running', () => {
 
   test('jobs do not pile up: none is left when nothing is due', async () => {
     await start();
-    await enqueue(database.sql, workspace, data, Array.from({ length: 200 }, (_, value) => ({ value })));
+    await enqueue(
+      database.sql,
+      workspace,
+      data,
+      Array.from({ length: 200 }, (_, value) => ({ value })),
+    );
     await settled(database.sql);
     await eventually(async () => (await database.sql`select 1 from graphile_worker.jobs`).length === 0, 3_000);
   });
@@ -225,7 +255,13 @@ describe('cancelling', () => {
   });
 
   test('one of two equal backtests can be cancelled and the other completes', async () => {
-    const ids = await enqueue(database.sql, workspace, data, [1, 2].map(() => ({ act: 'spin', ms: 1_500 })), { runKey: 'pair' });
+    const ids = await enqueue(
+      database.sql,
+      workspace,
+      data,
+      [1, 2].map(() => ({ act: 'spin', ms: 1_500 })),
+      { runKey: 'pair' },
+    );
     await start();
     await eventually(async () => (await countByStatus(database.sql)).running === 2);
     await cancelBacktest(database.sql, workspace.workspaceId, ids[0]);
@@ -237,9 +273,9 @@ describe('cancelling', () => {
   test('a terminal backtest never changes, not even by a statement of our own', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     await cancelBacktest(database.sql, workspace.workspaceId, id);
-    await expect(database.sql`update backtests set status = 'queued', finished_at = null where id = ${id}`).rejects.toThrow(
-      'never changes',
-    );
+    await expect(
+      database.sql`update backtests set status = 'queued', finished_at = null where id = ${id}`,
+    ).rejects.toThrow('never changes');
   });
 
   test("another workspace's backtest is not there to be cancelled", async () => {

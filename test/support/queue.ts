@@ -89,10 +89,7 @@ export async function enqueue(
 }
 
 export const startTestWorker = (url: string, data: TestData, threads = 2): Promise<Worker> =>
-  startWorker(
-    { url, threads, snapshots: snapshotsIn(data.folder), pool: { runner: STAND_IN_RUNNER } },
-    quiet,
-  );
+  startWorker({ url, threads, snapshots: snapshotsIn(data.folder), pool: { runner: STAND_IN_RUNNER } }, quiet);
 
 /** A worker in a process of its own, to be killed. Resolves when it is ready. */
 export async function spawnWorker(url: string, data: TestData, threads = 2): Promise<ChildProcess> {
@@ -102,7 +99,7 @@ export async function spawnWorker(url: string, data: TestData, threads = 2): Pro
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [ready] = (await Promise.race([
-    once(child.stdout!, 'data'),
+    once(child.stdout, 'data'),
     once(child, 'exit').then(([code, signal]) => {
       throw new Error(`The worker ended with ${code ?? signal} before it was ready`);
     }),

@@ -25,7 +25,10 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
         return { ok: false, error: { code: 'CANCELLED', path: '', message: 'The run was stopped.' } };
       break;
     case 'fail':
-      return { ok: false, error: { code: 'RANGE_NO_DATA', path: '/config/range', message: 'The range holds no bars.' } };
+      return {
+        ok: false,
+        error: { code: 'RANGE_NO_DATA', path: '/config/range', message: 'The range holds no bars.' },
+      };
     case 'throw':
       throw new Error('a bug in the stand-in');
     case 'poison':

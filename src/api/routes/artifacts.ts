@@ -66,7 +66,9 @@ function artifactRoute(rerunning: Rerunning): void {
         response: {
           200: {
             description: 'The artifact.',
-            content: Object.fromEntries(Object.values(MEDIA_TYPES).map((type) => [type.split(';')[0], { schema: z.string() }])),
+            content: Object.fromEntries(
+              Object.values(MEDIA_TYPES).map((type) => [type.split(';')[0], { schema: z.string() }]),
+            ),
           },
           ...problems(...KEY_PROBLEMS, 404, 409),
         },
@@ -126,7 +128,12 @@ function verifyRoute(rerunning: Rerunning, services: Services): void {
         const answer = await awaitRerun(rerunning, id, reply).finally(() => deleteRerun(sql, id));
         const { resultHash, reproducibility } = requireOutcome(answer);
         const stored = { ...backtest.reproducibility };
-        return { id: backtest.id, verified: stored.resultHash === resultHash, stored, recomputed: { ...reproducibility } };
+        return {
+          id: backtest.id,
+          verified: stored.resultHash === resultHash,
+          stored,
+          recomputed: { ...reproducibility },
+        };
       }),
   );
 }
@@ -170,7 +177,10 @@ const startRerun = ({ sql }: Rerunning, backtestId: string, request: RerunReques
 
 function awaitRerun({ app, sql, news }: Rerunning, id: string, reply: FastifyReply): Promise<RerunOutcome | undefined> {
   const signals = [app.drainSignal, clientGone(reply)];
-  return waitFor({ news, id, timeoutMs: RERUN_MS, signals }, async () => (await readRerunOutcome(sql, id)) ?? undefined);
+  return waitFor(
+    { news, id, timeoutMs: RERUN_MS, signals },
+    async () => (await readRerunOutcome(sql, id)) ?? undefined,
+  );
 }
 
 function requireOutcome(outcome: RerunOutcome | undefined): RerunOutcome & { readonly ok: true } {
@@ -179,7 +189,10 @@ function requireOutcome(outcome: RerunOutcome | undefined): RerunOutcome & { rea
   if (outcome.ok) return outcome;
   const { code, message } = outcome.error;
   if (code === 'NOT_AVAILABLE_YET') throw problem('NOT_FOUND', { message });
-  throw problem('ARTIFACT_NOT_REPRODUCIBLE', { message: `Running it again failed: ${message}`, extras: { error: outcome.error } });
+  throw problem('ARTIFACT_NOT_REPRODUCIBLE', {
+    message: `Running it again failed: ${message}`,
+    extras: { error: outcome.error },
+  });
 }
 
 function requireSame(backtest: Backtest, resultHash: string): void {

@@ -1,11 +1,8 @@
 // The compressed part of a stored result: what is read with one backtest and never searched.
 import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 
-/** Members of summaryJson that are kept compressed beside the trades; the others are searchable JSON. */
-export const DETAIL_MEMBERS = ['strategyTrace', 'ruleStatsSummary', 'equityPreview'] as const;
-
 export interface ResultDetail {
-  /** The members above, as far as the summary has them. */
+  /** The members of summaryJson that are objects or lists: trace, rule statistics, breakdowns, equity preview. */
   readonly summary: Readonly<Record<string, unknown>>;
   readonly trades: readonly object[];
 }
@@ -15,17 +12,15 @@ const COMPRESSION_LEVEL = 1;
 /** A detail is a few KB; a run of a million trades may reach this. Beyond it the stored bytes are not a detail. */
 const MAX_DETAIL_BYTES = 1 << 30;
 
+/** Numbers and texts can be searched and listed; whatever has parts is compressed, which costs a tenth of storing it as jsonb. */
 export function splitSummary(summaryJson: object): {
   summary: Record<string, unknown>;
   detail: Record<string, unknown>;
 } {
-  const summary: Record<string, unknown> = { ...summaryJson };
+  const summary: Record<string, unknown> = {};
   const detail: Record<string, unknown> = {};
-  for (const member of DETAIL_MEMBERS) {
-    if (!(member in summary)) continue;
-    detail[member] = summary[member];
-    delete summary[member];
-  }
+  for (const [name, value] of Object.entries(summaryJson))
+    (typeof value === 'object' && value !== null ? detail : summary)[name] = value;
   return { summary, detail };
 }
 

@@ -89,7 +89,7 @@ export type StopReason = (typeof STOP_REASONS)[number];
 export type PoolOutcome =
   | {
       readonly kind: 'completed';
-      /** JSON of the summary without the members that lie in `detail`. */
+      /** JSON of the flat members of the summary; the others lie in `detail`. */
       readonly summary: string;
       /** See detail.ts. */
       readonly detail: Uint8Array;

@@ -44,6 +44,7 @@ function runBatch(engine: Runner, batch: BatchMessage): undefined {
     control.setState(run, 'running');
     const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(engine, batch, run, control);
     control.setState(run, 'done');
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort, not a window
     batch.port.postMessage({ run, outcome } satisfies OutcomeMessage);
   }
   batch.port.close();

@@ -20,7 +20,7 @@ const kindOf = (outcome: PoolOutcome): string =>
 const until = async (claim: () => boolean, ms = 5_000): Promise<void> => {
   const end = performance.now() + ms;
   while (!claim()) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${claim}`);
+    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${claim.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
 };
@@ -142,7 +142,10 @@ describe('threads and memory', () => {
 
   test('a run that needs more memory than there is, is refused and the others run', async () => {
     await using small = createPool({ threads: 1, runner: STAND_IN_RUNNER, memoryBytes: 20 << 20 });
-    const batch = { snapshots: [snapshot, dailySnapshot(300_000)], runs: [poolRun({}, [1]), poolRun({ value: 2 }, [0])] };
+    const batch = {
+      snapshots: [snapshot, dailySnapshot(300_000)],
+      runs: [poolRun({}, [1]), poolRun({ value: 2 }, [0])],
+    };
     const outcomes = await small.run(batch).outcomes;
     expect(outcomes.map(kindOf)).toEqual(['failed RESOURCE_LIMIT', 'completed 2']);
   });

@@ -1,0 +1,256 @@
+// Reading backtests over HTTP: detail, wait, list, events, cancel, artifacts and verify, with the stand-in engine behind the worker.
+import { afterAll, describe, expect, test } from 'vitest';
+import { createBacktestApi, makeVersions } from '../support/backtestApi.ts';
+import { eventually } from '../support/queue.ts';
+
+const backtests = await createBacktestApi();
+const { api, client, body, post, withWorker, withoutWorker, versionId, strategyId } = backtests;
+afterAll(() => backtests[Symbol.asyncDispose]());
+
+describe('GET /backtests/{id}', () => {
+  test('spec §4.3.12: a completed backtest has summary, trace, rule statistics and artifact URLs', async () => {
+    await withWorker();
+    const { id } = (await post({ params: { value: 0.125 } })).body;
+    const reply = await client.get(`/backtests/${id}?wait=30`);
+    expect(reply.body).toMatchObject({
+      id,
+      status: 'completed',
+      strategyId,
+      strategyVersionId: versionId,
+      resolvedConfig: { leverage: 1 },
+      progress: { phase: 'done', pct: 1, queuePosition: null },
+      reproducibility: { engineVersion: 'stand-in', cached: false },
+      warnings: [],
+      error: null,
+      result: {
+        summaryJson: {
+          returnPct: 0.125,
+          strategyTrace: { diagnosis: [{ code: 'OK' }] },
+          ruleStatsSummary: { rules: [] },
+        },
+        artifactUrls: { trades: `/public/v1/backtests/${id}/artifacts/trades` },
+      },
+    });
+    expect(reply.body.result.artifacts.map((artifact: { name: string }) => artifact.name)).toEqual([
+      'trades', 'equity', 'orders', 'signals', 'report',
+    ]); // prettier-ignore
+  });
+
+  test('a failed backtest has its error and no result', async () => {
+    await withWorker();
+    const { id } = (await post({ params: { act: 'fail' } })).body;
+    const reply = await client.get(`/backtests/${id}?wait=30`);
+    expect(reply.body).toMatchObject({
+      status: 'failed',
+      result: null,
+      error: { code: 'RANGE_NO_DATA', path: '/config/range' },
+    });
+  });
+
+  test('wait answers as soon as the backtest has ended, and not before', async () => {
+    await withWorker();
+    const { id } = (await post({ params: { act: 'spin', ms: 500, value: 1 } })).body;
+    const asked = performance.now();
+    const reply = await client.get(`/backtests/${id}?wait=30`);
+    expect(reply.body.status).toBe('completed');
+    const waited = performance.now() - asked;
+    expect(waited).toBeGreaterThan(400);
+    expect(waited).toBeLessThan(5_000);
+  });
+
+  test('wait gives up after its seconds and answers what it knows', async () => {
+    await withoutWorker();
+    const { id } = (await post({ params: { value: 77 } })).body;
+    const asked = performance.now();
+    expect((await client.get(`/backtests/${id}?wait=1`)).body.status).toBe('queued');
+    expect(performance.now() - asked).toBeGreaterThan(950);
+  });
+
+  test('two hundred waiters are all answered', async () => {
+    await withoutWorker();
+    const { id } = (await post({ params: { value: 78 } })).body;
+    const waiting = Promise.all(Array.from({ length: 200 }, () => client.get(`/backtests/${id}?wait=30`)));
+    await withWorker();
+    expect((await waiting).every((reply) => reply.body.status === 'completed')).toBe(true);
+  });
+
+  test('a finished backtest has an ETag and answers 304 to it', async () => {
+    await withWorker();
+    const { id } = (await post({ params: { value: 3 } })).body;
+    const first = await client.get(`/backtests/${id}?wait=30`);
+    const again = await client.get(`/backtests/${id}`, { 'if-none-match': String(first.headers.etag) });
+    expect(again).toMatchObject({ status: 304, text: '' });
+  });
+
+  test('the agent view stays within its bytes and names what it left out', async () => {
+    await withWorker();
+    const { id } = (await post({ params: { value: 4 } })).body;
+    await client.get(`/backtests/${id}?wait=30`);
+    for (const maxBytes of [1_000, 8_000]) {
+      const reply = await client.get(`/backtests/${id}?view=agent&maxBytes=${maxBytes}`);
+      expect(Buffer.byteLength(reply.text)).toBeLessThanOrEqual(maxBytes);
+      expect(reply.body).toMatchObject({
+        id,
+        status: 'completed',
+        headline: { returnPct: 4 },
+        diagnosis: [{ code: 'OK' }],
+      });
+    }
+  });
+
+  test('an id that is none, an unknown one and another workspace’s are 404', async () => {
+    const other = await api.client();
+    const { id } = (await post()).body;
+    for (const path of ['/backtests/x', '/backtests/0198c5a0-0000-7000-8000-000000000000'])
+      expect(await client.get(path)).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect((await other.get(`/backtests/${id}`)).status).toBe(404);
+  });
+
+  test('a wait that is too long or an unknown parameter is 400', async () => {
+    const { id } = (await post()).body;
+    for (const query of ['wait=61', 'wait=x', 'view=all', 'foo=1', 'maxBytes=10'])
+      expect((await client.get(`/backtests/${id}?${query}`)).status, query).toBe(400);
+  });
+});
+
+describe('GET /backtests', () => {
+  test('spec §4.3.12: lists the workspace’s backtests, newest first, with headline numbers and no payload', async () => {
+    await withWorker();
+    const lister = await api.client();
+    const made = await makeVersions(lister);
+    const items = Array.from({ length: 5 }, (_, value) => body({ params: { value } }, made.versionId));
+    const ids = (await lister.post('/backtests/batch', { items })).body.data.map(
+      (item: { id: string }) => item.id,
+    ) as string[];
+    await Promise.all(ids.map((id) => lister.get(`/backtests/${id}?wait=30`)));
+    const all = await lister.get('/backtests');
+    expect(all.body.pagination).toEqual({ limit: 20, nextCursor: null, hasMore: false, total: 5 });
+    expect(all.body.data.map((row: { id: string }) => row.id)).toEqual(ids.toReversed());
+    expect(all.body.data[0]).toMatchObject({ returnPct: 4, sharpeRatio: null, maxDrawdown: 0.25, totalPositions: 2 });
+    expect(all.body.data[0]).not.toHaveProperty('config');
+
+    const first = await lister.get('/backtests?limit=2&sort=createdAt');
+    const second = await lister.get(`/backtests?limit=2&sort=createdAt&cursor=${first.body.pagination.nextCursor}`);
+    expect([...first.body.data, ...second.body.data].map((row: { id: string }) => row.id)).toEqual(ids.slice(0, 4));
+    const wrong = await lister.get(`/backtests?limit=2&cursor=${first.body.pagination.nextCursor}`);
+    expect(wrong).toMatchObject({ status: 400, body: { code: 'CURSOR_INVALID' } });
+
+    for (const [query, total] of [
+      ['status=completed', 5],
+      ['status=failed', 0],
+      [`strategyId=${made.strategyId}`, 5],
+      [`strategyVersionId=${made.versionId}`, 5],
+      [`strategyId=${strategyId}`, 0],
+      ['symbol=SPX&timeframe=1d', 5],
+      ['symbol=AAPL', 0],
+      ['createdAfter=2020-01-01T00:00:00Z', 5],
+      ['createdBefore=2020-01-01T00:00:00Z', 0],
+      ['sort=finishedAt', 5],
+      ['sort=-status', 5],
+    ] as const)
+      expect((await lister.get(`/backtests?${query}`)).body.pagination?.total, query).toBe(total);
+    for (const query of ['status=done', 'sort=cost', 'limit=101', 'createdAfter=yesterday', 'nope=1'])
+      expect((await lister.get(`/backtests?${query}`)).status, query).toBe(400);
+  });
+});
+
+describe('POST /backtests/{id}/cancel', () => {
+  test('cancels a queued backtest at once', async () => {
+    await withoutWorker();
+    const { id } = (await post({ params: { value: 90 } })).body;
+    expect(await client.post(`/backtests/${id}/cancel`)).toMatchObject({
+      status: 200,
+      body: { id, status: 'cancelled' },
+    });
+    expect(await client.post(`/backtests/${id}/cancel`)).toMatchObject({
+      status: 409,
+      body: { code: 'BACKTEST_ALREADY_TERMINAL' },
+    });
+  });
+
+  test('cancels a running one and answers with what has become of it', async () => {
+    await withWorker();
+    const { id } = (await post({ params: { act: 'spin', ms: 60_000, value: 91 } })).body;
+    await eventually(async () => (await client.get(`/backtests/${id}`)).body.progress.barsTotal > 0);
+    const asked = performance.now();
+    const reply = await client.post(`/backtests/${id}/cancel`);
+    expect(reply).toMatchObject({ status: 200, body: { status: 'cancelled', result: null } });
+    expect(performance.now() - asked).toBeLessThan(1_000);
+  });
+
+  test('an unknown one is 404', async () => {
+    expect((await client.post('/backtests/0198c5a0-0000-7000-8000-000000000000/cancel')).status).toBe(404);
+  });
+});
+
+describe('GET /backtests/{id}/events', () => {
+  test('tells status and progress until the end', async () => {
+    await withWorker();
+    const { id } = (await post({ params: { act: 'spin', ms: 1_500, value: 5 } })).body;
+    const reply = await client.get(`/backtests/${id}/events`);
+    expect(reply.headers['content-type']).toContain('text/event-stream');
+    const events = reply.text.split('\n\n').filter((block) => block.startsWith('event:'));
+    const told = events.map(
+      (block) => JSON.parse(block.split('\ndata: ')[1]) as { status: string; progress: { pct: number } },
+    );
+    expect(told.at(-1)).toMatchObject({ status: 'completed', progress: { pct: 1 } });
+    expect(events.some((block) => block.startsWith('event: progress'))).toBe(true);
+    const shares = told.map((event) => event.progress.pct);
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  });
+});
+
+describe('artifacts and verify', () => {
+  const completed = async (value: number): Promise<string> => {
+    await withWorker();
+    const { id } = (await post({ params: { value } })).body;
+    expect((await client.get(`/backtests/${id}?wait=30`)).body.status).toBe('completed');
+    return id as string;
+  };
+
+  test('an artifact is made on demand in the format that is asked for, by query or by Accept', async () => {
+    const id = await completed(20);
+    const url = `/backtests/${id}/artifacts/trades`;
+    expect((await client.get(`${url}?format=csv`)).text).toMatch(/^trades csv \d+$/);
+    const accepted = await client.get(url, {
+      accept: 'text/plain, application/vnd.apache.arrow.file;q=0.9, text/csv;q=0.1',
+    });
+    expect(accepted.text).toMatch(/^trades arrow/);
+    expect(accepted.headers['content-type']).toBe('application/vnd.apache.arrow.file');
+    expect((await client.get(`/backtests/${id}/artifacts/report`)).headers['content-type']).toContain('text/html');
+    expect((await api.services.sql`select 1 from reruns`).length).toBe(0);
+  });
+
+  test('an unknown artifact is 404, a format it is not made in 400, and one that has not completed 404', async () => {
+    const id = await completed(21);
+    expect((await client.get(`/backtests/${id}/artifacts/nope`)).status).toBe(404);
+    expect((await client.get(`/backtests/${id}/artifacts/report?format=csv`)).status).toBe(400);
+    const failed = (await post({ params: { act: 'fail' } })).body.id as string;
+    await client.get(`/backtests/${failed}?wait=30`);
+    expect((await client.get(`/backtests/${failed}/artifacts/trades`)).status).toBe(404);
+  });
+
+  test('verify runs it again and compares the hashes', async () => {
+    const id = await completed(22);
+    const reply = await client.post(`/backtests/${id}/verify`);
+    expect(reply, reply.text).toMatchObject({ status: 200, body: { id, verified: true } });
+    expect(reply.body.recomputed.resultHash).toBe(reply.body.stored.resultHash);
+  });
+
+  test('a result that cannot be made again is 409 ARTIFACT_NOT_REPRODUCIBLE, and verify says so', async () => {
+    const id = await completed(23);
+    await withoutWorker();
+    process.env.STAND_IN_DRIFT = '-drifted';
+    try {
+      await withWorker();
+      expect(await client.get(`/backtests/${id}/artifacts/trades`)).toMatchObject({
+        status: 409,
+        body: { code: 'ARTIFACT_NOT_REPRODUCIBLE' },
+      });
+      expect((await client.post(`/backtests/${id}/verify`)).body.verified).toBe(false);
+    } finally {
+      delete process.env.STAND_IN_DRIFT;
+      await withoutWorker();
+    }
+  });
+});

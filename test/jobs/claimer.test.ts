@@ -1,0 +1,120 @@
+// The claimer: one claim for all who wait, suspects alone in the process, nobody forgotten.
+import { expect, test } from 'vitest';
+import type { Claim, Claimed } from '../../src/db/claims.ts';
+import { Claimer } from '../../src/jobs/claimer.ts';
+
+const claim = (id: string, cost = 100_000): Claim => ({
+  id,
+  workspaceId: 'w',
+  strategyVersionId: 'v',
+  config: {},
+  snapshots: [],
+  runKey: id,
+  cost,
+  attempt: 1,
+  isCancelled: false,
+});
+const nothing: Claimed = { runs: [], copiedIds: [], hasSuspects: false };
+
+/** Hands out what it is told, one answer a claim, then nothing. */
+function source(answers: Claimed[], suspects: Claim[] = []) {
+  const calls: string[] = [];
+  return {
+    calls,
+    claimDue: async (maxRuns: number) => {
+      calls.push(`due ${maxRuns}`);
+      await Promise.resolve();
+      return answers.shift() ?? { ...nothing, hasSuspects: suspects.length > 0 };
+    },
+    claimSuspect: async () => {
+      calls.push('suspect');
+      return suspects.shift();
+    },
+    copied: async (ids: readonly string[]) => void calls.push(`copied ${ids.join()}`),
+  };
+}
+const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test('claims once for all who wait, and divides what comes', async () => {
+  const from = source([
+    { ...nothing, runs: [claim('a')] },
+    { ...nothing, runs: ['b', 'c', 'd', 'e'].map((id) => claim(id)) },
+  ]);
+  const claimer = new Claimer(from);
+  const taken: string[][] = [];
+  const take = () =>
+    claimer.takeShare(async (share) => {
+      taken.push(share.map((each) => each.id));
+      await settle();
+    });
+  // The first claims for itself; the others have come by the time it is answered.
+  expect(await Promise.all([take(), take(), take()])).toEqual([true, true, true]);
+  expect(taken).toEqual([['a'], ['b', 'c'], ['d', 'e']]);
+  expect(from.calls.filter((call) => call.startsWith('due')).length).toBe(2);
+});
+
+test('gives nothing when nothing is due', async () => {
+  const claimer = new Claimer(source([]));
+  expect(await claimer.takeShare(async () => {})).toBe(false);
+});
+
+test('goes on when the claim itself completed some', async () => {
+  const from = source([
+    { ...nothing, copiedIds: ['x'] },
+    { ...nothing, runs: [claim('a')] },
+  ]);
+  expect(await new Claimer(from).takeShare(async () => {})).toBe(true);
+  expect(from.calls).toEqual(['due 50', 'copied x', 'due 50']);
+});
+
+test('runs a suspect with nothing beside it', async () => {
+  const from = source([{ ...nothing, runs: [claim('a')] }], [claim('guilty')]);
+  const claimer = new Claimer(from);
+  let running = 0;
+  const beside: Record<string, number> = {};
+  const work = async (share: readonly Claim[]): Promise<void> => {
+    running++;
+    await settle();
+    beside[share[0].id] = running;
+    running--;
+  };
+  const results = await Promise.all([claimer.takeShare(work), claimer.takeShare(work), claimer.takeShare(work)]);
+  expect(beside.guilty).toBe(1);
+  expect(results.filter(Boolean).length).toBe(2);
+});
+
+test('takes a suspect now and then while other work is due', async () => {
+  const answers = Array.from({ length: 40 }, (_, index) => ({
+    ...nothing,
+    hasSuspects: true,
+    runs: [claim(`a${index}`)],
+  }));
+  const from = source(answers, [claim('guilty')]);
+  const claimer = new Claimer(from);
+  const order: string[] = [];
+  for (let round = 0; round < 30; round++) await claimer.takeShare(async ([first]) => void order.push(first.id));
+  expect(order.indexOf('guilty')).toBe(20);
+});
+
+test('a failing claim fails those who wait, and the next one is tried again', async () => {
+  const from = source([{ ...nothing, runs: [claim('a')] }]);
+  let isAway = true;
+  const claimer = new Claimer({
+    ...from,
+    claimDue: async (maxRuns) => {
+      if (isAway) throw new Error('the database is away');
+      return from.claimDue(maxRuns);
+    },
+  });
+  await expect(claimer.takeShare(async () => {})).rejects.toThrow('away');
+  isAway = false;
+  expect(await claimer.takeShare(async () => {})).toBe(true);
+});
+
+test('closed, it sends everyone away', async () => {
+  const claimer = new Claimer(source([{ ...nothing, runs: [claim('a')] }]));
+  const waiting = claimer.takeShare(async () => {});
+  claimer.close();
+  expect(await waiting).toBe(false);
+  expect(await claimer.takeShare(async () => {})).toBe(false);
+});

@@ -1,0 +1,116 @@
+// The real engine through pool, queue and Postgres: the same bytes on any number of threads and after being stored and read.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { agentView } from '../../src/api/agentView.ts';
+import { detailBody } from '../../src/api/backtestBodies.ts';
+import { findBacktest } from '../../src/db/backtests.ts';
+import { canonicalJson, createMarket, createPool, decodeDetail, runBacktest } from '../../src/engine/index.ts';
+import type { BacktestTask, Snapshot, StrategyAst } from '../../src/engine/index.ts';
+import { ROOT } from '../../src/config.ts';
+import { openCatalogue } from '../../src/market/catalogue.ts';
+import { importShipped, openShippedData } from '../../src/market/shipped.ts';
+import { createTestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { enqueue, makeWorkspace, settled } from '../support/queue.ts';
+import { configOf } from '../support/runs.ts';
+
+const average = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } }) as const;
+const STRATEGY: StrategyAst = {
+  protocol: 'svc.strategy',
+  version: 1,
+  strategy: {
+    kind: 'strategy',
+    entry: {
+      kind: 'entry',
+      trigger: { kind: 'cross', op: 'cross_up', left: average(10), right: average(30) },
+      action: { side: 'long', sizing: { mode: 'percent_equity', value: 100 } },
+    },
+    exits: [{ kind: 'exit', when: { kind: 'cross', op: 'cross_down', left: average(10), right: average(30) } }],
+    risk: { stopLoss: { mode: 'percent', value: 5 } },
+  },
+};
+const config = { ...configOf(), signalInstrument: { symbol: 'SPX' } };
+const task: BacktestTask = { id: 'x', strategyAst: STRATEGY, settings: {}, config, strategyHash: 'strategy' };
+
+let snapshots: readonly Snapshot[];
+let expected: { summary: string; trades: string; resultHash: string };
+beforeAll(async () => {
+  snapshots = await (await openShippedData()).snapshots('SPX', '1d');
+  const outcome = runBacktest(task, createMarket(snapshots, 'SPX', '1d'), null);
+  if (!outcome.ok) throw new Error(outcome.error.message);
+  expected = {
+    summary: canonicalJson(outcome.summaryJson),
+    trades: canonicalJson(outcome.trades),
+    resultHash: outcome.reproducibility.resultHash,
+  };
+});
+
+describe('the pool', () => {
+  test.each([1, 2, 4])('gives the bytes of a run in this thread, on %i threads', async (threads) => {
+    await using pool = createPool({ threads });
+    const indexes = snapshots.map((_, index) => index);
+    const batch = { snapshots, runs: [task, task].map((each) => ({ task: each, snapshots: indexes })) };
+    const batches = await Promise.all(Array.from({ length: threads * 2 }, () => pool.run(batch).outcomes));
+    for (const outcome of batches.flat()) {
+      if (outcome.kind !== 'completed') throw new Error(JSON.stringify(outcome));
+      const detail = decodeDetail(outcome.detail);
+      expect(canonicalJson({ ...JSON.parse(outcome.summary), ...detail.summary })).toBe(expected.summary);
+      expect(canonicalJson(detail.trades)).toBe(expected.trades);
+      expect(outcome.reproducibility.resultHash).toBe(expected.resultHash);
+    }
+  });
+});
+
+describe('candlepool worker', () => {
+  let database: TestDatabase;
+  let folder: string;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'candlepool-worker-'));
+  });
+  afterAll(async () => {
+    await rm(folder, { recursive: true, force: true });
+    await database[Symbol.asyncDispose]();
+  });
+
+  test('runs what is queued, stores the bytes the engine gives, and ends with 0 on SIGTERM', async () => {
+    const { sql } = database;
+    const catalogue = openCatalogue(sql, folder);
+    await importShipped(catalogue);
+    const workspace = await makeWorkspace(sql);
+    await sql`alter table strategy_versions disable trigger strategy_versions_ready_is_final`;
+    await sql`update strategy_versions set strategy_ast = ${JSON.stringify(STRATEGY)}::text::json`;
+    const read = await catalogue.readable('SPX', '1d');
+    const [id] = await enqueue(sql, workspace, { sha256: read[0].sha256 }, [{}]);
+    await sql`update backtests set config = ${JSON.stringify(config)}::text::json`;
+    const env = { ...process.env, DATABASE_URL: database.url, DATA_DIR: folder, LOG_LEVEL: 'silent' };
+    const main = join(ROOT, 'src', 'main.ts');
+    const worker = spawn(process.execPath, [main, 'worker', '--threads', '1', '--json'], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [line] = (await once(worker.stdout, 'data')) as [Buffer];
+    expect(JSON.parse(String(line))).toMatchObject({ event: 'ready', threads: 1 });
+    await settled(sql);
+    const stored = (await findBacktest(sql, workspace.workspaceId, id))!;
+    expect(stored.error).toBeNull();
+    const body = detailBody(stored);
+    expect(canonicalJson(body.result!.summaryJson)).toBe(expected.summary);
+    expect(canonicalJson(decodeDetail(stored.detail!).trades)).toBe(expected.trades);
+
+    for (const maxBytes of [1_000, 2_500, 8_000, 30_000]) {
+      const view = agentView(body, maxBytes);
+      expect(Buffer.byteLength(JSON.stringify(view))).toBeLessThanOrEqual(maxBytes);
+      expect(Object.keys(view).slice(0, 4)).toEqual(['id', 'status', 'error', 'headline']);
+    }
+    expect(agentView(body, 8_000)).toMatchObject({ diagnosis: expect.any(Array), funnel: expect.any(Object) });
+
+    const exited = once(worker, 'exit');
+    worker.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
+});
