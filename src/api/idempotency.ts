@@ -1,7 +1,7 @@
 // Idempotency: a POST sent twice under one Idempotency-Key does its work once and is answered the same twice.
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Transaction } from '../db/connect.ts';
+import type { Sql, Transaction } from '../db/connect.ts';
 import {
   deleteOldAnswers,
   findAnswer,
@@ -10,6 +10,7 @@ import {
   type AnswerKey,
   type KeptAnswer,
 } from '../db/idempotency.ts';
+import { Gate } from './gate.ts';
 import { problem, ProblemError, problemBody, PROBLEM_MEDIA_TYPE } from './problems.ts';
 import type { App, Services } from './services.ts';
 
@@ -21,6 +22,18 @@ export interface Answer<Body> {
   readonly status: 200 | 201;
   readonly body: Body;
   readonly location?: string;
+}
+
+/**
+ * Connections of the pool that writes leave free. Work in a transaction may ask for one more (the catalogue does); if every connection
+ * were held by such a transaction, all would wait for each other for ever. Authentication is served by them as well.
+ */
+const CONNECTIONS_LEFT_FREE = 3;
+const gates = new WeakMap<Sql, Gate>();
+function gateOf(sql: Sql): Gate {
+  let gate = gates.get(sql);
+  if (gate === undefined) gates.set(sql, (gate = new Gate(sql.options.max - CONNECTIONS_LEFT_FREE)));
+  return gate;
 }
 
 /**
@@ -36,13 +49,13 @@ export async function answerOnce<Body>(
 ): Promise<Body> {
   const key = keyOf(request);
   if (key === undefined) {
-    const answer = await services.sql.begin((tx) => work(tx));
+    const answer = await gateOf(services.sql).run(() => services.sql.begin((tx) => work(tx)));
     return sendAnswer(reply, { status: answer.status, location: answer.location ?? null, body: answer.body }) as Body;
   }
   const bodySha256 = createHash('sha256')
     .update(request.rawBody ?? Buffer.alloc(0))
     .digest();
-  const answer = await services.sql.begin(async (tx): Promise<KeptAnswer & { readonly replayed: boolean }> => {
+  const once = async (tx: Transaction): Promise<KeptAnswer & { readonly replayed: boolean }> => {
     if (!(await lockAnswerKey(tx, key))) throw problem('IDEMPOTENCY_IN_PROGRESS', { headers: { 'retry-after': '1' } });
     const kept = await findAnswer(tx, key);
     if (kept) {
@@ -57,7 +70,8 @@ export async function answerOnce<Body>(
       );
     await keepAnswer(tx, key, bodySha256, made);
     return { ...made, replayed: false };
-  });
+  };
+  const answer = await gateOf(services.sql).run(() => services.sql.begin(once));
   if (answer.replayed) reply.header('idempotency-replayed', 'true');
   return sendAnswer(reply, answer) as Body;
 }

@@ -17,6 +17,7 @@ export interface Payloads {
   readonly signalGraph?: Json | undefined;
 }
 
+/** Not to be called inside a transaction: the catalogue may ask Postgres, by a connection that the waiting transactions would hold. */
 export async function checkPayloads(
   services: Pick<Services, 'catalogue'>,
   tier: Tier,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
+import { connect as connectDatabase, urlOf } from '../../src/db/connect.ts';
 import { BODY_LIMIT_BYTES } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
@@ -245,6 +246,19 @@ describe('operations', () => {
     const { text } = await api.send({ url: '/metrics' });
     expect(text).toContain('route="/public/v1/strategies/:id",status="404"');
     expect(text).not.toContain(id);
+  });
+});
+
+describe('without a database', () => {
+  test('requests are 503 UNAVAILABLE with Retry-After, readyz says so, healthz does not care', async () => {
+    const sql = connectDatabase(urlOf(api.services.sql));
+    const app = await buildApp({ ...api.services, sql });
+    await sql.end({ timeout: 0 });
+    const reply = await app.inject({ url: '/public/v1', headers: { 'x-api-key': client.apiKey } });
+    expect([reply.statusCode, reply.json().code, reply.headers['retry-after']]).toEqual([503, 'UNAVAILABLE', '1']);
+    expect((await app.inject({ url: '/readyz' })).statusCode).toBe(503);
+    expect((await app.inject({ url: '/healthz' })).statusCode).toBe(200);
+    await app.close();
   });
 });
 

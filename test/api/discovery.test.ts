@@ -87,7 +87,7 @@ describe('workspace (spec §4.3.2)', () => {
     expect(body.apiKey.scopes).toContain('workspace_read');
     expect(body.subscription.tier).toBe('plus');
     expect(body.subscription.limits).toEqual(TIER_LIMITS.plus);
-    expect(body.subscription.usage).toMatchObject({ activeApiKeys: 1, strategies: 1 });
+    expect(body.subscription.usage).toEqual({ activeApiKeys: 1, strategies: 1, queuedBacktests: 0 });
     expect(JSON.stringify(body)).not.toContain(who.apiKey);
   });
 

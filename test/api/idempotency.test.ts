@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { answerOnce } from '../../src/api/idempotency.ts';
 import { requireKey } from '../../src/api/auth/authentication.ts';
 import { buildApp } from '../../src/api/app.ts';
+import { problem } from '../../src/api/problems.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
 
@@ -148,10 +149,33 @@ describe('Idempotency-Key', () => {
   });
 });
 
+describe('many at once', () => {
+  test('forty writes that each need a second connection all finish', async () => {
+    const { sql } = api.services;
+    const app = await buildApp(api.services, async (scope) => {
+      scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
+        answerOnce(api.services, request, reply, async () => {
+          await sql`select pg_sleep(0.01)`;
+          return { status: 200, body: {} };
+        }),
+      );
+    });
+    const headers = { 'x-api-key': client.apiKey };
+    const one = (index: number) =>
+      app.inject({
+        method: 'POST',
+        url: '/public/v1/probe',
+        headers: index % 2 === 0 ? headers : { ...headers, 'idempotency-key': `many-${index}` },
+      });
+    const replies = await Promise.all(Array.from({ length: 40 }, (_, index) => one(index)));
+    expect(replies.map((reply) => reply.statusCode)).toEqual(Array(40).fill(200));
+    await app.close();
+  });
+});
+
 describe('work that fails', () => {
   test('what it wrote is undone, its answer kept; a bug is 500, kept is nothing', async () => {
     const { sql } = api.services;
-    const { problem } = await import('../../src/api/problems.ts');
     const app = await buildApp(api.services, async (scope) => {
       scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
         answerOnce(api.services, request, reply, async (tx) => {

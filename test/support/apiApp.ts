@@ -78,8 +78,8 @@ export async function createApiApp(env: Record<string, string> = {}): Promise<Ap
           send({
             method: 'POST',
             url: `/public/v1${path}`,
-            headers: { ...headers, ...more },
-            ...(body === undefined ? {} : { payload: body as object }),
+            headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more },
+            ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
           }),
       };
     },

@@ -129,11 +129,12 @@ function createRoute(app: App, services: Services): void {
     async (request, reply) => {
       const { caller, body } = request;
       await requireEnvelope(services, caller.tier, request);
-      return answerOnce(services, request, reply, async (tx) => {
-        const outcome = await checkPayloads(services, caller.tier, body);
-        const { name, description = '' } = body;
-        return createStrategy(tx, caller, { name, description, templateKey: null }, contentOf(body, outcome), outcome);
-      });
+      const { name, description = '' } = body;
+      const strategy = { name, description, templateKey: null };
+      const outcome = await checkPayloads(services, caller.tier, body);
+      return answerOnce(services, request, reply, (tx) =>
+        createStrategy(tx, caller, strategy, contentOf(body, outcome), outcome),
+      );
     },
   );
 }
@@ -185,9 +186,9 @@ function finalizeRoute(app: App, services: Services): void {
     async (request, reply) => {
       const { caller, body, params } = request;
       await requireEnvelope(services, caller.tier, request);
+      const outcome = await checkPayloads(services, caller.tier, body);
       return answerOnce(services, request, reply, async (tx) => {
         const strategyId = pathId(params.id, 'strategy');
-        const outcome = await checkPayloads(services, caller.tier, body);
         const version = await finalize(tx, caller.workspaceId, strategyId, body, outcome);
         const duplicateOf = await findDuplicate(tx, caller.workspaceId, version.strategyHash, version.id);
         return { status: 200 as const, body: finalizedBody(version, warningsOf(outcome), duplicateOf) };

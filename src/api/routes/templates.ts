@@ -108,15 +108,17 @@ function copyRoute(app: App, services: Services): void {
         response: { 201: CreatedStrategy, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
       },
     },
-    (request, reply) =>
-      answerOnce(services, request, reply, async (tx) => {
-        const template = templateOf(request.params.key);
+    async (request, reply) => {
+      // An unknown key is an answer to keep as well.
+      const template = findTemplate(request.params.key);
+      const outcome = template && (await checkPayloads(services, request.caller.tier, payloadsOf(template)));
+      return answerOnce(services, request, reply, async (tx) => {
+        if (template === undefined || outcome === undefined) throw notFound('system strategy', request.params.key);
         const { name = template.name, description = template.description } = request.body ?? {};
-        const payloads = payloadsOf(template);
-        const outcome = await checkPayloads(services, request.caller.tier, payloads);
         const strategy = { name, description, templateKey: template.key };
-        return createStrategy(tx, request.caller, strategy, contentOf(payloads, outcome), outcome);
-      }),
+        return createStrategy(tx, request.caller, strategy, contentOf(payloadsOf(template), outcome), outcome);
+      });
+    },
   );
 }
 

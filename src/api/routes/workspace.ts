@@ -1,6 +1,7 @@
 // Workspace: who the key is, what it may do, and how much of its tier is used (spec §4.3.2).
 import { z } from 'zod';
 import { API_KEY_SCOPES, countActiveApiKeys } from '../../db/apiKeys.ts';
+import { countOpenBacktests } from '../../db/backtests.ts';
 import { countStrategies } from '../../db/strategies.ts';
 import { findWorkspace } from '../../db/workspaces.ts';
 import { TIER_LIMITS, TIERS } from '../../tiers.ts';
@@ -43,10 +44,11 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
       },
     },
     async ({ caller }) => {
-      const [workspace, activeApiKeys, strategies] = await Promise.all([
+      const [workspace, activeApiKeys, strategies, queuedBacktests] = await Promise.all([
         findWorkspace(sql, caller.workspaceId),
         countActiveApiKeys(sql, caller.workspaceId),
         countStrategies(sql, caller.workspaceId),
+        countOpenBacktests(sql, caller.workspaceId),
       ]);
       if (workspace === null) throw notFound('workspace', caller.workspaceId);
       return {
@@ -62,7 +64,7 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
         subscription: {
           tier: caller.tier,
           limits: { ...TIER_LIMITS[caller.tier] },
-          usage: { activeApiKeys, strategies },
+          usage: { activeApiKeys, strategies, queuedBacktests },
         },
       };
     },
