@@ -141,6 +141,12 @@ create table worker_processes (
   host text not null,
   pid integer not null,
   threads integer not null,
+  -- Since it started, for /metrics.
+  busy_share double precision not null default 0,
+  runs_done bigint not null default 0,
+  bars_done double precision not null default 0,
+  -- Sum of the times from accepted to ended.
+  latency_seconds double precision not null default 0,
   started_at timestamptz(3) not null default now(),
   seen_at timestamptz(3) not null default now()
 );

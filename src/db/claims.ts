@@ -14,6 +14,7 @@ export interface Claim {
   /** Fences the result: it is written only while this is still the latest claim. */
   readonly attempt: number;
   readonly isCancelled: boolean;
+  readonly createdAt: Date;
 }
 export interface Claimed {
   readonly runs: readonly Claim[];
@@ -27,7 +28,7 @@ export interface Claimed {
 const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
 const CLAIM = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
-  b.run_key as "runKey", b.cost, b.attempt, b.cancel_requested_at is not null as "isCancelled"`;
+  b.run_key as "runKey", b.cost, b.attempt, b.cancel_requested_at is not null as "isCancelled", b.created_at as "createdAt"`;
 
 /** Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due. */
 export async function claimDue(sql: Queryable, worker: string, maxRuns: number, maxCost: number): Promise<Claimed> {

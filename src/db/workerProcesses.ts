@@ -38,10 +38,42 @@ export async function registerWorker(connection: Sql, worker: WorkerProcess): Pr
   });
 }
 
+/** What a worker has done since it started. */
+export interface WorkerTotals {
+  /** Share of its threads that are busy, 0 to 1. */
+  readonly busyShare: number;
+  readonly runsDone: number;
+  readonly barsDone: number;
+  /** Sum of the times from accepted to ended. */
+  readonly latencySeconds: number;
+}
+
 /** @returns false when another process has declared this one dead: it must register again. */
-export async function showLife(connection: Queryable, id: string): Promise<boolean> {
-  const rows = await connection`update worker_processes set seen_at = now() where id = ${id} returning 1`;
+export async function showLife(connection: Queryable, id: string, totals: WorkerTotals): Promise<boolean> {
+  const rows = await connection`
+    update worker_processes set seen_at = now(), busy_share = ${totals.busyShare}, runs_done = ${totals.runsDone},
+      bars_done = ${totals.barsDone}, latency_seconds = ${totals.latencySeconds}
+    where id = ${id} returning 1`;
   return rows.length > 0;
+}
+
+export interface QueueNumbers {
+  /** Queued, and running. */
+  readonly due: number;
+  readonly running: number;
+  readonly workers: readonly (WorkerTotals & { readonly id: string; readonly threads: number })[];
+}
+
+/** For /metrics. */
+export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
+  const [turns] = await sql<[{ due: number; open: number }]>`
+    select coalesce(sum(due), 0)::int as due, coalesce(sum(open), 0)::int as open from workspace_turns`;
+  const workers = await sql<(WorkerTotals & { id: string; threads: number })[]>`
+    select id, threads, busy_share as "busyShare", runs_done as "runsDone", bars_done as "barsDone", latency_seconds as "latencySeconds"
+    from worker_processes`;
+  const [{ running }] = await sql<[{ running: number }]>`
+    select count(*)::int as running from backtests where status = 'running'`;
+  return { due: turns.due, running, workers };
 }
 
 export async function unregisterWorker(connection: Queryable, id: string): Promise<void> {

@@ -7,7 +7,7 @@ const STORE_AFTER_MS = 50;
 
 /** A run that is done with, or one that goes back to the queue. */
 export type Ending =
-  | { readonly kind: 'finished'; readonly run: FinishedRun; readonly bug?: string }
+  | { readonly kind: 'finished'; readonly claim: Claim; readonly run: FinishedRun; readonly bug?: string }
   | { readonly kind: 'returned'; readonly claim: Claim };
 
 const TIME_LIMIT_ERROR = {
@@ -45,12 +45,12 @@ export function endingOf(
   switch (outcome.kind) {
     case 'stopped':
       if (outcome.reason === 'returned') return { kind: 'returned', claim };
-      return { kind: 'finished', run: { ...nothing, ...ENDINGS[outcome.reason] } };
+      return { kind: 'finished', claim, run: { ...nothing, ...ENDINGS[outcome.reason] } };
     case 'failed': {
       const isBug = outcome.error.code === 'INTERNAL_ERROR';
       const error = { ...(isBug ? BUG_ERROR : outcome.error), ...(outcome.issues && { issues: outcome.issues }) };
       const run = { ...nothing, status: 'failed', error } as const;
-      return { kind: 'finished', run, ...(isBug && { bug: outcome.error.message }) };
+      return { kind: 'finished', claim, run, ...(isBug && { bug: outcome.error.message }) };
     }
     case 'completed': {
       const { kind: _, ...result } = outcome;
@@ -62,7 +62,7 @@ export function endingOf(
         error: null,
         barsDone: barsTotal,
       } as const;
-      return { kind: 'finished', run };
+      return { kind: 'finished', claim, run };
     }
   }
 }

@@ -32,6 +32,8 @@ export class Executor {
   readonly #active = new Map<string, Active>();
   readonly #recentCancels = new Map<string, number>();
   #isStopping = false;
+  /** Since the start, of what ended here. */
+  readonly #totals = { runsDone: 0, barsDone: 0, latencySeconds: 0 };
 
   constructor(parts: {
     readonly sql: Sql;
@@ -74,6 +76,10 @@ export class Executor {
   returnAll(): void {
     this.#isStopping = true;
     for (const { job, run } of this.#active.values()) job.stop(run, 'returned');
+  }
+
+  get totals(): Readonly<{ runsDone: number; barsDone: number; latencySeconds: number }> {
+    return this.#totals;
   }
 
   activeIds(): string[] {
@@ -149,7 +155,16 @@ export class Executor {
     this.#logBugs(endings);
     await this.#results.write(endings.flatMap((ending) => (ending.kind === 'finished' ? [ending.run] : [])));
     await this.#giveBack(endings.flatMap((ending) => (ending.kind === 'returned' ? [ending.claim] : [])));
-    for (const ending of endings) this.#active.delete(ending.kind === 'finished' ? ending.run.id : ending.claim.id);
+    for (const ending of endings) {
+      this.#active.delete(ending.claim.id);
+      if (ending.kind === 'finished') this.#count(ending.claim, ending.run.barsDone);
+    }
+  }
+
+  #count({ createdAt }: Claim, barsDone: number): void {
+    this.#totals.runsDone++;
+    this.#totals.barsDone += barsDone;
+    this.#totals.latencySeconds += Math.max(0, Date.now() - createdAt.getTime()) / 1_000;
   }
 
   async #giveBack(claims: readonly Claim[]): Promise<void> {

@@ -4,7 +4,7 @@ import type { Sql } from '../db/connect.ts';
 import { tell } from '../db/news.ts';
 import { deleteOldReruns } from '../db/reruns.ts';
 import { registerWorker, showLife, sweep, unregisterWorker } from '../db/workerProcesses.ts';
-import type { WorkerProcess } from '../db/workerProcesses.ts';
+import type { WorkerProcess, WorkerTotals } from '../db/workerProcesses.ts';
 import type { Log } from '../log.ts';
 
 /** Two beats are a second: the time within which work of a dead process is taken over. */
@@ -13,7 +13,13 @@ const BEAT_MS = 500;
 const TIDY_EVERY_BEATS = 120;
 
 /** Registers the process and beats until it is disposed of. */
-export async function startHeartbeat(sql: Sql, url: string, worker: WorkerProcess, log: Log): Promise<AsyncDisposable> {
+export async function startHeartbeat(
+  sql: Sql,
+  url: string,
+  worker: WorkerProcess,
+  totals: () => WorkerTotals,
+  log: Log,
+): Promise<AsyncDisposable> {
   // A connection of its own: the lock lives and dies with it.
   let isConnected = false;
   const connection = connect(url, {
@@ -30,7 +36,7 @@ export async function startHeartbeat(sql: Sql, url: string, worker: WorkerProces
 
   let beats = 0;
   const beat = async (): Promise<void> => {
-    if (!isConnected || !(await showLife(connection, worker.id))) await register();
+    if (!isConnected || !(await showLife(connection, worker.id, totals()))) await register();
     const swept = await sweep(sql);
     if (swept && swept.deadWorkers.length > 0)
       log.warn(

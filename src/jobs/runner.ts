@@ -86,7 +86,8 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.defer(() => stopGraphile(graphile, claimer, executor));
   const worker = { id, poolId: graphile.poolId, host: hostname(), pid: process.pid, threads: settings.threads };
   try {
-    heartbeat = await startHeartbeat(sql, settings.url, worker, log);
+    const totals = () => ({ busyShare: pool.busyShare, ...executor.totals });
+    heartbeat = await startHeartbeat(sql, settings.url, worker, totals, log);
     registered.resolve();
   } catch (error) {
     registered.reject(error);

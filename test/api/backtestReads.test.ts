@@ -4,7 +4,7 @@ import { createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 import { eventually } from '../support/queue.ts';
 
 const backtests = await createBacktestApi();
-const { api, client, body, post, withWorker, withoutWorker, versionId, strategyId } = backtests;
+const { api, client, body, post, run, withWorker, withoutWorker, versionId, strategyId } = backtests;
 afterAll(() => backtests[Symbol.asyncDispose]());
 
 describe('GET /backtests/{id}', () => {
@@ -252,5 +252,22 @@ describe('artifacts and verify', () => {
       delete process.env.STAND_IN_DRIFT;
       await withoutWorker();
     }
+  });
+});
+
+describe('/metrics', () => {
+  test('tells the depth of the queue and what each worker does', async () => {
+    await withoutWorker();
+    await post({ params: { value: 200 } });
+    const before = (await api.send({ url: '/metrics' })).text;
+    expect(Number(/candlepool_backtests\{status="queued"\} (\d+)/.exec(before)?.[1])).toBeGreaterThan(0);
+    await withWorker();
+    expect((await run({ params: { value: 201 } })).body.status).toBe('completed');
+    await eventually(async () =>
+      /candlepool_worker_runs_total\{worker="[^"]+"\} [1-9]/.test((await api.send({ url: '/metrics' })).text),
+    );
+    const after = (await api.send({ url: '/metrics' })).text;
+    expect(after).toMatch(/candlepool_worker_threads\{worker="[^"]+"\} 2/);
+    expect(after).toMatch(/candlepool_backtests\{status="queued"\} 0/);
   });
 });

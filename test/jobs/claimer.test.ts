@@ -13,6 +13,7 @@ const claim = (id: string, cost = 100_000): Claim => ({
   cost,
   attempt: 1,
   isCancelled: false,
+  createdAt: new Date(0),
 });
 const nothing: Claimed = { runs: [], copiedIds: [], hasSuspects: false };
 

@@ -14,6 +14,7 @@ import { requireKey } from '../auth/authentication.ts';
 import type { Caller } from '../auth/authentication.ts';
 import { BACKTESTS, detailBody, linksOf, rowBody } from '../backtestBodies.ts';
 import { BacktestCheck } from '../backtestCheck.ts';
+import { measureBacktests } from '../backtestMetrics.ts';
 import { clientGone, waitFor } from '../backtestWaiting.ts';
 import { sendTagged, tagged } from '../etag.ts';
 import { answerAfter, answerOnce } from '../idempotency.ts';
@@ -35,6 +36,7 @@ const CANCEL_WAIT_MS = 1_000;
 export async function backtestRoutes(app: App, services: Services): Promise<void> {
   const news = await openNews(services.sql);
   app.addHook('onClose', () => news[Symbol.asyncDispose]());
+  measureBacktests(app.metrics, services.sql);
   createRoutes(app, services);
   listRoute(app, services);
   detailRoute(app, services, news);
