@@ -1,5 +1,15 @@
 // Arrow tables of results: named columns of numbers in the file format that pandas and polars open.
-import { Float64, makeData, RecordBatch, Schema, Struct, Field, Table, tableToIPC, TimestampMillisecond } from 'apache-arrow';
+import {
+  Float64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Field,
+  Table,
+  tableToIPC,
+  TimestampMillisecond,
+} from 'apache-arrow';
 
 /** The Arrow IPC file of a `time` column (ms UTC) and the columns after it, null where a value is NaN. */
 export function encodeColumns(time: Float64Array, columns: ReadonlyMap<string, Float64Array>): Uint8Array {

@@ -43,18 +43,17 @@ export function rollingSum(source: Float64Array, first: number, length: number, 
   }
 }
 
-/** 2^27 + 1: multiplying by it splits a double into two halves whose products with an integer below 2^26 are exact (Veltkamp). */
-const SPLITTER = 134_217_729;
-
 /**
- * out[row] = the mean of source[row-length+1 … row], rows first+length-1 … n-1, correctly rounded: the mean of equal values is that
- * value, and two windows of equal mean give equal numbers (semantics §1.5). Dividing the rounded sum would not do: 3 × 6 in three
- * bits is 16, and 16 / 3 is 5. The sum is divided approximately and the exact remainder put right.
+ * out[row] = Σ source[row-length+1 … row] / length, rows first+length-1 … n-1: the sum rounded once, then the quotient, which is what
+ * fsum(window)/length gives. Two windows of one mean and lengths that are double each other give equal numbers, and a window of equal
+ * values is that value (the quotient alone may be off: in three bits 3 × 6 is 16, and 16 / 3 is 5): a tie is no cross (semantics §1.5).
  */
 export function rollingMean(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const n = source.length;
   const interval = reseedRows(length);
-  const inverse = 1 / length;
+  // The row on which the run of equal values began that the row before ends.
+  let runStart = first;
+  for (let i = first + 1; i < Math.min(n, first + length - 1); i++) if (source[i] !== source[i - 1]) runStart = i;
   let row = first + length - 1;
   while (row < n) {
     const stop = Math.min(n, (Math.floor(row / interval) + 1) * interval);
@@ -69,6 +68,7 @@ export function rollingMean(source: Float64Array, first: number, length: number,
     }
     // The first row of the stretch drops nothing: its window has length - 1 values so far.
     let dropped = 0;
+    let previous = row > first ? source[row - 1] : NaN;
     for (; row < stop; row++) {
       const added = source[row];
       const change = added - dropped;
@@ -78,13 +78,10 @@ export function rollingMean(source: Float64Array, first: number, length: number,
       const part = sum - high;
       low += high - (sum - part) + (change - part) + changeLow;
       high = sum;
+      if (added !== previous) runStart = row;
+      previous = added;
       dropped = source[row - length + 1];
-      const total = high + low;
-      const rest = low - (total - high);
-      const quotient = total * inverse;
-      const scaled = quotient * SPLITTER;
-      const upper = scaled - (scaled - quotient);
-      out[row] = quotient + (total - upper * length - (quotient - upper) * length + rest) * inverse;
+      out[row] = row - runStart >= length - 1 ? added : (high + low) / length;
     }
   }
 }

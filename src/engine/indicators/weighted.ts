@@ -12,7 +12,7 @@ export const sma: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(20, 1)],
   outputs: [{ name: 'value', kind: 'price' }],
-  formula: 'Σ x / length over the last length bars, correctly rounded (TA-Lib SMA)',
+  formula: 'Σ x / length over the last length bars, the sum rounded once (TA-Lib SMA)',
   lookback: (args) => number(args) - 1,
   compute: ([source], args, [out]) => rollingMean(source, 0, number(args), out),
 };
