@@ -31,7 +31,8 @@ export async function listen(
     (message) => hear(message.split(',')),
     () => hear(null),
   );
-  return { [Symbol.asyncDispose]: () => subscription.unlisten() };
+  // A connection that is gone hears nothing any more: stopping must not fail for want of a database.
+  return { [Symbol.asyncDispose]: () => subscription.unlisten().catch(() => {}) };
 }
 
 /** Waiters by id over one subscription. */
