@@ -27,7 +27,8 @@ export function setBits(words: Uint32Array, from: number, to: number): void {
     return;
   }
   words[first] |= head;
-  words.fill(0xffffffff, first + 1, last);
+  // A loop, not fill(): most ranges are a few words, and the call costs more than they do.
+  for (let i = first + 1; i < last; i++) words[i] = 0xffffffff;
   words[last] |= tail;
 }
 

@@ -28,7 +28,7 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number): Positi
   const rate = feeRate(run.fees, role);
   const quantity = orderQuantity(rule.sizing, {
     price,
-    stopPrice: run.slip(stopPrice, side > 0 ? -1 : 1, closedRow(run)),
+    stopPrice: rule.sizing.mode === 'risk_percent' ? run.slip(stopPrice, side > 0 ? -1 : 1, closedRow(run)) : stopPrice,
     feeRate: rate,
     equity: equityAt(ledger, rawPrice),
     freeCash: freeCash(ledger),
@@ -173,7 +173,9 @@ export function fillExit(run: Run, position: Position, exit: ExitFill): void {
 
 function removePosition(run: Run, position: Position): void {
   const { positions } = run;
-  for (let i = positions.indexOf(position); i < positions.length - 1; i++) positions[i] = positions[i + 1];
+  let at = 0;
+  while (positions[at] !== position) at++;
+  for (; at < positions.length - 1; at++) positions[at] = positions[at + 1];
   positions.pop();
   run.closed.push(position);
   run.lastFullExitRow = run.row;

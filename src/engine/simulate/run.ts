@@ -125,6 +125,8 @@ export function countBar(counter: BarCount, row: number): void {
 
 export function createRun(input: SimulationInput): Run {
   const { bars, config, start, end } = input;
+  // A warm-up longer than the data leaves nothing to evaluate.
+  const rows = Math.max(0, end - start);
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
   const children = isDrilling && input.fine !== null && !input.fine.isResampled ? input.fine : null;
   const entryMemories = input.entries.map(({ signal }) =>
@@ -155,8 +157,8 @@ export function createRun(input: SimulationInput): Run {
     isAtClose: false,
     insideOpen: NaN,
     how: { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null },
-    equity: new Float64Array(end - start),
-    inPosition: new Uint32Array(wordCount(end - start)),
+    equity: new Float64Array(rows),
+    inPosition: new Uint32Array(wordCount(rows)),
     trades: [],
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,

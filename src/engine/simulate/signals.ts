@@ -74,7 +74,8 @@ function readExits(run: Run, row: number): void {
   }
   for (const { rule, index } of run.exits) {
     for (const position of run.positions) {
-      if (position.plannedQuantity === 0 || position.exitsFired.includes(index)) continue;
+      if (position.plannedQuantity === 0) continue;
+      if (position.exitsFired.length > 0 && position.exitsFired.includes(index)) continue;
       if (rule.appliesTo !== 0 && rule.appliesTo !== position.side) continue;
       if (!isTrue(run, rule.when, row, position, position.exitMemories[index] ?? null)) continue;
       const { mode, value } = rule.action;

@@ -280,6 +280,13 @@ describe('the time stop', () => {
 });
 
 describe('a run', () => {
+  it('over no bars at all gives an empty result', () => {
+    const bars = steps(1, 2, 3);
+    const result = simulate(inputOf(bars, { start: 5, end: 3, entries: [entryAt(bars, [0])] }));
+    expect(result).toMatchObject({ trades: [], finalBalance: 10_000, counts: { entrySignals: 0 } });
+    expect(result.equity.length).toBe(0);
+  });
+
   it('stops when it is cancelled, and reports how far it is', () => {
     const bars = steps(...new Array<number>(70_000).fill(1));
     const done: number[] = [];
