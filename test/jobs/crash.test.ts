@@ -104,7 +104,7 @@ describe('kill -9 of a worker process', () => {
     expect(
       (await database.sql`select 1 from graphile_worker.jobs where locked_by is not null`).length,
     ).toBeLessThanOrEqual(8);
-  });
+  }, 300_000);
 });
 
 describe('a backtest that kills its worker', () => {
