@@ -193,7 +193,10 @@ const REFERENCES: readonly Reference[] = [
     args: { length: 6 },
     of(rows) {
       const typical = rows.map(({ high, low, close }) => (high + low + close) / 3);
-      const flow = changes(typical).map((change, row) => Math.sign(change) * typical[row] * rows[row].volume);
+      // A move that is the rounding of a third is none.
+      const flow = changes(typical).map((change, row) =>
+        Math.abs(change) < 1e-12 ? 0 : Math.sign(change) * typical[row] * rows[row].volume,
+      );
       const up = windowed(
         flow.map((value) => Math.max(value, 0)),
         6,
