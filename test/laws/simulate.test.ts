@@ -68,7 +68,15 @@ describe('accounting', () => {
       const result = simulate(randomInput(seed));
       const numbers = [result.finalBalance, ...result.equity, ...Object.values(result.totals).filter(Number.isFinite)];
       for (const trade of result.trades) {
-        numbers.push(trade.pnl, trade.returnPct, trade.maePct, trade.mfePct, trade.slippage, trade.quantity, trade.exitPrice);
+        numbers.push(
+          trade.pnl,
+          trade.returnPct,
+          trade.maePct,
+          trade.mfePct,
+          trade.slippage,
+          trade.quantity,
+          trade.exitPrice,
+        );
         expect(trade.maePct).toBeLessThanOrEqual(0);
         expect(trade.mfePct).toBeGreaterThanOrEqual(0);
         expect(trade.slippage).toBeGreaterThanOrEqual(0);
@@ -92,7 +100,9 @@ describe('accounting', () => {
       expectNear(sum(filled.map((order) => order.fee!)), fees, 'fees in the log');
       expect(filled.filter(({ purpose }) => purpose === 'entry').length).toBe(counts.entriesFilled);
       expect(filled.filter(({ purpose }) => purpose === 'exit').length).toBe(trades.length);
-      expect(orders!.filter(({ status, purpose }) => status === 'expired' && purpose === 'entry').length).toBe(counts.ordersExpired);
+      expect(orders!.filter(({ status, purpose }) => status === 'expired' && purpose === 'entry').length).toBe(
+        counts.ordersExpired,
+      );
       const rejected = orders!.filter(({ status }) => status === 'rejected').length;
       expect(rejected).toBe(sum(Object.values(counts.ordersRejected)));
     });
@@ -120,7 +130,8 @@ describe('accounting', () => {
       });
       const cheap = simulate(at(0.0005));
       const dear = simulate(at(0.002));
-      const where = (result: SimulationResult) => result.trades.map((trade) => [trade.entryRow, trade.exitRow, trade.quantity]);
+      const where = (result: SimulationResult) =>
+        result.trades.map((trade) => [trade.entryRow, trade.exitRow, trade.quantity]);
       if (JSON.stringify(where(cheap)) !== JSON.stringify(where(dear))) return;
       expect(dear.finalBalance).toBeLessThanOrEqual(cheap.finalBalance);
     });
@@ -138,7 +149,10 @@ describe('accounting', () => {
           risk: { ...NO_RISK, stopLoss: { mode: 'percent', value: dice.number(1, 4) } },
           config: configOf({
             leverage: 10,
-            execution: { feeModel: flatFee(dice.number(0, 0.002)), slippage: { kind: 'fixed', unit: 'bps', value: dice.number(0, 20) } },
+            execution: {
+              feeModel: flatFee(dice.number(0, 0.002)),
+              slippage: { kind: 'fixed', unit: 'bps', value: dice.number(0, 20) },
+            },
           }),
         }),
       );
@@ -278,9 +292,21 @@ describe('symmetry', () => {
       const input: SimulationInput = {
         ...made,
         entries: made.entries.map((rule) => ({ ...rule, order: { type: 'market' } })),
-        risk: { ...NO_RISK, stopLoss: { mode: 'percent', value: 2 }, trailingStop: made.risk.trailingStop, timeStop: made.risk.timeStop },
+        risk: {
+          ...NO_RISK,
+          stopLoss: { mode: 'percent', value: 2 },
+          trailingStop: made.risk.trailingStop,
+          timeStop: made.risk.timeStop,
+        },
         instrument: { ...made.instrument, minNotional: 0 },
-        config: { ...made.config, execution: { ...made.config.execution, slippage: { kind: 'fixed', unit: 'bps', value: 5 }, feeModel: flatFee(0.001) } },
+        config: {
+          ...made.config,
+          execution: {
+            ...made.config.execution,
+            slippage: { kind: 'fixed', unit: 'bps', value: 5 },
+            feeModel: flatFee(0.001),
+          },
+        },
       };
       const times = (values: Float64Array) => values.map((value) => value * SCALE);
       const { trailingStop } = input.risk;
@@ -289,8 +315,10 @@ describe('symmetry', () => {
         bars: mapBars(input.bars, (price) => price * SCALE, false),
         fine: input.fine === null ? null : mapBars(input.fine, (price) => price * SCALE, false),
         entries: input.entries.map((rule) => {
-          if (rule.sizing.mode === 'fixed_cash') return { ...rule, sizing: { ...rule.sizing, value: rule.sizing.value * SCALE } };
-          if (rule.sizing.mode === 'volatility_target') return { ...rule, sizing: { ...rule.sizing, atr: times(rule.sizing.atr) } };
+          if (rule.sizing.mode === 'fixed_cash')
+            return { ...rule, sizing: { ...rule.sizing, value: rule.sizing.value * SCALE } };
+          if (rule.sizing.mode === 'volatility_target')
+            return { ...rule, sizing: { ...rule.sizing, atr: times(rule.sizing.atr) } };
           return rule;
         }),
         risk: {

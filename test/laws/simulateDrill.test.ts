@@ -44,7 +44,11 @@ function walkEveryMinute(minutes: Bars, entryRow: number, levels: Levels): { exi
   });
   const move = () => {
     stops = stops.filter(([name]) => name !== 'trailing_stop');
-    if (levels.breakevenFrom !== null && isPast(best, away(levels.breakevenFrom)) && !stops.some(([name]) => name === 'breakeven')) {
+    if (
+      levels.breakevenFrom !== null &&
+      isPast(best, away(levels.breakevenFrom)) &&
+      !stops.some(([name]) => name === 'breakeven')
+    ) {
       stops.push(['breakeven', fill]);
     }
     if (levels.trail !== null && (levels.trailFrom === null || isPast(best, away(levels.trailFrom)))) {
@@ -58,7 +62,9 @@ function walkEveryMinute(minutes: Bars, entryRow: number, levels: Levels): { exi
     const least = side > 0 ? minutes.low[minute] : minutes.high[minute];
     // The tightest; of equal ones the first named.
     const ORDER = ['stop_loss', 'breakeven', 'trailing_stop'];
-    const [name, stop] = stops.toSorted((a, b) => side * (b[1] - a[1]) || ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]))[0] ?? ['', NaN];
+    const [name, stop] = stops.toSorted(
+      (a, b) => side * (b[1] - a[1]) || ORDER.indexOf(a[0]) - ORDER.indexOf(b[0]),
+    )[0] ?? ['', NaN];
     const isStopped = name !== '' && isPast(stop, least);
     const isReached = target !== null && isPast(most, target);
     if (name !== '' && isPast(stop, open)) return exitAt(minute, name, open);
@@ -76,7 +82,8 @@ function check(seed: number, gap: number, comparesPrices: boolean): boolean {
   const dice = diceOf(seed);
   const minutes = randomMinutes(dice, 40 * MINUTES_A_BAR, gap, 0.6);
   const bars = bucketMinutes(minutes, MINUTES_A_BAR);
-  const percent = (probability: number, low: number, high: number) => (dice.chance(probability) ? dice.number(low, high) : null);
+  const percent = (probability: number, low: number, high: number) =>
+    dice.chance(probability) ? dice.number(low, high) : null;
   const levels: Levels = {
     side: dice.pick([1, -1]),
     stop: percent(0.8, 1, 5),
@@ -99,7 +106,8 @@ function check(seed: number, gap: number, comparesPrices: boolean): boolean {
           levels.trail === null
             ? null
             : { distance: { mode: 'percent', value: levels.trail }, activateAfterPercent: levels.trailFrom },
-        breakeven: levels.breakevenFrom === null ? null : { activateAfterPercent: levels.breakevenFrom, offsetPercent: 0 },
+        breakeven:
+          levels.breakevenFrom === null ? null : { activateAfterPercent: levels.breakevenFrom, offsetPercent: 0 },
       },
       config: configOf({ initialBalance: 1e6, ambiguityResolution: 'multi_resolution' }),
     }),

@@ -31,7 +31,12 @@ export function diceOf(seed: number): Dice {
   for (let i = 0; i < 8; i++) random();
   const number = (low: number, high: number) => low + random() * (high - low);
   const whole = (low: number, high: number) => Math.floor(number(low, high + 1));
-  return { number, whole, chance: (probability) => random() < probability, pick: (values) => values[whole(0, values.length - 1)] };
+  return {
+    number,
+    whole,
+    chance: (probability) => random() < probability,
+    pick: (values) => values[whole(0, values.length - 1)],
+  };
 }
 
 const MINUTE = 60_000;
@@ -39,7 +44,13 @@ const MINUTE = 60_000;
 /** Minutes whose prices are whole quarters; `gap` is how often an open leaves the close before it. */
 export function randomMinutes(dice: Dice, count: number, gap = 0.05, step = 1): Bars {
   const start = Date.UTC(2024, 0, 1) + dice.whole(0, 1000) * 15 * MINUTE;
-  const rows = { time: [] as number[], open: [] as number[], high: [] as number[], low: [] as number[], close: [] as number[] };
+  const rows = {
+    time: [] as number[],
+    open: [] as number[],
+    high: [] as number[],
+    low: [] as number[],
+    close: [] as number[],
+  };
   const quarter = (value: number) => Math.max(8, Math.round(value * 4) / 4);
   let price = 100;
   for (let row = 0; row < count; row++) {
@@ -57,7 +68,13 @@ export function randomMinutes(dice: Dice, count: number, gap = 0.05, step = 1): 
 
 /** Buckets of `size` minutes, as 15m bars (or what `size` is). */
 export function bucketMinutes(minutes: Bars, size = 15): Bars {
-  const rows = { time: [] as number[], open: [] as number[], high: [] as number[], low: [] as number[], close: [] as number[] };
+  const rows = {
+    time: [] as number[],
+    open: [] as number[],
+    high: [] as number[],
+    low: [] as number[],
+    close: [] as number[],
+  };
   for (let from = 0; from < minutes.length; from += size) {
     const to = Math.min(from + size, minutes.length);
     rows.time.push(minutes.time[from]);
@@ -78,7 +95,14 @@ const columnAround = (dice: Dice, bars: Bars, offset: number, missing: number): 
 });
 
 function randomSizing(dice: Dice, bars: Bars, hasStop: boolean, leverage: number): SizingRule {
-  const mode = dice.pick(['fixed', 'fixed_cash', 'percent_equity', 'percent_balance', 'risk_percent', 'volatility_target'] as const);
+  const mode = dice.pick([
+    'fixed',
+    'fixed_cash',
+    'percent_equity',
+    'percent_balance',
+    'risk_percent',
+    'volatility_target',
+  ] as const);
   switch (mode) {
     case 'fixed':
       return { mode, value: dice.number(0.1, 60) };
@@ -154,7 +178,9 @@ export function randomRisk(dice: Dice, bars: Bars, side: number): RiskRules {
           activateAfterPercent: dice.chance(0.4) ? dice.number(0.2, 3) : null,
         }
       : null,
-    breakeven: dice.chance(0.25) ? { activateAfterPercent: dice.number(0.3, 3), offsetPercent: dice.number(0, 0.2) } : null,
+    breakeven: dice.chance(0.25)
+      ? { activateAfterPercent: dice.number(0.3, 3), offsetPercent: dice.number(0, 0.2) }
+      : null,
     timeStop: dice.chance(0.25) ? { maxBars: dice.whole(1, 30) } : null,
   };
 }
@@ -206,7 +232,12 @@ export function randomInput(seed: number): SimulationInput {
     start: dice.whole(0, 10),
     end: bars.length - dice.whole(0, 5),
     fine: dice.chance(0.6) ? minutes : null,
-    instrument: { ...INSTRUMENT, tickSize: 0.25, qtyStep: dice.pick([0, 0, 0.001, 1]), minNotional: dice.pick([0, 0, 50]) },
+    instrument: {
+      ...INSTRUMENT,
+      tickSize: 0.25,
+      qtyStep: dice.pick([0, 0, 0.001, 1]),
+      minNotional: dice.pick([0, 0, 50]),
+    },
     maxConcurrentPositions: dice.pick([1, 1, 1, 2, 5]),
     entries,
     exits,
