@@ -33,7 +33,7 @@ export function supervise(args: readonly string[], env: NodeJS.ProcessEnv, log: 
     for (let backoffMs = BACKOFF_MIN_MS; ;) {
       const startedAt = Date.now();
       child = startChild(args, env);
-      log.info({ pid: child.pid, args }, 'child process started');
+      log.info({ childPid: child.pid, args }, 'child process started');
       const end = await endOf(child);
       if (stopping.signal.aborted) return;
       if (Date.now() - startedAt > HEALTHY_AFTER_MS) backoffMs = BACKOFF_MIN_MS;

@@ -1,0 +1,132 @@
+// candlepool serve in a process of its own: it answers when it says so, survives its worker, and leaves nothing behind.
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { stopEmbedded } from '../../src/db/embedded.ts';
+import { isAlive } from '../../src/db/processes.ts';
+import { readyUrl, runCommand, startCommand } from '../support/command.ts';
+
+let folder: string;
+let servers: ChildProcessWithoutNullStreams[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-serve-'));
+  servers = [];
+});
+afterEach(async () => {
+  for (const server of servers) server.kill('SIGKILL');
+  await stopEmbedded(folder);
+  await rm(folder, { recursive: true, force: true });
+});
+
+const env = () => ({ DATA_DIR: folder, WORKER_THREADS: '1', LOG_LEVEL: 'warn' });
+function start(...args: string[]): ChildProcessWithoutNullStreams {
+  const server = startCommand(args, env());
+  servers.push(server);
+  return server;
+}
+async function exitOf(server: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): Promise<number | null> {
+  server.kill(signal);
+  const [code] = (await once(server, 'exit')) as [number | null];
+  return code;
+}
+
+/** Children of a process, by /proc. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((each) => {
+      try {
+        const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1].split(' ');
+        return Number(fields[1]) === pid && readFileSync(`/proc/${each}/cmdline`, 'utf8').includes('main.ts\0worker');
+      } catch {
+        return false;
+      }
+    });
+}
+async function workerOf(server: ChildProcessWithoutNullStreams, not = 0): Promise<number> {
+  for (;;) {
+    const found = childrenOf(Number(server.pid)).find((pid) => pid !== not && isAlive(pid));
+    if (found !== undefined) return found;
+    await sleep(50);
+  }
+}
+const postmaster = () => join(folder, 'postgres', 'cluster', 'postmaster.pid');
+
+test('serve --port 0 --json prints one line when it answers; commands adopt its database; SIGTERM ends it with 0', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  const url = await readyUrl(server);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+
+  const made = await runCommand(['workspace', 'create', '--name', 'w', '--json'], env());
+  const { id } = JSON.parse(made.stdout) as { id: string };
+  const created = await runCommand(['keys', 'create', '--workspace', id, '--name', 'k', '--json'], env());
+  const { apiKey } = JSON.parse(created.stdout) as { apiKey: string };
+  expect(existsSync(postmaster())).toBe(true);
+  const answer = await fetch(`${url}/public/v1/workspace`, { headers: { 'x-api-key': apiKey } });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ workspace: { id, name: 'w' } });
+  const data = await fetch(`${url}/public/v1/market-data`, { headers: { 'x-api-key': apiKey } });
+  expect(JSON.stringify(await data.json())).toContain('EURUSD');
+
+  const worker = await workerOf(server);
+  const begun = Date.now();
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+  expect(Date.now() - begun).toBeLessThan(10_000);
+  expect(isAlive(worker)).toBe(false);
+  expect(existsSync(postmaster())).toBe(false);
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+});
+
+test('a worker that is killed is started again, and the API answers meanwhile', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  const url = await readyUrl(server);
+  const first = await workerOf(server);
+  process.kill(first, 'SIGKILL');
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const second = await workerOf(server, first);
+  expect(second).not.toBe(first);
+  expect(await exitOf(server, 'SIGINT')).toBe(0);
+});
+
+test('after kill -9 of serve its worker ends, and the next serve takes over the database and stops it', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  await readyUrl(server);
+  const worker = await workerOf(server);
+  server.kill('SIGKILL');
+  const deadline = Date.now() + 15_000;
+  while (isAlive(worker) && Date.now() < deadline) await sleep(50);
+  expect(isAlive(worker)).toBe(false);
+  const next = start('serve', '--port', '0', '--json');
+  await readyUrl(next);
+  expect(await exitOf(next, 'SIGTERM')).toBe(0);
+  expect(existsSync(postmaster())).toBe(false);
+});
+
+test('a port in use is told in words, and the database that was started is stopped', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  const { port } = new URL(await readyUrl(server));
+  const other = await mkdtemp(join(tmpdir(), 'candlepool-serve-'));
+  const { code, stderr } = await runCommand(['api', '--port', port], { ...env(), DATA_DIR: other });
+  expect(code).toBe(1);
+  expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use. Choose another with --port`);
+  expect(existsSync(join(other, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
+  await rm(other, { recursive: true, force: true });
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+});
+
+test('without --json it prints the address and how to get a key; SIGTERM while it starts ends it with 0', async () => {
+  const server = start('api', '--port', '0');
+  let stdout = '';
+  server.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  while (!existsSync(postmaster())) await sleep(20);
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+  expect(stdout).toMatch(/answers at http:\/\/127\.0\.0\.1:\d+/);
+  expect(stdout).toContain('candlepool keys create --workspace <id> --name first');
+  expect(existsSync(postmaster())).toBe(false);
+});

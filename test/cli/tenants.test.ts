@@ -1,0 +1,248 @@
+// The commands that make workspaces, members, tokens and keys, as issue and API have them, each in a process of its own.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
+import { runCommand } from '../support/command.ts';
+import type { CommandResult } from '../support/command.ts';
+import { createTestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const UNKNOWN = '01a1fc4d-9d3e-7ebf-8c33-03e134b5943e';
+const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+const run = (...args: string[]): Promise<CommandResult> => runCommand(args, { DATABASE_URL: database.url });
+async function json<Answer>(...args: string[]): Promise<Answer> {
+  const { code, stdout, stderr } = await run(...args, '--json');
+  expect(stderr).toBe('');
+  expect(code).toBe(0);
+  expect(stdout.trim().split('\n')).toHaveLength(1);
+  return JSON.parse(stdout) as Answer;
+}
+type Made = { id: string; tier: string; name: string; owner: { id: string; email: string } };
+const makeWorkspace = () => json<Made>('workspace', 'create', '--name', 'Desk', '--tier', 'free');
+
+describe('workspace', () => {
+  test('create answers {id,…} and makes the owner, owner@localhost by default', async () => {
+    const made = await json<Made>('workspace', 'create', '--name', 'Desk');
+    expect(made).toMatchObject({ name: 'Desk', tier: 'free', owner: { email: 'owner@localhost' } });
+    const members = await database.sql`
+      select u.email, m.role from members m join users u on u.id = m.user_id where workspace_id = ${made.id}`;
+    expect([...members]).toEqual([{ email: 'owner@localhost', role: 'owner' }]);
+  });
+
+  test('create takes tier and owner, update changes the tier, list shows it', async () => {
+    const made = await json<Made>(
+      'workspace',
+      'create',
+      '--name',
+      'Pro',
+      '--tier',
+      'pro',
+      '--owner-email',
+      'a@b.example',
+    );
+    expect(made).toMatchObject({ tier: 'pro', owner: { email: 'a@b.example' } });
+    expect(await json('workspace', 'update', made.id, '--tier', 'plus')).toMatchObject({ id: made.id, tier: 'plus' });
+    const { data } = await json<{ data: Made[] }>('workspace', 'list');
+    expect(data.find((row) => row.id === made.id)).toMatchObject({ tier: 'plus', name: 'Pro' });
+    const { stdout } = await run('workspace', 'list');
+    expect(stdout).toContain(`${made.id}\tPro\tplus\t`);
+  });
+
+  test('an unknown workspace fails with 1 and says where to look', async () => {
+    const { code, stdout, stderr } = await run('workspace', 'update', UNKNOWN, '--tier', 'pro');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toBe(`error: No workspace ${UNKNOWN}. candlepool workspace list shows them.\n`);
+  });
+
+  test.each([
+    [['workspace', 'create'], /--name/],
+    [['workspace', 'create', '--name', ''], /1 to 200 characters/],
+    [['workspace', 'create', '--name', 'x', '--tier', 'gold'], /free, plus, pro/],
+    [['workspace', 'create', '--name', 'x', '--owner-email', 'nobody'], /e-mail/],
+    [['workspace', 'update', UNKNOWN], /--tier or --name/],
+    [['workspace', 'update', '7'], /It is an id/],
+    [['workspace', 'burn'], /unknown command/],
+  ])('%j is a wrong call: exit code 2', async (args, message) => {
+    const { code, stderr } = await run(...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+});
+
+describe('token and member', () => {
+  test('token answers {token, userId}, makes user and membership, and the token says when it ends', async () => {
+    const { id } = await makeWorkspace();
+    const made = await json<{ token: string; userId: string }>(
+      'token',
+      '--workspace',
+      id,
+      '--role',
+      'admin',
+      '--email',
+      'Ann@Example.com',
+      '--ttl',
+      '60',
+    );
+    const claims = JSON.parse(Buffer.from(made.token.split('.')[1], 'base64url').toString()) as Record<string, unknown>;
+    expect(claims).toMatchObject({ iss: 'candlepool', aud: 'candlepool', sub: made.userId, email: 'Ann@Example.com' });
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(60);
+    const again = await json<{ userId: string }>(
+      'token',
+      '--workspace',
+      id,
+      '--role',
+      'member',
+      '--email',
+      'ann@example.com',
+    );
+    expect(again.userId).toBe(made.userId);
+    const [row] = await database.sql`select role from members where workspace_id = ${id} and user_id = ${made.userId}`;
+    expect(row.role).toBe('member');
+  });
+
+  test('with an identity provider token refuses, and member set --subject is the way', async () => {
+    const { id } = await makeWorkspace();
+    const env = { DATABASE_URL: database.url, AUTH_JWKS_URL: 'https://id.example/jwks' };
+    const args = ['token', '--workspace', id, '--role', 'admin', '--email', 'x@example.com', '--json'];
+    const refused = await runCommand(args, env);
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'NOT_LOCAL' } });
+    const set = [
+      'member',
+      'set',
+      '--workspace',
+      id,
+      '--email',
+      'x@example.com',
+      '--subject',
+      'auth0|7',
+      '--role',
+      'admin',
+    ];
+    const { code, stdout } = await runCommand([...set, '--json'], env);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ workspaceId: id, subject: 'auth0|7', role: 'admin' });
+  });
+
+  test('member set --role none ends the membership', async () => {
+    const { id } = await makeWorkspace();
+    await json('member', 'set', '--workspace', id, '--email', 'gone@example.com', '--role', 'admin');
+    await json('member', 'set', '--workspace', id, '--email', 'gone@example.com', '--role', 'none');
+    const [row] = await database.sql`
+      select ended_at from members m join users u on u.id = m.user_id
+      where workspace_id = ${id} and u.email = 'gone@example.com'`;
+    expect(row.ended_at).not.toBeNull();
+  });
+
+  test('two people cannot have one subject', async () => {
+    const { id } = await makeWorkspace();
+    const set = (email: string) =>
+      run('member', 'set', '--workspace', id, '--email', email, '--subject', 'one-subject', '--role', 'member');
+    expect((await set('first@example.com')).code).toBe(0);
+    const second = await set('second@example.com');
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain('belongs to another person');
+  });
+});
+
+describe('keys', () => {
+  type Key = { id: string; apiKey: string; keyPrefix: string };
+
+  test('create answers as the API answers; list never shows the plaintext; revoke is idempotent', async () => {
+    const { id } = await makeWorkspace();
+    const made = await json<Key>('keys', 'create', '--workspace', id, '--name', 'first');
+    expect(made).toEqual({
+      id: expect.any(String),
+      name: 'first',
+      description: null,
+      role: 'member',
+      scopes: [...API_KEY_SCOPES],
+      keyPrefix: expect.stringMatching(/^svc_live_\w{12}$/),
+      expiresAt: null,
+      createdAt: expect.stringMatching(ISO),
+      apiKey: expect.stringMatching(/^svc_live_\w{12}_\w{38}$/),
+    });
+    const { stdout } = await run('keys', 'list', '--workspace', id, '--json');
+    expect(stdout).not.toContain(made.apiKey);
+    expect(JSON.parse(stdout)).toMatchObject({
+      data: [
+        { id: made.id, status: 'active', tokenPreview: `${made.keyPrefix}…`, createdBy: { email: 'owner@localhost' } },
+      ],
+    });
+    const revoked = await json<{ revokedAt: string }>('keys', 'revoke', made.id, '--workspace', id);
+    expect(revoked).toEqual({ success: true, revokedAt: expect.stringMatching(ISO) });
+    expect(await json('keys', 'revoke', made.id, '--workspace', id)).toEqual(revoked);
+  });
+
+  test('create takes role, scopes and expiry, and prints the bare key for a pipe', async () => {
+    const { id } = await makeWorkspace();
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const options = ['--role', 'viewer', '--scopes', 'workspace_read,backtests_read', '--expires-at', expiresAt];
+    expect(await json('keys', 'create', '--workspace', id, '--name', 'v', ...options)).toMatchObject({
+      role: 'viewer',
+      scopes: ['workspace_read', 'backtests_read'],
+      expiresAt,
+    });
+    const { stdout } = await run('keys', 'create', '--workspace', id, '--name', 'bare');
+    expect(stdout).toMatch(/^svc_live_\w{12}_\w{38}\n$/);
+  });
+
+  test('create acts as the member it is told to, who must be an owner or admin', async () => {
+    const { id } = await makeWorkspace();
+    await json('member', 'set', '--workspace', id, '--email', 'admin@example.com', '--role', 'admin');
+    await json('member', 'set', '--workspace', id, '--email', 'plain@example.com', '--role', 'member');
+    const create = (email: string) =>
+      run('keys', 'create', '--workspace', id, '--name', 'k', '--email', email, '--json');
+    expect((await create('admin@example.com')).code).toBe(0);
+    const refused = await create('plain@example.com');
+    expect(refused.code).toBe(1);
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'INSUFFICIENT_ROLE' } });
+    const { data } = await json<{ data: { createdBy: { email: string } }[] }>('keys', 'list', '--workspace', id);
+    expect(data.map((key) => key.createdBy.email)).toEqual(['admin@example.com']);
+  });
+
+  test('spec §8: the sixth key on free is refused with the exact text, exit code 1', async () => {
+    const { id } = await makeWorkspace();
+    await database.sql`
+      insert into api_keys (workspace_id, key_id, secret_hash, name, role, scopes, created_by)
+      select ${id}, 'quota' || n || left(${id}, 8), 'x', 'k', 'member', '{workspace_read}', user_id
+      from generate_series(1, 5) n, members where workspace_id = ${id}`;
+    const { code, stderr } = await run('keys', 'create', '--workspace', id, '--name', 'k', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: 'API_KEY_LIMIT_REACHED',
+        message: 'API key limit (5) reached. Revoke unused keys or upgrade your plan.',
+      },
+    });
+  });
+
+  test.each([
+    [['--scopes', 'workspace_read,all'], /Unknown: all/],
+    [['--role', 'owner'], /member, viewer/],
+    [['--expires-at', '2001-01-01T00:00:00Z'], /in the future/],
+    [['--name', 'x'.repeat(101)], /1 to 100 characters/],
+  ])('create %j is a wrong call: exit code 2', async (options, message) => {
+    const { code, stderr } = await run('keys', 'create', '--workspace', UNKNOWN, '--name', 'k', ...options);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(message);
+  });
+
+  test('an unknown workspace or key fails with 1', async () => {
+    const { id } = await makeWorkspace();
+    for (const args of [
+      ['create', '--workspace', UNKNOWN, '--name', 'k'],
+      ['list', '--workspace', UNKNOWN],
+      ['revoke', UNKNOWN, '--workspace', id],
+    ]) {
+      const { code, stderr } = await run('keys', ...args, '--json');
+      expect(code).toBe(1);
+      expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'NOT_FOUND' } });
+    }
+  });
+});
