@@ -87,7 +87,8 @@ function talibNames(definition: IndicatorDefinition): Readonly<Record<string, st
   return definition.talib?.args ?? {};
 }
 
-function checkArgs(
+/** Issues of the args of a call; exported for its tests, since a definition decides what can be wrong. */
+export function checkArgs(
   node: Members,
   definition: { readonly id: string; readonly args: readonly ArgDefinition[]; readonly inputs?: readonly string[] },
   id: string,

@@ -4,7 +4,6 @@ export { Settings, StrategyAst } from './ast.ts';
 export { describeCapabilities } from './capabilities.ts';
 export { canonicalise } from './canonical.ts';
 export { checkStrategy, type CheckContext, type CheckOutcome, type Payloads, type StrategyAnalysis } from './check.ts';
-export { configWarnings } from './configChecks.ts';
 export { strategyHash } from './content.ts';
 export { UNAVAILABLE_KINDS } from './expressionChecks.ts';
 export { SignalGraph } from './graph.ts';

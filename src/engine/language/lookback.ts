@@ -7,7 +7,7 @@ import type { Concrete, Condition, Expression, RunnableStrategy, Value } from '.
 import { seriesInputsOf } from './canonical.ts';
 import { rootsOf } from './visit.ts';
 
-/** Bars before the first value, counted on bars of `timeframe`; null: on whatever bars are asked for (constants, the clock). */
+/** Bars before the first value, counted on bars of `timeframe`; null: the same on every bar (constants). */
 interface Need {
   readonly timeframe: StoredTimeframe | null;
   readonly bars: number;
@@ -17,7 +17,8 @@ const NOTHING: Need = { timeframe: null, bars: 0 };
 
 /**
  * Base bars before the first value or known truth of an expression in runnable form. Exact where everything lives on base bars and no
- * event (pivot, capture, value_when, bars_since, sequence) is waited for; there and on coarser timeframes an upper bound on data without
+ * event (pivot, capture, value_when, bars_since, sequence) is waited for, up to what data decides early (an `if` whose branch is known, a
+ * `rising` that already failed); there and on coarser timeframes an upper bound on data without
  * holes, in the worst phase: a coarse bar is whole before it counts. Unbounded memory is no part of it. With `isStable`, recursive
  * indicators count until their seed no longer shows.
  */
@@ -99,8 +100,14 @@ class Lookbacks {
   #measure(node: Node<Expression['kind']>, context: StoredTimeframe): Need {
     switch (node.kind) {
       case 'const':
-      case 'time':
         return NOTHING;
+      case 'time':
+        return { timeframe: context, bars: 0 };
+      case 'shift': {
+        const source = this.#need(node.source as Expression, context);
+        if (source.timeframe === null) return NOTHING;
+        return { timeframe: context, bars: inBars(source, context) + node.offset };
+      }
       case 'market':
       case 'series':
         return { timeframe: node.timeframe ?? context, bars: node.offset ?? 0 };
@@ -132,8 +139,6 @@ class Lookbacks {
   #onContext(node: Node<Expression['kind']>, context: StoredTimeframe): number {
     const most = (...inputs: unknown[]): number => this.#most(inputs, context);
     switch (node.kind) {
-      case 'shift':
-        return most(node.source) + node.offset;
       case 'if':
         return most(node.cond, node.then, node.else);
       case 'bars_since':

@@ -1,7 +1,11 @@
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
-import { checkStrategy, configWarnings, ISSUE_CODES, prepareStrategy, severityOf, type CheckContext } from '../../../src/engine/language/index.ts';
-import { all, any, compare, constant, cross, entry, graph, indicator, market, strategy, type Json } from '../../support/smallStrategies.ts';
+import { checkStrategy, ISSUE_CODES, severityOf, type CheckContext } from '../../../src/engine/language/index.ts';
+import type { ArgDefinition } from '../../../src/engine/indicators/definition.ts';
+import { checkArgs } from '../../../src/engine/language/calls.ts';
+import { IssueLog } from '../../../src/engine/language/issues.ts';
+import { pointerTo } from '../../../src/engine/language/pointer.ts';
+import { all, any, compare, constant, cross, graph, indicator, market, strategy, type Json } from '../../support/smallStrategies.ts';
 
 interface Case {
   readonly code: string;
@@ -158,9 +162,13 @@ describe('issues', () => {
     });
   }
 
-  it('needs an argument where the registry says so', () => {
-    // No indicator of the registry has a required argument at present: the rule is kept for those that will.
-    expect(ISSUE_CODES).toContain('INDICATOR_ARG_REQUIRED');
+  it('INDICATOR_ARG_REQUIRED where a definition says so', () => {
+    const log = new IssueLog();
+    const definition: ArgDefinition = { name: 'length', type: 'int', default: 14, min: 1, required: true };
+    const context = { log, at: (...member: (string | number)[]) => pointerTo('/x', ...member), paramDefault: () => undefined };
+    expect(checkArgs({ args: {} }, { id: 'made_up', args: [definition] }, 'made_up', context, {})).toBe(false);
+    expect(log.list().map(({ code, path }) => [code, path])).toEqual([['INDICATOR_ARG_REQUIRED', '/x/args/length']]);
+    expect(checkArgs({ args: { length: 3 } }, { id: 'made_up', args: [definition] }, 'made_up', context, {})).toBe(true);
   });
 
   it('every code is in a case above, or needs a config', () => {
@@ -168,30 +176,6 @@ describe('issues', () => {
     const withConfig = ['DEFAULTS_OVERRIDDEN', 'SIZING_UNAFFORDABLE', 'MAKER_FILL_ASSUMED', 'INDICATOR_ARG_REQUIRED'];
     expect(ISSUE_CODES.filter((code) => !tested.has(code))).toEqual(expect.arrayContaining(withConfig.filter((code) => !tested.has(code))));
     expect(ISSUE_CODES.filter((code) => !tested.has(code) && !withConfig.includes(code))).toEqual([]);
-  });
-
-  it('warns of what a config makes of a strategy', () => {
-    const payload = strategy(undefined, {
-      defaults: { timeframe: '4h', instrument: { symbol: 'SPX' } },
-      entry: entry(compare(rsi, 'lt', 30), { action: long({ mode: 'percent_equity', value: 300 }) }),
-    });
-    const prepared = prepareStrategy(payload, {});
-    if (!prepared.ok) throw new Error('not prepared');
-    const config: Json = {
-      timeframe: '1h',
-      signalInstrument: { symbol: 'EURUSD' },
-      initialBalance: 1_000,
-      leverage: 2,
-      execution: { entryOrderRole: 'maker', feeModel: {}, slippage: { kind: 'none' } },
-    };
-    expect(configWarnings(payload, prepared.strategy, config).map(({ code, path }) => `${code} ${path}`)).toEqual([
-      'DEFAULTS_OVERRIDDEN /config/timeframe',
-      'DEFAULTS_OVERRIDDEN /config/signalInstrument/symbol',
-      'SIZING_UNAFFORDABLE /config/leverage',
-      'MAKER_FILL_ASSUMED /config/execution/entryOrderRole',
-    ]);
-    const plain: Json = { ...config, timeframe: '4h', signalInstrument: { symbol: 'SPX' }, leverage: 3, execution: {} };
-    expect(configWarnings(payload, prepared.strategy, plain)).toEqual([]);
   });
 
   it('a strategy and a graph without faults have no issue at all', () => {
