@@ -15,7 +15,7 @@ export type Binaries = { readonly postgres: string; readonly initdb: string };
 /**
  * Finds the binaries in node_modules. npm packages carry no symlinks, and the package's own script that makes them
  * does not run where install scripts are blocked, so they are made here. Where node_modules is read-only, or out of
- * reach of the identity Postgres runs as, the binaries are copied below `home` once (60 MB).
+ * reach of the identity Postgres runs as, the binaries are copied below `home`, once a version (60 MB).
  * @throws Error when the package for this platform is not installed.
  */
 export async function placeBinaries(home: string, identity: Identity): Promise<Binaries> {
@@ -29,7 +29,7 @@ export async function placeBinaries(home: string, identity: Identity): Promise<B
       if (!['EACCES', 'EROFS', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
-  const copy = join(home, 'binaries');
+  const copy = join(home, `binaries-${await versionOf(installed)}`);
   if (!existsSync(copy)) {
     const temporary = `${copy}.${process.pid}`;
     await cp(installed, temporary, { recursive: true, verbatimSymlinks: true });
@@ -37,6 +37,11 @@ export async function placeBinaries(home: string, identity: Identity): Promise<B
     await rename(temporary, copy).catch(() => rm(temporary, { recursive: true, force: true }));
   }
   return binariesIn(copy);
+}
+
+async function versionOf(native: string): Promise<string> {
+  const manifest = await readFile(join(dirname(native), 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
 }
 
 function binariesIn(native: string): Binaries {
