@@ -239,11 +239,11 @@ async function initialise(server: Server, identity: Identity, binaries: Binaries
   });
 }
 
-/** What killed processes were about to make. */
+/** What killed processes were about to make. Their initdb may still be writing; then the next start sweeps it. */
 async function sweepUnfinished(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const pid = Number(/^cluster\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);
-    if (pid > 0 && !isAlive(pid)) await rm(join(home, name), { recursive: true, force: true });
+    if (pid > 0 && !isAlive(pid)) await rm(join(home, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 
