@@ -1,6 +1,6 @@
 // candlepool validate: every issue of a strategy file, with no server and no database.
 import type { Command } from 'commander';
-import { checkStrategy, type CheckOutcome, type ValidationIssue } from '../engine/language/index.ts';
+import { checkStrategy, type CheckOutcome, type ValidationIssue } from '../engine/index.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
 import { readJsonObject, readStrategyFile } from './strategyFile.ts';
 

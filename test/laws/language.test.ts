@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalise, checkStrategy, inferLookback, lowerGraph, prepareStrategy, SignalGraph, strategyHash } from '../../src/engine/language/index.ts';
+import {
+  canonicalise,
+  checkStrategy,
+  inferLookback,
+  lowerGraph,
+  prepareStrategy,
+  SignalGraph,
+  strategyHash,
+} from '../../src/engine/language/index.ts';
 import { StrategyAst } from '../../src/engine/language/ast.ts';
 import { graphOf } from '../support/graphs.ts';
 import { scaled } from '../support/scale.ts';
@@ -10,7 +18,8 @@ const SEED = 20_261_121;
 const runs = (count: number) => ({ numRuns: scaled(count), seed: SEED });
 /** Generated strategies are larger than any tier allows; what is looked at here is their meaning. */
 const limits = { entryConditions: 1e6, exitConditions: 1e6, exits: 1e6, nodes: 1e6, depth: 1e6 };
-const errorsOf = (payloads: object) => checkStrategy({ settings: {}, ...payloads }, { limits }).issues.filter(({ severity }) => severity === 'error');
+const errorsOf = (payloads: object) =>
+  checkStrategy({ settings: {}, ...payloads }, { limits }).issues.filter(({ severity }) => severity === 'error');
 const everything = { timeframes: ['1h', '4h', '1d'], symbols: ['OTHER'] } as const;
 
 describe('laws of the language on generated strategies', () => {
@@ -53,7 +62,9 @@ describe('laws of the language on generated strategies', () => {
   it('ids, labels and other names change no hash; a changed number does', () => {
     fc.assert(
       fc.property(strategyArbitrary(), (ast) => {
-        const renamed = JSON.parse(JSON.stringify(ast), (name, value: unknown) => (name === 'id' ? undefined : value)) as StrategyAst;
+        const renamed = JSON.parse(JSON.stringify(ast), (name, value: unknown) =>
+          name === 'id' ? undefined : value,
+        ) as StrategyAst;
         renamed.strategy.label = 'another';
         expect(strategyHash(renamed, {})).toBe(strategyHash(ast, {}));
         const changed = structuredClone(ast);

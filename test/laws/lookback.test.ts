@@ -14,7 +14,22 @@ import { strategyArbitrary, type AnyKind } from '../support/strategies.ts';
 const SEED = 20_261_123;
 const HOUR_MS = 3_600_000;
 /** Those whose value is always defined once the lookback is past, on any prices. */
-const INDICATORS = ['sma', 'ema', 'wma', 'rma', 'rsi', 'atr', 'macd', 'mom', 'obv', 'highest', 'lowest', 'stddev', 'donchian', 'dema'];
+const INDICATORS = [
+  'sma',
+  'ema',
+  'wma',
+  'rma',
+  'rsi',
+  'atr',
+  'macd',
+  'mom',
+  'obv',
+  'highest',
+  'lowest',
+  'stddev',
+  'donchian',
+  'dema',
+];
 /** `if`, rising and falling are known as soon as the data decides them, which may be earlier: they are in the second law. */
 const EXACT_KINDS: AnyKind[] = [
   'const', 'market', 'indicator', 'rolling', 'shift', 'compare', 'between', 'near', 'pattern', 'all', 'any', 'not',
@@ -62,8 +77,23 @@ describe('inferredLookback', () => {
   });
 
   it('is enough on coarser timeframes, whatever hour the data begins at', () => {
-    const kinds: AnyKind[] = [...EXACT_KINDS, 'if', 'rising', 'falling', 'cross', 'rolling_window', 'time_window', 'session'];
-    const strategies = strategyArbitrary({ kinds, indicators: INDICATORS.filter((id) => id !== 'dema'), timeframes: ['4h', '1d'], depth: 3, maxBars: 6 }).map(alwaysDefined);
+    const kinds: AnyKind[] = [
+      ...EXACT_KINDS,
+      'if',
+      'rising',
+      'falling',
+      'cross',
+      'rolling_window',
+      'time_window',
+      'session',
+    ];
+    const strategies = strategyArbitrary({
+      kinds,
+      indicators: INDICATORS.filter((id) => id !== 'dema'),
+      timeframes: ['4h', '1d'],
+      depth: 3,
+      maxBars: 6,
+    }).map(alwaysDefined);
     fc.assert(
       fc.property(strategies, fc.integer({ min: 0, max: 23 }), (strategy, hour) => {
         const market = marketFrom(START + hour * HOUR_MS, 2_500);

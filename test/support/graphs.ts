@@ -23,10 +23,27 @@ export function graphOf(ast: StrategyAst): SignalGraph {
     if (typeof value !== 'object' || value === null) return value;
     const node = value as Members;
     if (!KINDS.has(node.kind)) {
-      return Object.fromEntries(Object.entries(node).map(([name, member]) => [name, name === 'params' || name === 'defaults' || name === 'meta' ? member : convert(member, isRoot)]));
+      return Object.fromEntries(
+        Object.entries(node).map(([name, member]) => [
+          name,
+          name === 'params' || name === 'defaults' || name === 'meta' ? member : convert(member, isRoot),
+        ]),
+      );
     }
-    if (node.kind === 'const' && !isRoot && node.id === undefined && typeof node.value === 'number' && nodes.length % 2 === 0) return { const: node.value };
-    const made = Object.fromEntries(Object.entries(node).map(([name, member]) => [name, name === 'args' && node.kind !== 'math' ? member : convert(member, false)]));
+    if (
+      node.kind === 'const' &&
+      !isRoot &&
+      node.id === undefined &&
+      typeof node.value === 'number' &&
+      nodes.length % 2 === 0
+    )
+      return { const: node.value };
+    const made = Object.fromEntries(
+      Object.entries(node).map(([name, member]) => [
+        name,
+        name === 'args' && node.kind !== 'math' ? member : convert(member, false),
+      ]),
+    );
     if (node.kind === 'indicator') made.args ??= {};
     const key = JSON.stringify(made);
     const known = ids.get(key);

@@ -5,7 +5,12 @@ export type Json = any;
 
 export const market = (field = 'close', more: object = {}): Json => ({ kind: 'market', field, ...more });
 export const constant = (value: number): Json => ({ kind: 'const', value });
-export const indicator = (name: string, args: object = {}, more: object = {}): Json => ({ kind: 'indicator', indicator: name, args, ...more });
+export const indicator = (name: string, args: object = {}, more: object = {}): Json => ({
+  kind: 'indicator',
+  indicator: name,
+  args,
+  ...more,
+});
 export const compare = (left: Json, op: string, right: Json, more: object = {}): Json => ({
   kind: 'compare',
   op,
@@ -13,12 +18,21 @@ export const compare = (left: Json, op: string, right: Json, more: object = {}):
   right: typeof right === 'number' ? constant(right) : right,
   ...more,
 });
-export const cross = (left: Json, op: string, right: Json, more: object = {}): Json => ({ kind: 'cross', op, left, right, ...more });
+export const cross = (left: Json, op: string, right: Json, more: object = {}): Json => ({
+  kind: 'cross',
+  op,
+  left,
+  right,
+  ...more,
+});
 export const all = (...items: Json[]): Json => ({ kind: 'all', items });
 export const any = (...items: Json[]): Json => ({ kind: 'any', items });
 
 /** A strategy without an issue of any kind, with that trigger; `more` replaces sections of it. */
-export function strategy(trigger: Json = compare(market(), 'gt', indicator('sma', { length: 20 })), more: object = {}): Json {
+export function strategy(
+  trigger: Json = compare(market(), 'gt', indicator('sma', { length: 20 })),
+  more: object = {},
+): Json {
   return {
     protocol: 'svc.strategy',
     version: 1,

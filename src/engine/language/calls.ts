@@ -6,7 +6,7 @@ import { findPattern, PATTERNS } from '../patterns/registry.ts';
 import { isParamRef, seriesInputsOf } from './canonical.ts';
 import type { IssueCode, IssueLog, PatchOperation } from './issues.ts';
 import { nearestName, suggestionFor, type Nearest } from './nearest.ts';
-import { isMembers, shown } from './structure.ts';
+import { isMembers, shown } from './wording.ts';
 import { synonymousArgument } from './synonyms.ts';
 import { MARKET_FIELDS } from './words.ts';
 
@@ -14,9 +14,9 @@ type Members = Readonly<Record<string, unknown>>;
 /** What a call is checked with. */
 export interface CallContext {
   readonly log: IssueLog;
-  at(...member: readonly (string | number)[]): string;
+  readonly at: (...member: readonly (string | number)[]) => string;
   /** The value a param has by default, as the argument takes it; undefined when it is not declared (which is then logged). */
-  paramDefault(name: string, pointer: string): number | boolean | string | undefined;
+  readonly paramDefault: (name: string, pointer: string) => number | boolean | string | undefined;
 }
 
 const INDICATOR_NAMES = INDICATORS.flatMap(({ id, aliases }) => [id, ...aliases]);
@@ -55,19 +55,20 @@ export function checkPattern(node: Members, context: CallContext): boolean {
   if (typeof node.name !== 'string') return false;
   const { name } = node;
   const definition = findPattern(name);
-  if (definition === undefined) {
-    const nearest = log.keepsErrors ? nearestName(name.replace(/^cdl_?/i, ''), PATTERN_NAMES) : undefined;
-    const meant = nearest === undefined ? undefined : findPattern(nearest.name)!.id;
-    log.add('UNKNOWN_PATTERN', at('name'), {
-      message: `there is no pattern ${shown(name)}`,
-      suggestion:
-        nearest === undefined ? 'see `patterns` of the capabilities' : suggestionFor({ ...nearest, name: meant! }, []),
-      patch: replaceBy(nearest, at('name'), meant),
-    });
-    return false;
+  if (definition !== undefined) {
+    if (name !== definition.id) reportAlias(name, definition.id, at('name'), log);
+    return checkArgs(node, definition, definition.id, context, {});
   }
-  if (name !== definition.id) reportAlias(name, definition.id, at('name'), log);
-  return checkArgs(node, definition, definition.id, context, {});
+  const nearest = log.keepsErrors ? nearestName(name.replace(/^cdl_?/i, ''), PATTERN_NAMES) : undefined;
+  const meant = nearest === undefined ? undefined : findPattern(nearest.name)!;
+  log.add('UNKNOWN_PATTERN', at('name'), {
+    message: `there is no pattern ${shown(name)}`,
+    suggestion:
+      nearest === undefined ? 'see `patterns` of the capabilities' : suggestionFor({ ...nearest, name: meant!.id }, []),
+    patch: replaceBy(nearest, at('name'), meant?.id),
+  });
+  if (nearest?.isCertain === true) checkArgs(node, meant!, meant!.id, context, {});
+  return false;
 }
 
 function reportAlias(alias: string, id: string, path: string, log: IssueLog): void {

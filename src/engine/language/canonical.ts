@@ -64,7 +64,7 @@ export const canonicalField = (field: string): string => FIELD_ALIASES[field] ??
 export const seriesInputsOf = (definition: { readonly inputs: readonly string[] }): readonly string[] =>
   definition.inputs.filter((input) => SERIES_INPUTS.has(input));
 export const isParamRef = (value: unknown): value is { readonly param: string } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && 'param' in value;
+  typeof value === 'object' && value !== null && typeof (value as { param?: unknown }).param === 'string';
 
 /** Rewrites the expressions and sections of one strategy, which must be free of errors. A node is rewritten once, however often it is used. */
 export class Canonicaliser {
@@ -79,7 +79,7 @@ export class Canonicaliser {
   }
 
   expression(node: Expression): Expression {
-    return this.#expression(node as unknown as Members, false) as unknown as Expression;
+    return this.#expression(node, false) as unknown as Expression;
   }
 
   /** An object of the strategy that is no expression: entry, exit, risk, param, defaults. */
@@ -194,9 +194,7 @@ export class Canonicaliser {
     member: string,
   ): unknown {
     if (isParamRef(value)) {
-      const number = options.find((option) => option.type === 'number') as
-        | (NumberShape & { code?: IssueCode })
-        | undefined;
+      const number = options.find((option) => option.type === 'number');
       return number === undefined ? value : this.#number(value.param, number, owner, path);
     }
     if (typeof value !== 'object') return value;
@@ -280,9 +278,9 @@ export class Canonicaliser {
     const given = (node.sources ?? (node.source === undefined ? [] : [node.source])) as Members[];
     const sources = given.map((source) => this.#expression(source, below));
     if (sources.length === 0 && inputs.length > 0) {
-      const named =
-        (node.args as Members | undefined)?.source ?? definition.args.find(({ name }) => name === 'source')?.default;
-      sources.push({ kind: 'market', field: canonicalField(String(named ?? 'close')), offset: 0 });
+      const named = (node.args as { source?: string } | undefined)?.source;
+      const byDefault = definition.args.find(({ name }) => name === 'source')?.default as string | undefined;
+      sources.push({ kind: 'market', field: canonicalField(named ?? byDefault ?? 'close'), offset: 0 });
     }
     if (inputs.length === 1) made.source = sources[0];
     if (inputs.length > 1) made.sources = sources;
@@ -312,7 +310,7 @@ export class Canonicaliser {
     let { offset, source } = made as { offset: unknown; source: Members };
     if (typeof offset !== 'number') return made;
     if (source.kind === 'shift' && typeof source.offset === 'number') {
-      offset = (offset as number) + source.offset;
+      offset += source.offset;
       source = source.source as Members;
     }
     if (offset === 0) return source;
@@ -320,7 +318,7 @@ export class Canonicaliser {
     if (!canFold || !this.#livesOnBase(source)) return { ...this.#names(node), kind: 'shift', offset, source };
     const folded: Record<string, unknown> = { ...this.#names(node) };
     for (const [name, value] of Object.entries(source)) if (!NAMES.has(name)) folded[name] = value;
-    folded.offset = (source.offset as number) + (offset as number);
+    folded.offset = (source.offset as number) + offset;
     return folded;
   }
 

@@ -14,7 +14,7 @@ import {
 import { seriesInputsOf } from './canonical.ts';
 import { GRAPH_EDITORS } from './graph.ts';
 import { ISSUE_CODES, SEVERITIES, severityOf } from './issues.ts';
-import { KIND_NOTES, MEMBER_RULES, REQUIRED_WHEN } from './kindNotes.ts';
+import { KIND_NOTES, MEMBER_NOTES, MEMBER_RULES, REQUIRED_WHEN } from './kindNotes.ts';
 import {
   AST_SHAPE,
   EXPRESSION_SHAPES,
@@ -41,6 +41,11 @@ export interface FieldCapability {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
+  /** What a text must be beyond its pattern; `examples` are some. */
+  readonly format?: string;
+  readonly examples?: readonly string[];
+  /** It may not be above that other member. */
+  readonly atMostField?: string;
   /** `{"param": name}` may stand in its place. */
   readonly acceptsParam?: true;
   readonly fields?: readonly FieldCapability[];
@@ -109,7 +114,7 @@ function fieldsOf(shape: ObjectShape): FieldCapability[] {
 }
 
 function fieldOf({ name, shape, isRequired }: Field): FieldCapability {
-  return { name, required: isRequired, ...describe(shape) };
+  return { name, required: isRequired, ...describe(shape), ...MEMBER_NOTES[name] };
 }
 
 function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required'> {

@@ -8,7 +8,8 @@ import type { IssueLog, PatchOperation } from './issues.ts';
 import { nearestName, suggestionFor } from './nearest.ts';
 import { isDiscrete } from './ranges.ts';
 import type { PointerOf } from './rules.ts';
-import { shown, type ParamUse } from './structure.ts';
+import { type ParamUse } from './structure.ts';
+import { shown } from './wording.ts';
 import { numberFault } from './shapes.ts';
 import { childSlots } from './visit.ts';
 
@@ -45,7 +46,7 @@ export class ExpressionChecks {
     let isSound = true;
     for (const child of childSlots(expression)) if (!this.check(child.expression)) isSound = false;
     const { faulty } = this.#context;
-    if (!this.#node(expression as unknown as Members)) faulty.add(expression);
+    if (!this.#node(expression)) faulty.add(expression);
     isSound &&= !faulty.has(expression);
     this.#sound.set(expression, isSound);
     return isSound;
@@ -161,7 +162,7 @@ export class ExpressionChecks {
 
   #checkWindow({ timezone, dates }: TimeWindowCondition, at: (...member: string[]) => string): boolean {
     const { log } = this.#context;
-    let isSound = timezone === undefined || checkTimezone(timezone, at('timezone'), log);
+    let isSound = typeof timezone !== 'string' || checkTimezone(timezone, at('timezone'), log);
     for (const end of ['from', 'to'] as const) {
       const day = dates?.[end];
       if (typeof day !== 'string' || isCalendarDay(day)) continue;
@@ -254,7 +255,7 @@ let zones: readonly string[] | undefined;
 /** An IANA zone name that this runtime knows. */
 export function checkTimezone(timezone: string, path: string, log: IssueLog): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: timezone }) !== undefined;
+    return Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone !== '';
   } catch {
     zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone')];
     const nearest = nearestName(timezone, zones);

@@ -106,6 +106,7 @@ export const IfValue = z.strictObject({
   ...named,
   kind: z.literal('if'),
   cond: condition,
+  // oxlint-disable-next-line unicorn/no-thenable -- the design's word for it; nothing awaits a schema or an expression.
   then: value,
   else: value,
 });

@@ -1,6 +1,7 @@
 // Issues: what validation says of a payload, each with its place, its meaning and, where a repair is certain, the patch.
 import { z } from 'zod';
 import { firstSegment } from './pointer.ts';
+import { inOrder, translatePatch, type Translation } from './repair.ts';
 
 /** Blocking: a payload with one of these is not valid. */
 export const ERROR_CODES = [
@@ -68,9 +69,16 @@ export class IssueLog {
   readonly #counts = { error: 0, warning: 0 };
   readonly #seen = new Set<string>();
   readonly #codes = new Set<IssueCode>();
+  #translation: Translation | null = null;
 
-  add(code: IssueCode, path: string, finding: Finding | (() => Finding)): void {
+  /** Places said from now on are those of a repaired copy; null: of the body as it was sent. */
+  speakOf(translation: Translation | null): void {
+    this.#translation = translation;
+  }
+
+  add(code: IssueCode, place: string, finding: Finding | (() => Finding)): void {
     this.#codes.add(code);
+    const path = this.#translation?.path(place) ?? place;
     const severity = severityOf(code);
     const kept = this.#kept[severity];
     if (kept.length >= MAX_ISSUES) {
@@ -81,7 +89,10 @@ export class IssueLog {
     if (this.#seen.has(key)) return;
     this.#seen.add(key);
     this.#counts[severity]++;
-    const { message, suggestion, patch } = typeof finding === 'function' ? finding() : finding;
+    const { message, suggestion, patch: given } = typeof finding === 'function' ? finding() : finding;
+    // Patches of warnings come after all others, when members have their right names already.
+    const isTranslated = this.#translation !== null && severity === 'error' && given !== undefined;
+    const patch = isTranslated ? translatePatch(given, this.#translation!.patch) : given;
     const shown = path.length > MAX_POINTER_LENGTH ? path.slice(0, MAX_POINTER_LENGTH) : path;
     kept.push({
       code,
@@ -108,8 +119,9 @@ export class IssueLog {
   get warningCount(): number {
     return this.#counts.warning;
   }
-  /** Errors first, for they are repaired first (spec §4.3.9); at most MAX_ISSUES. */
+  /** Errors first, for they are repaired first (spec §4.3.9); at most MAX_ISSUES, in an order in which all patches can be applied. */
   list(): ValidationIssue[] {
-    return [...this.#kept.error, ...this.#kept.warning].slice(0, MAX_ISSUES);
+    const { error, warning } = this.#kept;
+    return [...inOrder(error, ({ patch }) => patch ?? []), ...warning].slice(0, MAX_ISSUES);
   }
 }

@@ -41,6 +41,14 @@ export const REQUIRED_WHEN: Readonly<Record<string, Readonly<Record<string, read
   'rolling_window.value': { mode: ['count_gt', 'count_lt', 'count_eq'] },
 };
 
+/** What a member's schema does not say of it, by its name. */
+export const MEMBER_NOTES: Readonly<
+  Record<string, { readonly format?: string; readonly examples?: readonly string[]; readonly atMostField?: string }>
+> = {
+  timezone: { format: 'iana-time-zone', examples: ['UTC', 'America/New_York', 'Europe/London', 'Asia/Tokyo'] },
+  minBars: { atMostField: 'maxBars' },
+};
+
 /** What the sections ask for beyond their fields. */
 export const MEMBER_RULES = [
   { path: 'strategy.risk.takeProfits[]', exactlyOneOf: ['triggerPercent', 'triggerR', 'triggerAtr', 'triggerPrice'] },

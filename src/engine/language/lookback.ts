@@ -27,7 +27,7 @@ export function lookbackOf(
   baseTimeframe: StoredTimeframe,
   isStable = false,
 ): number {
-  return new Lookbacks(baseTimeframe, isStable).of(expression as Expression);
+  return new Lookbacks(baseTimeframe, isStable).of(expression);
 }
 
 /** The largest lookback of a strategy's expressions and ATR distances, in base bars: its warm-up where none is set. */
@@ -104,7 +104,7 @@ class Lookbacks {
       case 'time':
         return { timeframe: context, bars: 0 };
       case 'shift': {
-        const source = this.#need(node.source as Expression, context);
+        const source = this.#need(node.source, context);
         if (source.timeframe === null) return NOTHING;
         return { timeframe: context, bars: inBars(source, context) + node.offset };
       }

@@ -4,8 +4,9 @@ import type { SignalGraph } from './graph.ts';
 import { IssueLog, type ValidationIssue } from './issues.ts';
 import { nearestName, suggestionFor } from './nearest.ts';
 import { pointerTo } from './pointer.ts';
-import { GRAPH_SHAPE, typeOfKind, type ExpressionType, type ObjectShape, type Shape } from './shapes.ts';
-import { isMembers, nodeShapeOf, shown, Structure } from './structure.ts';
+import { GRAPH_SHAPE, nodeShapeOf, typeOfKind, type ExpressionType, type ObjectShape, type Shape } from './shapes.ts';
+import { Structure } from './structure.ts';
+import { isMembers, shown } from './wording.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

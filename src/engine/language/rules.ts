@@ -2,7 +2,7 @@
 import type { Timeframe } from '../columns/bars.ts';
 import { isParamRef, type ParamValues } from './canonical.ts';
 import type { IssueLog } from './issues.ts';
-import { isMembers } from './structure.ts';
+import { isMembers } from './wording.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 /** The place of a member of an object of the payload, as a pointer from the request body. */

@@ -68,7 +68,8 @@ interface Check {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: RegExp;
-  readonly error?: (issue: never) => unknown;
+  /** The message given with the check. */
+  readonly error?: (issue: object) => string;
 }
 
 const known = new Map<z.ZodType, Shape>([
@@ -153,7 +154,7 @@ function lengths(def: Definition): { min: number; max: number } {
 
 function patternOf(def: Definition): { pattern: RegExp | null; hint: string } {
   const check = def.checks?.find(({ _zod }) => _zod.def.pattern !== undefined)?._zod.def;
-  return { pattern: check?.pattern ?? null, hint: String(check?.error?.({} as never) ?? '') };
+  return { pattern: check?.pattern ?? null, hint: check?.error?.({}) ?? '' };
 }
 
 function numberShape(def: Definition): NumberShape {
@@ -206,3 +207,7 @@ export function typeOfKind(kind: unknown): ExpressionType | undefined {
   if (EXPRESSION_SHAPES.value.has(kind)) return 'value';
   return EXPRESSION_SHAPES.condition.has(kind) ? 'condition' : undefined;
 }
+
+/** The shape of a graph's node of that kind; undefined for no kind of the language. */
+export const nodeShapeOf = (kind: unknown): ObjectShape | undefined =>
+  typeof kind === 'string' ? (NODE_SHAPES.value.get(kind) ?? NODE_SHAPES.condition.get(kind)) : undefined;

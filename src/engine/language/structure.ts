@@ -5,7 +5,6 @@ import { nearestName, suggestionFor, type Nearest } from './nearest.ts';
 import { pointerTo } from './pointer.ts';
 import {
   EXPRESSION_SHAPES,
-  NODE_SHAPES,
   numberFault,
   typeOfKind,
   type ExpressionType,
@@ -15,6 +14,7 @@ import {
   type Shape,
 } from './shapes.ts';
 import { synonymIn } from './synonyms.ts';
+import { expected, isMembers, numericText, shown } from './wording.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 type Kinds = Shape & { readonly type: 'kinds' };
@@ -37,6 +37,8 @@ export class Structure {
   /** Objects with a fault of their own; what they mean is not judged any further. */
   readonly faulty = new Set<object>();
   readonly paramUses: ParamUse[] = [];
+  /** The patches of all faults that have one. */
+  readonly repairs: PatchOperation[] = [];
 
   constructor(log: IssueLog) {
     this.#log = log;
@@ -80,11 +82,12 @@ export class Structure {
     patch?: readonly PatchOperation[],
   ): false {
     this.#log.add(code, pointer, { message, suggestion, patch });
+    if (patch !== undefined) this.repairs.push(...patch);
     return false;
   }
 
   #mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): false {
-    const patch = repair === undefined ? undefined : [{ op: 'replace', path: pointer, value: repair.value } as const];
+    const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
     return this.#fault('TYPE_MISMATCH', pointer, `this must be ${wanted}, not ${shown(value)}`, undefined, patch);
   }
 
@@ -131,18 +134,18 @@ export class Structure {
     renamed: ReadonlyMap<string, { written: string }>,
   ): void {
     const from = pointerTo(pointer, name);
-    this.#log.add('UNKNOWN_FIELD', from, () => {
-      const names = [...shape.fields.keys()];
-      const meant = [...renamed].find(([, { written }]) => written === name)?.[0];
-      const nearest: Nearest | undefined =
-        meant === undefined ? nearestName(name, names) : { name: meant, isCertain: true };
-      const free = names.filter((one) => value[one] === undefined);
-      return {
-        message: `there is no member ${shown(name)} here`,
-        suggestion: suggestionFor(nearest, free),
-        patch: meant === undefined ? undefined : [{ op: 'move', from, path: pointerTo(pointer, meant) }],
-      };
-    });
+    const names = [...shape.fields.keys()];
+    const meant = [...renamed].find(([, { written }]) => written === name)?.[0];
+    const nearest = meant === undefined ? this.#nearest(name, names) : { name: meant, isCertain: true };
+    const free = names.filter((one) => value[one] === undefined);
+    const patch = meant === undefined ? undefined : [{ op: 'move', from, path: pointerTo(pointer, meant) } as const];
+    const message = `there is no member ${shown(name)} here`;
+    this.#fault('UNKNOWN_FIELD', from, message, suggestionFor(nearest, free), patch);
+  }
+
+  /** Not looked for once the log only counts: a hostile payload misspells thousands. */
+  #nearest(word: string, words: readonly string[]): Nearest | undefined {
+    return this.#log.keepsErrors ? nearestName(word, words) : undefined;
   }
 
   #missing({ name, shape }: Field, pointer: string): false {
@@ -243,9 +246,9 @@ export class Structure {
       this.#mismatch(path, 'text', tag);
       return undefined;
     }
-    const nearest = this.#log.keepsErrors ? nearestName(tag, names) : undefined;
+    const nearest = this.#nearest(tag, names);
     const isCertain = nearest?.isCertain === true;
-    const patch = isCertain ? [{ op: 'replace', path, value: nearest.name } as const] : undefined;
+    const patch = isCertain ? replaceBy(path, nearest.name) : undefined;
     const code = key === 'kind' ? 'UNKNOWN_NODE_KIND' : (shape.code ?? 'OUT_OF_RANGE');
     this.#fault(code, path, `there is no ${key} ${shown(tag)} here`, suggestionFor(nearest, names), patch);
     return isCertain ? withAnyTag(options.get(nearest.name)!, key) : undefined;
@@ -316,7 +319,7 @@ export class Structure {
     const { values, code, isLiteral } = shape;
     if (values.includes(value as string)) return true;
     if (isLiteral && name === 'kind') {
-      const patch = [{ op: 'replace', path: pointer, value: values[0] } as const];
+      const patch = replaceBy(pointer, values[0]);
       return this.#fault(
         'UNKNOWN_NODE_KIND',
         pointer,
@@ -327,8 +330,7 @@ export class Structure {
     }
     const sameNumber = values.find((one) => typeof one === 'number' && numericText(value) === one);
     if (isLiteral && typeof values[0] === 'number') {
-      const patch =
-        sameNumber === undefined ? undefined : [{ op: 'replace', path: pointer, value: sameNumber } as const];
+      const patch = sameNumber === undefined ? undefined : replaceBy(pointer, sameNumber);
       return this.#fault(
         code ?? 'OUT_OF_RANGE',
         pointer,
@@ -343,15 +345,12 @@ export class Structure {
         pointer,
         `${name} must be ${expected(shape)}, not ${shown(value)}`,
       );
-    this.#log.add(code ?? 'OUT_OF_RANGE', pointer, () => {
-      const words = values as readonly string[];
-      const synonym = synonymIn(value, words);
-      const nearest = synonym === undefined ? nearestName(value, words) : { name: synonym, isCertain: true };
-      const patch =
-        nearest?.isCertain === true ? [{ op: 'replace', path: pointer, value: nearest.name } as const] : undefined;
-      return { message: `${name} has no choice ${shown(value)}`, suggestion: suggestionFor(nearest, words), patch };
-    });
-    return false;
+    const words = values as readonly string[];
+    const synonym = synonymIn(value, words);
+    const nearest = synonym === undefined ? this.#nearest(value, words) : { name: synonym, isCertain: true };
+    const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
+    const message = `${name} has no choice ${shown(value)}`;
+    return this.#fault(code ?? 'OUT_OF_RANGE', pointer, message, suggestionFor(nearest, words), patch);
   }
 
   #number(shape: NumberShape & { code?: IssueCode | undefined }, value: unknown, pointer: string): boolean {
@@ -362,8 +361,7 @@ export class Structure {
     }
     const fault = numberFault(shape, value);
     if (fault === undefined) return true;
-    const patch =
-      fault.nearest === undefined ? undefined : [{ op: 'replace', path: pointer, value: fault.nearest } as const];
+    const patch = fault.nearest === undefined ? undefined : replaceBy(pointer, fault.nearest);
     const suggestion = fault.nearest === undefined ? `give ${expected(shape)}` : `use ${fault.nearest}`;
     return this.#fault(shape.code ?? 'OUT_OF_RANGE', pointer, `this ${fault.message}`, suggestion, patch);
   }
@@ -381,6 +379,8 @@ export class Structure {
   }
 }
 
+const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ op: 'replace', path, value }];
+
 /** Misspelt members looked at in one object: more than the grammar has anywhere, and a hostile object can have a million. */
 const MAX_RENAMES = 32;
 const ANY_NUMBER: NumberShape = {
@@ -391,16 +391,7 @@ const ANY_NUMBER: NumberShape = {
   isMinExclusive: false,
 };
 
-export const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isParamShape = (shape: Shape | undefined): boolean => shape?.type === 'object' && shape.fields.has('param');
-
-/** The number that a text certainly is. */
-function numericText(value: unknown): number | undefined {
-  if (typeof value !== 'string' || value.trim() === '') return undefined;
-  const number = Number(value);
-  return Number.isFinite(number) ? number : undefined;
-}
 
 /** The shape with the wrong tag taken as said: it has been reported already. */
 function withAnyTag(shape: ObjectShape, key: string): ObjectShape {
@@ -422,42 +413,3 @@ function fitsShape(shape: ObjectShape, value: Members, key: string): boolean {
     })
   );
 }
-
-/** What belongs at a place, in words. */
-export function expected(shape: Shape): string {
-  switch (shape.type) {
-    case 'number':
-      return shape.isInteger ? 'a whole number' : 'a number';
-    case 'string':
-      return 'text';
-    case 'boolean':
-      return 'true or false';
-    case 'array':
-      return 'a list';
-    case 'choice':
-      return shape.values.length > 12 ? 'one of its words' : `one of ${shape.values.join(', ')}`;
-    case 'slot':
-      return shape.of === 'value' ? 'a value expression' : 'a condition';
-    case 'reference':
-      return 'a reference {ref}';
-    case 'either':
-      return shape.options.map(expected).join(' or ');
-    case 'object':
-      return shape.fields.has('param') ? 'a parameter {param}' : 'an object';
-    default:
-      return 'an object';
-  }
-}
-
-const MAX_SHOWN = 60;
-/** A payload's value as a message may show it: short, and nothing of it expanded. */
-export function shown(value: unknown): string {
-  if (typeof value === 'string')
-    return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
-  if (Array.isArray(value)) return 'a list';
-  return typeof value === 'object' && value !== null ? 'an object' : String(value);
-}
-
-/** The kinds of node shapes by whether they make numbers or truths, for lowering. */
-export const nodeShapeOf = (kind: unknown): ObjectShape | undefined =>
-  typeof kind === 'string' ? (NODE_SHAPES.value.get(kind) ?? NODE_SHAPES.condition.get(kind)) : undefined;

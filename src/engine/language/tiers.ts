@@ -94,5 +94,3 @@ export function checkLimits(census: Census, limits: LanguageLimits, places: Limi
   over('TIER_LIMIT_NODES', places.nodes, 'nodes', census.nodes, limits.nodes);
   over('PAYLOAD_TOO_DEEP', places.root, 'levels of nested expressions', census.depth, limits.depth);
 }
-
-export const conditionCountOf = (census: Census): number => census.entryConditions + census.exitConditions;

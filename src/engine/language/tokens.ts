@@ -7,7 +7,8 @@ import { locate } from './locate.ts';
 import { nearestName, suggestionFor } from './nearest.ts';
 import { firstSegment, parsePointer, pointerTo } from './pointer.ts';
 import { shapeOf, typeOfKind } from './shapes.ts';
-import { isMembers, shown, Structure } from './structure.ts';
+import { Structure } from './structure.ts';
+import { isMembers, shown } from './wording.ts';
 import { synonymIn } from './synonyms.ts';
 import { COMPARE_OPS, CROSS_OPS } from './words.ts';
 

@@ -5,7 +5,18 @@ import type { ArgDefinition } from '../../../src/engine/indicators/definition.ts
 import { checkArgs } from '../../../src/engine/language/calls.ts';
 import { IssueLog } from '../../../src/engine/language/issues.ts';
 import { pointerTo } from '../../../src/engine/language/pointer.ts';
-import { all, any, compare, constant, cross, graph, indicator, market, strategy, type Json } from '../../support/smallStrategies.ts';
+import {
+  all,
+  any,
+  compare,
+  constant,
+  cross,
+  graph,
+  indicator,
+  market,
+  strategy,
+  type Json,
+} from '../../support/smallStrategies.ts';
 
 interface Case {
   readonly code: string;
@@ -22,7 +33,8 @@ function changed(payload: Json, change: (copy: Json) => void): Json {
   change(copy);
   return copy;
 }
-const inAst = (change: (strategy: Json, root: Json) => void): Json => ast(changed(strategy(), (root) => change(root.strategy, root)));
+const inAst = (change: (strategy: Json, root: Json) => void): Json =>
+  ast(changed(strategy(), (root) => change(root.strategy, root)));
 const inGraph = (change: (graph: Json) => void): Json => ({ settings: {}, signalGraph: changed(graph(), change) });
 const triggered = (trigger: Json, more: object = {}): Json => ast(strategy(trigger, more));
 const TRIGGER = '/strategyAst/strategy/entry/trigger';
@@ -165,16 +177,24 @@ describe('issues', () => {
   it('INDICATOR_ARG_REQUIRED where a definition says so', () => {
     const log = new IssueLog();
     const definition: ArgDefinition = { name: 'length', type: 'int', default: 14, min: 1, required: true };
-    const context = { log, at: (...member: (string | number)[]) => pointerTo('/x', ...member), paramDefault: () => undefined };
+    const context = {
+      log,
+      at: (...member: (string | number)[]) => pointerTo('/x', ...member),
+      paramDefault: () => undefined,
+    };
     expect(checkArgs({ args: {} }, { id: 'made_up', args: [definition] }, 'made_up', context, {})).toBe(false);
     expect(log.list().map(({ code, path }) => [code, path])).toEqual([['INDICATOR_ARG_REQUIRED', '/x/args/length']]);
-    expect(checkArgs({ args: { length: 3 } }, { id: 'made_up', args: [definition] }, 'made_up', context, {})).toBe(true);
+    expect(checkArgs({ args: { length: 3 } }, { id: 'made_up', args: [definition] }, 'made_up', context, {})).toBe(
+      true,
+    );
   });
 
   it('every code is in a case above, or needs a config', () => {
     const tested = new Set(CASES.map(({ code }) => code));
     const withConfig = ['DEFAULTS_OVERRIDDEN', 'SIZING_UNAFFORDABLE', 'MAKER_FILL_ASSUMED', 'INDICATOR_ARG_REQUIRED'];
-    expect(ISSUE_CODES.filter((code) => !tested.has(code))).toEqual(expect.arrayContaining(withConfig.filter((code) => !tested.has(code))));
+    expect(ISSUE_CODES.filter((code) => !tested.has(code))).toEqual(
+      expect.arrayContaining(withConfig.filter((code) => !tested.has(code))),
+    );
     expect(ISSUE_CODES.filter((code) => !tested.has(code) && !withConfig.includes(code))).toEqual([]);
   });
 
@@ -203,7 +223,9 @@ describe('issues', () => {
 
   it('keeps a hundred issues and counts the rest', () => {
     const items = Array.from({ length: 150 }, () => ({ kind: 'rising', bars: -1, source: market() }));
-    const { issues, issueCount, summary } = checkStrategy(triggered(any(...items)), { limits: { entryConditions: 1e3, exitConditions: 1, exits: 1, nodes: 1e3, depth: 32 } });
+    const { issues, issueCount, summary } = checkStrategy(triggered(any(...items)), {
+      limits: { entryConditions: 1e3, exitConditions: 1, exits: 1, nodes: 1e3, depth: 32 },
+    });
     expect(issues.length).toBe(100);
     expect(issueCount).toBe(150);
     expect(summary.errors).toBe(150);

@@ -1,0 +1,65 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { compare, graph, indicator, strategy, type Json } from '../support/smallStrategies.ts';
+
+let folder: string;
+const file = async (name: string, content: Json): Promise<string> => {
+  const path = join(folder, name);
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-validate-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('candlepool validate', () => {
+  it('says valid, with exit code 0, of an AST, a graph, and a request body', async () => {
+    const files = [
+      await file('ast.json', strategy()),
+      await file('graph.json', graph()),
+      await file('body.json', { name: 'mine', settings: { warmupPeriod: 30 }, signalGraph: graph() }),
+    ];
+    for (const path of files) {
+      const { code, stdout } = await runCommand(['validate', '--strategy', path]);
+      expect(stdout).toMatch(/^valid: 0 errors, 0 warnings/m);
+      expect(code).toBe(0);
+    }
+  });
+
+  it('lists the issues of an invalid one, a line each, with exit code 1', async () => {
+    const path = await file('bad.json', strategy(compare(indicator('rsi', { lenght: 3 }), '<', 30)));
+    const { code, stdout } = await runCommand(['validate', '--strategy', path]);
+    expect(code).toBe(1);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => line.split('\t').slice(0, 3).join(' '))).toEqual([
+      'error UNKNOWN_OPERATOR /strategyAst/strategy/entry/trigger/op',
+      'error UNKNOWN_INDICATOR_ARG /strategyAst/strategy/entry/trigger/left/args/lenght',
+      'not valid: 2 errors, 0 warnings (6 nodes, 2 conditions)',
+    ]);
+  });
+
+  it('prints the whole outcome for programs, and takes settings from a file', async () => {
+    const path = await file('ast.json', strategy());
+    const settings = await file('settings.json', { warmupPeriod: 3 });
+    const { code, stdout } = await runCommand(['validate', '--strategy', path, '--settings', settings, '--json']);
+    const outcome: Json = JSON.parse(stdout);
+    expect(code).toBe(0);
+    expect(outcome.valid).toBe(true);
+    expect(outcome.issues.map((issue: Json) => issue.code)).toEqual(['WARMUP_TOO_SHORT']);
+    expect(outcome.analysis.inferredLookback).toBe(19);
+  });
+
+  it('a file that is none of the three, no JSON, or absent is told as such', async () => {
+    const other = await runCommand(['validate', '--strategy', await file('other.json', { a: 1 })]);
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('is no StrategyAst, no SignalGraph')]);
+    const text = await runCommand(['validate', '--strategy', await file('text.json', '{"a"')]);
+    expect([text.code, text.stderr]).toEqual([1, expect.stringContaining('is no JSON')]);
+    const absent = await runCommand(['validate', '--strategy', join(folder, 'absent.json')]);
+    expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('No such file')]);
+  });
+});
