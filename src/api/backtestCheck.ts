@@ -1,8 +1,16 @@
 // Backtest check: whether a well-formed request can be run on the market data there is, and what it will read if so.
 import type { NewBacktest } from '../db/backtests.ts';
 import type { StrategyVersion } from '../db/strategies.ts';
-import { ENGINE_VERSION, TIMEFRAME_MS, hashOf, prepareStrategy, resolveConfig } from '../engine/index.ts';
-import type { BacktestConfig, StoredTimeframe, StrategyAst } from '../engine/index.ts';
+import {
+  configFaults,
+  ENGINE_VERSION,
+  TIMEFRAME_MS,
+  foreignSeries,
+  hashOf,
+  prepareStrategy,
+  resolveConfig,
+} from '../engine/index.ts';
+import type { BacktestConfig, SeriesName, StrategyAst } from '../engine/index.ts';
 import type { Catalogue, CatalogueEntry } from '../market/catalogue.ts';
 import { TIER_LIMITS, type Tier } from '../tiers.ts';
 import { problem, type ProblemIssue } from './problems.ts';
@@ -33,9 +41,7 @@ export class BacktestCheck {
     const foreign = foreignSeries(version.strategyAst, symbol, config.timeframe);
     const issues = [
       ...(base ? [] : [await this.#unavailable(symbol, config.timeframe)]),
-      ...feeFaults(config),
-      ...(base ? slippageFaults(config, base) : []),
-      ...rangeFaults(config),
+      ...configFaults(config, base?.instrument),
       ...this.#strategyFaults(version, config),
       ...(await this.#foreignFaults(foreign)),
     ];
@@ -58,7 +64,7 @@ export class BacktestCheck {
   }
 
   /** What it may read, and the key under which an equal run is found. */
-  async #inputs(version: StrategyVersion, config: BacktestConfig, foreign: readonly Series[]) {
+  async #inputs(version: StrategyVersion, config: BacktestConfig, foreign: readonly SeriesName[]) {
     const series = [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe }, ...foreign];
     const read = await Promise.all(series.map((each) => this.#catalogue.readable(each.symbol, each.timeframe)));
     const snapshots = [...new Set(read.flat().map((entry) => entry.sha256))].sort();
@@ -109,7 +115,7 @@ export class BacktestCheck {
     return issues;
   }
 
-  async #foreignFaults(foreign: readonly Series[]): Promise<ProblemIssue[]> {
+  async #foreignFaults(foreign: readonly SeriesName[]): Promise<ProblemIssue[]> {
     const faults = foreign.map(async ({ symbol, timeframe }): Promise<ProblemIssue[]> => {
       if (await this.#catalogue.find(symbol, timeframe)) return [];
       const message = `The strategy reads ${symbol} ${timeframe}, of which there is no market data.`;
@@ -134,69 +140,6 @@ export class BacktestCheck {
       extras: { limitName: 'barsPerBacktest', limit, usage: bars },
     });
   }
-}
-
-interface Series {
-  readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
-}
-
-/** Series of other instruments that a node names. A loop with a stack, for an AST may be a thousand deep. */
-function foreignSeries(ast: unknown, symbol: string, base: StoredTimeframe): Series[] {
-  const found = new Map<string, Series>();
-  const stack: unknown[] = [ast];
-  while (stack.length > 0) {
-    const node = stack.pop();
-    if (typeof node !== 'object' || node === null) continue;
-    const { instrument, timeframe, kind } = node as {
-      instrument?: { symbol?: string };
-      timeframe?: StoredTimeframe;
-      kind?: unknown;
-    };
-    // `defaults` has an instrument too, which the config replaces; it has no kind.
-    if (kind !== undefined && instrument?.symbol !== undefined && instrument.symbol !== symbol) {
-      const series = { symbol: instrument.symbol, timeframe: timeframe ?? base };
-      found.set(`${series.symbol} ${series.timeframe}`, series);
-    }
-    stack.push(...Object.values(node));
-  }
-  return [...found.values()];
-}
-
-const fault = (code: string, path: string, message: string, suggestion?: string): ProblemIssue => ({
-  code,
-  path: `/config${path}`,
-  field: 'config',
-  severity: 'error',
-  message,
-  ...(suggestion !== undefined && { suggestion }),
-});
-
-function feeFaults(config: BacktestConfig): ProblemIssue[] {
-  const { tiers } = config.execution.feeModel;
-  return tiers.flatMap(({ minCumulativeNotional }, index) => {
-    const path = `/execution/feeModel/tiers/${index}/minCumulativeNotional`;
-    if (index === 0)
-      return minCumulativeNotional === 0 ? [] : [fault('FEE_TIERS_ORDER', path, 'The first tier must begin at 0.')];
-    const before = tiers[index - 1].minCumulativeNotional;
-    if (minCumulativeNotional > before) return [];
-    return [
-      fault('FEE_TIERS_ORDER', path, `Tiers must ascend: ${minCumulativeNotional} does not come after ${before}.`),
-    ];
-  });
-}
-
-function slippageFaults(config: BacktestConfig, base: CatalogueEntry): ProblemIssue[] {
-  const { slippage } = config.execution;
-  if (slippage.kind !== 'fixed' || slippage.unit !== 'ticks' || base.instrument.tickSize !== null) return [];
-  const message = `The tick size of ${base.symbol} is not known.`;
-  return [fault('TICK_SIZE_UNKNOWN', '/execution/slippage/unit', message, 'Use bps.')];
-}
-
-function rangeFaults(config: BacktestConfig): ProblemIssue[] {
-  const { start, end } = resolveConfig(config).range;
-  if (start === null || end === null || start < end) return [];
-  return [fault('RANGE_INVALID', '/range', `The range is [start, end): ${start} is not before ${end} (ms).`)];
 }
 
 /** Bars of the base timeframe in the range, at most. */
