@@ -32,6 +32,12 @@ if (isJson)
   });
 else program.showHelpAfterError('(candlepool <command> --help says more)');
 
+// A reader that has seen enough (head, a closed pager) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
+
 // A supervised child ends when its supervisor does, even if that was killed.
 if (process.connected) {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));

@@ -1,6 +1,21 @@
 // What `backtest` and `explain` run on: a checked strategy, its settings, a config, and the market they read.
-import { BacktestConfig, checkStrategy, configFaults, createMarket, foreignSeries } from '../engine/index.ts';
-import type { CheckOutcome, Market, Settings, Snapshot, StrategyAst, Timeframe } from '../engine/index.ts';
+import {
+  BacktestConfig,
+  checkStrategy,
+  configFaults,
+  createMarket,
+  foreignSeries,
+  sourceTimeframe,
+} from '../engine/index.ts';
+import type {
+  CheckOutcome,
+  Market,
+  Settings,
+  Snapshot,
+  StoredTimeframe,
+  StrategyAst,
+  Timeframe,
+} from '../engine/index.ts';
 import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
 import { parseInstrumentFields } from '../market/instrument.ts';
 import { openShippedData } from '../market/shipped.ts';
@@ -63,15 +78,16 @@ export async function openMarket(config: BacktestConfig, ast: StrategyAst, optio
   const snapshots = options.bars
     ? await barsFiles(options.bars, symbol, options.instrument)
     : await shipped(wanted, options);
-  let market: Market;
-  try {
-    market = createMarket(snapshots, symbol, timeframe);
-  } catch (error) {
+  if (sourceTimeframe(timeframesOf(snapshots, symbol), timeframe) === undefined) {
+    const there = options.bars
+      ? `The bars given are: ${listOf(snapshots)}.`
+      : 'candlepool data list shows the series there are.';
     throw new CommandError(
-      `${(error as Error).message} The bars given are: ${listOf(snapshots) || 'none'}.`,
+      `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${there}`,
       'SYMBOL_NOT_AVAILABLE',
     );
   }
+  const market = createMarket(snapshots, symbol, timeframe);
   const faults = configFaults(config, market.instrument);
   for (const { symbol, timeframe } of wanted.slice(1)) {
     if (!market.bars(symbol, timeframe))
@@ -86,6 +102,9 @@ export async function openMarket(config: BacktestConfig, ast: StrategyAst, optio
   if (faults.length > 0) throw refusal('BACKTEST_CONFIG_INVALID', 'The config cannot be run', faults);
   return market;
 }
+
+const timeframesOf = (snapshots: readonly Snapshot[], symbol: string): StoredTimeframe[] =>
+  snapshots.filter(({ meta }) => meta.symbol === symbol).map(({ meta }) => meta.timeframe);
 
 const listOf = (snapshots: readonly Snapshot[]): string =>
   snapshots.map(({ meta }) => `${meta.symbol} ${meta.timeframe}`).join(', ');
