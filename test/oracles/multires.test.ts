@@ -1,6 +1,8 @@
 // 66 scenarios a symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was decided.
 import { describe, expect, it } from 'vitest';
 import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../src/engine/columns/bars.ts';
+import { simulateTask } from '../../src/engine/backtest.ts';
+import { checkStrategy } from '../../src/engine/index.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import type { EntryRule, RiskRules, SimulationInput, Trade } from '../../src/engine/simulate/program.ts';
 import {
@@ -141,6 +143,70 @@ function inputFor(scenario: Scenario, bars: Bars, fine: Bars | null): Simulation
   });
 }
 
+const sma = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } });
+const close = { kind: 'market', field: 'close' };
+
+/** The scenario as an author would write it; a warm-up of 20 bars, so that signals start at row 20. */
+function strategyFor({ signal, params }: Scenario): Record<string, unknown> {
+  const condition = (isLong: boolean) => {
+    if (signal === 'long') return { kind: 'compare', op: 'gt', left: close, right: { kind: 'const', value: 0 } };
+    if (signal === 'trend') return { kind: 'compare', op: isLong ? 'gt' : 'lt', left: close, right: sma(20) };
+    return { kind: 'cross', op: isLong ? 'cross_up' : 'cross_down', left: sma(10), right: sma(20) };
+  };
+  const entry = (isLong: boolean) => ({
+    kind: 'entry',
+    trigger: condition(isLong),
+    action: { side: isLong ? 'long' : 'short', sizing: { mode: 'fixed', value: params.qty } },
+  });
+  const exit = (isLong: boolean) => ({
+    kind: 'exit',
+    when: condition(!isLong),
+    appliesTo: isLong ? 'long' : 'short',
+  });
+  const { sl, tp, trail } = params;
+  return {
+    kind: 'strategy',
+    entry: params.sides.map((side) => entry(side === 1)),
+    ...(params.exit_signal && { exits: [exit(true), exit(false)] }),
+    risk: {
+      ...(sl !== undefined && { stopLoss: { mode: 'percent', value: sl * 100 } }),
+      takeProfits: [{ triggerPercent: tp * 100, closePercent: 100 }],
+      ...(trail !== undefined && { trailingStop: { distancePercent: trail * 100 } }),
+    },
+  };
+}
+
+/** The same scenario through the whole engine: payload, plan, columns, fills. */
+function tradesOfStrategy(scenario: Scenario, bars: Bars, fine: Bars | null): readonly Trade[] {
+  const { params } = scenario;
+  const settings = { warmupPeriod: 20 };
+  const payload = { protocol: 'svc.strategy', version: 1, strategy: strategyFor(scenario) };
+  const checked = checkStrategy({ settings, strategyAst: payload });
+  expect(checked.issues.filter((issue) => issue.severity === 'error')).toEqual([]);
+  const { instrument } = inputFor(scenario, bars, fine);
+  const task = {
+    id: scenario.id,
+    strategyAst: checked.compiled!.strategyAst,
+    settings,
+    strategyHash: '',
+    config: {
+      timeframe: scenario.coarse,
+      signalInstrument: { symbol: bars.symbol },
+      initialBalance: 1e9,
+      execution: {
+        feeModel: flatFee(params.fee),
+        slippage: { kind: 'fixed' as const, unit: 'bps' as const, value: params.slip * 1e4 },
+      },
+      ambiguityResolution: params.resolution === 'none' ? params.fallback : ('multi_resolution' as const),
+      ambiguityFallback: params.fallback,
+    },
+  };
+  const market = { base: bars, instrument, fine: fine ?? undefined, bars: () => undefined };
+  const run = simulateTask(task, market, null, false);
+  if (!run.ok) throw new Error(run.error.message);
+  return run.report.simulation.trades;
+}
+
 const reasonOf = ({ exitReason }: Trade) =>
   ({ stop_loss: 'sl', trailing_stop: 'sl', take_profit: 'tp', signal: 'signal', end_of_data: 'end' })[
     exitReason as string
@@ -172,6 +238,16 @@ function compare(trade: Trade, expected: Scenario['trades'][number], bars: Bars,
   return wrong;
 }
 
+function expectTrades(trades: readonly Trade[], scenario: Scenario, bars: Bars): void {
+  const isTrailing = scenario.params.trail !== undefined;
+  scenario.trades.forEach((expected, index) => {
+    const trade = trades[index];
+    const wrong = trade === undefined ? ['no such trade'] : compare(trade, expected, bars, isTrailing);
+    expect(wrong, `trade ${index}: ${JSON.stringify(trade)} against ${JSON.stringify(expected)}`).toEqual([]);
+  });
+  expect(trades.length).toBe(scenario.trades.length);
+}
+
 for (const symbol of ['BTCUSDT', 'SOLUSDT']) {
   const oracle = readOracle<{ scenarios: Scenario[] }>(`multires-${symbol}-1m`);
   const minutes = barsFrom(readSeries(`${symbol}-1m`), '1m', symbol);
@@ -180,17 +256,12 @@ for (const symbol of ['BTCUSDT', 'SOLUSDT']) {
 
   describe(`multi-resolution on ${symbol}`, () => {
     it.each(oracle.scenarios.map((scenario) => [scenario.id, scenario] as const))(
-      '%s, trade for trade',
+      '%s, trade for trade, from signals and written as a strategy',
       (_, scenario) => {
         const bars = series[scenario.coarse];
-        const result = simulate(inputFor(scenario, bars, scenario.fine === null ? null : series[scenario.fine]));
-        const isTrailing = scenario.params.trail !== undefined;
-        scenario.trades.forEach((expected, index) => {
-          const trade = result.trades[index];
-          const wrong = trade === undefined ? ['no such trade'] : compare(trade, expected, bars, isTrailing);
-          expect(wrong, `trade ${index}: ${JSON.stringify(trade)} against ${JSON.stringify(expected)}`).toEqual([]);
-        });
-        expect(result.trades.length).toBe(scenario.trades.length);
+        const fine = scenario.fine === null ? null : series[scenario.fine];
+        expectTrades(simulate(inputFor(scenario, bars, fine)).trades, scenario, bars);
+        expectTrades(tradesOfStrategy(scenario, bars, fine), scenario, bars);
       },
     );
   });
