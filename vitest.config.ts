@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/long/**', 'test/oracles/**', 'node_modules/**'],
+    exclude: ['test/oracles/**', 'node_modules/**'],
     pool: 'forks',
     globalSetup: ['test/support/databaseRun.ts'],
     maxWorkers: 2,
