@@ -24,7 +24,13 @@ const COLUMN_STORE_BYTES = 256 * 1024 * 1024;
 const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
 
 export type SimulatedRun =
-  | { readonly ok: true; readonly report: ReportInput; readonly summary: Summary; readonly trades: readonly TradeRow[]; readonly resultHash: string }
+  | {
+      readonly ok: true;
+      readonly report: ReportInput;
+      readonly summary: Summary;
+      readonly trades: readonly TradeRow[];
+      readonly resultHash: string;
+    }
   | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
@@ -40,23 +46,41 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
     ok: true,
     summaryJson: summary,
     trades,
-    reproducibility: { engineVersion: ENGINE_VERSION, strategyHash: task.strategyHash, dataHash, configHash, runKey, resultHash },
+    reproducibility: {
+      engineVersion: ENGINE_VERSION,
+      strategyHash: task.strategyHash,
+      dataHash,
+      configHash,
+      runKey,
+      resultHash,
+    },
     warnings: configWarnings(strategy, config, task.strategyAst, run.report),
     resolvedConfig: config,
   };
 }
 
 /** The stages, in order; also what artifacts are made from (`keepOrders`). */
-export function simulateTask(task: BacktestTask, market: Market, control: RunControl | null, keepOrders: boolean): SimulatedRun {
+export function simulateTask(
+  task: BacktestTask,
+  market: Market,
+  control: RunControl | null,
+  keepOrders: boolean,
+): SimulatedRun {
   const config = resolveConfig(task.config);
   const prepared = prepareStrategy(task.strategyAst, task.settings, config, { timeframe: config.timeframe });
   if (!prepared.ok) {
-    return failure('STRATEGY_INVALID', prepared.issues[0]?.path ?? '', prepared.issues[0]?.message ?? 'The strategy is invalid.', prepared.issues);
+    return failure(
+      'STRATEGY_INVALID',
+      prepared.issues[0]?.path ?? '',
+      prepared.issues[0]?.message ?? 'The strategy is invalid.',
+      prepared.issues,
+    );
   }
   const { strategy } = prepared;
   const base = { symbol: config.signalInstrument.symbol, timeframe: config.timeframe };
   const { slippage } = config.execution;
-  const slippageAtrPeriod = slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
+  const slippageAtrPeriod =
+    slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
   const plan = compilePlan(strategy, base, { slippageAtrPeriod, keepRules: true });
   const [missing] = missingFrames(plan, market);
   if (missing) {
@@ -84,7 +108,10 @@ export function simulateTask(task: BacktestTask, market: Market, control: RunCon
 }
 
 function reportOf(
-  parts: Pick<ReportInput, 'strategy' | 'evaluated' | 'program' | 'input' | 'config' | 'firstRow' | 'lastRow' | 'warmup'> & { program: Program },
+  parts: Pick<
+    ReportInput,
+    'strategy' | 'evaluated' | 'program' | 'input' | 'config' | 'firstRow' | 'lastRow' | 'warmup'
+  > & { program: Program },
 ): SimulatedRun {
   const simulation = simulate(parts.input);
   const band = simulateBand(parts.input, simulation);
@@ -105,11 +132,22 @@ interface EvaluationRows {
 }
 
 /** Semantics §1.2: row w of the data, or the first bar of the range when it has w bars before it. */
-function evaluationRows(strategy: RunnableStrategy, settings: Settings, ast: StrategyAst, config: ResolvedConfig, bars: Bars): EvaluationRows {
+function evaluationRows(
+  strategy: RunnableStrategy,
+  settings: Settings,
+  ast: StrategyAst,
+  config: ResolvedConfig,
+  bars: Bars,
+): EvaluationRows {
   const { start: from, end: to } = config.range;
   const firstRow = from === null ? 0 : firstAtOrAfter(bars.time, from);
   const lastRow = Math.max(firstRow, to === null ? bars.length : firstAtOrAfter(bars.time, to));
-  const source = settings.warmupPeriod !== undefined ? 'settings' : ast.strategy.defaults?.warmupBars !== undefined ? 'defaults' : 'inferred';
+  const source =
+    settings.warmupPeriod !== undefined
+      ? 'settings'
+      : ast.strategy.defaults?.warmupBars !== undefined
+        ? 'defaults'
+        : 'inferred';
   const warmupBars = strategy.warmupBars ?? inferLookback(strategy, bars.timeframe);
   const start = Math.min(Math.max(firstRow, warmupBars), lastRow);
   return { firstRow, lastRow, start, end: lastRow, warmup: { bars: warmupBars, source } };
@@ -128,11 +166,20 @@ function firstAtOrAfter(time: Float64Array, wanted: number): number {
 
 /** Name and content of every series that the run read. */
 function readSeries(market: Market, { evaluated, input }: ReportInput): object[] {
-  const read = [market.base, ...evaluated.plan.frames.map((frame) => market.bars(frame.symbol, frame.timeframe)!), ...(input.fine ? [input.fine] : [])];
+  const read = [
+    market.base,
+    ...evaluated.plan.frames.map((frame) => market.bars(frame.symbol, frame.timeframe)!),
+    ...(input.fine ? [input.fine] : []),
+  ];
   const named = read.map(({ symbol, timeframe, sha256 }) => ({ symbol, timeframe, sha256 }));
   return named.sort((a, b) => (`${a.symbol} ${a.timeframe}` < `${b.symbol} ${b.timeframe}` ? -1 : 1));
 }
 
-function failure(code: string, path: string, message: string, issues?: readonly object[]): SimulatedRun & { ok: false } {
+function failure(
+  code: string,
+  path: string,
+  message: string,
+  issues?: readonly object[],
+): SimulatedRun & { ok: false } {
   return { ok: false, error: { code, path, message }, ...(issues && { issues }) };
 }

@@ -9,13 +9,27 @@ import { trimUnknown } from './kernels/compare.ts';
 export type Side = ValueColumn | number;
 type CompareOp = 'gt' | 'gte' | 'lt' | 'lte' | 'eq' | 'neq';
 
-const MIRRORED: Readonly<Record<CompareOp, CompareOp>> = { gt: 'lt', gte: 'lte', lt: 'gt', lte: 'gte', eq: 'eq', neq: 'neq' };
+const MIRRORED: Readonly<Record<CompareOp, CompareOp>> = {
+  gt: 'lt',
+  gte: 'lte',
+  lt: 'gt',
+  lte: 'gte',
+  eq: 'eq',
+  neq: 'neq',
+};
 
 /**
  * left op right on every row. With a tolerance, eq holds within it (|left - right| <= tolerance), gt and lt need more than it, gte and
  * lte allow for it.
  */
-export function compareColumns(op: CompareOp, left: Side, right: Side, tolerance: number, rows: number, out: Uint32Array): ConditionColumn {
+export function compareColumns(
+  op: CompareOp,
+  left: Side,
+  right: Side,
+  tolerance: number,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
   if (typeof left === 'number') {
     return typeof right === 'number'
       ? constantCondition(op, left, right, tolerance, rows, out)
@@ -34,7 +48,13 @@ export function compareColumns(op: CompareOp, left: Side, right: Side, tolerance
   return { isTrue: out, isUnknown: missingRows([left, right]) };
 }
 
-function compareNumber(op: Exclude<CompareOp, 'neq'>, values: Float64Array, number: number, tolerance: number, out: Uint32Array): void {
+function compareNumber(
+  op: Exclude<CompareOp, 'neq'>,
+  values: Float64Array,
+  number: number,
+  tolerance: number,
+  out: Uint32Array,
+): void {
   switch (op) {
     case 'gt':
       return greaterThanNumber(values, number + tolerance, out);
@@ -49,8 +69,15 @@ function compareNumber(op: Exclude<CompareOp, 'neq'>, values: Float64Array, numb
   }
 }
 
-function comparePair(op: Exclude<CompareOp, 'neq'>, a: Float64Array, b: Float64Array, tolerance: number, out: Uint32Array): void {
-  const moved = (values: Float64Array, by: number): Float64Array => (by === 0 ? values : values.map((value) => value + by));
+function comparePair(
+  op: Exclude<CompareOp, 'neq'>,
+  a: Float64Array,
+  b: Float64Array,
+  tolerance: number,
+  out: Uint32Array,
+): void {
+  const moved = (values: Float64Array, by: number): Float64Array =>
+    by === 0 ? values : values.map((value) => value + by);
   switch (op) {
     case 'gt':
       return greaterThan(a, moved(b, tolerance), out);
@@ -84,7 +111,14 @@ export function compareNumbers(op: CompareOp, left: number, right: number, toler
   }
 }
 
-function constantCondition(op: CompareOp, left: number, right: number, tolerance: number, rows: number, out: Uint32Array): ConditionColumn {
+function constantCondition(
+  op: CompareOp,
+  left: number,
+  right: number,
+  tolerance: number,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
   const truth = compareNumbers(op, left, right, tolerance);
   if (truth === 1) out.set(leadingOnes(rows));
   return { isTrue: out, isUnknown: truth === 2 ? leadingOnes(rows) : NOTHING_UNKNOWN };
@@ -93,7 +127,13 @@ function constantCondition(op: CompareOp, left: number, right: number, tolerance
 /**
  * cross_up: left[t-1] <= right[t-1] and left[t] > right[t], a Kleene and of the two comparisons; the row before the first is missing.
  */
-export function crossColumns(direction: 'up' | 'down' | 'any', left: Side, right: Side, rows: number, out: Uint32Array): ConditionColumn {
+export function crossColumns(
+  direction: 'up' | 'down' | 'any',
+  left: Side,
+  right: Side,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
   if (direction === 'any') {
     const up = crossColumns('up', left, right, rows, new Uint32Array(out.length));
     return or([up, crossColumns('down', left, right, rows, new Uint32Array(out.length))], out);
@@ -105,10 +145,17 @@ export function crossColumns(direction: 'up' | 'down' | 'any', left: Side, right
 }
 
 /** Strictly higher (lower) than the row before, `bars` rows in a row. */
-export function movingColumn(direction: 'rising' | 'falling', source: ValueColumn, bars: number, rows: number, out: Uint32Array): ConditionColumn {
+export function movingColumn(
+  direction: 'rising' | 'falling',
+  source: ValueColumn,
+  bars: number,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
   const { values } = source;
   const sign = direction === 'rising' ? 1 : -1;
-  for (let row = 1; row < rows; row++) out[row >>> 5] |= (sign * values[row] > sign * values[row - 1] ? 1 : 0) << (row & 31);
+  for (let row = 1; row < rows; row++)
+    out[row >>> 5] |= (sign * values[row] > sign * values[row - 1] ? 1 : 0) << (row & 31);
   const missing = missingRows([source]);
   const before = delayBits(missing, 1, rows, 1);
   for (let w = 0; w < missing.length; w++) before[w] |= missing[w];
@@ -116,4 +163,7 @@ export function movingColumn(direction: 'rising' | 'falling', source: ValueColum
   return bars === 1 ? step : throughoutRows(step, bars, rows);
 }
 
-export const emptyCondition = (rows: number): ConditionColumn => ({ isTrue: new Uint32Array(wordCount(rows)), isUnknown: NOTHING_UNKNOWN });
+export const emptyCondition = (rows: number): ConditionColumn => ({
+  isTrue: new Uint32Array(wordCount(rows)),
+  isUnknown: NOTHING_UNKNOWN,
+});

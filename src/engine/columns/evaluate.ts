@@ -101,7 +101,11 @@ export class EvaluatedPlan {
       }
       case 'math': {
         const out = this.#store.allocate(n);
-        applyMath(step.math, inputs.map((slot) => this.#number(slot) ?? this.value(slot).values), out);
+        applyMath(
+          step.math,
+          inputs.map((slot) => this.#number(slot) ?? this.value(slot).values),
+          out,
+        );
         return inspect(out);
       }
       case 'rolling':
@@ -189,9 +193,15 @@ export class EvaluatedPlan {
       case 'within':
         return withinRows(this.condition(inputs[0]), step.window, n);
       case 'all':
-        return and(inputs.map((slot) => this.condition(slot)), out);
+        return and(
+          inputs.map((slot) => this.condition(slot)),
+          out,
+        );
       case 'any':
-        return or(inputs.map((slot) => this.condition(slot)), out);
+        return or(
+          inputs.map((slot) => this.condition(slot)),
+          out,
+        );
       case 'not':
         return invert(this.condition(inputs[0]), n, out);
       case 'align_condition':
@@ -200,7 +210,10 @@ export class EvaluatedPlan {
         timeWindow(localTimes(this.#barsOf(step).time, step.timezone), step.window, out);
         return { isTrue: out, isUnknown: NOTHING_UNKNOWN };
       case 'sequence':
-        return sequence(step.steps.map((bounds, index) => ({ ...bounds, column: this.condition(inputs[index]) })), n);
+        return sequence(
+          step.steps.map((bounds, index) => ({ ...bounds, column: this.condition(inputs[index]) })),
+          n,
+        );
       case 'rolling_window':
         return rollingWindow(this.condition(inputs[0]), step.window, step.mode, step.value, n);
       case 'state_machine': {
@@ -223,7 +236,9 @@ export class EvaluatedPlan {
 const frameKey = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
 
 const barsFor = (market: Market, frame: Frame): Bars | undefined =>
-  frame.symbol === market.base.symbol && frame.timeframe === market.base.timeframe ? market.base : market.bars(frame.symbol, frame.timeframe);
+  frame.symbol === market.base.symbol && frame.timeframe === market.base.timeframe
+    ? market.base
+    : market.bars(frame.symbol, frame.timeframe);
 
 function barsOf(market: Market, frame: Frame): Bars {
   const bars = barsFor(market, frame);
@@ -232,7 +247,8 @@ function barsOf(market: Market, frame: Frame): Bars {
 }
 
 /** The frames of a plan that a market cannot serve. */
-export const missingFrames = (plan: Plan, market: Market): Frame[] => plan.frames.filter((frame) => !barsFor(market, frame));
+export const missingFrames = (plan: Plan, market: Market): Frame[] =>
+  plan.frames.filter((frame) => !barsFor(market, frame));
 
 const alignments = new WeakMap<Bars, WeakMap<Bars, Int32Array>>();
 
@@ -259,7 +275,8 @@ function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn
   }
   const out = store.allocate(bars.length);
   if (field === 'hl2') for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row]) / 2;
-  else if (field === 'hlc3') for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row] + close[row]) / 3;
+  else if (field === 'hlc3')
+    for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row] + close[row]) / 3;
   else for (let row = 0; row < out.length; row++) out[row] = (open[row] + high[row] + low[row] + close[row]) / 4;
   return whole(out);
 }
@@ -279,11 +296,16 @@ function overPresent(
   const outputs = Array.from({ length: outputCount }, () => store.allocate(n));
   for (const out of outputs) out.fill(NaN, 0, Math.min(first, n));
   if (!inputs.some((input) => input.hasHoles)) {
-    if (first < n) kernel(inputs.map((input) => input.values.subarray(first)), outputs.map((out) => out.subarray(first)));
+    if (first < n)
+      kernel(
+        inputs.map((input) => input.values.subarray(first)),
+        outputs.map((out) => out.subarray(first)),
+      );
     return outputs.map(inspect);
   }
   const present: number[] = [];
-  for (let row = first; row < n; row++) if (inputs.every(({ values }) => values[row] === values[row])) present.push(row);
+  for (let row = first; row < n; row++)
+    if (inputs.every(({ values }) => values[row] === values[row])) present.push(row);
   const dense = inputs.map(({ values }) => Float64Array.from(present, (row) => values[row]));
   const results = outputs.map(() => new Float64Array(present.length));
   if (present.length > 0) kernel(dense, results);
@@ -312,7 +334,8 @@ export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: 
       const mean = new Float64Array(source.length).fill(NaN);
       rollingMean(source, 0, period, mean);
       rollingVariance(source, 0, period, out);
-      for (let row = 0; row < out.length; row++) out[row] = out[row] > 0 ? (source[row] - mean[row]) / Math.sqrt(out[row]) : NaN;
+      for (let row = 0; row < out.length; row++)
+        out[row] = out[row] > 0 ? (source[row] - mean[row]) / Math.sqrt(out[row]) : NaN;
       return;
     }
     case 'max':
@@ -334,7 +357,12 @@ export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: 
   }
 }
 
-function patternSide(side: 'bullish' | 'bearish' | 'any', column: ValueColumn, n: number, out: Uint32Array): ConditionColumn {
+function patternSide(
+  side: 'bullish' | 'bearish' | 'any',
+  column: ValueColumn,
+  n: number,
+  out: Uint32Array,
+): ConditionColumn {
   const bullish = side === 'bearish' ? null : compareColumns('gt', column, 0, 0, n, out);
   if (side === 'bullish') return bullish!;
   const bearish = compareColumns('lt', column, 0, 0, n, side === 'any' ? new Uint32Array(out.length) : out);
@@ -346,7 +374,8 @@ function gatherCondition(column: ConditionColumn, rows: Int32Array, out: Uint32A
   for (let row = 0; row < rows.length; row++) {
     const from = rows[row];
     const bit = 1 << (row & 31);
-    if (from < 0 || (from >>> 5 < column.isUnknown.length && (column.isUnknown[from >>> 5] >>> (from & 31)) & 1)) unknown[row >>> 5] |= bit;
+    if (from < 0 || (from >>> 5 < column.isUnknown.length && (column.isUnknown[from >>> 5] >>> (from & 31)) & 1))
+      unknown[row >>> 5] |= bit;
     else if ((column.isTrue[from >>> 5] >>> (from & 31)) & 1) out[row >>> 5] |= bit;
   }
   return { isTrue: out, isUnknown: trimUnknown(unknown) };

@@ -21,12 +21,18 @@ export class PlanBuilder {
   /** The slot of a value step, new only if no equal one exists. */
   value(operation: ValueOperation, inputs: readonly Slot[], frame: Frame): Slot {
     const key = this.#key(operationKey(operation), inputs, frame);
-    return this.#slots.get(key) ?? this.#push(key, { ...operation, type: 'value', inputs, frame, key, slot: this.steps.length });
+    return (
+      this.#slots.get(key) ??
+      this.#push(key, { ...operation, type: 'value', inputs, frame, key, slot: this.steps.length })
+    );
   }
 
   condition(operation: ConditionOperation, inputs: readonly Slot[], frame: Frame): Slot {
     const key = this.#key(operationKey(operation), inputs, frame);
-    return this.#slots.get(key) ?? this.#push(key, { ...operation, type: 'condition', inputs, frame, key, slot: this.steps.length });
+    return (
+      this.#slots.get(key) ??
+      this.#push(key, { ...operation, type: 'condition', inputs, frame, key, slot: this.steps.length })
+    );
   }
 
   constant(value: number): Slot {
@@ -62,7 +68,9 @@ export class PlanBuilder {
 
   alignCondition(slot: Slot, frame: Frame): Slot {
     const step = this.steps[slot];
-    return sameFrame(step.frame, frame) ? slot : this.condition({ op: 'align_condition', from: step.frame }, [slot], frame);
+    return sameFrame(step.frame, frame)
+      ? slot
+      : this.condition({ op: 'align_condition', from: step.frame }, [slot], frame);
   }
 
   /** The frame that all of these columns share, constants apart; undefined when they differ or there is no column. */
@@ -75,7 +83,9 @@ export class PlanBuilder {
     const operands = inputs.map((slot) => this.steps[slot].key).join(',');
     const isConstant = operation.startsWith('const ');
     const key = isConstant ? operation : `${operation}[${operands}]@${frameText(frame)}`;
-    return key.length <= MAX_KEY_LENGTH ? key : `#${createHash('sha256').update(key).digest('hex')}@${frameText(frame)}`;
+    return key.length <= MAX_KEY_LENGTH
+      ? key
+      : `#${createHash('sha256').update(key).digest('hex')}@${frameText(frame)}`;
   }
 
   #push(key: string, step: ValueStep | ConditionStep): Slot {
@@ -99,7 +109,9 @@ export function operationKey(operation: ValueOperation | ConditionOperation): st
       return `pattern ${operation.definition.id}${JSON.stringify(operation.args)}`;
     default: {
       const parameters = Object.entries(operation).filter(([name]) => !STEP_MEMBERS.has(name));
-      const written = parameters.map(([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
+      const written = parameters.map(
+        ([name, value]) => `${name}=${typeof value === 'object' ? JSON.stringify(value) : value}`,
+      );
       return [operation.op, ...written].join(' ');
     }
   }

@@ -70,10 +70,7 @@ export function childrenOf(node: Node): Child[] {
     case 'rolling_window':
       return [{ pointer: '/expr', node: node.expr }];
     case 'state_machine':
-      return [
-        { pointer: '/set', node: node.set },
-        ...(node.reset ? [{ pointer: '/reset', node: node.reset }] : []),
-      ];
+      return [{ pointer: '/set', node: node.set }, ...(node.reset ? [{ pointer: '/reset', node: node.reset }] : [])];
   }
 }
 

@@ -28,7 +28,11 @@ function entryParts(entry: Concrete<Entry>): { role: RuleRole; pointer: string; 
   return [
     ...(entry.setup ? [{ role: 'setup' as const, pointer: '/setup', condition: entry.setup }] : []),
     { role: 'trigger' as const, pointer: '/trigger', condition: entry.trigger },
-    ...(entry.filters ?? []).map((condition, index) => ({ role: 'filter' as const, pointer: `/filters/${index}`, condition })),
+    ...(entry.filters ?? []).map((condition, index) => ({
+      role: 'filter' as const,
+      pointer: `/filters/${index}`,
+      condition,
+    })),
   ];
 }
 
@@ -61,7 +65,17 @@ class StrategyCompiler {
     }
     const { steps } = this.#builder;
     const named = [...this.#named.values()];
-    return { base, steps, entries: plannedEntries, exits: plannedExits, risk, slippageAtr, rules: this.#rules, named, frames };
+    return {
+      base,
+      steps,
+      entries: plannedEntries,
+      exits: plannedExits,
+      risk,
+      slippageAtr,
+      rules: this.#rules,
+      named,
+      frames,
+    };
   }
 
   #entry(entry: Concrete<Entry>, index: number): PlannedEntry {
@@ -91,10 +105,14 @@ class StrategyCompiler {
   #rule(parts: readonly B[]): PlannedCondition {
     const base = this.#builder.base;
     const conjuncts = parts.flatMap(flattenAll);
-    const stateless = conjuncts.filter((part) => !this.#stateReaders.has(part)).map((part) => this.#expressions.condition(part, base));
+    const stateless = conjuncts
+      .filter((part) => !this.#stateReaders.has(part))
+      .map((part) => this.#expressions.condition(part, base));
     const stateful = conjuncts.filter((part) => this.#stateReaders.has(part));
     const gate =
-      stateless.length > 1 ? this.#builder.condition({ op: 'all' }, [...new Set(stateless)], base) : (stateless[0] ?? null);
+      stateless.length > 1
+        ? this.#builder.condition({ op: 'all' }, [...new Set(stateless)], base)
+        : (stateless[0] ?? null);
     if (stateful.length === 0) return { kind: 'column', slot: gate! };
     return { kind: 'stateful', gate, conjuncts: stateful.map((part) => this.#stateful(part)) };
   }
@@ -123,7 +141,10 @@ class StrategyCompiler {
   }
 
   #atr(period: number): Slot {
-    return this.#expressions.value({ kind: 'indicator', indicator: 'atr', args: { length: period } }, this.#builder.base);
+    return this.#expressions.value(
+      { kind: 'indicator', indicator: 'atr', args: { length: period } },
+      this.#builder.base,
+    );
   }
 
   #risk(): PlannedRisk {
@@ -171,12 +192,14 @@ class StrategyCompiler {
   #noteValue(node: Node, seen: Set<object>): void {
     if (seen.has(node) || this.#named.size >= MAX_RULE_NODES) return;
     seen.add(node);
-    if (node.id !== undefined && !this.#stateReaders.has(node)) this.#name(node.id, node, isCondition(node) ? 'condition' : 'value');
+    if (node.id !== undefined && !this.#stateReaders.has(node))
+      this.#name(node.id, node, isCondition(node) ? 'condition' : 'value');
     for (const child of childrenOf(node)) this.#noteValue(child.node, seen);
   }
 
   #name(nodeId: string, node: Node, type: 'value' | 'condition'): void {
-    if (!this.#named.has(nodeId)) this.#named.set(nodeId, { nodeId, text: describe(node), type, slot: this.#column(node) });
+    if (!this.#named.has(nodeId))
+      this.#named.set(nodeId, { nodeId, text: describe(node), type, slot: this.#column(node) });
   }
 }
 

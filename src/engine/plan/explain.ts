@@ -12,10 +12,14 @@ export function explainPlan(plan: Plan): string {
   for (const step of plan.steps) {
     const where = sameFrame(step.frame, plan.base) ? '' : ` on ${frameText(step.frame)}`;
     const shared = readers[step.slot] > 1 ? `, read ${readers[step.slot]} times` : '';
-    lines.push(`  ${slotText(step.slot).padStart(width)} ${step.type === 'value' ? 'value    ' : 'condition'} ${operationText(step)}${where}${shared}`);
+    lines.push(
+      `  ${slotText(step.slot).padStart(width)} ${step.type === 'value' ? 'value    ' : 'condition'} ${operationText(step)}${where}${shared}`,
+    );
   }
-  for (const [index, entry] of plan.entries.entries()) lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}`);
-  for (const [index, exit] of plan.exits.entries()) lines.push(`exit ${index} ${exit.id}: ${conditionText(exit.condition)}`);
+  for (const [index, entry] of plan.entries.entries())
+    lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}`);
+  for (const [index, exit] of plan.exits.entries())
+    lines.push(`exit ${index} ${exit.id}: ${conditionText(exit.condition)}`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -63,24 +63,40 @@ export class ExpressionCompiler {
         return builder.shift(builder.value({ op: 'field', field }, [], placed(node, ambient)), node.offset ?? 0);
       }
       case 'series':
-        return builder.shift(builder.value({ op: 'series', name: node.name }, [], placed(node, ambient)), node.offset ?? 0);
+        return builder.shift(
+          builder.value({ op: 'series', name: node.name }, [], placed(node, ambient)),
+          node.offset ?? 0,
+        );
       case 'indicator':
         return builder.shift(this.#indicator(node, ambient), node.offset ?? 0);
       case 'rolling': {
         const source = this.value(node.source, ambient);
         const frame = builder.commonFrame([source]) ?? ambient;
-        const operation = { op: 'rolling', rolling: node.op, period: node.period, quantile: node.quantile ?? 0.5 } as const;
+        const operation = {
+          op: 'rolling',
+          rolling: node.op,
+          period: node.period,
+          quantile: node.quantile ?? 0.5,
+        } as const;
         return builder.shift(builder.value(operation, [source], frame), node.offset ?? 0);
       }
       case 'math': {
         const operands = node.args.map((arg) => this.value(arg, ambient));
         const frame = builder.commonFrame(operands) ?? ambient;
-        return builder.math(node.op, operands.map((slot) => builder.align(slot, frame)), frame);
+        return builder.math(
+          node.op,
+          operands.map((slot) => builder.align(slot, frame)),
+          frame,
+        );
       }
       case 'shift':
         return builder.shift(this.valueOn(node.source, ambient), node.offset);
       case 'if': {
-        const inputs = [this.condition(node.cond, ambient), this.valueOn(node.then, ambient), this.valueOn(node.else, ambient)];
+        const inputs = [
+          this.condition(node.cond, ambient),
+          this.valueOn(node.then, ambient),
+          this.valueOn(node.else, ambient),
+        ];
         return builder.value({ op: 'if' }, inputs, ambient);
       }
       case 'bars_since':
@@ -90,7 +106,11 @@ export class ExpressionCompiler {
         return builder.value({ op: 'value_when', occurrence: node.occurrence ?? 0 }, inputs, ambient);
       }
       case 'capture':
-        return builder.value({ op: 'capture' }, [this.valueOn(node.value, ambient), this.condition(node.when, ambient)], ambient);
+        return builder.value(
+          { op: 'capture' },
+          [this.valueOn(node.value, ambient), this.condition(node.when, ambient)],
+          ambient,
+        );
       case 'pivot': {
         const { pivotKind, left, right, occurrence = 0 } = node;
         const frame = placed(node, ambient);
@@ -111,7 +131,8 @@ export class ExpressionCompiler {
     const { args } = resolveArgs(definition, given);
     const isPlaced = node.timeframe !== undefined || node.instrument !== undefined;
     const own = placed(node, ambient);
-    const sources = node.sources ?? (node.source ? [node.source] : sourceField ? [{ kind: 'market', field: sourceField } as V] : []);
+    const sources =
+      node.sources ?? (node.source ? [node.source] : sourceField ? [{ kind: 'market', field: sourceField } as V] : []);
     const compiled = sources.map((source) => this.value(source, own));
     const readsBars = definition.inputs.some((input) => BAR_INPUTS.has(input)) || compiled.length === 0;
     const frame = isPlaced || readsBars ? own : (this.builder.commonFrame(compiled) ?? own);
@@ -119,10 +140,16 @@ export class ExpressionCompiler {
     const inputs = definition.inputs.map((input) => {
       if (BAR_INPUTS.has(input)) return this.builder.value({ op: 'field', field: input as 'close' }, [], frame);
       const slot = compiled[nextSource++];
-      return slot === undefined ? this.builder.value({ op: 'field', field: 'close' }, [], frame) : this.builder.align(slot, frame);
+      return slot === undefined
+        ? this.builder.value({ op: 'field', field: 'close' }, [], frame)
+        : this.builder.align(slot, frame);
     });
     const output = outputIndex(definition, node.output);
-    return this.builder.value({ op: 'indicator', definition, args, output, call: callText(definition, args) }, inputs, frame);
+    return this.builder.value(
+      { op: 'indicator', definition, args, output, call: callText(definition, args) },
+      inputs,
+      frame,
+    );
   }
 
   #condition(node: B, ambient: Frame): Slot {
@@ -136,7 +163,11 @@ export class ExpressionCompiler {
       }
       case 'between': {
         const atLeast = this.#compare('gte', node.value, node.lower, 0, ambient);
-        return builder.condition({ op: 'all' }, [atLeast, this.#compare('lte', node.value, node.upper, 0, ambient)], ambient);
+        return builder.condition(
+          { op: 'all' },
+          [atLeast, this.#compare('lte', node.value, node.upper, 0, ambient)],
+          ambient,
+        );
       }
       case 'cross': {
         const inputs = [this.valueOn(node.left, ambient), this.valueOn(node.right, ambient)];
@@ -154,42 +185,79 @@ export class ExpressionCompiler {
         return this.#within(this.#pattern(node, ambient), node.within, ambient);
       case 'all':
       case 'and':
-        return builder.condition({ op: 'all' }, node.items.map((item) => this.condition(item, ambient)), ambient);
+        return builder.condition(
+          { op: 'all' },
+          node.items.map((item) => this.condition(item, ambient)),
+          ambient,
+        );
       case 'any':
       case 'or':
-        return builder.condition({ op: 'any' }, node.items.map((item) => this.condition(item, ambient)), ambient);
+        return builder.condition(
+          { op: 'any' },
+          node.items.map((item) => this.condition(item, ambient)),
+          ambient,
+        );
       case 'not':
         return builder.condition({ op: 'not' }, [this.condition(node.item, ambient)], ambient);
       case 'time_window':
-        return builder.condition({ op: 'time_window', window: windowOf(node), timezone: node.timezone ?? this.#timezone }, [], ambient);
+        return builder.condition(
+          { op: 'time_window', window: windowOf(node), timezone: node.timezone ?? this.#timezone },
+          [],
+          ambient,
+        );
       case 'session': {
         const { timezone, ...window } = SESSION_WINDOWS[node.name];
-        return builder.condition({ op: 'time_window', window: { kind: 'time_window', ...window }, timezone }, [], ambient);
+        return builder.condition(
+          { op: 'time_window', window: { kind: 'time_window', ...window }, timezone },
+          [],
+          ambient,
+        );
       }
       case 'sequence': {
         const steps = node.steps.map(({ minBars, maxBars }) => ({ minBars: minBars ?? 1, maxBars: maxBars ?? null }));
-        return builder.condition({ op: 'sequence', steps }, node.steps.map((step) => this.condition(step.expr, ambient)), ambient);
+        return builder.condition(
+          { op: 'sequence', steps },
+          node.steps.map((step) => this.condition(step.expr, ambient)),
+          ambient,
+        );
       }
       case 'rolling_window': {
         const { mode, window, value } = node;
-        const operation = { op: 'rolling_window', mode, window, value: value ?? (mode === 'streak' ? window : 0) } as const;
+        const operation = {
+          op: 'rolling_window',
+          mode,
+          window,
+          value: value ?? (mode === 'streak' ? window : 0),
+        } as const;
         return builder.condition(operation, [this.condition(node.expr, ambient)], ambient);
       }
       case 'state_machine': {
         const inputs = [node.set, ...(node.reset ? [node.reset] : [])].map((part) => this.condition(part, ambient));
         const { ttlBars = null, conflictPolicy = 'reset' } = node;
-        return builder.condition({ op: 'state_machine', ttlBars, conflictPolicy, hasReset: node.reset !== undefined }, inputs, ambient);
+        return builder.condition(
+          { op: 'state_machine', ttlBars, conflictPolicy, hasReset: node.reset !== undefined },
+          inputs,
+          ambient,
+        );
       }
     }
   }
 
-  #compare(compare: 'gt' | 'gte' | 'lt' | 'lte' | 'eq' | 'neq', left: V, right: V, tolerance: number, ambient: Frame): Slot {
+  #compare(
+    compare: 'gt' | 'gte' | 'lt' | 'lte' | 'eq' | 'neq',
+    left: V,
+    right: V,
+    tolerance: number,
+    ambient: Frame,
+  ): Slot {
     const inputs = [this.valueOn(left, ambient), this.valueOn(right, ambient)];
     return this.builder.condition({ op: 'compare', compare, tolerance }, inputs, ambient);
   }
 
   #within(slot: Slot, window: number | undefined, ambient: Frame): Slot {
-    return window === undefined || window === 1 ? slot : this.builder.condition({ op: 'within', window }, [slot], ambient);
+    return window === undefined || window === 1
+      ? slot
+      : this.builder.condition({ op: 'within', window }, [slot], ambient);
   }
 
   #pattern(node: Concrete<PatternCondition>, ambient: Frame): Slot {
@@ -197,10 +265,18 @@ export class ExpressionCompiler {
     if (!definition) throw new Error(`Unknown pattern ${node.name} reached the compiler.`);
     const { builder } = this;
     const frame = placed(node, ambient);
-    const args: Args = Object.fromEntries(definition.args.map((arg) => [arg.name, node.args?.[arg.name] ?? arg.default]));
-    const inputs = (['open', 'high', 'low', 'close'] as const).map((field) => builder.value({ op: 'field', field }, [], frame));
+    const args: Args = Object.fromEntries(
+      definition.args.map((arg) => [arg.name, node.args?.[arg.name] ?? arg.default]),
+    );
+    const inputs = (['open', 'high', 'low', 'close'] as const).map((field) =>
+      builder.value({ op: 'field', field }, [], frame),
+    );
     const values = builder.shift(builder.value({ op: 'pattern', definition, args }, inputs, frame), node.offset ?? 0);
-    return builder.condition({ op: 'pattern_side', side: node.side ?? 'any' }, [builder.align(values, ambient)], ambient);
+    return builder.condition(
+      { op: 'pattern_side', side: node.side ?? 'any' },
+      [builder.align(values, ambient)],
+      ambient,
+    );
   }
 }
 
@@ -214,7 +290,10 @@ export const SESSION_WINDOWS = {
   us_equities: { timezone: 'America/New_York', between: { from: '09:30', to: '16:00' } },
 } as const;
 
-function placed(node: { readonly timeframe?: Frame['timeframe']; readonly instrument?: { readonly symbol: string } }, ambient: Frame): Frame {
+function placed(
+  node: { readonly timeframe?: Frame['timeframe']; readonly instrument?: { readonly symbol: string } },
+  ambient: Frame,
+): Frame {
   if (node.timeframe === undefined && node.instrument === undefined) return ambient;
   return { symbol: node.instrument?.symbol ?? ambient.symbol, timeframe: node.timeframe ?? ambient.timeframe };
 }

@@ -24,7 +24,13 @@ export type ValueOperation =
   | { readonly op: 'const'; readonly value: number }
   | { readonly op: 'field'; readonly field: MarketField | 'time' }
   | { readonly op: 'series'; readonly name: string }
-  | { readonly op: 'indicator'; readonly definition: IndicatorDefinition; readonly args: Args; readonly output: number; readonly call: string }
+  | {
+      readonly op: 'indicator';
+      readonly definition: IndicatorDefinition;
+      readonly args: Args;
+      readonly output: number;
+      readonly call: string;
+    }
   | { readonly op: 'pattern'; readonly definition: PatternDefinition; readonly args: Args }
   | { readonly op: 'math'; readonly math: MathOp }
   | { readonly op: 'rolling'; readonly rolling: RollingOp; readonly period: number; readonly quantile: number }
@@ -34,7 +40,13 @@ export type ValueOperation =
   | { readonly op: 'bars_since' }
   | { readonly op: 'value_when'; readonly occurrence: number }
   | { readonly op: 'capture' }
-  | { readonly op: 'pivot'; readonly pivotKind: 'high' | 'low'; readonly left: number; readonly right: number; readonly occurrence: number }
+  | {
+      readonly op: 'pivot';
+      readonly pivotKind: 'high' | 'low';
+      readonly left: number;
+      readonly right: number;
+      readonly occurrence: number;
+    }
   | { readonly op: 'time'; readonly field: string; readonly timezone: string };
 
 /** What a condition step does. */
@@ -49,9 +61,17 @@ export type ConditionOperation =
   | { readonly op: 'not' }
   | { readonly op: 'align_condition'; readonly from: Frame }
   | { readonly op: 'time_window'; readonly window: Concrete<TimeWindowCondition>; readonly timezone: string }
-  | { readonly op: 'sequence'; readonly steps: readonly { readonly minBars: number; readonly maxBars: number | null }[] }
+  | {
+      readonly op: 'sequence';
+      readonly steps: readonly { readonly minBars: number; readonly maxBars: number | null }[];
+    }
   | { readonly op: 'rolling_window'; readonly mode: RollingWindowMode; readonly window: number; readonly value: number }
-  | { readonly op: 'state_machine'; readonly ttlBars: number | null; readonly conflictPolicy: 'reset' | 'set' | 'hold'; readonly hasReset: boolean };
+  | {
+      readonly op: 'state_machine';
+      readonly ttlBars: number | null;
+      readonly conflictPolicy: 'reset' | 'set' | 'hold';
+      readonly hasReset: boolean;
+    };
 
 interface StepBase {
   readonly slot: Slot;
@@ -67,7 +87,11 @@ export type Step = ValueStep | ConditionStep;
 /** A rule's condition: a column, or an expression over state that the fill loop evaluates. */
 export type PlannedCondition =
   | { readonly kind: 'column'; readonly slot: Slot }
-  | { readonly kind: 'stateful'; readonly gate: Slot | null; readonly conjuncts: readonly StatefulExpression<Concrete<Condition>>[] };
+  | {
+      readonly kind: 'stateful';
+      readonly gate: Slot | null;
+      readonly conjuncts: readonly StatefulExpression<Concrete<Condition>>[];
+    };
 export type PlannedValue =
   | { readonly kind: 'column'; readonly slot: Slot }
   | { readonly kind: 'constant'; readonly value: number }

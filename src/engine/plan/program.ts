@@ -39,7 +39,9 @@ export function buildProgram(strategy: RunnableStrategy, evaluated: EvaluatedPla
       conflict: entry.conflict ?? 'ignore',
     };
   });
-  const exits = strategy.exits.map((exit, index) => exitRule(exit, plan.exits[index].id, condition(plan.exits[index].condition)));
+  const exits = strategy.exits.map((exit, index) =>
+    exitRule(exit, plan.exits[index].id, condition(plan.exits[index].condition)),
+  );
   const risk = riskRules(strategy, evaluated, column, value);
   return { entries, exits, risk, slippageAtr: plan.slippageAtr === null ? null : column(plan.slippageAtr), recorded };
 }
@@ -71,7 +73,9 @@ function exitRule(exit: Concrete<Exit>, id: string, when: ConditionSource): Exit
     appliesTo: SIDES[exit.appliesTo ?? 'any'],
     priority: exit.priority ?? 0,
     when,
-    action: exit.action ? { mode: exit.action.mode, value: exit.action.value } : { mode: 'percent_position', value: 100 },
+    action: exit.action
+      ? { mode: exit.action.mode, value: exit.action.value }
+      : { mode: 'percent_position', value: 100 },
   };
 }
 
@@ -86,7 +90,14 @@ function riskRules(
   return {
     stopLoss: stopLoss ? stopRule(stopLoss, planned.stopAtr, planned.stopPrice, column, value) : null,
     takeProfits: takeProfits.map((target, index): TakeProfitRule => {
-      const { triggerPercent, triggerR, triggerAtr, closePercent, closeBasis = 'initial', moveStopToBreakeven = false } = target;
+      const {
+        triggerPercent,
+        triggerR,
+        triggerAtr,
+        closePercent,
+        closeBasis = 'initial',
+        moveStopToBreakeven = false,
+      } = target;
       const { atr, price } = planned.targets[index];
       const trigger: TakeProfitRule['trigger'] =
         triggerPercent !== undefined
@@ -106,7 +117,9 @@ function riskRules(
           activateAfterPercent: trailingStop.activateAfterPercent ?? null,
         }
       : null,
-    breakeven: breakeven ? { activateAfterPercent: breakeven.activateAfterPercent, offsetPercent: breakeven.offsetPercent ?? 0 } : null,
+    breakeven: breakeven
+      ? { activateAfterPercent: breakeven.activateAfterPercent, offsetPercent: breakeven.offsetPercent ?? 0 }
+      : null,
     timeStop: timeStop ? { maxBars: timeStop.maxBars } : null,
   };
 }

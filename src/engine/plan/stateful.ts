@@ -59,7 +59,11 @@ class Binder {
   readonly #slots: ReadonlyMap<object, number>;
   readonly #recorded: Map<object, RecordedCondition> | null;
 
-  constructor(evaluated: EvaluatedPlan, slots: ReadonlyMap<object, number>, recorded: Map<object, RecordedCondition> | null) {
+  constructor(
+    evaluated: EvaluatedPlan,
+    slots: ReadonlyMap<object, number>,
+    recorded: Map<object, RecordedCondition> | null,
+  ) {
     this.#evaluated = evaluated;
     this.#slots = slots;
     this.#recorded = recorded;
@@ -82,7 +86,11 @@ class Binder {
         return this.#delayed(this.value(node.source), node.offset);
       case 'math': {
         const args = node.args.map((arg) => this.value(arg));
-        return (row, state, memory) => mathOf(node.op, args.map((arg) => arg(row, state, memory)));
+        return (row, state, memory) =>
+          mathOf(
+            node.op,
+            args.map((arg) => arg(row, state, memory)),
+          );
       }
       case 'if': {
         const [condition, yes, no] = [this.truth(node.cond), this.value(node.then), this.value(node.else)];
@@ -95,25 +103,34 @@ class Binder {
         return this.#delayed(this.#rolling(node), node.offset ?? 0);
       case 'bars_since': {
         const when = this.truth(node.when);
-        const slotOf = this.#remember(() => ({ lastRow: -1 }), (memory, row, state, all) => {
-          if (when(row, state, all) === 1) memory.lastRow = row;
-        });
+        const slotOf = this.#remember(
+          () => ({ lastRow: -1 }),
+          (memory, row, state, all) => {
+            if (when(row, state, all) === 1) memory.lastRow = row;
+          },
+        );
         return (row, _, memory) => (slotOf(memory).lastRow < 0 ? NaN : row - slotOf(memory).lastRow);
       }
       case 'value_when': {
         const [value, when, occurrence] = [this.value(node.value), this.truth(node.when), node.occurrence ?? 0];
-        const slotOf = this.#remember(() => new Ring(occurrence + 1), (ring, row, state, all) => {
-          if (when(row, state, all) === 1) ring.push(value(row, state, all));
-        });
+        const slotOf = this.#remember(
+          () => new Ring(occurrence + 1),
+          (ring, row, state, all) => {
+            if (when(row, state, all) === 1) ring.push(value(row, state, all));
+          },
+        );
         return (_row, _state, memory) => slotOf(memory).ago(occurrence);
       }
       case 'capture': {
         const [value, when] = [this.value(node.value), this.truth(node.when)];
-        const slotOf = this.#remember(() => ({ captured: NaN, wasTrue: false }), (memory, row, state, all) => {
-          const isTrue = when(row, state, all) === 1;
-          if (isTrue && !memory.wasTrue) memory.captured = value(row, state, all);
-          memory.wasTrue = isTrue;
-        });
+        const slotOf = this.#remember(
+          () => ({ captured: NaN, wasTrue: false }),
+          (memory, row, state, all) => {
+            const isTrue = when(row, state, all) === 1;
+            if (isTrue && !memory.wasTrue) memory.captured = value(row, state, all);
+            memory.wasTrue = isTrue;
+          },
+        );
         return (_row, _state, memory) => slotOf(memory).captured;
       }
       default:
@@ -131,7 +148,11 @@ class Binder {
     const recorded = this.#recorded;
     if (recorded === null) return read;
     const words = wordCount(this.#evaluated.market.base.length);
-    const record = { evaluated: new Uint32Array(words), isTrue: new Uint32Array(words), isUnknown: new Uint32Array(words) };
+    const record = {
+      evaluated: new Uint32Array(words),
+      isTrue: new Uint32Array(words),
+      isUnknown: new Uint32Array(words),
+    };
     recorded.set(node, record);
     return (row, state, memory) => {
       const truth = read(row, state, memory);
@@ -151,7 +172,10 @@ class Binder {
         return this.#compare('eq', this.value(node.left), this.value(node.right), node.tolerance);
       case 'between': {
         const value = this.value(node.value);
-        return every([this.#compare('gte', value, this.value(node.lower), 0), this.#compare('lte', value, this.value(node.upper), 0)]);
+        return every([
+          this.#compare('gte', value, this.value(node.lower), 0),
+          this.#compare('lte', value, this.value(node.upper), 0),
+        ]);
       }
       case 'all':
       case 'and':
@@ -169,7 +193,10 @@ class Binder {
       case 'falling': {
         const source = this.value(node.source);
         const op = node.kind === 'rising' ? 'gt' : 'lt';
-        const slotOf = this.#remember(() => new Ring(node.bars + 1), (ring, row, state, all) => ring.push(source(row, state, all)));
+        const slotOf = this.#remember(
+          () => new Ring(node.bars + 1),
+          (ring, row, state, all) => ring.push(source(row, state, all)),
+        );
         return (_row, _state, memory) => {
           let answer: Truth = 1;
           for (let bars = 0; bars < node.bars && answer !== 0; bars++) {
@@ -187,10 +214,20 @@ class Binder {
         const set = this.truth(node.set);
         const reset = node.reset ? this.truth(node.reset) : null;
         const { ttlBars = null, conflictPolicy = 'reset' } = node;
-        const slotOf = this.#remember(() => ({ setRow: -1 }), (memory, row, state, all) => {
-          const isReset = reset !== null && reset(row, state, all) === 1;
-          memory.setRow = nextSetRow(memory.setRow, row, set(row, state, all) === 1, isReset, ttlBars, conflictPolicy);
-        });
+        const slotOf = this.#remember(
+          () => ({ setRow: -1 }),
+          (memory, row, state, all) => {
+            const isReset = reset !== null && reset(row, state, all) === 1;
+            memory.setRow = nextSetRow(
+              memory.setRow,
+              row,
+              set(row, state, all) === 1,
+              isReset,
+              ttlBars,
+              conflictPolicy,
+            );
+          },
+        );
         return (_row, _state, memory) => (slotOf(memory).setRow >= 0 ? 1 : 0);
       }
       default:
@@ -204,23 +241,31 @@ class Binder {
 
   #cross(node: B & { kind: 'cross' }): ReadTruth {
     const [left, right] = [this.value(node.left), this.value(node.right)];
-    const slotOf = this.#remember(() => ({ left: new Ring(2), right: new Ring(2) }), (memory, row, state, all) => {
-      memory.left.push(left(row, state, all));
-      memory.right.push(right(row, state, all));
-    });
-    const direction = (up: boolean): ReadTruth => (_row, _state, memory) => {
-      const sides = slotOf(memory);
-      const before = compareNumbers(up ? 'lte' : 'gte', sides.left.ago(1), sides.right.ago(1), 0);
-      const after = compareNumbers(up ? 'gt' : 'lt', sides.left.ago(0), sides.right.ago(0), 0);
-      return before === 0 || after === 0 ? 0 : before === 2 || after === 2 ? 2 : 1;
-    };
+    const slotOf = this.#remember(
+      () => ({ left: new Ring(2), right: new Ring(2) }),
+      (memory, row, state, all) => {
+        memory.left.push(left(row, state, all));
+        memory.right.push(right(row, state, all));
+      },
+    );
+    const direction =
+      (up: boolean): ReadTruth =>
+      (_row, _state, memory) => {
+        const sides = slotOf(memory);
+        const before = compareNumbers(up ? 'lte' : 'gte', sides.left.ago(1), sides.right.ago(1), 0);
+        const after = compareNumbers(up ? 'gt' : 'lt', sides.left.ago(0), sides.right.ago(0), 0);
+        return before === 0 || after === 0 ? 0 : before === 2 || after === 2 ? 2 : 1;
+      };
     return node.op === 'cross_any' ? some([direction(true), direction(false)]) : direction(node.op === 'cross_up');
   }
 
   /** True on any of the last bars, this one included. */
   #withinBars(read: ReadTruth, window: number): ReadTruth {
     if (window === 1) return read;
-    const slotOf = this.#remember(() => new Ring(window), (ring, row, state, all) => ring.push(read(row, state, all)));
+    const slotOf = this.#remember(
+      () => new Ring(window),
+      (ring, row, state, all) => ring.push(read(row, state, all)),
+    );
     return (_row, _state, memory) => {
       let answer: Truth = 0;
       for (let bars = 0; bars < window && answer !== 1; bars++) {
@@ -236,10 +281,13 @@ class Binder {
     const source = this.value(node.source);
     const { period, op } = node;
     const step = { op: 'rolling', rolling: op, period, quantile: node.quantile ?? 0.5 } as const;
-    const slotOf = this.#remember(() => new Ring(period), (ring, row, state, all) => {
-      const value = source(row, state, all);
-      if (value === value) ring.push(value);
-    });
+    const slotOf = this.#remember(
+      () => new Ring(period),
+      (ring, row, state, all) => {
+        const value = source(row, state, all);
+        if (value === value) ring.push(value);
+      },
+    );
     const out = new Float64Array(period);
     return (row, state, memory) => {
       const ring = slotOf(memory);
@@ -256,7 +304,10 @@ class Binder {
     const { mode, window } = node;
     const value = node.value ?? (mode === 'streak' ? window : 0);
     const size = mode === 'streak' ? Math.max(1, Math.ceil(value)) : window;
-    const slotOf = this.#remember(() => new Ring(size), (ring, row, state, all) => ring.push(inner(row, state, all)));
+    const slotOf = this.#remember(
+      () => new Ring(size),
+      (ring, row, state, all) => ring.push(inner(row, state, all)),
+    );
     return (_row, _state, memory) => {
       let trues = 0;
       let unknowns = 0;
@@ -270,22 +321,33 @@ class Binder {
   }
 
   #sequence(node: B & { kind: 'sequence' }): ReadTruth {
-    const steps = node.steps.map(({ expr, minBars = 1, maxBars = Infinity }) => ({ met: this.truth(expr), minBars, maxBars }));
+    const steps = node.steps.map(({ expr, minBars = 1, maxBars = Infinity }) => ({
+      met: this.truth(expr),
+      minBars,
+      maxBars,
+    }));
     // Per step the rows on which it can have been met; only those within reach of the next step are kept.
-    const slotOf = this.#remember(() => steps.map((): number[] => []), (metRows, row, state, all) => {
-      steps.forEach((step, index) => {
-        if (step.met(row, state, all) !== 1) return;
-        const follows = index === 0 || metRows[index - 1].some((met) => row - met >= step.minBars && row - met <= step.maxBars);
-        if (follows) metRows[index].push(row);
-      });
-      steps.slice(1).forEach((next, index) => keepReachable(metRows[index], row, next.minBars, next.maxBars));
-    });
+    const slotOf = this.#remember(
+      () => steps.map((): number[] => []),
+      (metRows, row, state, all) => {
+        steps.forEach((step, index) => {
+          if (step.met(row, state, all) !== 1) return;
+          const follows =
+            index === 0 || metRows[index - 1].some((met) => row - met >= step.minBars && row - met <= step.maxBars);
+          if (follows) metRows[index].push(row);
+        });
+        steps.slice(1).forEach((next, index) => keepReachable(metRows[index], row, next.minBars, next.maxBars));
+      },
+    );
     return (row, _state, memory) => (slotOf(memory)[steps.length - 1].at(-1) === row ? 1 : 0);
   }
 
   #delayed(read: ReadValue, bars: number): ReadValue {
     if (bars === 0) return read;
-    const slotOf = this.#remember(() => new Ring(bars + 1), (ring, row, state, all) => ring.push(read(row, state, all)));
+    const slotOf = this.#remember(
+      () => new Ring(bars + 1),
+      (ring, row, state, all) => ring.push(read(row, state, all)),
+    );
     return (_row, _state, memory) => slotOf(memory).ago(bars);
   }
 
@@ -306,26 +368,34 @@ function keepReachable(rows: number[], now: number, minBars: number, maxBars: nu
   while (rows.length > 1 && now + 1 - rows[1] >= minBars) rows.shift();
 }
 
-const every = (parts: readonly ReadTruth[]): ReadTruth => (row, state, memory) => {
-  let answer: Truth = 1;
-  for (const part of parts) {
-    const truth = part(row, state, memory);
-    if (truth === 0) return 0;
-    if (truth === 2) answer = 2;
-  }
-  return answer;
-};
-const some = (parts: readonly ReadTruth[]): ReadTruth => (row, state, memory) => {
-  let answer: Truth = 0;
-  for (const part of parts) {
-    const truth = part(row, state, memory);
-    if (truth === 1) return 1;
-    if (truth === 2) answer = 2;
-  }
-  return answer;
-};
+const every =
+  (parts: readonly ReadTruth[]): ReadTruth =>
+  (row, state, memory) => {
+    let answer: Truth = 1;
+    for (const part of parts) {
+      const truth = part(row, state, memory);
+      if (truth === 0) return 0;
+      if (truth === 2) answer = 2;
+    }
+    return answer;
+  };
+const some =
+  (parts: readonly ReadTruth[]): ReadTruth =>
+  (row, state, memory) => {
+    let answer: Truth = 0;
+    for (const part of parts) {
+      const truth = part(row, state, memory);
+      if (truth === 1) return 1;
+      if (truth === 2) answer = 2;
+    }
+    return answer;
+  };
 
-function life(history: readonly HistoryNode[]): { hasHistory: boolean; newMemory(): StateMemory; update(row: number, state: StateView, memory: StateMemory): void } {
+function life(history: readonly HistoryNode[]): {
+  hasHistory: boolean;
+  newMemory(): StateMemory;
+  update(row: number, state: StateView, memory: StateMemory): void;
+} {
   return {
     hasHistory: history.length > 0,
     newMemory: () => history.map((node) => node.create()),

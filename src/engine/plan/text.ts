@@ -25,7 +25,8 @@ const MAX_DEPTH = 8;
 function write(node: Node, depth: number): string {
   if (depth > MAX_DEPTH) return '…';
   const part = (child: Node): string => write(child, depth + 1);
-  const inBrackets = (child: Node): string => (child.kind === 'math' && child.op in MATH_SIGNS ? `(${part(child)})` : part(child));
+  const inBrackets = (child: Node): string =>
+    child.kind === 'math' && child.op in MATH_SIGNS ? `(${part(child)})` : part(child);
   const within = (bars: number | undefined): string => (bars === undefined || bars === 1 ? '' : ` within ${bars} bars`);
   switch (node.kind) {
     case 'const':
@@ -78,16 +79,22 @@ function write(node: Node, depth: number): string {
       return `${node.side && node.side !== 'any' ? `${node.side} ` : ''}${node.name}${place(node)}${within(node.within)}`;
     case 'all':
     case 'and':
-      return node.items.map((item) => (item.kind === 'any' || item.kind === 'or' ? `(${part(item)})` : part(item))).join(' and ');
+      return node.items
+        .map((item) => (item.kind === 'any' || item.kind === 'or' ? `(${part(item)})` : part(item)))
+        .join(' and ');
     case 'any':
     case 'or':
-      return node.items.map((item) => (item.kind === 'all' || item.kind === 'and' ? `(${part(item)})` : part(item))).join(' or ');
+      return node.items
+        .map((item) => (item.kind === 'all' || item.kind === 'and' ? `(${part(item)})` : part(item)))
+        .join(' or ');
     case 'not':
       return `not (${part(node.item)})`;
     case 'time_window': {
       const hours = node.between ? `${node.between.from}–${node.between.to}` : '';
       const dates = node.dates ? `${node.dates.from ?? ''}…${node.dates.to ?? ''}` : '';
-      return ['time in', node.weekdays?.join(' ') ?? '', hours, dates, node.timezone ?? ''].filter((word) => word !== '').join(' ');
+      return ['time in', node.weekdays?.join(' ') ?? '', hours, dates, node.timezone ?? '']
+        .filter((word) => word !== '')
+        .join(' ');
     }
     case 'session':
       return `${node.name} session`;

@@ -36,18 +36,35 @@ export interface DiagnosisFacts {
 export function diagnose(facts: DiagnosisFacts): Diagnosis[] {
   const reasons = facts.funnel.entriesFilled === 0 ? noTrades(facts) : traded(facts);
   if (reasons.length > 0) return reasons;
-  return [{ code: 'OK', severity: 'info', nodeId: null, message: 'Nothing stands out.', suggestion: 'Read the statistics and the trades.' }];
+  return [
+    {
+      code: 'OK',
+      severity: 'info',
+      nodeId: null,
+      message: 'Nothing stands out.',
+      suggestion: 'Read the statistics and the trades.',
+    },
+  ];
 }
 
 function noTrades(facts: DiagnosisFacts): Diagnosis[] {
   const { report, funnel } = facts;
   const window = report.input.end - report.input.start;
   if (funnel.barsTotal === 0) {
-    return [error('NO_DATA', null, 'There are no bars in the range.', 'Choose a range inside the data that GET /public/v1/market-data lists.')];
+    return [
+      error(
+        'NO_DATA',
+        null,
+        'There are no bars in the range.',
+        'Choose a range inside the data that GET /public/v1/market-data lists.',
+      ),
+    ];
   }
   if (window <= 0 || (funnel.barsUnknown >= window * report.program.entries.length && funnel.entrySignals === 0)) {
     const message = `All ${funnel.barsTotal} bars were warm-up: ${report.warmup.bars} bars are needed before the first signal.`;
-    return [error('ALL_WARMUP', null, message, 'Use a longer range, shorter periods, or a smaller settings.warmupPeriod.')];
+    return [
+      error('ALL_WARMUP', null, message, 'Use a longer range, shorter periods, or a smaller settings.warmupPeriod.'),
+    ];
   }
   if (funnel.entrySignals > 0) return notFilled(facts);
   return report.program.entries.flatMap((entry, index) => neverSignalled(facts, entry.id, index));
@@ -59,10 +76,24 @@ function notFilled({ funnel }: DiagnosisFacts): Diagnosis[] {
   if (rejected.length > 0) {
     const [reason, count] = rejected.sort((a, b) => b[1] - a[1])[0];
     const message = `${funnel.entrySignals} entry signals, but ${count} orders were rejected with ${reason} and none was filled.`;
-    return [error('REJECTED_BALANCE', null, message, REJECTION_ADVICE[reason] ?? 'Use a smaller size or a larger initialBalance.')];
+    return [
+      error(
+        'REJECTED_BALANCE',
+        null,
+        message,
+        REJECTION_ADVICE[reason] ?? 'Use a smaller size or a larger initialBalance.',
+      ),
+    ];
   }
   const message = `${funnel.entrySignals} entry signals, but no order was filled: ${funnel.ordersExpired} expired before their price was reached.`;
-  return [error('ORDERS_NEVER_FILLED', null, message, 'Bring the order price nearer to the market, raise expireBars, or use a market order.')];
+  return [
+    error(
+      'ORDERS_NEVER_FILLED',
+      null,
+      message,
+      'Bring the order price nearer to the market, raise expireBars, or use a market order.',
+    ),
+  ];
 }
 
 const REJECTION_ADVICE: Readonly<Record<string, string>> = {
@@ -81,7 +112,8 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
   if (dead.length > 0) {
     return dead.map((rule) => {
       const stat = statsOf(rule);
-      const range = stat.leftStats?.min == null ? '' : ` (${text(stat.leftStats.min)} … ${text(stat.leftStats.max)} on the left)`;
+      const range =
+        stat.leftStats?.min == null ? '' : ` (${text(stat.leftStats.min)} … ${text(stat.leftStats.max)} on the left)`;
       const message = `${rule.node.text} was never true on ${stat.evaluated} bars${range}.`;
       return error('RULE_ALWAYS_FALSE', rule.node.nodeId, message, thresholdAdvice(stat));
     });
@@ -99,7 +131,9 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
     const message = `Setup and trigger of ${id} were true together on ${entry.setupAndTrigger} bars; filter ${blocking.nodeId} let none of them through.`;
     return [error('FILTER_BLOCKS_ALL', blocking.nodeId, message, `Loosen or remove the filter ${blocking.nodeId}.`)];
   }
-  const blockers = conjuncts.map((rule) => ({ rule, count: statsOf(rule).soleBlockerCount ?? 0 })).sort((a, b) => b.count - a.count);
+  const blockers = conjuncts
+    .map((rule) => ({ rule, count: statsOf(rule).soleBlockerCount ?? 0 }))
+    .sort((a, b) => b.count - a.count);
   const [first] = blockers;
   const message = `The ${conjuncts.length} conditions of ${id} were each true at some time, but never all at once; ${first.rule.node.text} alone stood in the way on ${first.count} bars.`;
   return [error('NEVER_TOGETHER', first.rule.node.nodeId, message, `Loosen ${first.rule.node.nodeId} first.`)];
@@ -107,7 +141,8 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
 
 function thresholdAdvice(stat: RuleStats): string {
   const { leftStats, rightStats } = stat;
-  if (stat.kind !== 'compare' || leftStats?.min == null || rightStats?.min == null) return `Loosen ${stat.nodeId} or take it out.`;
+  if (stat.kind !== 'compare' || leftStats?.min == null || rightStats?.min == null)
+    return `Loosen ${stat.nodeId} or take it out.`;
   return `The left side moved between ${text(leftStats.min)} and ${text(leftStats.max)}, the right between ${text(rightStats.min)} and ${text(rightStats.max)}: move the threshold into that range.`;
 }
 
@@ -130,15 +165,31 @@ function traded(facts: DiagnosisFacts): Diagnosis[] {
   const { band } = facts.report;
   if (isSensitive(band)) {
     const message = `Read pessimistically the return is ${percent(band.low)}, optimistically ${percent(band.high)}: bars in which both levels were touched decide the result.`;
-    found.push(warning('AMBIGUITY_SENSITIVE', null, message, 'Import finer bars for this instrument, or move stops and targets further apart.'));
+    found.push(
+      warning(
+        'AMBIGUITY_SENSITIVE',
+        null,
+        message,
+        'Import finer bars for this instrument, or move stops and targets further apart.',
+      ),
+    );
   }
   if (netProfit > 0 && positions.totalPositions > 1 && bestPnl > netProfit) {
     const message = `One position made ${text(bestPnl)}, more than the whole net profit of ${text(netProfit)}.`;
-    found.push(warning('SINGLE_TRADE_DOMINATES', null, message, 'Look at that trade, and test on more data before trusting the result.'));
+    found.push(
+      warning(
+        'SINGLE_TRADE_DOMINATES',
+        null,
+        message,
+        'Look at that trade, and test on more data before trusting the result.',
+      ),
+    );
   }
   if (positions.totalPositions < FEW_POSITIONS) {
     const message = `${positions.totalPositions} positions are too few to tell skill from luck.`;
-    found.push(warning('TOO_FEW_TRADES', null, message, 'Use a longer range or a shorter timeframe, or loosen the entry.'));
+    found.push(
+      warning('TOO_FEW_TRADES', null, message, 'Use a longer range or a shorter timeframe, or loosen the entry.'),
+    );
   }
   return found;
 }
@@ -150,5 +201,17 @@ function isSensitive({ low, high }: Band): boolean {
 }
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(2)} %`;
-const error = (code: Diagnosis['code'], nodeId: string | null, message: string, suggestion: string): Diagnosis => ({ code, severity: 'error', nodeId, message, suggestion });
-const warning = (code: Diagnosis['code'], nodeId: string | null, message: string, suggestion: string): Diagnosis => ({ code, severity: 'warning', nodeId, message, suggestion });
+const error = (code: Diagnosis['code'], nodeId: string | null, message: string, suggestion: string): Diagnosis => ({
+  code,
+  severity: 'error',
+  nodeId,
+  message,
+  suggestion,
+});
+const warning = (code: Diagnosis['code'], nodeId: string | null, message: string, suggestion: string): Diagnosis => ({
+  code,
+  severity: 'warning',
+  nodeId,
+  message,
+  suggestion,
+});

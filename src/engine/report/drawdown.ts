@@ -33,7 +33,8 @@ export function drawdownStatistics(equity: Float64Array, initialBalance: number)
       if (depth > 0) {
         depthSum += depth;
         episodes++;
-        if (deepest.peakIndex === peakIndex && deepest.recoveredIndex < 0) deepest = { ...deepest, recoveredIndex: index };
+        if (deepest.peakIndex === peakIndex && deepest.recoveredIndex < 0)
+          deepest = { ...deepest, recoveredIndex: index };
       }
       peak = value;
       peakIndex = index;

@@ -73,7 +73,9 @@ function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], sta
   const [trigger] = tops.filter(({ node }) => node.role === 'trigger');
   const setupTrue = setup ? narrow(setup) : null;
   const setupAndTrigger = narrow(trigger);
-  const afterFilter = tops.filter(({ node }) => node.role === 'filter').map((part) => ({ nodeId: part.node.nodeId, count: narrow(part) }));
+  const afterFilter = tops
+    .filter(({ node }) => node.role === 'filter')
+    .map((part) => ({ nodeId: part.node.nodeId, count: narrow(part) }));
   for (let w = 0; w < maybe.length; w++) maybe[w] &= ~together[w];
   return {
     rule,

@@ -13,7 +13,8 @@ export function sum(values: ArrayLike<number>): number {
   return total + lost;
 }
 
-export const mean = (values: ArrayLike<number>): number | null => (values.length === 0 ? null : sum(values) / values.length);
+export const mean = (values: ArrayLike<number>): number | null =>
+  values.length === 0 ? null : sum(values) / values.length;
 
 /** Sum of |value - mean|^power. */
 function centralSum(values: ArrayLike<number>, center: number, power: number): number {
@@ -44,7 +45,10 @@ export function populationShape(values: ArrayLike<number>): { skew: number; kurt
   const center = mean(values)!;
   const variance = centralSum(values, center, 2) / n;
   if (variance === 0) return null;
-  return { skew: centralSum(values, center, 3) / n / variance ** 1.5, kurtosis: centralSum(values, center, 4) / n / variance ** 2 };
+  return {
+    skew: centralSum(values, center, 3) / n / variance ** 1.5,
+    kurtosis: centralSum(values, center, 4) / n / variance ** 2,
+  };
 }
 
 /** Bias-corrected sample skewness G1 (pandas' skew; Joanes and Gill 1998). */

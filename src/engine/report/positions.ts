@@ -108,7 +108,8 @@ export function positionStatistics(positions: readonly Position[]): PositionStat
     avgBarsHeld: mean(positions.map((position) => position.barsHeld)),
     avgMaePct: mean(positions.map((position) => position.maePct)),
     avgMfePct: mean(positions.map((position) => position.mfePct)),
-    systemQualityNumber: deviation === null || deviation === 0 ? null : (Math.sqrt(pnls.length) * expectancy!) / deviation,
+    systemQualityNumber:
+      deviation === null || deviation === 0 ? null : (Math.sqrt(pnls.length) * expectancy!) / deviation,
     kellyFraction: winRate === null || winLossRatio === null ? null : winRate - (1 - winRate) / winLossRatio,
   };
 }

@@ -92,4 +92,3 @@ function exitRuleText(reason: ExitReason, rule: number | null, program: Program)
   if (rule === null) return null;
   return reason === 'take_profit' ? `/strategy/risk/takeProfits/${rule}` : (program.exits[rule]?.id ?? null);
 }
-

@@ -1,6 +1,15 @@
 // Statistics of returns (semantics §5.1, §5.3, §5.4): from daily equity at UTC close, and from the benchmark's daily closes.
 import { DAY_MS } from '../columns/bars.ts';
-import { covariance, mean, percentile, populationShape, sampleExcessKurtosis, sampleSkew, standardDeviation, sum } from './moments.ts';
+import {
+  covariance,
+  mean,
+  percentile,
+  populationShape,
+  sampleExcessKurtosis,
+  sampleSkew,
+  standardDeviation,
+  sum,
+} from './moments.ts';
 import { normalCdf } from './normal.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
@@ -41,7 +50,10 @@ export function dailySeries(
     day: Float64Array.from(lastRows, (row) => Math.floor(time[row] / DAY_MS) * DAY_MS),
     equity: marks,
     returns: changes(marks, initialBalance),
-    benchmark: changes(Float64Array.from(lastRows, (row) => close[row]), firstOpen),
+    benchmark: changes(
+      Float64Array.from(lastRows, (row) => close[row]),
+      firstOpen,
+    ),
   };
 }
 
@@ -82,12 +94,15 @@ export function returnStatistics(daily: DailySeries, initialBalance: number, per
   const average = mean(returns);
   const deviation = standardDeviation(returns);
   const isDefined = average !== null && deviation !== null && deviation > 0;
-  const downside = Math.sqrt((mean(returns.map((r) => Math.min(r, 0) ** 2)) ?? 0));
+  const downside = Math.sqrt(mean(returns.map((r) => Math.min(r, 0) ** 2)) ?? 0);
   const losses = -sum(returns.map((r) => Math.min(r, 0)));
   const ascending = Float64Array.from(returns).sort();
   const low = percentile(ascending, 5);
   const varianceOfBenchmark = covariance(benchmark, benchmark);
-  const beta = varianceOfBenchmark === null || varianceOfBenchmark === 0 ? null : covariance(returns, benchmark)! / varianceOfBenchmark;
+  const beta =
+    varianceOfBenchmark === null || varianceOfBenchmark === 0
+      ? null
+      : covariance(returns, benchmark)! / varianceOfBenchmark;
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
     sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,

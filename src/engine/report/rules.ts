@@ -59,7 +59,11 @@ export const SAMPLED_ROWS = 4096;
 const PAIRED_LEAVES = 32;
 
 /** The kept bits of every rule node. */
-export function ruleBits(rules: readonly RuleNode[], evaluated: EvaluatedPlan, recorded: ReadonlyMap<object, RecordedCondition>): RuleBits[] {
+export function ruleBits(
+  rules: readonly RuleNode[],
+  evaluated: EvaluatedPlan,
+  recorded: ReadonlyMap<object, RecordedCondition>,
+): RuleBits[] {
   const nothing = new Uint32Array(wordCount(evaluated.market.base.length));
   return rules.map((node) => {
     if (node.slot !== null) return { node, ...evaluated.condition(node.slot), evaluated: null };
@@ -72,19 +76,26 @@ export function ruleBits(rules: readonly RuleNode[], evaluated: EvaluatedPlan, r
 export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', rule: number): RuleBits[] =>
   bits.filter(
     ({ node }) =>
-      node.rule === rule && (node.role === 'exit') === (kind === 'exit') && node.isConjunct && node.kind !== 'all' && node.kind !== 'and',
+      node.rule === rule &&
+      (node.role === 'exit') === (kind === 'exit') &&
+      node.isConjunct &&
+      node.kind !== 'all' &&
+      node.kind !== 'and',
   );
 
 export function ruleStatistics(bits: readonly RuleBits[], evaluated: EvaluatedPlan, window: Window): RuleStats[] {
   const soleBlockers = new Map<RuleBits, number>();
   for (const rule of rulesOf(bits)) {
     const conjuncts = conjunctsOf(bits, rule.kind, rule.index);
-    soleBlockerRows(conjuncts, window).forEach((rows, index) => soleBlockers.set(conjuncts[index], countBits(rows, window.start, window.end)));
+    soleBlockerRows(conjuncts, window).forEach((rows, index) =>
+      soleBlockers.set(conjuncts[index], countBits(rows, window.start, window.end)),
+    );
   }
   const sampled = sampledRows(window);
   return bits.map((rule) => {
     const { node, isTrue, isUnknown } = rule;
-    const rows = rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
+    const rows =
+      rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
     const trueCount = countBits(isTrue, window.start, window.end);
     const unknownCount = countBits(isUnknown, window.start, window.end);
     return {
@@ -128,7 +139,8 @@ export function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window):
   return conjuncts.map(({ isTrue, isUnknown, evaluated }, c) => {
     const rows = new Uint32Array(words);
     for (let w = 0; w < words; w++) {
-      const isFalse = ~isTrue[w] & ~(w < isUnknown.length ? isUnknown[w] : 0) & (evaluated === null ? -1 : evaluated[w]);
+      const isFalse =
+        ~isTrue[w] & ~(w < isUnknown.length ? isUnknown[w] : 0) & (evaluated === null ? -1 : evaluated[w]);
       rows[w] = prefix[w] & suffixes[c][w] & isFalse;
       prefix[w] &= isTrue[w];
     }
@@ -138,7 +150,9 @@ export function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window):
 
 /** Pairs of conjuncts of one rule that are each true at some time and never together. */
 export function neverTogether(conjuncts: readonly RuleBits[], window: Window): [RuleBits, RuleBits][] {
-  const leaves = conjuncts.filter((rule) => rule.evaluated === null && countBits(rule.isTrue, window.start, window.end) > 0).slice(0, PAIRED_LEAVES);
+  const leaves = conjuncts
+    .filter((rule) => rule.evaluated === null && countBits(rule.isTrue, window.start, window.end) > 0)
+    .slice(0, PAIRED_LEAVES);
   const pairs: [RuleBits, RuleBits][] = [];
   for (const [index, a] of leaves.entries()) {
     for (const b of leaves.slice(index + 1)) if (!meet(a.isTrue, b.isTrue, window)) pairs.push([a, b]);
@@ -176,7 +190,7 @@ function runs(
     const word = isTrue[w] & mask;
     // The bit before the first of the window counts as equal to it, so that the window's edge is no change.
     const carry = w * 32 + low > start ? (isTrue[w - 1] >>> 31) & 1 : (word >>> low) & 1;
-    const before = low === 0 ? (isTrue[w] << 1) | carry : (isTrue[w] << 1) & ~(1 << low) | (carry << low);
+    const before = low === 0 ? (isTrue[w] << 1) | carry : ((isTrue[w] << 1) & ~(1 << low)) | (carry << low);
     transitions += popcount((isTrue[w] ^ before) & mask);
     if (word === 0) {
       streak = 0;
@@ -194,7 +208,12 @@ function runs(
       if (streak > longest) longest = streak;
     }
   }
-  return { firstTrueAt: first < 0 ? null : time[first], lastTrueAt: last < 0 ? null : time[last], transitions, maxStreakTrue: longest };
+  return {
+    firstTrueAt: first < 0 ? null : time[first],
+    lastTrueAt: last < 0 ? null : time[last],
+    transitions,
+    maxStreakTrue: longest,
+  };
 }
 
 /** Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included. */
@@ -224,7 +243,13 @@ function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window, rows: I
   }
   const last = rows.length === 0 ? NaN : values[window.end - 1];
   const known = count > 0;
-  return { min: known ? min : null, max: known ? max : null, mean: known ? total / count : null, last: last === last ? last : null, sampled: rows.length };
+  return {
+    min: known ? min : null,
+    max: known ? max : null,
+    mean: known ? total / count : null,
+    last: last === last ? last : null,
+    sampled: rows.length,
+  };
 }
 
 export interface RuleStatsSummary {
@@ -232,7 +257,13 @@ export interface RuleStatsSummary {
   readonly pairwiseNeverTogether: readonly { readonly rule: string; readonly nodeIds: readonly [string, string] }[];
   readonly alwaysTrue: readonly string[];
   readonly alwaysFalse: readonly string[];
-  readonly tradesByRule: readonly { readonly rule: string; readonly signals: number; readonly fills: number; readonly positions: number; readonly pnl: number }[];
+  readonly tradesByRule: readonly {
+    readonly rule: string;
+    readonly signals: number;
+    readonly fills: number;
+    readonly positions: number;
+    readonly pnl: number;
+  }[];
   readonly truncated: boolean;
 }
 
@@ -244,7 +275,10 @@ export function ruleStatsSummary(
   window: Window,
 ): RuleStatsSummary {
   const pairs = entryIds.flatMap((id, index) =>
-    neverTogether(conjunctsOf(bits, 'entry', index), window).map(([a, b]) => ({ rule: id, nodeIds: [a.node.nodeId, b.node.nodeId] as [string, string] })),
+    neverTogether(conjunctsOf(bits, 'entry', index), window).map(([a, b]) => ({
+      rule: id,
+      nodeIds: [a.node.nodeId, b.node.nodeId] as [string, string],
+    })),
   );
   const known = stats.filter((rule) => rule.evaluated > 0);
   const tradesByRule = entryIds.map((rule, index) => {
@@ -266,4 +300,3 @@ export function ruleStatsSummary(
     truncated: false,
   };
 }
-

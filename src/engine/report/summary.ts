@@ -47,10 +47,19 @@ export interface Summary extends ReturnStatistics, PositionStatistics {
   readonly slippageCost: number;
   readonly fundingPaid: number;
   readonly totalNotional: number;
-  readonly byExitReason: Readonly<Record<string, { readonly trades: number; readonly pnl: number; readonly winRate: number | null }>>;
-  readonly bySide: Readonly<Record<'long' | 'short', { readonly positions: number; readonly pnl: number; readonly winRate: number | null }>>;
+  readonly byExitReason: Readonly<
+    Record<string, { readonly trades: number; readonly pnl: number; readonly winRate: number | null }>
+  >;
+  readonly bySide: Readonly<
+    Record<'long' | 'short', { readonly positions: number; readonly pnl: number; readonly winRate: number | null }>
+  >;
   readonly byMonth: readonly { readonly month: string; readonly returnPct: number; readonly equity: number }[];
-  readonly fees: { readonly total: number; readonly maker: number; readonly taker: number; readonly tiers: readonly object[] };
+  readonly fees: {
+    readonly total: number;
+    readonly maker: number;
+    readonly taker: number;
+    readonly tiers: readonly object[];
+  };
   readonly ambiguity: object;
   readonly dataQuality: DataQuality;
   readonly evaluationWindow: object;
@@ -112,7 +121,17 @@ export function summarise(report: ReportInput): Summary {
   const rules = ruleStatsSummary(bits, stats, entryIds, simulation, { start, end: Math.max(start, end) });
   const bestPnl = positions.reduce((best, position) => Math.max(best, position.pnl), 0);
   const funnel = funnelOf(report, bits);
-  const trace = traceOf({ report, bits, stats, funnel, positions: positionStats, netProfit, bestPnl, totalFees, returnPct });
+  const trace = traceOf({
+    report,
+    bits,
+    stats,
+    funnel,
+    positions: positionStats,
+    netProfit,
+    bestPnl,
+    totalFees,
+    returnPct,
+  });
   return { ...summary, ...fitTrace(trace, rules) };
 }
 
@@ -121,13 +140,26 @@ function drawdownKeys(
   finalEquity: number,
 ): Pick<
   Summary,
-  | 'equityPeak' | 'cagr' | 'calmarRatio' | 'recoveryFactor' | 'maxDrawdown' | 'avgDrawdown' | 'maxDrawdownDurationBars' | 'maxDrawdownStart'
-  | 'maxDrawdownEnd' | 'maxDrawdownRecoveredAt' | 'timeUnderwaterPct'
+  | 'equityPeak'
+  | 'cagr'
+  | 'calmarRatio'
+  | 'recoveryFactor'
+  | 'maxDrawdown'
+  | 'avgDrawdown'
+  | 'maxDrawdownDurationBars'
+  | 'maxDrawdownStart'
+  | 'maxDrawdownEnd'
+  | 'maxDrawdownRecoveredAt'
+  | 'timeUnderwaterPct'
 > {
   const { start, end, bars } = input;
   const drawdown = drawdownStatistics(simulation.equity, config.initialBalance);
-  const timeAt = (index: number | null): number | null => (index === null ? null : bars.time[start + Math.max(0, index)]);
-  const growth = end > start ? cagr(config.initialBalance, finalEquity, bars.time[start], bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe]) : null;
+  const timeAt = (index: number | null): number | null =>
+    index === null ? null : bars.time[start + Math.max(0, index)];
+  const growth =
+    end > start
+      ? cagr(config.initialBalance, finalEquity, bars.time[start], bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe])
+      : null;
   const { maxDrawdown, maxDrawdownMoney } = drawdown;
   return {
     equityPeak: drawdown.equityPeak,
@@ -151,7 +183,11 @@ function byExitReason(trades: readonly Trade[]): Summary['byExitReason'] {
       .filter(([, found]) => found.length > 0)
       .map(([reason, found]) => [
         reason,
-        { trades: found.length, pnl: sum(found.map((trade) => trade.pnl)), winRate: found.filter((trade) => trade.pnl > 0).length / found.length },
+        {
+          trades: found.length,
+          pnl: sum(found.map((trade) => trade.pnl)),
+          winRate: found.filter((trade) => trade.pnl > 0).length / found.length,
+        },
       ]),
   );
 }
@@ -174,7 +210,11 @@ function byMonth({ day, equity }: DailySeries, initialBalance: number): Summary[
     const nextMonth = Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1, 1);
     while (index < day.length && day[index] < nextMonth) index++;
     const last = equity[index - 1];
-    months.push({ month: month.toISOString().slice(0, 7), returnPct: before > 0 ? last / before - 1 : 0, equity: last });
+    months.push({
+      month: month.toISOString().slice(0, 7),
+      returnPct: before > 0 ? last / before - 1 : 0,
+      equity: last,
+    });
     before = last;
   }
   return months;
@@ -193,7 +233,10 @@ function ambiguityBlock({ simulation, config, band }: ReportInput): object {
   return { resolution, fallback, ...simulation.ambiguity, exitsByMethod: exits, band: bandBlock(band) };
 }
 
-const bandBlock = (band: Band): object => ({ ...band, note: 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.' });
+const bandBlock = (band: Band): object => ({
+  ...band,
+  note: 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.',
+});
 
 function evaluationWindow({ input, firstRow, lastRow, warmup }: ReportInput): object {
   const { start, end, bars } = input;

@@ -4,7 +4,14 @@ import type { EvaluatedPlan } from '../columns/evaluate.ts';
 import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
 import type { ReportInput } from './result.ts';
-import { conjunctsOf, SAMPLED_ROWS, soleBlockerRows, type RuleBits, type RuleStatsSummary, type Window } from './rules.ts';
+import {
+  conjunctsOf,
+  SAMPLED_ROWS,
+  soleBlockerRows,
+  type RuleBits,
+  type RuleStatsSummary,
+  type Window,
+} from './rules.ts';
 
 /** A bar on which one condition alone kept an entry from being true, and how far it was from passing. */
 export interface NearMiss {
@@ -66,7 +73,16 @@ function nearMissesOf(report: ReportInput, bits: readonly RuleBits[]): NearMiss[
         const closeness = distance === null ? Infinity : distance / Math.max(Math.abs(left!), Math.abs(right!), 1e-12);
         if (!nearest.takes(closeness)) continue;
         const { nodeId, text } = node;
-        nearest.add(closeness, { rule: entry.id, nodeId, text, bar: row - report.firstRow, time: report.input.bars.time[row], left, right, distance });
+        nearest.add(closeness, {
+          rule: entry.id,
+          nodeId,
+          text,
+          bar: row - report.firstRow,
+          time: report.input.bars.time[row],
+          left,
+          right,
+          distance,
+        });
       }
     });
   }
@@ -119,12 +135,20 @@ function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: r
   const delay = report.config.execution.orderTiming === 'next_open' ? 1 : 0;
   for (const trade of simulation.trades.slice(0, 8)) {
     rows.push({ kind: 'entry', row: Math.max(input.start, trade.entryRow - delay) });
-    rows.push({ kind: 'exit', row: Math.max(input.start, trade.exitRow - (trade.exitReason === 'signal' ? delay : 0)) });
+    rows.push({
+      kind: 'exit',
+      row: Math.max(input.start, trade.exitRow - (trade.exitReason === 'signal' ? delay : 0)),
+    });
   }
   for (const miss of nearMisses.slice(0, 4)) rows.push({ kind: 'near_miss', row: miss.bar + firstRow });
   const kept = rows.slice(0, MAX_SAMPLES - 1);
   kept.push({ kind: 'last_bar', row: input.end - 1 });
-  return kept.map(({ kind, row }) => ({ kind, bar: row - firstRow, time: input.bars.time[row], values: valuesAt(evaluated, row) }));
+  return kept.map(({ kind, row }) => ({
+    kind,
+    bar: row - firstRow,
+    time: input.bars.time[row],
+    values: valuesAt(evaluated, row),
+  }));
 }
 
 /** Every named node on one bar; null where missing or unknown. */
@@ -139,15 +163,27 @@ export function valuesAt(evaluated: EvaluatedPlan, row: number): Record<string, 
 }
 
 /** Cuts both to MAX_TRACE_BYTES: samples first, then near misses, then rule statistics from the end. */
-export function fitTrace(trace: StrategyTrace, rules: RuleStatsSummary): { strategyTrace: StrategyTrace; ruleStatsSummary: RuleStatsSummary } {
+export function fitTrace(
+  trace: StrategyTrace,
+  rules: RuleStatsSummary,
+): { strategyTrace: StrategyTrace; ruleStatsSummary: RuleStatsSummary } {
   let strategyTrace = trace;
   let ruleStatsSummary = rules;
-  const size = (): number => Buffer.byteLength(JSON.stringify(strategyTrace)) + Buffer.byteLength(JSON.stringify(ruleStatsSummary));
+  const size = (): number =>
+    Buffer.byteLength(JSON.stringify(strategyTrace)) + Buffer.byteLength(JSON.stringify(ruleStatsSummary));
   while (size() > MAX_TRACE_BYTES) {
     if (strategyTrace.samples.length > 0) {
-      strategyTrace = { ...strategyTrace, samples: strategyTrace.samples.slice(0, strategyTrace.samples.length >> 1), truncated: true };
+      strategyTrace = {
+        ...strategyTrace,
+        samples: strategyTrace.samples.slice(0, strategyTrace.samples.length >> 1),
+        truncated: true,
+      };
     } else if (strategyTrace.nearMisses.length > 0) {
-      strategyTrace = { ...strategyTrace, nearMisses: strategyTrace.nearMisses.slice(0, strategyTrace.nearMisses.length >> 1), truncated: true };
+      strategyTrace = {
+        ...strategyTrace,
+        nearMisses: strategyTrace.nearMisses.slice(0, strategyTrace.nearMisses.length >> 1),
+        truncated: true,
+      };
     } else if (ruleStatsSummary.rules.length > 0) {
       const rules = ruleStatsSummary.rules.slice(0, Math.floor(ruleStatsSummary.rules.length * 0.75));
       const alwaysFalse = ruleStatsSummary.alwaysFalse.slice(0, 32);
@@ -155,7 +191,11 @@ export function fitTrace(trace: StrategyTrace, rules: RuleStatsSummary): { strat
       ruleStatsSummary = { ...ruleStatsSummary, rules, alwaysFalse, alwaysTrue, truncated: true };
     } else {
       const { entries, afterFilter } = strategyTrace.funnel;
-      const funnel = { ...strategyTrace.funnel, entries: entries.slice(0, entries.length >> 1), afterFilter: afterFilter.slice(0, afterFilter.length >> 1) };
+      const funnel = {
+        ...strategyTrace.funnel,
+        entries: entries.slice(0, entries.length >> 1),
+        afterFilter: afterFilter.slice(0, afterFilter.length >> 1),
+      };
       strategyTrace = { ...strategyTrace, funnel, diagnosis: strategyTrace.diagnosis.slice(0, 16), truncated: true };
       if (entries.length <= 1 && afterFilter.length <= 1) break;
     }

@@ -4,10 +4,22 @@ import type { ValidationIssue } from '../language/issues.ts';
 import type { ResolvedConfig } from '../simulate/config.ts';
 import type { ReportInput } from './result.ts';
 
-export function configWarnings(strategy: RunnableStrategy, config: ResolvedConfig, ast: StrategyAst, report: ReportInput): ValidationIssue[] {
+export function configWarnings(
+  strategy: RunnableStrategy,
+  config: ResolvedConfig,
+  ast: StrategyAst,
+  report: ReportInput,
+): ValidationIssue[] {
   const found: ValidationIssue[] = [];
   const warn = (code: string, path: string, message: string, suggestion: string): void => {
-    found.push({ code: code as ValidationIssue['code'], path, field: 'config', severity: 'warning', message, suggestion });
+    found.push({
+      code: code as ValidationIssue['code'],
+      path,
+      field: 'config',
+      severity: 'warning',
+      message,
+      suggestion,
+    });
   };
   const { defaults } = ast.strategy;
   const { timeframe, signalInstrument, execution } = config;
@@ -21,7 +33,12 @@ export function configWarnings(strategy: RunnableStrategy, config: ResolvedConfi
   }
   if (isTooLarge(strategy, report)) {
     const message = `Orders were rejected for want of funds: the size is more than ${config.initialBalance} can pay.`;
-    warn('SIZING_UNAFFORDABLE', '/config/initialBalance', message, 'Use percent_equity sizing, a smaller size, or a larger initialBalance.');
+    warn(
+      'SIZING_UNAFFORDABLE',
+      '/config/initialBalance',
+      message,
+      'Use percent_equity sizing, a smaller size, or a larger initialBalance.',
+    );
   }
   const makerRoles = (['entryOrderRole', 'exitOrderRole'] as const).filter((role) => execution[role] === 'maker');
   const hasMarketEntry = strategy.entries.some((entry) => (entry.action.order?.type ?? 'market') !== 'limit');
@@ -32,9 +49,15 @@ export function configWarnings(strategy: RunnableStrategy, config: ResolvedConfi
   }
   if (config.ambiguityResolution === 'optimistic' || config.ambiguityFallback === 'optimistic') {
     const message = 'optimistic assumes the best order of prices inside a bar: for comparison only.';
-    warn('OPTIMISTIC_FILLS', '/config/ambiguityFallback', message, 'Use pessimistic, or multi_resolution with finer bars.');
+    warn(
+      'OPTIMISTIC_FILLS',
+      '/config/ambiguityFallback',
+      message,
+      'Use pessimistic, or multi_resolution with finer bars.',
+    );
   }
   return found;
 }
 
-const isTooLarge = (_: RunnableStrategy, { simulation }: ReportInput): boolean => simulation.counts.ordersRejected.INSUFFICIENT_BALANCE > 0;
+const isTooLarge = (_: RunnableStrategy, { simulation }: ReportInput): boolean =>
+  simulation.counts.ordersRejected.INSUFFICIENT_BALANCE > 0;

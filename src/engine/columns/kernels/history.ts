@@ -68,7 +68,8 @@ export function pivot(
   let count = 0;
   for (let row = 0; row < out.length; row++) {
     const candidate = row - right;
-    if (candidate >= left && isPivot(prices, sign, candidate, left, right)) ring[count++ % ring.length] = prices[candidate];
+    if (candidate >= left && isPivot(prices, sign, candidate, left, right))
+      ring[count++ % ring.length] = prices[candidate];
     out[row] = count <= occurrence ? NaN : ring[(count - 1 - occurrence) % ring.length];
   }
 }

@@ -134,7 +134,13 @@ export function rollingWindow(
 }
 
 /** 1 true, 0 false, 2 unknown, when the number of true rows lies in [least, most]. */
-export function countAnswer(mode: RollingWindowMode, least: number, most: number, window: number, value: number): 0 | 1 | 2 {
+export function countAnswer(
+  mode: RollingWindowMode,
+  least: number,
+  most: number,
+  window: number,
+  value: number,
+): 0 | 1 | 2 {
   switch (mode) {
     case 'any':
       return least > 0 ? 1 : most === 0 ? 0 : 2;
@@ -169,7 +175,8 @@ export function sequence(
     let latest = -1;
     for (let row = minBars; row < rows; row++) {
       if (hasBit(reachable, row - minBars)) latest = row - minBars;
-      if (latest >= 0 && (maxBars === null || row - latest <= maxBars) && hasBit(column.isTrue, row)) next[row >>> 5] |= 1 << (row & 31);
+      if (latest >= 0 && (maxBars === null || row - latest <= maxBars) && hasBit(column.isTrue, row))
+        next[row >>> 5] |= 1 << (row & 31);
     }
     reachable = next;
   }
@@ -187,7 +194,14 @@ export function stateMachine(
   const isTrue = new Uint32Array(wordCount(rows));
   let setRow = -1;
   for (let row = 0; row < rows; row++) {
-    setRow = nextSetRow(setRow, row, hasBit(set.isTrue, row), reset !== null && hasBit(reset.isTrue, row), ttlBars, conflictPolicy);
+    setRow = nextSetRow(
+      setRow,
+      row,
+      hasBit(set.isTrue, row),
+      reset !== null && hasBit(reset.isTrue, row),
+      ttlBars,
+      conflictPolicy,
+    );
     if (setRow >= 0) isTrue[row >>> 5] |= 1 << (row & 31);
   }
   return { isTrue, isUnknown: new Uint32Array(0) };

@@ -33,7 +33,11 @@ export const MATH_RULES: Readonly<Record<MathOp, MathRule>> = {
   ceil: { minArgs: 1, maxArgs: 1, apply: ([a]) => Math.ceil(a) },
   /** The sign of the divisor, as a mathematical modulo. */
   mod: { minArgs: 2, maxArgs: 2, apply: ([a, b]) => (b === 0 ? NaN : a - b * Math.floor(a / b)) },
-  clamp: { minArgs: 3, maxArgs: 3, apply: ([a, low, high]) => (low !== low || high !== high ? NaN : Math.max(low, Math.min(high, a))) },
+  clamp: {
+    minArgs: 3,
+    maxArgs: 3,
+    apply: ([a, low, high]) => (low !== low || high !== high ? NaN : Math.max(low, Math.min(high, a))),
+  },
 };
 
 /** One operation on numbers; NaN where it has no finite value. */
@@ -44,7 +48,8 @@ export type Operand = Float64Array | number;
 
 /** Writes `op` over operands row by row; the four hot binary forms have loops of their own. */
 export function applyMath(op: MathOp, operands: readonly Operand[], out: Float64Array): void {
-  if (operands.length === 2 && (op === 'add' || op === 'sub' || op === 'mul' || op === 'div')) binary(op, operands[0], operands[1], out);
+  if (operands.length === 2 && (op === 'add' || op === 'sub' || op === 'mul' || op === 'div'))
+    binary(op, operands[0], operands[1], out);
   else general(op, operands, out);
 }
 

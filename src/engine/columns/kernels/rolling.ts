@@ -4,7 +4,13 @@
  * The greatest (sign 1) or least (sign -1) of the last `period` values, and where: `at` takes how many rows ago, the latest of equals.
  * A monotonic queue: each value is pushed and popped once (Lemire 2006, "Streaming maximum-minimum filter").
  */
-export function rollingExtreme(values: Float64Array, period: number, sign: 1 | -1, out: Float64Array | null, at: Float64Array | null): void {
+export function rollingExtreme(
+  values: Float64Array,
+  period: number,
+  sign: 1 | -1,
+  out: Float64Array | null,
+  at: Float64Array | null,
+): void {
   const n = values.length;
   const queue = new Int32Array(Math.min(period, n) + 1);
   const size = queue.length;

@@ -33,7 +33,15 @@ export function timeField(local: number, field: TimeField): number {
   }
 }
 
-const WEEKDAY_NUMBERS: Readonly<Record<(typeof WEEKDAYS)[number], number>> = { mon: 0, tue: 1, wed: 2, thu: 3, fri: 4, sat: 5, sun: 6 };
+const WEEKDAY_NUMBERS: Readonly<Record<(typeof WEEKDAYS)[number], number>> = {
+  mon: 0,
+  tue: 1,
+  wed: 2,
+  thu: 3,
+  fri: 4,
+  sat: 5,
+  sun: 6,
+};
 
 export interface TimeWindow {
   readonly weekdays?: readonly (typeof WEEKDAYS)[number][];
