@@ -37,7 +37,7 @@ interface Capabilities {
     nodes: {
       kind: string;
       output: 'number' | 'bool';
-      inputs: { name: string; kind: string; required: boolean; cardinality: string }[];
+      inputs: { name: string; kind: string; required: boolean; cardinality: string; notOver?: string[] }[];
       fields: Field[];
     }[];
     bindings: { path: string; kind: string; required: boolean }[];
@@ -53,6 +53,8 @@ type Json = Record<string, unknown>;
 class Author {
   readonly nodes: Json[] = [];
   readonly #pick: (below: number) => number;
+  /** Kinds that may not stand below the input being written. */
+  #barred: readonly string[] = [];
 
   constructor(pick: (below: number) => number) {
     this.#pick = pick;
@@ -64,7 +66,9 @@ class Author {
 
   /** The id of a new node that makes a number or a truth. */
   node(output: 'number' | 'bool', depth: number): string {
-    const fitting = capabilities.signalGraph.nodes.filter((node) => node.output === output && node.kind !== 'param');
+    const fitting = capabilities.signalGraph.nodes.filter(
+      (node) => node.output === output && node.kind !== 'param' && !this.#barred.includes(node.kind),
+    );
     const chosen = this.#oneOf(
       depth > 0
         ? fitting
@@ -78,7 +82,12 @@ class Author {
       if (chosen.kind === 'indicator' || (!required && this.#pick(2) === 0)) continue;
       node[name] = cardinality === 'one' ? this.#ref(kind, depth) : this.#refs(chosen.kind, node, kind, depth);
     }
-    if (chosen.kind === 'indicator') this.#indicator(node, depth);
+    if (chosen.kind === 'indicator') {
+      const outside = this.#barred;
+      this.#barred = [...outside, ...chosen.inputs.flatMap(({ notOver = [] }) => notOver)];
+      this.#indicator(node, depth);
+      this.#barred = outside;
+    }
     if (chosen.kind === 'pattern') this.#pattern(node);
     const id = `n${this.nodes.length}`;
     this.nodes.push({ ...node, id });

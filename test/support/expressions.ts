@@ -193,6 +193,7 @@ function argArbitrary(
 
 const SERIES_INPUTS = ['source', 'source2', 'periods'];
 
+/** An indicator, over `source` where it takes one; nothing over state, which indicators cannot read. */
 function indicatorArbitrary(options: StrategyOptions, source: fc.Arbitrary<Value> | undefined): fc.Arbitrary<Value> {
   const { indicators, maxBars = 12 } = options;
   const chosen = INDICATORS.filter(({ id }) => indicators?.includes(id) ?? true);
@@ -208,7 +209,7 @@ function indicatorArbitrary(options: StrategyOptions, source: fc.Arbitrary<Value
     const field: fc.Arbitrary<Value> = fc
       .constantFrom('open', 'high', 'low', 'close')
       .map((name) => ({ kind: 'market', field: name }));
-    const from = source ?? field;
+    const from = source?.filter((one) => !JSON.stringify(one).includes('"kind":"state"')) ?? field;
     return object<Value>(
       {
         kind: fc.constant('indicator'),

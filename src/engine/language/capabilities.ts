@@ -63,6 +63,8 @@ export interface InputCapability {
   readonly kind: 'number_ref' | 'bool_ref';
   readonly required: boolean;
   readonly cardinality: 'one' | 'many';
+  /** Kinds that may not stand anywhere below it. */
+  readonly notOver?: readonly string[];
 }
 export interface NodeCapability {
   readonly kind: string;
@@ -91,7 +93,9 @@ function nodesOf(shapes: typeof NODE_SHAPES): NodeCapability[] {
       kind,
       output: type === 'value' ? ('number' as const) : ('bool' as const),
       description: KIND_NOTES[kind],
-      inputs: [...shape.fields.values()].flatMap(inputOf),
+      inputs: [...shape.fields.values()]
+        .flatMap(inputOf)
+        .map((input) => (kind === 'indicator' ? { ...input, notOver: ['state'] } : input)),
       fields: [...shape.fields.values()]
         .filter(({ name }) => !NAMES.has(name) && name !== 'kind')
         .filter((field) => inputOf(field).length === 0)

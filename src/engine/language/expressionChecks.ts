@@ -34,6 +34,8 @@ const COUNT_MODES: ReadonlySet<unknown> = new Set(['count_gt', 'count_lt', 'coun
 export class ExpressionChecks {
   readonly #context: ExpressionContext;
   readonly #sound = new Map<object, boolean>();
+  /** Checked expressions at or above a `state` leaf. */
+  readonly #overState = new Set<object>();
 
   constructor(context: ExpressionContext) {
     this.#context = context;
@@ -44,7 +46,11 @@ export class ExpressionChecks {
     const known = this.#sound.get(expression);
     if (known !== undefined) return known;
     let isSound = true;
-    for (const child of childSlots(expression)) if (!this.check(child.expression)) isSound = false;
+    for (const child of childSlots(expression)) {
+      if (!this.check(child.expression)) isSound = false;
+      if (this.#overState.has(child.expression)) this.#overState.add(expression);
+    }
+    if (expression.kind === 'state') this.#overState.add(expression);
     const { faulty } = this.#context;
     if (!this.#node(expression)) faulty.add(expression);
     isSound &&= !faulty.has(expression);
@@ -75,8 +81,23 @@ export class ExpressionChecks {
       isSound = false;
       log.add('NOT_AVAILABLE_YET', at('kind'), { message: `${kind} is part of the language and cannot run yet` });
     }
+    if (kind === 'indicator' && !this.#checkStateless(node as unknown as Expression, at)) isSound = false;
     if (!this.#checkPlace(node, at)) isSound = false;
     return this.#checkKind(node, at) && isSound;
+  }
+
+  /** An indicator is a column made before the fill loop, and state exists only inside it. */
+  #checkStateless(node: Expression, at: (...member: (string | number)[]) => string): boolean {
+    let isSound = true;
+    for (const { expression, path } of childSlots(node)) {
+      if (!this.#overState.has(expression)) continue;
+      isSound = false;
+      this.#context.log.add('NOT_AVAILABLE_YET', at(...path), {
+        message: 'an indicator cannot be computed over position or account state yet',
+        suggestion: 'use `rolling`, `shift`, `cross` or `rising`, which read the history of state',
+      });
+    }
+    return isSound;
   }
 
   #checkPlace(node: Members, at: (...member: string[]) => string): boolean {
