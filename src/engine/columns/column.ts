@@ -68,3 +68,17 @@ export function inspect(values: Float64Array): ValueColumn {
   while (row < n && values[row] === values[row]) row++;
   return { values, firstValid, hasHoles: row < n };
 }
+
+/** The same for a column just made: what overflowed is missing, as everywhere where there is no finite value. */
+export function inspectMade(values: Float64Array): ValueColumn {
+  const n = values.length;
+  const isFinite = (row: number): boolean => values[row] - values[row] === 0;
+  let row = 0;
+  while (row < n && !isFinite(row)) row++;
+  const firstFinite = row;
+  while (row < n && isFinite(row)) row++;
+  values.fill(NaN, 0, firstFinite);
+  const hasHoles = row < n;
+  for (; row < n; row++) if (!isFinite(row)) values[row] = NaN;
+  return { values, firstValid: firstFinite, hasHoles };
+}

@@ -3,7 +3,7 @@ import { rollingMean, rollingSum, rollingVariance } from '../indicators/sums.ts'
 import type { ConditionStep, Frame, Plan, Slot, Step, ValueOperation, ValueStep } from '../plan/plan.ts';
 import { alignRows } from './align.ts';
 import type { Bars, Market } from './bars.ts';
-import { inspect, NOTHING_UNKNOWN, wordCount, type ConditionColumn, type ValueColumn } from './column.ts';
+import { inspect, inspectMade, NOTHING_UNKNOWN, wordCount, type ConditionColumn, type ValueColumn } from './column.ts';
 import { compareColumns, crossColumns, movingColumn } from './conditions.ts';
 import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from './kernels/history.ts';
 import { invert, trimUnknown } from './kernels/compare.ts';
@@ -301,7 +301,7 @@ function overPresent(
         inputs.map((input) => input.values.subarray(first)),
         outputs.map((out) => out.subarray(first)),
       );
-    return outputs.map(inspect);
+    return outputs.map(inspectMade);
   }
   const present: number[] = [];
   for (let row = first; row < n; row++)
@@ -313,7 +313,7 @@ function overPresent(
     out.fill(NaN);
     for (let index = 0; index < present.length; index++) out[present[index]] = results[output][index];
   });
-  return outputs.map(inspect);
+  return outputs.map(inspectMade);
 }
 
 /** One rolling operation over present values; rows before the period is full are left as they are. */

@@ -229,7 +229,8 @@ function sampledRows({ start, end }: Window): Int32Array {
 function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window, rows: Int32Array): SideStats {
   const step = evaluated.plan.steps[slot];
   if (step.type === 'value' && step.op === 'const') {
-    return { min: step.value, max: step.value, mean: step.value, last: step.value, sampled: 1 };
+    const value = finiteOrNull(step.value);
+    return { min: value, max: value, mean: value, last: value, sampled: 1 };
   }
   const { values } = evaluated.value(slot);
   let [min, max, total, count] = [Infinity, -Infinity, 0, 0];
@@ -246,11 +247,14 @@ function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window, rows: I
   return {
     min: known ? min : null,
     max: known ? max : null,
-    mean: known ? total / count : null,
-    last: last === last ? last : null,
+    mean: known ? finiteOrNull(total / count) : null,
+    last: finiteOrNull(last),
     sampled: rows.length,
   };
 }
+
+/** A constant that divides by zero is missing, and so is the mean of numbers whose sum overflows. */
+const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 export interface RuleStatsSummary {
   readonly rules: readonly RuleStats[];
