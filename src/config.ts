@@ -108,3 +108,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 export function environmentOf(config: Config, databaseUrl: string): NodeJS.ProcessEnv {
   return { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: config.dataDir };
 }
+
+/** The environment of a database server: where programs are found, and no locale that could colour its messages. */
+export function bareEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
+}

@@ -1,7 +1,6 @@
 // candlepool data: list, import, synthesise and inspect market data.
-import { STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/columns/bars.ts';
-import type { Bars, StoredTimeframe } from '../engine/columns/bars.ts';
-import { openSnapshot } from '../engine/columns/arrow.ts';
+import { openSnapshot, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/index.ts';
+import type { Bars, StoredTimeframe } from '../engine/index.ts';
 import type { Command } from 'commander';
 import { nameParts } from '../market/barsFile.ts';
 import { readBars } from '../market/barsTable.ts';

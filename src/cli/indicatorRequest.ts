@@ -1,5 +1,6 @@
 // One request for an indicator: what is asked for, found by our names or TA-Lib's, and computed on bars.
 import {
+  canonicalField,
   computeIndicator,
   findIndicator,
   findPattern,
@@ -142,7 +143,6 @@ const DERIVED: Readonly<Record<string, (bars: Bars, row: number) => number>> = {
   hlc3: ({ high, low, close }, row) => (high[row] + low[row] + close[row]) / 3,
   ohlc4: ({ open, high, low, close }, row) => (open[row] + high[row] + low[row] + close[row]) / 4,
 };
-const DERIVED_ALIASES: Readonly<Record<string, string>> = { median: 'hl2', typical: 'hlc3' };
 
 const columnNames = (bars: Bars): string[] => [...COLUMNS, ...Object.keys(DERIVED), ...bars.series.keys()];
 
@@ -151,7 +151,7 @@ function columnOf(bars: Bars, name: string): Float64Array | undefined {
   if (column !== undefined) return bars[column];
   const series = bars.series.get(name);
   if (series !== undefined) return series;
-  const derived = DERIVED_ALIASES[name] ?? name;
+  const derived = canonicalField(name);
   if (!Object.hasOwn(DERIVED, derived)) return undefined;
   return Float64Array.from({ length: bars.length }, (_, row) => DERIVED[derived](bars, row));
 }

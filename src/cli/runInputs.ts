@@ -52,7 +52,7 @@ export async function readCheckedStrategy(
   if (outcome.compiled === null || !outcome.valid)
     throw refusal('STRATEGY_INVALID', `${options.strategy} is not valid`, outcome.issues);
   const { strategyAst, strategyHash } = outcome.compiled;
-  return { strategyAst, settings: settings as Settings, strategyHash, issues: outcome.issues };
+  return { strategyAst, settings, strategyHash, issues: outcome.issues };
 }
 
 /** @throws CommandError BACKTEST_CONFIG_INVALID with every fault. */
@@ -121,7 +121,7 @@ function barsFiles(files: readonly string[], symbol: string, instrument: string 
 }
 
 async function shipped(
-  wanted: readonly { symbol: string; timeframe: Timeframe | string }[],
+  wanted: readonly { symbol: string; timeframe: string }[],
   options: MarketOptions,
 ): Promise<Snapshot[]> {
   const catalogue = await openShippedData(options.data);

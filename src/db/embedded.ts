@@ -5,6 +5,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { readdir, readFile, readlink, rename, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { bareEnvironment } from '../config.ts';
 import { connect } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { loopbackAddress, socketAddress, USER } from './embeddedAddress.ts';
@@ -180,7 +181,7 @@ async function spawnServer(server: Server, command: ReturnType<typeof runAs>): P
     stdio: ['ignore', log, log],
     detached: true,
     cwd: server.home,
-    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
+    env: bareEnvironment(),
     ...(command.uid !== undefined && { uid: command.uid, gid: command.gid }),
   });
   closeSync(log);
@@ -219,7 +220,7 @@ async function initialise(server: Server, identity: Identity, binaries: Binaries
     const child = spawn(command.command, command.args, {
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: server.home,
-      env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },
+      env: bareEnvironment(),
       ...(command.uid !== undefined && { uid: command.uid, gid: command.gid }),
     });
     let text = '';

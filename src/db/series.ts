@@ -1,5 +1,5 @@
 // Market data in Postgres: the snapshots that exist, and which of them each series points to.
-import type { Instrument, StoredTimeframe } from '../engine/columns/bars.ts';
+import type { Instrument, StoredTimeframe } from '../engine/index.ts';
 import type { Queryable, Sql } from './connect.ts';
 
 export interface SnapshotRow {

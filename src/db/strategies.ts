@@ -154,16 +154,6 @@ export async function findVersion(
   return (await findVersions(sql, workspaceId, [id]))[0];
 }
 
-/** What a backtest runs; undefined: no such version here, or it is a draft (findVersion tells which). */
-export async function getReadyVersion(
-  sql: Queryable,
-  workspaceId: string,
-  id: string,
-): Promise<StrategyVersion | undefined> {
-  const version = await findVersion(sql, workspaceId, id);
-  return version?.status === 'ready' ? version : undefined;
-}
-
 /**
  * Makes a ready version: `draft` becomes it with its id and number and the new content, or without one the next number is taken.
  * The strategy must be locked (lockStrategy).

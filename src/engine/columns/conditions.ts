@@ -1,5 +1,5 @@
 // Leaf conditions over columns and numbers: which kernel writes the words, and which rows are unknown.
-import { NOTHING_UNKNOWN, leadingOnes, wordCount, type ConditionColumn, type ValueColumn } from './column.ts';
+import { NOTHING_UNKNOWN, leadingOnes, type ConditionColumn, type ValueColumn } from './column.ts';
 import {
   greaterOrEqual, greaterOrEqualNumber, greaterThan, greaterThanNumber, invert, lessOrEqualNumber, lessThanNumber, missingRows, within, withinNumber,
 } from './kernels/compare.ts'; // prettier-ignore
@@ -162,8 +162,3 @@ export function movingColumn(
   const step: ConditionColumn = { isTrue: out, isUnknown: trimUnknown(before) };
   return bars === 1 ? step : throughoutRows(step, bars, rows);
 }
-
-export const emptyCondition = (rows: number): ConditionColumn => ({
-  isTrue: new Uint32Array(wordCount(rows)),
-  isUnknown: NOTHING_UNKNOWN,
-});

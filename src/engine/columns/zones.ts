@@ -4,15 +4,6 @@ import { DAY_MS, MINUTE_MS } from './bars.ts';
 const HOUR_MS = 60 * MINUTE_MS;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Whether the runtime knows that IANA zone. */
-export function isTimezone(timezone: string): boolean {
-  try {
-    return format(timezone) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
 function format(timezone: string): Intl.DateTimeFormat {
   let found = formats.get(timezone);
   if (!found) {

@@ -14,6 +14,7 @@ import {
   type ObjectShape,
   type Shape,
 } from './shapes.ts';
+import { canonicalField } from './words.ts';
 import { childrenOf } from './visit.ts';
 
 export type ParamValues = ReadonlyMap<string, number | boolean | string>;
@@ -31,7 +32,6 @@ export interface CanonicalOptions {
 }
 
 const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
-const FIELD_ALIASES: Readonly<Record<string, string>> = { typical: 'hlc3', median: 'hl2' };
 /** Inputs of an indicator that are expressions, the others are bar columns. */
 const SERIES_INPUTS: ReadonlySet<string> = new Set(['source', 'source2', 'periods']);
 /** Kinds whose `offset` counts the bars they live on, so that a shift by base bars can join it. */
@@ -60,7 +60,6 @@ const MEMBER_DEFAULTS: Readonly<Record<string, Members>> = {
   risk: { takeProfits: [] },
 };
 
-export const canonicalField = (field: string): string => FIELD_ALIASES[field] ?? field;
 export const seriesInputsOf = (definition: { readonly inputs: readonly string[] }): readonly string[] =>
   definition.inputs.filter((input) => SERIES_INPUTS.has(input));
 export const isParamRef = (value: unknown): value is { readonly param: string } =>

@@ -14,3 +14,4 @@ export { prepareStrategy, type PrepareContext, type Prepared, type RunInputs } f
 export { compileTokens, Token, TOKEN_TYPES, type CompiledTokens, type TokenPayloads } from './tokens.ts';
 export { WIDEST_LIMITS, type LanguageLimits } from './tiers.ts';
 export { childrenOf, rootsOf, visitExpressions, type Root, type RootRole } from './visit.ts';
+export { canonicalField } from './words.ts';

@@ -1,7 +1,7 @@
 // Shapes: the zod grammar read once into a plain form that checking, lowering, canonical form and capabilities all walk.
 import type { z } from 'zod';
 import { CONDITION_KINDS, conditionSlot, VALUE_KINDS, valueSlot } from './expressions.ts';
-import { CONDITION_NODES, ConditionRef, GraphNode, SignalGraph, VALUE_NODES, ValueRef } from './graph.ts';
+import { CONDITION_NODES, ConditionRef, SignalGraph, VALUE_NODES, ValueRef } from './graph.ts';
 import { faultCodes, type IssueCode } from './issues.ts';
 import { Settings, StrategyAst } from './strategy.ts';
 
@@ -188,7 +188,6 @@ export function numberFault(shape: NumberShape, value: number): { message: strin
 export const AST_SHAPE = shapeOf(StrategyAst) as ObjectShape;
 export const GRAPH_SHAPE = shapeOf(SignalGraph) as ObjectShape;
 export const SETTINGS_SHAPE = shapeOf(Settings) as ObjectShape;
-export const GRAPH_NODE_SHAPE = shapeOf(GraphNode) as Shape & { type: 'kinds' };
 
 const kindMap = (schemas: readonly z.ZodType[]): ReadonlyMap<string, ObjectShape> => kindsOf(schemas, 'kind');
 /** Kind → shape, of the AST and of the graph. */

@@ -12,6 +12,12 @@ export const MARKET_FIELDS = [
   'median',
   'volume',
 ] as const;
+/** Two names of the same price: one column. */
+const FIELD_ALIASES = { typical: 'hlc3', median: 'hl2' } as const;
+type FieldAlias = keyof typeof FIELD_ALIASES;
+/** A market field by its one name. */
+export const canonicalField = <F extends string>(field: F): Exclude<F, FieldAlias> | 'hlc3' | 'hl2' =>
+  Object.hasOwn(FIELD_ALIASES, field) ? FIELD_ALIASES[field as FieldAlias] : (field as Exclude<F, FieldAlias>);
 export const ROLLING_OPS = [
   'max', 'min', 'sum', 'avg', 'std', 'var', 'median', 'zscore', 'percentile_rank', 'quantile', 'slope', 'argmax', 'argmin',
 ] as const; // prettier-ignore

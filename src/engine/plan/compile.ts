@@ -1,7 +1,8 @@
 // Compiling: a runnable strategy to a Plan. Stateless expressions become columns; what reads state is kept apart for the fill loop.
+import { typeOfKind } from '../language/shapes.ts';
 import type { Concrete, Condition, Entry, Exit, RunnableStrategy, Value } from '../language/ast.ts';
 import { PlanBuilder, sameFrame } from './builder.ts';
-import { childrenOf, StateReaders, type Node } from './children.ts';
+import { belowOf, StateReaders, type Node } from './stateReaders.ts';
 import { ExpressionCompiler } from './expressions.ts';
 import type {
   Frame, NamedNode, Plan, PlannedCondition, PlannedEntry, PlannedExit, PlannedRisk, PlannedValue, RuleNode, RuleRole, Slot, StatefulExpression,
@@ -113,7 +114,7 @@ class StrategyCompiler {
       stateless.length > 1
         ? this.#builder.condition({ op: 'all' }, [...new Set(stateless)], base)
         : (stateless[0] ?? null);
-    if (stateful.length === 0) return { kind: 'column', slot: gate! };
+    if (stateful.length === 0) return { kind: 'column', slot: gate };
     return { kind: 'stateful', gate, conjuncts: stateful.map((part) => this.#stateful(part)) };
   }
 
@@ -122,7 +123,7 @@ class StrategyCompiler {
     const visit = (node: Node): void => {
       if (slots.has(node)) return;
       if (!this.#stateReaders.has(node)) slots.set(node, this.#column(node));
-      else for (const child of childrenOf(node)) visit(child.node);
+      else for (const child of belowOf(node)) visit(child.node);
     };
     visit(expression);
     return { expression, slots };
@@ -181,7 +182,7 @@ class StrategyCompiler {
       left: hasSides ? side(node.left) : null,
       right: hasSides ? side(node.right) : null,
     });
-    for (const child of childrenOf(node)) {
+    for (const child of belowOf(node)) {
       const childPath = `${path}${child.pointer}`;
       if (isCondition(child.node)) this.#note(child.node, childPath, role, rule, index, isConjunct && isAll(node));
       else this.#noteValue(child.node, new Set());
@@ -194,7 +195,7 @@ class StrategyCompiler {
     seen.add(node);
     if (node.id !== undefined && !this.#stateReaders.has(node))
       this.#name(node.id, node, isCondition(node) ? 'condition' : 'value');
-    for (const child of childrenOf(node)) this.#noteValue(child.node, seen);
+    for (const child of belowOf(node)) this.#noteValue(child.node, seen);
   }
 
   #name(nodeId: string, node: Node, type: 'value' | 'condition'): void {
@@ -209,8 +210,4 @@ const MAX_RULE_NODES = 1024;
 const isAll = (node: B): node is B & { kind: 'all' | 'and' } => node.kind === 'all' || node.kind === 'and';
 const flattenAll = (node: B): B[] => (isAll(node) ? node.items.flatMap(flattenAll) : [node]);
 
-const CONDITION_KINDS: ReadonlySet<string> = new Set([
-  'compare', 'cross', 'between', 'near', 'rising', 'falling', 'pattern', 'all', 'and', 'any', 'or', 'not', 'time_window', 'session', 'sequence',
-  'rolling_window', 'state_machine',
-]); // prettier-ignore
-const isCondition = (node: Node): node is B => CONDITION_KINDS.has(node.kind);
+const isCondition = (node: Node): node is B => typeOfKind(node.kind) === 'condition';

@@ -3,15 +3,13 @@ import { resolveArgs } from '../indicators/arguments.ts';
 import type { Args, IndicatorDefinition, InputName } from '../indicators/definition.ts';
 import { findIndicator } from '../indicators/registry.ts';
 import type { Concrete, Condition, IndicatorValue, PatternCondition, Value } from '../language/ast.ts';
+import { canonicalField, type SESSIONS } from '../language/words.ts';
 import { findPattern } from '../patterns/registry.ts';
 import type { PlanBuilder } from './builder.ts';
 import type { Frame, Slot } from './plan.ts';
 
 type V = Concrete<Value>;
 type B = Concrete<Condition>;
-
-/** Two names of the same price: one column. */
-const FIELD_ALIASES: Readonly<Record<string, 'hl2' | 'hlc3'>> = { median: 'hl2', typical: 'hlc3' };
 
 /**
  * Compiles stateless expressions. `ambient` is the frame of nodes that name no timeframe: the base, or that of the enclosing node whose
@@ -59,7 +57,7 @@ export class ExpressionCompiler {
       case 'const':
         return builder.constant(node.value);
       case 'market': {
-        const field = FIELD_ALIASES[node.field] ?? node.field;
+        const field = canonicalField(node.field);
         return builder.shift(builder.value({ op: 'field', field }, [], placed(node, ambient)), node.offset ?? 0);
       }
       case 'series':
@@ -283,12 +281,12 @@ export class ExpressionCompiler {
 const BAR_INPUTS: ReadonlySet<InputName> = new Set(['open', 'high', 'low', 'close', 'volume', 'time']);
 
 /** Session hours (semantics §1.9). */
-export const SESSION_WINDOWS = {
+const SESSION_WINDOWS = {
   tokyo: { timezone: 'Asia/Tokyo', between: { from: '09:00', to: '18:00' } },
   london: { timezone: 'Europe/London', between: { from: '08:00', to: '17:00' } },
   new_york: { timezone: 'America/New_York', between: { from: '08:00', to: '17:00' } },
   us_equities: { timezone: 'America/New_York', between: { from: '09:30', to: '16:00' } },
-} as const;
+} as const satisfies Record<(typeof SESSIONS)[number], object>;
 
 function placed(
   node: { readonly timeframe?: Frame['timeframe']; readonly instrument?: { readonly symbol: string } },
@@ -305,7 +303,7 @@ function outputIndex(definition: IndicatorDefinition, output: string | undefined
 }
 
 /** `sma(length=10)`: args in the order of the registry. */
-export const callText = (definition: IndicatorDefinition, args: Args): string =>
+const callText = (definition: IndicatorDefinition, args: Args): string =>
   `${definition.id}(${definition.args.map(({ name }) => `${name}=${args[name]}`).join(' ')})`;
 
 /** Only what decides: ids and labels do not make a window another one. */

@@ -1,5 +1,5 @@
 // Expressions as a person would write them: rule texts, samples and explain.
-import type { Node } from './children.ts';
+import type { Node } from './stateReaders.ts';
 
 const MAX_TEXT = 160;
 const COMPARE_SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=', eq: '=', neq: '≠' } as const;

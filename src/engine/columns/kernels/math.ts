@@ -10,7 +10,7 @@ const roundHalfAway = (value: number): number => Math.sign(value) * Math.round(M
 interface MathRule {
   readonly minArgs: number;
   readonly maxArgs: number;
-  apply(args: readonly number[]): number;
+  readonly apply: (args: readonly number[]) => number;
 }
 
 /** The number of args of each operation and its value on single numbers; NaN in gives NaN out, and so does every undefined result. */
