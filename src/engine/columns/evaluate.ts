@@ -1,4 +1,7 @@
 // Evaluation: the steps of a plan over the columns of a market, each once, in dependency order.
+import { zscore } from '../indicators/extra/statistics.ts';
+import { rollingMax, rollingMin } from '../indicators/extremes.ts';
+import { percentileRank } from '../indicators/ranks.ts';
 import { rollingMean, rollingSum, rollingVariance } from '../indicators/sums.ts';
 import type { ConditionStep, Frame, Plan, Slot, Step, ValueOperation, ValueStep } from '../plan/plan.ts';
 import { alignRows } from './align.ts';
@@ -9,7 +12,7 @@ import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } fro
 import { invert, trimUnknown } from './kernels/compare.ts';
 import { and, or, rollingWindow, sequence, stateMachine, withinRows } from './kernels/logic.ts';
 import { applyMath } from './kernels/math.ts';
-import { rollingExtreme, rollingPercentileRank, rollingQuantile, rollingSlope } from './kernels/rolling.ts';
+import { rollingQuantile, rollingRowsAgo, rollingSlope } from './kernels/rolling.ts';
 import { timeField, timeWindow, type TimeField } from './kernels/time.ts';
 import type { ColumnStore } from './store.ts';
 import { localTimes } from './zones.ts';
@@ -316,7 +319,7 @@ function overPresent(
   return outputs.map(inspectMade);
 }
 
-/** One rolling operation over present values; rows before the period is full are left as they are. */
+/** One rolling operation over present values; rows before the window is full are left as they are. What an indicator of that id means, it means. */
 export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: Float64Array, out: Float64Array): void {
   const { period } = step;
   switch (step.rolling) {
@@ -330,28 +333,22 @@ export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: 
       rollingVariance(source, 0, period, out);
       for (let row = 0; row < out.length; row++) out[row] = Math.sqrt(out[row]);
       return;
-    case 'zscore': {
-      const mean = new Float64Array(source.length).fill(NaN);
-      rollingMean(source, 0, period, mean);
-      rollingVariance(source, 0, period, out);
-      for (let row = 0; row < out.length; row++)
-        out[row] = out[row] > 0 ? (source[row] - mean[row]) / Math.sqrt(out[row]) : NaN;
-      return;
-    }
+    case 'zscore':
+      return zscore.compute([source], { length: period, ddof: 1 }, [out]);
+    case 'percentile_rank':
+      return percentileRank.compute([source], { length: period }, [out]);
     case 'max':
-      return rollingExtreme(source, period, 1, out, null);
+      return rollingMax(source, 0, period, out);
     case 'min':
-      return rollingExtreme(source, period, -1, out, null);
+      return rollingMin(source, 0, period, out);
     case 'argmax':
-      return rollingExtreme(source, period, 1, null, out);
+      return rollingRowsAgo(source, period, 'max', out);
     case 'argmin':
-      return rollingExtreme(source, period, -1, null, out);
+      return rollingRowsAgo(source, period, 'min', out);
     case 'median':
       return rollingQuantile(source, period, 0.5, out);
     case 'quantile':
       return rollingQuantile(source, period, step.quantile, out);
-    case 'percentile_rank':
-      return rollingPercentileRank(source, period, out);
     case 'slope':
       return rollingSlope(source, period, out);
   }

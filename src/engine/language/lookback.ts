@@ -1,4 +1,5 @@
 // Lookback: how many base bars an expression needs before its first value, on an unbroken market (semantics §1.2).
+import { windowOf } from '../columns/kernels/rolling.ts';
 import { TIMEFRAME_MS, type StoredTimeframe } from '../columns/bars.ts';
 import type { Args, IndicatorDefinition } from '../indicators/definition.ts';
 import { findIndicator } from '../indicators/registry.ts';
@@ -127,7 +128,7 @@ class Lookbacks {
         return { timeframe: own, bars: this.#most(sources, own) + extra };
       }
       case 'rolling':
-        return this.#shared([node.source], context, node.period - 1 + (node.offset ?? 0));
+        return this.#shared([node.source], context, windowOf(node.op, node.period) - 1 + (node.offset ?? 0));
       case 'math':
         return this.#shared(node.args, context, 0);
       default:

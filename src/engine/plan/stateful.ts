@@ -4,6 +4,7 @@ import { compareNumbers } from '../columns/conditions.ts';
 import { rollingKernel, type EvaluatedPlan } from '../columns/evaluate.ts';
 import { countAnswer, nextSetRow } from '../columns/kernels/logic.ts';
 import { mathOf } from '../columns/kernels/math.ts';
+import { windowOf } from '../columns/kernels/rolling.ts';
 import { STATE_FIELDS, type Concrete, type Condition, type Value } from '../language/ast.ts';
 import type { StatefulCondition, StatefulValue, StateMemory, StateView } from '../simulate/program.ts';
 import type { PlannedCondition, StatefulExpression } from './plan.ts';
@@ -281,21 +282,22 @@ class Binder {
     const source = this.value(node.source);
     const { period, op } = node;
     const step = { op: 'rolling', rolling: op, period, quantile: node.quantile ?? 0.5 } as const;
+    const size = windowOf(op, period);
     const slotOf = this.#remember(
-      () => new Ring(period),
+      () => new Ring(size),
       (ring, row, state, all) => {
         const value = source(row, state, all);
         if (value === value) ring.push(value);
       },
     );
-    const out = new Float64Array(period);
+    const out = new Float64Array(size);
     return (row, state, memory) => {
       const ring = slotOf(memory);
       const current = source(row, state, memory);
       if (current !== current || !ring.isFull) return NaN;
       out.fill(NaN);
       rollingKernel(step, ring.toArray(), out);
-      return out[period - 1];
+      return out[size - 1];
     };
   }
 

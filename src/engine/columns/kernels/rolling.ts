@@ -1,34 +1,16 @@
-// Rolling windows over dense columns: the `rolling` operations that are not sums (those are the indicators' own, summed exactly).
+// Rolling windows over dense columns: the `rolling` operations that no indicator has (sums, extremes, ranks and scores are the indicators' own).
+import { rollingMaxIndex, rollingMinIndex } from '../../indicators/extremes.ts';
+import type { RollingValue } from '../../language/ast.ts';
 
-/**
- * The greatest (sign 1) or least (sign -1) of the last `period` values, and where: `at` takes how many rows ago, the latest of equals.
- * A monotonic queue: each value is pushed and popped once (Lemire 2006, "Streaming maximum-minimum filter").
- */
-export function rollingExtreme(
-  values: Float64Array,
-  period: number,
-  sign: 1 | -1,
-  out: Float64Array | null,
-  at: Float64Array | null,
-): void {
-  const n = values.length;
-  const queue = new Int32Array(Math.min(period, n) + 1);
-  const size = queue.length;
-  let head = 0;
-  let count = 0;
-  for (let row = 0; row < n; row++) {
-    const value = sign * values[row];
-    while (count > 0 && sign * values[queue[(head + count - 1) % size]] <= value) count--;
-    queue[(head + count) % size] = row;
-    count++;
-    if (queue[head] <= row - period) {
-      head = (head + 1) % size;
-      count--;
-    }
-    if (row < period - 1) continue;
-    if (out) out[row] = values[queue[head]];
-    if (at) at[row] = row - queue[head];
-  }
+/** Values that a rolling operation reads, the current one included: percentile_rank ranks it among `period` others, as the indicator does. */
+export const windowOf = (op: RollingValue['op'], period: number): number =>
+  op === 'percentile_rank' ? period + 1 : period;
+
+/** How many rows ago the highest (lowest) of the last `period` values was, the latest of equals. */
+export function rollingRowsAgo(values: Float64Array, period: number, of: 'max' | 'min', out: Float64Array): void {
+  if (of === 'max') rollingMaxIndex(values, 0, period, out);
+  else rollingMinIndex(values, 0, period, out);
+  for (let row = period - 1; row < out.length; row++) out[row] = row - out[row];
 }
 
 /** Rows of the window kept in ascending order by insertion: O(period) a row, cheap for the periods people use. */
@@ -74,15 +56,6 @@ export function rollingQuantile(values: Float64Array, period: number, fraction: 
     if (row < period - 1) continue;
     const low = window.sorted[below];
     out[row] = low + (window.sorted[above] - low) * (rank - below);
-  }
-}
-
-/** How many percent of the last `period` values, this one included, are at most this one (pandas' rolling rank, method max). */
-export function rollingPercentileRank(values: Float64Array, period: number, out: Float64Array): void {
-  for (let row = period - 1; row < values.length; row++) {
-    let atMost = 0;
-    for (let before = row - period + 1; before <= row; before++) atMost += values[before] <= values[row] ? 1 : 0;
-    out[row] = (100 * atMost) / period;
   }
 }
 
