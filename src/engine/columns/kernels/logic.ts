@@ -64,22 +64,22 @@ export function delay(column: ConditionColumn, by: number, rows: number): Condit
   };
 }
 
-/** True on any of the last `window` rows, this one included; Kleene over unknowns, the rows before the first count as false. */
+/** True on any of the last `window` rows, this one included; Kleene over unknowns, and the rows before the first are unknown. */
 export function withinRows(column: ConditionColumn, window: number, rows: number): ConditionColumn {
-  const isTrue = dilate(column.isTrue, window, rows);
-  const isUnknown = dilate(column.isUnknown, window, rows);
+  const isTrue = dilate(column.isTrue, window, rows, 0);
+  const isUnknown = dilate(column.isUnknown, window, rows, 1);
   for (let w = 0; w < isUnknown.length; w++) isUnknown[w] &= ~isTrue[w];
   return { isTrue, isUnknown: trimUnknown(isUnknown) };
 }
 
 /** Ors the words with themselves delayed by 1, 2, 4 … rows: a window of w rows in log2(w) passes. */
-function dilate(words: Uint32Array, window: number, rows: number): Uint32Array {
+function dilate(words: Uint32Array, window: number, rows: number, before: 0 | 1): Uint32Array {
   let covered = 1;
   let out = new Uint32Array(wordCount(rows));
   out.set(words);
   while (covered < window) {
     const step = Math.min(covered, window - covered);
-    const delayed = delayBits(out, step, rows, 0);
+    const delayed = delayBits(out, step, rows, before);
     const next = new Uint32Array(out.length);
     for (let w = 0; w < out.length; w++) next[w] = out[w] | delayed[w];
     out = next;

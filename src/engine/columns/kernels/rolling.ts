@@ -60,8 +60,8 @@ export function rollingQuantile(values: Float64Array, period: number, fraction: 
 }
 
 /**
- * Slope a row of the least-squares line through the last `period` values; missing for a period of 1. Summed anew a row from the middle of
- * the window, so that a straight line gives its slope without the cancellation of running sums.
+ * Slope a row of the least-squares line through the last `period` values; missing for a period of 1. Summed anew a row over the differences
+ * of values equally far from the middle: a flat window has slope 0 to the last bit, and no running sum cancels.
  */
 export function rollingSlope(values: Float64Array, period: number, out: Float64Array): void {
   const middle = (period - 1) / 2;
@@ -69,7 +69,8 @@ export function rollingSlope(values: Float64Array, period: number, out: Float64A
   for (let row = period - 1; row < values.length; row++) {
     const first = row - period + 1;
     let moment = 0;
-    for (let index = 0; index < period; index++) moment += (index - middle) * values[first + index];
+    for (let index = 0; index < middle; index++)
+      moment += (middle - index) * (values[row - index] - values[first + index]);
     out[row] = moment / spread;
   }
 }
