@@ -3,6 +3,7 @@ import { Bench } from 'tinybench';
 import type { Bars } from '../src/engine/columns/bars.ts';
 import type { RiskRules, SimulationInput } from '../src/engine/simulate/program.ts';
 import { simulate } from '../src/engine/simulate/simulate.ts';
+import { measure, printMeasures } from './measure.ts';
 import { seededRandom } from '../test/support/scale.ts';
 import {
   barsFrom,
@@ -88,15 +89,9 @@ export function fillCases(count = BARS): Record<string, SimulationInput> {
 
 export function suite(count = BARS): Bench {
   const bench = new Bench({ iterations: 20, warmupIterations: 5, time: 0, warmupTime: 0 });
-  for (const [name, input] of Object.entries(fillCases(count))) bench.add(name, () => void simulate(input));
+  for (const [name, input] of Object.entries(fillCases(count)))
+    bench.add(`${name.replace(': ', '/')}/${count}`, () => void simulate(input));
   return bench;
 }
 
-if (import.meta.main) {
-  const bench = suite();
-  await bench.run();
-  for (const { name, result } of bench.tasks) {
-    const best = 'latency' in result ? result.latency.min : NaN;
-    console.log(`${name}: ${((best * 1e6) / BARS).toFixed(2)} ns/bar`);
-  }
-}
+if (import.meta.main) printMeasures(await measure(suite()));

@@ -2,6 +2,7 @@
 import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
+import { measure, printMeasures } from './measure.ts';
 import { argsOf } from '../test/support/indicators.ts';
 import { seededRandom } from '../test/support/scale.ts';
 
@@ -62,13 +63,4 @@ function add(bench: Bench, indicator: IndicatorDefinition, args: Args, columns: 
   bench.add(`indicator/${indicator.id}/${count}`, () => indicator.compute(inputs, args, outputs));
 }
 
-if (import.meta.main) {
-  const bench = suite({ all: process.argv.includes('--all') });
-  await bench.run();
-  for (const task of bench.tasks) {
-    const count = Number(task.name.split('/').at(-1));
-    const { result } = task;
-    if (result.state !== 'completed') throw new Error(`${task.name} did not complete: ${result.state}`);
-    console.log(`${task.name.padEnd(36)} ${((result.latency.min * 1e6) / count).toFixed(2)} ns/bar`);
-  }
-}
+if (import.meta.main) printMeasures(await measure(suite({ all: process.argv.includes('--all') })));

@@ -1,6 +1,7 @@
 // Candlestick patterns: ns a bar of the lightest, the heaviest, one with a memory, and all 61 in turn.
 import { Bench } from 'tinybench';
 import { findPattern, PATTERNS, type PatternDefinition } from '../src/engine/patterns/registry.ts';
+import { measure, printMeasures } from './measure.ts';
 import { jaggedBars } from '../test/engine/patterns/jagged.ts';
 
 const BARS = 1_000_000;
@@ -12,16 +13,9 @@ export function suite(count = BARS): Bench {
   const out = new Float64Array(count);
   const run = (pattern: PatternDefinition): void => pattern.compute(...bars, {}, out);
   const bench = new Bench({ iterations: 10, warmupIterations: 3, time: 0, warmupTime: 0 });
-  for (const id of ALONE) bench.add(`patterns: ${id}`, () => run(findPattern(id)!));
-  bench.add('patterns: all 61', () => PATTERNS.forEach(run), { async: false });
+  for (const id of ALONE) bench.add(`patterns/${id}/${count}`, () => run(findPattern(id)!));
+  bench.add(`patterns/all 61/${count}`, () => PATTERNS.forEach(run), { async: false });
   return bench;
 }
 
-if (import.meta.main) {
-  const bench = suite();
-  await bench.run();
-  for (const { name, result } of bench.tasks) {
-    const best = 'latency' in result ? result.latency.min : NaN;
-    console.log(`${name}: ${((best * 1e6) / BARS).toFixed(2)} ns/bar`);
-  }
-}
+if (import.meta.main) printMeasures(await measure(suite()));

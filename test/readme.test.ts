@@ -86,6 +86,14 @@ test('every document the README points to exists', () => {
   expect(pointed.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
+test('bench/README.md lists the suites that npm run bench knows, and each is a file', () => {
+  const [, list] = read('bench/run.ts').match(/SUITES = \[(.*?)\]/s)!;
+  const suites = [...list.matchAll(/'(\w+)'/g)].map(([, name]) => name);
+  const listed = [...read('bench/README.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  expect(listed).toEqual(suites);
+  expect(suites.filter((name) => !existsSync(join(ROOT, 'bench', `${name}.ts`)))).toEqual([]);
+});
+
 describe('docs/language.md', () => {
   const text = read('docs/language.md');
   const named = new Set([...text.matchAll(/[a-z]\w*/g)].map(([word]) => word));

@@ -1,0 +1,34 @@
+// From a payload to a plan: what a check costs, what preparing and compiling cost. Nanoseconds a call; bars do not come into it.
+import { Bench } from 'tinybench';
+import { checkStrategy } from '../src/engine/language/check.ts';
+import { prepareStrategy } from '../src/engine/language/prepare.ts';
+import { compilePlan } from '../src/engine/plan/compile.ts';
+import { resolveConfig } from '../src/engine/simulate/config.ts';
+import { PAYLOADS, taskOf } from './crossing.ts';
+import { measure, printMeasures, type Unit } from './measure.ts';
+import { SYMBOL } from './walk.ts';
+
+export const UNIT: Unit = 'call';
+
+export function suite(): Bench {
+  const bench = new Bench({ time: 300, warmupTime: 200 });
+  for (const [name, strategyAst] of Object.entries(PAYLOADS)) {
+    const { strategyAst: checked, settings, config: given } = taskOf(name);
+    const config = resolveConfig(given);
+    const { timeframe } = config;
+    const prepare = () => {
+      const prepared = prepareStrategy(checked, settings, config, { timeframe });
+      if (!prepared.ok) throw new Error(`${name} cannot be prepared.`);
+      return prepared.strategy;
+    };
+    const strategy = prepare();
+    bench.add(`compile/check: ${name}/1`, () => checkStrategy({ strategyAst, settings: {} }));
+    bench.add(`compile/prepare: ${name}/1`, prepare);
+    bench.add(`compile/plan: ${name}/1`, () =>
+      compilePlan(strategy, { symbol: SYMBOL, timeframe }, { slippageAtrPeriod: null, keepRules: true }),
+    );
+  }
+  return bench;
+}
+
+if (import.meta.main) printMeasures(await measure(suite(), UNIT));

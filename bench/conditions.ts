@@ -1,0 +1,31 @@
+// Conditions: comparing columns into words of bits, and three-valued logic on those words.
+import { Bench } from 'tinybench';
+import { inspect } from '../src/engine/columns/column.ts';
+import { compareColumns, crossColumns } from '../src/engine/columns/conditions.ts';
+import { and, or, rollingWindow, withinRows } from '../src/engine/columns/kernels/logic.ts';
+import { wordCount, type ConditionColumn } from '../src/engine/columns/column.ts';
+import { seededRandom } from '../test/support/scale.ts';
+import { measure, printMeasures } from './measure.ts';
+
+const COUNT = 1_000_000;
+
+export function suite(count = COUNT): Bench {
+  const random = seededRandom(5);
+  const column = () => inspect(Float64Array.from({ length: count }, random));
+  const [left, right] = [column(), column()];
+  const words = () => new Uint32Array(wordCount(count));
+  const compared = (number: number): ConditionColumn => compareColumns('gt', left, number, 0, count, words());
+  const conditions = [compared(0.2), compared(0.5), compareColumns('lt', left, right, 0, count, words())];
+  const bench = new Bench({ iterations: 30, warmupIterations: 10, time: 0, warmupTime: 0 });
+  bench.add(`conditions/compare two columns/${count}`, () => compareColumns('gt', left, right, 0, count, words()));
+  bench.add(`conditions/compare with a number/${count}`, () => compareColumns('gt', left, 0.5, 0, count, words()));
+  bench.add(`conditions/within a tolerance/${count}`, () => compareColumns('eq', left, right, 0.1, count, words()));
+  bench.add(`conditions/cross_up/${count}`, () => crossColumns('up', left, right, count, words()));
+  bench.add(`conditions/all of three/${count}`, () => and(conditions, words()));
+  bench.add(`conditions/any of three/${count}`, () => or(conditions, words()));
+  bench.add(`conditions/within 5 bars/${count}`, () => withinRows(conditions[1], 5, count));
+  bench.add(`conditions/count_gt 3 of 10/${count}`, () => rollingWindow(conditions[1], 10, 'count_gt', 3, count));
+  return bench;
+}
+
+if (import.meta.main) printMeasures(await measure(suite()));

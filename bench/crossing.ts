@@ -1,0 +1,77 @@
+// The strategies that the suites compile, evaluate and run: a crossing of averages, and one with more to evaluate.
+import type { BacktestConfig } from '../src/engine/simulate/config.ts';
+import type { BacktestTask } from '../src/engine/pool/messages.ts';
+import { checkStrategy } from '../src/engine/language/check.ts';
+import { SYMBOL } from './walk.ts';
+
+const sma = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } });
+const cross = (op: 'cross_up' | 'cross_down') => ({ kind: 'cross', op, left: sma(10), right: sma(30) });
+const rsi = { kind: 'indicator', indicator: 'rsi', args: { length: 14 } };
+const close = { kind: 'market', field: 'close' };
+const number = (value: number) => ({ kind: 'const', value });
+const action = { side: 'long', sizing: { mode: 'percent_equity', value: 100 } };
+
+const strategyOf = (entry: object, exit: object, more: object = {}): object => ({
+  protocol: 'svc.strategy',
+  version: 1,
+  strategy: {
+    kind: 'strategy',
+    entry: { kind: 'entry', action, ...entry },
+    exits: [{ kind: 'exit', when: exit }],
+    ...more,
+  },
+});
+
+/** By name, as an author would send them. */
+export const PAYLOADS: Readonly<Record<string, object>> = {
+  'SMA 10 30': strategyOf({ trigger: cross('cross_up') }, cross('cross_down')),
+  'EMA RSI ADX pattern, stop, target, trailing': strategyOf(
+    {
+      trigger: {
+        kind: 'cross',
+        op: 'cross_up',
+        left: close,
+        right: { kind: 'indicator', indicator: 'ema', args: { length: 20 } },
+      },
+      filters: [
+        { kind: 'compare', op: 'lt', left: rsi, right: number(70) },
+        {
+          kind: 'compare',
+          op: 'gt',
+          left: { kind: 'indicator', indicator: 'adx', args: { length: 14 } },
+          right: number(15),
+        },
+        { kind: 'not', item: { kind: 'pattern', name: 'engulfing', side: 'bearish', within: 3 } },
+      ],
+    },
+    { kind: 'compare', op: 'gt', left: rsi, right: number(80) },
+    {
+      risk: {
+        stopLoss: { mode: 'percent', value: 2 },
+        takeProfits: [{ triggerPercent: 4, closePercent: 100 }],
+        trailingStop: { distancePercent: 1.5 },
+      },
+    },
+  ),
+};
+
+const CONFIG: BacktestConfig = {
+  timeframe: '1h',
+  signalInstrument: { symbol: SYMBOL },
+  initialBalance: 10_000,
+  execution: {
+    feeModel: {
+      kind: 'tiered_maker_taker',
+      tiers: [{ minCumulativeNotional: 0, makerRate: 0.0001, takerRate: 0.0001 }],
+    },
+    slippage: { kind: 'fixed', unit: 'bps', value: 1 },
+  },
+};
+
+/** @throws Error when the payload is invalid: then the bench is. */
+export function taskOf(name: string): BacktestTask {
+  const { compiled, issues } = checkStrategy({ strategyAst: PAYLOADS[name], settings: {} });
+  if (compiled === null) throw new Error(`${name}: ${JSON.stringify(issues)}`);
+  const { strategyAst, strategyHash } = compiled;
+  return { id: name, strategyAst, settings: {}, config: CONFIG, strategyHash };
+}

@@ -1,0 +1,38 @@
+// The pool: what it costs to send runs to threads and to get their outcomes back. Nanoseconds a run.
+import { Bench } from 'tinybench';
+import type { Snapshot } from '../src/engine/columns/arrow.ts';
+import type { PoolRun } from '../src/engine/pool/messages.ts';
+import { createPool, type Pool } from '../src/engine/pool/pool.ts';
+import { STAND_IN_RUNNER, dailySnapshot, poolRun } from '../test/support/runs.ts';
+import { taskOf } from './crossing.ts';
+import { measure, printMeasures, type Unit } from './measure.ts';
+import { walkSnapshot } from './walk.ts';
+
+export const UNIT: Unit = 'run';
+const THREADS = 2;
+const BATCH = 50;
+
+/** Dispatch alone (a runner that adds up the closes of one bar), and the whole engine on 2,000 bars. */
+export async function suite(): Promise<Bench> {
+  const idle = createPool({ threads: THREADS, runner: STAND_IN_RUNNER });
+  const engine = createPool({ threads: THREADS });
+  const oneBar = [dailySnapshot(1)];
+  const walk = [walkSnapshot(2_000)];
+  const task = taskOf('SMA 10 30');
+  const dispatched = Array.from({ length: BATCH }, () => poolRun());
+  const runs = Array.from({ length: BATCH }, () => ({ task, snapshots: [0] }));
+  const run = (pool: Pool, snapshots: Snapshot[], batch: readonly PoolRun[]) =>
+    pool.run({ snapshots, runs: batch }).outcomes;
+  await Promise.all(Array.from({ length: THREADS * 2 }, () => run(engine, walk, runs)));
+  const bench = new Bench({ iterations: 30, warmupIterations: 5, time: 0, warmupTime: 0 });
+  bench.add('pool/one run a message, nothing to do/1', () => run(idle, oneBar, dispatched.slice(0, 1)));
+  bench.add(`pool/a batch, nothing to do/${BATCH}`, () => run(idle, oneBar, dispatched));
+  bench.add(`pool/a batch of backtests on 2,000 bars, one thread/${BATCH}`, () => run(engine, walk, runs));
+  bench.addEventListener('complete', () => {
+    void idle[Symbol.asyncDispose]();
+    void engine[Symbol.asyncDispose]();
+  });
+  return bench;
+}
+
+if (import.meta.main) printMeasures(await measure(await suite(), UNIT));

@@ -1,0 +1,30 @@
+// A random walk as a market: the same bars for every suite that needs a whole one.
+import type { Market } from '../src/engine/columns/bars.ts';
+import { createMarket } from '../src/engine/columns/market.ts';
+import type { Snapshot } from '../src/engine/columns/arrow.ts';
+import { makeSnapshot } from '../src/market/snapshotFiles.ts';
+import { seededRandom } from '../test/support/scale.ts';
+import { INSTRUMENT } from '../test/support/runs.ts';
+
+const HOUR_MS = 3_600_000;
+export const SYMBOL = INSTRUMENT.symbol;
+
+/** Hourly bars from 1900 on, about 0.6 % a bar, which never touch zero. */
+export function walkSnapshot(count: number): Snapshot {
+  const random = seededRandom(23);
+  const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));
+  let price = 100;
+  for (let row = 0; row < count; row++) {
+    time[row] = Date.UTC(1900, 0, 1) + row * HOUR_MS;
+    open[row] = price;
+    price *= 1 + (random() - 0.5) * 0.012;
+    close[row] = price;
+    high[row] = Math.max(open[row], price) * (1 + random() * 0.003);
+    low[row] = Math.min(open[row], price) * (1 - random() * 0.003);
+    volume[row] = random() * 1000;
+  }
+  const columns = { time, open, high, low, close, volume, series: new Map<string, Float64Array>() };
+  return makeSnapshot(columns, { symbol: SYMBOL, timeframe: '1h', instrument: INSTRUMENT });
+}
+
+export const walkMarket = (count: number): Market => createMarket([walkSnapshot(count)], SYMBOL, '1h');
