@@ -109,7 +109,20 @@ export function environmentOf(config: Config, databaseUrl: string): NodeJS.Proce
   return { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: config.dataDir };
 }
 
+/** The environment of a process that works in a folder of its own on the embedded database, whatever is set here; only errors are logged. */
+export function isolatedEnvironment(dataDir: string): NodeJS.ProcessEnv {
+  return { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, LOG_LEVEL: process.env.LOG_LEVEL || 'error' };
+}
+
 /** The environment of a database server: where programs are found, and no locale that could colour its messages. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
+}
+
+/** The environment of a child process: this one's with `values` set, and `defaults` where it says nothing. */
+export function environmentWith(
+  values: Readonly<Record<string, string>>,
+  defaults: Readonly<Record<string, string>> = {},
+): NodeJS.ProcessEnv {
+  return { ...defaults, ...process.env, ...values };
 }

@@ -31,7 +31,8 @@ async function run(options: WorkerOptions): Promise<void> {
     await startWorker({ url: database.url, threads, snapshots: (sql) => openCatalogue(sql, config.dataDir) }, log),
   );
   if (options.json) printJson({ event: 'ready', workerId: worker.id, threads });
-  else printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
+  // A supervised worker speaks through its log; the line is for whoever started one by hand.
+  else if (!process.connected) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
   await runUntilStopped(lifetime, stack, log, [worker.failed]);
 }
 
