@@ -118,11 +118,3 @@ export function isolatedEnvironment(dataDir: string): NodeJS.ProcessEnv {
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
 }
-
-/** The environment of a child process: this one's with `values` set, and `defaults` where it says nothing. */
-export function environmentWith(
-  values: Readonly<Record<string, string>>,
-  defaults: Readonly<Record<string, string>> = {},
-): NodeJS.ProcessEnv {
-  return { ...defaults, ...process.env, ...values };
-}

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { resolveTalibArgs } from '../../src/engine/indicators/arguments.ts';
 import { findTalib, INDICATORS } from '../../src/engine/indicators/registry.ts';
 import { computeIndicator } from '../support/indicators.ts';
+import { withArtificialInputs } from '../support/talibGolden.ts';
 import { largestDifference, toleranceOf } from '../support/tolerances.ts';
 import { readOracle } from './shared.ts';
 
@@ -75,15 +76,5 @@ function expectEqual(one: Case, columns: ReadonlyMap<string, Float64Array>): voi
 
 function derivedColumns(bars: Oracle['bars']): ReadonlyMap<string, Float64Array> {
   const columns = new Map(Object.entries(bars).map(([name, values]) => [name, Float64Array.from(values)]));
-  const close = columns.get('close')!;
-  const top = close.reduce((best, value) => Math.max(best, value));
-  columns.set(
-    'scaled',
-    close.map((value) => value / top),
-  );
-  columns.set(
-    'periods',
-    close.map((_, row) => 2 + (row % 29)),
-  );
-  return columns;
+  return withArtificialInputs(columns);
 }

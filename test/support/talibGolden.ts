@@ -41,6 +41,11 @@ export function goldenColumns(name: string): ReadonlyMap<string, Float64Array> {
       .slice(1)
       .map((column, at) => [column.trim(), Float64Array.from(rows, (cells) => Number(cells[at + 1]))]),
   );
+  return withArtificialInputs(columns);
+}
+
+/** Inputs that bars do not have: `scaled` (close over its highest, so that asin and the like are defined) and `periods` (2 to 30, for MAVP). */
+export function withArtificialInputs(columns: Map<string, Float64Array>): ReadonlyMap<string, Float64Array> {
   const close = columns.get('close')!;
   const top = close.reduce((best, value) => Math.max(best, value));
   columns.set(
