@@ -1,0 +1,32 @@
+// Frames: the series an expression runs on, and what of another series is known at a bar's close.
+import { TIMEFRAME_MS, type Bars } from '../../../src/engine/columns/bars.ts';
+
+export const closeTime = (bars: Bars, row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];
+
+/**
+ * The row of `from` that a bar of `to` may see at its close, -1 for none (semantics §1.6): of the same instrument the last bar closed by
+ * then; of another (§1.7) the bar closing exactly then, or on a coarser timeframe the one whose bucket ended last.
+ */
+export function visibleRow(to: Bars, row: number, from: Bars): number {
+  const now = closeTime(to, row);
+  let found = -1;
+  for (let candidate = 0; candidate < from.length; candidate++) {
+    if (closeTime(from, candidate) + (from.overhangMs ?? 0) <= now) found = candidate;
+    else break;
+  }
+  if (found < 0 || from.symbol === to.symbol) return found;
+  const age = now - closeTime(from, found);
+  if (from.timeframe === to.timeframe) return age === 0 ? found : -1;
+  return age < TIMEFRAME_MS[from.timeframe] ? found : -1;
+}
+
+const alignments = new WeakMap<Bars, WeakMap<Bars, number[]>>();
+
+export function visibleRows(to: Bars, from: Bars): readonly number[] {
+  const known = alignments.get(to) ?? new WeakMap<Bars, number[]>();
+  alignments.set(to, known);
+  let rows = known.get(from);
+  if (rows === undefined)
+    known.set(from, (rows = Array.from({ length: to.length }, (_, row) => visibleRow(to, row, from))));
+  return rows;
+}
