@@ -117,9 +117,9 @@ function reportOf(
   const band = simulateBand(parts.input, simulation);
   if (band === null) return failure('CANCELLED', '', 'The run was stopped.');
   const report: ReportInput = { ...parts, simulation, band };
-  const summary = summarise(report);
+  const { summary, json } = summarise(report);
   const trades = tradeRows(report);
-  return { ok: true, report, summary, trades, resultHash: resultHash(summary, trades) };
+  return { ok: true, report, summary, trades, resultHash: resultHash(json, trades) };
 }
 
 interface EvaluationRows {

@@ -17,7 +17,32 @@ export interface DataQuality {
   readonly fineTimeframe: string | null;
 }
 
+type Counted = Pick<DataQuality, 'gaps' | 'longestGapBars' | 'zeroVolumeBars' | 'flatBars'> & {
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Of the range asked for last: runs of a batch share it, and bars are never written to. */
+const counted = new WeakMap<Bars, Counted>();
+
 export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
+  let counts = counted.get(bars);
+  if (counts === undefined || counts.start !== start || counts.end !== end)
+    counted.set(bars, (counts = countFlaws(bars, start, end)));
+  const { gaps, longestGapBars, zeroVolumeBars, flatBars } = counts;
+  return {
+    bars: end - start,
+    gaps,
+    longestGapBars,
+    zeroVolumeBars,
+    flatBars,
+    partialBars: bars.partialBars,
+    isResampled: bars.isResampled,
+    fineTimeframe: fine?.timeframe ?? null,
+  };
+}
+
+function countFlaws(bars: Bars, start: number, end: number): Counted {
   const step = TIMEFRAME_MS[bars.timeframe];
   const { time, open, high, low, close, volume } = bars;
   let [gaps, longest, zeroVolumeBars, flatBars] = [0, 0, 0, 0];
@@ -29,14 +54,5 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
     zeroVolumeBars += volume[row] === 0 ? 1 : 0;
     flatBars += high[row] === low[row] && open[row] === close[row] ? 1 : 0;
   }
-  return {
-    bars: end - start,
-    gaps,
-    longestGapBars: longest,
-    zeroVolumeBars,
-    flatBars,
-    partialBars: bars.partialBars,
-    isResampled: bars.isResampled,
-    fineTimeframe: fine?.timeframe ?? null,
-  };
+  return { start, end, gaps, longestGapBars: longest, zeroVolumeBars, flatBars };
 }

@@ -24,6 +24,8 @@ const FEW_POSITIONS = 30;
 export interface DiagnosisFacts {
   readonly report: ReportInput;
   readonly bits: readonly RuleBits[];
+  /** Of every conjunct, see `soleBlockers`. */
+  readonly blockers: ReadonlyMap<RuleBits, Uint32Array>;
   readonly stats: readonly RuleStats[];
   readonly funnel: Funnel;
   readonly positions: PositionStatistics;

@@ -17,37 +17,51 @@ export interface DrawdownStatistics {
   readonly equityPeak: number;
 }
 
+/**
+ * Between two peaks only a new low can deepen a fall, since 1 - value/peak never grows with value: the other bars cost two comparisons.
+ */
 export function drawdownStatistics(equity: Float64Array, initialBalance: number): DrawdownStatistics {
   let peak = initialBalance;
   let peakIndex = -1;
+  let lowest = initialBalance;
   let depth = 0;
   let depthSum = 0;
   let episodes = 0;
   let underwaterBars = 0;
   let longest = 0;
   let money = 0;
-  let deepest = { depth: 0, peakIndex: -1, troughIndex: -1, recoveredIndex: -1 };
+  const deepest = { depth: 0, peakIndex: -1, troughIndex: -1, recoveredIndex: -1 };
   for (let index = 0; index < equity.length; index++) {
     const value = equity[index];
     if (value >= peak) {
       if (depth > 0) {
         depthSum += depth;
         episodes++;
-        if (deepest.peakIndex === peakIndex && deepest.recoveredIndex < 0)
-          deepest = { ...deepest, recoveredIndex: index };
+        if (deepest.peakIndex === peakIndex && deepest.recoveredIndex < 0) deepest.recoveredIndex = index;
       }
+      const below = index - peakIndex - 1;
+      underwaterBars += below;
+      if (below > longest) longest = below;
       peak = value;
+      lowest = value;
       peakIndex = index;
       depth = 0;
-      continue;
+    } else if (value < lowest) {
+      lowest = value;
+      if (peak - value > money) money = peak - value;
+      const fall = 1 - value / peak;
+      if (fall > depth) depth = fall;
+      if (fall > deepest.depth) {
+        deepest.depth = fall;
+        deepest.peakIndex = peakIndex;
+        deepest.troughIndex = index;
+        deepest.recoveredIndex = -1;
+      }
     }
-    underwaterBars++;
-    if (index - peakIndex > longest) longest = index - peakIndex;
-    if (peak - value > money) money = peak - value;
-    const fall = 1 - value / peak;
-    if (fall > depth) depth = fall;
-    if (fall > deepest.depth) deepest = { depth: fall, peakIndex, troughIndex: index, recoveredIndex: -1 };
   }
+  const below = equity.length - peakIndex - 1;
+  underwaterBars += below;
+  if (below > longest) longest = below;
   if (depth > 0) {
     depthSum += depth;
     episodes++;

@@ -16,54 +16,84 @@ export function sum(values: ArrayLike<number>): number {
 export const mean = (values: ArrayLike<number>): number | null =>
   values.length === 0 ? null : sum(values) / values.length;
 
-/** Sum of |value - mean|^power. */
-function centralSum(values: ArrayLike<number>, center: number, power: number): number {
-  const parts = new Float64Array(values.length);
-  for (let index = 0; index < values.length; index++) parts[index] = (values[index] - center) ** power;
-  return sum(parts);
+/** Sums of the second, third and fourth powers of value - center, each compensated as in `sum`, in one pass without a list of parts. */
+export function centralSums(
+  values: ArrayLike<number>,
+  center: number,
+): { readonly second: number; readonly third: number; readonly fourth: number } {
+  let [second, third, fourth] = [0, 0, 0];
+  let [lost2, lost3, lost4] = [0, 0, 0];
+  let [value, square, cube, power4] = [0, 0, 0, 0];
+  for (let index = 0; index < values.length; index++) {
+    const next = values[index] - center;
+    // Days without a position all have the same return. `**` and not products: those round otherwise, and stored hashes cover the last bit.
+    if (next !== value) {
+      value = next;
+      square = value * value;
+      cube = value ** 3;
+      power4 = value ** 4;
+    }
+    const next2 = second + square;
+    lost2 += second >= square ? second - next2 + square : square - next2 + second;
+    second = next2;
+    const next3 = third + cube;
+    lost3 += Math.abs(third) >= Math.abs(cube) ? third - next3 + cube : cube - next3 + third;
+    third = next3;
+    const next4 = fourth + power4;
+    lost4 += fourth >= power4 ? fourth - next4 + power4 : power4 - next4 + fourth;
+    fourth = next4;
+  }
+  return { second: second + lost2, third: third + lost3, fourth: fourth + lost4 };
+}
+
+/** Compensated sum of (a - meanA)·(b - meanB). */
+function productSum(a: ArrayLike<number>, meanA: number, b: ArrayLike<number>, meanB: number): number {
+  let total = 0;
+  let lost = 0;
+  for (let index = 0; index < a.length; index++) {
+    const value = (a[index] - meanA) * (b[index] - meanB);
+    const next = total + value;
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    total = next;
+  }
+  return total + lost;
 }
 
 /** Divisor n - ddof. */
 export function standardDeviation(values: ArrayLike<number>, ddof = 1): number | null {
   if (values.length <= ddof) return null;
-  return Math.sqrt(centralSum(values, mean(values)!, 2) / (values.length - ddof));
+  const center = mean(values)!;
+  return Math.sqrt(productSum(values, center, values, center) / (values.length - ddof));
 }
 
 /** Sample covariance, divisor n - 1. */
 export function covariance(a: ArrayLike<number>, b: ArrayLike<number>): number | null {
-  if (a.length < 2) return null;
-  const [meanA, meanB] = [mean(a)!, mean(b)!];
-  const parts = new Float64Array(a.length);
-  for (let index = 0; index < a.length; index++) parts[index] = (a[index] - meanA) * (b[index] - meanB);
-  return sum(parts) / (a.length - 1);
+  return a.length < 2 ? null : productSum(a, mean(a)!, b, mean(b)!) / (a.length - 1);
 }
 
 /** Population skewness g1 and raw kurtosis m4/m2² (3 for a normal distribution). */
-export function populationShape(values: ArrayLike<number>): { skew: number; kurtosis: number } | null {
+export interface Shape {
+  readonly skew: number;
+  readonly kurtosis: number;
+}
+
+/** null for an empty list, or one of equal values. */
+export function populationShape(values: ArrayLike<number>): Shape | null {
   const n = values.length;
   if (n === 0) return null;
-  const center = mean(values)!;
-  const variance = centralSum(values, center, 2) / n;
+  const { second, third, fourth } = centralSums(values, mean(values)!);
+  const variance = second / n;
   if (variance === 0) return null;
-  return {
-    skew: centralSum(values, center, 3) / n / variance ** 1.5,
-    kurtosis: centralSum(values, center, 4) / n / variance ** 2,
-  };
+  return { skew: third / n / variance ** 1.5, kurtosis: fourth / n / variance ** 2 };
 }
 
-/** Bias-corrected sample skewness G1 (pandas' skew; Joanes and Gill 1998). */
-export function sampleSkew(values: ArrayLike<number>): number | null {
-  const n = values.length;
-  const shape = n < 3 ? null : populationShape(values);
-  return shape === null ? null : (shape.skew * Math.sqrt(n * (n - 1))) / (n - 2);
-}
+/** Bias-corrected sample skewness G1 of n values (pandas' skew; Joanes and Gill 1998). */
+export const sampleSkew = (shape: Shape | null, n: number): number | null =>
+  shape === null || n < 3 ? null : (shape.skew * Math.sqrt(n * (n - 1))) / (n - 2);
 
-/** Bias-corrected excess kurtosis G2 (pandas' kurt). */
-export function sampleExcessKurtosis(values: ArrayLike<number>): number | null {
-  const n = values.length;
-  const shape = n < 4 ? null : populationShape(values);
-  return shape === null ? null : ((n - 1) / ((n - 2) * (n - 3))) * ((n + 1) * (shape.kurtosis - 3) + 6);
-}
+/** Bias-corrected excess kurtosis G2 of n values (pandas' kurt). */
+export const sampleExcessKurtosis = (shape: Shape | null, n: number): number | null =>
+  shape === null || n < 4 ? null : ((n - 1) / ((n - 2) * (n - 3))) * ((n + 1) * (shape.kurtosis - 3) + 6);
 
 /** Linear between neighbours, of values in ascending order (numpy's default). */
 export function percentile(ascending: ArrayLike<number>, percent: number): number | null {

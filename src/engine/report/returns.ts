@@ -1,5 +1,6 @@
 // Statistics of returns (semantics §5.1, §5.3, §5.4): from daily equity at UTC close, and from the benchmark's daily closes.
 import { DAY_MS } from '../columns/bars.ts';
+import { daysOf } from './days.ts';
 import {
   covariance,
   mean,
@@ -8,7 +9,7 @@ import {
   sampleExcessKurtosis,
   sampleSkew,
   standardDeviation,
-  sum,
+  type Shape,
 } from './moments.ts';
 import { normalCdf } from './normal.ts';
 
@@ -36,25 +37,31 @@ export function dailySeries(
   end: number,
   initialBalance: number,
 ): DailySeries {
-  const lastRows: number[] = [];
-  for (let row = start; row < end; row++) {
-    if (row + 1 === end || Math.floor(time[row + 1] / DAY_MS) !== Math.floor(time[row] / DAY_MS)) lastRows.push(row);
+  const days = daysOf(time, start, end);
+  const count = days.lastRows.length;
+  const marks = new Float64Array(count);
+  const closes = new Float64Array(count);
+  for (let index = 0; index < count; index++) {
+    const row = days.lastRows[index];
+    marks[index] = equity[row - start];
+    closes[index] = close[row];
   }
-  const changes = (values: Float64Array, before: number): Float64Array =>
-    values.map((value, index) => {
-      const previous = index === 0 ? before : values[index - 1];
-      return previous > 0 ? value / previous - 1 : 0;
-    });
-  const marks = Float64Array.from(lastRows, (row) => equity[row - start]);
   return {
-    day: Float64Array.from(lastRows, (row) => Math.floor(time[row] / DAY_MS) * DAY_MS),
+    day: days.day,
     equity: marks,
     returns: changes(marks, initialBalance),
-    benchmark: changes(
-      Float64Array.from(lastRows, (row) => close[row]),
-      firstOpen,
-    ),
+    benchmark: changes(closes, firstOpen),
   };
+}
+
+function changes(values: Float64Array, before: number): Float64Array {
+  const out = new Float64Array(values.length);
+  let previous = before;
+  for (let index = 0; index < values.length; index++) {
+    out[index] = previous > 0 ? values[index] / previous - 1 : 0;
+    previous = values[index];
+  }
+  return out;
 }
 
 export interface ReturnStatistics {
@@ -94,8 +101,9 @@ export function returnStatistics(daily: DailySeries, initialBalance: number, per
   const average = mean(returns);
   const deviation = standardDeviation(returns);
   const isDefined = average !== null && deviation !== null && deviation > 0;
-  const downside = Math.sqrt(mean(returns.map((r) => Math.min(r, 0) ** 2)) ?? 0);
-  const losses = -sum(returns.map((r) => Math.min(r, 0)));
+  const { gains, losses, squaredLosses } = gainsAndLosses(returns);
+  const downside = returns.length === 0 ? 0 : Math.sqrt(squaredLosses / returns.length);
+  const shape = populationShape(returns);
   const ascending = Float64Array.from(returns).sort();
   const low = percentile(ascending, 5);
   const varianceOfBenchmark = covariance(benchmark, benchmark);
@@ -107,40 +115,73 @@ export function returnStatistics(daily: DailySeries, initialBalance: number, per
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
     sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,
     sortinoRatio: returns.length >= 2 && downside > 0 ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
-    omegaRatio: losses > 0 ? sum(returns.map((r) => Math.max(r, 0))) / losses : null,
+    omegaRatio: losses > 0 ? gains / losses : null,
     ulcerIndex: ulcerIndex(daily.equity, initialBalance),
     tailRatio: low === null || low === 0 ? null : Math.abs(percentile(ascending, 95)!) / Math.abs(low),
     var95: low,
     cvar95: mean(ascending.subarray(0, returns.length === 0 ? 0 : Math.floor((returns.length - 1) * 0.05) + 1)),
-    skew: sampleSkew(returns),
-    kurtosis: sampleExcessKurtosis(returns),
+    skew: sampleSkew(shape, returns.length),
+    kurtosis: sampleExcessKurtosis(shape, returns.length),
     beta,
     alpha: beta === null ? null : (average! - beta * mean(benchmark)!) * periods,
-    ...sharpeConfidence(returns, isDefined ? average / deviation : null),
+    ...sharpeConfidence(shape, returns.length, isDefined ? average / deviation : null),
   };
+}
+
+/** Σmax(r,0), -Σmin(r,0) and Σmin(r,0)², each compensated as in `sum`. */
+function gainsAndLosses(returns: Float64Array): { gains: number; losses: number; squaredLosses: number } {
+  let [gains, losses, squares] = [0, 0, 0];
+  let [lostGains, lostLosses, lostSquares] = [0, 0, 0];
+  for (let index = 0; index < returns.length; index++) {
+    const value = returns[index];
+    if (value > 0) {
+      const next = gains + value;
+      lostGains += gains >= value ? gains - next + value : value - next + gains;
+      gains = next;
+    } else if (value < 0) {
+      const loss = -value;
+      const next = losses + loss;
+      lostLosses += losses >= loss ? losses - next + loss : loss - next + losses;
+      losses = next;
+      const square = value * value;
+      const nextSquares = squares + square;
+      lostSquares += squares >= square ? squares - nextSquares + square : square - nextSquares + squares;
+      squares = nextSquares;
+    }
+  }
+  return { gains: gains + lostGains, losses: losses + lostLosses, squaredLosses: squares + lostSquares };
 }
 
 function ulcerIndex(equity: Float64Array, initialBalance: number): number | null {
   if (equity.length < 2) return null;
   let peak = initialBalance;
-  const squares = equity.map((value) => {
-    peak = Math.max(peak, value);
-    return (value / peak - 1) ** 2;
-  });
-  return Math.sqrt(sum(squares) / (equity.length - 1));
+  let squares = 0;
+  let lost = 0;
+  for (let index = 0; index < equity.length; index++) {
+    if (equity[index] >= peak) {
+      peak = equity[index];
+      continue;
+    }
+    const fall = equity[index] / peak - 1;
+    const square = fall * fall;
+    const next = squares + square;
+    lost += squares >= square ? squares - next + square : square - next + squares;
+    squares = next;
+  }
+  return Math.sqrt((squares + lost) / (equity.length - 1));
 }
 
-/** @param sharpe daily, not annualised; null: undefined. */
+/** @param sharpe daily, not annualised, of `days` returns; null: undefined. */
 export function sharpeConfidence(
-  returns: Float64Array,
+  shape: Shape | null,
+  days: number,
   sharpe: number | null,
 ): Pick<ReturnStatistics, 'probabilisticSharpe' | 'minTrackRecordDays'> {
-  const shape = populationShape(returns);
   if (sharpe === null || shape === null) return { probabilisticSharpe: null, minTrackRecordDays: null };
   const spread = 1 - shape.skew * sharpe + ((shape.kurtosis - 1) / 4) * sharpe * sharpe;
   if (!(spread > 0)) return { probabilisticSharpe: null, minTrackRecordDays: null };
   return {
-    probabilisticSharpe: normalCdf((sharpe * Math.sqrt(returns.length - 1)) / Math.sqrt(spread)),
+    probabilisticSharpe: normalCdf((sharpe * Math.sqrt(days - 1)) / Math.sqrt(spread)),
     minTrackRecordDays: sharpe > 0 ? 1 + spread * (1.645 / sharpe) ** 2 : null,
   };
 }

@@ -83,17 +83,34 @@ export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', r
       node.kind !== 'and',
   );
 
-export function ruleStatistics(bits: readonly RuleBits[], evaluated: EvaluatedPlan, window: Window): RuleStats[] {
-  const soleBlockers = new Map<RuleBits, number>();
+/** Of each conjunct of every entry and exit the rows on which it alone was false. */
+export function soleBlockers(bits: readonly RuleBits[], window: Window): ReadonlyMap<RuleBits, Uint32Array> {
+  const found = new Map<RuleBits, Uint32Array>();
   for (const rule of rulesOf(bits)) {
     const conjuncts = conjunctsOf(bits, rule.kind, rule.index);
-    soleBlockerRows(conjuncts, window).forEach((rows, index) =>
-      soleBlockers.set(conjuncts[index], countBits(rows, window.start, window.end)),
-    );
+    soleBlockerRows(conjuncts, window).forEach((rows, index) => found.set(conjuncts[index], rows));
   }
+  return found;
+}
+
+export function ruleStatistics(
+  bits: readonly RuleBits[],
+  blockers: ReadonlyMap<RuleBits, Uint32Array>,
+  evaluated: EvaluatedPlan,
+  window: Window,
+): RuleStats[] {
   const sampled = sampledRows(window);
+  // Both sides of a cross up are those of the cross down.
+  const sides = new Map<Slot, SideStats>();
+  const statsOf = (slot: Slot | null): SideStats | null => {
+    if (slot === null) return null;
+    const known = sides.get(slot) ?? sideStats(slot, evaluated, window, sampled);
+    sides.set(slot, known);
+    return known;
+  };
   return bits.map((rule) => {
     const { node, isTrue, isUnknown } = rule;
+    const blocked = blockers.get(rule);
     const rows =
       rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
     const trueCount = countBits(isTrue, window.start, window.end);
@@ -110,9 +127,9 @@ export function ruleStatistics(bits: readonly RuleBits[], evaluated: EvaluatedPl
       unknownCount,
       trueRate: rows === 0 ? null : trueCount / rows,
       ...runs(isTrue, window, evaluated.market.base.time),
-      soleBlockerCount: soleBlockers.get(rule) ?? null,
-      leftStats: node.left === null ? null : sideStats(node.left, evaluated, window, sampled),
-      rightStats: node.right === null ? null : sideStats(node.right, evaluated, window, sampled),
+      soleBlockerCount: blocked === undefined ? null : countBits(blocked, window.start, window.end),
+      leftStats: statsOf(node.left),
+      rightStats: statsOf(node.right),
     };
   });
 }
@@ -127,7 +144,7 @@ function rulesOf(bits: readonly RuleBits[]): { kind: 'entry' | 'exit'; index: nu
 }
 
 /** Per conjunct the rows on which it is false and all others are true, by prefix and suffix conjunctions. */
-export function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
+function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
   const words = wordCount(window.end);
   const all = (): Uint32Array => new Uint32Array(words).fill(0xffffffff);
   const suffixes = conjuncts.map(all);
@@ -285,16 +302,16 @@ export function ruleStatsSummary(
     })),
   );
   const known = stats.filter((rule) => rule.evaluated > 0);
-  const tradesByRule = entryIds.map((rule, index) => {
-    const trades = simulation.trades.filter((trade) => trade.entryRule === index);
-    return {
-      rule,
-      signals: simulation.counts.signalsByRule[index],
-      fills: simulation.counts.fillsByRule[index],
-      positions: new Set(trades.map((trade) => trade.positionId)).size,
-      pnl: trades.reduce((total, trade) => total + trade.pnl, 0),
-    };
-  });
+  const pnls = entryIds.map(() => 0);
+  for (const trade of simulation.trades) pnls[trade.entryRule] += trade.pnl;
+  const positionsByRule = countPositions(simulation, entryIds.length);
+  const tradesByRule = entryIds.map((rule, index) => ({
+    rule,
+    signals: simulation.counts.signalsByRule[index],
+    fills: simulation.counts.fillsByRule[index],
+    positions: positionsByRule[index],
+    pnl: pnls[index],
+  }));
   return {
     rules: stats,
     pairwiseNeverTogether: pairs.slice(0, PAIRED_LEAVES),
@@ -303,4 +320,19 @@ export function ruleStatsSummary(
     tradesByRule,
     truncated: false,
   };
+}
+
+/** Positions with a trade row, an entry rule each; ids count up from 1. */
+function countPositions({ trades }: SimulationResult, rules: number): number[] {
+  const counts = new Array<number>(rules).fill(0);
+  const seen = new Set<number>();
+  let latest = 0;
+  for (const { positionId, entryRule } of trades) {
+    // Most rows close the position opened last; only the others have to be looked up.
+    if (positionId > latest) latest = positionId;
+    else if (seen.has(positionId)) continue;
+    seen.add(positionId);
+    counts[entryRule]++;
+  }
+  return counts;
 }

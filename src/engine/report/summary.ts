@@ -9,7 +9,7 @@ import { mean, sum } from './moments.ts';
 import { positionsOf, positionStatistics, type Position, type PositionStatistics } from './positions.ts';
 import type { Band, ReportInput } from './result.ts';
 import { cagr, dailySeries, returnStatistics, type DailySeries, type ReturnStatistics } from './returns.ts';
-import { ruleBits, ruleStatistics, ruleStatsSummary, type RuleStatsSummary } from './rules.ts';
+import { ruleBits, ruleStatistics, ruleStatsSummary, soleBlockers, type RuleStatsSummary } from './rules.ts';
 import { fitTrace, traceOf, type StrategyTrace } from './trace.ts';
 
 /** Fractions for percents, quote units for money, ms for times; null is undefined. */
@@ -70,7 +70,13 @@ export interface Summary extends ReturnStatistics, PositionStatistics {
   readonly ruleStatsSummary?: RuleStatsSummary;
 }
 
-export function summarise(report: ReportInput): Summary {
+/** The summary and its JSON, which is written once: for the limit of the trace, and for the hash. */
+export interface WrittenSummary {
+  readonly summary: Summary;
+  readonly json: string;
+}
+
+export function summarise(report: ReportInput): WrittenSummary {
   const { simulation, input, config, evaluated, program } = report;
   const { start, end, bars, instrument } = input;
   const { equity, totals, trades } = simulation;
@@ -116,7 +122,8 @@ export function summarise(report: ReportInput): Summary {
     equityPreview: preview(report),
   };
   const bits = ruleBits(evaluated.plan.rules, evaluated, program.recorded);
-  const stats = ruleStatistics(bits, evaluated, { start, end: Math.max(start, end) });
+  const blockers = soleBlockers(bits, { start, end: Math.max(start, end) });
+  const stats = ruleStatistics(bits, blockers, evaluated, { start, end: Math.max(start, end) });
   const entryIds = program.entries.map((entry) => entry.id);
   const rules = ruleStatsSummary(bits, stats, entryIds, simulation, { start, end: Math.max(start, end) });
   const bestPnl = positions.reduce((best, position) => Math.max(best, position.pnl), 0);
@@ -124,6 +131,7 @@ export function summarise(report: ReportInput): Summary {
   const trace = traceOf({
     report,
     bits,
+    blockers,
     stats,
     funnel,
     positions: positionStats,
@@ -132,7 +140,10 @@ export function summarise(report: ReportInput): Summary {
     totalFees,
     returnPct,
   });
-  return { ...summary, ...fitTrace(trace, rules) };
+  const { strategyTrace, ruleStatsSummary: ruleStats, traceJson, rulesJson } = fitTrace(trace, rules);
+  // What JSON.stringify gives for the whole, its two largest members being written already.
+  const json = `${JSON.stringify(summary).slice(0, -1)},"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
+  return { summary: { ...summary, strategyTrace, ruleStatsSummary: ruleStats }, json };
 }
 
 function drawdownKeys(
@@ -206,12 +217,15 @@ function byMonth({ day, equity }: DailySeries, initialBalance: number): Summary[
   const months: { month: string; returnPct: number; equity: number }[] = [];
   let before = initialBalance;
   for (let index = 0; index < day.length;) {
-    const month = new Date(day[index]);
-    const nextMonth = Date.UTC(month.getUTCFullYear(), month.getUTCMonth() + 1, 1);
+    const first = new Date(day[index]);
+    const year = first.getUTCFullYear();
+    const month = first.getUTCMonth();
+    const nextMonth = Date.UTC(year, month + 1, 1);
     while (index < day.length && day[index] < nextMonth) index++;
     const last = equity[index - 1];
     months.push({
-      month: month.toISOString().slice(0, 7),
+      // By hand: toISOString takes longer than all statistics of a month.
+      month: `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`,
       returnPct: before > 0 ? last / before - 1 : 0,
       equity: last,
     });

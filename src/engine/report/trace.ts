@@ -1,17 +1,10 @@
 // The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context (design §5).
-import { hasBit } from '../columns/column.ts';
+import { countBits, hasBit, popcount } from '../columns/column.ts';
 import type { EvaluatedPlan } from '../columns/evaluate.ts';
 import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
 import type { ReportInput } from './result.ts';
-import {
-  conjunctsOf,
-  SAMPLED_ROWS,
-  soleBlockerRows,
-  type RuleBits,
-  type RuleStatsSummary,
-  type Window,
-} from './rules.ts';
+import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type RuleStatsSummary, type Window } from './rules.ts';
 
 /** A bar on which one condition alone kept an entry from being true, and how far it was from passing. */
 export interface NearMiss {
@@ -48,7 +41,7 @@ const MAX_SAMPLES = 24;
 export const MAX_TRACE_BYTES = 32 * 1024;
 
 export function traceOf(facts: DiagnosisFacts): StrategyTrace {
-  const nearMisses = nearMissesOf(facts.report, facts.bits);
+  const nearMisses = nearMissesOf(facts.report, facts.bits, facts.blockers);
   return {
     diagnosis: diagnose(facts),
     funnel: facts.funnel,
@@ -59,34 +52,48 @@ export function traceOf(facts: DiagnosisFacts): StrategyTrace {
 }
 
 /** The nearest of at most SAMPLED_ROWS sole-blocker bars. */
-function nearMissesOf(report: ReportInput, bits: readonly RuleBits[]): NearMiss[] {
+function nearMissesOf(
+  report: ReportInput,
+  bits: readonly RuleBits[],
+  blockers: ReadonlyMap<RuleBits, Uint32Array>,
+): NearMiss[] {
   const window: Window = report.input;
   const nearest = new Nearest();
   for (const [index, entry] of report.program.entries.entries()) {
-    const conjuncts = conjunctsOf(bits, 'entry', index);
-    soleBlockerRows(conjuncts, window).forEach((words, c) => {
-      const { node } = conjuncts[c];
-      for (const row of rowsOf(words, window)) {
-        const left = node.left === null ? null : valueAt(report.evaluated, node.left, row);
-        const right = node.right === null ? null : valueAt(report.evaluated, node.right, row);
-        const distance = left === null || right === null ? null : Math.abs(left - right);
-        const closeness = distance === null ? Infinity : distance / Math.max(Math.abs(left!), Math.abs(right!), 1e-12);
+    for (const rule of conjunctsOf(bits, 'entry', index)) {
+      const { nodeId, text, left: leftSlot, right: rightSlot } = rule.node;
+      const leftAt = reader(report.evaluated, leftSlot);
+      const rightAt = reader(report.evaluated, rightSlot);
+      for (const row of rowsOf(blockers.get(rule)!, window)) {
+        const left = leftAt(row);
+        const right = rightAt(row);
+        const isKnown = left === left && right === right;
+        const distance = isKnown ? Math.abs(left - right) : null;
+        const closeness = distance === null ? Infinity : distance / Math.max(Math.abs(left), Math.abs(right), 1e-12);
         if (!nearest.takes(closeness)) continue;
-        const { nodeId, text } = node;
         nearest.add(closeness, {
           rule: entry.id,
           nodeId,
           text,
           bar: row - report.firstRow,
           time: report.input.bars.time[row],
-          left,
-          right,
+          left: left === left ? left : null,
+          right: right === right ? right : null,
           distance,
         });
       }
-    });
+    }
   }
   return nearest.misses;
+}
+
+/** Reads one side of a comparison, its column looked up once; NaN where missing and where there is no such side. */
+function reader(evaluated: EvaluatedPlan, slot: number | null): (row: number) => number {
+  if (slot === null) return () => NaN;
+  const step = evaluated.plan.steps[slot];
+  if (step.type === 'value' && step.op === 'const') return () => step.value;
+  const { values } = evaluated.value(slot);
+  return (row) => values[row];
 }
 
 /** The MAX_NEAR_MISSES closest so far, closest first; of equals the one that came first. */
@@ -105,17 +112,41 @@ class Nearest {
   }
 }
 
-/** Rows of the 1 bits in the window, evenly thinned to SAMPLED_ROWS. */
+/** Rows of the 1 bits in the window, evenly thinned to SAMPLED_ROWS: every so many-th of them, words without one passed over whole. */
 function rowsOf(words: Uint32Array, { start, end }: Window): number[] {
+  const every = Math.max(1, Math.ceil(countBits(words, start, end) / SAMPLED_ROWS));
   const rows: number[] = [];
-  for (let w = start >>> 5; w < words.length; w++) {
-    for (let word = words[w]; word !== 0; word &= word - 1) {
-      const row = w * 32 + 31 - Math.clz32(word & -word);
-      if (row >= start && row < end) rows.push(row);
+  let skip = 0;
+  for (let w = start >>> 5; w < words.length && w * 32 < end; w++) {
+    let word = words[w];
+    if (w * 32 < start) word &= -1 << (start & 31);
+    if (end - w * 32 < 32) word &= (1 << (end & 31)) - 1;
+    if (word === 0) continue;
+    const found = every === 1 ? 32 : popcount(word);
+    if (skip >= found) {
+      skip -= found;
+      continue;
+    }
+    for (; word !== 0; word &= word - 1) {
+      if (skip > 0) {
+        skip--;
+        continue;
+      }
+      rows.push(w * 32 + 31 - Math.clz32(word & -word));
+      skip = every - 1;
     }
   }
-  const every = Math.ceil(rows.length / SAMPLED_ROWS);
-  return every <= 1 ? rows : rows.filter((_, index) => index % every === 0);
+  return rows;
+}
+
+/** The first row of the window whose bit is 1. */
+function firstRowOf(words: Uint32Array, { start, end }: Window): number | undefined {
+  for (let w = start >>> 5; w < words.length && w * 32 < end; w++) {
+    const word = w * 32 < start ? words[w] & (-1 << (start & 31)) : words[w];
+    const row = w * 32 + 31 - Math.clz32(word & -word);
+    if (word !== 0) return row < end ? row : undefined;
+  }
+  return undefined;
 }
 
 function valueAt(evaluated: EvaluatedPlan, slot: number, row: number): number | null {
@@ -129,7 +160,7 @@ function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: r
   if (input.end <= input.start) return [];
   const trigger = bits.find(({ node }) => node.role === 'trigger' && node.parent === null);
   const rows: { kind: Sample['kind']; row: number }[] = [];
-  const firstTrigger = trigger ? rowsOf(trigger.isTrue, input).at(0) : undefined;
+  const firstTrigger = trigger ? firstRowOf(trigger.isTrue, input) : undefined;
   if (firstTrigger !== undefined) rows.push({ kind: 'first_trigger', row: firstTrigger });
   // Signals are read at the close before a fill at the open: that bar explains the trade.
   const delay = report.config.execution.orderTiming === 'next_open' ? 1 : 0;
@@ -162,16 +193,22 @@ export function valuesAt(evaluated: EvaluatedPlan, row: number): Record<string, 
   );
 }
 
+interface FittedTrace {
+  readonly strategyTrace: StrategyTrace;
+  readonly ruleStatsSummary: RuleStatsSummary;
+  /** Both as JSON.stringify writes them. */
+  readonly traceJson: string;
+  readonly rulesJson: string;
+}
+
 /** Cuts both to MAX_TRACE_BYTES: samples first, then near misses, then rule statistics from the end. */
-export function fitTrace(
-  trace: StrategyTrace,
-  rules: RuleStatsSummary,
-): { strategyTrace: StrategyTrace; ruleStatsSummary: RuleStatsSummary } {
+export function fitTrace(trace: StrategyTrace, rules: RuleStatsSummary): FittedTrace {
   let strategyTrace = trace;
   let ruleStatsSummary = rules;
-  const size = (): number =>
-    Buffer.byteLength(JSON.stringify(strategyTrace)) + Buffer.byteLength(JSON.stringify(ruleStatsSummary));
-  while (size() > MAX_TRACE_BYTES) {
+  let traceJson = JSON.stringify(strategyTrace);
+  let rulesJson = JSON.stringify(ruleStatsSummary);
+  while (Buffer.byteLength(traceJson) + Buffer.byteLength(rulesJson) > MAX_TRACE_BYTES) {
+    let isLast = false;
     if (strategyTrace.samples.length > 0) {
       strategyTrace = {
         ...strategyTrace,
@@ -197,8 +234,11 @@ export function fitTrace(
         afterFilter: afterFilter.slice(0, afterFilter.length >> 1),
       };
       strategyTrace = { ...strategyTrace, funnel, diagnosis: strategyTrace.diagnosis.slice(0, 16), truncated: true };
-      if (entries.length <= 1 && afterFilter.length <= 1) break;
+      isLast = entries.length <= 1 && afterFilter.length <= 1;
     }
+    traceJson = JSON.stringify(strategyTrace);
+    rulesJson = JSON.stringify(ruleStatsSummary);
+    if (isLast) break;
   }
-  return { strategyTrace, ruleStatsSummary };
+  return { strategyTrace, ruleStatsSummary, traceJson, rulesJson };
 }
