@@ -27,7 +27,7 @@ export function answerFailures(app: App): void {
 }
 
 /** What the framework and the database throw, in our table's words. Whatever is not known is ours to repair: 500. */
-export function asProblem(error: FastifyError): ProblemError {
+function asProblem(error: FastifyError): ProblemError {
   if (error.validation) {
     const issues = validationIssues(error);
     const message = issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`;

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { problem } from './problems.ts';
 
-export const DEFAULT_LIMIT = 20;
-export const MAX_LIMIT = 100;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
 const MAX_CURSOR_LENGTH = 2_000;
 
 const limit = z.coerce
@@ -72,7 +72,7 @@ const encodeCursor = (selection: Selection, { value, id }: Position): string =>
   Buffer.from(JSON.stringify([fingerprint(selection), value, id])).toString('base64url');
 
 /** @throws CURSOR_INVALID when the cursor is none of ours or was made with another sort or other filters. */
-export function decodeCursor(selection: Selection, cursor: string): Position {
+function decodeCursor(selection: Selection, cursor: string): Position {
   let content: unknown;
   try {
     content = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
@@ -100,7 +100,7 @@ export interface SortOrder {
   readonly name: string;
   readonly descending: boolean;
 }
-export const sortOrder = (sort: string): SortOrder => ({
+const sortOrder = (sort: string): SortOrder => ({
   name: sort.replace(/^-/, ''),
   descending: sort.startsWith('-'),
 });

@@ -256,8 +256,7 @@ export interface ProblemBody {
 }
 
 /** The type is a name, not an address: docs/problems.md says what it means, and no host of ours needs to outlive the caller. */
-export const problemType = (code: ProblemCode): string =>
-  `urn:candlepool:problem:${code.toLowerCase().replaceAll('_', '-')}`;
+const problemType = (code: ProblemCode): string => `urn:candlepool:problem:${code.toLowerCase().replaceAll('_', '-')}`;
 
 /** The answer's body. `instance` is the path that was asked for, without its query (which may hold what a log should not). */
 export function problemBody(error: ProblemError, instance: string, requestId: string): ProblemBody {

@@ -4,7 +4,7 @@ import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 
 export const BACKTEST_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type BacktestStatus = (typeof BACKTEST_STATUSES)[number];
-export const TERMINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const satisfies readonly BacktestStatus[];
+const TERMINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const satisfies readonly BacktestStatus[];
 export const isTerminal = (status: BacktestStatus): boolean =>
   (TERMINAL_STATUSES as readonly BacktestStatus[]).includes(status);
 

@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from './connect.ts';
 import { addRerunJob } from './tickets.ts';
 
 /** 4 MiB: postgres.js holds a value as hex text and as bytes, and a row must not be held back by the largest artifact. */
-export const CHUNK_BYTES = 4 << 20;
+const CHUNK_BYTES = 4 << 20;
 /** Nobody waits longer than a minute; what is older was left behind. */
 const FORGET_AFTER_SECONDS = 300;
 

@@ -43,7 +43,7 @@ const WHOLE = `${SUMMARY}, v.settings, v.strategy_ast as "strategyAst", v.signal
 /** Payloads go in as text: the json type keeps the author's order of members and what jsonb refuses (\\u0000 in a label). */
 const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
 
-export const STRATEGY_SORTS = {
+const STRATEGY_SORTS = {
   createdAt: { expression: 's.created_at', type: 'timestamptz' },
   updatedAt: { expression: 's.updated_at', type: 'timestamptz' },
   name: { expression: 's.name', type: 'text' },

@@ -53,7 +53,7 @@ export function parseBarsArgument(argument: string): { path: string; symbol?: st
 }
 
 /** @throws MarketDataError TIMEFRAME_UNKNOWN */
-export function parseTimeframe(text: string): StoredTimeframe {
+function parseTimeframe(text: string): StoredTimeframe {
   const found = STORED_TIMEFRAMES.find((timeframe) => timeframe === text);
   return found ?? refuse('TIMEFRAME_UNKNOWN', `"${text}" is no stored timeframe: use ${STORED_TIMEFRAMES.join(', ')}.`);
 }

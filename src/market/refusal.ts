@@ -1,6 +1,6 @@
 // Refusals: why a file of market data was not taken, with the rows at fault.
 
-export const REFUSAL_CODES = [
+const REFUSAL_CODES = [
   'FILE_UNREADABLE',
   'FORMAT_UNKNOWN',
   'FILE_TOO_LARGE',

@@ -18,7 +18,7 @@ const characters = (min: number, max: number) =>
     .refine((value) => Array.from(value).length <= max, `must have at most ${max} characters`)
     .meta({ maxLength: max });
 
-export const NewApiKeyBody = z
+const NewApiKeyBody = z
   .strictObject({
     name: characters(1, 100),
     description: characters(0, 500).nullish(),

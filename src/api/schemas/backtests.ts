@@ -7,7 +7,7 @@ import { DateTime, Issue, Json, Uuid, text } from './common.ts';
 
 export const MAX_BATCH = 1_000;
 /** Hosts cut requests at about a minute; a longer wait is two. */
-export const MAX_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 60;
 const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
 /** Texts reach Postgres as they are: no NUL, no half of a surrogate pair, in names and values alike. */

@@ -41,7 +41,7 @@ export interface Snapshot {
   readonly buffer: SharedArrayBuffer;
 }
 
-export const PRICE_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const;
+const PRICE_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const;
 /** The schema metadata key that holds SnapshotAbout. */
 const ABOUT_KEY = 'candlepool';
 

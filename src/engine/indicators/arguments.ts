@@ -2,9 +2,9 @@
 import type { ArgDefinition, Args, ArgValue, IndicatorDefinition } from './definition.ts';
 
 /** TA-Lib's own bound on every period; rows beyond it would make a lookback of years on one-minute bars. */
-export const MAX_LENGTH = 100_000;
+const MAX_LENGTH = 100_000;
 /** TA-Lib's TA_REAL_MAX: the largest real argument it takes. */
-export const MAX_REAL = 3e37;
+const MAX_REAL = 3e37;
 
 /** A count of bars, named `length` unless the indicator has several. */
 export function length(defaultValue: number, min = 2, name = 'length'): ArgDefinition {

@@ -4,7 +4,7 @@
 const SEEN = 1e-9;
 
 /** Rows after which a recurrence with that decay has forgotten its seed. */
-export const decayRows = (decay: number): number => (decay <= 0 ? 1 : Math.ceil(Math.log(SEEN) / Math.log(decay)));
+const decayRows = (decay: number): number => (decay <= 0 ? 1 : Math.ceil(Math.log(SEEN) / Math.log(decay)));
 
 export const emaStable = (length: number): number => length - 1 + decayRows((length - 1) / (length + 1));
 export const wilderStable = (length: number): number => length - 1 + decayRows((length - 1) / length);

@@ -19,7 +19,7 @@ import {
 } from './words.ts';
 
 /** Bars that a period, offset or wait may count: as many as the largest backtest of any tier needs, and no lookback overflows. */
-export const MAX_BARS = 1_000_000;
+const MAX_BARS = 1_000_000;
 /** Items of one `all` or `any`, inputs of one `math`, steps of one `sequence`. */
 const MAX_ITEMS = 1_024;
 const MAX_INPUTS = 64;

@@ -29,7 +29,7 @@ export interface Comparison {
 export type KeyOf = (expression: Expression) => number;
 
 /** What a leaf says when it is true; undefined when it says nothing about one bar. */
-export function comparisonOf(leaf: Condition): Comparison | undefined {
+function comparisonOf(leaf: Condition): Comparison | undefined {
   if (leaf.kind === 'compare') {
     const isExact = leaf.tolerance === undefined || leaf.tolerance === 0;
     return isExact ? { left: leaf.left, right: leaf.right, relation: RELATIONS[leaf.op] } : undefined;

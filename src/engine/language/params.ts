@@ -14,7 +14,7 @@ interface Fault {
 }
 
 /** Why `value` cannot be the value of a param; undefined when it can. */
-export function paramFault(param: Param, value: ParamValue): Fault | undefined {
+function paramFault(param: Param, value: ParamValue): Fault | undefined {
   const { name, type, min, max, values } = param;
   if (type === 'bool') {
     return typeof value === 'boolean' ? undefined : { code: 'TYPE_MISMATCH', message: `${name} must be true or false` };

@@ -1,6 +1,6 @@
 // JSON pointers (RFC 6901): the places that issues and overrides speak of.
 
-export const escapeSegment = (segment: string | number): string =>
+const escapeSegment = (segment: string | number): string =>
   typeof segment === 'number' ? String(segment) : segment.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** `base` and the segments below it. */

@@ -26,7 +26,7 @@ export const Token = z.strictObject({
   args: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])).optional(),
 });
 export type Token = z.infer<typeof Token>;
-export const TokenList = z.array(Token).max(MAX_TOKENS);
+const TokenList = z.array(Token).max(MAX_TOKENS);
 
 export interface TokenPayloads {
   readonly entryTokens: unknown;

@@ -3,7 +3,7 @@ import type { RunControl } from '../simulate/program.ts';
 import { STOP_REASONS } from './messages.ts';
 import type { StopReason } from './messages.ts';
 
-export const RUN_STATES = ['waiting', 'running', 'done'] as const;
+const RUN_STATES = ['waiting', 'running', 'done'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 export interface RunProgress {

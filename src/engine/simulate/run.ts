@@ -243,7 +243,7 @@ export function enterClose(run: Run, row: number): void {
  * The time of this instant, ms. Asked for only where a fee window needs it: the time column is otherwise not read between signals, and
  * a cold cache line costs more than the fill.
  */
-export const instantOf = (run: Run): number => run.bars.time[run.row] + (run.isAtClose ? run.barMs : 0);
+const instantOf = (run: Run): number => run.bars.time[run.row] + (run.isAtClose ? run.barMs : 0);
 
 /** The last bar closed before a fill at this instant; what is read there is known. */
 export const closedRow = (run: Run): number => (run.isAtClose ? run.row : run.row - 1);

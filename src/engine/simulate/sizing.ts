@@ -6,7 +6,7 @@ import type { SizingRule } from './program.ts';
 const STEP_TOLERANCE = 1e-9;
 
 /** `quantity` rounded down to whole steps; a step of 0 leaves it as it is. */
-export const floorToStep = (quantity: number, step: number): number =>
+const floorToStep = (quantity: number, step: number): number =>
   step > 0 ? Math.floor(quantity / step + STEP_TOLERANCE) * step : quantity;
 
 /**
@@ -73,7 +73,7 @@ function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
 const barsPerYearOf = new WeakMap<Float64Array, number>();
 
 /** Periods a year (365 or 252) × the median number of bars of a UTC day that has bars (semantics §4.3); kept a snapshot. */
-export function barsPerYear(bars: Bars, instrument: Instrument): number {
+function barsPerYear(bars: Bars, instrument: Instrument): number {
   let perDay = barsPerYearOf.get(bars.time);
   if (perDay === undefined) {
     perDay = medianBarsPerDay(bars.time);

@@ -4,7 +4,7 @@ import { choice, text } from '../arguments.ts';
 import type { ArgDefinition, Args } from '../definition.ts';
 
 export type Period = 'day' | 'week' | 'month' | 'year';
-export const PERIODS: readonly Period[] = ['day', 'week', 'month', 'year'];
+const PERIODS: readonly Period[] = ['day', 'week', 'month', 'year'];
 
 export const periodArg = (name: string): ArgDefinition => ({
   ...choice(name, 'day', PERIODS),
