@@ -46,12 +46,13 @@ describe('hostile payloads', () => {
   for (const [name, code, body] of CASES) {
     it(`${name}: ${code}, within ${LIMIT_MS} ms`, () => {
       const payloads = { settings: {}, ...body() };
-      // The best of three: the machine is shared, and a slow walk is slow each time.
+      // This thread's processor time, the best of three: on a busy machine the clock runs on, and a slow walk is slow each time.
       let best = Infinity;
       for (let i = 0; i < 3 && best > LIMIT_MS; i++) {
-        const start = performance.now();
+        const start = process.threadCpuUsage();
         const outcome = checkStrategy(payloads);
-        best = Math.min(best, performance.now() - start);
+        const { user, system } = process.threadCpuUsage(start);
+        best = Math.min(best, (user + system) / 1_000);
         expect(outcome.valid).toBe(false);
         expect(outcome.issues.map((issue) => issue.code)).toContain(code);
         expect(outcome.issues.length).toBeLessThanOrEqual(100);
