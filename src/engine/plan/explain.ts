@@ -3,7 +3,7 @@ import { frameText, operationKey, sameFrame } from './builder.ts';
 import type { Plan, PlannedCondition, Slot, Step } from './plan.ts';
 import { describe } from './text.ts';
 
-/** One line a step: its slot, what it does over which slots, the bars it runs on, how many steps read it; then what the rules read. */
+/** One line a step: its slot, what it does over which slots, the bars it runs on, how many steps read it; then what the rules read, and the buffers. */
 export function explainPlan(plan: Plan): string {
   const readers = new Array<number>(plan.steps.length).fill(0);
   for (const step of plan.steps) for (const input of step.inputs) readers[input]++;
@@ -20,7 +20,15 @@ export function explainPlan(plan: Plan): string {
     lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}`);
   for (const [index, exit] of plan.exits.entries())
     lines.push(`exit ${index} ${exit.id}: ${conditionText(exit.condition)}`);
-  return `${lines.join('\n')}\n`;
+  return `${[...lines, bufferText(plan)].join('\n')}\n`;
+}
+
+/** What a run keeps: raw fields are views on the bars and constants are numbers, the rest is a column each. */
+function bufferText({ steps }: Plan): string {
+  const isMade = (step: Step): boolean => step.op !== 'const' && step.op !== 'field' && step.op !== 'series';
+  const values = steps.filter((step) => step.type === 'value' && isMade(step)).length;
+  const conditions = steps.filter((step) => step.type === 'condition').length;
+  return `buffers: ${values} of 8 bytes a bar, ${conditions} of 2 bits a bar`;
 }
 
 const slotText = (slot: Slot): string => `#${slot}`;
