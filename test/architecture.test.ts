@@ -166,7 +166,8 @@ describe('purity', () => {
     expect(
       lines(used.filter(({ file, target }) => !file.startsWith('src/engine/pool/') && target !== 'node:crypto')),
     ).toEqual([]);
-    const allowed = ['node:os', 'node:url', 'node:worker_threads', 'node:zlib'];
+    // node:fs: the chart library's text, which pool/chartLibrary.ts reads for reports.
+    const allowed = ['node:fs', 'node:os', 'node:url', 'node:worker_threads', 'node:zlib'];
     const pool = used.filter(({ file }) => file.startsWith('src/engine/pool/'));
     expect(lines(pool.filter(({ target }) => !allowed.includes(target)))).toEqual([]);
   });

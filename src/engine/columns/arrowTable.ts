@@ -1,5 +1,6 @@
 // Arrow tables of results: named columns of numbers in the file format that pandas and polars open.
 import {
+  Bool,
   Float64,
   makeData,
   RecordBatch,
@@ -9,6 +10,9 @@ import {
   Table,
   tableToIPC,
   TimestampMillisecond,
+  Utf8,
+  vectorFromArray,
+  type Vector,
 } from 'apache-arrow';
 
 /** The Arrow IPC file of a `time` column (ms UTC) and the columns after it, null where a value is NaN. */
@@ -36,4 +40,35 @@ function presence(values: Float64Array): { nullCount: number; nullBitmap: Uint8A
     else nullBitmap[row >>> 3] |= 1 << (row & 7);
   });
   return { nullCount, nullBitmap: nullCount === 0 ? undefined : nullBitmap };
+}
+
+/** A named column; a NaN number is missing. Times are ms UTC. */
+export type TableColumn =
+  | {
+      readonly name: string;
+      readonly type: 'number' | 'time';
+      readonly values: ArrayLike<number | null> | readonly unknown[];
+    }
+  | { readonly name: string; readonly type: 'text' | 'boolean'; readonly values: readonly unknown[] };
+
+/** The Arrow IPC file of columns of several types, null where a value is missing. */
+export function encodeTable(columns: readonly TableColumn[]): Uint8Array {
+  return tableToIPC(new Table(Object.fromEntries(columns.map((column) => [column.name, vectorOf(column)]))), 'file');
+}
+
+function vectorOf(column: TableColumn): Vector {
+  const values = Array.from(column.values as ArrayLike<unknown>);
+  switch (column.type) {
+    case 'text':
+      return vectorFromArray(values, new Utf8());
+    case 'boolean':
+      return vectorFromArray(values, new Bool());
+    case 'time':
+      return vectorFromArray(values, new TimestampMillisecond('UTC'));
+    case 'number':
+      return vectorFromArray(
+        values.map((value) => (Number.isNaN(value) ? null : value)),
+        new Float64(),
+      );
+  }
 }

@@ -1,9 +1,9 @@
 // The engine as the pool's threads import it: the one seam between the pool and what it runs.
-import type { ArtifactOutcome } from './messages.ts';
+import { buildArtifact as build } from '../report/artifacts.ts';
+import { chartLibrary } from './chartLibrary.ts';
+import type { Runner } from './messages.ts';
 
 export { runBacktest } from '../backtest.ts';
 
-/** Artifacts are built by src/engine/report; until it does, asking for one is an expected failure. */
-export function buildArtifact(): ArtifactOutcome {
-  return { ok: false, error: { code: 'NOT_AVAILABLE_YET', path: '', message: 'Artifacts cannot be built yet.' } };
-}
+export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request) =>
+  build(task, market, control, request, request.name === 'report' ? chartLibrary() : '');
