@@ -164,6 +164,8 @@ describe('the engine and the reference give the same signals, trades and equity'
   });
 
   it('on a random walk', () => law(() => walk, { symbol: 'TEST', timeframe: '1h' }, 500));
+  it('with several positions at a time', () =>
+    law(() => walk, { symbol: 'TEST', timeframe: '1h', maxConcurrentPositions: 3 }, 300));
   it('with deeper expressions', () => law(() => walk, { symbol: 'TEST', timeframe: '1h' }, 300, { depth: 3 }));
   it('with nodes on coarser timeframes', () =>
     law(() => walk, { symbol: 'TEST', timeframe: '1h' }, 400, { timeframes: ['4h', '1d'] }));

@@ -19,7 +19,7 @@ import {
 } from './conditions.ts';
 import { visibleRows } from './frames.ts';
 import { indicatorOf } from './indicators.ts';
-import { mathOf, rollingOf } from './rolling.ts';
+import { mathOf, rollingOf, windowLength } from './rolling.ts';
 
 export type ValueNode = Concrete<Value>;
 export type ConditionNode = Concrete<Condition>;
@@ -137,14 +137,7 @@ export class Evaluator {
       case 'indicator':
         return shifted(this.#indicator(node, frame), node.offset);
       case 'rolling':
-        return shifted(
-          overPresent(this.#valueOn(node.source, frame), (dense) =>
-            dense.map((_, i) =>
-              i + 1 < node.period ? NaN : rollingOf(node.op, dense.slice(i + 1 - node.period, i + 1), node.quantile),
-            ),
-          ),
-          node.offset,
-        );
+        return shifted(this.#rolling(node, frame), node.offset);
       case 'math': {
         const args = node.args.map((arg) => this.#valueOn(arg, frame));
         return rows.map((row) =>
@@ -171,6 +164,13 @@ export class Evaluator {
       default:
         return this.#events(node, frame);
     }
+  }
+
+  #rolling({ op, period, quantile, source }: Of<'rolling'>, frame: Bars): number[] {
+    const length = windowLength(op, period);
+    return overPresent(this.#valueOn(source, frame), (dense) =>
+      dense.map((_, i) => (i + 1 < length ? NaN : rollingOf(op, dense.slice(i + 1 - length, i + 1), quantile))),
+    );
   }
 
   #events(node: Of<'bars_since'> | Of<'value_when'> | Of<'capture'>, frame: Bars): number[] {

@@ -1,6 +1,9 @@
 // Rolling operations over the last values of a series, each from its textbook formula.
 import { exactSum } from './exactSum.ts';
 
+/** Values in one window: percentile_rank ranks the last among `period` before it. */
+export const windowLength = (op: string, period: number): number => (op === 'percentile_rank' ? period + 1 : period);
+
 export function rollingOf(op: string, window: readonly number[], quantile = 0.5): number {
   const n = window.length;
   const last = window[n - 1];
@@ -19,15 +22,15 @@ export function rollingOf(op: string, window: readonly number[], quantile = 0.5)
     case 'std':
       return Math.sqrt(variance(window, mean));
     case 'zscore': {
-      const deviation = Math.sqrt(variance(window, mean));
-      return deviation === 0 ? NaN : (last - mean) / deviation;
+      const deviation = Math.sqrt((variance(window, mean) * n) / (n - 1));
+      return !(deviation > 0) ? NaN : (last - mean) / deviation;
     }
     case 'median':
       return percentile(window, 0.5);
     case 'quantile':
       return percentile(window, quantile);
     case 'percentile_rank':
-      return (100 * window.filter((x) => x <= last).length) / n;
+      return (100 * window.filter((x) => x < last).length) / (n - 1);
     case 'slope': {
       const middle = (n - 1) / 2;
       const across = exactSum(window.map((x, i) => (i - middle) * (x - mean)));

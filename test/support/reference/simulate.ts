@@ -110,7 +110,7 @@ export class Loop {
     const trailDistance = trail === undefined ? NaN : signals.atr(trail.period, signalRow) * trail.multiplier;
     const isMissing =
       (strategy.risk.stopLoss !== undefined && Number.isNaN(stop) && !this.#isLateStop()) ||
-      targets.some((target) => Number.isNaN(target.price)) ||
+      targets.some(({ price: level, step }) => Number.isNaN(level) && !this.#isLateTarget(step)) ||
       (trail !== undefined && Number.isNaN(trailDistance));
     const quantity = isMissing ? NaN : this.#quantity(rule, signalRow, side, price, open, stop);
     const isVolatilityMissing = action.sizing.mode === 'volatility_target' && Number.isNaN(quantity);
@@ -136,6 +136,11 @@ export class Loop {
   #isLateStop(): boolean {
     const { stopLoss } = this.input.strategy.risk;
     return stopLoss?.mode === 'price' && stopLoss.update === 'bar';
+  }
+
+  /** A target in R of a stop that is not known yet never fills. */
+  #isLateTarget(step: number): boolean {
+    return this.#isLateStop() && this.input.strategy.risk.takeProfits?.[step].triggerR !== undefined;
   }
 
   #initialStop(row: number, side: 1 | -1, fill: number): number {
@@ -352,7 +357,10 @@ export class Loop {
     const due = this.positions.flatMap((position) => this.#exitsOf(position, row));
     const closing = new Set(due.filter(({ quantity }) => quantity === null).map(({ position }) => position));
     const staying = this.positions.filter((position) => !closing.has(position));
-    this.#dueExits = due;
+    // An exit acts on every position it applies to before the next one does; time stops come last.
+    const order = this.#exitOrder().map(({ rule }) => rule);
+    const rank = ({ rule }: DueExit): number => (rule === null ? order.length : order.indexOf(rule));
+    this.#dueExits = due.toSorted((a, b) => rank(a) - rank(b));
     const truths = strategy.entries.map((_, rule) => this.input.signals.entry(rule, row, this));
     for (const [rule, entry] of strategy.entries.entries()) {
       if (!truths[rule]) continue;
@@ -369,14 +377,16 @@ export class Loop {
     }
   }
 
+  #exitOrder(): { readonly exit: RunnableStrategy['exits'][number]; readonly rule: number }[] {
+    const listed = this.input.strategy.exits.map((exit, rule) => ({ exit, rule }));
+    return listed.toSorted((a, b) => (a.exit.priority ?? 0) - (b.exit.priority ?? 0));
+  }
+
   #exitsOf(position: Position, row: number): DueExit[] {
     const { strategy, signals } = this.input;
     const due: DueExit[] = [];
     let left = position.quantity;
-    const order = strategy.exits
-      .map((exit, rule) => ({ exit, rule }))
-      .toSorted((a, b) => (a.exit.priority ?? 0) - (b.exit.priority ?? 0));
-    for (const { exit, rule } of order) {
+    for (const { exit, rule } of this.#exitOrder()) {
       const side = position.side === 1 ? 'long' : 'short';
       if ((exit.appliesTo ?? 'any') !== 'any' && exit.appliesTo !== side) continue;
       if (position.doneExits.has(rule) || !signals.exit(rule, row, this, position)) continue;
@@ -398,7 +408,9 @@ export class Loop {
 }
 
 const openTargets = (position: Position): Target[] =>
-  position.targets.filter(({ isDone }) => !isDone).toSorted((a, b) => (a.price - b.price) * position.side);
+  position.targets
+    .filter(({ isDone, price }) => !isDone && !Number.isNaN(price))
+    .toSorted((a, b) => (a.price - b.price) * position.side);
 
 /** The stop nearer the price, NaN standing for none. */
 const tighter = (side: 1 | -1, a: number, b: number): number =>
