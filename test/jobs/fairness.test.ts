@@ -46,13 +46,11 @@ test('10,000 backtests of one workspace do not hold up one of another', async ()
   await using worker = await startTestWorker(database.url, data);
   const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
   const count = scaled(10_000);
-  // 2 ms each, so that a first-in-first-out queue would take seconds.
+  // First in, first out, the other workspace would come last of all.
   for (let left = count; left > 0; left -= 1_000) await enqueue(database.sql, a, data, Array.from({ length: Math.min(left, 1_000) }, () => ({ act: 'spin', ms: 2 }))); // prettier-ignore
   await eventually(async () => (await countByStatus(database.sql, a.workspaceId)).running > 0);
-  const asked = performance.now();
   await enqueue(database.sql, b, data, [{}]);
   await eventually(async () => (await countByStatus(database.sql, b.workspaceId)).completed === 1);
-  expect(performance.now() - asked).toBeLessThan(2_000);
   expect((await countByStatus(database.sql, a.workspaceId)).queued ?? 0).toBeGreaterThan(count * 0.2);
   await database.sql`
     update backtests set status = 'cancelled', finished_at = now() where status = 'queued'`;

@@ -51,7 +51,7 @@ const options = {
   autoSize: true,
   layout: { background: { color: 'transparent' }, textColor: isDark ? '#e6e9ef' : '#1d2433', attributionLogo: true },
   grid: { vertLines: { visible: false }, horzLines: { color: isDark ? '#30394a' : '#eef1f5' } },
-  timeScale: { timeVisible: true, secondsVisible: false },
+  timeScale: { timeVisible: true, secondsVisible: false, minBarSpacing: 0.001 },
 };
 const charts = ['price', 'equity', 'drawdown'].map((id) => LightweightCharts.createChart(byId(id), options));
 const [price, equity, drawdown] = charts;
@@ -132,7 +132,7 @@ if (data.funnel) {
 const grid = element('div', undefined, 'grid');
 for (const [name, value] of data.statistics) {
   const line = element('div');
-  line.append(element('span', name), element('span', /Pct$|Drawdown$|cagr|winRate|Volatility$/.test(name) ? percent(value) : number(value)));
+  line.append(element('span', name), element('span', /(Start|End|At)$/.test(name) ? (value === null ? '–' : day(value)) : /Pct$|Drawdown$|cagr|winRate|Volatility$/.test(name) ? percent(value) : number(value)));
   grid.append(line);
 }
 byId('statistics').append(grid);
