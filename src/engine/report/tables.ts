@@ -88,7 +88,7 @@ export function ordersTable({ report }: CompletedRun): TableColumn[] {
     filledBar: filledRow === null ? null : filledRow - firstRow,
     filledTime: filledRow === null ? null : time[filledRow],
   }));
-  return columnsOf(ORDER_COLUMNS, rows as unknown as Record<string, Cell>[]);
+  return columnsOf(ORDER_COLUMNS, rows);
 }
 
 /** One row an evaluated bar, one column a named node, and the whole of every entry and exit that is no state of a position. */
