@@ -23,7 +23,8 @@ export function rollingOf(op: string, window: readonly number[], quantile = 0.5)
       return Math.sqrt(variance(window, mean));
     case 'zscore': {
       const deviation = Math.sqrt((variance(window, mean) * n) / (n - 1));
-      return !(deviation > 0) ? NaN : (last - mean) / deviation;
+      // As the indicator of that id: a flat window, one value included, scores 0.
+      return !(deviation > 0) ? 0 : (last - mean) / deviation;
     }
     case 'median':
       return percentile(window, 0.5);
