@@ -1,4 +1,4 @@
-// A backtest as the rules tell it: every expression as a column, then the fill loop, sharing no code with the engine.
+// A backtest as the rules tell it: every expression as a column, then the fill loop; of the engine it uses only the kernels of indicators and patterns.
 import type { Bars, Market } from '../../../src/engine/columns/bars.ts';
 import type { RunnableStrategy } from '../../../src/engine/language/ast.ts';
 import type { ResolvedConfig } from '../../../src/engine/simulate/config.ts';
