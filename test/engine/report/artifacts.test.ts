@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Summary, TradeRow } from '../../../src/engine/index.ts';
 import { HOSTILE_ID, runCross, type CrossRun } from '../../support/crossRun.ts';
 
-type Row = Record<string, unknown>;
+type Row = Record<string, string | number | boolean | null>;
 let run: CrossRun;
 let trades: readonly TradeRow[];
 let summary: Summary;
