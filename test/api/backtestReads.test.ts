@@ -8,7 +8,7 @@ const { api, client, body, post, run, withWorker, withoutWorker, versionId, stra
 afterAll(() => backtests[Symbol.asyncDispose]());
 
 describe('GET /backtests/{id}', () => {
-  test('spec §4.3.12: a completed backtest has summary, trace, rule statistics and artifact URLs', async () => {
+  test('spec §2.6, §4.3.12: a completed backtest has summary, trace, rule statistics and artifact URLs', async () => {
     await withWorker();
     const { id } = (await post({ params: { value: 0.125 } })).body;
     const reply = await client.get(`/backtests/${id}?wait=30`);

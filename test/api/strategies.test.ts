@@ -265,7 +265,7 @@ describe('create (spec §4.3.10)', () => {
 });
 
 describe('list and read (spec §4.3.7, §4.3.8)', () => {
-  test('spec §4.3.8: a strategy is read with its versions, payloads included', async () => {
+  test('spec §2.3, §2.4, §4.3.8: a strategy is read with its versions, payloads included', async () => {
     const { body } = await create(4);
     const reply = await client.get(`/strategies/${body.id}`);
     expect(reply.status).toBe(200);
