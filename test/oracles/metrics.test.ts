@@ -1,0 +1,69 @@
+// Statistics of returns against empyrical, quantstats, vectorbt and ffn, wherever the convention is the same.
+import { describe, expect, it } from 'vitest';
+import { drawdownStatistics } from '../../src/engine/report/drawdown.ts';
+import { cagr, returnStatistics, type ReturnStatistics } from '../../src/engine/report/returns.ts';
+import { readOracle } from './shared.ts';
+
+interface Series {
+  readonly series: string;
+  readonly annualization: number;
+  readonly timestamps: readonly number[];
+  readonly prices: readonly number[];
+  readonly metrics: readonly { readonly lib: string; readonly metric: string; readonly value: number }[];
+}
+const { series } = readOracle<{ series: Series[] }>('metrics');
+
+/** Peer's name of a statistic → ours. Left out: other conventions (parametric VaR, the arithmetic recovery factor, returns of bars, not trades). */
+const SAME: Readonly<Record<string, keyof ReturnStatistics>> = {
+  'empyrical annual_volatility': 'annualVolatility',
+  'quantstats volatility': 'annualVolatility',
+  'empyrical sharpe_ratio': 'sharpeRatio',
+  'quantstats sharpe': 'sharpeRatio',
+  'vectorbt sharpe_ratio': 'sharpeRatio',
+  'ffn calc_sharpe': 'sharpeRatio',
+  'empyrical sortino_ratio': 'sortinoRatio',
+  'quantstats sortino': 'sortinoRatio',
+  'vectorbt sortino_ratio': 'sortinoRatio',
+  'ffn calc_sortino_ratio': 'sortinoRatio',
+  'empyrical omega_ratio': 'omegaRatio',
+  'vectorbt omega_ratio': 'omegaRatio',
+  'empyrical tail_ratio': 'tailRatio',
+  'empyrical value_at_risk 5%': 'var95',
+  'empyrical conditional_value_at_risk 5%': 'cvar95',
+  'quantstats ulcer_index': 'ulcerIndex',
+  'quantstats skew': 'skew',
+  'quantstats kurtosis': 'kurtosis',
+};
+const DRAWDOWNS = ['empyrical max_drawdown', 'quantstats max_drawdown', 'ffn calc_max_drawdown'];
+
+/** vectorbt and ffn go by way of pandas, which loses a digit or two. */
+const expectNear = (ours: number | null, peer: number): void =>
+  expect(Math.abs(ours! - peer), `${ours} against ${peer}`).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(peer)));
+
+describe.each(series.map((each) => [each.series, each] as const))(
+  '%s',
+  (_, { prices, timestamps, annualization, metrics }) => {
+    const equity = Float64Array.from(prices.slice(1));
+    const returns = equity.map((value, index) => value / prices[index] - 1);
+    const daily = { day: Float64Array.from(timestamps.slice(1)), equity, returns, benchmark: returns };
+    const ours = returnStatistics(daily, prices[0], annualization);
+    const peer = metrics.map((metric) => ({ ...metric, name: `${metric.lib} ${metric.metric}` }));
+
+    it.each(peer.filter(({ name }) => name in SAME))('equals $name', ({ name, value }) =>
+      expectNear(ours[SAME[name]], value),
+    );
+
+    it.each(peer.filter(({ name }) => DRAWDOWNS.includes(name)))('equals $name', ({ value }) =>
+      expectNear(-drawdownStatistics(equity, prices[0]).maxDrawdown, value),
+    );
+
+    it.each(peer.filter(({ name }) => name === 'ffn calc_cagr'))('equals $name', ({ value }) =>
+      expectNear(cagr(prices[0], prices.at(-1)!, timestamps[0], timestamps.at(-1)!), value),
+    );
+
+    it('measures itself as the market: beta 1, alpha 0', () => {
+      expectNear(ours.beta, 1);
+      expect(Math.abs(ours.alpha!)).toBeLessThan(1e-9);
+    });
+  },
+);
