@@ -187,7 +187,8 @@ function traded(facts: DiagnosisFacts): Diagnosis[] {
       ),
     );
   }
-  if (positions.totalPositions < FEW_POSITIONS) {
+  // A position that nothing closes leaves no room for others: their number says nothing more.
+  if (positions.totalPositions < FEW_POSITIONS && closedByData < exits) {
     const message = `${positions.totalPositions} positions are too few to tell skill from luck.`;
     found.push(
       warning('TOO_FEW_TRADES', null, message, 'Use a longer range or a shorter timeframe, or loosen the entry.'),
