@@ -1,18 +1,19 @@
-// Whole backtests, from a checked strategy to a hashed result: ms a run on small series, ns a bar on a million bars.
-// `--against DIR` measures another checkout too, each in processes of its own, in turns; the best of the rounds counts.
+// Whole backtests, from a checked strategy to a hashed result: ms per run on small series, ns per bar on a million
+// bars. `--against DIR` also measures another checkout, alternating between the two in separate processes; the best
+// round counts.
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Bars, Instrument, Market } from '../src/engine/columns/bars.ts';
+import type { Bars, Instrument, Market } from '../src/engine/bars/bars.ts';
 import type { runBacktest } from '../src/engine/backtest.ts';
-import type { StrategyAst } from '../src/engine/language/ast.ts';
-import type { BacktestTask } from '../src/engine/pool/messages.ts';
+import type { StrategyAst } from '../src/engine/language/grammar/ast.ts';
+import type { BacktestTask } from '../src/engine/task.ts';
 import { seededRandom } from '../test/support/scale.ts';
 
 const HERE = resolve(import.meta.dirname, '..');
 const ROUNDS = 5;
 
-/** The part of the engine that is measured, of this checkout or another. */
+/** The part of the engine that is measured, from this checkout or another. */
 interface Engine {
   readonly runBacktest: typeof runBacktest;
 }
@@ -21,7 +22,7 @@ interface Case {
   readonly name: string;
   readonly unit: 'ms/run' | 'ns/bar';
   readonly runs: number;
-  /** What one run costs in `unit`, from CPU microseconds of all runs. */
+  /** The cost of one run in `unit`, from the CPU microseconds of all runs. */
   readonly scale: (microseconds: number) => number;
   readonly run: (engine: Engine, index: number) => void;
 }
@@ -33,7 +34,7 @@ const sma = (param: string): object => ({
   args: { length: { param } },
 });
 
-/** Long while the fast mean of closes is above the slow one, all of the equity in it. */
+/** Long with all equity while the fast mean of closes is above the slow one. */
 export const SMA_CROSS = {
   protocol: 'svc.strategy',
   version: 1,
@@ -52,7 +53,7 @@ export const SMA_CROSS = {
   },
 } as unknown as StrategyAst;
 
-/** A random walk, about 0.6 % a bar. */
+/** A random walk of about 0.6 % per bar. */
 function randomBars(symbol: string, timeframe: '1h' | '1d', count: number): Bars {
   const random = seededRandom(7);
   const columns = Array.from({ length: 6 }, () => new Float64Array(new SharedArrayBuffer(8 * count)));
@@ -116,29 +117,29 @@ function cases(): Case[] {
       run: (engine, index) => void engine.runBacktest(variants[index % variants.length], small, null),
     },
     {
-      name: '1 M bars, SMA 10/30 with fees, nothing kept',
+      name: '1 M bars, SMA 10/30 with fees, nothing cached',
       unit: 'ns/bar',
       runs: 12,
       scale: perBar,
-      // Another hash is another snapshot: its columns, days and quality are all made anew.
+      // A different hash means another snapshot, whose columns, days and quality are all computed again.
       run: (engine, index) => {
         const time = index === 0 ? large.base.time : large.base.time.subarray(0);
         void engine.runBacktest(hourly, { ...large, base: { ...large.base, time, sha256: `run ${index}` } }, null);
       },
     },
     {
-      name: '1 M bars, SMA 10/30 with fees, columns made, snapshot known',
+      name: '1 M bars, SMA 10/30 with fees, columns computed, snapshot cached',
       unit: 'ns/bar',
       runs: 12,
       scale: perBar,
       run: (engine, index) => {
-        // Bars keep their identity, the columns do not: no two runs have the same lengths, all do the same work.
+        // The bars stay the same but the columns do not: no two runs have the same lengths, and all do the same work.
         const params = { fast: 10 + (index % 2), slow: 30 + Math.floor(index / 2) };
         void engine.runBacktest(taskOf(large.base, params), large, null);
       },
     },
     {
-      name: '1 M bars, SMA 10/30 with fees, columns kept',
+      name: '1 M bars, SMA 10/30 with fees, columns cached',
       unit: 'ns/bar',
       runs: 12,
       scale: perBar,
@@ -147,7 +148,10 @@ function cases(): Case[] {
   ];
 }
 
-/** Least CPU time (all threads: the collector's and the compiler's too) of ten equal parts of the runs, in the unit of the case. */
+/**
+ * The least CPU time of ten equal parts of the runs, in the unit of the case. Includes all threads, such as those of
+ * the garbage collector and the compiler.
+ */
 function measure({ runs, scale, run }: Case, engine: Engine): number {
   const parts = Math.min(10, runs);
   const each = Math.floor(runs / parts);

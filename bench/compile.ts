@@ -1,9 +1,9 @@
-// From a payload to a plan: what a check costs, what preparing and compiling cost. Nanoseconds a call; bars do not come into it.
+// From a payload to a plan: the cost of checking, preparing and compiling, in nanoseconds per call, without any bars.
 import { Bench } from 'tinybench';
-import { checkStrategy } from '../src/engine/language/check.ts';
-import { prepareStrategy } from '../src/engine/language/prepare.ts';
+import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
+import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
-import { resolveConfig } from '../src/engine/simulate/config.ts';
+import { resolveConfig } from '../src/engine/config.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { measure, printMeasures, type Unit } from './measure.ts';
 import { SYMBOL } from './walk.ts';
@@ -25,7 +25,7 @@ export function suite(): Bench {
     bench.add(`compile/check: ${name}/1`, () => checkStrategy({ strategyAst, settings: {} }));
     bench.add(`compile/prepare: ${name}/1`, prepare);
     bench.add(`compile/plan: ${name}/1`, () =>
-      compilePlan(strategy, { symbol: SYMBOL, timeframe }, { slippageAtrPeriod: null, keepRules: true }),
+      compilePlan(strategy, { symbol: SYMBOL, timeframe }, { slippageAtrPeriod: null, recordsConditions: true }),
     );
   }
   return bench;

@@ -1,9 +1,10 @@
 // Conditions: comparing columns into words of bits, and three-valued logic on those words.
 import { Bench } from 'tinybench';
-import { inspect } from '../src/engine/columns/column.ts';
-import { compareColumns, crossColumns } from '../src/engine/columns/conditions.ts';
-import { and, or, rollingWindow, withinRows } from '../src/engine/columns/kernels/logic.ts';
-import { wordCount, type ConditionColumn } from '../src/engine/columns/column.ts';
+import { inspect } from '../src/engine/kernels/column.ts';
+import { compareColumns, crossColumns } from '../src/engine/evaluate/leafConditions.ts';
+import { and, or, rollingWindow, withinRows } from '../src/engine/kernels/logic.ts';
+import { type ConditionColumn } from '../src/engine/kernels/column.ts';
+import { wordCount } from '../src/engine/kernels/bits.ts';
 import { seededRandom } from '../test/support/scale.ts';
 import { measure, printMeasures } from './measure.ts';
 

@@ -1,7 +1,7 @@
-// The strategies that the suites compile, evaluate and run: a crossing of averages, and one with more to evaluate.
-import type { BacktestConfig } from '../src/engine/simulate/config.ts';
-import type { BacktestTask } from '../src/engine/pool/messages.ts';
-import { checkStrategy } from '../src/engine/language/check.ts';
+// The strategies that the suites compile, evaluate and run: a crossing of averages, and a larger one.
+import type { BacktestConfig } from '../src/engine/config.ts';
+import type { BacktestTask } from '../src/engine/task.ts';
+import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { SYMBOL } from './walk.ts';
 
 const sma = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } });
@@ -22,7 +22,7 @@ const strategyOf = (entry: object, exit: object, more: object = {}): object => (
   },
 });
 
-/** By name, as an author would send them. */
+/** The payloads by name, as an author would send them. */
 export const PAYLOADS: Readonly<Record<string, object>> = {
   'SMA 10 30': strategyOf({ trigger: cross('cross_up') }, cross('cross_down')),
   'EMA RSI ADX pattern, stop, target, trailing': strategyOf(
@@ -68,7 +68,7 @@ const CONFIG: BacktestConfig = {
   },
 };
 
-/** @throws Error when the payload is invalid: then the bench is. */
+/** @throws Error when the payload, and therefore the bench, is invalid. */
 export function taskOf(name: string): BacktestTask {
   const { compiled, issues } = checkStrategy({ strategyAst: PAYLOADS[name], settings: {} });
   if (compiled === null) throw new Error(`${name}: ${JSON.stringify(issues)}`);

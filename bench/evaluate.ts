@@ -1,11 +1,11 @@
-// A compiled plan over the bars: every column of a strategy, none kept from before.
+// A compiled plan over the bars: computes every column of a strategy, with an empty cache.
 import { Bench } from 'tinybench';
-import { EvaluatedPlan } from '../src/engine/columns/evaluate.ts';
-import { ColumnStore } from '../src/engine/columns/store.ts';
-import { prepareStrategy } from '../src/engine/language/prepare.ts';
+import { EvaluatedPlan } from '../src/engine/evaluate/evaluatePlan.ts';
+import { ColumnStore } from '../src/engine/evaluate/columnStore.ts';
+import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
-import { buildProgram } from '../src/engine/plan/program.ts';
-import { resolveConfig } from '../src/engine/simulate/config.ts';
+import { bindRules } from '../src/engine/evaluate/bindRules.ts';
+import { resolveConfig } from '../src/engine/config.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { measure, printMeasures } from './measure.ts';
 import { SYMBOL, walkMarket } from './walk.ts';
@@ -24,11 +24,11 @@ export function suite(counts: readonly number[] = [10_000, 1_000_000]): Bench {
       const plan = compilePlan(
         prepared.strategy,
         { symbol: SYMBOL, timeframe: config.timeframe },
-        { slippageAtrPeriod: null, keepRules: true },
+        { slippageAtrPeriod: null, recordsConditions: true },
       );
-      // Columns are made when somebody reads them: the program reads what the rules read.
+      // Columns are computed when they are first read; the bound rules read what the strategy reads.
       bench.add(`evaluate/${name}/${count}`, () =>
-        buildProgram(prepared.strategy, new EvaluatedPlan(plan, market, new ColumnStore(STORE_BYTES)), true),
+        bindRules(prepared.strategy, new EvaluatedPlan(plan, market, new ColumnStore(STORE_BYTES)), true),
       );
     }
   }

@@ -1,7 +1,8 @@
-// The fill loop: ns a bar with signals ready as bits, from plain market orders to stops that trail.
+// The fill loop: ns per bar, given signals as bits, from plain market orders to trailing stops.
 import { Bench } from 'tinybench';
-import type { Bars } from '../src/engine/columns/bars.ts';
-import type { RiskRules, SimulationInput } from '../src/engine/simulate/program.ts';
+import type { Bars } from '../src/engine/bars/bars.ts';
+import type { SimulationInput } from '../src/engine/simulate/simulation.ts';
+import type { RiskRules } from '../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../src/engine/simulate/simulate.ts';
 import { measure, printMeasures } from './measure.ts';
 import { seededRandom } from '../test/support/scale.ts';
@@ -19,7 +20,7 @@ import {
 const BARS = 1_000_000;
 const MINUTE = 60_000;
 
-/** A random walk of hourly bars, about 0.6 % a bar. */
+/** A random walk of hourly bars, about 0.6 % per bar. */
 function randomBars(count: number): Bars {
   const random = seededRandom(7);
   const time = new Float64Array(count);

@@ -1,4 +1,4 @@
-// Indicator kernels: ns a bar at 1e4 bars (columns in cache) and 1e6 (columns in memory), default arguments.
+// Indicator kernels: ns per bar at 1e4 bars (columns in cache) and 1e6 (columns in memory), default arguments.
 import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
@@ -7,7 +7,7 @@ import { argsOf } from '../test/support/indicators.ts';
 import { seededRandom } from '../test/support/scale.ts';
 
 export const BAR_COUNTS = [10_000, 1_000_000] as const;
-/** The nine that design goals are set against TA-Lib for, at their usual lengths. */
+/** The nine indicators that are measured against TA-Lib, with their usual lengths. */
 export const MEASURED: readonly (readonly [id: string, args: Args])[] = [
   ['sma', { length: 20 }],
   ['ema', { length: 20 }],
@@ -42,8 +42,9 @@ function randomColumns(count: number): Columns {
 }
 
 /**
- * The nine of MEASURED, or every indicator with `all`. A task's name is `indicator/ID/BARS`; its time divided by BARS is ns a bar. Run each
- * question in its own process: kernels measured after many others have seen more shapes and are slower.
+ * The nine of MEASURED, or every indicator with `all`. A task's name is `indicator/ID/BARS`; its time divided by BARS
+ * is ns per bar. Run each question in its own process: kernels that are measured after many others have seen more
+ * shapes and are slower.
  */
 export function suite({ all = false } = {}): Bench {
   const bench = new Bench({ name: 'indicators', time: 200, warmupTime: 100 });

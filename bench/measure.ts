@@ -1,18 +1,19 @@
-// Measuring: what every suite reports, and how it is printed. A task's name ends with how many bars (or calls, or runs) one round of it is.
+// Measurements: what every suite reports, and how it is printed. A task's name ends with the number of bars (or calls,
+// or runs) per round.
 import type { Bench } from 'tinybench';
 
 export interface Measure {
   readonly task: string;
   readonly unit: Unit;
-  /** Of the unit, in one round. */
+  /** Units per round. */
   readonly count: number;
-  /** Of one unit in the best round, nanoseconds. */
+  /** Nanoseconds per unit in the best round. */
   readonly ns: number;
   readonly rounds: number;
 }
 export type Unit = 'bar' | 'call' | 'run';
 
-/** @throws Error when a task failed: a bench that measures nothing must not look fast. */
+/** @throws Error when a task failed, because a bench that measures nothing must not look fast. */
 export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<Measure[]> {
   await bench.run();
   return bench.tasks.map(({ name, result }) => {

@@ -1,11 +1,11 @@
-// Candlestick patterns: ns a bar of the lightest, the heaviest, one with a memory, and all 61 in turn.
+// Candlestick patterns: ns per bar of the lightest, the heaviest, one with a memory, and all 61 in turn.
 import { Bench } from 'tinybench';
-import { findPattern, PATTERNS, type PatternDefinition } from '../src/engine/patterns/registry.ts';
+import { findPattern, PATTERNS, type PatternDefinition } from '../src/engine/patterns/patternRegistry.ts';
 import { measure, printMeasures } from './measure.ts';
 import { jaggedBars } from '../test/engine/patterns/jagged.ts';
 
 const BARS = 1_000_000;
-/** engulfing has no yardstick, doji one, three_white_soldiers eight; modified_hikkake remembers. */
+/** engulfing needs no average of candle sizes, doji one, three_white_soldiers eight; modified_hikkake has a memory. */
 const ALONE = ['engulfing', 'doji', 'morning_star', 'three_white_soldiers', 'modified_hikkake'];
 
 export function suite(count = BARS): Bench {

@@ -1,6 +1,6 @@
-// The pool: what it costs to send runs to threads and to get their outcomes back. Nanoseconds a run.
+// The pool: the cost of sending runs to threads and getting their outcomes back, in nanoseconds per run.
 import { Bench } from 'tinybench';
-import type { Snapshot } from '../src/engine/columns/arrow.ts';
+import type { Snapshot } from '../src/engine/bars/arrow.ts';
 import type { PoolRun } from '../src/engine/pool/messages.ts';
 import { createPool, type Pool } from '../src/engine/pool/pool.ts';
 import { STAND_IN_RUNNER, dailySnapshot, poolRun } from '../test/support/runs.ts';
@@ -12,7 +12,7 @@ export const UNIT: Unit = 'run';
 const THREADS = 2;
 const BATCH = 50;
 
-/** Dispatch alone (a runner that adds up the closes of one bar), and the whole engine on 2,000 bars. */
+/** Measures dispatch alone (a runner that adds up the closes of one bar), and the whole engine on 2,000 bars. */
 export async function suite(): Promise<Bench> {
   const idle = createPool({ threads: THREADS, runner: STAND_IN_RUNNER });
   const engine = createPool({ threads: THREADS });
@@ -25,7 +25,7 @@ export async function suite(): Promise<Bench> {
     pool.run({ snapshots, runs: batch }).outcomes;
   await Promise.all(Array.from({ length: THREADS * 2 }, () => run(engine, walk, runs)));
   const bench = new Bench({ iterations: 30, warmupIterations: 5, time: 0, warmupTime: 0 });
-  bench.add('pool/one run a message, nothing to do/1', () => run(idle, oneBar, dispatched.slice(0, 1)));
+  bench.add('pool/one run per message, nothing to do/1', () => run(idle, oneBar, dispatched.slice(0, 1)));
   bench.add(`pool/a batch, nothing to do/${BATCH}`, () => run(idle, oneBar, dispatched));
   bench.add(`pool/a batch of backtests on 2,000 bars, one thread/${BATCH}`, () => run(engine, walk, runs));
   bench.addEventListener('complete', () => {

@@ -1,11 +1,21 @@
-// npm run bench [-- --json] [-- SUITE…]: the suites one after the other, each in a process of its own.
+// npm run bench [-- --json] [-- SUITE…]: runs the suites one after the other, each in its own process.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Measure } from './measure.ts';
 import { printMeasures } from './measure.ts';
 
-/** From the smallest part to the whole. */
-const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', 'fills', 'whole', 'pool'] as const;
+/** Ordered from the smallest part to the whole. */
+const SUITES = [
+  'indicators',
+  'patterns',
+  'conditions',
+  'compile',
+  'evaluate',
+  'fills',
+  'whole',
+  'sweep',
+  'pool',
+] as const;
 
 const names = process.argv.slice(2).filter((arg) => arg !== '--json');
 const isJson = process.argv.includes('--json');

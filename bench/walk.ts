@@ -1,7 +1,7 @@
-// A random walk as a market: the same bars for every suite that needs a whole one.
-import type { Market } from '../src/engine/columns/bars.ts';
-import { createMarket } from '../src/engine/columns/market.ts';
-import type { Snapshot } from '../src/engine/columns/arrow.ts';
+// A random walk as a market: the same bars for every suite that needs a whole market.
+import type { Market } from '../src/engine/bars/bars.ts';
+import { createMarket } from '../src/engine/bars/market.ts';
+import type { Snapshot } from '../src/engine/bars/arrow.ts';
 import { makeSnapshot } from '../src/market/snapshotFiles.ts';
 import { seededRandom } from '../test/support/scale.ts';
 import { INSTRUMENT } from '../test/support/runs.ts';
@@ -9,7 +9,7 @@ import { INSTRUMENT } from '../test/support/runs.ts';
 const HOUR_MS = 3_600_000;
 export const SYMBOL = INSTRUMENT.symbol;
 
-/** Hourly bars from 1900 on, about 0.6 % a bar, which never touch zero. */
+/** Hourly bars from 1900 on that move about 0.6 % per bar and never touch zero. */
 export function walkSnapshot(count: number): Snapshot {
   const random = seededRandom(23);
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));

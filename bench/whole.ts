@@ -1,4 +1,5 @@
-// A backtest as a whole, report included, at 1e4 and 1e6 bars: the first run over its bars, and one whose columns an earlier run has left.
+// A whole backtest, including its report, at 1e4 and 1e6 bars: the first run over its bars, and one that reuses the
+// columns of an earlier run.
 import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
@@ -12,7 +13,7 @@ export function suite(counts: readonly number[] = [10_000, 1_000_000]): Bench {
     const market = walkMarket(count);
     for (const name of Object.keys(PAYLOADS)) {
       const task = taskOf(name);
-      // Bars of another hash are other bars: nothing that was kept belongs to them.
+      // Bars with another hash are other bars, for which nothing is cached.
       const anew = () => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
       bench.add(`whole/${name}, first run/${count}`, () => runBacktest(task, anew(), null));
       bench.add(`whole/${name}, columns kept/${count}`, () => runBacktest(task, market, null));

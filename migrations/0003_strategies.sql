@@ -34,7 +34,7 @@ create table strategy_versions (
 create index strategy_versions_by_hash on strategy_versions (workspace_id, strategy_hash, ready_at) where status = 'ready';
 create index strategy_versions_forks on strategy_versions (forked_from_version_id) where forked_from_version_id is not null;
 
--- A ready version never changes (spec §3.2), whatever the code above it does. Only a deleted origin may be forgotten.
+-- A ready version never changes, whatever the code above it does. Only a deleted origin may be forgotten.
 create function refuse_ready_change() returns trigger language plpgsql as $$
 begin
   if old.status = 'ready' and (new.id, new.strategy_id, new.workspace_id, new.version, new.status, new.settings::text, new.strategy_ast::text,

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { ArgDefinition, Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { MA_TYPES } from '../src/engine/indicators/averages.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
-import { PATTERNS } from '../src/engine/patterns/registry.ts';
+import { PATTERNS } from '../src/engine/patterns/patternRegistry.ts';
 import { differenceOf, golden, goldenColumns } from '../test/support/talibGolden.ts';
 
 export const PAGE = join(import.meta.dirname, '..', 'docs', 'indicators.md');
 
-/** The whole page; a test keeps docs/indicators.md equal to it. */
+/** The whole page; a test checks that docs/indicators.md equals it. */
 export function indicatorsPage(): string {
   const differences = largestDifferences();
   return `# Indicators and patterns
@@ -89,10 +89,10 @@ function argText(arg: ArgDefinition): string {
 
 const bound = (value: number | undefined): string =>
   value === undefined || Math.abs(value) >= 1e30 ? '∞' : String(value);
-/** A bar inside a table cell would end it. */
+/** Escapes vertical bars, which would end the table cell. */
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-/** Per TA-Lib function, over every golden call. */
+/** The largest difference per TA-Lib function, over every golden call. */
 function largestDifferences(): ReadonlyMap<string, number> {
   const largest = new Map<string, number>();
   for (const { name, cases } of golden.series) {
@@ -102,7 +102,7 @@ function largestDifferences(): ReadonlyMap<string, number> {
   return largest;
 }
 
-/** Rounded up to a power of ten: the last digits are the compiler's, not the formula's. */
+/** Rounded up to a power of ten, because the last digits depend on the compiler, not on the formula. */
 const differenceText = (value: number): string => (value === 0 ? 'exact' : `1e${Math.ceil(Math.log10(value))}`);
 
 if (import.meta.main) writeFileSync(PAGE, indicatorsPage());

@@ -6,6 +6,9 @@ import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Frequent enough that a server ends within a second of the npm that started it. */
+const PARENT_POLL_MS = 500;
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const platform = process.platform === 'win32' ? 'win' : process.platform;
 const binary = process.platform === 'win32' ? 'node.exe' : 'node';
@@ -14,12 +17,14 @@ const isNewEnough = Number(process.versions.node.split('.')[0]) >= 24;
 const node = isNewEnough ? process.execPath : bundled;
 if (!existsSync(node)) {
   console.error(
-    `Candlepool needs Node 24. This is Node ${process.versions.node}, and no bundled Node was installed for ${platform}-${process.arch}: install Node 24, or run npm ci again.`,
+    `Candlepool needs Node 24. This is Node ${process.versions.node}, and no bundled Node was installed for ` +
+      `${platform}-${process.arch}: install Node 24, or run npm ci again.`,
   );
   process.exit(2);
 }
 const child = spawn(node, process.argv.slice(2), {
-  stdio: 'inherit',
+  // Through the channel, the child notices the end of this process, even if it was killed.
+  stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}` },
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -28,3 +33,10 @@ child.on('error', (error) => {
   process.exit(1);
 });
 child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+
+// npm forwards signals, but not its own death by SIGKILL. A process that a shell started may outlive the shell on
+// purpose (nohup).
+const parent = process.ppid;
+if (process.env.npm_lifecycle_script?.includes('node24.mjs')) {
+  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), PARENT_POLL_MS).unref();
+}

@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
-/** The folder the repository lies in; commands work from any current folder. */
+/** The folder of the repository; commands work from any current folder. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -12,13 +12,13 @@ const SWITCH_VALUES = ['on', 'off'] as const;
 
 /** An empty variable counts as absent: `DATABASE_URL= npm start` means the embedded database. */
 const Environment = z.object({
-  PORT: z.coerce.number().int().min(0).max(65_535).default(8080).describe('Port of the API; 0 takes a free one.'),
-  HOST: z.string().default('127.0.0.1').describe('Address the API listens on; 0.0.0.0 for every network.'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080).describe('Port of the API; 0 picks a free one.'),
+  HOST: z.string().default('127.0.0.1').describe('Address the API listens on; 0.0.0.0 listens on every network.'),
   DATABASE_URL: z
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
     .optional()
-    .describe('Postgres to use; absent: an embedded Postgres 18 under DATA_DIR.'),
+    .describe('Postgres to use; default: an embedded Postgres 18 under DATA_DIR.'),
   DATA_DIR: z
     .string()
     .default(join(ROOT, '.candlepool'))
@@ -29,18 +29,19 @@ const Environment = z.object({
     .min(1)
     .max(512)
     .default(availableParallelism())
-    .describe('Simulation threads of one worker process; default: one a core.'),
-  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Least level that is logged (JSON lines on stderr).'),
+    .describe('Simulation threads of one worker process; default: one per core.'),
+  LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Lowest level that is logged (JSON lines on stderr).'),
   AUTH_JWKS_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe('Key set of your identity provider; absent: only tokens that `candlepool token` signs.'),
-  AUTH_ISSUER: z.string().min(1).default('candlepool').describe('The `iss` a management token must carry.'),
-  AUTH_AUDIENCE: z.string().min(1).default('candlepool').describe('The `aud` a management token must carry.'),
+    .describe('Key set of your identity provider; default: none, only tokens that `candlepool token` signs.'),
+  AUTH_ISSUER: z.string().min(1).default('candlepool').describe('The `iss` that a management token must carry.'),
+  AUTH_AUDIENCE: z.string().min(1).default('candlepool').describe('The `aud` that a management token must carry.'),
   PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('Base address in links; default: the address the request came to.'),
+  CANDLEPOOL_API_KEY: z.string().optional().describe('API key that `candlepool mcp` calls the service with.'),
   RATE_LIMITS: z.enum(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
 });
 
@@ -54,7 +55,7 @@ export function describeVariables(): { readonly name: string; readonly default: 
   });
 }
 
-export type Config = {
+export interface Config {
   readonly port: number;
   readonly host: string;
   /** undefined: embedded Postgres under dataDir. */
@@ -67,9 +68,11 @@ export type Config = {
   /** Without a trailing slash; undefined: the request's own address. */
   readonly publicUrl: string | undefined;
   readonly rateLimits: boolean;
-};
+  /** For `candlepool mcp`; undefined: not set. */
+  readonly apiKey: string | undefined;
+}
 
-/** A variable has a value it cannot have; the message names each with the way out. */
+/** A variable has an invalid value; the message names every one and what to do. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -101,6 +104,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     auth: { jwksUrl: values.AUTH_JWKS_URL, issuer: values.AUTH_ISSUER, audience: values.AUTH_AUDIENCE },
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     rateLimits: values.RATE_LIMITS === 'on',
+    apiKey: values.CANDLEPOOL_API_KEY,
   };
 }
 
@@ -109,7 +113,10 @@ export function environmentOf(config: Config, databaseUrl: string): NodeJS.Proce
   return { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: config.dataDir };
 }
 
-/** The environment of a process that works in a folder of its own on the embedded database, whatever is set here; only errors are logged. */
+/**
+ * The environment of a process that works in a folder of its own on the embedded database, whatever is set here; only
+ * errors are logged.
+ */
 export function isolatedEnvironment(dataDir: string): NodeJS.ProcessEnv {
   return { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, LOG_LEVEL: process.env.LOG_LEVEL || 'error' };
 }
@@ -117,4 +124,24 @@ export function isolatedEnvironment(dataDir: string): NodeJS.ProcessEnv {
 /** The environment of a database server: where programs are found, and no locale that could colour its messages. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
+}
+
+export interface Launch {
+  /** `exec` under npx, `start` or `run` under npm; undefined: not started by npm. */
+  readonly npmCommand: string | undefined;
+  /** The script of our package.json that npm runs: `start` or `demo`. */
+  readonly npmScript: string | undefined;
+  /** PATH. */
+  readonly searchPath: string;
+}
+
+/** How this process was started, as far as npm and the shell tell. */
+export function readLaunch(env: Readonly<Record<string, string | undefined>> = process.env): Launch {
+  const script = ['start', 'demo'].find((each) => each === env.npm_lifecycle_event);
+  const isOurs = env.npm_lifecycle_script?.includes('scripts/node24.mjs') ?? false;
+  return {
+    npmCommand: env.npm_command,
+    npmScript: isOurs ? script : undefined,
+    searchPath: env.PATH ?? '',
+  };
 }

@@ -1,4 +1,4 @@
-// The log: one pino logger, JSON lines on stderr, so that stdout belongs to what a command answers.
+// The log: one pino logger, JSON lines on stderr, so that stdout carries only a command's answer.
 import { destination, pino } from 'pino';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';

@@ -1,12 +1,12 @@
-// Tiers: what each subscription may use, in one table; everything that enforces or publishes a limit reads it here.
+// Tiers: the limits of each subscription, in one table. Everything that enforces or publishes a limit reads it here.
 
 export const TIERS = ['free', 'plus', 'pro'] as const;
 export type Tier = (typeof TIERS)[number];
 
 export interface TierLimits {
-  /** API keys that are neither revoked nor expired (spec §8). */
+  /** API keys that are neither revoked nor expired. */
   readonly activeApiKeys: number;
-  /** Leaf conditions of all entries, and of all exits (design §3.4). */
+  /** Leaf conditions of all entries, and of all exits. */
   readonly entryConditions: number;
   readonly exitConditions: number;
   readonly exits: number;
@@ -14,7 +14,7 @@ export interface TierLimits {
   readonly nodes: number;
   readonly depth: number;
   readonly strategies: number;
-  /** Backtests waiting or running at one time. */
+  /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
   readonly barsPerBacktest: number;
   readonly sweepVariants: number;

@@ -1,7 +1,8 @@
-// The architecture as a test: who may import whom, which package belongs where, what keeps the engine pure, and how a file begins.
+// The architecture as a test: who may import whom, which package belongs where, what keeps the engine pure, and how a
+// file begins.
 import { globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 
 const FILES = globSync('src/**/*.ts', { cwd: ROOT })
@@ -45,19 +46,23 @@ function packageOf(name: string): string {
 const areaOf = (file: string): string => file.split('/')[1];
 const lines = (imports: readonly Import[]): string[] => imports.map(({ file, target }) => `${file} → ${target}`);
 
-test('the imports of the sources are found', () => {
+it('finds the imports of the sources', () => {
   expect(FILES.length).toBeGreaterThan(200);
   expect(lines(IMPORTS)).toContain('src/cli/worker.ts → src/jobs/runner.ts');
   expect(lines(IMPORTS)).toContain('src/main.ts → src/cli/serve.ts');
   expect(lines(IMPORTS)).toContain('src/engine/pool/pool.ts → piscina');
 });
 
-describe('the arrows', () => {
+const ARCHITECTURE = readFileSync(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+const AREA_NAME = /\b(?:cli|api|jobs|engine|market|db)\b/g;
+
+describe('the map of areas', () => {
   /** Words everybody speaks: what a tier may, how the process is configured, where it logs. */
-  const SHARED = ['config.ts', 'log.ts', 'tiers.ts'];
+  const SHARED = ['config.ts', 'folders.ts', 'log.ts', 'tiers.ts'];
   const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'main.ts': ['cli'],
     'config.ts': [],
+    'folders.ts': [],
     'tiers.ts': [],
     'log.ts': ['config.ts'],
     cli: ['api', 'jobs', 'engine', 'market', 'db', ...SHARED],
@@ -68,11 +73,19 @@ describe('the arrows', () => {
     engine: [],
   };
 
-  test('every area of src has its line here', () => {
+  it('is the table of docs/architecture.md', () => {
+    const folders = Object.entries(ARROWS).filter(([area]) => !area.endsWith('.ts'));
+    const mapped = folders.map(([area, targets]) => [area, targets.filter((target) => !SHARED.includes(target))]);
+    const rows = [...ARCHITECTURE.matchAll(/^\| `src\/(\w+)\/` \|.*\| ([^|]+) \|$/gm)];
+    const written = rows.map(([, area, targets]) => [area, targets.match(AREA_NAME) ?? []]);
+    expect(written).toEqual(mapped);
+  });
+
+  it('lists every area of src', () => {
     expect([...new Set(FILES.map(areaOf))].toSorted()).toEqual(Object.keys(ARROWS).toSorted());
   });
 
-  test.each(Object.keys(ARROWS))('%s imports only what it may', (area) => {
+  it.each(Object.keys(ARROWS))('lets %s import only what its entry allows', (area) => {
     const wrong = IMPORTS.filter(({ file, target }) => {
       if (areaOf(file) !== area || !target.startsWith('src/')) return false;
       return areaOf(target) !== area && !ARROWS[area].includes(areaOf(target));
@@ -80,36 +93,127 @@ describe('the arrows', () => {
     expect(lines(wrong)).toEqual([]);
   });
 
-  test('outsiders enter the engine by its one door; market, which makes columns, by columns as well', () => {
+  it('lets outsiders import only src/engine/index.ts, and market also src/engine/bars', () => {
     const wrong = IMPORTS.filter(({ file, target }) => {
       if (!target.startsWith('src/engine/') || areaOf(file) === 'engine' || target === 'src/engine/index.ts')
         return false;
-      return !(areaOf(file) === 'market' && target.startsWith('src/engine/columns/'));
+      return !(areaOf(file) === 'market' && target.startsWith('src/engine/bars/'));
     });
     expect(lines(wrong)).toEqual([]);
   });
 
-  test('the API knows of the jobs only how to put one in the queue', () => {
+  it('lets the API import only src/jobs/enqueue.ts of the jobs', () => {
     const wrong = IMPORTS.filter(({ file, target }) => areaOf(file) === 'api' && target.startsWith('src/jobs/'));
     expect(new Set(wrong.map(({ target }) => target))).toEqual(new Set(['src/jobs/enqueue.ts']));
   });
 
-  test('the database knows of the engine only the names of types', () => {
+  it('lets the database import only types from the engine', () => {
     const wrong = IMPORTS.filter(({ file, target }) => areaOf(file) === 'db' && target.startsWith('src/engine/'));
     expect(lines(wrong.filter(({ isTypeOnly }) => !isTypeOnly))).toEqual([]);
   });
 });
 
-describe('packages', () => {
+describe('the order inside the engine', () => {
+  /**
+   * The stages in the order of the pipeline: a file imports from its own stage and from earlier ones, types included.
+   */
+  const STAGES = [
+    'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'language', 'configChecks.ts', 'task.ts', 'version.ts',
+    'plan', 'evaluate', 'simulate', 'report', 'backtest.ts', 'sweep', 'explainStrategy.ts', 'artifacts.ts', 'pool',
+    'index.ts',
+  ]; // prettier-ignore
+  const stageOf = (file: string): string => file.split('/')[2];
+  const ENGINE = IMPORTS.filter(({ file, target }) => [file, target].every((path) => path.startsWith('src/engine/')));
+
+  it('is the line of docs/architecture.md', () => {
+    const [line] = ARCHITECTURE.match(/^ {4}kernels → .*$/m)!;
+    expect(line.trim().split(/ → |, /)).toEqual(STAGES.filter((stage) => !stage.endsWith('.ts')));
+  });
+
+  it('gives every folder and file a place in the order', () => {
+    const stages = new Set(FILES.filter((file) => file.startsWith('src/engine/')).map(stageOf));
+    expect([...stages].filter((stage) => !STAGES.includes(stage))).toEqual([]);
+  });
+
+  it('lets a stage import only earlier stages', () => {
+    expect(lines(arrowsAgainst(STAGES, ENGINE, stageOf))).toEqual([]);
+  });
+
+  it('rejects a planted import of a later stage', () => {
+    const planted = { file: 'src/engine/kernels/bits.ts', target: 'src/engine/plan/plan.ts', isTypeOnly: true };
+    expect(arrowsAgainst(STAGES, [...ENGINE, planted], stageOf)).toEqual([planted]);
+  });
+});
+
+const arrowsAgainst = (
+  stages: readonly string[],
+  imports: readonly Import[],
+  stageOf: (file: string) => string,
+): Import[] => imports.filter(({ file, target }) => stages.indexOf(stageOf(target)) > stages.indexOf(stageOf(file)));
+
+describe('the check for cycles', () => {
+  it('finds no file that imports itself through others, types included', () => {
+    expect(findCycle(IMPORTS)).toBeNull();
+  });
+
+  it('finds a planted cycle', () => {
+    const planted = [
+      { file: 'src/engine/kernels/bits.ts', target: 'src/engine/plan/plan.ts', isTypeOnly: true },
+      { file: 'src/engine/plan/plan.ts', target: 'src/engine/kernels/bits.ts', isTypeOnly: true },
+    ];
+    expect(findCycle([...IMPORTS, ...planted])).toContain('src/engine/kernels/bits.ts');
+  });
+});
+
+/**
+ * The files of one cycle in the order of their imports, or null. Depth first: a file met again on its own path closes
+ * one.
+ */
+function findCycle(imports: readonly Import[]): string[] | null {
+  const targets = Map.groupBy(imports, ({ file }) => file);
+  const finished = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (finished.has(file)) return null;
+    path.push(file);
+    for (const { target } of targets.get(file) ?? []) {
+      const cycle = visit(target);
+      if (cycle !== null) return cycle;
+    }
+    path.pop();
+    finished.add(file);
+    return null;
+  };
+  for (const file of targets.keys()) {
+    const cycle = visit(file);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}
+
+describe('a file name', () => {
+  it('is unique within its area, apart from index.ts', () => {
+    const byName = Map.groupBy(
+      FILES.filter((file) => !file.endsWith('/index.ts')),
+      (file) => `${areaOf(file)} ${posix.basename(file)}`,
+    );
+    expect([...byName.values()].filter((files) => files.length > 1)).toEqual([]);
+  });
+});
+
+describe('the map of packages', () => {
   /** Where a package may be imported; a package that is not named here is imported wherever it is wanted. */
   const PLACES: Readonly<Record<string, readonly string[]>> = {
-    'apache-arrow': ['src/engine/columns/', 'src/market/'],
+    'apache-arrow': ['src/engine/bars/', 'src/market/'],
     piscina: ['src/engine/pool/'],
     postgres: ['src/db/'],
     fastify: ['src/api/'],
     jose: ['src/api/'],
     argon2: ['src/api/'],
     'prom-client': ['src/api/'],
+    '@modelcontextprotocol/server': ['src/api/mcp/'],
+    '@modelcontextprotocol/node': ['src/api/mcp/'],
     'graphile-worker': ['src/jobs/', 'src/db/migrate.ts'],
     commander: ['src/cli/', 'src/main.ts'],
     pino: ['src/log.ts'],
@@ -117,18 +221,18 @@ describe('packages', () => {
     papaparse: ['src/market/'],
   };
 
-  test.each(Object.entries(PLACES))('%s is imported only in %j', (name, places) => {
+  it.each(Object.entries(PLACES))('lets %s be imported only in %j', (name, places) => {
     const users = IMPORTS.filter(({ target }) => target === name);
     expect(users.length).toBeGreaterThan(0);
     expect(lines(users.filter(({ file }) => !places.some((place) => file.startsWith(place))))).toEqual([]);
   });
 
-  test('fastify’s own plugins too', () => {
+  it('lets only src/api import plugins of fastify', () => {
     const users = IMPORTS.filter(({ target }) => target.startsWith('@fastify/') || target.startsWith('fastify-'));
     expect(lines(users.filter(({ file }) => !file.startsWith('src/api/')))).toEqual([]);
   });
 
-  test('what package.json lists is used, and what is used it lists', () => {
+  it('finds every listed package used and every used package listed', () => {
     const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
       string,
       Record<string, string>
@@ -145,12 +249,12 @@ describe('packages', () => {
   const UNIMPORTED = new Set(['zod-openapi', 'lightweight-charts']);
 });
 
-describe('purity', () => {
+describe('the check of purity', () => {
   const ENGINE = FILES.filter((file) => file.startsWith('src/engine/'));
   const findings = (files: readonly string[], pattern: RegExp): string[] =>
     files.flatMap((file) => [...codeOf(file).matchAll(pattern)].map(([found]) => `${file}: ${found}`));
 
-  test('the engine reads no file, no clock, no chance, no environment, and writes no log', () => {
+  it('keeps files, clocks, randomness, the environment and logs out of the engine', () => {
     const impure =
       /\bprocess\.\w+|\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bperformance\.\w+|\bconsole\.\w+|\bfetch\(|\bset(?:Timeout|Interval)\b/g;
     expect(
@@ -161,18 +265,18 @@ describe('purity', () => {
     ).toEqual([]);
   });
 
-  test('of Node’s modules the engine uses hashes only; its threads are the pool’s', () => {
+  it('lets the engine import node:crypto only, and threads only in its pool', () => {
     const used = IMPORTS.filter(({ file, target }) => ENGINE.includes(file) && target.startsWith('node:'));
     expect(
       lines(used.filter(({ file, target }) => !file.startsWith('src/engine/pool/') && target !== 'node:crypto')),
     ).toEqual([]);
-    // node:fs: the chart library's text, which pool/chartLibrary.ts reads for reports.
+    // node:fs: the texts of the report page, which pool/pageAssets.ts reads.
     const allowed = ['node:fs', 'node:os', 'node:url', 'node:worker_threads', 'node:zlib'];
     const pool = used.filter(({ file }) => file.startsWith('src/engine/pool/'));
     expect(lines(pool.filter(({ target }) => !allowed.includes(target)))).toEqual([]);
   });
 
-  test('only src/config.ts reads the environment', () => {
+  it('lets only src/config.ts read the environment', () => {
     expect(
       findings(
         FILES.filter((file) => file !== 'src/config.ts'),
@@ -182,21 +286,51 @@ describe('purity', () => {
   });
 });
 
-describe('files', () => {
+describe('the check for spreads', () => {
+  /** A call with about 120,000 arguments overflows the stack. Lists that cannot grow so long, and why: */
+  const BOUNDED: Readonly<Record<string, string>> = {
+    'src/engine/language/check/structure.ts': 'the steps of one patch',
+    'src/engine/language/check/checkPayload.ts': 'the children of one node, bounded by MAX_CONTAINERS',
+    'src/engine/language/canonical/prepare.ts': 'the children of one node, bounded by MAX_CONTAINERS',
+    'src/engine/language/canonical/canonical.ts': 'the items of one node, bounded by MAX_CONTAINERS',
+    'src/engine/language/check/repair.ts': 'the steps of one patch',
+    'src/engine/indicators/ichimoku.ts': 'three lengths',
+    'src/engine/indicators/almaAlligator.ts': 'three lines',
+    'src/engine/indicators/oscillators.ts': 'three lengths',
+    'src/engine/indicators/momentumOscillators.ts': 'four steps',
+    'src/engine/kernels/arithmetic.ts': 'at most 64 arguments',
+    'src/engine/kernels/logic.ts': 'the items of one condition, bounded by MAX_CONTAINERS',
+    'src/engine/language/check/ranges.ts': 'the arguments of one call, at most 64',
+    'src/engine/report/positions.ts': 'the closing fills of one position: its exits and ladder steps',
+    'src/engine/pool/pool.ts': 'the runs of one share',
+    'src/engine/pool/memory.ts': 'the snapshots of one run',
+    'src/market/sourceFile.ts': 'the first six bytes of a file',
+    'src/cli/demoAgent.ts': 'the issues or rows of one answer',
+  };
+  const SPREAD =
+    /\.(?:push|unshift|splice)\((?:[^(){}]*,\s*)?\.\.\.|Math\.(?:min|max)\(\.\.\.|String\.from\w+\(\.\.\.|\.apply\(/;
+
+  it('finds no list of unbounded length that is spread into a call', () => {
+    const spreading = FILES.filter((file) => SPREAD.test(codeOf(file)));
+    expect(spreading.filter((file) => !Object.hasOwn(BOUNDED, file))).toEqual([]);
+  });
+});
+
+describe('a file', () => {
   const all = [...FILES, ...globSync(['test/**/*.ts', 'bench/*.ts', 'scripts/*.ts'], { cwd: ROOT })].toSorted();
 
-  test('begin with a sentence saying what they are for; of a test file its titles say it', () => {
+  it('begins with a sentence saying what it is for, unless it is a test file, whose titles say it', () => {
     const own = all.filter((file) => !file.endsWith('.test.ts'));
     const silent = own.filter((file) => !/^(#!.*\n)?(\/\/ |\/\*\* ?)\S/.test(readFileSync(join(ROOT, file), 'utf8')));
     expect(silent).toEqual([]);
   });
 
-  test('have at most 450 lines', () => {
+  it('has at most 450 lines', () => {
     const long = all.filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 451);
     expect(long).toEqual([]);
   });
 
-  test('are named for what they hold: no utils, helpers, lib or misc', () => {
+  it('is named for what it holds, not utils, helpers, lib or misc', () => {
     const vague = FILES.filter((file) => /\/(utils?|helpers?|lib|misc)(\.ts|\/)/.test(file));
     expect(vague).toEqual([]);
   });

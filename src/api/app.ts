@@ -4,37 +4,43 @@ import helmet from '@fastify/helmet';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { createSerializerCompiler, validatorCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
 import { BODY_LIMIT_BYTES } from '../tiers.ts';
-import { authenticateRequests } from './auth/authentication.ts';
-import { readJsonBodies } from './body.ts';
-import { drainGracefully } from './draining.ts';
-import { answerFailures, sendProblem } from './failures.ts';
-import { forgetOldAnswers } from './idempotency.ts';
-import { answerUnknownRoutes } from './methods.ts';
-import { describeRoutes, openapiRoute } from './openapi.ts';
-import { problem } from './problems.ts';
-import { limitRates } from './rateLimits.ts';
-import { apiKeyRoutes } from './routes/apiKeys.ts';
-import { backtestRoutes } from './routes/backtests.ts';
-import { capabilitiesRoutes } from './routes/capabilities.ts';
-import { healthRoutes } from './routes/health.ts';
-import { managementRoutes } from './routes/management.ts';
-import { manifestRoutes } from './routes/manifest.ts';
-import { marketDataRoutes } from './routes/marketData.ts';
-import { strategyRoutes } from './routes/strategies.ts';
-import { templateRoutes } from './routes/templates.ts';
-import { workspaceRoutes } from './routes/workspace.ts';
+import { authenticateRequests } from './http/auth/authentication.ts';
+import { readJsonBodies } from './http/body.ts';
+import { answerBrokenRequest, boundConnections, HTTP_OPTIONS, REQUEST_TIMEOUT_MS } from './http/connections.ts';
+import { drainGracefully } from './http/draining.ts';
+import { answerFailures, sendProblem } from './http/failures.ts';
+import { forgetOldAnswers } from './http/idempotency.ts';
+import { answerUnknownRoutes } from './http/methods.ts';
+import { describeRoutes, openapiRoute } from './http/openapi.ts';
+import { problem } from './http/problems.ts';
+import { limitRates } from './http/rateLimits.ts';
+import { apiKeyRoutes } from './apiKeys/apiKeyRoutes.ts';
+import { backtestRoutes } from './backtests/backtestRoutes.ts';
+import { authoringPackRoutes } from './discovery/authoringPack.ts';
+import { capabilitiesRoutes } from './discovery/capabilityRoutes.ts';
+import { healthRoutes } from './health/healthRoutes.ts';
+import { managementRoutes } from './strategies/editorRoutes.ts';
+import { manifestRoutes } from './discovery/manifest.ts';
+import { marketDataRoutes } from './discovery/marketData.ts';
+import { mcpRoutes } from './mcp/mcpRoutes.ts';
+import { strategyRoutes } from './strategies/strategyRoutes.ts';
+import { sweepRoutes } from './sweeps/sweepRoutes.ts';
+import { templateRoutes } from './templates/templateRoutes.ts';
+import { workspaceRoutes } from './workspaces/workspaceRoutes.ts';
+import { listenForChanges } from './http/waiting.ts';
 import type { App, Services } from './services.ts';
 
 /** What a caller may choose as its request id; anything else gets one of ours. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 /**
- * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given: the caller ends `services.sql`. `putMore` puts
- * routes beside ours (a test's probes), under the same hooks.
+ * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given: the caller ends `services.sql`.
+ * `putMore` puts routes beside ours (a test's probes), under the same hooks.
  *
- * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `putRoutes` below. Each
- * route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring` (z.strictObject) and `response`, and a
- * short handler that throws `problem(CODE, …)`. Path ids go through `pathId`, lists through `listQuery`, POSTs through `answerOnce`.
+ * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `putRoutes`
+ * below. Each route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring` (z.strictObject)
+ * and `response`, and a short handler that throws `problem(CODE, …)`. Path ids go through `pathId`, lists through
+ * `listQuery`, POSTs through `answerOnce`.
  */
 export async function buildApp(
   services: Services,
@@ -46,6 +52,9 @@ export async function buildApp(
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: HTTP_OPTIONS,
+    clientErrorHandler: answerBrokenRequest,
     // A stopping process still answers what reaches it; `connection: close` sends the client elsewhere afterwards.
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
@@ -67,6 +76,7 @@ export async function buildApp(
   answerFailures(app);
   answerUnknownRoutes(app);
   readJsonBodies(app);
+  boundConnections(app);
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
   await describeRoutes(app);
@@ -75,6 +85,7 @@ export async function buildApp(
   authenticateRequests(app, services, ({ apiKeyId, tier }, _request, reply) => {
     app.rateLimits.charge({ keyId: apiKeyId, tier }, reply);
   });
+  await listenForChanges(app, services);
   await putRoutes(app, services);
   await putMore(app);
   await app.ready();
@@ -86,12 +97,15 @@ async function putRoutes(app: App, services: Services): Promise<void> {
   await healthRoutes(app, services);
   await manifestRoutes(app);
   await workspaceRoutes(app, services);
+  await authoringPackRoutes(app);
   await capabilitiesRoutes(app, services);
   await templateRoutes(app, services);
   await strategyRoutes(app, services);
   await backtestRoutes(app, services);
+  await sweepRoutes(app, services);
   await marketDataRoutes(app, services);
   await managementRoutes(app, services);
   await apiKeyRoutes(app, services);
+  await mcpRoutes(app, services);
   openapiRoute(app);
 }

@@ -1,4 +1,5 @@
-// Arguments that several commands read: each parser names what was wrong and what is allowed.
+// Parsers of arguments that several commands take; their errors name the allowed values.
+import { isUuid } from '../api/http/auth/uuid.ts';
 import { InvalidArgumentError } from 'commander';
 import { TIERS } from '../tiers.ts';
 import type { Tier } from '../tiers.ts';
@@ -7,7 +8,7 @@ import type { Tier } from '../tiers.ts';
 export function oneOf<const Value extends string>(values: readonly Value[]): (text: string) => Value {
   return (text) => {
     const value = values.find((each) => each === text);
-    if (value === undefined) throw new InvalidArgumentError(`It is one of: ${values.join(', ')}.`);
+    if (value === undefined) throw new InvalidArgumentError(`Choose one of: ${values.join(', ')}.`);
     return value;
   };
 }
@@ -19,23 +20,23 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || value < min || value > max) {
-      throw new InvalidArgumentError(`It is a whole number from ${min} to ${max}.`);
+      throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
     }
     return value;
   };
 }
 
 export function uuid(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
+  if (!isUuid(text)) {
     throw new InvalidArgumentError(
-      'It is an id such as 0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f; the list command shows them.',
+      'Give an id such as 0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f; the list command shows them.',
     );
   }
   return text.toLowerCase();
 }
 
 export function email(text: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(text) || text.length > 320) throw new InvalidArgumentError('It is an e-mail address.');
+  if (!/^[^\s@]+@[^\s@]+$/.test(text) || text.length > 320) throw new InvalidArgumentError('Give an e-mail address.');
   return text;
 }
 
@@ -43,7 +44,7 @@ export function email(text: string): string {
 export function shortText(max: number): (text: string) => string {
   return (text) => {
     const length = Array.from(text).length;
-    if (text.trim() === '' || length > max) throw new InvalidArgumentError(`It has 1 to ${max} characters.`);
+    if (text.trim() === '' || length > max) throw new InvalidArgumentError(`Give 1 to ${max} characters.`);
     return text;
   };
 }

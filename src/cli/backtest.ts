@@ -1,48 +1,53 @@
-// candlepool backtest: one strategy file on bars, in this process, with no server and no database.
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+// candlepool backtest: one strategy file on bars, in this process.
+import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { runBacktest } from '../engine/index.ts';
-import type { BacktestTask, Market, Summary, TradeRow } from '../engine/index.ts';
+import type { BacktestTask, StrategyAst, Summary, TradeRow } from '../engine/index.ts';
+import { makeFolder } from '../folders.ts';
+import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
+import { describeSource } from './marketSource.ts';
 import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
+import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import {
   openMarket,
   readCheckedStrategy,
   readConfig,
   repeated,
   type MarketOptions,
+  type OpenedMarket,
   type StrategyOptions,
 } from './runInputs.ts';
 
-interface Options extends StrategyOptions, MarketOptions {
+interface Options extends StrategyOptions, MarketOptions, ArtifactOptions {
   readonly config: string;
   readonly out?: string;
   readonly json?: boolean;
 }
 
 export function register(program: Command): void {
-  withJson(
-    program
-      .command('backtest')
-      .description('run a strategy file on bars, with no server and no database')
-      .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
-      .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
-      .option('--settings <file>', 'settings; default those of the request body, else none')
-      .option(
-        '--bars <file>',
-        'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE for finer bars and other instruments; repeatable',
-        repeated,
-      )
-      .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}')
-      .option('--data <folder>', 'files named SYMBOL-timeframe.csv.gz in place of the shipped data')
-      .option('--out <folder>', 'write summary.json and trades.json there'),
-  ).action(run);
+  const command = program
+    .command('backtest')
+    .description('run a strategy file on bars')
+    .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
+    .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
+    .option('--settings <file>', 'settings; default: those of the request body, else none')
+    .option(
+      '--bars <file>',
+      'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE for finer bars and other instruments; repeatable',
+      repeated,
+    )
+    .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
+    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue')
+    .option('--out <folder>', 'write summary.json and trades.json into this folder');
+  withJson(withArtifactOptions(command)).action(run);
 }
 
 async function run(options: Options): Promise<void> {
+  await checkOutputs(artifactPaths(options));
+  if (options.out !== undefined) await makeFolder(options.out, 'Choose another folder with --out.');
   const config = await readConfig(options.config);
   const { strategyAst, settings, strategyHash, issues } = await readCheckedStrategy(options, config.timeframe);
-  const market = await openMarket(config, strategyAst, options);
+  const { market, sources } = await openMarket(config, strategyAst, options);
   const task: BacktestTask = { id: 'command-line', strategyAst, settings, config, strategyHash };
   const outcome = runBacktest(task, market, null);
   if (!outcome.ok) throw new CommandError(outcome.error.message, outcome.error.code);
@@ -55,21 +60,32 @@ async function run(options: Options): Promise<void> {
     reproducibility: outcome.reproducibility,
     warnings,
     resolvedConfig: outcome.resolvedConfig,
+    bars: sources,
   };
-  if (options.out !== undefined) await writeResult(options.out, result);
-  if (options.json) printJson(result);
-  else print(summary, trades, market, warnings as readonly { code: string; message: string }[]);
+  const heading = { strategyName: nameOf(strategyAst, options.strategy), strategyVersion: null, backtestId: null };
+  const files = [
+    ...(options.out === undefined ? [] : resultFiles(options.out, result)),
+    ...makeArtifacts(options, task, market, heading),
+  ];
+  await writeOutputs(files);
+  if (options.json) return printJson(result);
+  print(summary, trades, { market, sources }, warnings as readonly { code: string; message: string }[]);
+  for (const { path } of files) printLine(`wrote ${path}`);
 }
 
-/** One file a part, so that each opens by itself. */
-async function writeResult(
-  folder: string,
-  result: { readonly summaryJson: object; readonly trades: readonly object[] },
-): Promise<void> {
-  await mkdir(folder, { recursive: true });
+/** One file per part, so that each can be opened separately. */
+function resultFiles(folder: string, result: { readonly summaryJson: object; readonly trades: readonly object[] }) {
   const { trades, ...rest } = result;
-  await writeFile(join(folder, 'summary.json'), `${JSON.stringify(rest, null, 2)}\n`);
-  await writeFile(join(folder, 'trades.json'), `${JSON.stringify(trades)}\n`);
+  return [
+    { path: join(folder, 'summary.json'), content: `${JSON.stringify(rest, null, 2)}\n` },
+    { path: join(folder, 'trades.json'), content: `${JSON.stringify(trades)}\n` },
+  ];
+}
+
+/** The name in the strategy, else that of its file. */
+function nameOf(ast: StrategyAst, path: string): string {
+  const name = ast.meta?.name;
+  return typeof name === 'string' && name !== '' ? name : basename(path).replace(/\.json$/i, '');
 }
 
 const percent = (fraction: number | null): string => (fraction === null ? '–' : `${(100 * fraction).toFixed(2)} %`);
@@ -78,11 +94,12 @@ const number = (value: number | null, digits = 2): string => (value === null ? '
 function print(
   summary: Summary,
   trades: readonly TradeRow[],
-  market: Market,
+  { market, sources }: Omit<OpenedMarket, 'snapshots'>,
   warnings: readonly { code: string; message: string }[],
 ): void {
   const { base } = market;
   printLine(`${base.symbol} ${base.timeframe}, ${base.length} bars, ${trades.length} trades`);
+  for (const source of sources) printLine(describeSource(source));
   const rows: readonly (readonly [string, string])[] = [
     ['return', percent(summary.returnPct)],
     ['buy and hold', percent(summary.buyHoldReturnPct)],

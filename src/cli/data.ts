@@ -1,150 +1,104 @@
-// candlepool data: list, import, synthesise and inspect market data.
-import { openSnapshot, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/index.ts';
-import type { Bars, StoredTimeframe } from '../engine/index.ts';
+// candlepool data: the stored market data, listed, imported, synthesized, inspected, exported and removed.
+import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/index.ts';
 import type { Command } from 'commander';
-import { nameParts } from '../market/barsFile.ts';
-import { readBars } from '../market/barsTable.ts';
-import type { ImportReport } from '../market/barsTable.ts';
-import { openCatalogue } from '../market/catalogue.ts';
-import type { CatalogueEntry, StoredCatalogue } from '../market/catalogue.ts';
+import type { CatalogueEntry } from '../market/catalogue.ts';
+import { EXPORT_FORMATS } from '../market/exportBars.ts';
 import { listGaps } from '../market/gaps.ts';
-import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
-import { MarketDataError } from '../market/refusal.ts';
-import { importShipped } from '../market/shipped.ts';
-import { readSourceFile } from '../market/sourceFile.ts';
-import { MAX_DAYS, synthesiseBars } from '../market/synth.ts';
+import { isoTime, rangeOf } from '../market/importReport.ts';
+import { MAX_DAYS } from '../market/synth.ts';
 import { oneOf, shortText, wholeNumber } from './arguments.ts';
-import { openDatabase } from './database.ts';
-import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
+import { findEntry, openBars, openData } from './dataCatalogue.ts';
+import type { SeriesOptions } from './dataCatalogue.ts';
+import { exportSeries } from './dataExport.ts';
+import { describeEntry, importFile, synth } from './dataImport.ts';
+import { printJson, printLine, printTable, withJson } from './output.ts';
 
 const symbol = shortText(100);
 const timeframe = oneOf(STORED_TIMEFRAMES);
-/** Gaps of a year of minutes of a market that closes are some hundreds. */
+const TIMEFRAME_LIST = STORED_TIMEFRAMES.join(', ');
+/** A market that closes has some hundreds of gaps in a year of minutes. */
 const SHOWN_GAPS = 100;
 
 export function register(program: Command): void {
-  const data = program.command('data').description('list, import and synthesise market data');
-  withJson(data.command('list').description('every stored series; coarser timeframes are resampled')).action(list);
-  withJson(
-    data
-      .command('import')
-      .description(
-        'import bars: CSV, CSV.gz, JSON, Parquet, Arrow or Feather; what is wrong is refused by row, and nothing written',
-      )
-      .argument('<file>')
-      .option('--symbol <symbol>', 'default: what the file name begins with (BTCUSDT-1h.csv is BTCUSDT)', symbol)
-      .option('--timeframe <timeframe>', `one of ${STORED_TIMEFRAMES.join(', ')}; default: told by the bars`, timeframe)
-      .option(
-        '--time-is <which>',
-        'whether the times are those of the open or the close of a bar; default: open',
-        oneOf(['open', 'close']),
-      )
-      .option('--instrument <json>', 'metadata: base, quote, tickSize, qtyStep, minNotional, tradesAllDay'),
-  ).action(importFile);
+  const data = program.command('data').description('list, import, export and remove market data');
+  withJson(data.command('list').description('list every stored series; coarser timeframes are resampled')).action(list);
+  registerImport(data);
   withJson(
     data
       .command('synth')
       .description('make synthetic one-minute bars; the same symbol, seed and start give the same bars')
-      .requiredOption('--symbol <symbol>', 'begins SYN-, such as SYN-BTC', symbol)
+      .requiredOption('--symbol <symbol>', 'begins with SYN-, such as SYN-BTC', symbol)
       .requiredOption('--days <n>', `1 to ${MAX_DAYS}`, wholeNumber(1, MAX_DAYS))
-      .option('--seed <n>', 'a whole number', wholeNumber(0, Number.MAX_SAFE_INTEGER), 1),
+      .option('--seed <n>', 'a whole number', wholeNumber(0, Number.MAX_SAFE_INTEGER), 1)
+      .option('--replace', 'put the bars in place of stored ones that differ'),
   ).action(synth);
-  withJson(series(data.command('show').description('one series: span, gaps, metadata, first and last bars'))).action(
-    show,
-  );
   withJson(
-    series(data.command('gaps').description('where bars are absent, oldest first')).option(
+    series(data.command('show').description('show one series: span, gaps, metadata, first and last bars')),
+  ).action(show);
+  withJson(
+    series(data.command('gaps').description('list where bars are absent, oldest first')).option(
       '--limit <n>',
       'gaps to print',
       wholeNumber(1, 1_000_000),
       SHOWN_GAPS,
     ),
   ).action(gaps);
+  withJson(
+    series(data.command('export').description('write a series as a file that import reads back'))
+      .option('--out <file>', 'by extension: .csv, .csv.gz, .json or .arrow; default: CSV on stdout')
+      .option('--format <format>', `one of ${EXPORT_FORMATS.join(', ')}`, oneOf(EXPORT_FORMATS)),
+  ).action(exportSeries);
+  withJson(
+    series(data.command('remove').description('remove one series; backtests that ran on it keep their bars')),
+  ).action(remove);
+}
+
+function registerImport(data: Command): void {
+  withJson(
+    data
+      .command('import')
+      .description(
+        'import bars from CSV, CSV.gz, JSON, Parquet, Arrow or Feather; a file with faults is refused by ' +
+          'row, and nothing is written',
+      )
+      .argument('<file>')
+      .option('--symbol <symbol>', 'default: what the file name begins with (BTCUSDT-1h.csv is BTCUSDT)', symbol)
+      .option('--timeframe <timeframe>', `one of ${TIMEFRAME_LIST}; default: inferred from the bars`, timeframe)
+      .option(
+        '--time-is <which>',
+        'whether the times are the open or the close of each bar; default: open',
+        oneOf(['open', 'close']),
+      )
+      .option('--append', 'add the bars to the stored series; where both have a bar, they must agree')
+      .option('--replace', 'put the bars in place of the stored series')
+      .option(
+        '--instrument <json>',
+        'metadata: base, quote, tickSize, qtyStep, minNotional, periodsPerYear (252 or 365; default: inferred)',
+      ),
+  ).action(importFile);
 }
 
 const series = (command: Command): Command =>
   command
     .requiredOption('--symbol <symbol>', 'as list shows it', symbol)
-    .requiredOption('--timeframe <timeframe>', `one of ${STORED_TIMEFRAMES.join(', ')}`, timeframe);
-
-interface SeriesOptions {
-  readonly symbol: string;
-  readonly timeframe: StoredTimeframe;
-  readonly json?: boolean;
-}
+    .requiredOption('--timeframe <timeframe>', `one of ${TIMEFRAME_LIST}`, timeframe);
 
 async function list(options: { json?: boolean }): Promise<void> {
   await using opened = await openData();
   const entries = await opened.catalogue.list();
-  if (options.json) return printJson({ data: entries.map(answer) });
+  if (options.json) return printJson({ data: entries.map(describeEntry) });
   printTable<CatalogueEntry>(
     [
       { title: 'symbol', value: (entry) => entry.symbol },
       { title: 'timeframe', value: (entry) => entry.timeframe },
       { title: 'bars', value: (entry) => entry.bars, align: 'right' },
-      { title: 'from', value: (entry) => iso(entry.start) },
-      { title: 'to', value: (entry) => iso(entry.end) },
+      { title: 'from', value: (entry) => fullTime(entry.start) },
+      { title: 'to', value: (entry) => fullTime(entry.end) },
       { title: 'gaps', value: (entry) => entry.gaps, align: 'right' },
       { title: 'synthetic', value: (entry) => (entry.synthetic ? 'yes' : 'no') },
     ],
     entries,
   );
-}
-
-interface ImportOptions {
-  readonly symbol?: string;
-  readonly timeframe?: StoredTimeframe;
-  readonly timeIs?: 'open' | 'close';
-  readonly instrument?: string;
-  readonly json?: boolean;
-}
-
-async function importFile(path: string, options: ImportOptions): Promise<void> {
-  try {
-    const named = nameParts(path);
-    const symbol = options.symbol ?? named.symbol;
-    const given = options.instrument === undefined ? {} : parseInstrumentFields(options.instrument);
-    // Refused before any database is asked: most mistakes are in the file.
-    makeInstrument(symbol, given);
-    const bars = readBars(await readSourceFile(path), {
-      timeframe: options.timeframe,
-      timeIs: options.timeIs,
-      timeframeHint: named.timeframe,
-    });
-    await using opened = await openData();
-    const known = (await opened.catalogue.instruments()).find((instrument) => instrument.symbol === symbol);
-    // What was said of the symbol at an earlier import holds until it is said otherwise.
-    const { symbol: _, synthetic: __, ...kept } = known ?? makeInstrument(symbol);
-    const entry = await opened.catalogue.add(symbol, bars, makeInstrument(symbol, { ...kept, ...given }));
-    report(entry, bars.report, options.json === true);
-  } catch (error) {
-    if (!(error instanceof MarketDataError) || !options.json) throw error;
-    const { code, message, refusals, total } = error;
-    process.stderr.write(`${JSON.stringify({ error: { code, message, refusals, total } })}\n`);
-    process.exitCode = 1;
-  }
-}
-
-async function synth(options: { symbol: string; days: number; seed: number; json?: boolean }): Promise<void> {
-  const bars = synthesiseBars(options);
-  await using opened = await openData();
-  const entry = await opened.catalogue.add(options.symbol, bars, makeInstrument(options.symbol));
-  report(entry, bars.report, options.json === true);
-}
-
-function report(entry: CatalogueEntry, found: ImportReport, isJson: boolean): void {
-  const { isTimeframeInferred, format, time, series, ignored, notes } = found;
-  if (isJson) return printJson({ ...answer(entry), isTimeframeInferred, format, time, series, ignored, notes });
-  printLine(
-    `Imported ${entry.bars} bars of ${entry.symbol} ${entry.timeframe}, ${iso(entry.start)} to ${iso(entry.end)}.`,
-  );
-  printLine(
-    `Timeframe ${isTimeframeInferred ? 'told by the bars' : 'as given'}; times from "${time.column}": ${time.unit}, zone ${time.zone}, ${time.is} of the bar.`,
-  );
-  printLine(`Gaps: ${entry.gaps} places, ${entry.missingBars} bars absent; nothing was filled.`);
-  if (series.length > 0) printLine(`Kept as series: ${series.join(', ')}.`);
-  if (ignored.length > 0) printLine(`Not kept: ${ignored.join(', ')}.`);
-  for (const note of notes) printLine(note);
 }
 
 async function show(options: SeriesOptions): Promise<void> {
@@ -154,20 +108,22 @@ async function show(options: SeriesOptions): Promise<void> {
     (row) => row >= 0 && row < bars.length,
   );
   const shown = rows.map((row) => ({
-    time: iso(bars.time[row]),
+    time: fullTime(bars.time[row]),
     open: bars.open[row],
     high: bars.high[row],
     low: bars.low[row],
     close: bars.close[row],
     volume: bars.volume[row],
   }));
-  if (options.json) return printJson({ ...answer(entry), series: [...bars.series.keys()], rows: shown });
+  if (options.json) return printJson({ ...describeEntry(entry), series: [...bars.series.keys()], rows: shown });
+  const { instrument } = entry;
   printLine(
-    `${entry.symbol} ${entry.timeframe}: ${entry.bars} bars, ${iso(entry.start)} to ${iso(entry.end)}${entry.synthetic ? ', synthetic' : ''}`,
+    `${entry.symbol} ${entry.timeframe}: ${entry.bars} bars, ${rangeOf(entry)}${entry.synthetic ? ', synthetic' : ''}`,
   );
-  printLine(`gaps: ${entry.gaps} places, ${entry.missingBars} bars absent`);
+  printLine(`gaps: ${entry.missingBars} bars absent in ${entry.gaps} places`);
+  printLine(`periods per year: ${periodsPerYear(instrument)}, ${periodsPerYearReason(instrument)}`);
   printLine(`snapshot: ${entry.sha256}`);
-  printLine(`instrument: ${JSON.stringify(entry.instrument)}`);
+  printLine(`instrument: ${JSON.stringify(instrument)}`);
   if (bars.series.size > 0) printLine(`series: ${[...bars.series.keys()].join(', ')}`);
   const names = ['time', 'open', 'high', 'low', 'close', 'volume'] as const;
   printTable(
@@ -185,11 +141,11 @@ async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
   const { entry, bars } = await openBars(opened.catalogue, options);
   const all = listGaps(bars.time, TIMEFRAME_MS[entry.timeframe]);
   const shown = all.slice(0, options.limit);
-  if (options.json) return printJson({ ...answer(entry), data: shown });
+  if (options.json) return printJson({ ...describeEntry(entry), data: shown });
   printTable(
     [
-      { title: 'from', value: (gap) => iso(gap.from) },
-      { title: 'to', value: (gap) => iso(gap.to) },
+      { title: 'from', value: (gap) => fullTime(gap.from) },
+      { title: 'to', value: (gap) => fullTime(gap.to) },
       { title: 'bars absent', value: (gap) => gap.missingBars, align: 'right' },
     ],
     shown,
@@ -198,49 +154,16 @@ async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
     process.stderr.write(`${all.length - shown.length} more: --limit ${all.length} shows all.\n`);
 }
 
-/** The catalogue of this machine; a first call finds the shipped series in it, as `serve` would leave them. */
-async function openData(): Promise<AsyncDisposable & { readonly catalogue: StoredCatalogue }> {
-  const database = await openDatabase();
-  const dispose = (): Promise<void> => Promise.resolve(database[Symbol.asyncDispose]());
-  try {
-    const catalogue = openCatalogue(database.sql, database.config.dataDir);
-    await importShipped(catalogue);
-    return { catalogue, [Symbol.asyncDispose]: dispose };
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
+async function remove(options: SeriesOptions): Promise<void> {
+  await using opened = await openData();
+  const entry = await findEntry(opened.catalogue, options);
+  await opened.catalogue.remove(entry.symbol, entry.timeframe);
+  if (options.json) return printJson({ ...describeEntry(entry), removed: true });
+  printLine(
+    `Removed ${entry.symbol} ${entry.timeframe}: ${entry.bars} bars, ${isoTime(entry.start)} to ` +
+      `${isoTime(entry.end)}. Backtests that ran on it can still be read and rerun.`,
+  );
 }
 
-async function openBars(
-  catalogue: StoredCatalogue,
-  { symbol, timeframe }: SeriesOptions,
-): Promise<{ entry: CatalogueEntry; bars: Bars }> {
-  const entry = (await catalogue.list()).find((each) => each.symbol === symbol && each.timeframe === timeframe);
-  if (!entry) {
-    throw new CommandError(
-      `No series ${symbol} ${timeframe} is stored. candlepool data list shows what is.`,
-      'SERIES_UNKNOWN',
-    );
-  }
-  const [snapshot] = await catalogue.open([entry.sha256]);
-  return { entry, bars: openSnapshot(snapshot.buffer, snapshot.meta) };
-}
-
-/** Times in ms, as the API answers them. */
-function answer({
-  symbol,
-  timeframe,
-  sha256,
-  bars,
-  start,
-  end,
-  gaps,
-  missingBars,
-  synthetic,
-  instrument,
-}: CatalogueEntry): object {
-  return { symbol, timeframe, bars, start, end, gaps, missingBars, synthetic, sha256, instrument };
-}
-
-const iso = (time: number): string => new Date(time).toISOString().replace(/(:00)?\.000Z$/, 'Z');
+/** With the time of day, also at midnight: columns of a table line up. */
+const fullTime = (time: number): string => new Date(time).toISOString().replace(/(:00)?\.000Z$/, 'Z');

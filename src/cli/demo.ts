@@ -1,65 +1,107 @@
-// candlepool demo: the whole system at work in a folder of its own, from an empty database to two hundred backtests, and everything stopped again.
+// candlepool demo: the whole system at work in a temporary folder, from an empty database to two hundred backtests;
+// then everything is stopped and removed.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { isolatedEnvironment, ROOT } from '../config.ts';
-import { DemoAgent } from './demoAgent.ts';
+import { removeEmbedded } from '../db/embedded.ts';
+import { DemoAgent, type DemoOutcome } from './demoAgent.ts';
+import { serveCommand } from './invocation.ts';
+import { beginLifetime } from './lifetime.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
 
-/** First start of the database, import of the shipped series, and two processes: two seconds at most on a slow disk, then this is a failure. */
+/**
+ * First start of the database, import of the shipped series, and two processes: seconds, even on a slow disk. Longer
+ * than this is a failure.
+ */
 const READY_WITHIN_MS = 60_000;
+/** A server takes at most ten seconds to stop (lifetime.ts). */
+const STOP_WITHIN_MS = 12_000;
 const MAIN = join(ROOT, 'src', 'main.ts');
+
+type Say = (text?: string) => void;
 
 export function register(program: Command): void {
   withJson(
-    program.command('demo').description('the whole system at work, on real data: takes seconds, leaves nothing behind'),
+    program
+      .command('demo')
+      .description('show the whole system at work on real data; it takes seconds and leaves nothing behind'),
   ).action(demo);
 }
 
 async function demo(options: { readonly json?: boolean }): Promise<void> {
-  const say = options.json ? () => {} : printLine;
+  // Ending at once would leave files behind, however often Ctrl-C is pressed.
+  const lifetime = beginLifetime(() => {});
+  const say: Say = (text) => void (options.json || lifetime.signal.aborted || printLine(text));
   const startedAt = performance.now();
   await using stack = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'candlepool-demo-'));
-  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const env = isolatedEnvironment(dataDir);
-  const server = spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--json'], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  stack.defer(() => stop(server));
-  const url = await readyUrl(server);
-  say(`Candlepool answers at ${url}: embedded Postgres, API and worker started in ${seconds(startedAt)} s.`);
-  const workspace = await command<{ id: string }>(['workspace', 'create', '--name', 'Demo', '--tier', 'pro'], env);
-  const { apiKey } = await command<{ apiKey: string }>(
-    ['keys', 'create', '--workspace', workspace.id, '--name', 'demo agent'],
-    env,
-  );
-  const outcome = await new DemoAgent(url, apiKey, options.json === true).run();
+  const playing = play(stack, say);
+  // After an interruption whatever it was waiting for fails as well. That must not crash the process.
+  playing.catch(() => {});
+  const ended = await Promise.race([playing, lifetime.stopAsked]);
+  if (typeof ended === 'string') {
+    process.stderr.write('Interrupted: stopping the server and removing its files.\n');
+    await stack.disposeAsync();
+    process.exit(128 + constants.signals[ended]);
+  }
   await stack.disposeAsync();
-  say(`Everything is stopped again; the demo took ${seconds(startedAt)} s.`);
-  say('Next: npm start serves until it is stopped and says how to get a key; the README goes on from there.');
-  if (options.json) printJson({ ...outcome, totalSeconds: Number(seconds(startedAt)) });
+  say(`Everything is stopped and removed; the demo took ${seconds(startedAt)} s.`);
+  say(`Next: "${serveCommand()}" runs Candlepool until you stop it; docs/getting-started.md goes on from there.`);
+  if (options.json) printJson({ ...ended, totalSeconds: Number(seconds(startedAt)) });
+}
+
+/** Everything that must be closed is put on `stack` in the moment it is opened. */
+async function play(stack: AsyncDisposableStack, say: Say): Promise<DemoOutcome> {
+  const startedAt = performance.now();
+  const dataDir = mkdtempSync(join(tmpdir(), 'candlepool-demo-'));
+  stack.defer(() => removeFiles(dataDir));
+  const env = isolatedEnvironment(dataDir);
+  const server = startServer(env);
+  stack.defer(() => stopServer(server));
+  const commands = stack.use(new Commands(env));
+  const url = await readyUrl(server);
+  say(`Candlepool runs at ${url}: embedded Postgres, API and worker started in ${seconds(startedAt)} s.`);
+  const workspace = await commands.run<{ id: string }>(['workspace', 'create', '--name', 'Demo', '--tier', 'pro']);
+  const { apiKey } = await commands.run<{ apiKey: string }>([
+    'keys',
+    'create',
+    '--workspace',
+    workspace.id,
+    '--name',
+    'demo agent',
+  ]);
+  return new DemoAgent(url, apiKey, say).run();
 }
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(1);
+
+function startServer(env: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, [MAIN, 'serve', '--port', '0', '--json'], {
+    env,
+    // The channel ends the server if this process is killed.
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    // Ctrl-C reaches this process alone, which then stops the server and waits for it.
+    detached: true,
+  });
+}
 
 /** The address in the one line that `serve --json` prints. */
 async function readyUrl(server: ChildProcess): Promise<string> {
   const failed = once(server, 'exit').then(([code]) => {
     throw new CommandError(
-      `The server ended with code ${code} before it was ready; LOG_LEVEL=info shows more.`,
+      `The server ended with code ${code} before it was ready. Run the demo with LOG_LEVEL=info to see more.`,
       'DEMO_FAILED',
     );
   });
   const late = new Promise<never>((_, reject) => {
     const error = new CommandError(
-      'The server was not ready within a minute; LOG_LEVEL=info shows more.',
+      'The server was not ready within a minute. Run the demo with LOG_LEVEL=info to see more.',
       'DEMO_FAILED',
     );
     setTimeout(() => reject(error), READY_WITHIN_MS).unref();
@@ -76,14 +118,46 @@ async function firstReady(server: ChildProcess): Promise<string> {
   return new Promise<never>(() => {});
 }
 
-async function stop(server: ChildProcess): Promise<void> {
+async function stopServer(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
+  const exit = once(server, 'exit');
   server.kill('SIGTERM');
-  await once(server, 'exit');
+  const timer = setTimeout(() => server.kill('SIGKILL'), STOP_WITHIN_MS);
+  await exit;
+  clearTimeout(timer);
 }
 
-/** What a command of ours answers with --json. */
-async function command<T>(args: readonly string[], env: NodeJS.ProcessEnv): Promise<T> {
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args, '--json'], { env });
-  return JSON.parse(stdout) as T;
+/** The server has stopped its own Postgres; one that was killed could not. */
+async function removeFiles(dataDir: string): Promise<void> {
+  await removeEmbedded(dataDir);
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+/**
+ * Runs commands of this program. Disposing ends those that still run and waits for them: left alone, one of them might
+ * start Postgres again.
+ */
+class Commands implements AsyncDisposable {
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #stop = new AbortController();
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env;
+  }
+
+  /** @returns what the command prints with --json. */
+  async run<T>(args: readonly string[]): Promise<T> {
+    const { signal } = this.#stop;
+    signal.throwIfAborted();
+    const running = promisify(execFile)(process.execPath, [MAIN, ...args, '--json'], { env: this.#env, signal });
+    this.#running = new Promise((resolve) => running.child.once('close', resolve));
+    const { stdout } = await running;
+    return JSON.parse(stdout) as T;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
 }

@@ -1,8 +1,8 @@
-// The demo's agent: authors, repairs, queues and reads over HTTP, as any outside agent would.
+// The demo's agent: writes, repairs, queues and reads over HTTP, as any other agent would.
 import jsonPatch from 'fast-json-patch';
 import type { Summary, ValidationIssue } from '../engine/index.ts';
 import { batchItems, BROKEN_GRAPH, configOf, CROSS_GRAPH, SILENT_GRAPH } from './demoStrategies.ts';
-import { CommandError, formatTable, printLine } from './output.ts';
+import { CommandError, formatTable } from './output.ts';
 import { startProgress } from './progress.ts';
 
 type Graph = Readonly<Record<string, unknown>>;
@@ -25,20 +25,20 @@ export interface DemoOutcome {
 }
 
 const POLL_MS = 25;
-/** Two hundred small runs take a second or two; a machine that needs this long is in trouble. */
+/** Two hundred small runs take a second or two. A machine that needs this long is in trouble. */
 const BATCH_WITHIN_MS = 120_000;
 const MAX_REPAIRS = 5;
 
-/** Tells its steps on stdout unless `isQuiet`. */
+/** Reports its steps through `say`. */
 export class DemoAgent {
   readonly #url: string;
   readonly #key: string;
   readonly #say: (text?: string) => void;
 
-  constructor(url: string, key: string, isQuiet: boolean) {
+  constructor(url: string, key: string, say: (text?: string) => void) {
     this.#url = url;
     this.#key = key;
-    this.#say = isQuiet ? () => {} : printLine;
+    this.#say = say;
   }
 
   async run(): Promise<DemoOutcome> {
@@ -82,7 +82,8 @@ export class DemoAgent {
       );
       const errors = issues.filter((issue) => issue.severity === 'error');
       this.#say(
-        `4. POST /public/v1/strategies/validate   ${valid ? 'valid' : `${errors.length} errors`}${round > 1 ? ' after the repair' : ''}`,
+        '4. POST /public/v1/strategies/validate   ' +
+          `${valid ? 'valid' : `${errors.length} errors`}${round > 1 ? ' after the repair' : ''}`,
       );
       for (const issue of errors) {
         this.#say(`     ${issue.code} ${issue.path}`);
@@ -95,7 +96,7 @@ export class DemoAgent {
       repaired.push(...errors.filter((issue) => issue.patch).map((issue) => issue.code));
       this.#say(`     … ${patches.length} patches applied`);
     }
-    throw new CommandError('The demo strategy could not be repaired from its issues.', 'DEMO_FAILED');
+    throw new CommandError('The patches in its issues did not repair the demo strategy.', 'DEMO_FAILED');
   }
 
   /** @returns the ready version's id. */
@@ -125,14 +126,16 @@ export class DemoAgent {
       data: readonly { index: number; id: string }[];
     }>('POST', '/public/v1/backtests/batch', { items });
     this.#say(
-      `6. POST /public/v1/backtests/batch       ${accepted} accepted, ${refused} refused: EURUSD 1h, SPX NASDAQ AAPL IBM MSFT 1d`,
+      `6. POST /public/v1/backtests/batch       ${accepted} accepted, ${refused} refused: EURUSD 1h, SPX NASDAQ ` +
+        'AAPL IBM MSFT 1d',
     );
     await this.#untilDone(accepted);
     const seconds = (performance.now() - startedAt) / 1000;
     const rows = await this.#allBacktests();
     const completed = rows.filter((row) => row.status === 'completed');
     this.#say(
-      `7. ${completed.length} of ${rows.length} completed in ${seconds.toFixed(2)} s: ${Math.round(rows.length / seconds)} runs a second`,
+      `7. ${completed.length} of ${rows.length} completed in ${seconds.toFixed(2)} s: ` +
+        `${Math.round(rows.length / seconds)} runs per second`,
     );
     this.#printResults(completed, new Map(data.map(({ index, id }) => [id, items[index].config.params])));
     return {
@@ -146,29 +149,35 @@ export class DemoAgent {
   async #untilDone(count: number): Promise<void> {
     const deadline = performance.now() + BATCH_WITHIN_MS;
     using progress = startProgress('   running', count);
-    let told = 0;
+    let reported = 0;
     for (;;) {
-      const open = (await this.#count('queued')) + (await this.#count('running'));
+      const open = await this.#openBacktests();
       const done = count - open;
       progress.update(done);
-      // In a pipe: a line each quarter.
-      if (!process.stderr.isTTY && done >= told + count / 4) {
+      // In a pipe, one line per quarter.
+      if (!process.stderr.isTTY && done >= reported + count / 4) {
         this.#say(`   ${done} of ${count} done`);
-        told = done;
+        reported = done;
       }
       if (open === 0) return;
       if (performance.now() > deadline)
-        throw new CommandError(`${open} backtests are still open after two minutes.`, 'DEMO_FAILED');
+        throw new CommandError(
+          `${open} backtests have not finished within two minutes. Run the demo with LOG_LEVEL=info to see more.`,
+          'DEMO_FAILED',
+        );
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 
-  async #count(status: string): Promise<number> {
-    const page = await this.#call<{ pagination: { total: number } }>(
+  /**
+   * Queued and running together, from one request: counted in two, a backtest that starts in between would count twice.
+   */
+  async #openBacktests(): Promise<number> {
+    const { subscription } = await this.#call<{ subscription: { usage: { queuedBacktests: number } } }>(
       'GET',
-      `/public/v1/backtests?limit=1&status=${status}`,
+      '/public/v1/workspace',
     );
-    return page.pagination.total;
+    return subscription.usage.queuedBacktests;
   }
 
   async #allBacktests(): Promise<BacktestRow[]> {
@@ -190,7 +199,7 @@ export class DemoAgent {
       .sort((a, b) => (b.sharpeRatio ?? 0) - (a.sharpeRatio ?? 0));
     const percent = (value: number | null): string => (value === null ? '–' : `${(100 * value).toFixed(1)} %`);
     const shown = [...ranked.slice(0, 5), ...ranked.slice(-3)];
-    this.#say('   the five best and the three worst by Sharpe ratio:');
+    this.#say('   The five best and the three worst by Sharpe ratio:');
     const table = formatTable<BacktestRow>(
       [
         { title: 'symbol', value: (row) => row.symbol },
@@ -212,7 +221,7 @@ export class DemoAgent {
     for (const line of table.trimEnd().split('\n')) this.#say(`     ${line}`);
   }
 
-  /** A strategy that never trades, and what its result says of the reason. */
+  /** A strategy that never trades, and what its result says about the reason. */
   async #explainSilence(): Promise<DemoOutcome['silent']> {
     const version = await this.#author('Too careful', SILENT_GRAPH);
     const queued = await this.#call<{ id: string }>('POST', '/public/v1/backtests', {
@@ -224,13 +233,15 @@ export class DemoAgent {
       `/public/v1/backtests/${queued.id}?wait=30`,
     );
     if (detail.status !== 'completed')
-      throw new CommandError(`The last backtest ended ${detail.status}.`, 'DEMO_FAILED');
+      throw new CommandError(`The last backtest ended with the status ${detail.status}.`, 'DEMO_FAILED');
     const { strategyTrace, totalPositions } = detail.result.summaryJson;
     const { funnel, diagnosis } = strategyTrace!;
     const [first] = diagnosis;
     this.#say(`8. GET /public/v1/backtests/{id}?wait=30  ${totalPositions} positions. Why?`);
     this.#say(
-      `     funnel: ${funnel.barsTotal} bars → ${funnel.triggerTrue} triggers → ${funnel.afterFilter.map((filter) => `${filter.count} after ${filter.nodeId}`).join(' → ')} → ${funnel.entrySignals} signals → ${funnel.entriesFilled} entries`,
+      `     funnel: ${funnel.barsTotal} bars → ${funnel.triggerTrue} triggers → ` +
+        `${funnel.afterFilter.map((filter) => `${filter.count} after ${filter.nodeId}`).join(' → ')} → ` +
+        `${funnel.entrySignals} signals → ${funnel.entriesFilled} entries`,
     );
     this.#say(`     ${first.code}: ${first.message}`);
     this.#say(`     ${first.suggestion}`);

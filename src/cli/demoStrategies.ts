@@ -1,4 +1,4 @@
-// The strategies the demo's agent writes: one with mistakes to repair, one with parameters, one that never trades.
+// The strategies of the demo's agent: one with mistakes to repair, one with parameters, one that never trades.
 
 const market = (id: string, field: string) => ({ id, kind: 'market', field });
 const indicator = (id: string, name: string, args: object) => ({ id, kind: 'indicator', indicator: name, args });
@@ -16,7 +16,7 @@ const entry = (trigger: string, filters: readonly string[]) => ({
   action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 } },
 });
 
-/** Buys dips of the RSI in an uptrend. Four typing mistakes, each of which validation knows how to repair. */
+/** Buys dips of the RSI in an uptrend. It has four typing mistakes, each of which validation can repair. */
 export const BROKEN_GRAPH = {
   protocol: 'svc.signal-graph',
   version: 2,
@@ -41,7 +41,7 @@ export const BROKEN_GRAPH = {
   },
 } as const;
 
-/** Buys when a fast mean crosses above a slow one, sells at the cross back. */
+/** Buys when a fast mean crosses above a slow one and sells when it crosses back. */
 export const CROSS_GRAPH = {
   protocol: 'svc.signal-graph',
   version: 2,

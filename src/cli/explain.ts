@@ -1,20 +1,15 @@
-// candlepool explain: the plan of a strategy, printed the way a database prints one.
+// candlepool explain: prints the plan of a strategy, as a database prints the plan of a query.
 import type { Command } from 'commander';
-import {
-  compilePlan,
-  explainPlan,
-  inferLookback,
-  prepareStrategy,
-  TIMEFRAMES,
-  type Timeframe,
-} from '../engine/index.ts';
+import { explainStrategy, foreignSeries, TIMEFRAMES, type SeriesName, type Timeframe } from '../engine/index.ts';
 import { oneOf, shortText } from './arguments.ts';
+import { describeSource, openMarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
 import { readCheckedStrategy, type StrategyOptions } from './runInputs.ts';
 
 interface Options extends StrategyOptions {
   readonly timeframe?: Timeframe;
   readonly symbol?: string;
+  readonly data?: string;
   readonly json?: boolean;
 }
 
@@ -22,25 +17,43 @@ export function register(program: Command): void {
   withJson(
     program
       .command('explain')
-      .description('print the plan of a strategy: its steps, what they share, and what is read in the fill loop')
+      .description('print the plan of a strategy: its steps, what they share, and what the fill loop reads')
       .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
-      .option('--settings <file>', 'settings; default those of the request body, else none')
-      .option('--timeframe <timeframe>', 'base timeframe; default the strategy’s own, else 1h', oneOf(TIMEFRAMES))
-      .option('--symbol <symbol>', 'instrument; default the strategy’s own, else SYMBOL', shortText(100)),
+      .option('--settings <file>', 'settings; default: those of the request body, else none')
+      .option('--timeframe <timeframe>', 'base timeframe; default: that of the strategy, else 1h', oneOf(TIMEFRAMES))
+      .option('--symbol <symbol>', 'instrument; default: that of the strategy, else SYMBOL', shortText(100))
+      .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue'),
   ).action(explain);
 }
 
 async function explain(options: Options): Promise<void> {
   const { strategyAst, settings } = await readCheckedStrategy(options, options.timeframe);
-  const { defaults } = strategyAst.strategy;
-  const timeframe = options.timeframe ?? defaults?.timeframe ?? '1h';
-  const symbol = options.symbol ?? defaults?.instrument?.symbol ?? 'SYMBOL';
-  const prepared = prepareStrategy(strategyAst, settings, {}, { timeframe });
-  if (!prepared.ok)
-    throw new CommandError(prepared.issues.map((issue) => issue.message).join('\n'), 'STRATEGY_INVALID');
-  const plan = compilePlan(prepared.strategy, { symbol, timeframe }, { slippageAtrPeriod: null, keepRules: true });
-  const lookback = inferLookback(prepared.strategy, timeframe);
-  const text = explainPlan(plan);
-  if (options.json) printJson({ symbol, timeframe, inferredLookback: lookback, steps: plan.steps.length, plan: text });
-  else printLine(`${text}looks back ${lookback} bars`);
+  const explained = explainStrategy(strategyAst, settings, options);
+  if (!explained.ok)
+    throw new CommandError(explained.issues.map((issue) => issue.message).join('\n'), 'STRATEGY_INVALID');
+  const { explanation } = explained;
+  const { symbol, timeframe } = explanation;
+  const isNamed = (options.symbol ?? strategyAst.strategy.defaults?.instrument?.symbol) !== undefined;
+  const foreign = foreignSeries(strategyAst, symbol, timeframe);
+  const bars = await findSources(isNamed ? [{ symbol, timeframe }, ...foreign] : foreign, options.data);
+  if (options.json) return printJson({ ...explanation, bars });
+  printLine(`${explanation.plan}lookback: ${explanation.inferredLookback} bars`);
+  for (const { source, ...series } of bars)
+    printLine(
+      source ? describeSource(source) : `${series.symbol} ${series.timeframe}: no bars; import them to run this`,
+    );
+}
+
+/** The bars that a run would read, and their source; null if there are none. */
+async function findSources(
+  wanted: readonly SeriesName[],
+  folder: string | undefined,
+): Promise<(SeriesName & { readonly source: SeriesSource | null })[]> {
+  const { catalogue, describe } = await openMarketSource([...new Set(wanted.map(({ symbol }) => symbol))], folder);
+  return Promise.all(
+    wanted.map(async ({ symbol, timeframe }) => {
+      const entry = await catalogue.find(symbol, timeframe);
+      return { symbol, timeframe, source: entry ? describe(symbol, timeframe, entry) : null };
+    }),
+  );
 }

@@ -1,13 +1,13 @@
-// candlepool indicator: one indicator, or a file of requests, on bars, in this process and without a database.
+// candlepool indicator: computes one indicator, or a file of requests, on bars, in this process.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import { createMarket, encodeColumns, openSnapshot, STORED_TIMEFRAMES } from '../engine/index.ts';
 import type { Bars } from '../engine/index.ts';
 import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
-import { openShippedData } from '../market/shipped.ts';
 import { oneOf, shortText } from './arguments.ts';
 import { answerRequest, type IndicatorAnswer, type IndicatorRequest } from './indicatorRequest.ts';
+import { describeSource, listHint, openMarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, printJson, UsageError, withJson } from './output.ts';
 
 interface Options {
@@ -29,31 +29,36 @@ export function register(program: Command): void {
     program
       .command('indicator')
       .description('compute an indicator or a candlestick pattern on bars; docs/indicators.md lists them')
-      .option('--symbol <symbol>', 'a series of the shipped data, or of --data', shortText(100))
+      .option('--symbol <symbol>', 'a series of the catalogue, or of --data', shortText(100))
       .option('--timeframe <timeframe>', `one of ${STORED_TIMEFRAMES.join(', ')}`, oneOf(STORED_TIMEFRAMES))
       .option(
         '--data <folder>',
-        'files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow) in place of the shipped data',
+        'a folder of files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow), in place of the catalogue',
       )
-      .option('--bars <file>', 'a bars file in place of a series: CSV, CSV.gz, JSON, Parquet or Arrow')
-      .option('--name <id>', 'an indicator or pattern by its id, such as rsi or engulfing')
-      .option('--talib <NAME>', 'by TA-Lib’s name, with TA-Lib’s argument names and defaults, such as RSI or CDLDOJI')
+      .option('--bars <file>', 'a file of bars in place of a series: CSV, CSV.gz, JSON, Parquet or Arrow')
+      .option('--name <id>', 'the id of an indicator or pattern, such as rsi or engulfing')
+      .option(
+        '--talib <NAME>',
+        'a TA-Lib function, such as RSI or CDLDOJI, with the argument names and defaults of TA-Lib',
+      )
       .option('--args <json>', 'arguments, such as {"length":14}')
       .option('--inputs <columns>', 'the input columns in call order, such as high,low')
-      .option('--batch <file>', 'requests, one JSON a line, - for stdin; the answers come out a line each')
+      .option('--batch <file>', 'a file of requests, one JSON object per line (- for stdin), answered line by line')
       .option('--format <format>', 'csv, json or arrow; default: csv', oneOf(['csv', 'json', 'arrow'])),
   ).action(run);
 }
 
 async function run(options: Options): Promise<void> {
-  const asked = [options.name, options.talib, options.batch].filter((value) => value !== undefined);
-  if (asked.length !== 1) throw new UsageError('Give one of --name, --talib and --batch.');
+  const given = [options.name, options.talib, options.batch].filter((value) => value !== undefined);
+  if (given.length !== 1) throw new UsageError('Give exactly one of --name, --talib and --batch.');
   const request = options.batch === undefined ? requestOf(options) : undefined;
-  const bars = await openBars(options);
+  const { bars, source } = await openBars(options);
+  // Stdout is reserved for the values.
+  if (source !== null && !(options.json && request)) process.stderr.write(`${describeSource(source)}\n`);
   if (request === undefined) return answerBatch(options.batch!, bars);
   const answer = answerRequest(request, bars);
   if ('error' in answer) throw new CommandError(answer.error.message, answer.error.code);
-  print(answer, bars, options.json ? 'json' : (options.format ?? 'csv'));
+  print(answer, bars, source, options.json ? 'json' : (options.format ?? 'csv'));
 }
 
 function requestOf(options: Options): IndicatorRequest {
@@ -61,33 +66,40 @@ function requestOf(options: Options): IndicatorRequest {
   try {
     args = JSON.parse(options.args ?? '{}');
   } catch {
-    throw new UsageError(`--args is no JSON: ${options.args}. Write it as '{"length":14}'.`);
+    throw new UsageError(`--args is not valid JSON: ${options.args}. Write it like this: '{"length":14}'.`);
   }
   const inputs = options.inputs?.split(',');
   return { ...(options.name === undefined ? { talib: options.talib } : { name: options.name }), args, inputs };
 }
 
-async function openBars({ symbol, timeframe, data, bars }: Options): Promise<Bars> {
+async function openBars({
+  symbol,
+  timeframe,
+  data,
+  bars,
+}: Options): Promise<{ readonly bars: Bars; readonly source: SeriesSource | null }> {
   if (bars !== undefined) {
     const { path, ...named } = parseBarsArgument(bars);
     const snapshot = await readBarsFile(path, { ...named, ...(symbol && { symbol }), ...(timeframe && { timeframe }) });
-    return openSnapshot(snapshot.buffer, snapshot.meta);
+    return { bars: openSnapshot(snapshot.buffer, snapshot.meta), source: null };
   }
   if (symbol === undefined || timeframe === undefined) {
-    throw new UsageError('Give --symbol and --timeframe of a series, or --bars and a file.');
+    throw new UsageError('Give --symbol and --timeframe of a series, or a file with --bars.');
   }
-  const catalogue = await openShippedData(data);
+  const { catalogue, describe } = await openMarketSource([symbol], data);
   const snapshots = await catalogue.snapshots(symbol, timeframe);
   if (snapshots.length === 0) {
     throw new CommandError(
-      `No series of ${symbol} can be read at ${timeframe}; candlepool data list shows those there are.`,
+      `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${listHint()}`,
       'NO_DATA',
     );
   }
-  return createMarket(snapshots, symbol, timeframe).base;
+  const { base } = createMarket(snapshots, symbol, timeframe);
+  const read = snapshots.find(({ meta }) => meta.sha256 === base.sha256);
+  return { bars: base, source: read ? describe(symbol, timeframe, read.meta) : null };
 }
 
-/** A bad line is answered in its place; the lines after it are answered too. */
+/** An invalid line is answered with an error in its place; the lines after it are still answered. */
 async function answerBatch(file: string, bars: Bars): Promise<void> {
   const lines = createInterface({ input: file === '-' ? process.stdin : createReadStream(file), crlfDelay: Infinity });
   for await (const line of lines) {
@@ -96,7 +108,7 @@ async function answerBatch(file: string, bars: Bars): Promise<void> {
     try {
       request = JSON.parse(line);
     } catch {
-      printJson({ error: { code: 'INVALID_JSON', message: 'The line is no JSON.' } });
+      printJson({ error: { code: 'INVALID_JSON', message: 'The line is not valid JSON.' } });
       continue;
     }
     const answer = answerRequest(request as IndicatorRequest, bars);
@@ -106,10 +118,15 @@ async function answerBatch(file: string, bars: Bars): Promise<void> {
   }
 }
 
-/** Columns as lists; JSON.stringify writes NaN as null of itself. */
+/** Columns as lists, in which JSON.stringify writes NaN as null. */
 const asJson = (_key: string, value: unknown): unknown => (value instanceof Float64Array ? Array.from(value) : value);
 
-function print(answer: IndicatorAnswer, bars: Bars, format: 'csv' | 'json' | 'arrow'): void {
+function print(
+  answer: IndicatorAnswer,
+  bars: Bars,
+  source: SeriesSource | null,
+  format: 'csv' | 'json' | 'arrow',
+): void {
   if (format === 'arrow') {
     process.stdout.write(encodeColumns(bars.time, answer.outputs));
     return;
@@ -117,7 +134,7 @@ function print(answer: IndicatorAnswer, bars: Bars, format: 'csv' | 'json' | 'ar
   if (format === 'json') {
     const { lookback, outputs } = answer;
     process.stdout.write(
-      `${JSON.stringify({ lookback, time: bars.time, outputs: Object.fromEntries(outputs) }, asJson)}\n`,
+      `${JSON.stringify({ lookback, bars: source, time: bars.time, outputs: Object.fromEntries(outputs) }, asJson)}\n`,
     );
     return;
   }

@@ -1,4 +1,4 @@
-// One request for an indicator: what is asked for, found by our names or TA-Lib's, and computed on bars.
+// One request for an indicator: looked up by our names or TA-Lib's, and computed on bars.
 import {
   canonicalField,
   computeIndicator,
@@ -10,7 +10,10 @@ import {
 } from '../engine/index.ts';
 import type { Args, Bars, Computable, IndicatorDefinition, PatternDefinition } from '../engine/index.ts';
 
-/** As a line of a batch: by `name` (ours) or `talib`; inputs are bar columns or series, in call order. Nothing in it is trusted. */
+/**
+ * One line of a batch, by `name` (ours) or `talib`. Inputs are bar columns or series, in call order. Nothing in it is
+ * trusted.
+ */
 export interface IndicatorRequest {
   readonly name?: unknown;
   readonly talib?: unknown;
@@ -20,7 +23,7 @@ export interface IndicatorRequest {
 
 export interface IndicatorAnswer {
   readonly lookback: number;
-  /** Under our output names, or TA-Lib's where it was asked for by TA-Lib's. */
+  /** Keyed by our output names, or by TA-Lib's for a request by `talib`. */
   readonly outputs: ReadonlyMap<string, Float64Array>;
 }
 
@@ -34,7 +37,7 @@ interface Prepared {
   readonly args: Args;
   readonly names: readonly string[];
   readonly columns: readonly string[];
-  /** Outputs that TA-Lib gives as whole numbers: 0, not missing, before the lookback. */
+  /** Outputs that TA-Lib gives as whole numbers; before the lookback they are 0, not missing. */
   readonly wholeNumbers: readonly string[];
 }
 
@@ -52,7 +55,7 @@ export function answerRequest(request: IndicatorRequest, bars: Bars): IndicatorA
   for (const name of columns) {
     const column = columnOf(bars, name);
     if (column === undefined)
-      return fail('UNKNOWN_INPUT', `There is no column "${name}"; there are ${columnNames(bars).join(', ')}.`);
+      return fail('UNKNOWN_INPUT', `There is no column "${name}". Use one of ${columnNames(bars).join(', ')}.`);
     inputs.push(column);
   }
   const lookback = computable.lookback(args);
@@ -64,15 +67,16 @@ export function answerRequest(request: IndicatorRequest, bars: Bars): IndicatorA
 }
 
 function prepare(request: IndicatorRequest): Prepared | RequestError {
-  if (typeof request !== 'object' || request === null) return fail('INVALID_REQUEST', 'A request is a JSON object.');
+  if (typeof request !== 'object' || request === null)
+    return fail('INVALID_REQUEST', 'A request must be a JSON object.');
   const { name, talib, args = {}, inputs } = request;
   if ((typeof name === 'string') === (typeof talib === 'string')) {
-    return fail('INVALID_REQUEST', 'A request has either "name" (an id of ours) or "talib" (a TA-Lib function).');
+    return fail('INVALID_REQUEST', 'A request needs either "name" (one of our ids) or "talib" (a TA-Lib function).');
   }
   if (typeof args !== 'object' || args === null || Array.isArray(args))
-    return fail('TYPE_MISMATCH', '"args" is an object.');
+    return fail('TYPE_MISMATCH', '"args" must be an object.');
   const areNames = Array.isArray(inputs) && inputs.every((input) => typeof input === 'string');
-  if (inputs !== undefined && !areNames) return fail('TYPE_MISMATCH', '"inputs" is a list of column names.');
+  if (inputs !== undefined && !areNames) return fail('TYPE_MISMATCH', '"inputs" must be a list of column names.');
   const given = areNames ? inputs : undefined;
   const asked = (name ?? talib) as string;
   const isTalib = typeof talib === 'string';
@@ -99,7 +103,7 @@ function prepareIndicator(
   if (takesField && (inputs !== undefined || typeof source !== 'string')) {
     return fail(
       'TYPE_MISMATCH',
-      inputs === undefined ? 'source is the name of a column.' : 'Give "inputs" or args.source, not both.',
+      inputs === undefined ? 'source must be the name of a column.' : 'Give "inputs" or args.source, not both.',
     );
   }
   const { args, issues } = (isTalib ? resolveTalibArgs : resolveArgs)(definition, takesField ? rest : given);
@@ -108,11 +112,12 @@ function prepareIndicator(
   if (columns.length !== definition.inputs.length) {
     return fail(
       'INPUT_COUNT',
-      `${definition.id} reads ${definition.inputs.length} columns (${definition.inputs.join(', ')}), not ${columns.length}.`,
+      `${definition.id} reads ${definition.inputs.length} columns (${definition.inputs.join(', ')}), not ` +
+        `${columns.length}.`,
     );
   }
   if (inputs === undefined && columns.some((column) => column === 'source2' || column === 'periods')) {
-    return fail('INPUT_REQUIRED', `${definition.id} reads several series: name them in "inputs".`);
+    return fail('INPUT_REQUIRED', `${definition.id} reads several series. Name them in "inputs".`);
   }
   const names = isTalib ? definition.talib!.outputs : definition.outputs.map((output) => output.name);
   return { computable: definition, args, names, columns, wholeNumbers: isTalib ? INTEGER_OUTPUTS : [] };

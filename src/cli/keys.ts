@@ -1,9 +1,9 @@
-// candlepool keys: create, list and revoke API keys, answering what the API answers.
+// candlepool keys: creates, lists and revokes API keys, with the same answers as the API.
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
-import { createKey } from '../api/auth/newKey.ts';
-import { createSecrets } from '../api/auth/secrets.ts';
-import { apiKeyAnswer } from '../api/auth/keyAnswer.ts';
+import { createKey } from '../api/apiKeys/newKey.ts';
+import { createSecrets } from '../api/http/auth/secrets.ts';
+import { apiKeyAnswer } from '../api/apiKeys/keyAnswer.ts';
 import { API_KEY_ROLES, API_KEY_SCOPES, listApiKeys, revokeApiKey } from '../db/apiKeys.ts';
 import type { ApiKeyRole, ApiKeyScope } from '../db/apiKeys.ts';
 import { findActingMember, MANAGING_ROLES } from '../db/members.ts';
@@ -11,6 +11,7 @@ import { findWorkspace } from '../db/workspaces.ts';
 import { email, oneOf, shortText, uuid } from './arguments.ts';
 import { openDatabase } from './database.ts';
 import type { CommandDatabase } from './database.ts';
+import { commandName } from './invocation.ts';
 import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
 import { noWorkspace } from './workspace.ts';
 
@@ -19,11 +20,11 @@ export function register(program: Command): void {
   withJson(
     keys
       .command('create')
-      .description('make a key; it is shown this once')
+      .description('create a key; it is shown only once')
       .requiredOption('--workspace <id>', 'the workspace', uuid)
       .requiredOption('--name <name>', '1 to 100 characters', shortText(100))
       .option('--description <text>', 'up to 500 characters', shortText(500))
-      .option('--email <email>', 'the owner or admin the key stands for; default: the oldest owner', email)
+      .option('--email <email>', 'the owner or admin on whose behalf the key acts; default: the oldest owner', email)
       .option('--role <role>', `one of ${API_KEY_ROLES.join(', ')}`, oneOf(API_KEY_ROLES), 'member')
       .option('--scopes <list>', `some of ${API_KEY_SCOPES.join(',')}; default: all`, scopes)
       .option('--expires-at <time>', 'ISO 8601, in the future; default: never', futureTime),
@@ -31,19 +32,19 @@ export function register(program: Command): void {
   withJson(
     keys
       .command('list')
-      .description('all keys of a workspace, newest first')
+      .description('list all keys of a workspace, newest first')
       .requiredOption('--workspace <id>', 'the workspace', uuid),
   ).action(list);
   withJson(
     keys
       .command('revoke')
-      .description('end a key, at once and for good')
+      .description('revoke a key, immediately and permanently')
       .argument('<id>', "the key's id, as list shows it", uuid)
       .requiredOption('--workspace <id>', 'the workspace', uuid),
   ).action(revoke);
 }
 
-type CreateOptions = {
+interface CreateOptions {
   workspace: string;
   name: string;
   description?: string;
@@ -52,16 +53,19 @@ type CreateOptions = {
   scopes?: ApiKeyScope[];
   expiresAt?: Date;
   json?: boolean;
-};
+}
 
 async function create(options: CreateOptions): Promise<void> {
   await using database = await openDatabase();
   await assertWorkspace(database, options.workspace);
   const actor = await findActingMember(database.sql, options.workspace, options.email);
   if (actor === null || !MANAGING_ROLES.includes(actor.role)) {
-    const who = options.email ?? 'Nobody';
+    const fault =
+      options.email === undefined
+        ? `No member of workspace ${options.workspace} is an owner or admin.`
+        : `${options.email} is not an owner or admin of workspace ${options.workspace}.`;
     throw new CommandError(
-      `${who} is no owner or admin of workspace ${options.workspace}. Make one with candlepool member set, or give another --email.`,
+      `${fault} Make one with "${commandName()} member set", or give another --email.`,
       'INSUFFICIENT_ROLE',
     );
   }
@@ -76,7 +80,7 @@ async function create(options: CreateOptions): Promise<void> {
   });
   if (options.json) return printJson(created);
   printLine(created.apiKey);
-  process.stderr.write('Keep it: it is shown this once. Send it as the header x-api-key.\n');
+  process.stderr.write('Keep it: it is not shown again. Send it in the x-api-key header.\n');
 }
 
 async function list(options: { workspace: string; json?: boolean }): Promise<void> {
@@ -105,7 +109,8 @@ async function revoke(id: string, options: { workspace: string; json?: boolean }
   const revokedAt = await revokeApiKey(database.sql, options.workspace, id);
   if (revokedAt === null) {
     throw new CommandError(
-      `No API key ${id} in workspace ${options.workspace}. candlepool keys list --workspace ${options.workspace} shows them.`,
+      `There is no API key ${id} in workspace ${options.workspace}. "${commandName()} keys list --workspace ` +
+        `${options.workspace}" shows all of them.`,
       'NOT_FOUND',
     );
   }
@@ -118,16 +123,16 @@ async function assertWorkspace(database: CommandDatabase, id: string): Promise<v
 }
 
 function scopes(text: string): ApiKeyScope[] {
-  const asked = text.split(',').map((each) => each.trim());
-  const unknown = asked.filter((each) => !API_KEY_SCOPES.includes(each as ApiKeyScope));
+  const given = text.split(',').map((each) => each.trim());
+  const unknown = given.filter((each) => !API_KEY_SCOPES.includes(each as ApiKeyScope));
   if (unknown.length > 0) {
-    throw new InvalidArgumentError(`Unknown: ${unknown.join(', ')}. They are: ${API_KEY_SCOPES.join(', ')}.`);
+    throw new InvalidArgumentError(`Unknown scopes: ${unknown.join(', ')}. Choose from ${API_KEY_SCOPES.join(', ')}.`);
   }
-  return [...new Set(asked)] as ApiKeyScope[];
+  return [...new Set(given)] as ApiKeyScope[];
 }
 
 function futureTime(text: string): Date {
   const time = new Date(text);
-  if (!(time.getTime() > Date.now())) throw new InvalidArgumentError('It is an ISO 8601 time in the future.');
+  if (!(time.getTime() > Date.now())) throw new InvalidArgumentError('Give an ISO 8601 time in the future.');
   return time;
 }

@@ -1,4 +1,4 @@
-// candlepool member: gives a person a role in a workspace, or ends the membership.
+// candlepool member: gives a person a role in a workspace, or removes the person.
 import type { Command } from 'commander';
 import { endMember, MEMBER_ROLES, upsertMember, upsertUser } from '../db/members.ts';
 import type { MemberRole } from '../db/members.ts';
@@ -11,29 +11,25 @@ import { noWorkspace } from './workspace.ts';
 const ROLES = [...MEMBER_ROLES, 'none'] as const;
 
 export function register(program: Command): void {
-  const member = program.command('member').description('who belongs to a workspace');
+  const member = program.command('member').description('add, change and remove members of a workspace');
   withJson(
     member
       .command('set')
-      .description('give a role; none ends the membership, and with it every key the person made')
+      .description('set the role of a person; none removes the person and revokes every key they created')
       .requiredOption('--workspace <id>', 'the workspace', uuid)
       .requiredOption('--email <email>', 'the person', email)
-      .option(
-        '--subject <sub>',
-        "`sub` of the person's tokens, where an identity provider gives them out",
-        shortText(255),
-      )
+      .option('--subject <sub>', "`sub` of the person's tokens, if an identity provider issues them", shortText(255))
       .requiredOption('--role <role>', `one of ${ROLES.join(', ')}`, oneOf(ROLES)),
   ).action(set);
 }
 
-type SetOptions = {
+interface SetOptions {
   workspace: string;
   email: string;
   subject?: string;
   role: MemberRole | 'none';
   json?: boolean;
-};
+}
 
 async function set(options: SetOptions): Promise<void> {
   const { workspace: workspaceId, role } = options;
@@ -48,7 +44,9 @@ async function set(options: SetOptions): Promise<void> {
     })
     .catch((error: Error & { code?: string }) => {
       if (error.code !== '23505') throw error;
-      throw new CommandError(`The subject "${options.subject}" belongs to another person. Give each person their own.`);
+      throw new CommandError(
+        `The subject "${options.subject}" belongs to another person. Give each person a different one.`,
+      );
     });
   if (options.json) return printJson({ workspaceId, userId: user.id, email: user.email, subject: user.subject, role });
   printLine(role === 'none' ? `${user.email} is no longer a member.` : `${user.email} is now ${role}.`);

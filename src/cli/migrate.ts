@@ -1,4 +1,5 @@
-// candlepool migrate: brings the database to the current schema, for deployments that do it before the processes start.
+// candlepool migrate: brings the database to the current schema, for deployments that migrate before they start other
+// processes.
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { connect } from '../db/connect.ts';
@@ -11,12 +12,12 @@ export function register(program: Command): void {
 }
 
 async function run(options: { json?: boolean }): Promise<void> {
-  await using database = await resolveDatabase(readConfig(), { isTransient: true });
+  await using database = await resolveDatabase(readConfig());
   const sql = connect(database.url, { max: 2 });
   try {
     const applied = await migrate(sql);
     if (options.json) return printJson({ applied });
-    printLine(applied.length === 0 ? 'Nothing to do: the schema is current.' : `Applied ${applied.join(', ')}.`);
+    printLine(applied.length === 0 ? 'The schema is already current.' : `Applied ${applied.join(', ')}.`);
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -1,13 +1,16 @@
-// What commands print: tables on a terminal, tab-separated lines in a pipe, JSON for programs; and how they fail.
+// What commands print: tables on a terminal, tab-separated lines in a pipe, JSON for programs, and failures.
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import { serveCommandWith } from './invocation.ts';
 
-/** The command was called wrongly: exit code 2. The message says what was wrong and what to write instead. */
+/** The command line is wrong: exit code 2. The message says what is wrong and what to write instead. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** The command was called rightly and failed: exit code 1. The message says what failed, where, and the way out. */
+/**
+ * The command line is right and the command failed: exit code 1. The message says what failed, where, and what to do.
+ */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: string;
@@ -31,14 +34,17 @@ export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
 }
 
-export type TableColumn<Row> = {
+export interface TableColumn<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number | null | undefined;
-  /** Numbers read best from the right. */
+  /** Numbers are easiest to read when aligned to the right. */
   readonly align?: 'left' | 'right';
-};
+}
 
-/** On a terminal with titles and aligned; in a pipe one line a row, tab-separated, without titles, for cut and awk. */
+/**
+ * On a terminal, aligned and with titles; in a pipe, one line per row, tab-separated and without titles, for cut and
+ * awk.
+ */
 export function printTable<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): void {
   process.stdout.write(formatTable(columns, rows, process.stdout.isTTY));
 }
@@ -64,14 +70,14 @@ export function formatTable<Row>(
   return `${[titles, ...cells.map(format)].join('\n')}\n`;
 }
 
-/** A tab or line break inside a cell would make two of it. */
+/** Replaces tabs and line breaks, which would split the cell. */
 function asField(cell: string): string {
   return cell.replaceAll(/[\t\r\n]+/g, ' ');
 }
 
 /**
  * Prints what went wrong on stderr (as JSON when the command was asked for JSON).
- * @returns the exit code: 2 for a wrong call, 1 for anything else.
+ * @returns the exit code: 2 for a wrong command line, 1 for anything else.
  */
 export function reportFailure(error: unknown, isJson: boolean): 1 | 2 {
   const { name, message, code } = asFailure(error);
@@ -81,12 +87,13 @@ export function reportFailure(error: unknown, isJson: boolean): 1 | 2 {
   return isUsage ? 2 : 1;
 }
 
-/** The errors whose message is written for the person at the keyboard; of any other the place matters as well. */
-const SPOKEN = new Set([
+/** Errors whose message is written for the person at the keyboard. Any other error is printed with its stack. */
+const EXPECTED = new Set([
   'UsageError',
   'ConfigError',
   'CommandError',
   'EmbeddedDatabaseError',
+  'FolderError',
   'ProblemError',
   'MarketDataError',
 ]);
@@ -94,22 +101,39 @@ const SPOKEN = new Set([
 function asFailure(error: unknown): { name: string; message: string; code: string } {
   if (!(error instanceof Error)) return { name: '', message: String(error), code: 'FAILED' };
   const { code } = error as { code?: unknown };
-  const message = SPOKEN.has(error.name) ? error.message : (describeSystemError(error) ?? error.stack ?? error.message);
+  const message = EXPECTED.has(error.name)
+    ? error.message
+    : (describeSystemError(error) ?? error.stack ?? error.message);
   return { name: error.name, message, code: typeof code === 'string' ? code : 'FAILED' };
 }
 
-/** Failures of the surroundings, in words; undefined when it is none of them. */
+/** Failures of files, network and database as sentences; undefined for any other error. */
 function describeSystemError(error: Error): string | undefined {
   const { code, address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   switch (code) {
     case 'ENOENT':
-      return path === undefined ? undefined : `No such file: ${path}. Check the path.`;
+      return path === undefined ? undefined : `There is no file ${path}. Check the path.`;
+    case 'EISDIR':
+      return `${path ?? 'A path'} is a folder, not a file. Name a file.`;
+    case 'ENOTDIR':
+      return `A folder on the way to ${path} is a file. Check the path.`;
+    case 'ENOSPC':
+      return `The disk is full${path === undefined ? '' : `: ${path} could not be written`}. Free some space.`;
+    case 'EROFS':
+      return `${path ?? 'The file'} is on a read-only file system. Choose another place.`;
+    case 'EPERM':
     case 'EACCES':
-      return `Not allowed to open ${path ?? address ?? 'a file'}. Check its permissions.`;
+      return `Permission denied: ${path ?? address ?? 'a file'}. Check its permissions.`;
     case 'EADDRINUSE':
-      return `Port ${port} of ${address} is in use. Choose another with --port, or --port 0 for a free one.`;
+      return (
+        `Port ${port} of ${address} is in use. Choose another one, or let a free one be found: ` +
+        serveCommandWith('--port 0', process.argv[2])
+      );
     case 'ECONNREFUSED':
-      return `Nothing answers at ${address ?? path ?? 'DATABASE_URL'}${port === undefined ? '' : `:${port}`}. Is the database running, and DATABASE_URL right?`;
+      return (
+        `Nothing answers at ${address ?? path ?? 'DATABASE_URL'}${port === undefined ? '' : `:${port}`}. Check that ` +
+        'the database is running and that DATABASE_URL is right.'
+      );
     case 'ENOTFOUND':
       return `The host of DATABASE_URL cannot be found (${error.message}).`;
     case '28P01':

@@ -1,8 +1,8 @@
-// What `backtest` and `explain` run on: a checked strategy, its settings, a config, and the market they read.
+// The inputs of `backtest` and `explain`: a checked strategy, its settings, a config, and the market they read.
 import {
   BacktestConfig,
   checkStrategy,
-  configFaults,
+  configIssues,
   createMarket,
   foreignSeries,
   sourceTimeframe,
@@ -10,7 +10,9 @@ import {
 import type {
   CheckOutcome,
   Market,
+  SeriesName,
   Settings,
+  SignalGraph,
   Snapshot,
   StoredTimeframe,
   StrategyAst,
@@ -18,8 +20,8 @@ import type {
 } from '../engine/index.ts';
 import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
 import { parseInstrumentFields } from '../market/instrument.ts';
-import { openShippedData } from '../market/shipped.ts';
-import { CommandError } from './output.ts';
+import { fileSource, listHint, openMarketSource, type MarketSource, type SeriesSource } from './marketSource.ts';
+import { CommandError, UsageError } from './output.ts';
 import { readJsonObject, readStrategyFile } from './strategyFile.ts';
 
 export interface StrategyOptions {
@@ -33,6 +35,8 @@ export interface MarketOptions {
 }
 export interface CheckedStrategy {
   readonly strategyAst: StrategyAst;
+  /** Set if the file holds a graph, into which the pointers of a space may point. */
+  readonly signalGraph?: SignalGraph;
   readonly settings: Settings;
   readonly strategyHash: string;
   readonly issues: CheckOutcome['issues'];
@@ -41,7 +45,7 @@ export interface CheckedStrategy {
 /** An option that may be given several times. */
 export const repeated = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
-/** @throws CommandError STRATEGY_INVALID with every fault. */
+/** @throws CommandError STRATEGY_INVALID with every issue. */
 export async function readCheckedStrategy(
   options: StrategyOptions,
   baseTimeframe?: Timeframe,
@@ -52,10 +56,11 @@ export async function readCheckedStrategy(
   if (outcome.compiled === null || !outcome.valid)
     throw refusal('STRATEGY_INVALID', `${options.strategy} is not valid`, outcome.issues);
   const { strategyAst, strategyHash } = outcome.compiled;
-  return { strategyAst, settings, strategyHash, issues: outcome.issues };
+  const signalGraph = payloads.signalGraph as SignalGraph | undefined;
+  return { strategyAst, ...(signalGraph && { signalGraph }), settings, strategyHash, issues: outcome.issues };
 }
 
-/** @throws CommandError BACKTEST_CONFIG_INVALID with every fault. */
+/** @throws CommandError BACKTEST_CONFIG_INVALID with every issue. */
 export async function readConfig(path: string): Promise<BacktestConfig> {
   const content = await readJsonObject(path);
   const parsed = BacktestConfig.safeParse('config' in content ? content.config : content);
@@ -64,43 +69,67 @@ export async function readConfig(path: string): Promise<BacktestConfig> {
     path: `/config/${issue.path.join('/')}`,
     message: issue.message,
   }));
-  throw refusal('BACKTEST_CONFIG_INVALID', `${path} is no backtest config`, faults);
+  throw refusal('BACKTEST_CONFIG_INVALID', `${path} is not a backtest config`, faults);
+}
+
+export interface OpenedMarket {
+  readonly market: Market;
+  /** The sources of the bars: first the base, then what else the run reads. */
+  readonly sources: readonly SeriesSource[];
+  /** The snapshots that the market was opened from. */
+  readonly snapshots: readonly Snapshot[];
 }
 
 /**
- * The bars named with `--bars` in place of the catalogue, else the shipped series or those of `--data`. A file without SYMBOL:TIMEFRAME= holds
- * bars of the config's instrument.
+ * The bars named with `--bars`, else those of the catalogue or of `--data`. A file without SYMBOL:TIMEFRAME= holds bars
+ * of the config's instrument.
  */
-export async function openMarket(config: BacktestConfig, ast: StrategyAst, options: MarketOptions): Promise<Market> {
+export async function openMarket(
+  config: BacktestConfig,
+  ast: StrategyAst,
+  options: MarketOptions,
+): Promise<OpenedMarket> {
+  if (options.instrument !== undefined && options.bars === undefined)
+    throw new UsageError('--instrument describes the bars of a file. Give the file with --bars.');
   const { timeframe, signalInstrument } = config;
   const { symbol } = signalInstrument;
   const wanted = [{ symbol, timeframe }, ...foreignSeries(ast, symbol, timeframe)];
-  const snapshots = options.bars
-    ? await barsFiles(options.bars, symbol, options.instrument)
-    : await shipped(wanted, options);
-  if (sourceTimeframe(timeframesOf(snapshots, symbol), timeframe) === undefined) {
-    const there = options.bars
-      ? `The bars given are: ${listOf(snapshots)}.`
-      : 'candlepool data list shows the series there are.';
+  const { snapshots, describe } = await (options.bars
+    ? readBarsFiles(options.bars, symbol, options.instrument)
+    : readSeries(wanted, options.data));
+  if (sourceTimeframe(timeframesOf(snapshots, symbol), timeframe, () => true) === undefined) {
+    const known = options.bars ? `The bars given are ${listOf(snapshots)}.` : listHint();
     throw new CommandError(
-      `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${there}`,
+      `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${known}`,
       'SYMBOL_NOT_AVAILABLE',
     );
   }
   const market = createMarket(snapshots, symbol, timeframe);
-  const faults = configFaults(config, market.instrument);
-  for (const { symbol, timeframe } of wanted.slice(1)) {
+  requireRunnable(config, market, wanted.slice(1));
+  const read = [market.base, ...wanted.slice(1).map((series) => market.bars(series.symbol, series.timeframe))];
+  if (market.fine) read.push(market.fine);
+  const sources = read.flatMap((bars) => {
+    const snapshot = snapshots.find(({ meta }) => meta.sha256 === bars?.sha256);
+    return bars && snapshot ? [describe(bars.symbol, bars.timeframe, snapshot.meta)] : [];
+  });
+  return { market, sources, snapshots };
+}
+
+function requireRunnable(config: BacktestConfig, market: Market, foreign: readonly SeriesName[]): void {
+  const faults = configIssues(config, market.instrument);
+  for (const { symbol, timeframe } of foreign) {
     if (!market.bars(symbol, timeframe))
       faults.push({
         code: 'SYMBOL_NOT_AVAILABLE',
         path: '/strategyAst',
         field: 'strategyAst',
         severity: 'error',
-        message: `there are no ${timeframe} bars of ${symbol}`,
+        message:
+          `The strategy reads ${timeframe} bars of ${symbol}, and there are none. Import them, or give them with ` +
+          '--bars.',
       });
   }
   if (faults.length > 0) throw refusal('BACKTEST_CONFIG_INVALID', 'The config cannot be run', faults);
-  return market;
 }
 
 const timeframesOf = (snapshots: readonly Snapshot[], symbol: string): StoredTimeframe[] =>
@@ -109,26 +138,38 @@ const timeframesOf = (snapshots: readonly Snapshot[], symbol: string): StoredTim
 const listOf = (snapshots: readonly Snapshot[]): string =>
   snapshots.map(({ meta }) => `${meta.symbol} ${meta.timeframe}`).join(', ');
 
-function barsFiles(files: readonly string[], symbol: string, instrument: string | undefined): Promise<Snapshot[]> {
-  const fields = instrument === undefined ? undefined : parseInstrumentFields(instrument);
-  return Promise.all(
-    files.map((argument) => {
-      const { path, ...named } = parseBarsArgument(argument);
-      const isBase = named.symbol === undefined || named.symbol === symbol;
-      return readBarsFile(path, { symbol, ...named, ...(isBase && fields && { instrument: fields }) });
-    }),
-  );
+interface ReadSnapshots {
+  readonly snapshots: readonly Snapshot[];
+  readonly describe: MarketSource['describe'];
 }
 
-async function shipped(
-  wanted: readonly { symbol: string; timeframe: string }[],
-  options: MarketOptions,
-): Promise<Snapshot[]> {
-  const catalogue = await openShippedData(options.data);
-  const found = await Promise.all(
-    wanted.map((series) => catalogue.snapshots(series.symbol, series.timeframe as Timeframe)),
+async function readBarsFiles(
+  files: readonly string[],
+  symbol: string,
+  instrument: string | undefined,
+): Promise<ReadSnapshots> {
+  const fields = instrument === undefined ? undefined : parseInstrumentFields(instrument);
+  const read = await Promise.all(
+    files.map(async (argument) => {
+      const { path, ...named } = parseBarsArgument(argument);
+      const isBase = named.symbol === undefined || named.symbol === symbol;
+      const snapshot = await readBarsFile(path, { symbol, ...named, ...(isBase && fields && { instrument: fields }) });
+      return { path, snapshot };
+    }),
   );
-  return [...new Map(found.flat().map((snapshot) => [snapshot.meta.sha256, snapshot])).values()];
+  const pathOf = new Map(read.map(({ path, snapshot }) => [snapshot.meta.sha256, path]));
+  return {
+    snapshots: read.map(({ snapshot }) => snapshot),
+    describe: (_, timeframe, meta) => fileSource(pathOf.get(meta.sha256) ?? '', timeframe, meta),
+  };
+}
+
+async function readSeries(wanted: readonly SeriesName[], folder: string | undefined): Promise<ReadSnapshots> {
+  const symbols = [...new Set(wanted.map(({ symbol }) => symbol))];
+  const { catalogue, describe } = await openMarketSource(symbols, folder);
+  const found = await Promise.all(wanted.map(({ symbol, timeframe }) => catalogue.snapshots(symbol, timeframe)));
+  const bySha256 = new Map(found.flat().map((snapshot) => [snapshot.meta.sha256, snapshot]));
+  return { snapshots: [...bySha256.values()], describe };
 }
 
 function refusal(

@@ -1,4 +1,4 @@
-// Strategy files: a StrategyAst, a SignalGraph, or a whole request body as JSON, read into the members of a request.
+// Strategy files: a StrategyAst, a SignalGraph, or a whole request body as JSON, read as the members of a request.
 import { readFile } from 'node:fs/promises';
 import { CommandError, UsageError } from './output.ts';
 
@@ -10,26 +10,30 @@ export interface StrategyFile {
 }
 
 /**
- * What a file holds is told by its `protocol`, else by its members.
- * @throws UsageError when it is none of the three, CommandError when it is no JSON.
+ * The `protocol` says what a file holds; without one, its members decide.
+ * @throws UsageError when it is none of the three, CommandError when it is not valid JSON.
  */
 export async function readStrategyFile(path: string): Promise<StrategyFile> {
   const content = await readJsonObject(path);
-  if ('strategyAst' in content || 'signalGraph' in content) return content;
+  if ('strategyAst' in content || 'signalGraph' in content) return withoutNulls(content);
   if (content.protocol === 'svc.signal-graph' || 'nodes' in content) return { signalGraph: content };
   if (content.protocol === 'svc.strategy' || 'strategy' in content) return { strategyAst: content };
-  throw new UsageError(`${path} is no StrategyAst, no SignalGraph and no request body that holds one.`);
+  throw new UsageError(`${path} is neither a StrategyAst, nor a SignalGraph, nor a request body with one of them.`);
 }
 
-/** @throws CommandError when the file holds no JSON object; errors of reading it as they are. */
+/** The API answers null for a payload that was not sent, so null counts as absent. */
+const withoutNulls = (content: Json): StrategyFile =>
+  Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null));
+
+/** @throws CommandError when the file is not a JSON object; the errors of reading it are passed on. */
 export async function readJsonObject(path: string): Promise<Json> {
   const text = await readFile(path, 'utf8');
   let content: unknown;
   try {
     content = JSON.parse(text);
   } catch (error) {
-    throw new CommandError(`${path} is no JSON: ${(error as Error).message}.`, 'MALFORMED_JSON');
+    throw new CommandError(`${path} is not valid JSON: ${(error as Error).message}.`, 'MALFORMED_JSON');
   }
   if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
-  throw new CommandError(`${path} holds no JSON object.`, 'MALFORMED_JSON');
+  throw new CommandError(`${path} is not a JSON object.`, 'MALFORMED_JSON');
 }

@@ -1,38 +1,48 @@
 // candlepool token: an access token for the management API, signed with the key pair in Postgres.
 import type { Command } from 'commander';
-import { signLocalToken } from '../api/auth/tokens.ts';
+import { signLocalToken } from '../api/http/auth/tokens.ts';
 import { MEMBER_ROLES, upsertMember, upsertUser } from '../db/members.ts';
 import type { MemberRole } from '../db/members.ts';
 import { findWorkspace } from '../db/workspaces.ts';
 import { email, oneOf, uuid, wholeNumber } from './arguments.ts';
 import { openDatabase } from './database.ts';
+import { commandName } from './invocation.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
 import { noWorkspace } from './workspace.ts';
 
 const DEFAULT_TTL_SECONDS = 3_600;
-/** A token cannot be taken back; ten years is as good as never. */
+/** A token cannot be revoked; ten years is as good as forever. */
 const MAX_TTL_SECONDS = 315_360_000;
 
 export function register(program: Command): void {
   withJson(
     program
       .command('token')
-      .description('an access token for the management API (makes the user and the membership if need be)')
+      .description(
+        'create an access token for the management API, and the user and the membership if they do not exist',
+      )
       .requiredOption('--workspace <id>', 'the workspace', uuid)
       .requiredOption('--role <role>', `one of ${MEMBER_ROLES.join(', ')}`, oneOf(MEMBER_ROLES))
       .requiredOption('--email <email>', 'the person', email)
-      .option('--ttl <seconds>', 'how long it holds', wholeNumber(1, MAX_TTL_SECONDS), DEFAULT_TTL_SECONDS),
+      .option('--ttl <seconds>', 'seconds until it expires', wholeNumber(1, MAX_TTL_SECONDS), DEFAULT_TTL_SECONDS),
   ).action(token);
 }
 
-type TokenOptions = { workspace: string; role: MemberRole; email: string; ttl: number; json?: boolean };
+interface TokenOptions {
+  workspace: string;
+  role: MemberRole;
+  email: string;
+  ttl: number;
+  json?: boolean;
+}
 
 async function token(options: TokenOptions): Promise<void> {
   await using database = await openDatabase();
   const { config, sql } = database;
   if (config.auth.jwksUrl !== undefined) {
     throw new CommandError(
-      'AUTH_JWKS_URL is set: tokens come from that identity provider. Get one there, and make the person a member with candlepool member set --subject.',
+      'AUTH_JWKS_URL is set, so tokens come from that identity provider. Get one there, and add the person with ' +
+        `"${commandName()} member set --subject".`,
       'NOT_LOCAL',
     );
   }

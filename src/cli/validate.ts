@@ -1,4 +1,4 @@
-// candlepool validate: every issue of a strategy file, with no server and no database.
+// candlepool validate: lists every issue of a strategy file, without a server or a database.
 import type { Command } from 'commander';
 import { checkStrategy, type CheckOutcome, type ValidationIssue } from '../engine/index.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
@@ -16,7 +16,7 @@ export function register(program: Command): void {
       .command('validate')
       .description('check a strategy file: exit code 0 when it is valid, 1 when it is not')
       .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
-      .option('--settings <file>', 'settings; default those of the request body, else none'),
+      .option('--settings <file>', 'settings; default: those of the request body, else none'),
   ).action(validate);
 }
 
@@ -43,7 +43,7 @@ function printOutcome({ valid, summary, issues, issueCount, analysis }: CheckOut
   if (issueCount > issues.length) printLine(`… and ${issueCount - issues.length} more`);
   const counts = `${count(summary.errors, 'error')}, ${count(summary.warnings, 'warning')}`;
   const size = `${count(analysis.nodeCount, 'node')}, ${count(analysis.conditionCount, 'condition')}`;
-  const lookback = analysis.inferredLookback === null ? '' : `, looks back ${count(analysis.inferredLookback, 'bar')}`;
+  const lookback = analysis.inferredLookback === null ? '' : `, lookback ${count(analysis.inferredLookback, 'bar')}`;
   printLine(`${valid ? 'valid' : 'not valid'}: ${counts} (${size}${lookback})`);
 }
 

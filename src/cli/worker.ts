@@ -1,6 +1,7 @@
-// candlepool worker: runs queued backtests, over a database that other processes share.
-import type { Command } from 'commander';
+// candlepool worker: runs queued backtests, on a database that other processes share.
+import { Option, type Command } from 'commander';
 import { readConfig } from '../config.ts';
+import { databaseAnswers } from '../db/availability.ts';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { resolveDatabase } from '../db/resolve.ts';
@@ -8,31 +9,35 @@ import { startWorker } from '../jobs/runner.ts';
 import { createLog } from '../log.ts';
 import { openCatalogue } from '../market/catalogue.ts';
 import { wholeNumber } from './arguments.ts';
-import { beginLifetime, runUntilStopped } from './lifetime.ts';
+import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { printJson, printLine, withJson } from './output.ts';
 
-type WorkerOptions = { threads?: number; json?: boolean };
-
-export function register(program: Command): void {
-  withJson(program.command('worker').description('a worker alone'))
-    .option('--threads <count>', 'instead of WORKER_THREADS', wholeNumber(1, 512))
-    .action(run);
+interface WorkerOptions {
+  threads?: number;
+  supervised?: boolean;
+  json?: boolean;
 }
 
-async function run(options: WorkerOptions): Promise<void> {
-  const lifetime = beginLifetime();
+export function register(program: Command): void {
+  withJson(program.command('worker').description('run a worker alone'))
+    .option('--threads <count>', 'number of threads, in place of WORKER_THREADS', wholeNumber(1, 512))
+    .addOption(new Option('--supervised', 'print nothing but the log').hideHelp())
+    .action((options: WorkerOptions) => liveThrough((lifetime) => run(options, lifetime)));
+}
+
+async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   const config = readConfig();
   const log = createLog(config);
   const threads = options.threads ?? config.workerThreads;
   await using stack = new AsyncDisposableStack();
-  const database = stack.use(await resolveDatabase(config));
+  const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
+  if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
   await migrateOnce(database.url);
   const worker = stack.use(
     await startWorker({ url: database.url, threads, snapshots: (sql) => openCatalogue(sql, config.dataDir) }, log),
   );
   if (options.json) printJson({ event: 'ready', workerId: worker.id, threads });
-  // A supervised worker speaks through its log; the line is for whoever started one by hand.
-  else if (!process.connected) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
+  else if (!options.supervised) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
   await runUntilStopped(lifetime, stack, log, [worker.failed]);
 }
 

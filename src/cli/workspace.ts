@@ -1,4 +1,4 @@
-// candlepool workspace: create with an owner, change, list.
+// candlepool workspace: creates a workspace with its owner, changes it, lists all of them.
 import type { Command } from 'commander';
 import { upsertMember, upsertUser } from '../db/members.ts';
 import { insertWorkspace, listWorkspaces, updateWorkspace } from '../db/workspaces.ts';
@@ -7,6 +7,7 @@ import { TIERS } from '../tiers.ts';
 import type { Tier } from '../tiers.ts';
 import { email, shortText, tier, uuid } from './arguments.ts';
 import { openDatabase } from './database.ts';
+import { commandName } from './invocation.ts';
 import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 
 const TIER_HELP = `one of ${TIERS.join(', ')}`;
@@ -16,23 +17,28 @@ export function register(program: Command): void {
   withJson(
     workspace
       .command('create')
-      .description('make a workspace and its owner')
+      .description('create a workspace and its owner')
       .requiredOption('--name <name>', '1 to 200 characters', shortText(200))
       .option('--tier <tier>', TIER_HELP, tier, 'free')
-      .option('--owner-email <email>', 'whose workspace it is', email, 'owner@localhost'),
+      .option('--owner-email <email>', 'e-mail address of its owner', email, 'owner@localhost'),
   ).action(create);
   withJson(
     workspace
       .command('update')
-      .description('change the tier or the name')
+      .description('change the tier or the name of a workspace')
       .argument('<id>', 'the workspace', uuid)
       .option('--tier <tier>', TIER_HELP, tier)
       .option('--name <name>', '1 to 200 characters', shortText(200)),
   ).action(update);
-  withJson(workspace.command('list').description('all workspaces, oldest first')).action(list);
+  withJson(workspace.command('list').description('list all workspaces, oldest first')).action(list);
 }
 
-type CreateOptions = { name: string; tier: Tier; ownerEmail: string; json?: boolean };
+interface CreateOptions {
+  name: string;
+  tier: Tier;
+  ownerEmail: string;
+  json?: boolean;
+}
 
 async function create(options: CreateOptions): Promise<void> {
   await using database = await openDatabase();
@@ -44,12 +50,12 @@ async function create(options: CreateOptions): Promise<void> {
   });
   if (options.json) return printJson(made);
   printLine(`Workspace ${made.id} (${made.name}, ${made.tier}), owned by ${made.owner.email}.`);
-  printLine(`A key for it: candlepool keys create --workspace ${made.id} --name first`);
+  printLine(`Create a key for it: ${commandName()} keys create --workspace ${made.id} --name first`);
 }
 
 async function update(id: string, options: { tier?: Tier; name?: string; json?: boolean }): Promise<void> {
   if (options.tier === undefined && options.name === undefined) {
-    throw new UsageError('Nothing to change. Give --tier or --name.');
+    throw new UsageError('There is nothing to change. Give --tier or --name.');
   }
   await using database = await openDatabase();
   const workspace = await updateWorkspace(database.sql, id, options);
@@ -73,7 +79,10 @@ async function list(options: { json?: boolean }): Promise<void> {
   );
 }
 
-/** For every command that takes --workspace. */
+/** The failure that every command with --workspace reports. */
 export function noWorkspace(id: string): CommandError {
-  return new CommandError(`No workspace ${id}. candlepool workspace list shows them.`, 'NOT_FOUND');
+  return new CommandError(
+    `There is no workspace ${id}. "${commandName()} workspace list" shows all of them.`,
+    'NOT_FOUND',
+  );
 }

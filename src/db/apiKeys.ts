@@ -16,29 +16,29 @@ export type ApiKeyRole = (typeof API_KEY_ROLES)[number];
 export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];
 
-/** Revoked wins over expired (spec §3.1). The database's clock decides, so that all hosts agree. */
+/** Revoked takes precedence over expired. The database's clock decides, so that all hosts agree. */
 const statusOf = (sql: Queryable) => sql`
   case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end`;
 
-/** Everything one request needs to know of its key. */
-export type ApiKeyLookup = {
+/** Everything a request needs to know about its key. */
+export interface ApiKeyLookup {
   readonly keyId: string;
   readonly id: string;
   readonly workspaceId: string;
   readonly name: string;
   readonly secretHash: string;
   readonly role: ApiKeyRole;
-  /** Separated by blanks: parsing an array on every request costs more than splitting once a distinct value. */
+  /** Separated by spaces: parsing an array on every request costs more than splitting each distinct value once. */
   readonly scopes: string;
   readonly status: ApiKeyStatus;
   readonly expiresAt: Date | null;
   readonly isCreatorActive: boolean;
   readonly tier: Tier;
-};
+}
 
 /**
- * The rows of keys by their public parts; what has no row is not in the map. The one query of an authenticated request,
- * or of as many as came at the same time.
+ * The rows of keys by their public parts; ids without a row are not in the map. The only query of an authenticated
+ * request, shared by all requests that arrive at the same time.
  */
 export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Promise<Map<string, ApiKeyLookup>> {
   const rows = await sql<ApiKeyLookup[]>`
@@ -54,7 +54,7 @@ export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Pr
   return new Map(rows.map((row) => [row.keyId, row]));
 }
 
-export type ApiKeyRow = {
+export interface ApiKeyRow {
   readonly id: string;
   readonly keyId: string;
   readonly name: string;
@@ -67,7 +67,7 @@ export type ApiKeyRow = {
   readonly revokedAt: Date | null;
   readonly createdAt: Date;
   readonly createdBy: { readonly id: string; readonly email: string; readonly name: string };
-};
+}
 
 /** All keys of a workspace, revoked and expired ones too, newest first. */
 export async function listApiKeys(sql: Queryable, workspaceId: string): Promise<ApiKeyRow[]> {
@@ -87,7 +87,7 @@ export async function countActiveApiKeys(sql: Queryable, workspaceId: string): P
   return row.count;
 }
 
-export type NewApiKey = {
+export interface NewApiKey {
   readonly workspaceId: string;
   readonly keyId: string;
   readonly secretHash: string;
@@ -97,7 +97,7 @@ export type NewApiKey = {
   readonly scopes: readonly ApiKeyScope[];
   readonly createdBy: string;
   readonly expiresAt: Date | null;
-};
+}
 
 export async function insertApiKey(sql: Queryable, key: NewApiKey): Promise<{ id: string; createdAt: Date }> {
   const [row] = await sql<{ id: string; createdAt: Date }[]>`
@@ -108,7 +108,7 @@ export async function insertApiKey(sql: Queryable, key: NewApiKey): Promise<{ id
   return row;
 }
 
-/** Revokes, or says when it was revoked; null when the workspace has no such key. */
+/** Revokes a key. @returns when it was revoked, first time or before; null when the workspace has no such key. */
 export async function revokeApiKey(sql: Queryable, workspaceId: string, id: string): Promise<Date | null> {
   const [row] = await sql<{ revokedAt: Date }[]>`
     update api_keys set revoked_at = coalesce(revoked_at, now())
@@ -116,7 +116,9 @@ export async function revokeApiKey(sql: Queryable, workspaceId: string, id: stri
   return row?.revokedAt ?? null;
 }
 
-/** Notes uses, in one statement; a use less than `graceMs` after the noted one changes nothing, on whichever host it was. */
+/**
+ * Records uses in one statement; a use less than `graceMs` after the recorded one changes nothing, on whichever host.
+ */
 export async function noteApiKeyUses(
   sql: Queryable,
   uses: readonly { readonly id: string; readonly at: Date }[],

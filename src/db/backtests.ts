@@ -1,5 +1,6 @@
 // The backtests table as the API sees it: accept, list, read, cancel. Every query names the workspace.
 import type { Queryable, Transaction } from './connect.ts';
+import type { FlatKey } from '../engine/index.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 
 export const BACKTEST_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -40,6 +41,10 @@ export interface BacktestRow {
   readonly sharpeRatio: number | null;
   readonly maxDrawdown: number | null;
   readonly totalPositions: number | null;
+  readonly params: Json;
+  readonly overrides: Json;
+  /** Their codes. */
+  readonly warnings: string[];
 }
 
 export interface Backtest {
@@ -67,7 +72,7 @@ export interface Backtest {
 }
 
 /**
- * Holds the workspace's queue until the transaction ends.
+ * Locks the workspace's queue until the transaction ends.
  * @returns how many of its backtests are queued or running, which cannot grow meanwhile.
  */
 export async function lockOpenCount(tx: Transaction, workspaceId: string): Promise<number> {
@@ -83,18 +88,36 @@ export async function countOpenBacktests(sql: Queryable, workspaceId: string): P
   return row?.open ?? 0;
 }
 
-/** One statement for any number. @returns ids and creation times in the order of the items. */
+/** Backtests were already created under this Idempotency-Key, and the answer that said so has been lost. */
+export class WorkAlreadyDone extends Error {
+  override readonly name = 'WorkAlreadyDone';
+}
+
+/**
+ * One statement for any number, so that the rows and the claim to their request key are there together or not at all,
+ * whatever has become of the transaction around it.
+ * @param requestKey names the request (requestKeyOf in idempotencyKeys.ts); null: it has no Idempotency-Key
+ * @returns ids and creation times in the order of the items
+ * @throws WorkAlreadyDone when backtests were created under this key within 24 hours
+ */
 export async function insertBacktests(
   tx: Queryable,
   workspaceId: string,
   items: readonly NewBacktest[],
+  requestKey: Buffer | null = null,
 ): Promise<{ readonly id: string; readonly createdAt: Date }[]> {
-  return tx<{ id: string; createdAt: Date }[]>`
-    with item as materialized (
+  const made = await tx<{ id: string; createdAt: Date }[]>`
+    with request as (
+      insert into idempotent_work as work (request_key)
+      select key from (values (${requestKey}::bytea)) as given (key) where key is not null
+      on conflict (request_key) do update set created_at = now() where work.created_at <= now() - interval '24 hours'
+      returning 1
+    ), item as materialized (
       select uuidv7() as id, x.* from rows from (
         json_to_recordset(${JSON.stringify(items)}::text::json) as ("strategyId" uuid, "strategyVersionId" uuid, symbol text,
           timeframe text, config json, snapshots json, "runKey" text, cost double precision)
       ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost, ordinal)
+      where ${requestKey}::bytea is null or exists (select from request)
     ), made as (
       insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost)
       select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config,
@@ -103,14 +126,23 @@ export async function insertBacktests(
       returning id, created_at
     )
     select id, made.created_at as "createdAt" from item join made using (id) order by ordinal`;
+  if (made.length < items.length)
+    throw new WorkAlreadyDone('Backtests were already created under this Idempotency-Key.');
+  return made;
 }
 
 export const BACKTEST_SORTS = {
   createdAt: { expression: 'b.created_at', type: 'timestamptz' },
-  // One that has not ended comes after all that have.
+  // Unfinished backtests come after all finished ones.
   finishedAt: { expression: `coalesce(b.finished_at, 'infinity')`, type: 'timestamptz' },
   status: { expression: 'b.status', type: 'text' },
 } as const satisfies Record<string, SortColumn>;
+
+/** A key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
+const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
+  expression: `coalesce((b.summary ->> '${key}')::float8, '${isDescending ? '-' : ''}infinity')`,
+  type: 'float8',
+});
 
 export interface BacktestFilters {
   readonly status?: BacktestStatus | undefined;
@@ -139,13 +171,20 @@ export async function listBacktests(
     ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
     ${createdAfter ? sql`and b.created_at > ${createdAfter}` : sql``}
     ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}`;
-  const column = BACKTEST_SORTS[page.order.name as keyof typeof BACKTEST_SORTS];
+  const { name, descending } = page.order;
+  // The route takes only names that it lists: of these columns, and of the flat summary.
+  const column =
+    name in BACKTEST_SORTS
+      ? BACKTEST_SORTS[name as keyof typeof BACKTEST_SORTS]
+      : summaryColumn(name as FlatKey, descending);
   const { value, startsAfter, orderAndLimit } = keyset(sql, column, 'b.id', page);
   const rows = await sql<(BacktestRow & { sortValue: string })[]>`
     select b.id, b.status, b.strategy_id as "strategyId", b.strategy_version_id as "strategyVersionId", b.symbol, b.timeframe,
       b.created_at as "createdAt", b.started_at as "startedAt", b.finished_at as "finishedAt", b.is_cached as "isCached",
       (b.summary ->> 'returnPct')::float8 as "returnPct", (b.summary ->> 'sharpeRatio')::float8 as "sharpeRatio",
       (b.summary ->> 'maxDrawdown')::float8 as "maxDrawdown", (b.summary ->> 'totalPositions')::int as "totalPositions",
+      coalesce(b.config -> 'params', '{}') as params, coalesce(b.config -> 'overrides', '{}') as overrides,
+      array(select warning ->> 'code' from json_array_elements(b.warnings) as warning) as warnings,
       ${value} as "sortValue"
     from backtests b where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from backtests b where ${where}`;
@@ -177,7 +216,8 @@ export async function findBacktestStatus(
 }
 
 /**
- * A queued backtest is cancelled at once; of a running one the wish is noted, and whoever runs it must be told (news.ts).
+ * A queued backtest is cancelled at once; for a running one the request is recorded, and its worker must be notified
+ * (notifications.ts).
  * @returns the status it has now, `terminal` when it had ended before, undefined when there is none.
  */
 export async function cancelBacktest(

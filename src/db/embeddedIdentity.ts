@@ -1,8 +1,9 @@
-// Under whose name the embedded Postgres runs: Postgres refuses to run as root, and containers often are root.
+// The user the embedded Postgres runs as: Postgres refuses to run as root, and containers often are root.
 import { spawnSync } from 'node:child_process';
-import { chown, mkdir, stat } from 'node:fs/promises';
+import { chown, stat } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
+import { makeFolder } from '../folders.ts';
 
 /** `nobody` on Linux. */
 const NOBODY = 65_534;
@@ -10,20 +11,22 @@ const NOBODY = 65_534;
 /** Where root keeps the database when DATA_DIR lies in a folder that `nobody` may not enter. */
 const ROOTS_OWN_FOLDER = '/var/lib/candlepool';
 
+const DATA_DIR_ADVICE = 'Set DATA_DIR to a folder that this user can write.';
+
 export type Identity =
-  /** Not root: as ourselves. */
+  /** Not root: the current user. */
   | { readonly kind: 'self' }
   /** Root, in a user namespace in which we are not: files stay ours, no folder needs another owner. */
   | { readonly kind: 'namespace' }
   /** Root where namespaces are forbidden (Docker's default seccomp): as `nobody`, in folders that are its own. */
   | { readonly kind: 'nobody' };
 
-export type Spawnable = {
+export interface Spawnable {
   readonly command: string;
   readonly args: string[];
   readonly uid?: number;
   readonly gid?: number;
-};
+}
 
 const UNSHARE = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`];
 
@@ -49,20 +52,24 @@ export function runAs(identity: Identity, command: string, args: readonly string
 /** The folder everything of the embedded Postgres lies in (0700), made if need be. */
 export async function makeHome(dataDir: string, identity: Identity): Promise<string> {
   let home = join(dataDir, 'postgres');
-  await mkdir(dataDir, { recursive: true });
+  // `nobody` must be able to pass through it, and no one else to list it.
+  await makeFolder(dataDir, DATA_DIR_ADVICE, identity.kind === 'nobody' ? 0o711 : 0o700);
   if (identity.kind === 'nobody' && !(await isReachable(dataDir))) {
-    home = join(ROOTS_OWN_FOLDER, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+    home = distantHome(dataDir);
   }
   await makePrivate(home, identity);
   return home;
 }
 
+const distantHome = (dataDir: string): string =>
+  join(ROOTS_OWN_FOLDER, createHash('sha256').update(dataDir).digest('hex').slice(0, 16));
+
+/** Where the embedded Postgres of a folder may be, without making anything. */
+export const possibleHomes = (dataDir: string): string[] => [join(dataDir, 'postgres'), distantHome(dataDir)];
+
 /** Makes a 0700 folder that belongs to the identity. */
 export async function makePrivate(folder: string, identity: Identity): Promise<void> {
-  await mkdir(dirname(folder), { recursive: true });
-  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
+  await makeFolder(folder, DATA_DIR_ADVICE, 0o700);
   if (identity.kind === 'nobody') await chown(folder, NOBODY, NOBODY);
 }
 

@@ -4,7 +4,7 @@ import type { Queryable } from './connect.ts';
 /** A column rows can be sorted by. `expression` is SQL of ours, never a caller's text; it must not be null. */
 export interface SortColumn {
   readonly expression: string;
-  readonly type: 'timestamptz' | 'text';
+  readonly type: 'timestamptz' | 'text' | 'float8';
 }
 
 export interface KeysetPage {
@@ -15,8 +15,9 @@ export interface KeysetPage {
 }
 
 /**
- * Fragments for `select …, ${value} as "sortValue" … where … ${startsAfter} ${orderAndLimit}`. Equal sort values are told apart by
- * `id` (SQL of ours). The value goes through text both ways: a JS date would cut microseconds, and rows would be skipped.
+ * Fragments for `select …, ${value} as "sortValue" … where … ${startsAfter} ${orderAndLimit}`. Equal sort values are
+ * told apart by `id` (SQL of ours). The value goes through text both ways: a JS date would cut microseconds, and rows
+ * would be skipped.
  */
 export function keyset(sql: Queryable, column: SortColumn, id: string, page: KeysetPage) {
   const direction = sql.unsafe(page.order.descending ? 'desc' : 'asc');

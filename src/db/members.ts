@@ -1,19 +1,24 @@
-// The users and members tables: who people are, and which workspaces they belong to.
+// The users and members tables: people, and the workspaces they belong to.
 import type { Tier } from '../tiers.ts';
 import type { Queryable } from './connect.ts';
 
 export const MEMBER_ROLES = ['owner', 'admin', 'member'] as const;
 export type MemberRole = (typeof MEMBER_ROLES)[number];
-/** The roles that may manage a workspace (spec §4.2). */
+/** The roles that may manage a workspace. */
 export const MANAGING_ROLES: readonly MemberRole[] = ['owner', 'admin'];
 
-export type User = { readonly id: string; readonly subject: string; readonly email: string; readonly name: string };
-export type Membership = {
+export interface User {
+  readonly id: string;
+  readonly subject: string;
+  readonly email: string;
+  readonly name: string;
+}
+export interface Membership {
   readonly workspaceId: string;
   readonly userId: string;
   readonly role: MemberRole;
   readonly tier: Tier;
-};
+}
 
 /**
  * The user of an e-mail address, made if there is none. Addresses are compared without regard to case. `subject` is the
@@ -50,7 +55,7 @@ export async function endMember(sql: Queryable, workspaceId: string, userId: str
   return rows.length > 0;
 }
 
-/** What the bearer of a token with this `sub` is in a workspace; null: nothing, or there is no such workspace. */
+/** The membership of the user with this `sub`; null: not a member, or no such workspace. */
 export async function findMembership(sql: Queryable, subject: string, workspaceId: string): Promise<Membership | null> {
   const [row] = await sql<Membership[]>`
     select m.workspace_id as "workspaceId", m.user_id as "userId", m.role, w.tier
@@ -61,7 +66,7 @@ export async function findMembership(sql: Queryable, subject: string, workspaceI
   return row ?? null;
 }
 
-/** The member with that address, or without one the oldest owner: whom a command acts as. */
+/** The member a command acts as: the one with this address, or without an address the oldest owner. */
 export async function findActingMember(
   sql: Queryable,
   workspaceId: string,

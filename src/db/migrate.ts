@@ -6,11 +6,11 @@ import { ROOT } from '../config.ts';
 import { urlOf } from './connect.ts';
 import type { Sql } from './connect.ts';
 
-/** Any number that is ours: two hosts that start at once must not both migrate. */
+/** An arbitrary number of our own: two hosts that start at once must not both migrate. */
 const LOCK = 7_233_010;
 
 /**
- * Runs what has not been run, each file in a transaction of its own, under a lock. Migrations only go forward.
+ * Applies pending migrations under a lock, each file in its own transaction. Migrations only go forward.
  * @returns the names of the files that were run now.
  */
 export async function migrate(sql: Sql): Promise<string[]> {
@@ -18,6 +18,8 @@ export async function migrate(sql: Sql): Promise<string[]> {
   const files = (await readdir(folder)).filter((name) => /^\d{4}_\w+\.sql$/.test(name)).sort();
   const connection = await sql.reserve();
   try {
+    // A migration may rewrite a large table, and another host may have to be waited for.
+    await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${LOCK})`;
     await connection`
       create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
@@ -36,6 +38,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
     return pending;
   } finally {
     await connection`select pg_advisory_unlock(${LOCK})`;
+    await connection`reset statement_timeout`;
     connection.release();
   }
 }

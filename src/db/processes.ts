@@ -1,7 +1,7 @@
-// What the operating system knows of other processes: whether one lives, and whether it is still the same one.
+// What the operating system knows about other processes: whether one is alive, and whether it is still the same one.
 import { readFileSync } from 'node:fs';
 
-/** Whether a process runs under that number. A zombie (killed, not yet reaped) does not. */
+/** Whether a process with this pid is running. A zombie (killed, not yet reaped) is not. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -11,7 +11,7 @@ export function isAlive(pid: number): boolean {
   return statFields(pid)?.[0] !== 'Z';
 }
 
-/** Number and start of a process: numbers are used again, this pair is not. Without /proc the number alone. */
+/** Pid and start time of a process: pids are reused, this pair is not. Without /proc, the pid alone. */
 export function processStamp(pid: number): string {
   // Field 22 of /proc/<pid>/stat, start time in clock ticks since boot; field 3 is the first one after the name.
   return `${pid}:${statFields(pid)?.[19] ?? ''}`;

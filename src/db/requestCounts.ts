@@ -1,7 +1,10 @@
 // Request counts: how many requests each API key has made in a minute, over all API processes.
 import type { Queryable } from './connect.ts';
 
-/** Adds `used` requests of each key to the minute that began at `windowStart` (ms) and gives the totals of all processes. */
+/**
+ * Adds `used` requests of each key to the minute that began at `windowStart` (ms) and gives the totals of all
+ * processes.
+ */
 export async function addRequestCounts(
   sql: Queryable,
   windowStart: number,

@@ -1,27 +1,35 @@
-// Reruns: a stored backtest run once more for an artifact or to be verified. The API asks, a worker answers, the asker deletes.
+// Reruns: a stored backtest run again for an artifact or to verify it. The API asks, a worker answers, the API deletes.
+import type { ArtifactNotice, ReportHeading, Reproducibility, StoredResult } from '../engine/index.ts';
 import type { Queryable, Transaction } from './connect.ts';
 import { addRerunJob } from './tickets.ts';
 
-/** 4 MiB: postgres.js holds a value as hex text and as bytes, and a row must not be held back by the largest artifact. */
+/** 4 MiB: postgres.js holds a value both as hex text and as bytes. */
 const CHUNK_BYTES = 4 << 20;
-/** Nobody waits longer than a minute; what is older was left behind. */
+/** No request waits longer than a minute; anything older was abandoned. */
 const FORGET_AFTER_SECONDS = 300;
 
 export type RerunRequest =
   | { readonly kind: 'verify' }
   | { readonly kind: 'artifact'; readonly name: string; readonly format: string };
 export type RerunOutcome =
-  | { readonly ok: true; readonly resultHash: string; readonly reproducibility: object | null }
+  | {
+      readonly ok: true;
+      readonly resultHash: string;
+      /** What of the recomputed result is not as it is stored; null when nothing is, or the request was to verify. */
+      readonly notice: ArtifactNotice | null;
+      readonly reproducibility: object | null;
+    }
   | { readonly ok: false; readonly error: { readonly code: string; readonly path: string; readonly message: string } };
 
 export async function insertRerun(tx: Transaction, backtestId: string, request: RerunRequest): Promise<string> {
   const [{ id }] = await tx<[{ id: string }]>`
-    insert into reruns (backtest_id, request) values (${backtestId}, ${JSON.stringify(request)}::text::json) returning id`;
+    insert into reruns (backtest_id, request)
+    values (${backtestId}, ${JSON.stringify(request)}::text::json) returning id`;
   await addRerunJob(tx, id);
   return id;
 }
 
-/** What a worker needs to run it; undefined when the asker has given up. */
+/** What a worker needs to run it; undefined when the request has been abandoned. */
 export interface Rerun {
   readonly id: string;
   readonly request: RerunRequest;
@@ -29,13 +37,25 @@ export interface Rerun {
   readonly strategyVersionId: string;
   readonly config: object;
   readonly snapshots: readonly string[];
+  /** What the report's heading says. */
+  readonly heading: ReportHeading;
+  readonly stored: StoredResult;
 }
 
+type RerunRow = Omit<Rerun, 'stored'> & Pick<StoredResult, 'summary' | 'detail'> & { reproducibility: Reproducibility };
+
 export async function findRerun(sql: Queryable, id: string): Promise<Rerun | undefined> {
-  const [row] = await sql<Rerun[]>`
-    select r.id, r.request, b.id as "backtestId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots
-    from reruns r join backtests b on b.id = r.backtest_id where r.id = ${id}`;
-  return row;
+  const [row] = await sql<RerunRow[]>`
+    select r.id, r.request, b.id as "backtestId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
+      json_build_object('strategyName', s.name, 'strategyVersion', v.version, 'backtestId', b.id) as heading,
+      b.reproducibility, b.summary, b.detail
+    from reruns r join backtests b on b.id = r.backtest_id
+      join strategies s on s.id = b.strategy_id join strategy_versions v on v.id = b.strategy_version_id
+    where r.id = ${id}`;
+  if (row === undefined) return undefined;
+  const { reproducibility, summary, detail, ...rerun } = row;
+  const { engineVersion, resultHash } = reproducibility;
+  return { ...rerun, stored: { engineVersion, resultHash, summary, detail } };
 }
 
 /** Nothing is kept when the asker has deleted its rerun meanwhile. */
@@ -48,8 +68,10 @@ export async function finishRerun(
   const rows = await tx`
     update reruns set outcome = ${JSON.stringify(outcome)}::text::json where id = ${id} returning 1`;
   if (rows.length === 0 || bytes === null) return;
-  for (let at = 0, ordinal = 0; at < bytes.length; at += CHUNK_BYTES, ordinal++)
-    await tx`insert into rerun_chunks (rerun_id, ordinal, bytes) values (${id}, ${ordinal}, ${Buffer.from(bytes.subarray(at, at + CHUNK_BYTES))})`;
+  for (let at = 0, ordinal = 0; at < bytes.length; at += CHUNK_BYTES, ordinal++) {
+    const chunk = Buffer.from(bytes.subarray(at, at + CHUNK_BYTES));
+    await tx`insert into rerun_chunks (rerun_id, ordinal, bytes) values (${id}, ${ordinal}, ${chunk})`;
+  }
 }
 
 /** null: not finished yet. */

@@ -1,6 +1,6 @@
 // Which database a command works on: the operator's own, or the embedded one.
 import type { Config } from '../config.ts';
-import { startEmbedded } from './embedded.ts';
+import { startEmbedded, type EmbeddedOptions } from './embedded.ts';
 
 export type ResolvedDatabase = AsyncDisposable & {
   readonly url: string;
@@ -8,13 +8,13 @@ export type ResolvedDatabase = AsyncDisposable & {
 };
 
 /**
- * DATABASE_URL if it is set, else the embedded Postgres under DATA_DIR, started or adopted. Disposing stops only what
- * this call started; a transient one leaves it to those who have come to use it since.
+ * DATABASE_URL if it is set, else the embedded Postgres under DATA_DIR, started or adopted. Disposing stops the
+ * embedded one when nobody else uses it.
  * @throws EmbeddedDatabaseError
  */
 export async function resolveDatabase(
   config: Pick<Config, 'databaseUrl' | 'dataDir'>,
-  options: { readonly isTransient?: boolean } = {},
+  options: Pick<EmbeddedOptions, 'log' | 'signal'> = {},
 ): Promise<ResolvedDatabase> {
   if (config.databaseUrl !== undefined) {
     return { url: config.databaseUrl, isEmbedded: false, [Symbol.asyncDispose]: async () => {} };

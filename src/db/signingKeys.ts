@@ -1,12 +1,12 @@
 // The signing_keys table: the key pair of local access tokens, shared by all hosts of one database.
 import type { Queryable, Sql } from './connect.ts';
 
-export type StoredSigningKey = {
+export interface StoredSigningKey {
   readonly id: string;
   readonly algorithm: string;
   readonly publicJwk: Record<string, unknown>;
   readonly privateJwk: Record<string, unknown>;
-};
+}
 
 /** The pair that signs; `make` is asked for one when there is none. Of two hosts that make one at once, one is kept. */
 export async function activeSigningKey(

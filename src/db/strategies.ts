@@ -31,16 +31,22 @@ export interface StrategyHead {
   readonly templateKey: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** Null while it is in use. */
+  readonly archivedAt: Date | null;
 }
 export type Strategy = StrategyHead & { readonly versions: readonly StrategyVersion[] };
 export type StrategyRow = StrategyHead & { readonly versions: readonly VersionSummary[] };
 
-const HEAD = `s.id, s.name, s.description, s.template_key as "templateKey", s.created_at as "createdAt", s.updated_at as "updatedAt"`;
+const HEAD = `s.id, s.name, s.description, s.template_key as "templateKey", s.created_at as "createdAt",
+  s.updated_at as "updatedAt", s.archived_at as "archivedAt"`;
 const SUMMARY = `v.id, v.strategy_id as "strategyId", v.version, v.status, v.forked_from_version_id as "forkedFromVersionId",
   v.strategy_hash as "strategyHash", v.created_at as "createdAt", v.ready_at as "readyAt"`;
 const WHOLE = `${SUMMARY}, v.settings, v.strategy_ast as "strategyAst", v.signal_graph as "signalGraph"`;
 
-/** Payloads go in as text: the json type keeps the author's order of members and what jsonb refuses (\\u0000 in a label). */
+/**
+ * Payloads go in as text: the json type keeps the author's order of members and what jsonb refuses (\\u0000 in a
+ * label).
+ */
 const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
 
 const STRATEGY_SORTS = {
@@ -54,6 +60,8 @@ export interface StrategyFilters {
   readonly status?: VersionStatus | undefined;
   /** Part of the name or description, whatever its case. */
   readonly search?: string | undefined;
+  /** Only archived strategies; by default only those in use. */
+  readonly isArchived?: boolean | undefined;
 }
 
 export async function listStrategies(
@@ -63,7 +71,7 @@ export async function listStrategies(
   page: KeysetPage,
 ): Promise<{ rows: { row: StrategyRow; value: string; id: string }[]; total: number }> {
   const where = sql`
-    s.workspace_id = ${workspaceId}
+    s.workspace_id = ${workspaceId} and (s.archived_at is not null) = ${filters.isArchived ?? false}
     ${filters.status ? sql`and exists (select 1 from strategy_versions v where v.strategy_id = s.id and v.status = ${filters.status})` : sql``}
     ${filters.search ? sql`and (strpos(lower(s.name), lower(${filters.search})) > 0 or strpos(lower(s.description), lower(${filters.search})) > 0)` : sql``}`;
   const column = STRATEGY_SORTS[page.order.name as keyof typeof STRATEGY_SORTS];
@@ -71,7 +79,10 @@ export async function listStrategies(
   const heads = await sql<(StrategyHead & { sortValue: string })[]>`
     select ${sql.unsafe(HEAD)}, ${value} as "sortValue" from strategies s where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from strategies s where ${where}`;
-  const versions = await summariesOf(sql, heads.map((head) => head.id)); // prettier-ignore
+  const versions = await summariesOf(
+    sql,
+    heads.map((head) => head.id),
+  );
   const rows = heads.map(({ sortValue, ...head }) => ({
     row: { ...head, versions: versions.get(head.id) ?? [] },
     value: sortValue,
@@ -87,9 +98,10 @@ async function summariesOf(sql: Queryable, strategyIds: readonly string[]): Prom
   return Map.groupBy(rows, (row) => row.strategyId);
 }
 
+/** Strategies in use; archived ones do not count towards the tier's limit. */
 export async function countStrategies(sql: Queryable, workspaceId: string): Promise<number> {
   const [{ total }] = await sql<[{ total: number }]>`
-    select count(*)::int as total from strategies where workspace_id = ${workspaceId}`;
+    select count(*)::int as total from strategies where workspace_id = ${workspaceId} and archived_at is null`;
   return total;
 }
 
@@ -117,10 +129,27 @@ export async function insertStrategy(
   return { ...head, versions: [version] };
 }
 
-/** Holds the strategy for this transaction: two finalizes of it run one after the other. False: there is none. */
-export async function lockStrategy(tx: Transaction, workspaceId: string, id: string): Promise<boolean> {
-  const rows = await tx`select 1 from strategies where workspace_id = ${workspaceId} and id = ${id} for no key update`;
-  return rows.length > 0;
+/** Archives a strategy; archiving it again keeps the first time. Undefined: there is none. */
+export async function archiveStrategy(sql: Queryable, workspaceId: string, id: string): Promise<Date | undefined> {
+  const [row] = await sql<{ archivedAt: Date }[]>`
+    update strategies set archived_at = coalesce(archived_at, now())
+    where workspace_id = ${workspaceId} and id = ${id} returning archived_at as "archivedAt"`;
+  return row?.archivedAt;
+}
+
+/**
+ * Locks the strategy for this transaction, so that two finalize requests run one after the other. Undefined: there is
+ * none.
+ */
+export async function lockStrategy(
+  tx: Transaction,
+  workspaceId: string,
+  id: string,
+): Promise<{ readonly isArchived: boolean } | undefined> {
+  const [row] = await tx<{ isArchived: boolean }[]>`
+    select archived_at is not null as "isArchived" from strategies
+    where workspace_id = ${workspaceId} and id = ${id} for no key update`;
+  return row;
 }
 
 export async function findVersionNumber(
@@ -155,8 +184,8 @@ export async function findVersion(
 }
 
 /**
- * Makes a ready version: `draft` becomes it with its id and number and the new content, or without one the next number is taken.
- * The strategy must be locked (lockStrategy).
+ * Makes a ready version: `draft` becomes it with its id and number and the new content, or without one the next number
+ * is taken. The strategy must be locked (lockStrategy).
  */
 export async function finalizeVersion(
   tx: Transaction,

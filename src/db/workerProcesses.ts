@@ -1,23 +1,30 @@
-// Worker processes: who is alive, and what becomes of the work of one that is not.
+// Worker processes: which are alive, and what happens to the work of dead ones.
 //
-// A live process holds a session advisory lock on a connection of its own. When it dies, whatever the way, Postgres frees the lock with the
-// connection, and the next process to look takes its work over: within half a second instead of the four hours after which Graphile
-// Worker gives a locked job up.
+// A live process holds a session advisory lock on a connection of its own. However it dies, Postgres releases the lock
+// with the connection, and the next process to look takes over its work: within half a second instead of the four hours
+// after which Graphile Worker releases a locked job.
 import type { Queryable, Sql, Transaction } from './connect.ts';
+import { takeOverShards } from './sweepShards.ts';
 import { addTickets, TICKET_TASK } from './tickets.ts';
 
 /** First key of the two-key advisory locks; the second is the process's own. */
 const LOCK_CLASS = 7_233_021;
 /** Only one process at a time looks for dead ones. */
 const SWEEP_LOCK = 7_233_022;
-/** A process that is cut off from Postgres keeps its lock until TCP gives up; after this long without a sign of life it counts as dead. */
+/**
+ * A process cut off from Postgres keeps its lock until TCP times out; after this long without a heartbeat it counts as
+ * dead.
+ */
 const SILENT_AFTER_SECONDS = 30;
-/** A backtest under which so many processes died is failed. The first death only makes it run alone, so two more are its own doing. */
+/**
+ * A backtest fails after this many of its worker processes died. After the first death it runs alone, so later ones are
+ * its own doing.
+ */
 const MAX_KILLS = 3;
 
 export interface WorkerProcess {
   readonly id: string;
-  /** Graphile Worker's name for it. */
+  /** Graphile Worker's id of the process. */
   readonly poolId: string;
   readonly host: string;
   readonly pid: number;
@@ -25,8 +32,8 @@ export interface WorkerProcess {
 }
 
 /**
- * Registers the process and takes its lock for as long as the connection lives; the row is not seen before the lock is held. `connection` is a
- * pool of one that keeps its connection. Call it again after a lost connection.
+ * Registers the process and takes its lock for as long as the connection lives; the row is not visible before the lock
+ * is held. `connection` is a pool of one that keeps its connection. Call it again after a lost connection.
  */
 export async function registerWorker(connection: Sql, worker: WorkerProcess): Promise<void> {
   await connection.begin(async (tx) => {
@@ -46,13 +53,16 @@ export interface WorkerTotals {
   readonly barsDone: number;
   /** Sum of the times from accepted to ended. */
   readonly latencySeconds: number;
+  /** How long it has taken no work. */
+  readonly idleSeconds: number;
 }
 
-/** @returns false when another process has declared this one dead: it must register again. */
-export async function showLife(connection: Queryable, id: string, totals: WorkerTotals): Promise<boolean> {
+/** @returns false when another process has declared this one dead; it must then register again. */
+export async function renewHeartbeat(connection: Queryable, id: string, totals: WorkerTotals): Promise<boolean> {
   const rows = await connection`
     update worker_processes set seen_at = now(), busy_share = ${totals.busyShare}, runs_done = ${totals.runsDone},
-      bars_done = ${totals.barsDone}, latency_seconds = ${totals.latencySeconds}
+      bars_done = ${totals.barsDone}, latency_seconds = ${totals.latencySeconds},
+      took_at = now() - make_interval(secs => ${totals.idleSeconds})
     where id = ${id} returning 1`;
   return rows.length > 0;
 }
@@ -61,19 +71,46 @@ export interface QueueNumbers {
   /** Queued, and running. */
   readonly due: number;
   readonly running: number;
-  readonly workers: readonly (WorkerTotals & { readonly id: string; readonly threads: number })[];
+  /** How long the oldest queued backtest has waited; 0: none is queued. */
+  readonly oldestDueSeconds: number;
+  readonly workers: readonly WorkerNumbers[];
 }
+export interface WorkerNumbers extends WorkerTotals {
+  readonly id: string;
+  readonly threads: number;
+  /** Snapshots that it could not open within the last minute. */
+  readonly missingSnapshots: number;
+}
+
+/** Workers look for work every second. */
+const STALLED_AFTER_SECONDS = 15;
+
+/** Whether backtests are due and no worker takes any, though there are workers. */
+export const isStalled = ({ oldestDueSeconds, workers }: QueueNumbers): boolean =>
+  oldestDueSeconds > STALLED_AFTER_SECONDS &&
+  workers.length > 0 &&
+  workers.every(({ idleSeconds }) => idleSeconds > STALLED_AFTER_SECONDS);
 
 /** For /metrics. */
 export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
   const [turns] = await sql<[{ due: number; open: number }]>`
     select coalesce(sum(due), 0)::int as due, coalesce(sum(open), 0)::int as open from workspace_turns`;
-  const workers = await sql<(WorkerTotals & { id: string; threads: number })[]>`
-    select id, threads, busy_share as "busyShare", runs_done as "runsDone", bars_done as "barsDone", latency_seconds as "latencySeconds"
-    from worker_processes`;
+  const [{ oldestDueSeconds }] = await sql<[{ oldestDueSeconds: number }]>`
+    select coalesce(extract(epoch from now() - min(oldest.created_at)), 0)::double precision as "oldestDueSeconds"
+    from workspace_turns as turn cross join lateral (
+      select created_at from backtests b
+      where b.workspace_id = turn.workspace_id and b.status = 'queued' and b.kills = 0 order by b.id limit 1
+    ) as oldest
+    where turn.due > 0`;
+  const workers = await sql<WorkerNumbers[]>`
+    select id, threads, busy_share as "busyShare", runs_done as "runsDone", bars_done as "barsDone", latency_seconds as "latencySeconds",
+      extract(epoch from now() - took_at)::double precision as "idleSeconds", (
+        select count(*)::int from missing_snapshots m where m.worker_id = w.id and m.noted_at > now() - interval '1 minute'
+      ) as "missingSnapshots"
+    from worker_processes w`;
   const [{ running }] = await sql<[{ running: number }]>`
     select count(*)::int as running from backtests where status = 'running'`;
-  return { due: turns.due, running, workers };
+  return { due: turns.due, running, oldestDueSeconds, workers };
 }
 
 export async function unregisterWorker(connection: Queryable, id: string): Promise<void> {
@@ -82,14 +119,15 @@ export async function unregisterWorker(connection: Queryable, id: string): Promi
 }
 
 export interface Sweep {
-  /** Backtests whose state was changed, for those who wait for them. */
+  /** Backtests whose state was changed, for their waiters. */
   readonly changedIds: readonly string[];
   readonly deadWorkers: readonly string[];
 }
 
 /**
- * Takes over what dead processes held, and mends what no living process would: jobs and backtests of processes nobody knows, queued
- * backtests without a ticket, jobs that have failed for good. Undefined when another process is at it.
+ * Takes over the work of dead processes, and repairs what no living process would: jobs and backtests of unregistered
+ * processes, queued backtests without a ticket, jobs that have failed for good. Undefined while another process is
+ * doing this.
  */
 export async function sweep(sql: Sql): Promise<Sweep | undefined> {
   return sql.begin(async (tx) => {
@@ -100,18 +138,21 @@ export async function sweep(sql: Sql): Promise<Sweep | undefined> {
       where seen_at < now() - make_interval(secs => ${SILENT_AFTER_SECONDS})
         or pg_try_advisory_xact_lock(${LOCK_CLASS}, lock_key)`;
     await tx`delete from worker_processes where id = any (${dead.map((worker) => worker.id)}::uuid[])`;
-    const changedIds = await takeOver(tx);
-    await mendJobs(tx);
+    const changedIds = [...(await takeOver(tx)), ...(await takeOverShards(tx))];
+    await repairJobs(tx);
     return { changedIds, deadWorkers: dead.map((worker) => worker.id) };
   });
 }
 
 /**
- * Backtests held by a process that is not registered any more. One that ran alone has killed its process. Of several beside each
- * other one may have: they are suspects, queued again to be run alone, which acquits all but the guilty.
+ * Backtests claimed by a process that is no longer registered. A backtest that ran alone has crashed its process. Of
+ * several that ran at the same time, any one may have: all become crash suspects and are queued again to run alone,
+ * which finds the cause.
  */
 async function takeOver(tx: Transaction): Promise<string[]> {
-  const message = `The worker process ended ${MAX_KILLS} times while it ran this backtest. It probably needs more memory than there is: use fewer nodes, a shorter range or a coarser timeframe.`;
+  const message =
+    `The worker process ended ${MAX_KILLS} times while it ran this backtest. It probably needs more memory than there ` +
+    'is: use fewer nodes, a shorter range or a coarser timeframe.';
   const rows = await tx<{ id: string }[]>`
     with orphan as (
       select b.id, b.cancel_requested_at is not null as is_cancelled, b.kills + 1 as deaths
@@ -129,8 +170,9 @@ async function takeOver(tx: Transaction): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-async function mendJobs(tx: Transaction): Promise<void> {
-  // Nobody answers for the pool. One that is just starting may lose a ticket that way; it is then done twice, and finds nothing the second time.
+async function repairJobs(tx: Transaction): Promise<void> {
+  // No registered process owns the pool. A process that is just starting may lose a ticket this way; the ticket then
+  // runs twice and finds nothing the second time.
   const orphans = await tx<{ poolId: string }[]>`
     select distinct locked_by as "poolId" from graphile_worker.jobs
     where locked_by is not null and not exists (select 1 from worker_processes w where w.pool_id = locked_by)`;
@@ -139,7 +181,7 @@ async function mendJobs(tx: Transaction): Promise<void> {
     const tickets = await tx<{ id: number }[]>`
       select id from graphile_worker.jobs where locked_by = any (${poolIds}) and task_identifier = ${TICKET_TASK}`;
     await tx`select graphile_worker.force_unlock_workers(${poolIds})`;
-    // A ticket is never at fault: it gets the attempt back that died with its process.
+    // A ticket is never at fault: it gets back the attempt that died with its process.
     await tx`
       select count(*) from graphile_worker.reschedule_jobs(${tickets.map((ticket) => ticket.id)}::bigint[], run_at => now(), attempts => 0)`;
   }

@@ -1,8 +1,13 @@
-// The workspaces table: the tenants and the tier each pays for.
+// The workspaces table: tenants and their tiers.
 import type { Tier } from '../tiers.ts';
 import type { Queryable } from './connect.ts';
 
-export type Workspace = { readonly id: string; readonly name: string; readonly tier: Tier; readonly createdAt: Date };
+export interface Workspace {
+  readonly id: string;
+  readonly name: string;
+  readonly tier: Tier;
+  readonly createdAt: Date;
+}
 
 export async function insertWorkspace(sql: Queryable, workspace: { name: string; tier: Tier }): Promise<Workspace> {
   const [row] = await sql<Workspace[]>`
@@ -34,7 +39,7 @@ export async function listWorkspaces(sql: Queryable): Promise<Workspace[]> {
   return sql<Workspace[]>`select id, name, tier, created_at as "createdAt" from workspaces order by created_at, id`;
 }
 
-/** Holds the workspace until the transaction ends, so that what is counted against a quota cannot change meanwhile. */
+/** Locks the workspace until the transaction ends, so that what is counted against a quota cannot change meanwhile. */
 export async function lockWorkspace(sql: Queryable, id: string): Promise<Workspace | null> {
   const [row] = await sql<Workspace[]>`
     select id, name, tier, created_at as "createdAt" from workspaces where id = ${id} for no key update`;

@@ -1,37 +1,34 @@
 // A backtest, from a checked strategy and market columns to a result: the whole pipeline, stage by stage.
-import type { Bars, Market } from './columns/bars.ts';
-import { EvaluatedPlan, missingFrames } from './columns/evaluate.ts';
-import { ColumnStore } from './columns/store.ts';
-import { inferLookback } from './language/lookback.ts';
-import { prepareStrategy } from './language/prepare.ts';
-import type { RunnableStrategy, Settings, StrategyAst } from './language/ast.ts';
+import type { Bars, Market } from './bars/bars.ts';
+import { rowsInRange } from './bars/rowRange.ts';
+import { EvaluatedPlan, missingFrames } from './evaluate/evaluatePlan.ts';
+import { ColumnStore } from './evaluate/columnStore.ts';
+import { inferLookback } from './language/canonical/lookback.ts';
+import { prepareStrategy } from './language/canonical/prepare.ts';
+import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar/ast.ts';
 import { compilePlan } from './plan/compile.ts';
-import { buildProgram, type Program } from './plan/program.ts';
-import type { BacktestOutcome, BacktestTask, RunError } from './pool/messages.ts';
+import { bindRules } from './evaluate/bindRules.ts';
+import type { BacktestOutcome, BacktestTask } from './task.ts';
 import { hashOf } from './report/canonicalJson.ts';
 import { resultHash } from './report/resultHash.ts';
-import { tradeRows, type ReportInput, type TradeRow } from './report/result.ts';
-import { summarise, type Summary } from './report/summary.ts';
+import type { ReportInput } from './report/reportInput.ts';
+import type { SimulatedRun } from './report/simulatedRun.ts';
+import { summarise } from './report/summary.ts';
+import { tradeRow } from './report/tradeColumns.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
-import { resolveConfig, type ResolvedConfig } from './simulate/config.ts';
-import type { RunControl, SimulationInput } from './simulate/program.ts';
+import { resolveConfig, type ResolvedConfig } from './config.ts';
+import type { SimulationInput } from './simulate/simulation.ts';
+import type { RunControl } from './task.ts';
 import { simulate } from './simulate/simulate.ts';
 import { ENGINE_VERSION } from './version.ts';
 
-/** Columns that a thread keeps from run to run (semantics §1.1: a value never depends on the range, so runs can share them). */
+/**
+ * Columns that a thread keeps between runs (semantics §1.1: a value never depends on the range, so runs can share
+ * them).
+ */
 const COLUMN_STORE_BYTES = 256 * 1024 * 1024;
 const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
-
-export type SimulatedRun =
-  | {
-      readonly ok: true;
-      readonly report: ReportInput;
-      readonly summary: Summary;
-      readonly trades: readonly TradeRow[];
-      readonly resultHash: string;
-    }
-  | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): BacktestOutcome {
@@ -59,15 +56,37 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   };
 }
 
-/** The stages, in order; also what artifacts are made from (`keepOrders`). */
+/** Runs every stage up to the report. Artifacts are made from it too (`keepOrders`). */
 export function simulateTask(
   task: BacktestTask,
   market: Market,
   control: RunControl | null,
   keepOrders: boolean,
 ): SimulatedRun {
+  const prepared = prepareRun(task, market, columnStore, true);
+  if (!prepared.ok) return prepared;
+  const run = simulateAndReport({ ...prepared, input: { ...prepared.input, control, keepOrders } });
+  columnStore.trim();
+  return run;
+}
+
+/** Everything that is known before the first bar is simulated. */
+export type PreparedRun = Omit<ReportInput, 'simulation' | 'band'> & { readonly ok: true };
+
+/**
+ * Prepare, plan, evaluate and bind. A caller that keeps several runs gives each the same store and trims it between
+ * them.
+ * @param recordsConditions also plan and keep what rule statistics and samples read; a sweep needs neither.
+ */
+export function prepareRun(
+  task: BacktestTask,
+  market: Market,
+  store: ColumnStore,
+  recordsConditions: boolean,
+): PreparedRun | (SimulatedRun & { ok: false }) {
   const config = resolveConfig(task.config);
-  const prepared = prepareStrategy(task.strategyAst, task.settings, config, { timeframe: config.timeframe });
+  const context = { timeframe: config.timeframe, ...(task.signalGraph && { signalGraph: task.signalGraph }) };
+  const prepared = prepareStrategy(task.strategyAst, task.settings, config, context);
   if (!prepared.ok) {
     return failure(
       'STRATEGY_INVALID',
@@ -81,17 +100,20 @@ export function simulateTask(
   const { slippage } = config.execution;
   const slippageAtrPeriod =
     slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
-  const plan = compilePlan(strategy, base, { slippageAtrPeriod, keepRules: true });
+  const plan = compilePlan(strategy, base, { slippageAtrPeriod, recordsConditions });
   const [missing] = missingFrames(plan, market);
   if (missing) {
-    const message = `There are no ${missing.timeframe} bars of ${missing.symbol}; import them, or take that instrument out of the strategy.`;
+    const message =
+      `There are no ${missing.timeframe} bars of ${missing.symbol}; import them, or take that instrument out of the ` +
+      'strategy.';
     return failure('SYMBOL_NOT_AVAILABLE', '/strategyAst', message);
   }
-  const evaluated = new EvaluatedPlan(plan, market, columnStore);
-  const program = buildProgram(strategy, evaluated, true);
+  const evaluated = new EvaluatedPlan(plan, market, store);
+  const boundRules = bindRules(strategy, evaluated, recordsConditions);
   const window = evaluationRows(strategy, task.settings, task.strategyAst, config, market.base);
+  if (window.firstRow === window.endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));
   const input: SimulationInput = {
-    ...program,
+    ...boundRules,
     bars: market.base,
     instrument: market.instrument,
     start: window.start,
@@ -99,39 +121,44 @@ export function simulateTask(
     fine: market.fine ?? null,
     config,
     maxConcurrentPositions: strategy.maxConcurrentPositions,
-    control,
-    keepOrders,
+    control: null,
+    keepOrders: false,
   };
-  const run = reportOf({ strategy, evaluated, program, input, config, ...window });
-  columnStore.trim();
-  return run;
+  return { ok: true, strategy, evaluated, boundRules, input, config, ...window };
 }
 
-function reportOf(
-  parts: Pick<
-    ReportInput,
-    'strategy' | 'evaluated' | 'program' | 'input' | 'config' | 'firstRow' | 'lastRow' | 'warmup'
-  > & { program: Program },
-): SimulatedRun {
+/** The same run over another range, which `task.config` names: columns hold for every range. */
+export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
+  const config = resolveConfig(task.config);
+  const window = evaluationRows(run.strategy, task.settings, task.strategyAst, config, run.input.bars);
+  return { ...run, ...window, config, input: { ...run.input, config, start: window.start, end: window.end } };
+}
+
+function simulateAndReport(parts: PreparedRun): SimulatedRun {
   const simulation = simulate(parts.input);
   const band = simulateBand(parts.input, simulation);
   if (band === null) return failure('CANCELLED', '', 'The run was stopped.');
   const report: ReportInput = { ...parts, simulation, band };
   const { summary, json } = summarise(report);
-  const trades = tradeRows(report);
+  const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
+  const trades = simulation.trades.map((trade) => tradeRow(trade, context));
   return { ok: true, report, summary, trades, resultHash: resultHash(json, trades) };
 }
 
 interface EvaluationRows {
   readonly firstRow: number;
-  readonly lastRow: number;
+  /** One past the last row of the range. */
+  readonly endRow: number;
   /** First row whose close may signal; not below firstRow. */
   readonly start: number;
   readonly end: number;
   readonly warmup: ReportInput['warmup'];
 }
 
-/** Semantics §1.2: row w of the data, or the first bar of the range when it has w bars before it. */
+/**
+ * The rows of the range (semantics §1.12), and the first that may signal (semantics §1.2): row w of the data, or the
+ * first bar of the range when it has w bars before it.
+ */
 function evaluationRows(
   strategy: RunnableStrategy,
   settings: Settings,
@@ -139,9 +166,7 @@ function evaluationRows(
   config: ResolvedConfig,
   bars: Bars,
 ): EvaluationRows {
-  const { start: from, end: to } = config.range;
-  const firstRow = from === null ? 0 : firstAtOrAfter(bars.time, from);
-  const lastRow = Math.max(firstRow, to === null ? bars.length : firstAtOrAfter(bars.time, to));
+  const { first: firstRow, end: endRow } = rowsInRange(bars, config.range);
   const source =
     settings.warmupPeriod !== undefined
       ? 'settings'
@@ -149,19 +174,15 @@ function evaluationRows(
         ? 'defaults'
         : 'inferred';
   const warmupBars = strategy.warmupBars ?? inferLookback(strategy, bars.timeframe);
-  const start = Math.min(Math.max(firstRow, warmupBars), lastRow);
-  return { firstRow, lastRow, start, end: lastRow, warmup: { bars: warmupBars, source } };
+  const start = Math.min(Math.max(firstRow, warmupBars), endRow);
+  return { firstRow, endRow, start, end: endRow, warmup: { bars: warmupBars, source } };
 }
 
-function firstAtOrAfter(time: Float64Array, wanted: number): number {
-  let low = 0;
-  let high = time.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (time[middle] < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Names what there is: the range may lie outside of the data, or in one of its gaps. */
+function emptyRange({ symbol, timeframe, time, length }: Bars): string {
+  if (length === 0) return `There are no ${timeframe} bars of ${symbol}.`;
+  const [first, last] = [time[0], time[length - 1]].map((ms) => new Date(ms).toISOString());
+  return `The range holds no ${timeframe} bars of ${symbol}. The first opens at ${first}, the last at ${last}.`;
 }
 
 /** Name and content of every series that the run read. */

@@ -1,17 +1,21 @@
-// The claimer: one for all tickets of a process. It claims for everyone who waits in one statement, and keeps suspects apart.
+// The claimer: one per process, for all its tickets. It claims for all waiters in one statement, and runs crash
+// suspects alone.
 import type { Claim, Claimed } from '../db/claims.ts';
 import { COST_PER_SHARE, RUNS_PER_SHARE, divide } from './shares.ts';
 
 /** Where claims come from; the database, or a test. */
 export interface ClaimSource {
   claimDue(maxRuns: number, maxCost: number): Promise<Claimed>;
-  claimSuspect(): Promise<Claim | undefined>;
+  claimCrashSuspect(): Promise<Claim | undefined>;
   /** Backtests that the claim itself completed. */
   copied(ids: readonly string[]): Promise<void>;
 }
 
-/** A suspect has to wait for the process to be empty, which costs throughput: so only so often while other work is due. */
-const CLAIMS_BETWEEN_SUSPECTS = 20;
+/**
+ * A crash suspect waits until the process is idle, which costs throughput; so this many claims come between two
+ * suspects.
+ */
+const CLAIMS_BETWEEN_CRASH_SUSPECTS = 20;
 
 type Share = readonly Claim[];
 
@@ -20,9 +24,9 @@ export class Claimer {
   #waiting: { readonly give: (share: Share) => void; readonly fail: (error: unknown) => void }[] = [];
   /** Shares that are being worked on. */
   #outstanding = 0;
-  #claimsSinceSuspect = 0;
-  #isSuspectNext = false;
-  /** A suspect runs: nothing else is claimed until it is done. */
+  #claimsSinceCrashSuspect = 0;
+  #isCrashSuspectNext = false;
+  /** A crash suspect is running: nothing else is claimed until it is done. */
   #isAlone = false;
   #isClaiming = false;
   #isClosed = false;
@@ -39,18 +43,19 @@ export class Claimer {
       await work(share);
     } finally {
       this.#outstanding--;
-      // Whatever was outstanding, if a suspect ran then it was the only one.
+      // If a crash suspect ran, it was the only share outstanding.
       this.#isAlone = false;
       this.#claim();
     }
     return true;
   }
 
-  /** From now on nothing is claimed; who waits gets nothing. */
+  /** Whether claiming has stopped. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
+  /** Stops claiming; waiters receive an empty share. */
   close(): void {
     this.#isClosed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.give([]);
@@ -80,20 +85,20 @@ export class Claimer {
     this.#isClaiming = true;
     try {
       while (this.#waiting.length > 0 && !this.#isAlone) {
-        if (!this.#isSuspectNext) await this.#claimDue();
-        else if (this.#outstanding === 0) await this.#claimSuspect();
+        if (!this.#isCrashSuspectNext) await this.#claimDue();
+        else if (this.#outstanding === 0) await this.#claimCrashSuspect();
         else return;
       }
     } finally {
-      // In the same turn as the loop's last look, so that nobody comes between and is overlooked.
+      // In the same turn as the loop's last check, so that no waiter arriving in between is overlooked.
       this.#isClaiming = false;
     }
   }
 
-  async #claimSuspect(): Promise<void> {
-    this.#isSuspectNext = false;
-    this.#claimsSinceSuspect = 0;
-    const suspect = await this.#source.claimSuspect();
+  async #claimCrashSuspect(): Promise<void> {
+    this.#isCrashSuspectNext = false;
+    this.#claimsSinceCrashSuspect = 0;
+    const suspect = await this.#source.claimCrashSuspect();
     if (!suspect) return;
     this.#isAlone = true;
     this.#handOut([[suspect]]);
@@ -101,19 +106,20 @@ export class Claimer {
 
   async #claimDue(): Promise<void> {
     const count = this.#waiting.length;
-    const { runs, copiedIds, hasSuspects } = await this.#source.claimDue(
+    const { runs, copiedIds, hasCrashSuspects } = await this.#source.claimDue(
       count * RUNS_PER_SHARE,
       count * COST_PER_SHARE,
     );
     if (copiedIds.length > 0) await this.#source.copied(copiedIds);
     const isEmpty = runs.length === 0 && copiedIds.length === 0;
-    this.#isSuspectNext = hasSuspects && (isEmpty || ++this.#claimsSinceSuspect >= CLAIMS_BETWEEN_SUSPECTS);
+    this.#isCrashSuspectNext =
+      hasCrashSuspects && (isEmpty || ++this.#claimsSinceCrashSuspect >= CLAIMS_BETWEEN_CRASH_SUSPECTS);
     this.#handOut(divide(runs, count));
-    // One stays to take the suspect; the others have nothing to wait for, nor has anyone when nothing is due.
-    if (isEmpty) for (const waiter of this.#waiting.splice(this.#isSuspectNext ? 1 : 0)) waiter.give([]);
+    // One waiter stays to take the crash suspect; the others have nothing to wait for.
+    if (isEmpty) for (const waiter of this.#waiting.splice(this.#isCrashSuspectNext ? 1 : 0)) waiter.give([]);
   }
 
-  /** Claims made for waiters that `close` has sent away meanwhile are given to nobody: they go back with the process's other claims. */
+  /** Claims whose waiters `close` has sent away are not handed out: they go back with the process's other claims. */
   #handOut(shares: Share[]): void {
     for (const share of shares) {
       if (this.#waiting.length > 0) this.#give(share);

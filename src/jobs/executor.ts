@@ -1,12 +1,14 @@
-// The executor: takes a share of claimed backtests through the pool, and knows what is running so that it can be stopped and watched.
+// The executor: runs a share of claimed backtests through the pool, and tracks active runs so that they can be stopped
+// and reported.
 import type { Sql } from '../db/connect.ts';
 import { returnRuns } from '../db/claims.ts';
 import type { Claim, ProgressRow } from '../db/claims.ts';
-import { tell } from '../db/news.ts';
+import { notify } from '../db/notifications.ts';
+import { addTickets } from '../db/tickets.ts';
 import type { Log } from '../log.ts';
 import type { Pool, PoolJob, PoolOutcome, PoolRun } from '../engine/index.ts';
-import { EndingBuffer, NOTHING_DONE, endingOf } from './endings.ts';
-import type { Ending } from './endings.ts';
+import { OutcomeBuffer, NOTHING_DONE, claimOutcomeOf, finishedWith } from './outcomes.ts';
+import type { ClaimOutcome } from './outcomes.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 import type { ResultWriter } from './results.ts';
@@ -16,12 +18,22 @@ interface Active {
   readonly job: PoolJob;
   /** Index of the run in the job; equal runs share one. */
   readonly run: number;
-  /** Cancelled by itself, whatever becomes of the run it shares. */
+  /** This backtest was cancelled, whatever happens to the run it shares. */
   isCancelled: boolean;
 }
 
-/** A cancel may be told between the commit of a claim and the moment the run is known here. */
+/** A cancel notification may arrive between the commit of a claim and the moment the run is registered here. */
 const REMEMBER_CANCEL_MS = 10_000;
+
+/** A claim is given back when its process stops or Postgres was away; ten times in a row is neither. */
+const MAX_ATTEMPTS = 10;
+const ATTEMPTS_ERROR = {
+  code: 'ATTEMPTS_EXHAUSTED',
+  path: '',
+  message:
+    `This backtest was started ${MAX_ATTEMPTS} times and never ended. The fault is on our side; queue it again or ` +
+    'report it.',
+};
 
 export class Executor {
   readonly #sql: Sql;
@@ -29,10 +41,12 @@ export class Executor {
   readonly #inputs: InputReader;
   readonly #results: ResultWriter;
   readonly #log: Log;
+  readonly #noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly #active = new Map<string, Active>();
   readonly #recentCancels = new Map<string, number>();
   #isStopping = false;
-  /** Since the start, of what ended here. */
+  #tookAt = performance.now();
+  /** Of runs that ended here, since the process started. */
   readonly #totals = { runsDone: 0, barsDone: 0, latencySeconds: 0 };
 
   constructor(parts: {
@@ -41,27 +55,34 @@ export class Executor {
     readonly inputs: InputReader;
     readonly results: ResultWriter;
     readonly log: Log;
+    /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
+    readonly noteLost?: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   }) {
     this.#sql = parts.sql;
     this.#pool = parts.pool;
     this.#inputs = parts.inputs;
     this.#results = parts.results;
     this.#log = parts.log;
+    this.#noteLost = parts.noteLost ?? (async (names) => new Set(names));
   }
 
-  /** Runs claimed backtests and stores how each ended. Rejects only when Postgres cannot be written to; the claims then go back. */
+  /**
+   * Runs claimed backtests and stores how each ended. Rejects only when Postgres cannot be written to; the claims then
+   * go back.
+   */
   async run(claims: readonly Claim[]): Promise<void> {
+    this.#tookAt = performance.now();
     try {
       await this.#runAll(claims);
     } catch (error) {
-      await this.#giveBack(claims);
+      await this.#giveUpOrBack(claims);
       throw error;
     } finally {
       for (const claim of claims) this.#active.delete(claim.id);
     }
   }
 
-  /** Ids that do not run here are remembered for a moment. */
+  /** Ids that are not running here are remembered for a moment. */
   cancel(ids: readonly string[]): void {
     const now = performance.now();
     for (const [id, at] of this.#recentCancels) if (now - at > REMEMBER_CANCEL_MS) this.#recentCancels.delete(id);
@@ -72,7 +93,7 @@ export class Executor {
     }
   }
 
-  /** Tells every run to stop and go back to the queue; what is not begun yet goes back at once. */
+  /** Stops every run and returns it to the queue; runs that have not started return at once. */
   returnAll(): void {
     this.#isStopping = true;
     for (const { job, run } of this.#active.values()) job.stop(run, 'returned');
@@ -86,7 +107,7 @@ export class Executor {
     return [...this.#active.keys()];
   }
 
-  /** Bars done of every backtest that has begun. */
+  /** Bars done of every backtest that has started. */
   progress(): ProgressRow[] {
     return [...this.#active.values()].flatMap(({ claim, job, run }) => {
       const { state, barsDone, barsTotal } = job.progress(run);
@@ -106,27 +127,28 @@ export class Executor {
   }
 
   async #runAll(claims: readonly Claim[]): Promise<void> {
-    const { snapshots, runs } = await this.#inputs.read(claims);
+    const { snapshots, runs, lost } = await this.#inputs.read(claims);
+    const nowhere = lost.length > 0 ? await this.#noteLost(lost) : new Set<string>();
     const shared = new Map<string, number>();
     const poolRuns: PoolRun[] = [];
     const runOf = claims.map((claim, index) => {
       const run = runs[index];
       if (!isPoolRun(run)) return -1;
-      // Equal keys give equal results, within one workspace: what one tenant runs tells another nothing.
+      // Equal keys give equal results. Only within one workspace: a tenant must learn nothing from another's runs.
       const key = `${claim.workspaceId} ${claim.runKey}`;
       const known = shared.get(key);
       if (known !== undefined) return known;
       shared.set(key, poolRuns.length);
       return poolRuns.push(run) - 1;
     });
-    const store = new EndingBuffer((endings) => this.#store(endings));
+    const store = new OutcomeBuffer((endings) => this.#store(endings));
     const settle = (run: number, outcome: PoolOutcome): void => {
       let isCopy = false;
       for (const [index, claim] of claims.entries()) {
         if (runOf[index] !== run) continue;
         const isCancelled = outcome.kind !== 'completed' && this.#active.get(claim.id)?.isCancelled;
         const own: PoolOutcome = isCancelled ? { kind: 'stopped', reason: 'cancelled' } : outcome;
-        store.add(endingOf(claim, own, job.progress(run), isCopy));
+        store.add(claimOutcomeOf(claim, own, job.progress(run), isCopy));
         isCopy = true;
       }
     };
@@ -142,16 +164,36 @@ export class Executor {
     if (this.#isStopping) this.returnAll();
     for (const [index, claim] of claims.entries()) {
       const run = runs[index];
-      if (!isPoolRun(run)) store.add(endingOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false));
+      if (isPoolRun(run)) continue;
+      if (this.#mayRunElsewhere(claim, lost, nowhere)) store.add({ kind: 'returned', claim });
+      else store.add(claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false));
     }
     try {
       await job.outcomes;
     } finally {
       await store.flush();
     }
+    // For the workers that can open what is missing here.
+    if (lost.length > 0) await addTickets(this.#sql, 2);
   }
 
-  async #store(endings: readonly Ending[]): Promise<void> {
+  /**
+   * Whether a worker may have the snapshots that are missing here. One that has never opened a snapshot has no files at
+   * all, and decides nothing for the others.
+   */
+  #mayRunElsewhere(claim: Claim, lost: readonly string[], nowhere: ReadonlySet<string>): boolean {
+    const missing = claim.snapshots.filter((name) => lost.includes(name));
+    if (missing.length === 0) return false;
+    const isKnownLost = this.#inputs.hasOpened || claim.attempt >= MAX_ATTEMPTS;
+    return !(isKnownLost && missing.some((name) => nowhere.has(name)));
+  }
+
+  /** How long no share has been taken; 0 while one is being run. */
+  get idleSeconds(): number {
+    return this.#active.size > 0 ? 0 : (performance.now() - this.#tookAt) / 1_000;
+  }
+
+  async #store(endings: readonly ClaimOutcome[]): Promise<void> {
     this.#logBugs(endings);
     await this.#results.write(endings.flatMap((ending) => (ending.kind === 'finished' ? [ending.run] : [])));
     await this.#giveBack(endings.flatMap((ending) => (ending.kind === 'returned' ? [ending.claim] : [])));
@@ -168,14 +210,24 @@ export class Executor {
   }
 
   async #giveBack(claims: readonly Claim[]): Promise<void> {
-    if (claims.length > 0) await tell(this.#sql, 'changed', await returnRuns(this.#sql, claims));
+    if (claims.length > 0) await notify(this.#sql, 'changed', await returnRuns(this.#sql, claims));
   }
 
-  /** The stack of a bug belongs in the log and not in an answer. */
-  #logBugs(endings: readonly Ending[]): void {
+  /** The cause may lie in one of the claims, so no claim is given back forever. */
+  async #giveUpOrBack(claims: readonly Claim[]): Promise<void> {
+    const spent = claims.filter(({ attempt }) => attempt >= MAX_ATTEMPTS);
+    await this.#results.write(spent.map((claim) => finishedWith(claim, ATTEMPTS_ERROR)));
+    await this.#giveBack(claims.filter(({ attempt }) => attempt < MAX_ATTEMPTS));
+  }
+
+  /** The stack of a defect belongs in the log, not in an answer. */
+  #logBugs(endings: readonly ClaimOutcome[]): void {
     for (const ending of endings) {
       if (ending.kind === 'finished' && ending.bug !== undefined)
-        this.#log.error({ backtestId: ending.run.id, stack: ending.bug }, 'a run failed by a bug of ours');
+        this.#log.error(
+          { backtestId: ending.run.id, stack: ending.bug },
+          'a run failed because of a defect of the service',
+        );
     }
   }
 }

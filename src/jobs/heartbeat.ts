@@ -1,15 +1,15 @@
-// The heartbeat: shows that this process lives, and takes over the work of those that do not.
+// The heartbeat: shows that this process is alive, and takes over the work of processes that are not.
 import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
-import { tell } from '../db/news.ts';
+import { notify } from '../db/notifications.ts';
 import { deleteOldReruns } from '../db/reruns.ts';
-import { registerWorker, showLife, sweep, unregisterWorker } from '../db/workerProcesses.ts';
+import { registerWorker, renewHeartbeat, sweep, unregisterWorker } from '../db/workerProcesses.ts';
 import type { WorkerProcess, WorkerTotals } from '../db/workerProcesses.ts';
 import type { Log } from '../log.ts';
 
-/** Two beats are a second: the time within which work of a dead process is taken over. */
+/** Work of a dead process is taken over within two beats, which is one second. */
 const BEAT_MS = 500;
-/** Reruns that were left behind cost space, nothing else. */
+/** Abandoned reruns only cost space. */
 const TIDY_EVERY_BEATS = 120;
 
 /** Registers the process and beats until it is disposed of. */
@@ -20,7 +20,7 @@ export async function startHeartbeat(
   totals: () => WorkerTotals,
   log: Log,
 ): Promise<AsyncDisposable> {
-  // A connection of its own: the lock lives and dies with it.
+  // A dedicated connection: the lock lasts as long as it does.
   let isConnected = false;
   const connection = connect(url, {
     max: 1,
@@ -36,14 +36,14 @@ export async function startHeartbeat(
 
   let beats = 0;
   const beat = async (): Promise<void> => {
-    if (!isConnected || !(await showLife(connection, worker.id, totals()))) await register();
+    if (!isConnected || !(await renewHeartbeat(connection, worker.id, totals()))) await register();
     const swept = await sweep(sql);
     if (swept && swept.deadWorkers.length > 0)
       log.warn(
         { workers: swept.deadWorkers, backtests: swept.changedIds.length },
         'took over the work of dead workers',
       );
-    if (swept) await tell(sql, 'changed', swept.changedIds);
+    if (swept) await notify(sql, 'changed', swept.changedIds);
     if (beats++ % TIDY_EVERY_BEATS === 0) await deleteOldReruns(sql);
   };
 
@@ -60,14 +60,14 @@ export async function startHeartbeat(
     async [Symbol.asyncDispose]() {
       stopped.abort();
       await beating;
-      // Postgres may be gone before us; then there is nothing to sign off from.
+      // Postgres may have stopped already; then there is no registration to remove.
       await unregisterWorker(connection, worker.id).catch(() => {});
       await connection.end({ timeout: 1 });
     },
   };
 }
 
-/** Resolves after so long, or at once when the signal aborts. */
+/** Resolves after `ms`, or as soon as the signal aborts. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,16 +1,26 @@
-// Inputs: turns what a claim names (a version, snapshots) into what the engine takes, keeping what many claims share.
-import { KeptMap } from '../engine/index.ts';
-import type { BacktestConfig, BacktestTask, PoolRun, RunError, Snapshot, StrategyAst } from '../engine/index.ts';
+// Inputs: reads what a claim names (a version, snapshots) into what the engine takes, and caches what many claims
+// share.
+import { LruMap } from '../engine/index.ts';
+import type {
+  BacktestConfig,
+  BacktestTask,
+  PoolRun,
+  RunError,
+  SignalGraph,
+  Snapshot,
+  StrategyAst,
+} from '../engine/index.ts';
 import type { Queryable } from '../db/connect.ts';
 import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';
+import type { Log } from '../log.ts';
 
 /** The part of the market's catalogue that runs need. */
 export interface SnapshotSource {
   open(sha256s: readonly string[]): Promise<readonly Snapshot[]>;
 }
 
-/** What a claim or a rerun tells of a run. */
+/** What a claim or a rerun says about a run. */
 export interface RunRequest {
   readonly id: string;
   readonly strategyVersionId: string;
@@ -19,54 +29,71 @@ export interface RunRequest {
 }
 export interface Inputs {
   readonly snapshots: readonly Snapshot[];
-  /** In the order of the requests; an error where the inputs are not there any more. */
+  /** In the order of the requests; an error where the inputs no longer exist. */
   readonly runs: readonly (PoolRun | RunError)[];
+  /** Snapshots that could not be opened here. */
+  readonly lost: readonly string[];
 }
 
-/** A version is some KB; the same object again lets a batch send each strategy once. */
+/** A version takes a few KB. Reusing the object lets a batch send each strategy once. */
 const KEPT_VERSIONS = 2_000;
 
 export class InputReader {
   readonly #sql: Queryable;
   readonly #source: SnapshotSource;
-  readonly #versions = new KeptMap<string, Promise<RunnableVersion | undefined>>(KEPT_VERSIONS);
+  readonly #log: Log;
+  #hasOpened = false;
+  readonly #versions = new LruMap<string, Promise<RunnableVersion | undefined>>(KEPT_VERSIONS);
 
-  constructor(sql: Queryable, source: SnapshotSource) {
+  constructor(sql: Queryable, source: SnapshotSource, log: Log) {
     this.#sql = sql;
     this.#source = source;
+    this.#log = log;
   }
 
   async read(requests: readonly RunRequest[]): Promise<Inputs> {
     const names = [...new Set(requests.flatMap((request) => request.snapshots))];
     const opened = await Promise.all(names.map((name) => this.#open(name)));
+    const lost = names.filter((_name, index) => opened[index] === null);
+    if (lost.length < names.length) this.#hasOpened = true;
     const snapshots: Snapshot[] = [];
     const indexes = new Map<string, number>();
     opened.forEach((snapshot, index) => {
-      if ('code' in snapshot) return;
+      if (snapshot === null) return;
       indexes.set(names[index], snapshots.length);
       snapshots.push(snapshot);
     });
     const versions = await this.#readVersions(requests.map((request) => request.strategyVersionId));
     const runs = requests.map((request) => {
       const version = versions.get(request.strategyVersionId);
-      if (!version) return missing('The strategy version of this backtest does not exist any more.');
-      const lost = request.snapshots.find((name) => !indexes.has(name));
-      if (lost !== undefined) return opened[names.indexOf(lost)] as RunError;
+      if (!version)
+        return missing(
+          'The strategy version of this backtest no longer exists. Queue the backtest again with a version that does.',
+        );
+      if (request.snapshots.some((name) => !indexes.has(name)))
+        return missing('The market data that this backtest was accepted with is no longer stored. Queue it again.');
       return { task: taskOf(request, version), snapshots: request.snapshots.map((name) => indexes.get(name)!) };
     });
-    return { snapshots, runs };
+    return { snapshots, runs, lost };
   }
 
-  async #open(name: string): Promise<Snapshot | RunError> {
+  /** Whether any snapshot could ever be opened; until then the files may be missing here alone. */
+  get hasOpened(): boolean {
+    return this.#hasOpened;
+  }
+
+  async #open(name: string): Promise<Snapshot | null> {
     try {
       const [snapshot] = await this.#source.open([name]);
       return snapshot;
     } catch (error) {
-      return missing((error as Error).message);
+      // The reason names a path of the server, which belongs in the log and not in an answer.
+      this.#log.error({ err: error, snapshot: name }, 'a snapshot could not be opened');
+      return null;
     }
   }
 
-  /** One query for all that are not kept. */
+  /** One query for all versions that are not cached. */
   async #readVersions(ids: readonly string[]): Promise<Map<string, RunnableVersion | undefined>> {
     const wanted = [...new Set(ids)];
     let query: Promise<Map<string, RunnableVersion>> | undefined;
@@ -101,6 +128,7 @@ function taskOf(request: RunRequest, version: RunnableVersion): BacktestTask {
   return {
     id: request.id,
     strategyAst: version.strategyAst as StrategyAst,
+    ...(version.signalGraph && { signalGraph: version.signalGraph as SignalGraph }),
     settings: version.settings,
     config: request.config as BacktestConfig,
     strategyHash: version.strategyHash,

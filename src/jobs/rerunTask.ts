@@ -1,6 +1,6 @@
-// The rerun task: runs a stored backtest once more, for an artifact or to be verified, and leaves the answer for who asked.
+// The rerun task: runs a stored backtest again, for an artifact or to verify it, and stores the outcome for the API.
 import type { Sql } from '../db/connect.ts';
-import { tell } from '../db/news.ts';
+import { notify } from '../db/notifications.ts';
 import { findRerun, finishRerun } from '../db/reruns.ts';
 import type { Rerun, RerunOutcome } from '../db/reruns.ts';
 import type { ArtifactFormat, ArtifactName, Pool, RunError } from '../engine/index.ts';
@@ -13,7 +13,7 @@ export async function runRerun(sql: Sql, pool: Pool, inputs: InputReader, rerunI
   const { outcome, bytes } = await answer(pool, inputs, rerun);
   await sql.begin(async (tx) => {
     await finishRerun(tx, rerunId, outcome, bytes);
-    await tell(tx, 'changed', [rerunId]);
+    await notify(tx, 'changed', [rerunId]);
   });
 }
 
@@ -31,16 +31,18 @@ async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<An
   if (request.kind === 'artifact') {
     // Names and formats were checked by the route that asked.
     const { name, format } = request as { name: ArtifactName; format: ArtifactFormat };
-    const built = await pool.build(batch, { name, format });
+    const { heading, stored } = rerun;
+    const built = await pool.build(batch, { name, format, heading, stored });
     if (!built.ok) return refused(built.error);
-    return { outcome: { ok: true, resultHash: built.resultHash, reproducibility: null }, bytes: built.bytes };
+    const { resultHash, notice } = built;
+    return { outcome: { ok: true, resultHash, notice, reproducibility: null }, bytes: built.bytes };
   }
   const [outcome] = await pool.run(batch).outcomes;
   if (outcome.kind === 'failed') return refused(outcome.error);
   if (outcome.kind === 'stopped')
-    return refused({ code: 'TIME_LIMIT', path: '', message: `The run was stopped (${outcome.reason}).` });
+    return refused({ code: 'TIME_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
   const { reproducibility } = outcome;
-  return { outcome: { ok: true, resultHash: reproducibility.resultHash, reproducibility }, bytes: null };
+  return { outcome: { ok: true, resultHash: reproducibility.resultHash, notice: null, reproducibility }, bytes: null };
 }
 
 const refused = (error: RunError): Answer => ({ outcome: { ok: false, error }, bytes: null });

@@ -1,15 +1,17 @@
-// Results: collects how runs ended and writes them in batches, one statement for as many as came while the one before was written.
+// Results: collects finished runs and writes them in batches; each statement takes all that arrived during the previous
+// one.
+import { isDataError } from '../db/connect.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../db/connect.ts';
 import { finishRuns } from '../db/claims.ts';
 import type { FinishedRun } from '../db/claims.ts';
-import { tell } from '../db/news.ts';
+import { notify } from '../db/notifications.ts';
 import type { Log } from '../log.ts';
 
-/** A batch is one text parameter: so many runs, or so many bytes of results. */
+/** A batch is one text parameter, bounded in runs and in bytes. */
 const MAX_RUNS = 400;
 const MAX_BYTES = 16 << 20;
-/** Postgres is away for a second or two when it restarts; a worker that cannot write has nothing better to do than wait, but not for ever. */
+/** Postgres is away for a second or two when it restarts. A worker that cannot write can only wait, but not forever. */
 const RETRIES = 20;
 const RETRY_MS = 250;
 
@@ -30,7 +32,7 @@ export class ResultWriter {
     this.#log = log;
   }
 
-  /** Resolves when the runs are in Postgres and those who wait for them have been told. */
+  /** Resolves when the runs are in Postgres and their waiters have been notified. */
   write(runs: readonly FinishedRun[]): Promise<void> {
     if (runs.length === 0) return Promise.resolve();
     return new Promise((done, fail) => {
@@ -77,7 +79,10 @@ export class ResultWriter {
     }
   }
 
-  /** Something in one of the results is no value for Postgres (a NUL in a text): that run fails, the others are kept. */
+  /**
+   * Postgres cannot store a value of one of the results (a NUL character in a text): that run fails, the others are
+   * kept.
+   */
   async #writeSingly(runs: readonly FinishedRun[], error: unknown): Promise<void> {
     if (runs.length > 1) {
       for (const run of runs) await this.#writeBatch([run]);
@@ -103,9 +108,6 @@ export class ResultWriter {
     const written = await finishRuns(this.#sql, runs);
     if (written.length < runs.length)
       this.#log.info({ lost: runs.length - written.length }, 'claims were no longer ours; their results were dropped');
-    await tell(this.#sql, 'changed', written);
+    await notify(this.#sql, 'changed', written);
   }
 }
-
-/** Postgres class 22, data exception. */
-const isDataError = (error: unknown): boolean => String((error as { readonly code?: unknown }).code).startsWith('22');

@@ -1,4 +1,4 @@
-// The runner: one worker process. Graphile Worker hands out tickets, the claimer says what is due, the pool runs it.
+// The runner: one worker process. Graphile Worker hands out tickets, the claimer claims what is due, the pool runs it.
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
@@ -7,9 +7,10 @@ import { Logger, run } from 'graphile-worker';
 import type { TaskList, WorkerEvents } from 'graphile-worker';
 import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
-import { claimDue, claimSuspect, readCancelled, returnAllRuns, saveProgress } from '../db/claims.ts';
-import { listen, tell } from '../db/news.ts';
-import { RERUN_TASK, TICKET_TASK, addTickets } from '../db/tickets.ts';
+import { claimDue, claimCrashSuspect, readCancelled, returnAllRuns, saveProgress } from '../db/claims.ts';
+import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
+import { listen, notify } from '../db/notifications.ts';
+import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addTickets } from '../db/tickets.ts';
 import { createPool } from '../engine/index.ts';
 import type { PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
@@ -20,6 +21,7 @@ import { InputReader } from './inputs.ts';
 import type { SnapshotSource } from './inputs.ts';
 import { runRerun } from './rerunTask.ts';
 import { ResultWriter } from './results.ts';
+import { SweepRunner } from './sweepTask.ts';
 
 export interface WorkerSettings {
   /** Of the database; it must be migrated. */
@@ -39,16 +41,22 @@ export interface Worker extends AsyncDisposable {
 
 /** Two tickets a thread: while one share runs, the results of the last are written and the next is claimed. */
 const TICKETS_PER_THREAD = 2;
-/** A ticket goes on while something is due, then leaves a new one, so that hosts which came later get a part. */
+/**
+ * A ticket keeps working for this long while anything is due, then adds a new ticket, so that hosts that joined later
+ * get a part.
+ */
 const TICKET_MS = 10_000;
-/** News arrive at once by LISTEN; this is for the tickets that came while that connection was away. */
+/** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
 const POLL_MS = 1_000;
 const PROGRESS_MS = 300;
-/** At a stop, runs have so long to end by themselves. With KILL_GRACE_MS and the last writes it stays below ten seconds. */
+/**
+ * How long runs may take to finish when the worker stops. With KILL_GRACE_MS and the last writes, stopping takes less
+ * than ten seconds.
+ */
 const FINISH_MS = 4_000;
 const KILL_GRACE_MS = 3_000;
 
-/** Starts a worker. Disposing of it ends or gives back what runs, within ten seconds. */
+/** Starts a worker. Disposing of it finishes or gives back active runs within ten seconds. */
 export async function startWorker(settings: WorkerSettings, log: Log): Promise<Worker> {
   const id = randomUUID();
   await using stack = new AsyncDisposableStack();
@@ -56,37 +64,47 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   const sql = connect(settings.url, { max: tickets + 4, applicationName: 'candlepool worker' });
   stack.defer(() => sql.end({ timeout: 2 }));
   let heartbeat: AsyncDisposable | undefined;
-  // After what follows: until the last claim is given back this process answers for it.
+  // Disposed of last: this process stays registered until its last claim is given back.
   stack.defer(() => heartbeat?.[Symbol.asyncDispose]());
   const pool = createPool({ killGraceMs: KILL_GRACE_MS, ...settings.pool, threads: settings.threads });
   stack.use(pool);
-  const inputs = new InputReader(sql, settings.snapshots(sql));
-  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log });
-  stack.defer(async () => tell(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
-  stack.use(await listenForCancels(sql, executor));
+  const source = settings.snapshots(sql);
+  const inputs = new InputReader(sql, source, log);
+  const sweeps = new SweepRunner({ sql, pool, source, workerId: id, log });
+  const noteLost = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
+  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log, noteLost });
+  stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
+  stack.use(await listenForCancels(sql, executor, sweeps));
   stack.use(watchProgress(sql, executor, log));
 
   const claimer = new Claimer({
     claimDue: (maxRuns, maxCost) => claimDue(sql, id, maxRuns, maxCost),
-    claimSuspect: () => claimSuspect(sql, id),
-    copied: (ids) => tell(sql, 'changed', ids),
+    claimCrashSuspect: () => claimCrashSuspect(sql, id),
+    copied: (ids) => notify(sql, 'changed', ids),
   });
-  // Nothing is claimed before the process is registered: claims of a process nobody knows are taken over.
+  // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
   const tasks: TaskList = {
     [TICKET_TASK]: async () => {
       await registered.promise;
       await workOff(sql, claimer, executor);
     },
+    [SWEEP_TASK]: async () => {
+      await registered.promise;
+      await sweeps.work();
+    },
     [RERUN_TASK]: async (payload) => {
       await runRerun(sql, pool, inputs, (payload as { rerunId: string }).rerunId);
     },
   };
   const graphile = await startGraphile(settings.url, tickets, tasks, log);
-  stack.defer(() => stopGraphile(graphile, claimer, executor));
+  stack.defer(() => stopGraphile(graphile, claimer, executor, sweeps));
   const worker = { id, poolId: graphile.poolId, host: hostname(), pid: process.pid, threads: settings.threads };
   try {
-    const totals = () => ({ busyShare: pool.busyShare, ...executor.totals });
+    const totals = () => {
+      const { busyShare } = pool;
+      return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
+    };
     heartbeat = await startHeartbeat(sql, settings.url, worker, totals, log);
     registered.resolve();
   } catch (error) {
@@ -109,13 +127,13 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   };
 }
 
-/** What a ticket does: takes shares of what is due until nothing is. */
+/** What a ticket does: takes shares of due work until nothing is due. */
 async function workOff(sql: Sql, claimer: Claimer, executor: Executor): Promise<void> {
   const until = performance.now() + TICKET_MS;
   while (await claimer.takeShare((share) => executor.run(share))) {
     if (performance.now() > until) return addTickets(sql, 1);
   }
-  // A stopping process leaves what is due to others; they need a ticket for it.
+  // A stopping process leaves due work to others, which need a ticket for it.
   if (claimer.isClosed) await addTickets(sql, 1);
 }
 
@@ -134,7 +152,7 @@ async function startGraphile(url: string, tickets: number, taskList: TaskList, l
     events,
     noHandleSignals: true,
     logger: new Logger(() => (level, message) => {
-      // Graphile reports every job at info; ours are tickets, of interest to nobody.
+      // Graphile logs every job at info; ours are tickets, which nobody needs to see.
       if (level === 'error' || level === 'warning') log.warn(`graphile-worker: ${message}`);
     }),
     preset: {
@@ -143,7 +161,7 @@ async function startGraphile(url: string, tickets: number, taskList: TaskList, l
         concurrentJobs: tickets,
         maxPoolSize: tickets + 2,
         pollInterval: POLL_MS,
-        // As many as run: more would be locked here while another host is idle.
+        // As many as run at once: more would be locked here while another host is idle.
         localQueue: { size: tickets },
         completeJobBatchDelay: 0,
         failJobBatchDelay: 0,
@@ -151,36 +169,62 @@ async function startGraphile(url: string, tickets: number, taskList: TaskList, l
       },
     },
   });
-  const failed = new Promise<never>((_resolve, reject) => void runner.promise.catch(reject));
-  // Who does not look at it must not be ended by it.
+  let isStopAsked = false;
+  // Graphile resolves this promise when its pool fails as well as when it was stopped, so any end nobody asked for is a
+  // failure.
+  const failed = (async (): Promise<never> => {
+    await runner.promise;
+    if (isStopAsked) return new Promise<never>(() => {});
+    throw new Error('Graphile Worker stopped without being asked to.');
+  })();
+  // An unobserved rejection must not crash the process.
   failed.catch((error: unknown) => log.error({ err: error }, 'graphile-worker stopped'));
   if (poolId === undefined) throw new Error('startWorker: Graphile Worker named no pool');
-  return { poolId, failed, stop: () => runner.stop() };
+  const stop = async (): Promise<void> => {
+    isStopAsked = true;
+    // A runner that has ended by itself refuses to be stopped again.
+    await runner.stop().catch((error: unknown) => log.debug({ err: error }, 'graphile-worker had already stopped'));
+  };
+  return { poolId, failed, stop };
 }
 
-/** Lets runs end, then tells those that did not to go back to the queue. */
-async function stopGraphile(graphile: Graphile, claimer: Claimer, executor: Executor): Promise<void> {
+/** Lets runs finish, then returns unfinished ones to the queue. */
+async function stopGraphile(
+  graphile: Graphile,
+  claimer: Claimer,
+  executor: Executor,
+  sweeps: SweepRunner,
+): Promise<void> {
   claimer.close();
   const stopped = new AbortController();
-  const returning = sleep(FINISH_MS, undefined, { signal: stopped.signal }).then(
-    () => executor.returnAll(),
-    () => {},
-  );
+  sweeps.close();
+  const returnUnfinished = (): void => {
+    executor.returnAll();
+    sweeps.returnAll();
+  };
+  const returning = sleep(FINISH_MS, undefined, { signal: stopped.signal }).then(returnUnfinished, () => {});
   await graphile.stop();
   stopped.abort();
   await returning;
 }
 
-function listenForCancels(sql: Sql, executor: Executor): Promise<AsyncDisposable> {
+function listenForCancels(sql: Sql, executor: Executor, sweeps: SweepRunner): Promise<AsyncDisposable> {
   return listen(sql, 'cancel', (ids) => {
-    if (ids) return executor.cancel(ids);
-    // The connection was away, and a cancel may have been missed.
+    if (ids) {
+      executor.cancel(ids);
+      return sweeps.cancel(ids);
+    }
+    // The connection was down, and a cancel may have been missed.
     const active = executor.activeIds();
-    if (active.length > 0) void readCancelled(sql, active).then((missed) => executor.cancel(missed), () => {}); // prettier-ignore
+    if (active.length > 0)
+      void readCancelled(sql, active).then(
+        (missed) => executor.cancel(missed),
+        () => {},
+      );
   });
 }
 
-/** Writes how far runs are, of those that take long enough to be asked about. */
+/** Writes the progress of runs that take long enough for anyone to ask. */
 function watchProgress(sql: Sql, executor: Executor, log: Log): Disposable {
   const told = new Map<string, number>();
   let isBusy = false;
@@ -189,12 +233,16 @@ function watchProgress(sql: Sql, executor: Executor, log: Log): Disposable {
     const moved = rows.filter((row) => told.get(row.id) !== row.barsDone);
     const running = new Set(rows.map((row) => row.id));
     for (const id of told.keys()) if (!running.has(id)) told.delete(id);
-    // One that was not seen the last time may be done in a moment.
+    // A run that was not seen the last time may finish in a moment.
     const shown = moved.filter((row) => told.has(row.id));
     for (const row of moved) told.set(row.id, row.barsDone);
     if (shown.length === 0) return;
     await saveProgress(sql, shown);
-    await tell(sql, 'changed', shown.map((row) => row.id)); // prettier-ignore
+    await notify(
+      sql,
+      'changed',
+      shown.map((row) => row.id),
+    );
   };
   const timer = setInterval(() => {
     if (isBusy) return;

@@ -1,8 +1,11 @@
-// Shares: how much work one ticket takes at a time, and how what was claimed is divided between tickets that wait.
+// Shares: how much work one ticket takes at a time, and how claimed work is divided among waiting tickets.
 
-/** A dispatch to a thread costs 10 µs and a claim some milliseconds, a small backtest a fraction of one: fifty make both not worth counting. */
+/**
+ * A dispatch to a thread costs 10 µs and a claim a few milliseconds; spread over fifty small backtests, both are
+ * negligible.
+ */
 export const RUNS_PER_SHARE = 50;
-/** Bars of work: some tens of milliseconds, so that a workspace that has just come waits no longer for its turn. */
+/** Bars of work: a few tens of milliseconds, which is the longest that a newly arrived workspace waits for its turn. */
 export const COST_PER_SHARE = 500_000;
 /** Below this, dividing work between threads costs more than it gains. */
 const MIN_COST_PER_SHARE = 20_000;

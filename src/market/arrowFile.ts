@@ -12,7 +12,7 @@ import { decompress } from 'lz4js';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Cells, Table, TimeUnit } from './table.ts';
 import type { Vector } from 'apache-arrow';
-import { refuse } from './refusal.ts';
+import { refuse } from './importError.ts';
 
 // apache-arrow brings no codec; pyarrow compresses Feather with LZ4 unless told otherwise.
 compressionRegistry.set(CompressionType.ZSTD, { decode: (data) => zstdDecompressSync(data) });
@@ -30,16 +30,27 @@ export function readArrow(bytes: Uint8Array): Table {
   const table = tableFromIPC(bytes);
   const { numRows: rowCount, numCols } = table;
   if (numCols > MAX_COLUMNS || numCols * rowCount > MAX_CELLS) {
-    refuse('FILE_TOO_LARGE', `${numCols} columns of ${rowCount} rows are more than ${MAX_CELLS} cells.`);
+    refuse(
+      'FILE_TOO_LARGE',
+      `The file has ${numCols} columns of ${rowCount} rows, more than ${MAX_CELLS} cells in all. Import ` +
+        `fewer columns or a shorter range.`,
+    );
   }
   const columns = table.schema.fields.map((_, index) => readVector(table.getChildAt(index)!));
-  return { format: 'arrow', names: table.schema.fields.map((field) => field.name), rowCount, columns, firstLine: null };
+  return {
+    format: 'arrow',
+    names: table.schema.fields.map((field) => field.name),
+    rowCount,
+    columns,
+    firstLine: null,
+    notes: [],
+  };
 }
 
 function readVector(vector: Vector): Cells {
   const cells = new CellsBuilder(Math.max(1, vector.length));
   const { type } = vector;
-  // Read as they lie: get() would turn nanoseconds into a fraction of milliseconds.
+  // Read raw: get() would turn nanoseconds into a fraction of milliseconds.
   if (DataType.isTimestamp(type) || DataType.isDate(type)) {
     for (const data of vector.data) {
       const values = data.values as ArrayLike<number | bigint>;

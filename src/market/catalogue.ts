@@ -1,18 +1,20 @@
-// The catalogue: which series there are, and their snapshots in shared memory.
+// The catalogue: which series exist, and their snapshots in shared memory.
 import { join } from 'node:path';
-import { STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/columns/bars.ts';
-import type { Instrument, StoredTimeframe } from '../engine/columns/bars.ts';
-import type { Snapshot } from '../engine/columns/arrow.ts';
-import { sourceTimeframe } from '../engine/columns/market.ts';
+import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
+import type { Snapshot } from '../engine/bars/arrow.ts';
+import { coversSpan } from '../engine/bars/coverage.ts';
+import { sourceTimeframe } from '../engine/bars/market.ts';
 import type { Sql } from '../db/connect.ts';
-import { listSeries, pointSeries } from '../db/series.ts';
-import type { BarsTable, ImportReport } from './barsTable.ts';
+import { listRemovedSeries, listSeries, pointSeries, removeSeries } from '../db/series.ts';
+import { refuse } from './importError.ts';
+import { barCount, rangeOf } from './importReport.ts';
+import type { BarsTable, ImportReport } from './importReport.ts';
 import { SnapshotFiles } from './snapshotFiles.ts';
 
 export interface CatalogueEntry {
   readonly symbol: string;
   readonly timeframe: StoredTimeframe;
-  /** Of the current snapshot. */
+  /** The name of the current snapshot. */
   readonly sha256: string;
   readonly bars: number;
   /** [start, end): open of the first bar, close of the last, ms UTC. */
@@ -21,21 +23,24 @@ export interface CatalogueEntry {
   readonly gaps: number;
   readonly missingBars: number;
   readonly instrument: Instrument;
-  /** Made by a generator, not traded anywhere. */
+  /** Whether a generator made the bars. */
   readonly synthetic: boolean;
 }
 
-/** What a run and the API ask of market data; it answers from Postgres and DATA_DIR, or from a folder of files. */
+/** Answers what runs and the API ask about market data, from Postgres and DATA_DIR or from a folder of files. */
 export interface Catalogue {
   /** Every stored series, by symbol, then finest timeframe first. */
   list(): Promise<readonly CatalogueEntry[]>;
-  /** One entry a symbol. */
+  /** One per symbol. */
   instruments(): Promise<readonly Instrument[]>;
-  /** The stored series that answers for (symbol, timeframe): itself, or the one it is resampled from; undefined: not available. */
+  /**
+   * The stored series that serves (symbol, timeframe): itself, or the one it is resampled from; undefined: not
+   * available.
+   */
   find(symbol: string, timeframe: StoredTimeframe): Promise<CatalogueEntry | undefined>;
   /**
-   * What a run on (symbol, timeframe) may read of this symbol: the base or what it is resampled from, the finest one to drill into, and every
-   * coarser one. Empty: not available. Nothing is opened.
+   * What a run on (symbol, timeframe) may read of this symbol: every stored series, since the bars themselves decide
+   * which of them covers the base (semantics §1.13). Empty: not available. Nothing is opened.
    */
   readable(symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogueEntry[]>;
   /** The snapshots of `readable`, opened: the input of `createMarket`. */
@@ -47,28 +52,52 @@ export interface Catalogue {
   open(sha256s: readonly string[]): Promise<readonly Snapshot[]>;
 }
 
-/** The catalogue over Postgres, which also takes imports. */
-export interface StoredCatalogue extends Catalogue {
-  /** Writes a snapshot file, then moves the pointer; an import killed before the end leaves the old data in force. */
-  add(symbol: string, bars: BarsTable, instrument: Instrument): Promise<CatalogueEntry>;
+/** A series in Postgres, and the import that its snapshot comes from. */
+export interface StoredEntry extends CatalogueEntry {
+  /** When the snapshot was first stored. */
+  readonly importedAt: Date;
+  /** Name of the imported file, without its folder; null: a generator made the bars, or it is not known. */
+  readonly sourceFile: string | null;
 }
 
-/** How long `list` may answer from memory: backtests by the thousand must not each ask Postgres, and an import elsewhere is seen this much later. */
+/** The catalogue over Postgres, which also takes imports. */
+export interface StoredCatalogue extends Catalogue {
+  list(): Promise<readonly StoredEntry[]>;
+  /**
+   * Writes a snapshot file, then points the series to it. An import that is killed before the end leaves the old data
+   * in effect.
+   * @param replaces the snapshot that the bars replace; absent if there is none, or if it is the same
+   * @throws MarketDataError SERIES_EXISTS, SERIES_CHANGED when another import came first
+   */
+  add(symbol: string, bars: BarsTable, instrument: Instrument, replaces?: CatalogueEntry): Promise<CatalogueEntry>;
+  /**
+   * Removes a series from the list; false if there is no such series. Backtests that pinned its snapshots can still
+   * open them.
+   */
+  remove(symbol: string, timeframe: StoredTimeframe): Promise<boolean>;
+  /** Series that were removed and not imported again. */
+  removed(): Promise<readonly Pick<CatalogueEntry, 'symbol' | 'timeframe'>[]>;
+}
+
+/**
+ * How long `list` may answer from memory: thousands of backtests must not each ask Postgres. An import by another
+ * process is seen this much later.
+ */
 const LIST_KEPT_MS = 1000;
 
 export interface CatalogueOptions {
-  /** Bound of the shared memory of opened snapshots. */
+  /** Limit of the shared memory that opened snapshots take. */
   readonly maxBytes?: number;
   /** ms; for tests. */
   readonly now?: () => number;
 }
 
-/** Snapshots lie in DATA_DIR/snapshots; processes on several hosts need that folder in common. */
+/** Snapshots are in DATA_DIR/snapshots, a folder that processes on several hosts must share. */
 export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptions = {}): StoredCatalogue {
   const files = new SnapshotFiles(join(dataDir, 'snapshots'), options.maxBytes);
   const now = options.now ?? Date.now;
-  let kept: { at: number; entries: Promise<readonly CatalogueEntry[]> } | null = null;
-  const list = (): Promise<readonly CatalogueEntry[]> => {
+  let kept: { at: number; entries: Promise<readonly StoredEntry[]> } | null = null;
+  const list = (): Promise<readonly StoredEntry[]> => {
     if (kept && now() - kept.at < LIST_KEPT_MS) return kept.entries;
     const entries = listSeries(sql).then((rows) =>
       rows.map((row) => ({ ...row, synthetic: row.instrument.synthetic })),
@@ -81,30 +110,57 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
     Promise.all(sha256s.map((sha256) => files.open(sha256)));
   return {
     ...catalogueOver(list, open),
-    add: async (symbol, { columns, report }, instrument) => {
+    list,
+    add: async (symbol, { columns, report, sourceFile }, instrument, replaces) => {
       const { sha256, byteLength } = await files.write(columns, { symbol, timeframe: report.timeframe, instrument });
       const entry = entryOf(symbol, report, sha256, instrument);
-      await pointSeries(sql, { ...entry, byteLength });
+      const isPointed = await pointSeries(
+        sql,
+        { ...entry, byteLength, sourceFile: sourceFile ?? null },
+        replaces?.sha256 ?? null,
+      );
       kept = null;
+      if (!isPointed) refuseOccupied(await list(), entry, replaces);
       return entry;
     },
+    remove: async (symbol, timeframe) => {
+      const isRemoved = await removeSeries(sql, symbol, timeframe);
+      kept = null;
+      return isRemoved;
+    },
+    removed: () => listRemovedSeries(sql),
   };
 }
 
-/** What every catalogue answers from its list of entries and a way to open them. */
+function refuseOccupied(
+  entries: readonly CatalogueEntry[],
+  offered: CatalogueEntry,
+  replaces: CatalogueEntry | undefined,
+): never {
+  const { symbol, timeframe } = offered;
+  const stored = entries.find((entry) => entry.symbol === symbol && entry.timeframe === timeframe);
+  if (replaces || !stored)
+    refuse('SERIES_CHANGED', `${symbol} ${timeframe} was changed by another command. Run this one again.`);
+  refuseExisting(stored, offered);
+}
+
+/** @throws MarketDataError SERIES_EXISTS */
+export function refuseExisting(stored: CatalogueEntry, offered: Pick<CatalogueEntry, 'bars' | 'start' | 'end'>): never {
+  refuse(
+    'SERIES_EXISTS',
+    `${stored.symbol} ${stored.timeframe} is already stored: ${barCount(stored.bars)}, ${rangeOf(stored)}. The ` +
+      `new series has ${barCount(offered.bars)}, ${rangeOf(offered)}. Give --append to add its bars to the stored ` +
+      `ones (where both have a bar, they must agree), or --replace to replace them.`,
+  );
+}
+
+/** The answers of every catalogue, given its list of entries and a way to open them. */
 export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']): Catalogue {
-  const ofSymbol = async (symbol: string): Promise<Map<StoredTimeframe, CatalogueEntry>> => {
-    const entries = (await list()).filter((entry) => entry.symbol === symbol);
-    return new Map(entries.map((entry) => [entry.timeframe, entry]));
-  };
+  const ofSymbol = async (symbol: string): Promise<readonly CatalogueEntry[]> =>
+    (await list()).filter((entry) => entry.symbol === symbol);
   const readable = async (symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogueEntry[]> => {
     const stored = await ofSymbol(symbol);
-    const source = sourceTimeframe([...stored.keys()], timeframe);
-    if (!source) return [];
-    const finest = STORED_TIMEFRAMES.find((candidate) => stored.has(candidate));
-    const isRead = (candidate: StoredTimeframe): boolean =>
-      candidate === source || candidate === finest || TIMEFRAME_MS[candidate] > TIMEFRAME_MS[timeframe];
-    return [...stored.values()].filter((entry) => isRead(entry.timeframe));
+    return sourceEntry(stored, timeframe) ? stored : [];
   };
   return {
     list,
@@ -113,14 +169,19 @@ export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']):
       const bySymbol = new Map((await list()).toReversed().map((entry) => [entry.symbol, entry.instrument]));
       return [...bySymbol.values()].reverse();
     },
-    find: async (symbol, timeframe) => {
-      const stored = await ofSymbol(symbol);
-      const source = sourceTimeframe([...stored.keys()], timeframe);
-      return source && stored.get(source);
-    },
+    find: async (symbol, timeframe) => sourceEntry(await ofSymbol(symbol), timeframe),
     readable,
     snapshots: async (symbol, timeframe) => open((await readable(symbol, timeframe)).map((entry) => entry.sha256)),
   };
+}
+
+/** Judged by the ends of the series; gaps inside them are seen when the run opens the bars. */
+function sourceEntry(stored: readonly CatalogueEntry[], timeframe: StoredTimeframe): CatalogueEntry | undefined {
+  const byTimeframe = new Map(stored.map((entry) => [entry.timeframe, entry]));
+  const source = sourceTimeframe([...byTimeframe.keys()], timeframe, (finer, coarser) =>
+    coversSpan(byTimeframe.get(finer)!, byTimeframe.get(coarser)!),
+  );
+  return source && byTimeframe.get(source);
 }
 
 export function entryOf(symbol: string, report: ImportReport, sha256: string, instrument: Instrument): CatalogueEntry {

@@ -2,78 +2,113 @@
 import Papa from 'papaparse';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
-import { RefusalList, refuse } from './refusal.ts';
+import { RefusalList, refuse } from './importError.ts';
 
 /** A bar has at least a time and four prices. */
 const MIN_COLUMNS = 5;
+/** Lines above the table: a link (CryptoDataDownload writes one), a title, a remark. */
+const MAX_PREAMBLE_LINES = 5;
 
-/** @throws MarketDataError when the text is no table, or its rows are of different lengths */
+/** @throws MarketDataError when the text is not a table, or its rows differ in length */
 export function readCsv(text: string): Table {
-  let names: string[] | null = null;
-  let columns: CellsBuilder[] = [];
-  let line = 0;
-  /** Known as long as no blank line stands between the rows. */
-  let firstLine: number | null = 1;
-  let rowCount = 0;
-  let refusals = new RefusalList(null);
-  let isYfinanceHead = false;
-  let hasBlanks = false;
-  const step = (cells: string[]): void => {
-    line++;
-    const isBlank = cells.every((cell) => cell.trim() === '') && cells.length !== columns.length;
-    if (columns.length === 0) {
-      if (isBlank) return;
-      checkWidth(cells);
-      isYfinanceHead = cells[0].trim() === 'Price';
-      columns = cells.map(() => new CellsBuilder());
-      firstLine = line;
-      refusals = new RefusalList(line);
-      if (isHeader(cells)) {
-        names = cells.map((cell) => cell.trim());
-        firstLine = line + 1;
-        refusals = new RefusalList(firstLine);
-        return;
-      }
-    } else if (isYfinanceHead && rowCount === 0 && /^(Ticker|Date|Datetime)$/.test(cells[0].trim())) {
-      // yfinance writes three lines of header: Price,Close,…; Ticker,AAPL,…; Date,,,
-      names![0] = 'Date';
-      firstLine = line + 1;
-      refusals = new RefusalList(firstLine);
-      return;
-    }
-    if (isBlank) {
-      hasBlanks = true;
-      return;
-    }
-    if (hasBlanks) firstLine = null;
-    if (cells.length !== columns.length) {
-      refusals.add('ROW_LENGTH', rowCount, `${cells.length} cells, expected ${columns.length}`);
-    }
-    for (let at = 0; at < columns.length; at++) columns[at].push(cells[at]);
-    rowCount++;
-    if (rowCount * columns.length > MAX_CELLS)
-      refuse('FILE_TOO_LARGE', `More than ${MAX_CELLS} cells: import fewer columns or a shorter range.`);
-  };
+  const reader = new CsvReader();
   Papa.parse<string[]>(text, {
     skipEmptyLines: false,
     delimitersToGuess: [',', '\t', ';', '|'],
-    step: (result) => step(result.data),
+    step: (result) => reader.readLine(result.data),
   });
-  refusals.throwIfAny();
-  return { format: 'csv', names, rowCount, columns: columns.map((column) => column.finish()), firstLine };
+  return reader.finish();
 }
 
-function checkWidth(cells: readonly string[]): void {
-  if (cells.length > MAX_COLUMNS) refuse('FILE_TOO_LARGE', `${cells.length} columns; at most ${MAX_COLUMNS} are read.`);
-  if (cells.length >= MIN_COLUMNS) return;
-  const start = cells.join(',').slice(0, 80);
+class CsvReader {
+  #names: string[] | null = null;
+  #columns: CellsBuilder[] = [];
+  readonly #preamble: string[] = [];
+  #line = 0;
+  /** Line of the first data row; null once a blank line between rows makes line numbers unknown. */
+  #firstLine: number | null = 1;
+  #rowCount = 0;
+  #refusals = new RefusalList(null);
+  #isYfinanceHead = false;
+  #hasBlanks = false;
+
+  readLine(cells: string[]): void {
+    this.#line++;
+    const isBlank = cells.every((cell) => cell.trim() === '') && cells.length !== this.#columns.length;
+    if (this.#columns.length === 0) {
+      if (!isBlank) this.#readFirstLine(cells);
+    } else if (this.#isYfinanceHead && this.#rowCount === 0 && /^(Ticker|Date|Datetime)$/.test(cells[0].trim())) {
+      // yfinance writes three header lines: Price,Close,…; Ticker,AAPL,…; Date,,,
+      this.#names![0] = 'Date';
+      this.#startRowsAt(this.#line + 1);
+    } else if (isBlank) {
+      this.#hasBlanks = true;
+    } else {
+      this.#readRow(cells);
+    }
+  }
+
+  /** @throws MarketDataError */
+  finish(): Table {
+    if (this.#columns.length === 0 && this.#preamble.length > 0) refuseText(this.#preamble);
+    this.#refusals.throwIfAny();
+    return {
+      format: 'csv',
+      names: this.#names,
+      rowCount: this.#rowCount,
+      columns: this.#columns.map((column) => column.finish()),
+      firstLine: this.#firstLine,
+      notes: this.#preamble.map((line) => `Skipped "${line}" above the table.`),
+    };
+  }
+
+  #readFirstLine(cells: string[]): void {
+    if (cells.length > MAX_COLUMNS)
+      refuse('FILE_TOO_LARGE', `The file has ${cells.length} columns; at most ${MAX_COLUMNS} are read.`);
+    if (cells.length < MIN_COLUMNS) {
+      this.#preamble.push(cells.join(',').slice(0, 80));
+      if (this.#preamble.length > MAX_PREAMBLE_LINES) refuseText(this.#preamble);
+      return;
+    }
+    this.#isYfinanceHead = cells[0].trim() === 'Price';
+    this.#columns = cells.map(() => new CellsBuilder());
+    if (isHeader(cells)) {
+      this.#names = cells.map((cell) => cell.trim());
+      this.#startRowsAt(this.#line + 1);
+    } else {
+      this.#startRowsAt(this.#line);
+      this.#readRow(cells);
+    }
+  }
+
+  #startRowsAt(line: number): void {
+    this.#firstLine = line;
+    this.#refusals = new RefusalList(line);
+  }
+
+  #readRow(cells: string[]): void {
+    if (this.#hasBlanks) this.#firstLine = null;
+    const width = this.#columns.length;
+    if (cells.length !== width)
+      this.#refusals.add('ROW_LENGTH', this.#rowCount, `${cells.length} cells, expected ${width}`);
+    for (let at = 0; at < width; at++) this.#columns[at].push(cells[at]);
+    this.#rowCount++;
+    if (this.#rowCount * width > MAX_CELLS)
+      refuse('FILE_TOO_LARGE', `The file has more than ${MAX_CELLS} cells. Import fewer columns or a shorter range.`);
+  }
+}
+
+/**
+ * A line is a header if most of the cells that should be prices are not numbers; one of them may be a time or missing.
+ */
+function isHeader(cells: readonly string[]): boolean {
+  const numbers = cells.slice(1, MIN_COLUMNS).filter((cell) => cell.trim() !== '' && Number.isFinite(Number(cell)));
+  return numbers.length < MIN_COLUMNS - 2;
+}
+
+function refuseText([line]: readonly string[]): never {
   refuse(
     'FORMAT_UNKNOWN',
-    `The file is no table of bars: its first line has ${cells.length} cells ("${start}"), and a bar needs time, open, high, low and close.`,
+    `The file is not a table of bars: it begins "${line}". Each row needs at least a time, open, high, low and close.`,
   );
-}
-
-/** A line is a header when what should be prices are no numbers. */
-function isHeader(cells: readonly string[]): boolean {
-  return !cells.slice(1, MIN_COLUMNS).every((cell) => cell.trim() !== '' && Number.isFinite(Number(cell)));
 }

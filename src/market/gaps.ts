@@ -3,7 +3,7 @@
 export interface GapCount {
   /** Places where at least one bar is absent; weekends and holidays of a market that closes count too. */
   readonly gaps: number;
-  /** Bars absent in all. */
+  /** Total number of absent bars. */
   readonly missingBars: number;
 }
 export interface Gap {

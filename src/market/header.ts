@@ -1,33 +1,41 @@
-// Headers: which column of a file is which, whatever it is called and wherever it stands.
-import type { Table } from './table.ts';
-import { joinDateAndTime, isTimeOfDay } from './times.ts';
-import type { Cells } from './table.ts';
-import { refuse } from './refusal.ts';
+// Headers: which column of a file is which, whatever its name and position.
+import { layoutOf } from './layouts.ts';
+import type { Cells, Table } from './table.ts';
+import { isTimeOfDay, joinDateAndTime, readsAsTime } from './times.ts';
+import { chooseVolume } from './volumeColumn.ts';
+import type { VolumeCandidate } from './volumeColumn.ts';
+import { refuse } from './importError.ts';
 
 export interface ColumnRoles {
   readonly time: Cells;
   /** The name of the time column, to be echoed. */
   readonly timeName: string;
-  /** True when only a close time is there. */
+  /** True when the file has a close time and no open time. */
   readonly isCloseTime: boolean;
   readonly open: Cells;
   readonly high: Cells;
   readonly low: Cells;
   readonly close: Cells;
-  /** null: the file has none. */
+  /** What the prices are divided by. */
+  readonly priceDivisor: number;
+  /** null if the file has none. */
   readonly volume: Cells | null;
   /** All other columns, in file order. */
   readonly extra: readonly { readonly name: string; readonly cells: Cells }[];
-  /** Columns that are no data of their own: second time columns, row numbers. */
+  /** Columns that hold no data of their own: second time columns, row numbers. */
   readonly ignored: readonly string[];
+  readonly notes: readonly string[];
 }
 
 const NAMES = {
-  // An open time is preferred to whatever else is there; the empty name is pandas' unnamed index.
+  // An open time is preferred to all other columns; the empty name is the unnamed index of pandas.
   time: [
     'opentime',
+    'windowstart',
     'timestamp',
     'datetime',
+    'gmttime',
+    'utctime',
     'time',
     'date',
     'ts',
@@ -44,39 +52,36 @@ const NAMES = {
   open: ['open', 'o', 'openprice'],
   high: ['high', 'h', 'highprice'],
   low: ['low', 'l', 'lowprice'],
-  close: ['close', 'c', 'closeprice', 'last'],
-  volume: ['volume', 'vol', 'v', 'basevolume', 'volumebase', 'tickvol', 'tickvolume'],
+  close: ['close', 'c', 'closeprice', 'closelast', 'last'],
+  volume: ['volume', 'vol', 'v', 'basevolume', 'volumebase'],
+  ticks: ['tickvol', 'tickvolume'],
+  symbol: ['symbol', 'ticker', 'tic', 'instrument'],
 } as const;
+/** "Volume BTC", "Volume (USD)"; not "Volume MA", which TradingView exports beside the volume. */
+const NAMED_VOLUME = /^volume[ _(]+(?!s?ma\b|avg|average|quote)/i;
 /** Binance's klines end in a column that its documentation calls "ignore". */
 const WORTHLESS = new Set(['ignore']);
-const KLINE_NAMES = [
-  'open_time', 'open', 'high', 'low', 'close', 'volume', 'close_time', 'quote_volume', 'count', 'taker_buy_volume', 'taker_buy_quote_volume', 'ignore',
-]; // prettier-ignore
 
-/** @throws MarketDataError when a column that every bar needs cannot be told. */
+/** @throws MarketDataError when a column that every bar needs cannot be found */
 export function findColumns(table: Table, timeIs: 'open' | 'close' | undefined): ColumnRoles {
-  const names = table.names ?? madeUpNames(table.columns.length);
-  const plain = names.map(normalise);
+  const layout = table.names === null ? layoutOf(table) : null;
+  const names = table.names ?? layout!.names;
+  const plain = names.map(normalize);
   const all = (aliases: readonly string[]): number[] => aliases.flatMap((alias) => indexesOf(plain, alias));
-  const price = (role: 'open' | 'high' | 'low' | 'close'): number => {
-    const [alias] = NAMES[role].filter((candidate) => plain.includes(candidate));
-    const found = alias === undefined ? [] : indexesOf(plain, alias);
-    if (found.length === 0) refuseMissing(role, names);
-    if (found.length > 1) {
-      const columns = found.map((index) => `"${names[index]}"`).join(' and ');
-      refuse('COLUMN_DUPLICATE', `Columns ${columns} both read as ${role}: keep one (a file holds one instrument).`);
-    }
-    return found[0];
-  };
+  refuseSeveralSymbols(table, names, all(NAMES.symbol));
   const openTimes = all(NAMES.time);
   const closeTimes = all(NAMES.closeTime);
   const prefersClose = closeTimes.length > 0 && (timeIs === 'close' || openTimes.length === 0);
-  const timeIndex = (prefersClose ? closeTimes : openTimes)[0];
+  const times = prefersClose ? closeTimes : openTimes;
+  const timeIndex = times.find((index) => readsAsTime(table.columns[index])) ?? times[0];
   if (timeIndex === undefined) refuseMissing('time', names);
+  const price = (role: 'open' | 'high' | 'low' | 'close'): number => priceColumn(role, names, plain);
   const prices = { open: price('open'), high: price('high'), low: price('low'), close: price('close') };
-  const volume = all(NAMES.volume)[0];
+  const [high, low] = [table.columns[prices.high], table.columns[prices.low]];
+  const volume = chooseVolume(volumeCandidates(table, names, plain), { high, low });
   const split = prefersClose ? null : findSplitTime(table, plain);
-  const used = new Set([timeIndex, ...Object.values(prices), volume]);
+  const timeIndexes = split ? [split.date, split.time] : [timeIndex];
+  const used = new Set([...timeIndexes, ...Object.values(prices), volume.index]);
   const rest = names
     .map((name, index) => ({ name: name.trim() || `column${index + 1}`, index }))
     .filter(({ index }) => !used.has(index));
@@ -87,28 +92,51 @@ export function findColumns(table: Table, timeIs: 'open' | 'close' | undefined):
     timeName: split ? `${names[split.date]} ${names[split.time]}` : names[timeIndex],
     isCloseTime: prefersClose,
     open: table.columns[prices.open],
-    high: table.columns[prices.high],
-    low: table.columns[prices.low],
+    high,
+    low,
     close: table.columns[prices.close],
-    volume: volume === undefined ? null : table.columns[volume],
+    priceDivisor: layout?.priceDivisor ?? 1,
+    volume: volume.index === null ? null : table.columns[volume.index],
     extra: rest
       .filter((column) => !isWorthless(column))
       .map(({ name, index }) => ({ name, cells: table.columns[index] })),
     ignored: rest.filter(isWorthless).map(({ name }) => name),
+    notes: [...(layout?.notes ?? []), ...volume.notes],
   };
 }
 
-/** "Open Time", "open_time", "<OPEN>", "1. open" and "__index_level_0__" without what is only punctuation and numbering. */
-const normalise = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '').replace(/^\d+|\d+$/g, ''); // prettier-ignore
+/** "Open Time", "open_time", "<OPEN>", "1. open" and "__index_level_0__" without punctuation and numbering. */
+const normalize = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]/gu, '')
+    .replace(/^\d+|\d+$/g, '');
 
 function indexesOf(names: readonly string[], name: string): number[] {
   return names.flatMap((candidate, index) => (candidate === name ? [index] : []));
 }
 
-/** Twelve columns without a header are Binance's klines; any other number begins time, open, high, low, close, volume. */
-function madeUpNames(count: number): string[] {
-  if (count === KLINE_NAMES.length) return KLINE_NAMES;
-  return Array.from({ length: count }, (_, index) => (index < 6 ? KLINE_NAMES[index] : `column${index + 1}`));
+function priceColumn(
+  role: 'open' | 'high' | 'low' | 'close',
+  names: readonly string[],
+  plain: readonly string[],
+): number {
+  const [alias] = NAMES[role].filter((candidate) => plain.includes(candidate));
+  const found = alias === undefined ? [] : indexesOf(plain, alias);
+  if (found.length === 0) refuseMissing(role, names);
+  if (found.length > 1) {
+    const columns = found.map((index) => `"${names[index]}"`).join(' and ');
+    refuse('COLUMN_DUPLICATE', `Columns ${columns} both read as ${role}. Keep one; a file holds one instrument.`);
+  }
+  return found[0];
+}
+
+function volumeCandidates(table: Table, names: readonly string[], plain: readonly string[]): VolumeCandidate[] {
+  const of = (kind: VolumeCandidate['kind'], indexes: readonly number[]): VolumeCandidate[] =>
+    indexes.map((index) => ({ index, name: names[index], kind, cells: table.columns[index] }));
+  const all = (aliases: readonly string[]): number[] => aliases.flatMap((alias) => indexesOf(plain, alias));
+  const named = names.flatMap((name, index) => (NAMED_VOLUME.test(name.trim()) ? [index] : []));
+  return [...of('exact', all(NAMES.volume)), ...of('named', named), ...of('ticks', all(NAMES.ticks))];
 }
 
 /** A date in one column and the time of day in another, as MetaTrader and Stooq write them. */
@@ -120,11 +148,30 @@ function findSplitTime(table: Table, plain: readonly string[]): { date: number; 
   return { date, time };
 }
 
+/** Polygon's day files hold every ticker. */
+function refuseSeveralSymbols(table: Table, names: readonly string[], columns: readonly number[]): void {
+  for (const index of columns) {
+    const symbols = new Set(table.columns[index].texts ?? []);
+    symbols.delete(undefined);
+    if (symbols.size < 2) continue;
+    const shown = [...symbols].slice(0, 3).join(', ');
+    refuse(
+      'SEVERAL_INSTRUMENTS',
+      `Column "${names[index]}" names ${symbols.size} instruments ` +
+        `(${shown}${symbols.size > 3 ? ', …' : ''}). Keep the rows of one; a file holds one series.`,
+    );
+  }
+}
+
 function refuseMissing(role: string, names: readonly string[]): never {
-  const shown = names.slice(0, 20).map((name) => `"${name}"`).join(', '); // prettier-ignore
+  const shown = names
+    .slice(0, 20)
+    .map((name) => `"${name}"`)
+    .join(', ');
   const rest = names.length > 20 ? `, … (${names.length} in all)` : '';
   refuse(
     'COLUMN_MISSING',
-    `No column reads as ${role}. Columns: ${shown}${rest}. Name them time, open, high, low, close, volume in a first line.`,
+    `No column reads as ${role}. The columns are ${shown}${rest}. Name them time, open, high, low, close, ` +
+      `volume in a first line.`,
   );
 }

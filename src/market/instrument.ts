@@ -1,9 +1,10 @@
-// Instruments: the metadata of a symbol, from what is given and the defaults (design §2).
+// Instruments: the metadata of a symbol, from stated fields, from the bars, and from defaults.
 import { z } from 'zod';
-import type { Instrument } from '../engine/columns/bars.ts';
-import { refuse } from './refusal.ts';
+import type { Instrument } from '../engine/bars/bars.ts';
+import type { Calendar } from './calendar.ts';
+import { refuse } from './importError.ts';
 
-/** What `--instrument` and data/series.json may say; everything else has a default. */
+/** What `--instrument` and data/series.json may state; everything else is inferred or has a default. */
 export const InstrumentFields = z.strictObject({
   base: z.string().min(1).max(100).nullable().optional(),
   quote: z.string().min(1).max(100).nullable().optional(),
@@ -11,24 +12,29 @@ export const InstrumentFields = z.strictObject({
   qtyStep: z.number().min(0).optional(),
   minNotional: z.number().min(0).optional(),
   tradesAllDay: z.boolean().optional(),
+  /** The same as `tradesAllDay`, as results state it. */
+  periodsPerYear: z.literal([252, 365]).optional(),
 });
 export type InstrumentFields = z.infer<typeof InstrumentFields>;
 
 export const SYNTHETIC_PREFIX = 'SYN-';
-/** Letters, digits and what exchanges put between them; no path, no blank. */
+/** Letters, digits and the punctuation that exchanges use; no path separators or spaces. */
 const SYMBOL = /^[A-Za-z0-9^$][A-Za-z0-9._:^=-]{0,99}$/;
-/** Quote currencies that a symbol may end in, longest first, so that BTCUSDT is BTC in USDT and not BTCU in SDT. */
+/** Quote currencies that a symbol may end in, longest first, so that BTCUSDT is BTC in USDT. */
 const QUOTES = ['USDT', 'USDC', 'BUSD', 'FDUSD', 'TUSD', 'USD', 'EUR', 'GBP', 'JPY', 'TRY', 'BTC', 'ETH', 'BNB'];
 
-/** Step of quantities where nothing else is known: the eighth decimal, as exchanges have it. */
+/** The default quantity step: the eighth decimal, as on crypto exchanges. */
 const DEFAULT_QTY_STEP = 1e-8;
 
 /**
- * `tradesAllDay` defaults to true (crypto); series that close at night say false themselves. Symbols that begin SYN- are marked synthetic.
- * @throws MarketDataError SYMBOL_INVALID
+ * Stated fields override what the bars show (`calendar`), which overrides the defaults. Symbols that begin with SYN-
+ * are marked synthetic.
+ * @throws MarketDataError SYMBOL_INVALID, INSTRUMENT_INVALID
  */
-export function makeInstrument(symbol: string, given: InstrumentFields = {}): Instrument {
+export function makeInstrument(symbol: string, given: InstrumentFields = {}, calendar?: Calendar): Instrument {
   checkSymbol(symbol);
+  const stated = statedCalendar(given);
+  const { tradesAllDay, basis } = stated ?? calendar ?? { tradesAllDay: true, basis: undefined };
   const guess = guessPair(symbol);
   return {
     symbol,
@@ -37,9 +43,38 @@ export function makeInstrument(symbol: string, given: InstrumentFields = {}): In
     tickSize: given.tickSize ?? null,
     qtyStep: given.qtyStep ?? DEFAULT_QTY_STEP,
     minNotional: given.minNotional ?? 0,
-    tradesAllDay: given.tradesAllDay ?? true,
+    tradesAllDay,
+    ...(basis && { calendarBasis: basis }),
     synthetic: symbol.startsWith(SYNTHETIC_PREFIX),
   };
+}
+
+/**
+ * The metadata of a symbol that was imported before: stated fields persist until they are stated differently, inferred
+ * ones are inferred again.
+ * @throws MarketDataError INSTRUMENT_INVALID
+ */
+export function updateInstrument(known: Instrument, given: InstrumentFields, calendar: Calendar): Instrument {
+  const { symbol, base, quote, tickSize, qtyStep, minNotional, tradesAllDay } = known;
+  // Old snapshots do not record the basis: true was the default, and false was always stated.
+  const calendarBasis = known.calendarBasis ?? (tradesAllDay ? 'assumed' : 'given');
+  const kept = { base, quote, tickSize, qtyStep, minNotional };
+  const keptCalendar = calendarBasis === 'given' && statedCalendar(given) === null ? { tradesAllDay } : {};
+  // A short file must not undo what a longer one showed.
+  const shown = calendar.basis === 'assumed' ? { tradesAllDay, basis: calendarBasis } : calendar;
+  return makeInstrument(symbol, { ...kept, ...keptCalendar, ...given }, shown);
+}
+
+/** @throws MarketDataError INSTRUMENT_INVALID */
+function statedCalendar({ tradesAllDay, periodsPerYear }: InstrumentFields): Calendar | null {
+  if (tradesAllDay === undefined && periodsPerYear === undefined) return null;
+  if (tradesAllDay !== undefined && periodsPerYear !== undefined && tradesAllDay !== (periodsPerYear === 365))
+    refuse(
+      'INSTRUMENT_INVALID',
+      `tradesAllDay ${tradesAllDay} and periodsPerYear ${periodsPerYear} contradict each other: a market ` +
+        `that trades all day has 365 periods per year, any other 252. Give one of them.`,
+    );
+  return { tradesAllDay: tradesAllDay ?? periodsPerYear === 365, basis: 'given' };
 }
 
 /**
@@ -51,22 +86,32 @@ export function parseInstrumentFields(text: string): InstrumentFields {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    refuse('INSTRUMENT_INVALID', `The instrument is no JSON: ${(error as Error).message}. Write {"qtyStep": 1}.`);
+    refuse(
+      'INSTRUMENT_INVALID',
+      `The instrument is not valid JSON: ${(error as Error).message}. Write it like {"qtyStep": 1}.`,
+    );
   }
   const parsed = InstrumentFields.safeParse(value);
   if (parsed.success) return parsed.data;
   const faults = parsed.error.issues
     .map((issue) => `${issue.path.join('.') || 'instrument'}: ${issue.message}`)
     .join('; ');
-  refuse('INSTRUMENT_INVALID', `${faults}. Members: ${Object.keys(InstrumentFields.shape).join(', ')}.`);
+  refuse(
+    'INSTRUMENT_INVALID',
+    `The instrument is not valid. ${faults}. It may have the members ` +
+      `${Object.keys(InstrumentFields.shape).join(', ')}.`,
+  );
 }
 
 export function checkSymbol(symbol: string): void {
   if (SYMBOL.test(symbol)) return;
-  refuse('SYMBOL_INVALID', `"${symbol}" is no symbol: use up to 100 letters, digits and . _ : ^ = -, such as BTCUSDT.`);
+  refuse(
+    'SYMBOL_INVALID',
+    `"${symbol}" is not a symbol. Use up to 100 letters, digits and . _ : ^ = -, such as BTCUSDT.`,
+  );
 }
 
-/** BTCUSDT, BTC-USD, SYN-BTC: what is bought and what it is paid in, null where the symbol does not tell. */
+/** Base and quote of symbols such as BTCUSDT, BTC-USD and SYN-BTC; null if the symbol does not show it. */
 function guessPair(symbol: string): { base: string | null; quote: string | null } {
   if (symbol.startsWith(SYNTHETIC_PREFIX)) return { base: symbol.slice(SYNTHETIC_PREFIX.length), quote: 'USDT' };
   const quote = QUOTES.find((candidate) => symbol.endsWith(candidate) && symbol.length > candidate.length);

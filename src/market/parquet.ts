@@ -4,9 +4,11 @@ import type { SchemaElement } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
-import { refuse } from './refusal.ts';
+import { refuse } from './importError.ts';
 
-/** Instants as plain ms, not Date: a Date drops what is below a millisecond before it can be rounded. */
+/**
+ * Instants as plain ms instead of Date, because a Date truncates fractions of a millisecond before they can be rounded.
+ */
 const PARSERS = {
   timestampFromMilliseconds: (value: bigint) => Number(value),
   timestampFromMicroseconds: (value: bigint) => Number(value) / 1e3,
@@ -22,9 +24,16 @@ export async function readParquet(bytes: Uint8Array): Promise<Table> {
   const [, ...elements] = metadata.schema;
   const leaves = elements.filter((element) => element.num_children === undefined);
   if (leaves.length !== elements.length)
-    refuse('FORMAT_UNKNOWN', 'The Parquet file has nested columns; bars are a flat table.');
+    refuse(
+      'FORMAT_UNKNOWN',
+      'The Parquet file has nested columns. Write it as a flat table with one column per field.',
+    );
   if (leaves.length > MAX_COLUMNS || leaves.length * rowCount > MAX_CELLS) {
-    refuse('FILE_TOO_LARGE', `${leaves.length} columns of ${rowCount} rows are more than ${MAX_CELLS} cells.`);
+    refuse(
+      'FILE_TOO_LARGE',
+      `The file has ${leaves.length} columns of ${rowCount} rows, more than ${MAX_CELLS} cells in all. ` +
+        `Import fewer columns or a shorter range.`,
+    );
   }
   const chunks = new Map<string, { rowStart: number; data: ArrayLike<unknown> }[]>();
   await parquetRead({
@@ -44,7 +53,7 @@ export async function readParquet(bytes: Uint8Array): Promise<Table> {
     for (const { data } of parts) for (let row = 0; row < data.length; row++) cells.push(data[row]);
     return cells.finish(isInstant(leaf) ? 'ms' : undefined);
   });
-  return { format: 'parquet', names: leaves.map((leaf) => leaf.name), rowCount, columns, firstLine: null };
+  return { format: 'parquet', names: leaves.map((leaf) => leaf.name), rowCount, columns, firstLine: null, notes: [] };
 }
 
 function isInstant({ type, converted_type: converted, logical_type: logical }: SchemaElement): boolean {

@@ -1,18 +1,18 @@
-// Shipped data: the real series in data/, for the first run and for commands without a database.
+// Shipped data: the real series in data/, for the first run and for commands that use no database.
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { ROOT } from '../config.ts';
-import { STORED_TIMEFRAMES } from '../engine/columns/bars.ts';
-import type { Instrument } from '../engine/columns/bars.ts';
-import type { Snapshot } from '../engine/columns/arrow.ts';
+import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
+import type { Instrument } from '../engine/bars/bars.ts';
+import type { Snapshot } from '../engine/bars/arrow.ts';
 import { readBars } from './barsTable.ts';
-import type { BarsTable } from './barsTable.ts';
+import type { BarsTable } from './importReport.ts';
 import { nameParts } from './barsFile.ts';
 import { catalogueOver, entryOf } from './catalogue.ts';
 import type { Catalogue, CatalogueEntry, StoredCatalogue } from './catalogue.ts';
 import { InstrumentFields, makeInstrument } from './instrument.ts';
-import { refuse } from './refusal.ts';
+import { refuse } from './importError.ts';
 import { makeSnapshot } from './snapshotFiles.ts';
 import { readSourceFile } from './sourceFile.ts';
 
@@ -37,24 +37,28 @@ export async function readShippedSeries(folder: string = SHIPPED_FOLDER): Promis
   return ShippedSeries.parse(JSON.parse(await readFile(join(folder, 'series.json'), 'utf8')));
 }
 
-/** Imports every shipped series that the catalogue does not hold; what an operator imported under the same name stays. */
+/**
+ * Imports every shipped series that the catalogue does not have. A series that an operator imported under the same name
+ * stays, and one that was removed does not return.
+ */
 export async function importShipped(
   catalogue: StoredCatalogue,
   folder: string = SHIPPED_FOLDER,
 ): Promise<readonly CatalogueEntry[]> {
-  const held = new Set((await catalogue.list()).map((entry) => `${entry.symbol} ${entry.timeframe}`));
+  const known = [...(await catalogue.list()), ...(await catalogue.removed())];
+  const held = new Set(known.map((entry) => `${entry.symbol} ${entry.timeframe}`));
   const added: CatalogueEntry[] = [];
   for (const source of await sourcesOf(folder)) {
     if (held.has(`${source.symbol} ${source.timeframe}`)) continue;
     const bars = await readBarsOf(source);
-    added.push(await catalogue.add(source.symbol, bars, source.instrument));
+    added.push(await catalogue.add(source.symbol, bars, instrumentOf(source, bars)));
   }
   return added;
 }
 
 /**
- * A catalogue over a folder of files and no database: the shipped one, or a user's with files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow,
- * .feather, .json). A file is read when it is first asked for.
+ * A catalogue over a folder of files and no database: the shipped one, or a user's with files named
+ * SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow, .feather, .json). A file is read when it is first asked for.
  * @throws MarketDataError FILE_UNREADABLE when there is no such folder
  */
 export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<Catalogue> {
@@ -74,7 +78,7 @@ export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<
       return found?.snapshot ?? refuse('FILE_UNREADABLE', `No file in ${folder} gives the snapshot ${sha256}.`);
     });
   };
-  // A run names one symbol: reading the files of the others would be most of its time.
+  // A run names one symbol; reading the files of the others would take most of its time.
   const narrowed = (symbol: string): Catalogue => {
     const ofSymbol = sources.filter((source) => source.symbol === symbol);
     return catalogueOver(
@@ -97,11 +101,17 @@ interface Source {
   readonly path: string;
   readonly symbol: string;
   readonly timeframe: (typeof STORED_TIMEFRAMES)[number];
-  readonly instrument: Instrument;
+  /** As stated in series.json; a folder without one states nothing. */
+  readonly fields: InstrumentFields;
 }
 
+const instrumentOf = ({ symbol, fields }: Source, { report }: BarsTable): Instrument =>
+  makeInstrument(symbol, fields, report.calendar);
+
 async function sourcesOf(folder: string): Promise<Source[]> {
-  const names = await readdir(folder).catch(() => refuse('FILE_UNREADABLE', `No folder at ${folder}.`));
+  const names = await readdir(folder).catch(() =>
+    refuse('FILE_UNREADABLE', `There is no folder at ${folder}. Check the path.`),
+  );
   const sources = names.includes('series.json') ? await listedSources(folder) : namedSources(folder, names);
   return sources.sort(
     (a, b) =>
@@ -115,29 +125,32 @@ async function listedSources(folder: string): Promise<Source[]> {
     path: join(folder, file),
     symbol,
     timeframe,
-    instrument: makeInstrument(symbol, instrument),
+    fields: instrument,
   }));
 }
 
-/** The same series in two formats: the first by name is taken. */
+/** If a series exists in two formats, the first by name is used. */
 function namedSources(folder: string, names: readonly string[]): Source[] {
   const sources = new Map<string, Source>();
   for (const name of names.toSorted()) {
     const { symbol, timeframe } = nameParts(name);
     if (!timeframe || !/\.(csv|csv\.gz|json|json\.gz|parquet|arrow|feather)$/i.test(name)) continue;
     const key = `${symbol} ${timeframe}`;
-    if (!sources.has(key))
-      sources.set(key, { path: join(folder, name), symbol, timeframe, instrument: makeInstrument(symbol) });
+    if (!sources.has(key)) sources.set(key, { path: join(folder, name), symbol, timeframe, fields: {} });
   }
   return [...sources.values()];
 }
 
-const readBarsOf = async ({ path, timeframe }: Source): Promise<BarsTable> =>
-  readBars(await readSourceFile(path), { timeframe });
+const readBarsOf = async ({ path, timeframe }: Source): Promise<BarsTable> => ({
+  ...readBars(await readSourceFile(path), { timeframe }),
+  sourceFile: basename(path),
+});
 
 async function loadSource(source: Source): Promise<{ entry: CatalogueEntry; snapshot: Snapshot }> {
-  const { symbol, instrument } = source;
-  const { columns, report } = await readBarsOf(source);
+  const { symbol } = source;
+  const bars = await readBarsOf(source);
+  const { columns, report } = bars;
+  const instrument = instrumentOf(source, bars);
   const snapshot = makeSnapshot(columns, { symbol, timeframe: report.timeframe, instrument });
   return { entry: entryOf(symbol, report, snapshot.meta.sha256, instrument), snapshot };
 }

@@ -1,18 +1,20 @@
-// Snapshot files: one Arrow file a snapshot in DATA_DIR, named by its sha256, and the opened ones kept in shared memory.
+// Snapshot files: one Arrow file per snapshot in DATA_DIR, named by its sha256, and the opened ones in shared memory.
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { encodeSnapshot, readSnapshotAbout } from '../engine/columns/arrow.ts';
-import type { Snapshot, SnapshotAbout, SnapshotColumns } from '../engine/columns/arrow.ts';
-import { refuse } from './refusal.ts';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { RecordBatchReader } from 'apache-arrow';
+import { encodeSnapshot, parseSnapshotAbout, readSnapshotAbout } from '../engine/bars/arrow.ts';
+import type { Snapshot, SnapshotAbout, SnapshotColumns, SnapshotMeta } from '../engine/bars/arrow.ts';
+import { makeFolder } from '../folders.ts';
+import { refuse } from './importError.ts';
 
-/** A year of minutes is 29 MB: this holds some forty such series. */
+/** A year of minutes is 29 MB, so this holds about forty such series. */
 const DEFAULT_MAX_BYTES = 2 ** 30;
 /** A writer that has not renamed its file after this long is dead. */
 const ABANDONED_MS = 3_600_000;
 const PARTIAL = '.partial-';
 
-/** A snapshot in memory only: for files read on the command line. */
+/** A snapshot in memory only, for files read on the command line. */
 export function makeSnapshot(columns: SnapshotColumns, about: SnapshotAbout): Snapshot {
   const bytes = encodeSnapshot(columns, about);
   const buffer = new SharedArrayBuffer(bytes.length);
@@ -20,11 +22,13 @@ export function makeSnapshot(columns: SnapshotColumns, about: SnapshotAbout): Sn
   return { meta: { ...about, sha256: hash(bytes) }, buffer };
 }
 
+const DATA_DIR_ADVICE = 'Set DATA_DIR to a folder that this user can write.';
+
 /** The snapshots of one folder. Files are only ever added, so any number of processes may share it. */
 export class SnapshotFiles {
   readonly #folder: string;
   readonly #maxBytes: number;
-  /** In order of use, the least recent first; promises, so that two who ask for one file read it once. */
+  /** In order of use, least recent first. Promises, so that concurrent requests for one file read it once. */
   readonly #opened = new Map<string, Promise<Snapshot>>();
   readonly #sizes = new Map<string, number>();
 
@@ -33,19 +37,20 @@ export class SnapshotFiles {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes of shared memory that the kept snapshots take. */
+  /** Bytes of shared memory that the cached snapshots take. */
   get openBytes(): number {
     return [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
   }
 
-  /** Writes a snapshot unless it is there; a reader sees the whole file or none, whenever the writer dies. */
+  /** Writes a snapshot unless it exists. A reader sees the whole file or none, whenever the writer dies. */
   async write(columns: SnapshotColumns, about: SnapshotAbout): Promise<{ sha256: string; byteLength: number }> {
     const bytes = encodeSnapshot(columns, about);
     const sha256 = hash(bytes);
     const target = this.#path(sha256);
     const existing = await stat(target).catch(() => null);
     if (existing?.size === bytes.length) return { sha256, byteLength: bytes.length };
-    await mkdir(this.#folder, { recursive: true });
+    await makeFolder(dirname(this.#folder), DATA_DIR_ADVICE, 0o700);
+    await makeFolder(this.#folder, DATA_DIR_ADVICE);
     await this.#removeAbandoned();
     const partial = join(this.#folder, `${PARTIAL}${randomUUID()}`);
     const file = await open(partial, 'wx');
@@ -61,7 +66,8 @@ export class SnapshotFiles {
   }
 
   /**
-   * A snapshot in shared memory. It stays open while others do not push it out (the least recently used goes first); those who hold it keep it.
+   * A snapshot in shared memory. It stays cached until others evict it (least recently used first); holders of a
+   * reference keep it.
    * @throws MarketDataError FILE_UNREADABLE when the file is absent or is not what its name says
    */
   open(sha256: string): Promise<Snapshot> {
@@ -106,8 +112,34 @@ export class SnapshotFiles {
   }
 }
 
+/** The metadata of every snapshot in a folder, read from the footers alone. Other files are skipped. */
+export async function listSnapshotFiles(folder: string): Promise<SnapshotMeta[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /^[0-9a-f]{64}\.arrow$/.test(name));
+  const found = await Promise.all(
+    names.map(async (name): Promise<SnapshotMeta[]> => {
+      try {
+        return [{ ...(await readFooter(join(folder, name))), sha256: name.slice(0, 64) }];
+      } catch {
+        return [];
+      }
+    }),
+  );
+  return found.flat();
+}
+
+async function readFooter(path: string): Promise<SnapshotAbout> {
+  await using file = await open(path, 'r');
+  const reader = await RecordBatchReader.from(file);
+  return parseSnapshotAbout((await reader.open()).schema.metadata);
+}
+
 async function readSnapshot(path: string, sha256: string): Promise<Snapshot> {
-  const file = await open(path, 'r').catch(() => refuse('FILE_UNREADABLE', `The snapshot ${sha256} is not in DATA_DIR (${path}). Restore it or import the data again.`)); // prettier-ignore
+  const file = await open(path, 'r').catch(() =>
+    refuse(
+      'FILE_UNREADABLE',
+      `The snapshot ${sha256} is not in DATA_DIR (${path}). Restore the file or import the data again.`,
+    ),
+  );
   try {
     const { size } = await file.stat();
     const buffer = new SharedArrayBuffer(size);
@@ -117,7 +149,11 @@ async function readSnapshot(path: string, sha256: string): Promise<Snapshot> {
       if (bytesRead === 0) break;
       offset += bytesRead;
     }
-    if (hash(bytes) !== sha256) refuse('FILE_UNREADABLE', `${path} is damaged: its content does not hash to its name. Restore it or import the data again.`); // prettier-ignore
+    if (hash(bytes) !== sha256)
+      refuse(
+        'FILE_UNREADABLE',
+        `The snapshot ${path} is damaged: its content does not hash to its name. Restore it or import the data again.`,
+      );
     return { meta: { ...readSnapshotAbout(bytes), sha256 }, buffer };
   } finally {
     await file.close();

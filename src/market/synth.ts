@@ -1,15 +1,15 @@
-// Synthetic bars: seeded one-minute bars that behave like a crypto market, named as synthetic wherever they show.
-import type { StoredTimeframe } from '../engine/columns/bars.ts';
-import type { Snapshot, SnapshotColumns } from '../engine/columns/arrow.ts';
-import { MINUTE_MS } from '../engine/columns/bars.ts';
-import type { BarsTable } from './barsTable.ts';
-import { countGaps } from './gaps.ts';
+// Synthetic bars: seeded one-minute bars that behave like a crypto market, always labeled as synthetic.
+import type { StoredTimeframe } from '../engine/bars/bars.ts';
+import type { Snapshot, SnapshotColumns } from '../engine/bars/arrow.ts';
+import { MINUTE_MS } from '../engine/bars/bars.ts';
+import { summarizeSeries } from './importReport.ts';
+import type { BarsTable } from './importReport.ts';
 import { SYNTHETIC_PREFIX, checkSymbol, makeInstrument } from './instrument.ts';
-import { refuse } from './refusal.ts';
+import { refuse } from './importError.ts';
 import { makeSnapshot } from './snapshotFiles.ts';
 
 export interface SynthOptions {
-  /** Begins SYN-. */
+  /** Must begin with SYN-. */
   readonly symbol: string;
   /** 1 to MAX_DAYS, weekends included. */
   readonly days: number;
@@ -17,7 +17,7 @@ export interface SynthOptions {
   readonly seed: number;
   /** Open of the first bar, ms UTC, a whole minute; default 2024-01-01. */
   readonly start?: number;
-  /** First open; default by the symbol, else 100. */
+  /** First open; the default depends on the symbol, else 100. */
   readonly price?: number;
 }
 
@@ -27,7 +27,7 @@ const DEFAULT_START = Date.UTC(2024, 0, 1);
 const MINUTES_A_DAY = 1440;
 const DEFAULT_PRICES: Readonly<Record<string, number>> = { 'SYN-BTC': 42_000, 'SYN-ETH': 2300, 'SYN-SOL': 100 };
 
-/** A day's standard deviation of log returns in the long run; Bitcoin's was 2.3 % to 4 % in 2020 to 2024. */
+/** Long-run standard deviation of daily log returns; Bitcoin's was 2.3 % to 4 % from 2020 to 2024. */
 const DAILY_DEVIATION = 0.03;
 const MINUTE_VARIANCE = DAILY_DEVIATION ** 2 / MINUTES_A_DAY;
 /** GARCH(1,1): shocks raise the variance, which falls back with a half-life of about 70 minutes. */
@@ -54,10 +54,11 @@ export function synthesise({ symbol, days, seed, start = DEFAULT_START, price }:
   if (!symbol.startsWith(SYNTHETIC_PREFIX))
     refuse(
       'SYMBOL_INVALID',
-      `"${symbol}" does not begin ${SYNTHETIC_PREFIX}: synthetic bars must be seen to be synthetic.`,
+      `"${symbol}" does not begin with ${SYNTHETIC_PREFIX}. Synthetic bars must be recognizable, so name ` +
+        `them like ${SYNTHETIC_PREFIX}BTC.`,
     );
   if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS)
-    refuse('FILE_TOO_LARGE', `${days} days: give 1 to ${MAX_DAYS}.`);
+    refuse('FILE_TOO_LARGE', `${days} is not a number of days from 1 to ${MAX_DAYS}.`);
   const random = new Random(seed, symbol);
   const minutes = days * MINUTES_A_DAY;
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(minutes));
@@ -97,17 +98,12 @@ export function synthesise({ symbol, days, seed, start = DEFAULT_START, price }:
   };
 }
 
-/** The same as an import would give it, for `Catalogue.add`. */
+/** The bars as an import would give them, for `Catalogue.add`. */
 export function synthesiseBars(options: SynthOptions): BarsTable {
   const columns = synthesise(options);
-  const { time } = columns;
   const report: BarsTable['report'] = {
-    timeframe: '1m',
+    ...summarizeSeries(columns, '1m'),
     isTimeframeInferred: false,
-    bars: time.length,
-    start: time[0],
-    end: time[time.length - 1] + MINUTE_MS,
-    ...countGaps(time, MINUTE_MS),
     format: 'arrow',
     time: { column: 'time', unit: 'ms', zone: 'UTC', is: 'open' },
     series: [],
@@ -127,7 +123,7 @@ export function synthesiseSnapshot(options: SynthOptions): Snapshot {
   });
 }
 
-/** The price process, a minute at a time. */
+/** The price process, one minute at a time. */
 class Walk {
   open: number;
   high: number;
@@ -146,7 +142,7 @@ class Walk {
     this.#random = random;
     this.#scale = 10 ** Math.max(0, 6 - Math.ceil(Math.log10(price)));
     this.open = this.high = this.low = this.close = this.#round(price);
-    // A minute turns over about two million in the quote currency.
+    // One minute has a turnover of about two million in the quote currency.
     this.#baseVolume = 2e6 / price;
   }
 
@@ -161,7 +157,7 @@ class Walk {
     const jump = random.unit() < JUMP.chance ? JUMP.deviation * random.normal() : 0;
     const moved = this.#walkPath(deviation, jump);
     const standard = moved / (Math.exp(this.#regime) * season);
-    // Two sigmas are enough for one minute's memory: a jump passes, it does not change the market.
+    // One minute is remembered as at most four standard deviations, so that a jump does not change the regime.
     const remembered = Math.min(standard ** 2, 16 * MINUTE_VARIANCE);
     this.#variance =
       MINUTE_VARIANCE * (1 - GARCH.shock - GARCH.memory) + GARCH.shock * remembered + GARCH.memory * this.#variance;

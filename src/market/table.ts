@@ -1,29 +1,33 @@
-// Tables: what every file format is read into before anything is known of its columns.
+// Tables: what every file format is read into, before the meaning of its columns is known.
 
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
 
-/** The cells of one column: a number where the cell is one, NaN elsewhere; `texts` holds what was written there instead. */
+/**
+ * The cells of one column: a number where the cell is one, NaN elsewhere; `texts` holds what was written there instead.
+ */
 export interface Cells {
   readonly numbers: Float64Array;
   /** Sparse; null when every cell is a number or missing. */
   readonly texts: readonly (string | undefined)[] | null;
-  /** Set where the format itself knows the column as instants. */
+  /** Set if the format itself marks the column as instants. */
   readonly unit?: TimeUnit;
 }
 
 export interface Table {
   readonly format: 'csv' | 'json' | 'parquet' | 'arrow';
-  /** One a column, as written in the file; null: the file names none. */
+  /** One per column, as written in the file; null: the file has no header. */
   readonly names: readonly string[] | null;
   readonly rowCount: number;
   readonly columns: readonly Cells[];
   /** 1-based line of the first row in a text file, else null. */
   readonly firstLine: number | null;
+  /** What the reader did that the owner of the file should know about. */
+  readonly notes: readonly string[];
 }
 
-/** Wide files are read (a model's features), absurd ones refused before they take the memory. */
+/** Wide files are read (the features of a model); absurdly wide ones are refused before they exhaust memory. */
 export const MAX_COLUMNS = 10_000;
-/** 200 million float64 cells are 1.6 GB. */
+/** 200 million float64 cells take 1.6 GB. */
 export const MAX_CELLS = 200_000_000;
 
 const MISSING_WORDS = new Set(['', 'nan', 'na', 'n/a', 'null', 'none', '-', 'nat']);
@@ -56,7 +60,7 @@ export class CellsBuilder {
     this.#numbers[row] = NaN;
     const text = cell === null || cell === undefined ? '' : textOf(cell).trim();
     if (MISSING_WORDS.has(text.toLowerCase())) return;
-    // "Infinity" and "0x1F" are numbers to JavaScript, and to nobody who exports bars.
+    // "Infinity" and "0x1F" are numbers in JavaScript, but not in exported bars.
     const value = /^[-+.\d]/.test(text) && !/^[-+]?0[xob]/i.test(text) ? Number(text) : NaN;
     if (Number.isFinite(value)) this.#numbers[row] = value;
     else (this.#texts ??= [])[row] = text;

@@ -1,22 +1,22 @@
-// Times: finding out what a time column means (unit, zone, date forms) and reading it as ms UTC.
-import { TIMEFRAME_MS } from '../engine/columns/bars.ts';
+// Times: what a time column means (unit, zone, date forms), and its values as ms UTC.
+import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
 import type { Cells, TimeUnit } from './table.ts';
-import type { RefusalList } from './refusal.ts';
+import type { RefusalList } from './importError.ts';
 
 export interface TimeReading {
   /** ms UTC. */
   readonly times: Float64Array;
-  /** What was found, to be echoed: `s`, `ms`, `us`, `ns` or `ISO 8601`. */
+  /** The inferred unit, which the report echoes. */
   readonly unit: TimeUnit | 'ISO 8601';
   readonly zone: 'UTC' | 'given by each time' | 'none given, read as UTC';
   /**
-   * The calendar days, as UTC midnights, where every time is a midnight at a UTC offset of its own (yfinance's daily bars, whose offset changes with summer
-   * time); null elsewhere.
+   * The calendar days, as UTC midnights, if every time carries its own UTC offset (yfinance's and TradingView's daily
+   * bars, whose offset changes with daylight saving time); else null. Used for daily bars only.
    */
   readonly localDays: Float64Array | null;
 }
 
-/** Exact where the result is a whole number of ms. */
+/** Exact if the result is a whole number of ms. */
 const toMs = (value: number, unit: TimeUnit): number =>
   unit === 's' ? value * 1000 : unit === 'ms' ? value : unit === 'us' ? value / 1000 : value / 1_000_000;
 /** Magnitudes: each bound is the year 5138 in the finer unit's predecessor and the year 1973 in the unit itself. */
@@ -27,10 +27,21 @@ const UNIT_BELOW: readonly (readonly [number, TimeUnit])[] = [
   [Infinity, 'ns'],
 ];
 const DAY_MS = 86_400_000;
-/** 19000101 to 21001231, written as one number. */
+/**
+ * Currencies open at 17:00 in New York (21:00 or 22:00 UTC), futures an hour later. No stock exchange opens that late.
+ */
+const EVENING_MS = 17 * 3_600_000;
+/** 19000101 to 21001231, each written as one number. */
 const COMPACT_DATE = { from: 19_000_101, to: 21_001_231 };
 const DATE_TIME =
   /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[T ]\s*(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d\d(?::?\d\d)?)?$/i;
+/**
+ * 31.01.2024 15:00:00.000, as Dukascopy and MetaTrader's reports write it. With dots the day comes first; with slashes
+ * the order is unknown.
+ */
+const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})\b/;
+/** 2019-10-17 09-AM, as CryptoDataDownload's older files have it. */
+const HALF_DAY = /^(\d{4}-\d\d-\d\d) (\d\d)-([AP])M$/;
 
 /** Reads a whole time column; unreadable cells are added to `refusals`. */
 export function readTimes(cells: Cells, refusals: RefusalList): TimeReading {
@@ -47,7 +58,10 @@ export function readTimes(cells: Cells, refusals: RefusalList): TimeReading {
   return { times, unit, zone: 'UTC', localDays: null };
 }
 
-/** The shorter one on a tie, whichever way the times run (descending ones are refused later, by row); null: all times are one. */
+/**
+ * The commonest step, in either direction (descending times are refused later, by row); the shorter one on a tie. null
+ * if all times are equal.
+ */
 export function commonestStep(times: Float64Array): number | null {
   const counts = new Map<number, number>();
   for (let row = 1; row < times.length; row++) {
@@ -75,6 +89,20 @@ export function joinDateAndTime(dates: Cells, times: Cells): Cells {
   return { numbers: new Float64Array(length).fill(NaN), texts };
 }
 
+/**
+ * The day, as its midnight, of a session that opens at this clock time: the next one for currencies and futures, which
+ * open the evening before. (Dated by the day of its open, a daily bar would be known a day too early.)
+ */
+export function sessionDay(ms: number): number {
+  const day = Math.floor(ms / DAY_MS) * DAY_MS;
+  return ms - day >= EVENING_MS ? day + DAY_MS : day;
+}
+
+/** Whether a column begins with something that can be read as an instant. */
+export function readsAsTime(cells: Cells): boolean {
+  return !Number.isNaN(cells.numbers[0]) || parseDateTime(cells.texts?.[0] ?? '') !== null;
+}
+
 /** Whether a column reads as times of day: 21:30, 213000, 2130. */
 export function isTimeOfDay(cells: Cells): boolean {
   const text = cells.texts?.[0];
@@ -87,7 +115,6 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   const times = new Float64Array(numbers.length);
   const days = new Float64Array(numbers.length);
   let zoned = 0;
-  let isMidnights = true;
   let hasOffset = false;
   for (let row = 0; row < numbers.length; row++) {
     const text = textAt(cells, row);
@@ -97,19 +124,19 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
       continue;
     }
     times[row] = read.ms - (read.offsetMs ?? 0);
-    days[row] = read.ms;
+    days[row] = sessionDay(read.ms);
     if (read.offsetMs !== null) zoned++;
     if (read.offsetMs !== null && read.offsetMs !== 0) hasOffset = true;
-    isMidnights &&= read.ms % DAY_MS === 0;
   }
   const zone = zoned === 0 ? 'none given, read as UTC' : 'given by each time';
-  const isLocalDays = isMidnights && hasOffset && zoned === numbers.length;
-  return { times, unit: 'ISO 8601', zone, localDays: isLocalDays ? days : null };
+  const isLocal = hasOffset && zoned === numbers.length;
+  return { times, unit: 'ISO 8601', zone, localDays: isLocal ? days : null };
 }
 
 /**
- * The unit in which the commonest step is a stored timeframe: 60 is a minute in s, 60,000 in ms, and no step fits two units. Counters that begin at 0,
- * whose magnitude says nothing, are read rightly too. null: no unit fits, or only with times past the year 5138.
+ * The unit in which the commonest step is a stored timeframe: 60 is a minute in s, 60,000 in ms, and no step fits two
+ * units. This also works for counters that begin at 0, whose magnitude says nothing. null if no unit fits, or only with
+ * times after the year 5138.
  */
 function unitOfStep(numbers: Float64Array, largest: number): TimeUnit | null {
   const step = commonestStep(numbers);
@@ -122,13 +149,17 @@ function unitOfStep(numbers: Float64Array, largest: number): TimeUnit | null {
 }
 
 function refuseTime(text: string, row: number, refusals: RefusalList): void {
-  const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is no time`;
-  refusals.add('TIME_UNREADABLE', row, `${fault}; give ISO 8601 (2024-01-31T15:00Z) or a Unix time in s, ms, us or ns`);
+  const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is not a time`;
+  refusals.add(
+    'TIME_UNREADABLE',
+    row,
+    `${fault}; write ISO 8601 (2024-01-31T15:00Z) or a Unix time in s, ms, us or ns`,
+  );
 }
 
 /** @returns the clock reading as if it were UTC, and the offset written beside it (null: none). */
 function parseDateTime(text: string): { ms: number; offsetMs: number | null } | null {
-  const match = DATE_TIME.exec(text.trim());
+  const match = DATE_TIME.exec(yearFirst(text.trim()));
   if (!match) return null;
   const [, year, , month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
   const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number);
@@ -137,6 +168,13 @@ function parseDateTime(text: string): { ms: number; offsetMs: number | null } | 
   if (!isDate || h > 23 || mi > 59 || s > 59) return null;
   const ms = midnight + h * 3_600_000 + mi * 60_000 + s * 1000 + Math.round(Number(`0.${fraction || '0'}`) * 1000);
   return { ms, offsetMs: zone === undefined ? null : offsetOf(zone) };
+}
+
+/** The less common forms, rewritten as the common one. */
+function yearFirst(text: string): string {
+  const halfDay = HALF_DAY.exec(text);
+  if (halfDay) return `${halfDay[1]} ${(Number(halfDay[2]) % 12) + (halfDay[3] === 'P' ? 12 : 0)}:00`;
+  return text.replace(DAY_FIRST, '$3.$2.$1');
 }
 
 function offsetOf(zone: string): number {
@@ -151,17 +189,20 @@ const isCompactDate = (value: number): boolean =>
 const textAt = (cells: Cells, row: number): string =>
   cells.texts?.[row] ?? (Number.isNaN(cells.numbers[row]) ? '' : String(cells.numbers[row]));
 
-/** Two exports glued together: Binance's went from ms to us in 2025. No two neighbouring bars are otherwise 100 times as far from 1970. */
+/**
+ * Detects two joined exports: Binance's went from ms to us in 2025. Otherwise, of two neighboring bars, one is never
+ * 100 times as far from 1970.
+ */
 function findMixedUnits(numbers: Float64Array, refusals: RefusalList): void {
   for (let row = 1; row < numbers.length; row++) {
     const [before, now] = [numbers[row - 1], numbers[row]];
-    // NaN: an unreadable time, refused elsewhere.
+    // NaN is an unreadable time, which is refused elsewhere.
     if (!(Math.min(before, now) >= 1e9)) continue;
     if (now / before < 100 && before / now < 100) continue;
     refusals.add(
       'TIME_UNIT_MIXED',
       row,
-      `the unit of time changes from ${before} to ${now}; import the two parts as one file of one unit`,
+      `the unit of time changes from ${before} to ${now}; import the two parts as two files, the second with --append`,
     );
     return;
   }

@@ -1,8 +1,9 @@
-// Authentication by API key, row by row of spec §3.1, §5.1, §5.3 and §7.
+// Authentication by API key, row by row: transport, key states, scope and role, and the exact messages of 401.
+// Contract: API key states, API key transport, roles and scopes.
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { generateApiKey, parseApiKey } from '../../src/api/auth/keyFormat.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { generateApiKey, parseApiKey } from '../../src/api/http/auth/keyFormat.ts';
 import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
 import type { ApiKeyScope } from '../../src/db/apiKeys.ts';
 import { createAuthApp } from '../support/authApp.ts';
@@ -16,7 +17,11 @@ beforeAll(async () => {
 });
 afterAll(() => auth[Symbol.asyncDispose]());
 
-type Created = { id: string; apiKey: string; keyPrefix: string };
+interface Created {
+  id: string;
+  apiKey: string;
+  keyPrefix: string;
+}
 async function createKey(body: object = {}): Promise<Created> {
   const response = await tenant.create({ name: 'probe', ...body });
   expect(response.statusCode).toBe(201);
@@ -37,8 +42,8 @@ async function expectRefusal(
   expect(response.json()).toMatchObject({ status: 401, code, message, retryable: false });
 }
 
-describe('spec §2.2: the key format', () => {
-  test('is svc_live_<keyId>_<secret>, and what is generated is parsed back', () => {
+describe('the key format', () => {
+  it('is svc_live_<keyId>_<secret>, and generated keys parse back', () => {
     for (let round = 0; round < 200; round++) {
       const { apiKey, keyId, secret } = generateApiKey();
       expect(apiKey).toMatch(/^svc_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}$/);
@@ -46,7 +51,7 @@ describe('spec §2.2: the key format', () => {
     }
   });
 
-  test('a change of any one character is noticed without the database', () => {
+  it('reveals a change of any character without the database', () => {
     const { apiKey } = generateApiKey();
     for (let index = 9; index < apiKey.length; index++) {
       const other = apiKey[index] === 'a' ? 'b' : 'a';
@@ -55,8 +60,8 @@ describe('spec §2.2: the key format', () => {
   });
 });
 
-describe('spec §5.1: transport', () => {
-  test('x-api-key is accepted', async () => {
+describe('a request with a key', () => {
+  it('may send it as x-api-key', async () => {
     const { apiKey, id } = await createKey();
     const response = await probe(apiKey);
     expect(response.statusCode).toBe(200);
@@ -68,13 +73,13 @@ describe('spec §5.1: transport', () => {
     });
   });
 
-  test.each(['Bearer', 'bearer', 'BEARER'])('Authorization: %s <API_KEY> is accepted', async (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER'])('may send it as Authorization: %s <API_KEY>', async (scheme) => {
     const { apiKey } = await createKey();
     const response = await auth.request({ url: '/probe', headers: { authorization: `${scheme} ${apiKey}` } });
     expect(response.statusCode).toBe(200);
   });
 
-  test('x-api-key wins when both are sent', async () => {
+  it('uses x-api-key when both are sent', async () => {
     const { apiKey } = await createKey();
     const right = { 'x-api-key': apiKey, authorization: 'Bearer nonsense' };
     expect((await auth.request({ url: '/probe', headers: right })).statusCode).toBe(200);
@@ -82,21 +87,21 @@ describe('spec §5.1: transport', () => {
     await expectRefusal(wrong, 'API_KEY_INVALID', 'Invalid API key');
   });
 
-  test('an empty x-api-key counts as none, and Authorization is read', async () => {
+  it('treats an empty x-api-key as absent, and reads Authorization', async () => {
     const { apiKey } = await createKey();
     const headers = { 'x-api-key': '', authorization: `Bearer ${apiKey}` };
     expect((await auth.request({ url: '/probe', headers })).statusCode).toBe(200);
   });
 });
 
-describe('spec §7: 401', () => {
-  test.each([{}, { 'x-api-key': '' }, { authorization: '' }, { 'x-api-key': ' ', authorization: ' ' }])(
-    'missing key: %j',
+describe('a request without a valid key', () => {
+  it.each([{}, { 'x-api-key': '' }, { authorization: '' }, { 'x-api-key': ' ', authorization: ' ' }])(
+    'is refused when the key is missing: %j',
     (headers) => expectRefusal(headers as Record<string, string>, 'API_KEY_MISSING', MISSING),
   );
 
   const jwt = 'eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.';
-  test.each([
+  it.each([
     ['malformed bearer value: empty', { authorization: 'Bearer' }],
     ['malformed bearer value: blanks', { authorization: 'Bearer   ' }],
     ['malformed bearer value: another scheme', { authorization: 'Basic dXNlcjpwYXNz' }],
@@ -111,22 +116,22 @@ describe('spec §7: 401', () => {
     ['invalid key format: 8 KB of it', { 'x-api-key': 'x'.repeat(8_000) }],
   ])('%s → Invalid API key', (_name, headers) => expectRefusal(headers, 'API_KEY_INVALID', 'Invalid API key'));
 
-  test('unknown keyId → Invalid API key', () =>
+  it('is refused for an unknown keyId with Invalid API key', () =>
     expectRefusal({ 'x-api-key': generateApiKey().apiKey }, 'API_KEY_INVALID', 'Invalid API key'));
 
-  test('wrong secret → Invalid API key', async () => {
+  it('is refused for a wrong secret with Invalid API key', async () => {
     const { apiKey } = await createKey();
     await expectRefusal({ 'x-api-key': withOtherSecret(apiKey) }, 'API_KEY_INVALID', 'Invalid API key');
   });
 
-  test('revoked key → API key has been revoked, from the next request on', async () => {
+  it('is refused for a revoked key with API key has been revoked, from the next request on', async () => {
     const { apiKey, id } = await createKey();
     expect((await probe(apiKey)).statusCode).toBe(200);
     expect((await tenant.revoke(id)).statusCode).toBe(200);
     await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_REVOKED', 'API key has been revoked');
   });
 
-  test('a revoke on one host holds on another that remembers the secret', async () => {
+  it('is refused by another host that remembers the secret of a revoked key', async () => {
     const other = await auth.host();
     const { apiKey, id } = await createKey();
     expect((await other.inject({ url: '/probe', headers: { 'x-api-key': apiKey } })).statusCode).toBe(200);
@@ -134,14 +139,14 @@ describe('spec §7: 401', () => {
     await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_REVOKED', 'API key has been revoked', other);
   });
 
-  test('expired key → API key has expired', async () => {
+  it('is refused for an expired key with API key has expired', async () => {
     const { apiKey } = await createKey({ expiresAt: new Date(Date.now() + 700).toISOString() });
     expect((await probe(apiKey)).statusCode).toBe(200);
     await sleep(800);
     await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_EXPIRED', 'API key has expired');
   });
 
-  test('spec §3.1: revoked wins over expired', async () => {
+  it('is told that a key was revoked rather than expired if both apply', async () => {
     const { apiKey, id } = await createKey();
     await auth.database.sql`update api_keys set expires_at = now() - interval '1 hour' where id = ${id}`;
     await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_EXPIRED', 'API key has expired');
@@ -149,7 +154,7 @@ describe('spec §7: 401', () => {
     await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_REVOKED', 'API key has been revoked');
   });
 
-  test('creator no longer a member → API key creator is no longer a workspace member', async () => {
+  it('is refused when the creator of the key is no longer a workspace member', async () => {
     const admin = await tenant.member('leaving@example.com', 'admin');
     const { apiKey } = (await tenant.create({ name: 'of one who leaves' }, admin.token)).json<Created>();
     expect((await probe(apiKey)).statusCode).toBe(200);
@@ -160,15 +165,32 @@ describe('spec §7: 401', () => {
     expect((await probe(apiKey)).statusCode).toBe(200);
   });
 
-  test('nobody without the secret learns that a key is revoked, expired or orphaned', async () => {
+  it('is refused for a dead key with any secret, without running argon2', async () => {
     const { apiKey, id } = await createKey();
     await tenant.revoke(id);
-    await expectRefusal({ 'x-api-key': withOtherSecret(apiKey) }, 'API_KEY_INVALID', 'Invalid API key');
+    const host = await auth.host();
+    const refusal = ['API_KEY_REVOKED', 'API key has been revoked'] as const;
+    await expectRefusal({ 'x-api-key': withOtherSecret(apiKey) }, ...refusal, host);
+    expect(host.authentication.secrets.verifications).toBe(0);
+  });
+
+  it('does not lock out other tenants behind the same address', async () => {
+    const host = await auth.host();
+    const ask = (key: string) => host.inject({ url: '/probe', headers: { 'x-api-key': key } });
+    const neighbor = await auth.tenant();
+    const { apiKey: right } = (await neighbor.create({ name: 'right' })).json<Created>();
+    for (let key = 0; key < 8; key++) {
+      const { apiKey, id } = await createKey();
+      if (key % 2 === 0) await tenant.revoke(id);
+      for (let tries = 0; tries < 14; tries++) await ask(withOtherSecret(apiKey, tries));
+      await tenant.revoke(id);
+    }
+    expect((await ask(right)).statusCode).toBe(200);
   });
 });
 
-describe('spec §5.3: scope, then role', () => {
-  test.each(API_KEY_SCOPES)('a key with only %s reaches that surface and no other', async (scope) => {
+describe('authorization', () => {
+  it.each(API_KEY_SCOPES)('limits a key with only %s to that surface', async (scope) => {
     const { apiKey } = await createKey({ scopes: [scope] });
     for (const each of API_KEY_SCOPES) {
       const response = await probe(apiKey, `/probe/${each}`);
@@ -184,7 +206,7 @@ describe('spec §5.3: scope, then role', () => {
   const write = (apiKey: string, scope: ApiKeyScope) =>
     auth.request({ method: 'POST', url: `/probe/${scope}/write`, headers: { 'x-api-key': apiKey } });
 
-  test('a viewer key is rejected on write endpoints even if it has write scopes', async () => {
+  it('rejects a viewer key on write endpoints even if it has write scopes', async () => {
     const { apiKey } = await createKey({ role: 'viewer' });
     expect((await probe(apiKey, '/probe/strategies_write')).statusCode).toBe(200);
     const response = await write(apiKey, 'strategies_write');
@@ -192,12 +214,12 @@ describe('spec §5.3: scope, then role', () => {
     expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_ROLE', requiredRole: 'member', role: 'viewer' });
   });
 
-  test('a member key may call write endpoints', async () => {
+  it('allows a member key to call write endpoints', async () => {
     const { apiKey } = await createKey();
     expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);
   });
 
-  test('scope is told before role, and both before the body is read', async () => {
+  it('checks the scope before the role, and both before the body', async () => {
     const { apiKey } = await createKey({ role: 'viewer', scopes: ['workspace_read'] });
     expect((await write(apiKey, 'backtests_write')).json()).toMatchObject({ code: 'INSUFFICIENT_SCOPE' });
     const broken = await auth.request({
@@ -209,7 +231,7 @@ describe('spec §5.3: scope, then role', () => {
     expect(broken.json()).toMatchObject({ code: 'INSUFFICIENT_ROLE' });
   });
 
-  test('a change of tier is seen by the next request', async () => {
+  it('applies a change of tier to the next request', async () => {
     const { apiKey } = await createKey();
     const { sql } = auth.database;
     await sql`update workspaces set tier = 'plus' where id = ${tenant.workspaceId}`;
@@ -219,8 +241,8 @@ describe('spec §5.3: scope, then role', () => {
   });
 });
 
-describe('what a secret costs', () => {
-  test('1,000 requests at once on a host that never saw the secret run argon2 once', async () => {
+describe('the check of a secret', () => {
+  it('runs argon2 once for 1,000 concurrent requests on a host that never saw the secret', async () => {
     const { apiKey } = await createKey();
     const host = await auth.host();
     const responses = await Promise.all(
@@ -230,14 +252,14 @@ describe('what a secret costs', () => {
     expect(host.authentication.secrets.verifications).toBe(1);
   });
 
-  test('the process that made a key does not verify it again', async () => {
+  it('is skipped in the process that created the key', async () => {
     const before = auth.app.authentication.secrets.verifications;
     const { apiKey } = await createKey();
     await probe(apiKey);
     expect(auth.app.authentication.secrets.verifications).toBe(before);
   });
 
-  test('wrong secrets are answered 429 after ten tries, a thousand at once as well', async () => {
+  it('answers 429 after ten wrong secrets, even for a thousand at once', async () => {
     const { apiKey } = await createKey();
     const host = await auth.host();
     const wrong = withOtherSecret(apiKey);
@@ -254,7 +276,7 @@ describe('what a secret costs', () => {
     expect(Number(throttled[0].headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  test('guessing cannot lock the owner out: a secret that is known passes the throttle', async () => {
+  it('lets a known secret pass the throttle, so that guessing cannot lock out the owner', async () => {
     const { apiKey } = await createKey();
     const host = await auth.host();
     const ask = (key: string) => host.inject({ url: '/probe', headers: { 'x-api-key': key } });
@@ -264,7 +286,7 @@ describe('what a secret costs', () => {
     expect((await ask(apiKey)).statusCode).toBe(200);
   });
 
-  test('only a hash is stored: argon2id, and no part of the plaintext anywhere in the row', async () => {
+  it('reads a stored argon2id hash, and no part of the plaintext is in the row', async () => {
     const { apiKey, id } = await createKey();
     const secret = parseApiKey(apiKey)?.secret ?? '';
     const [row] = await auth.database
@@ -275,13 +297,13 @@ describe('what a secret costs', () => {
   });
 });
 
-describe('spec §2.2: lastUsedAt', () => {
+describe('lastUsedAt', () => {
   const lastUsed = async (id: string): Promise<Date | null> => {
     const [row] = await auth.database.sql`select last_used_at from api_keys where id = ${id}`;
     return row.last_used_at as Date | null;
   };
 
-  test('is written within a second of the first accepted request, and not by refused ones', async () => {
+  it('is written within a second of the first accepted request, but not by refused ones', async () => {
     const { apiKey, id } = await createKey();
     await probe(withOtherSecret(apiKey));
     await sleep(900);

@@ -1,6 +1,7 @@
-// Management of API keys, row by row of spec §2.2, §3.1, §4.2, §5.2, §7 and §8.
+// Management of API keys, row by row: fields, states, the three operations, who may call them, quotas and bounds.
+// Contract: API key, management tokens, limits.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,13 +19,22 @@ beforeAll(async () => {
 });
 afterAll(() => auth[Symbol.asyncDispose]());
 
-type Created = { id: string; apiKey: string; keyPrefix: string };
-type Listed = { id: string; status: string; name: string; revokedAt: string | null };
+interface Created {
+  id: string;
+  apiKey: string;
+  keyPrefix: string;
+}
+interface Listed {
+  id: string;
+  status: string;
+  name: string;
+  revokedAt: string | null;
+}
 const listed = async (of: Tenant = tenant) => (await of.list()).json<{ data: Listed[] }>().data;
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-describe('spec §4.2: POST /workspaces/{workspaceId}/api-keys', () => {
-  test('answers 201, a Location, and the fields of the spec, the plaintext among them', async () => {
+describe('POST /workspaces/{workspaceId}/api-keys', () => {
+  it('answers 201, a Location, and the fields of a new key, including the plaintext', async () => {
     const response = await tenant.create({ name: 'first' });
     expect(response.statusCode).toBe(201);
     const body = response.json<Created>();
@@ -44,7 +54,7 @@ describe('spec §4.2: POST /workspaces/{workspaceId}/api-keys', () => {
     expect(body.apiKey.startsWith(`${body.keyPrefix}_`)).toBe(true);
   });
 
-  test('keeps what is given', async () => {
+  it('keeps the given fields', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const given = {
       name: 'n',
@@ -56,38 +66,38 @@ describe('spec §4.2: POST /workspaces/{workspaceId}/api-keys', () => {
     expect((await tenant.create(given)).json()).toMatchObject(given);
   });
 
-  test('a viewer without scopes gets all six: its role refuses writes', async () => {
+  it('gives a viewer without scopes all six, because its role refuses writes', async () => {
     expect((await tenant.create({ name: 'v', role: 'viewer' })).json()).toMatchObject({ scopes: [...API_KEY_SCOPES] });
   });
 
-  test('a scope named twice counts once', async () => {
+  it('counts a duplicate scope once', async () => {
     const scopes = ['workspace_read', 'workspace_read'];
     expect((await tenant.create({ name: 'twice', scopes })).json()).toMatchObject({ scopes: ['workspace_read'] });
   });
 
   const hour = () => new Date(Date.now() + 3_600_000).toISOString();
-  test.each<[string, object]>([
-    ['spec §8: name of 1 char', { name: 'x' }],
-    ['spec §8: name of 100 chars', { name: 'x'.repeat(100) }],
-    ['spec §8: name of 100 emoji', { name: '🔑'.repeat(100) }],
-    ['spec §8: description of 500 chars', { name: 'x', description: 'd'.repeat(500) }],
-    ['spec §8: an empty description', { name: 'x', description: '' }],
+  it.each<[string, object]>([
+    ['name of 1 char', { name: 'x' }],
+    ['name of 100 chars', { name: 'x'.repeat(100) }],
+    ['name of 100 emoji', { name: '🔑'.repeat(100) }],
+    ['description of 500 chars', { name: 'x', description: 'd'.repeat(500) }],
+    ['an empty description', { name: 'x', description: '' }],
     ['expiresAt with an offset', { name: 'x', expiresAt: hour().replace('Z', '+00:00') }],
     ['expiresAt null', { name: 'x', expiresAt: null }],
   ])('accepts %s', async (_name, body) => {
     expect((await tenant.create(body)).statusCode).toBe(201);
   });
 
-  test.each<[string, unknown, string]>([
+  it.each<[string, unknown, string]>([
     ['no body', undefined, ''],
     ['a list', [], ''],
     ['no name', {}, '/name'],
-    ['spec §8: an empty name', { name: '' }, '/name'],
-    ['spec §8: name of 101 chars', { name: 'x'.repeat(101) }, '/name'],
-    ['spec §8: name of 101 emoji', { name: '🔑'.repeat(101) }, '/name'],
+    ['an empty name', { name: '' }, '/name'],
+    ['name of 101 chars', { name: 'x'.repeat(101) }, '/name'],
+    ['name of 101 emoji', { name: '🔑'.repeat(101) }, '/name'],
     ['a name that is a number', { name: 5 }, '/name'],
     ['a name with NUL', { name: 'a\0b' }, '/name'],
-    ['spec §8: description of 501 chars', { name: 'x', description: 'd'.repeat(501) }, '/description'],
+    ['description of 501 chars', { name: 'x', description: 'd'.repeat(501) }, '/description'],
     ['an unknown role', { name: 'x', role: 'owner' }, '/role'],
     ['no scope at all', { name: 'x', scopes: [] }, '/scopes'],
     ['an unknown scope', { name: 'x', scopes: ['workspace_read', 'admin'] }, '/scopes/1'],
@@ -104,7 +114,7 @@ describe('spec §4.2: POST /workspaces/{workspaceId}/api-keys', () => {
     expect(issues.map((issue) => issue.path)).toContain(path);
   });
 
-  test('malformed JSON is 400 MALFORMED_JSON, another media type 415', async () => {
+  it('answers malformed JSON with 400 MALFORMED_JSON, and another media type with 415', async () => {
     const url = `/workspaces/${tenant.workspaceId}/api-keys`;
     const send = (contentType: string, payload: string) =>
       auth.request({
@@ -119,8 +129,8 @@ describe('spec §4.2: POST /workspaces/{workspaceId}/api-keys', () => {
   });
 });
 
-describe('spec §4.2: GET /workspaces/{workspaceId}/api-keys', () => {
-  test('answers {data} with the fields of spec §2.2 except apiKey, newest first', async () => {
+describe('GET /workspaces/{workspaceId}/api-keys', () => {
+  it('answers {data} with every field of a key except apiKey, newest first', async () => {
     const fresh = await auth.tenant();
     const first = (await fresh.create({ name: 'older' })).json<Created>();
     await fresh.create({ name: 'newer', description: 'second' });
@@ -151,7 +161,7 @@ describe('spec §4.2: GET /workspaces/{workspaceId}/api-keys', () => {
     expect(response.body).not.toContain(first.apiKey.slice(first.keyPrefix.length + 1));
   });
 
-  test('spec §3.1: shows active, expired and revoked; revoked wins over expired', async () => {
+  it('shows active, expired and revoked keys, where revoked overrides expired', async () => {
     const fresh = await auth.tenant();
     const soon = new Date(Date.now() + 400).toISOString();
     const revoked = (await fresh.create({ name: 'revoked', expiresAt: soon })).json<Created>();
@@ -165,8 +175,8 @@ describe('spec §4.2: GET /workspaces/{workspaceId}/api-keys', () => {
   });
 });
 
-describe('spec §4.2: DELETE /workspaces/{workspaceId}/api-keys/{apiKeyId}', () => {
-  test('answers {success, revokedAt}; revoking again succeeds with the same time', async () => {
+describe('DELETE /workspaces/{workspaceId}/api-keys/{apiKeyId}', () => {
+  it('answers {success, revokedAt}, and the same time when repeated', async () => {
     const { id } = (await tenant.create({ name: 'goes' })).json<Created>();
     const first = await tenant.revoke(id);
     expect(first.statusCode).toBe(200);
@@ -175,13 +185,16 @@ describe('spec §4.2: DELETE /workspaces/{workspaceId}/api-keys/{apiKeyId}', () 
     expect([second.statusCode, second.json()]).toEqual([200, first.json()]);
   });
 
-  test.each(['01a1fc4d-9d3e-7ebf-8c33-03e134b5943e', 'no-uuid', '%00'])('a missing key %s is 404', async (id) => {
-    const response = await tenant.revoke(id);
-    expect(response.statusCode).toBe(404);
-    expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
-  });
+  it.each(['01a1fc4d-9d3e-7ebf-8c33-03e134b5943e', 'no-uuid', '%00'])(
+    'answers a missing key %s with 404',
+    async (id) => {
+      const response = await tenant.revoke(id);
+      expect(response.statusCode).toBe(404);
+      expect(response.json()).toMatchObject({ code: 'NOT_FOUND' });
+    },
+  );
 
-  test("another workspace's key is 404 and stays active", async () => {
+  it('answers a key of another workspace with 404 and leaves it active', async () => {
     const other = await auth.tenant();
     const { id } = (await other.create({ name: 'theirs' })).json<Created>();
     expect((await tenant.revoke(id)).statusCode).toBe(404);
@@ -189,9 +202,9 @@ describe('spec §4.2: DELETE /workspaces/{workspaceId}/api-keys/{apiKeyId}', () 
   });
 });
 
-describe('spec §8: active API keys by tier', () => {
-  test.each(['free', 'plus', 'pro'] as const)(
-    'tier %s: the key after the last is 403 with the exact text',
+describe('the limit on active API keys', () => {
+  it.each(['free', 'plus', 'pro'] as const)(
+    'refuses on tier %s the key after the last with the exact 403 text',
     async (tier) => {
       const limit = { free: 5, plus: 20, pro: 50 }[tier];
       expect(TIER_LIMITS[tier].activeApiKeys).toBe(limit);
@@ -210,7 +223,7 @@ describe('spec §8: active API keys by tier', () => {
     },
   );
 
-  test('fifty parallel creates on free leave exactly five active keys', async () => {
+  it('allows exactly five active keys out of fifty parallel creates on free', async () => {
     const fresh = await auth.tenant('free');
     const hosts = [auth.app, await auth.host()];
     const responses = await Promise.all(
@@ -228,7 +241,7 @@ describe('spec §8: active API keys by tier', () => {
     expect((await listed(fresh)).filter((key) => key.status === 'active')).toHaveLength(5);
   });
 
-  test('expired and revoked keys do not count', async () => {
+  it('does not count expired and revoked keys', async () => {
     const fresh = await auth.tenant('free');
     const ids: string[] = [];
     for (let index = 0; index < 5; index++) ids.push((await fresh.create({ name: 'k' })).json<Created>().id);
@@ -241,11 +254,11 @@ describe('spec §8: active API keys by tier', () => {
   });
 });
 
-describe('spec §5.2: JWT of an owner or admin', () => {
+describe('management with a JWT', () => {
   const list = (headers: Record<string, string>) =>
     auth.request({ url: `/workspaces/${tenant.workspaceId}/api-keys`, headers });
 
-  test.each([
+  it.each([
     ['none', {}],
     ['an empty bearer', { authorization: 'Bearer ' }],
     ['another scheme', { authorization: 'Basic eDp5' }],
@@ -253,13 +266,13 @@ describe('spec §5.2: JWT of an owner or admin', () => {
     ['an API key', { authorization: `Bearer svc_live_${'a'.repeat(12)}_${'b'.repeat(38)}` }],
     ['alg none', { authorization: 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.' }],
     ['a token in x-api-key', { 'x-api-key': 'token' }],
-  ])('%s → 401 JWT_INVALID', async (_name, headers) => {
+  ])('answers %s with 401 JWT_INVALID', async (_name, headers) => {
     const response = await list(headers);
     expect(response.statusCode).toBe(401);
     expect(response.json()).toMatchObject({ code: 'JWT_INVALID', message: 'Missing or invalid access token.' });
   });
 
-  test.each([
+  it.each([
     ['expired', { exp: -60 }],
     ['of another issuer', { iss: 'elsewhere' }],
     ['for another audience', { aud: 'elsewhere' }],
@@ -275,7 +288,7 @@ describe('spec §5.2: JWT of an owner or admin', () => {
     expect(response.json()).toMatchObject({ code: 'JWT_INVALID' });
   });
 
-  test('roles come from Postgres at every request, not from the token', async () => {
+  it('reads roles from Postgres at every request, not from the token', async () => {
     const { userId, token } = await tenant.member('changes@example.com', 'admin');
     expect((await tenant.list(token)).statusCode).toBe(200);
     await tenant.member('changes@example.com', 'member');
@@ -286,7 +299,7 @@ describe('spec §5.2: JWT of an owner or admin', () => {
     expect((await tenant.list(token)).statusCode).toBe(404);
   });
 
-  test('who is no member, an unknown workspace, and an id that is none are 404 alike', async () => {
+  it('answers a non-member, an unknown workspace and a malformed id with the same 404', async () => {
     const stranger = await auth.tenant();
     const answers = [
       await tenant.list(stranger.token),
@@ -301,7 +314,7 @@ describe('spec §5.2: JWT of an owner or admin', () => {
     );
   });
 
-  test('the role is judged before the body', async () => {
+  it('checks the role before the body', async () => {
     const { token } = await tenant.member('plain@example.com', 'member');
     expect((await tenant.create({ nonsense: true }, token)).statusCode).toBe(403);
   });
@@ -333,9 +346,9 @@ describe('spec §5.2: JWT of an owner or admin', () => {
   }
 });
 
-describe('an identity provider of the operator', () => {
-  test.each(['ES256', 'EdDSA', 'RS256'])(
-    'tokens signed with %s by its key set are taken, local ones are not',
+describe('the operator’s identity provider', () => {
+  it.each(['ES256', 'EdDSA', 'RS256'])(
+    'issues tokens signed with %s that are accepted in place of local ones',
     async (alg) => {
       const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
       const keys = [{ ...(await exportJWK(publicKey)), kid: 'one', alg }];

@@ -1,5 +1,7 @@
-// Reading backtests over HTTP: detail, wait, list, events, cancel, artifacts and verify, with the stand-in engine behind the worker.
-import { afterAll, describe, expect, test } from 'vitest';
+// Reading backtests over HTTP: detail, wait, list, events, cancel, artifacts and verify, with the stand-in engine
+// behind the worker.
+// Contract: backtest.
+import { afterAll, describe, expect, it } from 'vitest';
 import { createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 import { eventually } from '../support/queue.ts';
 
@@ -8,7 +10,7 @@ const { api, client, body, post, run, withWorker, withoutWorker, versionId, stra
 afterAll(() => backtests[Symbol.asyncDispose]());
 
 describe('GET /backtests/{id}', () => {
-  test('spec §2.6, §4.3.12: a completed backtest has summary, trace, rule statistics and artifact URLs', async () => {
+  it('answers a completed backtest with summary, trace, rule statistics and artifact URLs', async () => {
     await withWorker();
     const { id } = (await post({ params: { value: 0.125 } })).body;
     const reply = await client.get(`/backtests/${id}?wait=30`);
@@ -36,7 +38,7 @@ describe('GET /backtests/{id}', () => {
     ]); // prettier-ignore
   });
 
-  test('a failed backtest has its error and no result', async () => {
+  it('answers a failed backtest with its error and no result', async () => {
     await withWorker();
     const { id } = (await post({ params: { act: 'fail' } })).body;
     const reply = await client.get(`/backtests/${id}?wait=30`);
@@ -47,7 +49,7 @@ describe('GET /backtests/{id}', () => {
     });
   });
 
-  test('wait answers as soon as the backtest has ended, and not before', async () => {
+  it('answers a request with wait as soon as the backtest has ended, and not before', async () => {
     await withWorker();
     const { id } = (await post({ params: { act: 'spin', ms: 500, value: 1 } })).body;
     const asked = performance.now();
@@ -58,7 +60,7 @@ describe('GET /backtests/{id}', () => {
     expect(waited).toBeLessThan(5_000);
   });
 
-  test('wait gives up after its seconds and answers what it knows', async () => {
+  it('answers a request with wait with the current state when its seconds are up', async () => {
     await withoutWorker();
     const { id } = (await post({ params: { value: 77 } })).body;
     const asked = performance.now();
@@ -66,7 +68,7 @@ describe('GET /backtests/{id}', () => {
     expect(performance.now() - asked).toBeGreaterThan(950);
   });
 
-  test('two hundred waiters are all answered', async () => {
+  it('answers all of two hundred waiters', async () => {
     await withoutWorker();
     const { id } = (await post({ params: { value: 78 } })).body;
     const waiting = Promise.all(Array.from({ length: 200 }, () => client.get(`/backtests/${id}?wait=30`)));
@@ -74,7 +76,7 @@ describe('GET /backtests/{id}', () => {
     expect((await waiting).every((reply) => reply.body.status === 'completed')).toBe(true);
   });
 
-  test('a finished backtest has an ETag and answers 304 to it', async () => {
+  it('gives a finished backtest an ETag and answers 304 to it', async () => {
     await withWorker();
     const { id } = (await post({ params: { value: 3 } })).body;
     const first = await client.get(`/backtests/${id}?wait=30`);
@@ -82,7 +84,7 @@ describe('GET /backtests/{id}', () => {
     expect(again).toMatchObject({ status: 304, text: '' });
   });
 
-  test('the agent view stays within its bytes and names what it left out', async () => {
+  it('keeps the agent view within its bytes and names what it omits', async () => {
     await withWorker();
     const { id } = (await post({ params: { value: 4 } })).body;
     await client.get(`/backtests/${id}?wait=30`);
@@ -98,7 +100,7 @@ describe('GET /backtests/{id}', () => {
     }
   });
 
-  test('an id that is none, an unknown one and another workspace’s are 404', async () => {
+  it('answers a malformed id, an unknown one and one of another workspace with 404', async () => {
     const other = await api.client();
     const { id } = (await post()).body;
     for (const path of ['/backtests/x', '/backtests/0198c5a0-0000-7000-8000-000000000000'])
@@ -106,7 +108,7 @@ describe('GET /backtests/{id}', () => {
     expect((await other.get(`/backtests/${id}`)).status).toBe(404);
   });
 
-  test('a wait that is too long or an unknown parameter is 400', async () => {
+  it('answers a wait that is too long or an unknown parameter with 400', async () => {
     const { id } = (await post()).body;
     for (const query of ['wait=61', 'wait=x', 'view=all', 'foo=1', 'maxBytes=10'])
       expect((await client.get(`/backtests/${id}?${query}`)).status, query).toBe(400);
@@ -114,7 +116,7 @@ describe('GET /backtests/{id}', () => {
 });
 
 describe('GET /backtests', () => {
-  test('spec §4.3.12: lists the workspace’s backtests, newest first, with headline numbers and no payload', async () => {
+  it('lists the workspace’s backtests, newest first, with headline numbers and no payload', async () => {
     await withWorker();
     const lister = await api.client();
     const made = await makeVersions(lister);
@@ -155,7 +157,7 @@ describe('GET /backtests', () => {
 });
 
 describe('POST /backtests/{id}/cancel', () => {
-  test('cancels a queued backtest at once', async () => {
+  it('cancels a queued backtest at once', async () => {
     await withoutWorker();
     const { id } = (await post({ params: { value: 90 } })).body;
     expect(await client.post(`/backtests/${id}/cancel`)).toMatchObject({
@@ -168,7 +170,7 @@ describe('POST /backtests/{id}/cancel', () => {
     });
   });
 
-  test('cancels a running one and answers with what has become of it', async () => {
+  it('cancels a running backtest and answers with its final state', async () => {
     await withWorker();
     const { id } = (await post({ params: { act: 'spin', ms: 60_000, value: 91 } })).body;
     await eventually(async () => (await client.get(`/backtests/${id}`)).body.progress.barsTotal > 0);
@@ -178,13 +180,13 @@ describe('POST /backtests/{id}/cancel', () => {
     expect(performance.now() - asked).toBeLessThan(1_000);
   });
 
-  test('an unknown one is 404', async () => {
+  it('answers an unknown backtest with 404', async () => {
     expect((await client.post('/backtests/0198c5a0-0000-7000-8000-000000000000/cancel')).status).toBe(404);
   });
 });
 
 describe('GET /backtests/{id}/events', () => {
-  test('tells status and progress until the end', async () => {
+  it('streams status and progress until the end', async () => {
     await withWorker();
     const { id } = (await post({ params: { act: 'spin', ms: 1_500, value: 5 } })).body;
     const reply = await client.get(`/backtests/${id}/events`);
@@ -200,7 +202,7 @@ describe('GET /backtests/{id}/events', () => {
   });
 });
 
-describe('artifacts and verify', () => {
+describe('an artifact of a backtest', () => {
   const completed = async (value: number): Promise<string> => {
     await withWorker();
     const { id } = (await post({ params: { value } })).body;
@@ -208,55 +210,91 @@ describe('artifacts and verify', () => {
     return id as string;
   };
 
-  test('an artifact is made on demand in the format that is asked for, by query or by Accept', async () => {
+  it('is made on demand in the format that the query or the Accept header asks for', async () => {
     const id = await completed(20);
-    const url = `/backtests/${id}/artifacts/trades`;
-    expect((await client.get(`${url}?format=csv`)).text).toMatch(/^trades csv \d+$/);
+    const url = `/backtests/${id}/artifacts/equity`;
+    const csv = await client.get(`${url}?format=csv`);
+    expect(csv.text).toMatch(/^equity csv \d+$/);
+    expect(csv.headers).not.toHaveProperty('artifact-notice');
     const accepted = await client.get(url, {
       accept: 'text/plain, application/vnd.apache.arrow.file;q=0.9, text/csv;q=0.1',
     });
-    expect(accepted.text).toMatch(/^trades arrow/);
+    expect(accepted.text).toMatch(/^equity arrow/);
     expect(accepted.headers['content-type']).toBe('application/vnd.apache.arrow.file');
     expect((await client.get(`/backtests/${id}/artifacts/report`)).headers['content-type']).toContain('text/html');
     expect((await api.services.sql`select 1 from reruns`).length).toBe(0);
   });
 
-  test('an unknown artifact is 404, a format it is not made in 400, and one that has not completed 404', async () => {
+  it('comes from the stored result for trades, and from a new run for trades with values', async () => {
+    const id = await completed(24);
+    const url = `/backtests/${id}/artifacts/trades`;
+    expect((await client.get(`${url}?values=true&format=csv`)).text).toMatch(/^trades csv \d+$/);
+    await withoutWorker();
+    const rows = (await client.get(url)).body as Record<string, unknown>[];
+    expect(rows).toEqual([expect.objectContaining({ positionId: 1, pnl: 24, exitReason: null })]);
+    const csv = await client.get(url, { accept: 'text/csv' });
+    expect(csv.headers['content-type']).toContain('text/csv');
+    expect(csv.text).toMatch(/^positionId,side,.*\r\n1,,/);
+    const refused = await client.get(`/backtests/${id}/artifacts/equity?values=true`);
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: '/query/values' }] } });
+  });
+
+  it('is 404 if it is unknown or its backtest has not completed, and 400 in a format it does not have', async () => {
     const id = await completed(21);
     expect((await client.get(`/backtests/${id}/artifacts/nope`)).status).toBe(404);
     expect((await client.get(`/backtests/${id}/artifacts/report?format=csv`)).status).toBe(400);
+    expect((await client.get(`/backtests/${id}/artifacts/trades?format=html`)).status).toBe(400);
+    expect((await client.get(`/backtests/${id}/artifacts/trades?format=xml`)).status).toBe(400);
     const failed = (await post({ params: { act: 'fail' } })).body.id as string;
     await client.get(`/backtests/${failed}?wait=30`);
     expect((await client.get(`/backtests/${failed}/artifacts/trades`)).status).toBe(404);
   });
 
-  test('verify runs it again and compares the hashes', async () => {
+  it('is backed by verify, which runs the backtest again and compares the hashes', async () => {
     const id = await completed(22);
     const reply = await client.post(`/backtests/${id}/verify`);
     expect(reply, reply.text).toMatchObject({ status: 200, body: { id, verified: true } });
     expect(reply.body.recomputed.resultHash).toBe(reply.body.stored.resultHash);
   });
 
-  test('a result that cannot be made again is 409 ARTIFACT_NOT_REPRODUCIBLE, and verify says so', async () => {
+  it('carries a notice if the engine has changed, except stored trades, and verify says no', async () => {
     const id = await completed(23);
+    const trades = (await client.get(`/backtests/${id}/artifacts/trades`)).text;
     await withoutWorker();
     process.env.STAND_IN_DRIFT = '-drifted';
     try {
       await withWorker();
-      expect(await client.get(`/backtests/${id}/artifacts/trades`)).toMatchObject({
-        status: 409,
-        body: { code: 'ARTIFACT_NOT_REPRODUCIBLE' },
-      });
+      expect(await client.get(`/backtests/${id}/artifacts/trades`)).toMatchObject({ status: 200, text: trades });
+      const equity = await client.get(`/backtests/${id}/artifacts/equity?format=csv`);
+      expect(equity).toMatchObject({ status: 200, headers: { 'artifact-notice': 'The stand-in has drifted.' } });
+      expect(equity.text).toMatch(/^equity csv/);
       expect((await client.post(`/backtests/${id}/verify`)).body.verified).toBe(false);
     } finally {
       delete process.env.STAND_IN_DRIFT;
       await withoutWorker();
     }
   });
+
+  it('is 409 ARTIFACT_NOT_REPRODUCIBLE if the backtest cannot run again, but its trades remain', async () => {
+    const id = await completed(25);
+    await withoutWorker();
+    process.env.STAND_IN_FAILURE = 'The stand-in refuses.';
+    try {
+      await withWorker();
+      expect(await client.get(`/backtests/${id}/artifacts/equity`)).toMatchObject({
+        status: 409,
+        body: { code: 'ARTIFACT_NOT_REPRODUCIBLE', message: expect.stringContaining('The stand-in refuses.') },
+      });
+      expect((await client.get(`/backtests/${id}/artifacts/trades`)).status).toBe(200);
+    } finally {
+      delete process.env.STAND_IN_FAILURE;
+      await withoutWorker();
+    }
+  });
 });
 
 describe('/metrics', () => {
-  test('tells the depth of the queue and what each worker does', async () => {
+  it('shows the depth of the queue and what each worker does', async () => {
     await withoutWorker();
     await post({ params: { value: 200 } });
     const before = (await api.send({ url: '/metrics' })).text;

@@ -1,5 +1,5 @@
 // Queuing backtests over HTTP: what is accepted, what is refused and how, one by one and in batches.
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { FEES, config, createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 
 const backtests = await createBacktestApi();
@@ -7,7 +7,7 @@ const { api, client, body, post, withoutWorker, versionId, strategyId, draftId }
 afterAll(() => backtests[Symbol.asyncDispose]());
 
 describe('POST /backtests', () => {
-  test('spec §4.3.13: a minimal request is queued: 201, Location, id and status', async () => {
+  it('queues a minimal request and answers 201, Location, id and status', async () => {
     const reply = await post();
     expect(reply.status, reply.text).toBe(201);
     expect(reply.headers.location).toBe(`/public/v1/backtests/${reply.body.id}`);
@@ -23,7 +23,7 @@ describe('POST /backtests', () => {
     });
   });
 
-  test('spec §4.3.13: every member of a config is taken', async () => {
+  it('accepts every member of a config', async () => {
     const reply = await post({
       range: { start: 1_041_379_200, end: 1_104_537_600 },
       execution: {
@@ -42,12 +42,37 @@ describe('POST /backtests', () => {
     expect(reply.status, reply.text).toBe(201);
   });
 
-  test('spec §3.3: backtests may only be run for a ready version: a draft is 409', async () => {
+  it('accepts ISO dates, a config without execution, and a config as GET answers it', async () => {
+    const { execution: _, ...free } = config();
+    const sent = { ...free, range: { start: '2003-01-01', end: '2005-01-01T00:00:00+01:00' } };
+    const reply = await client.post('/backtests', { strategyVersionId: versionId, config: sent });
+    expect(reply.status, reply.text).toBe(201);
+    const detail = await client.get(`/backtests/${reply.body.id}`);
+    expect(detail.body.config).toEqual(sent);
+    const again = await client.post('/backtests', { strategyVersionId: versionId, config: detail.body.config });
+    expect(again.status, again.text).toBe(201);
+  });
+
+  it.each(['2003-02-30', '2003-01-01T00:00:00', '01/02/2003', 'now', '1041379200000'])(
+    'answers the text %j in a range with 400 and what to write instead',
+    async (start) => {
+      const reply = await client.post('/backtests', body({ range: { start } }));
+      expect(reply.status).toBe(400);
+      expect(reply.body.issues).toEqual([
+        expect.objectContaining({
+          path: '/config/range/start',
+          message: expect.stringContaining('must be a day such as "2020-01-31"'),
+        }),
+      ]);
+    },
+  );
+
+  it('answers a draft version with 409', async () => {
     const reply = await client.post('/backtests', body({}, draftId));
     expect(reply).toMatchObject({ status: 409, body: { code: 'STRATEGY_VERSION_NOT_READY', retryable: false } });
   });
 
-  test('an unknown version, and one of another workspace, is 404', async () => {
+  it('answers an unknown version, or one of another workspace, with 404', async () => {
     const other = await api.client();
     const foreign = await makeVersions(other);
     for (const id of ['0198c5a0-0000-7000-8000-000000000000', foreign.versionId]) {
@@ -59,7 +84,7 @@ describe('POST /backtests', () => {
   const fees = (...tiers: object[]) => ({
     execution: { feeModel: { kind: 'tiered_maker_taker', tiers }, slippage: { kind: 'none' } },
   });
-  test.each<[string, () => unknown, string]>([
+  it.each<[string, () => unknown, string]>([
     ['no body', () => undefined, ''],
     ['a list', () => [], ''],
     ['a malformed version id', () => body({}, 'x'), '/strategyVersionId'],
@@ -91,7 +116,7 @@ describe('POST /backtests', () => {
     expect(reply.body.issues.map((issue: { path: string }) => issue.path)).toContain(path);
   });
 
-  test.each([
+  it.each([
     [
       'an unknown symbol',
       { signalInstrument: { symbol: 'NOPE' } },
@@ -130,6 +155,7 @@ describe('POST /backtests', () => {
       'TICK_SIZE_UNKNOWN',
       '/config/execution/slippage/unit',
     ],
+    ['an empty range', { range: { start: '2003-01-01', end: '2003-01-01T00:00Z' } }, 'RANGE_INVALID', '/config/range'],
     [
       'a range that ends before it starts',
       { range: { start: 1_104_537_600, end: 1_041_379_200 } },
@@ -143,7 +169,7 @@ describe('POST /backtests', () => {
     expect(reply.body.issues).toContainEqual(expect.objectContaining({ code, path, severity: 'error' }));
   });
 
-  test('params that the strategy does not declare, or of the wrong range, are 422', async () => {
+  it('answers undeclared or out-of-range params with 422', async () => {
     for (const params of [{ unknown: 1 }, { ms: -1 }]) {
       const reply = await post({ params });
       expect(reply, reply.text).toMatchObject({ status: 422, body: { code: 'BACKTEST_CONFIG_INVALID' } });
@@ -151,7 +177,7 @@ describe('POST /backtests', () => {
     }
   });
 
-  test('all faults of a config are told at once', async () => {
+  it('reports all issues of a config at once', async () => {
     const reply = await post({
       signalInstrument: { symbol: 'NOPE' },
       range: { start: 2e9, end: 1e9 },
@@ -160,7 +186,7 @@ describe('POST /backtests', () => {
     expect(reply.body.issues.length).toBe(3);
   });
 
-  test('a range without bars is 422 RANGE_NO_DATA and says what there is', async () => {
+  it('answers a range without bars with 422 RANGE_NO_DATA and the available range', async () => {
     const reply = await post({ range: { start: 4_000_000_000 } });
     expect(reply).toMatchObject({
       status: 422,
@@ -168,7 +194,12 @@ describe('POST /backtests', () => {
     });
   });
 
-  test('spec §5.3: backtests_write and role member are needed', async () => {
+  it('answers a range in which no bar closes with 422 RANGE_NO_DATA', async () => {
+    const reply = await post({ range: { start: 1_041_379_200, end: 1_041_379_200 + 3_599 } });
+    expect(reply).toMatchObject({ status: 422, body: { code: 'RANGE_NO_DATA' } });
+  });
+
+  it('requires backtests_write and the role member', async () => {
     const scoped = await api.client({ workspaceId: client.workspaceId, scopes: ['backtests_read'] });
     expect(await scoped.post('/backtests', body())).toMatchObject({
       status: 403,
@@ -179,7 +210,7 @@ describe('POST /backtests', () => {
     expect((await viewer.get('/backtests')).status).toBe(200);
   });
 
-  test('an Idempotency-Key queues once', async () => {
+  it('queues once per Idempotency-Key', async () => {
     const headers = { 'idempotency-key': 'one' };
     const [first, second] = [
       await client.post('/backtests', body(), headers),
@@ -189,22 +220,26 @@ describe('POST /backtests', () => {
     expect(second.headers['idempotency-replayed']).toBe('true');
   });
 
-  test('the tier limits the queue: the hundred-and-first on free is 403', async () => {
+  it('answers the hundred-and-first open backtest on free with a 429 to retry', async () => {
     await withoutWorker();
     const free = await api.client({ tier: 'free' });
     const made = await makeVersions(free);
     const items = Array.from({ length: 101 }, () => body({}, made.versionId));
     const batch = await free.post('/backtests/batch', { items });
     expect(batch.body).toMatchObject({ accepted: 100, refused: 1 });
-    expect(batch.body.data[100]).toMatchObject({ index: 100, error: { code: 'TIER_LIMIT_REACHED', limit: 100 } });
+    expect(batch.body.data[100]).toMatchObject({
+      index: 100,
+      error: { code: 'QUEUE_FULL', retryable: true, limit: 100 },
+    });
     const reply = await free.post('/backtests', body({}, made.versionId));
     expect(reply).toMatchObject({
-      status: 403,
-      body: { code: 'TIER_LIMIT_REACHED', limitName: 'queuedBacktests', limit: 100, usage: 100 },
+      status: 429,
+      headers: { 'retry-after': '5' },
+      body: { code: 'QUEUE_FULL', retryable: true, limitName: 'queuedBacktests', limit: 100, usage: 100 },
     });
   });
 
-  test('twenty requests at once never pass the limit', async () => {
+  it('keeps the limit for twenty concurrent requests', async () => {
     await withoutWorker();
     const free = await api.client({ tier: 'free' });
     const made = await makeVersions(free);
@@ -217,7 +252,7 @@ describe('POST /backtests', () => {
 });
 
 describe('POST /backtests/batch', () => {
-  test('takes up to 1,000, each accepted or refused on its own', async () => {
+  it('accepts or refuses each of up to 1,000 items separately', async () => {
     const items = [
       body(),
       { wrong: 1 },
@@ -234,7 +269,7 @@ describe('POST /backtests/batch', () => {
     expect(reply.body.data[2].error.issues[0].path).toBe('/items/2/config/signalInstrument/symbol');
   });
 
-  test('of 1,001 or of none is 400', async () => {
+  it('answers 1,001 items or none with 400', async () => {
     for (const count of [0, 1_001])
       expect((await client.post('/backtests/batch', { items: Array.from({ length: count }, () => 1) })).status).toBe(
         400,

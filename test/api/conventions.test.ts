@@ -1,8 +1,9 @@
+// Contract: errors.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { connect as connectDatabase, urlOf } from '../../src/db/connect.ts';
 import { BODY_LIMIT_BYTES } from '../../src/tiers.ts';
@@ -25,8 +26,8 @@ const validate = (payload: string | Buffer, headers: Record<string, string> = {}
     payload,
   });
 
-describe('failures (spec §7)', () => {
-  test('spec §7: every failure is problem+json with status, message, code, retryable and requestId', async () => {
+describe('a failure', () => {
+  it('is problem+json with status, message, code, retryable and requestId', async () => {
     const reply = await client.get(`/strategies/${randomUUID()}`);
     expect(reply.headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(reply.body).toMatchObject({ status: 404, code: 'NOT_FOUND', retryable: false, title: 'Not found' });
@@ -34,19 +35,19 @@ describe('failures (spec §7)', () => {
     expect(reply.body.requestId).toBe(reply.headers['x-request-id']);
   });
 
-  test('spec §7: a missing key is 401 with the exact message, before anything is said of the body', async () => {
+  it('is 401 with the exact message for a missing key, whatever the body', async () => {
     const reply = await api.send({ method: 'POST', url: '/public/v1/strategies', payload: { nonsense: 1 } });
     expect(reply.status).toBe(401);
     expect(reply.body.message).toBe('Missing API key. Provide x-api-key or Authorization: Bearer <api_key>.');
     expect(reply.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test('a route that does not exist is 404 without a key, one that has other methods 405 with Allow', async () => {
+  it('is 404 for an unknown route even without a key, and 405 with Allow for another method', async () => {
     for (const url of ['/', '/public/v1/nothing', '/public/v2', '/public/v1/strategies/a/b', '/wp-admin'])
       expect((await api.send({ url })).status, url).toBe(404);
     for (const [method, url, allow] of [
       ['DELETE', '/public/v1/strategies', 'GET, HEAD, POST'],
-      ['PUT', `/public/v1/strategies/${randomUUID()}`, 'GET, HEAD'],
+      ['PUT', `/public/v1/strategies/${randomUUID()}`, 'DELETE, GET, HEAD'],
       ['GET', '/public/v1/system-strategies/golden_cross/copy', 'POST'],
       ['PATCH', '/public/v1/capabilities/', 'GET, HEAD'],
       ['POST', '/healthz', 'GET, HEAD'],
@@ -60,20 +61,20 @@ describe('failures (spec §7)', () => {
     }
   });
 
-  test('a path that cannot be decoded is 404', async () => {
+  it('is 404 for a path that cannot be decoded', async () => {
     const reply = await client.get('/strategies/%zz');
     expect([reply.status, reply.body.code]).toEqual([404, 'NOT_FOUND']);
     expect(reply.headers['x-request-id']).toBe(reply.body.requestId);
   });
 
-  test('a trailing slash is the same route', async () => {
+  it('does not result from a trailing slash', async () => {
     expect((await client.get('/')).status).toBe(200);
     expect((await client.get('/workspace/')).status).toBe(200);
   });
 });
 
-describe('bodies', () => {
-  test.each([
+describe('a body', () => {
+  it.each([
     ['a half object', '{"settings":'],
     ['words', 'buy low'],
     ['two values', '{} {}'],
@@ -90,18 +91,18 @@ describe('bodies', () => {
     expect(({} as Record<string, unknown>).isAdmin).toBeUndefined();
   });
 
-  test('the message says where the JSON breaks', async () => {
+  it('that is broken JSON is answered with the place of the error', async () => {
     expect((await validate('{"a":1,}')).body.message).toMatch(/position 7|line 1/);
   });
 
-  test('no body where one is needed is 400 VALIDATION_FAILED', async () => {
+  it('is 400 VALIDATION_FAILED if it is missing', async () => {
     for (const payload of ['', 'null']) {
       const reply = await validate(payload);
       expect([reply.status, reply.body.code]).toEqual([400, 'VALIDATION_FAILED']);
     }
   });
 
-  test('another media type is 415, with a charset it is the same type', async () => {
+  it('is 415 with another media type, but a charset does not change the type', async () => {
     for (const type of [
       'text/plain',
       'application/xml',
@@ -118,12 +119,12 @@ describe('bodies', () => {
     expect(reply.status).toBe(200);
   });
 
-  test('spec §8: a body above 8 MiB is 413 on every tier', async () => {
+  it('is 413 above 8 MiB on every tier', async () => {
     const reply = await validate(Buffer.alloc(BODY_LIMIT_BYTES + 1, 0x20));
     expect([reply.status, reply.body.code, reply.body.limit]).toEqual([413, 'PAYLOAD_TOO_LARGE', BODY_LIMIT_BYTES]);
   });
 
-  test.each([
+  it.each([
     [
       'a payload 100,000 deep',
       () => `{"settings":{},"strategyAst":${'{"left":'.repeat(100_000)}1${'}'.repeat(100_000)}}`,
@@ -153,11 +154,12 @@ describe('bodies', () => {
     expect([200, 400, 413]).toContain(reply.status);
     if (reply.status === 200) expect(reply.body.valid).toBe(false);
     expect(reply.text.length).toBeLessThan(200_000);
-    // Of this thread's processor time, client and server together; generous, since code that runs for the first time is slow.
+    // Of this thread's processor time, client and server together; generous, since code that runs for the first time is
+    // slow.
     expect((user + system) / 1000).toBeLessThan(1_500);
   });
 
-  test('unknown members and query parameters are refused by name', async () => {
+  it('is refused with the names of unknown members, like unknown query parameters', async () => {
     const member = await client.post('/strategies/validate', { settings, strategyAst: ast(), dryRun: true });
     expect(member.body.issues).toEqual([
       {
@@ -184,17 +186,17 @@ describe('bodies', () => {
   });
 });
 
-describe('the order of answers (design §6)', () => {
+describe('the order of answers', () => {
   const write = '/public/v1/strategies';
   const huge = Buffer.alloc(BODY_LIMIT_BYTES + 1, 0x20);
   const json = { 'content-type': 'application/json' };
 
-  test('401 comes before 413 and 400', async () => {
+  it('puts 401 before 413 and 400', async () => {
     const reply = await api.send({ method: 'POST', url: write, headers: json, payload: huge });
     expect(reply.status).toBe(401);
   });
 
-  test('403 scope comes before 403 role, and both before the body', async () => {
+  it('puts 403 for scope before 403 for role, and both before the body', async () => {
     const { workspaceId } = client;
     const neither = await api.client({ workspaceId, role: 'viewer', scopes: ['strategies_read'] });
     const viewer = await api.client({ workspaceId, role: 'viewer' });
@@ -208,7 +210,7 @@ describe('the order of answers (design §6)', () => {
     }
   });
 
-  test('404 comes before 422', async () => {
+  it('puts 404 before 422', async () => {
     const reply = await client.post(`/strategies/${randomUUID()}/versions/finalize`, {
       settings,
       strategyAst: brokenAst(),
@@ -217,8 +219,8 @@ describe('the order of answers (design §6)', () => {
   });
 });
 
-describe('headers', () => {
-  test('a request id is taken over when it is one, and made when it is not', async () => {
+describe('the set of headers', () => {
+  it('returns a valid request id, and a new one in place of an invalid one', async () => {
     const kept = await client.get('/workspace', { 'x-request-id': 'agent-7:call.42' });
     expect(kept.headers['x-request-id']).toBe('agent-7:call.42');
     for (const bad of ['', 'a b', 'x'.repeat(129), '<script>']) {
@@ -227,7 +229,7 @@ describe('headers', () => {
     }
   });
 
-  test('answers say that they are nothing to be sniffed or framed', async () => {
+  it('forbids sniffing and framing', async () => {
     const { headers } = await client.get('/workspace');
     expect(headers['x-content-type-options']).toBe('nosniff');
     expect(headers['content-security-policy']).toContain("default-src 'none'");
@@ -235,12 +237,12 @@ describe('headers', () => {
   });
 });
 
-describe('operations', () => {
-  test('healthz and readyz need no key', async () => {
+describe('the set of operational routes', () => {
+  it('needs no key for healthz and readyz', async () => {
     for (const url of ['/healthz', '/readyz']) expect((await api.send({ url })).body).toEqual({ status: 'ok' });
   });
 
-  test('metrics count requests by route, not by path', async () => {
+  it('counts requests by route, not by path', async () => {
     const id = randomUUID();
     await client.get(`/strategies/${id}`);
     const { text } = await api.send({ url: '/metrics' });
@@ -249,8 +251,8 @@ describe('operations', () => {
   });
 });
 
-describe('without a database', () => {
-  test('requests are 503 UNAVAILABLE with Retry-After, readyz says so, healthz does not care', async () => {
+describe('an API without a database', () => {
+  it('answers requests and readyz with 503 UNAVAILABLE and Retry-After, but healthz with 200', async () => {
     const sql = connectDatabase(urlOf(api.services.sql));
     const app = await buildApp({ ...api.services, sql });
     await sql.end({ timeout: 0 });
@@ -262,8 +264,8 @@ describe('without a database', () => {
   });
 });
 
-describe('stopping', () => {
-  test('a stopping process ends its waiters, answers them with connection: close, and does not wait for idle clients', async () => {
+describe('a stopping process', () => {
+  it('answers its waiters with connection: close, and does not wait for idle clients', async () => {
     const app = await buildApp(api.services, async (scope) => {
       scope.get('/wait', async () => {
         await once(scope.drainSignal, 'abort');

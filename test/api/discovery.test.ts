@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PROBLEMS } from '../../src/api/problems.ts';
+// Contract: workspace.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PROBLEMS } from '../../src/api/http/problems.ts';
 import { ISSUE_CODES } from '../../src/engine/index.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
+import { STRATEGY_MEMBERS } from '../../src/api/discovery/strategyMembers.ts';
+import { describeCapabilities } from '../../src/engine/index.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 import { ast, settings } from '../support/strategyPayloads.ts';
 
@@ -13,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-describe('manifest (spec §4.3.1)', () => {
-  test('spec §1: lists the eight tools in the recommended order with method, path and scope', async () => {
+describe('manifest', () => {
+  it('lists the eight tools in the recommended order with method, path and scope', async () => {
     const { status, body } = await client.get('');
     expect(status).toBe(200);
     const calls = body.workflow.map((step: Record<string, string>) => [
@@ -34,7 +37,7 @@ describe('manifest (spec §4.3.1)', () => {
     ]);
   });
 
-  test('spec §9: names the protocols with their versions, and API version 1.0.0', async () => {
+  it('names the protocols with their versions, and API version 1.0.0', async () => {
     const { body } = await client.get('');
     expect(body.version).toBe('1.0.0');
     expect(body.protocols.signalGraph).toMatchObject({ protocol: 'svc.signal-graph', version: 2 });
@@ -42,7 +45,7 @@ describe('manifest (spec §4.3.1)', () => {
     expect(body.backtestStates.terminal).toEqual(['completed', 'failed', 'cancelled']);
   });
 
-  test('every route of the workflow and every link exists', async () => {
+  it('every route of the workflow and every link exists', async () => {
     const { body } = await client.get('');
     const routes = [...body.workflow.map((step: { path: string }) => step.path), ...Object.values<string>(body.links)];
     for (const path of routes) {
@@ -52,14 +55,14 @@ describe('manifest (spec §4.3.1)', () => {
     }
   });
 
-  test('any valid key may read it', async () => {
+  it('any valid key may read it', async () => {
     const narrow = await api.client({ workspaceId: client.workspaceId, role: 'viewer', scopes: ['backtests_read'] });
     for (const path of ['', '/capabilities', '/market-data']) expect((await narrow.get(path)).status, path).toBe(200);
   });
 });
 
 describe('entity tags', () => {
-  test.each(['', '/capabilities', '/capabilities?sections=limits'])(
+  it.each(['', '/capabilities', '/capabilities?sections=limits'])(
     '%s has an ETag, and answers 304 to who has it',
     async (path) => {
       const first = await client.get(path);
@@ -74,8 +77,8 @@ describe('entity tags', () => {
   );
 });
 
-describe('workspace (spec §4.3.2)', () => {
-  test('spec §2.1: metadata, the role and scopes of the key, and the subscription with limits and usage', async () => {
+describe('workspace', () => {
+  it('metadata, the role and scopes of the key, and the subscription with limits and usage', async () => {
     const who = await api.client({ tier: 'plus' });
     await who.post('/strategies', { name: 'One', settings, strategyAst: ast() });
     const { status, body } = await who.get('/workspace');
@@ -91,14 +94,14 @@ describe('workspace (spec §4.3.2)', () => {
     expect(JSON.stringify(body)).not.toContain(who.apiKey);
   });
 
-  test('spec §5.3: needs workspace_read', async () => {
+  it('needs workspace_read', async () => {
     const narrow = await api.client({ workspaceId: client.workspaceId, scopes: ['strategies_read'] });
     expect((await narrow.get('/workspace')).body.requiredScopes).toEqual(['workspace_read']);
   });
 });
 
-describe('capabilities (spec §4.3.3)', () => {
-  test('spec §4.3.3: has every group of the contract', async () => {
+describe('capabilities', () => {
+  it('has every group of the contract', async () => {
     const { body } = await client.get('/capabilities');
     expect(body.indicators.length).toBeGreaterThan(100);
     expect(body.signalGraph.nodes.length).toBeGreaterThan(7);
@@ -118,10 +121,12 @@ describe('capabilities (spec §4.3.3)', () => {
     expect(body.instruments.map((each: { symbol: string }) => each.symbol)).toEqual(
       expect.arrayContaining(['EURUSD', 'SPX']),
     );
-    expect(body.schemas.backtestConfig.type).toBe('object');
+    expect(body.schemas).toBeUndefined();
+    const { body: asked } = await client.get('/capabilities?sections=schemas');
+    expect(asked.schemas.backtestConfig.type).toBe('object');
   });
 
-  test('spec §4.3.3, §8: limits are those of the tier', async () => {
+  it('limits are those of the tier', async () => {
     for (const tier of TIERS) {
       const who = await api.client({ tier });
       const { body } = await who.get('/capabilities?sections=limits');
@@ -129,14 +134,14 @@ describe('capabilities (spec §4.3.3)', () => {
     }
   });
 
-  test('a changed subscription is seen at once', async () => {
+  it('a changed subscription is seen at once', async () => {
     const who = await api.client({ tier: 'free' });
     await who.get('/capabilities?sections=limits');
     await api.services.sql`update workspaces set tier = 'pro' where id = ${who.workspaceId}`;
     expect((await who.get('/capabilities?sections=limits')).body.limits.tier).toBe('pro');
   });
 
-  test('sections choose parts, in any order; unknown ones are 400', async () => {
+  it('sections choose parts, in any order; unknown ones are 400', async () => {
     const chosen = await client.get('/capabilities?sections=operators,indicators');
     expect(Object.keys(chosen.body)).toEqual(['indicators', 'operators']);
     for (const sections of ['foo', 'limits,', '', 'limits,__proto__']) {
@@ -147,7 +152,7 @@ describe('capabilities (spec §4.3.3)', () => {
 });
 
 describe('market data', () => {
-  test('lists the shipped series with bars, range and gaps', async () => {
+  it('lists the shipped series with bars, range and gaps', async () => {
     const { status, body } = await client.get('/market-data?limit=100');
     expect(status).toBe(200);
     expect(body.data).toContainEqual(expect.objectContaining({ symbol: 'EURUSD', timeframe: '1h', synthetic: false }));
@@ -158,7 +163,7 @@ describe('market data', () => {
     expect(body.pagination.total).toBe(body.data.length);
   });
 
-  test('filters by symbol and timeframe, and pages', async () => {
+  it('filters by symbol and timeframe, and pages', async () => {
     const one = await client.get('/market-data?symbol=SPX&timeframe=1d');
     expect(one.body.data.map((row: { symbol: string }) => row.symbol)).toEqual(['SPX']);
     const all = (await client.get('/market-data?limit=100')).body.data;
@@ -169,21 +174,92 @@ describe('market data', () => {
   });
 });
 
-describe('the machine-readable description (spec §9)', () => {
-  test('spec §9: carries version 1.0.0, is OpenAPI 3.1 and needs no key', async () => {
+describe('the machine-readable description', () => {
+  it('carries version 1.0.0, is OpenAPI 3.1 and needs no key', async () => {
     const { status, body } = await api.send({ url: '/public/v1/openapi.json' });
     expect(status).toBe(200);
     expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.0.0']);
     expect(body.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(PROBLEMS));
   });
 
-  test('/docs shows it without naming an outside host', async () => {
+  it('/docs shows it without naming an outside host', async () => {
     const page = await api.send({ url: '/docs/' });
     expect(page.status).toBe(200);
     expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\//);
-    expect(page.headers['content-security-policy']).not.toMatch(/https?:\/\//);
+    expect(page.headers['content-security-policy']).not.toMatch(/https?:\/\/|upgrade-insecure-requests/);
     const script = await api.send({ url: '/docs/static/swagger-initializer.js' });
     expect(script.status).toBe(200);
     expect(script.text).not.toMatch(/url: ?"https?:/);
   });
 });
+
+describe('the authoring pack', () => {
+  it('is at most 24 KB together with the manifest, and keeps an ETag', async () => {
+    const manifest = await client.get('');
+    const pack = await client.get('/authoring-pack');
+    expect([manifest.status, pack.status]).toEqual([200, 200]);
+    expect(Buffer.byteLength(manifest.text) + Buffer.byteLength(pack.text)).toBeLessThanOrEqual(24 * 1024);
+    const again = await client.get('/authoring-pack', { 'if-none-match': String(pack.headers.etag) });
+    expect(again).toMatchObject({ status: 304, text: '' });
+  });
+
+  it('names every kind, indicator, pattern and timeframe that capabilities describe', async () => {
+    const { body: pack } = await client.get('/authoring-pack');
+    const { body: all } = await client.get('/capabilities?sections=signalGraph,indicators,patterns,enums,operators');
+    const idsOf = (list: { id: string }[]) => list.map(({ id }) => id);
+    expect(Object.keys(pack.kinds)).toEqual(all.signalGraph.nodes.map(({ kind }: { kind: string }) => kind));
+    expect(pack.indicators.split(' ')).toEqual(idsOf(all.indicators));
+    expect(pack.patterns.split(' ')).toEqual(idsOf(all.patterns));
+    expect(pack.timeframes).toEqual(all.enums.timeframes);
+    expect(pack.stateFields).toEqual(all.enums.stateFields);
+  });
+
+  it('holds examples that are valid, and a config that runs', async () => {
+    const { examples } = (await client.get('/authoring-pack')).body;
+    const { signalGraph, strategyAst, settings, config } = examples;
+    for (const payload of [{ signalGraph }, { strategyAst }])
+      expect((await client.post('/strategies/validate', { settings, ...payload })).body.valid).toBe(true);
+    const { body: made } = await client.post('/strategies', { name: 'Pack', settings, signalGraph });
+    const { body: ready } = await client.post(`/strategies/${made.id}/versions/finalize`, { version: 1 });
+    const queued = await client.post('/backtests', { strategyVersionId: ready.id, config });
+    expect(queued.status, queued.text).toBe(201);
+  });
+
+  it('describes every member of a strategy, and no other', () => {
+    const described = Object.keys(STRATEGY_MEMBERS);
+    const members = memberPaths(describeCapabilities().strategyAst.sections, 'strategy');
+    const isCovered = (path: string) => described.some((each) => each === path || each.startsWith(`${path}.`) || each.startsWith(`${path}[]`) || each.startsWith(`${path}<`)); // prettier-ignore
+    expect(members.filter((path) => !isCovered(path))).toEqual([]);
+    expect(described.filter((path) => !members.includes(path))).toEqual([]);
+  });
+
+  it('one indicator by id or alias, one kind; unknown ones are 404', async () => {
+    expect((await client.get('/capabilities/indicators/rsi')).body).toMatchObject({
+      id: 'rsi',
+      args: [{ name: 'length' }],
+    });
+    expect((await client.get('/capabilities/indicators/SMMA')).body).toMatchObject({ id: 'rma' });
+    const { body } = await client.get('/capabilities/kinds/cross');
+    expect(body).toMatchObject({ signalGraph: { kind: 'cross' }, strategyAst: { kind: 'cross' } });
+    for (const path of ['indicators/nothing', 'kinds/constructor'])
+      expect((await client.get(`/capabilities/${path}`)).status).toBe(404);
+  });
+});
+
+interface Member {
+  readonly name: string;
+  readonly enum?: readonly unknown[];
+  readonly fields?: readonly Member[];
+  readonly items?: readonly Member[];
+  readonly variants?: Readonly<Record<string, readonly Member[]>>;
+}
+
+/** Every path of the grammar but the tags, which hold one word. */
+function memberPaths(members: readonly Member[], root: string): string[] {
+  return members.flatMap(({ name, enum: values, fields = [], items = [], variants = {} }) => {
+    if (values?.length === 1) return [];
+    const path = name === '[]' ? `${root}[]` : `${root}.${name}`;
+    const inside = Object.entries(variants).flatMap(([tag, each]) => memberPaths(each, `${path}<${tag}>`));
+    return [path, ...memberPaths(fields, path), ...memberPaths(items, path), ...inside];
+  });
+}

@@ -1,5 +1,6 @@
+// Contract: strategy version states.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
 import { ast, brokenAst, contradictoryAst, graph, settings } from '../support/strategyPayloads.ts';
 
@@ -17,8 +18,8 @@ const finalize = (id: string, body: object, who = client): Promise<Reply> =>
   who.post(`/strategies/${id}/versions/finalize`, { settings, ...body });
 const versionsOf = async (id: string) => (await client.get(`/strategies/${id}`)).body.versions;
 
-describe('finalize (spec §4.3.11)', () => {
-  test('spec §3.2, §4.3.11: finalize with version makes that draft ready, with its id and number and the posted content', async () => {
+describe('finalize', () => {
+  it('makes the given draft version ready, with its id and number and the posted content', async () => {
     const strategy = await create(10);
     const [draft] = strategy.versions;
     const reply = await finalize(strategy.id, { version: 1, strategyAst: ast(11), settings: { warmupPeriod: 5 } });
@@ -36,7 +37,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(await versionsOf(strategy.id)).toHaveLength(1);
   });
 
-  test('spec §4.3.11: finalize without version makes a new ready version and leaves drafts untouched', async () => {
+  it('creates a new ready version if none is given, and does not change drafts', async () => {
     const strategy = await create(12);
     const reply = await finalize(strategy.id, { strategyAst: ast(13) });
     expect(reply.body).toMatchObject({ version: 2, status: 'ready', strategyId: strategy.id });
@@ -45,14 +46,97 @@ describe('finalize (spec §4.3.11)', () => {
     expect(versions[0]).toEqual(strategy.versions[0]);
   });
 
-  test('spec §4.3.11: a signal graph can be finalized, and is kept beside its AST', async () => {
+  it('accepts a signal graph, and keeps it beside its AST', async () => {
     const strategy = await create(14);
     const reply = await finalize(strategy.id, { version: 1, signalGraph: graph(14) });
     expect(reply.body).toMatchObject({ status: 'ready', signalGraph: graph(14) });
     expect(reply.body.strategyAst.protocol).toBe('svc.strategy');
   });
 
-  test('finalizing again with equal content is 200 and changes nothing', async () => {
+  it('promotes the stored draft if a version but no payload is sent', async () => {
+    const strategy = await create(40);
+    const reply = await finalize(strategy.id, { version: 1, settings: { warmupPeriod: 7 } });
+    expect(reply.status, reply.text).toBe(200);
+    const [draft] = strategy.versions;
+    expect(reply.body).toMatchObject({ id: draft.id, version: 1, status: 'ready', strategyAst: ast(40) });
+    expect(reply.body.settings).toEqual({ warmupPeriod: 7 });
+  });
+
+  it('uses the settings of the stored draft if none are sent either', async () => {
+    const strategy = await create(41);
+    const path = `/strategies/${strategy.id}/versions/finalize`;
+    const reply = await client.post(path, { version: 1 });
+    expect([reply.status, reply.body.status]).toEqual([200, 'ready']);
+    expect(reply.body.settings).toEqual(settings);
+    const again = await client.post(path, { version: 1 });
+    expect([again.status, again.text]).toEqual([200, reply.text]);
+    const other = await client.post(path, { version: 1, settings: { maxConcurrentPositions: 3 } });
+    expect([other.status, other.body.code]).toEqual([409, 'VERSION_NOT_DRAFT']);
+  });
+
+  it('promotes a stored signal graph with the AST it compiles to', async () => {
+    const made = await client.post('/strategies', { name: 'A graph', settings, signalGraph: graph(42) });
+    const [draft] = made.body.versions;
+    const reply = await client.post(`/strategies/${made.body.id}/versions/finalize`, { version: 1 });
+    expect(reply.status, reply.text).toBe(200);
+    expect(reply.body).toMatchObject({ signalGraph: graph(42), strategyAst: draft.strategyAst });
+  });
+
+  it('asks for confirmation of a stored draft whose entry can never be true', async () => {
+    const made = await client.post('/strategies', { name: 'Never', settings, strategyAst: contradictoryAst() });
+    const path = `/strategies/${made.body.id}/versions/finalize`;
+    const refused = await client.post(path, { version: 1 });
+    expect([refused.status, refused.body.code]).toEqual([422, 'WARNINGS_REQUIRE_CONFIRMATION']);
+    expect((await client.post(path, { version: 1, ignoreWarnings: true })).status).toBe(200);
+  });
+
+  it('answers an unknown version or strategy without a payload with 404, even of another workspace', async () => {
+    const strategy = await create(43);
+    const stranger = await api.client();
+    const path = (id: string) => `/strategies/${id}/versions/finalize`;
+    const unknown = await client.post(path(strategy.id), { version: 2 });
+    expect([unknown.status, unknown.body.message]).toEqual([404, expect.stringContaining('version')]);
+    expect((await client.post(path(randomUUID()), { version: 1 })).status).toBe(404);
+    expect((await client.post(path('nonsense'), { version: 1 })).status).toBe(404);
+    expect((await stranger.post(path(strategy.id), { version: 1 })).status).toBe(404);
+    expect((await versionsOf(strategy.id))[0].status).toBe('draft');
+  });
+
+  it('accepts what GET answers: a null payload and a null origin', async () => {
+    const strategy = await create(44);
+    const [{ settings: stored, strategyAst, signalGraph, version, forkedFromVersionId }] = await versionsOf(
+      strategy.id,
+    );
+    expect([signalGraph, forkedFromVersionId]).toEqual([null, null]);
+    const reply = await client.post(`/strategies/${strategy.id}/versions/finalize`, {
+      settings: stored,
+      strategyAst,
+      signalGraph,
+      version,
+      forkedFromVersionId,
+    });
+    expect([reply.status, reply.body.id]).toEqual([200, strategy.versions[0].id]);
+  });
+
+  it('answers a payload without settings with 400 MISSING_FIELD', async () => {
+    const strategy = await create(45);
+    const path = `/strategies/${strategy.id}/versions/finalize`;
+    for (const body of [{ strategyAst: ast(45) }, { version: 1, signalGraph: graph(45) }]) {
+      const reply = await client.post(path, body);
+      expect(reply.status).toBe(400);
+      expect(reply.body.issues).toMatchObject([{ code: 'MISSING_FIELD', path: '/settings' }]);
+    }
+  });
+
+  it('answers 400 PAYLOAD_REQUIRED if neither a payload nor a version is sent', async () => {
+    const strategy = await create(46);
+    for (const body of [{}, { strategyAst: null, signalGraph: null }]) {
+      const reply = await finalize(strategy.id, body);
+      expect(reply.body.issues.map((issue: { code: string }) => issue.code)).toEqual(['PAYLOAD_REQUIRED']);
+    }
+  });
+
+  it('answers 200 and changes nothing when repeated with equal content', async () => {
     const strategy = await create(15);
     const first = await finalize(strategy.id, { version: 1, strategyAst: ast(15) });
     const again = await finalize(strategy.id, { version: 1, strategyAst: ast(15) });
@@ -60,7 +144,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(again.body).toEqual(first.body);
   });
 
-  test('a ready version with other content or other settings is 409 VERSION_NOT_DRAFT with the existing one', async () => {
+  it('answers other content for a ready version with 409 VERSION_NOT_DRAFT and the existing one', async () => {
     const strategy = await create(16);
     const ready = await finalize(strategy.id, { version: 1, strategyAst: ast(16) });
     const existing = { id: ready.body.id, version: 1, status: 'ready' };
@@ -76,7 +160,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect((await versionsOf(strategy.id))[0].strategyAst).toEqual(ast(16));
   });
 
-  test('spec §3.2: the database itself refuses to change a ready version', async () => {
+  it('is protected by the database, which refuses to change a ready version', async () => {
     const strategy = await create(18);
     const { body } = await finalize(strategy.id, { version: 1, strategyAst: ast(18) });
     const { sql } = api.services;
@@ -88,7 +172,7 @@ describe('finalize (spec §4.3.11)', () => {
     );
   });
 
-  test('an invalid payload is 422 with issues, and the draft stays a draft', async () => {
+  it('answers an invalid payload with 422 and issues, and leaves the draft a draft', async () => {
     const strategy = await create(19);
     const reply = await finalize(strategy.id, { version: 1, strategyAst: brokenAst() });
     expect([reply.status, reply.body.code]).toEqual([422, 'STRATEGY_INVALID']);
@@ -96,7 +180,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect((await versionsOf(strategy.id))[0]).toEqual(strategy.versions[0]);
   });
 
-  test('spec §4.3.11: ignoreWarnings acknowledges an entry that can never be true; without it 422', async () => {
+  it('requires ignoreWarnings for an entry that can never be true', async () => {
     const strategy = await create(20);
     const body = { version: 1, strategyAst: contradictoryAst() };
     for (const ignoreWarnings of [undefined, false]) {
@@ -109,7 +193,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(reply.body.warnings.map((issue: { code: string }) => issue.code)).toContain('CONTRADICTION');
   });
 
-  test('other warnings never block, and come back in warnings', async () => {
+  it('returns other warnings without blocking', async () => {
     const payload = ast(21);
     const { exits: _, ...strategy } = payload.strategy;
     const made = await create(21);
@@ -118,7 +202,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(reply.body.warnings.map((issue: { code: string }) => issue.code)).toContain('NO_EXIT_RULE');
   });
 
-  test('spec §2.4: forkedFromVersionId names any version of the workspace and is recorded', async () => {
+  it('records forkedFromVersionId of any version of the workspace', async () => {
     const origin = await create(22);
     const strategy = await create(23);
     const forkedFromVersionId = origin.versions[0].id;
@@ -126,7 +210,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(reply.body).toMatchObject({ forkedFromVersionId, strategyAst: ast(24) });
   });
 
-  test('forkedFromVersionId that is unknown or of another workspace is 404, malformed 400', async () => {
+  it('answers an unknown forkedFromVersionId with 404, and a malformed one with 400', async () => {
     const strategy = await create(25);
     const stranger = await api.client();
     const foreign = (await create(25, stranger)).versions[0].id;
@@ -142,7 +226,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(await versionsOf(strategy.id)).toHaveLength(1);
   });
 
-  test('an unknown strategy, one of another workspace, and an unknown version are 404', async () => {
+  it('answers an unknown strategy, one of another workspace, and an unknown version with 404', async () => {
     const strategy = await create(26);
     const stranger = await api.client();
     expect((await finalize(randomUUID(), { strategyAst: ast() })).status).toBe(404);
@@ -152,8 +236,8 @@ describe('finalize (spec §4.3.11)', () => {
     expect((await finalize(randomUUID(), { strategyAst: brokenAst() })).status).toBe(404);
   });
 
-  test.each([
-    ['spec §8: version 0', { version: 0, strategyAst: ast() }],
+  it.each([
+    ['version 0', { version: 0, strategyAst: ast() }],
     ['version 1.5', { version: 1.5, strategyAst: ast() }],
     ['version as text', { version: '1', strategyAst: ast() }],
     ['a version no integer column holds', { version: 2 ** 31, strategyAst: ast() }],
@@ -167,11 +251,11 @@ describe('finalize (spec §4.3.11)', () => {
     expect([reply.status, reply.body.code]).toEqual([400, 'VALIDATION_FAILED']);
   });
 
-  test('a wrong body is told before an unknown strategy', async () => {
+  it('reports an invalid body before an unknown strategy', async () => {
     expect((await finalize(randomUUID(), {})).status).toBe(400);
   });
 
-  test('equal content has one strategyHash, and the later version names the earlier as duplicateOf', async () => {
+  it('gives equal content one strategyHash, and names the earlier version as duplicateOf', async () => {
     const who = await api.client();
     const one = await create(28, who);
     const first = await finalize(one.id, { version: 1, strategyAst: ast(28) }, who);
@@ -186,7 +270,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(alone.body.duplicateOf).toBeNull();
   });
 
-  test('parallel finalizes get numbers of their own, without a hole', async () => {
+  it('numbers parallel versions distinctly and without gaps', async () => {
     const strategy = await create(29);
     const replies = await Promise.all(
       Array.from({ length: 12 }, () => finalize(strategy.id, { strategyAst: ast(29) })),
@@ -196,7 +280,7 @@ describe('finalize (spec §4.3.11)', () => {
     );
   });
 
-  test('one draft finalized by two with different content: one wins, the other is 409', async () => {
+  it('lets one of two concurrent requests with different content win, and answers the other with 409', async () => {
     const strategy = await create(30);
     const replies = await Promise.all(
       [31, 32].map((level) => finalize(strategy.id, { version: 1, strategyAst: ast(level) })),
@@ -204,7 +288,7 @@ describe('finalize (spec §4.3.11)', () => {
     expect(replies.map((reply) => reply.status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 
-  test('finalizing moves updatedAt', async () => {
+  it('updates updatedAt', async () => {
     const strategy = await create(33);
     await finalize(strategy.id, { version: 1, strategyAst: ast(33) });
     const { body } = await client.get(`/strategies/${strategy.id}`);

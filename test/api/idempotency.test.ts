@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerOnce } from '../../src/api/idempotency.ts';
-import { requireKey } from '../../src/api/auth/authentication.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerOnce } from '../../src/api/http/idempotency.ts';
+import { requireKey } from '../../src/api/http/auth/authentication.ts';
 import { buildApp } from '../../src/api/app.ts';
-import { problem } from '../../src/api/problems.ts';
+import { problem } from '../../src/api/http/problems.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
 
@@ -20,7 +20,7 @@ const body = (level = 1) => ({ name: 'Once', settings, strategyAst: ast(level) }
 const count = async (who = client) => (await who.get('/strategies')).body.pagination.total;
 
 describe('Idempotency-Key', () => {
-  test('the same request twice makes one strategy and is answered the same, the second time marked as replayed', async () => {
+  it('creates one strategy for a repeated request, and marks the second answer as replayed', async () => {
     const key = newKey();
     const before = await count();
     const first = await client.post('/strategies', body(), key);
@@ -33,14 +33,14 @@ describe('Idempotency-Key', () => {
     expect(await count()).toBe(before + 1);
   });
 
-  test('without the header the same request twice makes two strategies', async () => {
+  it('is required to avoid a second strategy from a repeated request', async () => {
     const before = await count();
     await client.post('/strategies', body());
     await client.post('/strategies', body());
     expect(await count()).toBe(before + 2);
   });
 
-  test('the same key with another body is 422 IDEMPOTENCY_KEY_REUSED; bytes are compared, not meaning', async () => {
+  it('answers the same key with other bytes with 422 IDEMPOTENCY_KEY_REUSED', async () => {
     const key = newKey();
     await client.post('/strategies', body(1), key);
     const other = await client.post('/strategies', body(2), key);
@@ -54,7 +54,7 @@ describe('Idempotency-Key', () => {
     expect(spaced.status).toBe(422);
   });
 
-  test('a key holds for one workspace, one path and its ids', async () => {
+  it('applies to one workspace, one path and its ids', async () => {
     const key = newKey();
     const stranger = await api.client();
     const mine = await client.post('/strategies', body(), key);
@@ -71,14 +71,14 @@ describe('Idempotency-Key', () => {
     expect(finalized.headers['idempotency-replayed']).toBeUndefined();
   });
 
-  test('another key of the same workspace gets the same answer', async () => {
+  it('gives another API key of the workspace the same answer', async () => {
     const key = newKey();
     const colleague = await api.client({ workspaceId: client.workspaceId });
     const first = await client.post('/strategies', body(), key);
     expect((await colleague.post('/strategies', body(), key)).text).toBe(first.text);
   });
 
-  test('422 and 404 are kept, with the request id of the first', async () => {
+  it('stores 422 and 404 with the request id of the first request', async () => {
     for (const [path, payload] of [
       ['/strategies', { name: 'Broken', settings, strategyAst: brokenAst() }],
       ['/strategies/00000000-0000-7000-8000-000000000000/versions/finalize', { settings, strategyAst: ast() }],
@@ -93,15 +93,23 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('400, 401 and 403 are not kept: the same key serves once the request is right', async () => {
+  it('does not store 400, 401 and 403, so that the key works once the request is right', async () => {
     const key = newKey();
     expect((await client.post('/strategies', { name: 'x' }, key)).status).toBe(400);
     const viewer = await api.client({ workspaceId: client.workspaceId, role: 'viewer' });
     expect((await viewer.post('/strategies', body(), key)).status).toBe(403);
-    expect((await client.post('/strategies', body(), key)).status).toBe(201);
+    const revoked = await api.client({ workspaceId: client.workspaceId });
+    const [, , keyId] = revoked.apiKey.split('_');
+    const { sql } = api.services;
+    await sql`update api_keys set revoked_at = now() where key_id = ${keyId}`;
+    expect((await revoked.post('/strategies', body(), key)).status).toBe(401);
+    await sql`update api_keys set revoked_at = null where key_id = ${keyId}`;
+    const right = await revoked.post('/strategies', body(), key);
+    expect([right.status, right.headers['idempotency-replayed']]).toEqual([201, undefined]);
+    expect((await client.post('/strategies', body(), key)).text).toBe(right.text);
   });
 
-  test('403 of a tier limit is not kept either', async () => {
+  it('does not store the 403 of a tier limit', async () => {
     const free = await api.client({ tier: 'free' });
     for (let made = 0; made < 25; made++) await free.post('/strategies', body(made + 1));
     const key = newKey();
@@ -110,7 +118,7 @@ describe('Idempotency-Key', () => {
     expect((await free.post('/strategies', body(), key)).status).toBe(201);
   });
 
-  test('keys have 1 to 255 characters', async () => {
+  it('has 1 to 255 characters', async () => {
     expect((await client.post('/strategies', body(), { 'idempotency-key': 'k'.repeat(255) })).status).toBe(201);
     for (const key of ['', 'k'.repeat(256)]) {
       const reply = await client.post('/strategies', body(), { 'idempotency-key': key });
@@ -118,14 +126,14 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  test('validate ignores the header', async () => {
+  it('is ignored by validate', async () => {
     const key = newKey();
     await client.post('/strategies/validate', { settings, strategyAst: ast() }, key);
     const other = await client.post('/strategies/validate', { settings, strategyAst: brokenAst() }, key);
     expect(other.body.valid).toBe(false);
   });
 
-  test('an answer older than 24 hours is forgotten', async () => {
+  it('expires after 24 hours', async () => {
     const key = newKey();
     const first = await client.post('/strategies', body(), key);
     await api.services
@@ -135,7 +143,7 @@ describe('Idempotency-Key', () => {
     expect(second.body.id).not.toBe(first.body.id);
   });
 
-  test('ten at once make one strategy; those that come too early are 409 IDEMPOTENCY_IN_PROGRESS and may be repeated', async () => {
+  it('creates one strategy for ten concurrent requests, and answers early ones with a 409 to retry', async () => {
     const key = newKey();
     const before = await count();
     const replies = await Promise.all(Array.from({ length: 10 }, () => client.post('/strategies', body(), key)));
@@ -149,8 +157,8 @@ describe('Idempotency-Key', () => {
   });
 });
 
-describe('many at once', () => {
-  test('forty writes that each need a second connection all finish', async () => {
+describe('a set of concurrent writes', () => {
+  it('finishes even if each of forty needs a second connection', async () => {
     const { sql } = api.services;
     const app = await buildApp(api.services, async (scope) => {
       scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
@@ -173,8 +181,8 @@ describe('many at once', () => {
   });
 });
 
-describe('work that fails', () => {
-  test('what it wrote is undone, its answer kept; a bug is 500, kept is nothing', async () => {
+describe('a write that fails', () => {
+  it('is rolled back and its answer stored, except that nothing is stored for a bug, which is 500', async () => {
     const { sql } = api.services;
     const app = await buildApp(api.services, async (scope) => {
       scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>

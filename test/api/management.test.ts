@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 import { ast, brokenAst, graph, settings } from '../support/strategyPayloads.ts';
 
@@ -22,8 +22,8 @@ const post = (operation: string, payload: object, bearer = token, workspaceId = 
   });
 const operations = ['validate-strategy', 'validate-signal-graph'];
 
-describe('the editor operations (spec §4.2)', () => {
-  test('spec §4.2: validate-signal-graph answers as validate does', async () => {
+describe('an editor operation', () => {
+  it('answers validate-signal-graph as validate does', async () => {
     const body = { settings, signalGraph: graph() };
     const reply = await post('validate-signal-graph', body);
     expect(reply.status).toBe(200);
@@ -32,7 +32,7 @@ describe('the editor operations (spec §4.2)', () => {
     expect(broken.body).toMatchObject({ valid: false, summary: { errors: 1 } });
   });
 
-  test('spec §4.2: validate-strategy compiles editor tokens into a canonical payload', async () => {
+  it('compiles editor tokens into a canonical payload in validate-strategy', async () => {
     const entryTokens = [
       { id: 't1', type: 'indicator', name: 'sma', args: { length: 10 } },
       { id: 't2', type: 'operator', value: 'cross_up' },
@@ -55,7 +55,7 @@ describe('the editor operations (spec §4.2)', () => {
     expect(again.body.summary.errors).toBe(0);
   });
 
-  test('tokens that make no sentence are issues, not a failure', async () => {
+  it('reports tokens that do not form a sentence as issues, not as a failure', async () => {
     const operator = { id: 'x', type: 'operator', value: 'gt' };
     for (const entryTokens of [
       [],
@@ -72,7 +72,7 @@ describe('the editor operations (spec §4.2)', () => {
     }
   });
 
-  test('spec §5.2: no token, a bad one, or an API key is 401', async () => {
+  it('answers a missing or invalid token, or an API key, with 401', async () => {
     for (const operation of operations)
       for (const bearer of ['', 'nonsense', client.apiKey]) {
         const reply = await post(operation, {}, bearer);
@@ -80,7 +80,7 @@ describe('the editor operations (spec §4.2)', () => {
       }
   });
 
-  test('spec §4.2, §5.2: owner and admin may, a plain member is 403, others learn nothing: 404', async () => {
+  it('is open to owner and admin, 403 for a plain member, and 404 for others', async () => {
     const body = { settings, strategyAst: ast() };
     const owner = await api.token(client.workspaceId, 'owner');
     expect((await post('validate-signal-graph', body, owner)).status).toBe(200);
@@ -94,7 +94,7 @@ describe('the editor operations (spec §4.2)', () => {
     }
   });
 
-  test('a wrong envelope is 400, payloads above the size of the tier 413', async () => {
+  it('answers an invalid envelope with 400, and payloads above the size of the tier with 413', async () => {
     expect((await post('validate-signal-graph', { settings })).status).toBe(400);
     expect((await post('validate-strategy', { settings })).status).toBe(400);
     expect((await post('validate-strategy', { entryTokens: [], name: 'x' })).status).toBe(400);

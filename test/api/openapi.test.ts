@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiApp, type ApiApp } from '../support/apiApp.ts';
 
 let api: ApiApp;
@@ -27,14 +27,26 @@ const operations = (): [string, Operation][] => {
 };
 
 describe('the OpenAPI document', () => {
-  test('docs/openapi.json is what the routes generate (UPDATE_DOCS=1 writes it)', () => {
+  it('describes JSON artifacts as lists of objects, and the agent view with its own schema', () => {
+    const { paths, components } = api.app.swagger() as unknown as {
+      paths: Record<string, { get: { responses: Record<string, { content: Record<string, { schema: object }> }> } }>;
+      components: { schemas: Record<string, unknown> };
+    };
+    const contentOf = (path: string) => paths[path].get.responses['200'].content['application/json'].schema;
+    const rows = contentOf('/public/v1/backtests/{id}/artifacts/{name}');
+    expect(rows).toMatchObject({ type: 'array', items: { type: 'object' } });
+    expect(JSON.stringify(contentOf('/public/v1/backtests/{id}'))).toContain('BacktestAgentView');
+    expect(components.schemas).toHaveProperty('BacktestAgentView');
+  });
+
+  it('equals what the routes generate (UPDATE_DOCS=1 writes it)', () => {
     const path = new URL('../../docs/openapi.json', import.meta.url);
     const generated = `${JSON.stringify(api.app.swagger(), null, 1)}\n`;
     if (process.env.UPDATE_DOCS === '1') writeFileSync(path, generated);
     expect(readFileSync(path, 'utf8')).toBe(generated);
   });
 
-  test('every reference in it resolves', () => {
+  it('contains only references that resolve', () => {
     const document = api.app.swagger() as unknown as Record<string, unknown>;
     const text = JSON.stringify(document);
     for (const [, pointer] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -43,7 +55,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('every operation has a summary, a tag, a success and its failures as problem+json', () => {
+  it('gives every operation a summary, a tag, a success and its failures as problem+json', () => {
     expect(operations().length).toBeGreaterThan(14);
     for (const [name, operation] of operations()) {
       expect(operation.summary, name).toBeTypeOf('string');
@@ -60,14 +72,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('operation ids are there once each', () => {
+  it('contains each operation id once', () => {
     const ids = operations()
       .map(([, operation]) => operation.operationId)
       .filter((id) => id !== undefined);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('every operation under /public/v1 and /workspaces says how it is authenticated, and can answer 401', () => {
+  it('states for every operation under /public/v1 and /workspaces its authentication and its 401', () => {
     for (const [name, operation] of operations()) {
       if (!/ \/(public\/v1|workspaces)/.test(name)) continue;
       expect(operation.security?.length, name).toBeGreaterThan(0);
@@ -75,7 +87,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('spec §4.2, §4.3: every endpoint of the contract is in it', () => {
+  it('contains every endpoint of the contract', () => {
     const names = new Set(operations().map(([name]) => name));
     for (const name of [
       'GET /public/v1',

@@ -1,5 +1,6 @@
+// Contract: strategy, strategy version, validation issue, settings.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
 import { ast, brokenAst, contradictoryAst, graph, settings } from '../support/strategyPayloads.ts';
@@ -19,8 +20,8 @@ const create = async (level = 100, who = client): Promise<Reply> =>
 const finalize = (id: string, body: object, who = client): Promise<Reply> =>
   who.post(`/strategies/${id}/versions/finalize`, { settings, ...body });
 
-describe('validate (spec §4.3.9)', () => {
-  test('spec §4.3.9: a valid payload is answered 200 with valid, summary, issues, analysis and compiled', async () => {
+describe('validate', () => {
+  it('answers a valid payload with 200, valid, summary, issues, analysis and compiled', async () => {
     const reply = await client.post('/strategies/validate', { settings, strategyAst: ast() });
     expect(reply.status).toBe(200);
     expect(reply.body).toMatchObject({ valid: true, summary: { errors: 0 }, requiresConfirmation: false });
@@ -28,13 +29,13 @@ describe('validate (spec §4.3.9)', () => {
     expect(reply.body.analysis.conditionCount).toBe(2);
   });
 
-  test('spec §1: a signal graph is compiled into the canonical format', async () => {
+  it('compiles a signal graph into the canonical format', async () => {
     const reply = await client.post('/strategies/validate', { settings, signalGraph: graph() });
     expect(reply.body.valid).toBe(true);
     expect(reply.body.compiled.strategyAst).toMatchObject({ protocol: 'svc.strategy', version: 1 });
   });
 
-  test('spec §2.7: each issue has code, path, field, severity and message, and a fault in a payload is 200', async () => {
+  it('answers 200 for an invalid payload, with code, path, field, severity and message per issue', async () => {
     const reply = await client.post('/strategies/validate', { settings, strategyAst: brokenAst() });
     expect(reply.status).toBe(200);
     expect(reply.body.valid).toBe(false);
@@ -47,7 +48,7 @@ describe('validate (spec §4.3.9)', () => {
     expect(issue.message).not.toBe('');
   });
 
-  test('spec §2.8: maxConcurrentPositions outside 1 to 100, a negative warmupPeriod and an unknown setting are issues', async () => {
+  it('reports maxConcurrentPositions outside 1 to 100, a negative warmupPeriod and unknown settings', async () => {
     for (const wrong of [
       { maxConcurrentPositions: 0 },
       { maxConcurrentPositions: 101 },
@@ -61,14 +62,14 @@ describe('validate (spec §4.3.9)', () => {
     }
   });
 
-  test('spec §2.8, §8: maxConcurrentPositions 1 and 100 and warmupPeriod 0 are within bounds', async () => {
+  it('accepts maxConcurrentPositions 1 and 100 and warmupPeriod 0', async () => {
     for (const right of [{ maxConcurrentPositions: 1 }, { maxConcurrentPositions: 100, warmupPeriod: 0 }, {}]) {
       const reply = await client.post('/strategies/validate', { settings: right, strategyAst: ast() });
       expect(reply.body.summary.errors, JSON.stringify(right)).toBe(0);
     }
   });
 
-  test('spec §2.7: WARMUP_TOO_SHORT is a warning, and does not make a payload invalid', async () => {
+  it('reports WARMUP_TOO_SHORT as a warning, which does not make a payload invalid', async () => {
     const strategyAst = ast();
     const left = { kind: 'indicator', indicator: 'sma', args: { length: 50 } };
     strategyAst.strategy.entry.trigger.left = left as never;
@@ -79,14 +80,14 @@ describe('validate (spec §4.3.9)', () => {
     );
   });
 
-  test('spec §1: neither payload is 400 PAYLOAD_REQUIRED', async () => {
+  it('answers a request without a payload with 400 PAYLOAD_REQUIRED', async () => {
     const reply = await client.post('/strategies/validate', { settings });
     expect(reply.status).toBe(400);
     expect(reply.body.code).toBe('VALIDATION_FAILED');
     expect(codes(reply)).toContain('PAYLOAD_REQUIRED');
   });
 
-  test('a wrong envelope is 400 and tells the faults of the payloads inside it as well', async () => {
+  it('answers an invalid envelope with 400, including the issues of the payloads inside it', async () => {
     const reply = await client.post('/strategies/validate', { strategyAst: brokenAst(), extra: 1 });
     expect(reply.status).toBe(400);
     expect(paths(reply)).toEqual(
@@ -94,27 +95,35 @@ describe('validate (spec §4.3.9)', () => {
     );
   });
 
-  test.each([
+  it.each([
     ['an array', []],
     ['settings that are a list', { settings: [], strategyAst: ast() }],
     ['a payload that is a string', { settings, strategyAst: 'buy low' }],
     ['a payload that is null', { settings, strategyAst: null }],
     ['settings null', { settings: null, strategyAst: ast() }],
-    ['a name', { settings, strategyAst: ast(), name: 'x' }],
-  ])('%s is a wrong envelope: 400 with issues', async (_what, body) => {
+    ['an empty name', { settings, strategyAst: ast(), name: '' }],
+    ['a member it does not know', { settings, strategyAst: ast(), title: 'x' }],
+  ])('answers %s as an invalid envelope with 400 and issues', async (_what, body) => {
     const reply = await client.post('/strategies/validate', body);
     expect([reply.status, reply.body.code]).toEqual([400, 'VALIDATION_FAILED']);
     expect(reply.body.issues.length).toBeGreaterThan(0);
   });
 
-  test('two payloads that mean the same are valid, two that do not disagree', async () => {
+  it('accepts the body of create unchanged', async () => {
+    const body = { name: 'A strategy', description: 'Buys high.', settings, strategyAst: ast() };
+    const reply = await client.post('/strategies/validate', body);
+    expect([reply.status, reply.body.valid]).toEqual([200, true]);
+    expect((await client.post('/strategies', body)).status).toBe(201);
+  });
+
+  it('accepts two payloads with the same meaning, and reports those that disagree', async () => {
     const same = await client.post('/strategies/validate', { settings, strategyAst: ast(7), signalGraph: graph(7) });
     expect(same.body.valid).toBe(true);
     const other = await client.post('/strategies/validate', { settings, strategyAst: ast(7), signalGraph: graph(8) });
     expect(codes(other)).toContain('PAYLOADS_DISAGREE');
   });
 
-  test('spec §8: tier condition limits are enforced by validation', async () => {
+  it('enforces the condition limits of the tier', async () => {
     const free = await api.client({ tier: 'free' });
     const payload = ast();
     const leaf = payload.strategy.entry.trigger;
@@ -129,14 +138,20 @@ describe('validate (spec §4.3.9)', () => {
     expect(allowed.body.summary.errors).toBe(0);
   });
 
-  test('validate shows that an entry that can never be true asks for confirmation', async () => {
-    const reply = await client.post('/strategies/validate', { settings, strategyAst: contradictoryAst() });
-    expect(reply.body).toMatchObject({ valid: true, requiresConfirmation: true });
+  it('treats an entry that can never be true as finalize does: invalid unless acknowledged', async () => {
+    const { body: made } = await client.post('/strategies', { name: 'N', settings, strategyAst: contradictoryAst() });
+    for (const ignoreWarnings of [undefined, false, true]) {
+      const body = { settings, strategyAst: contradictoryAst(), ignoreWarnings };
+      const { body: report } = await client.post('/strategies/validate', body);
+      const finalized = await client.post(`/strategies/${made.id}/versions/finalize`, body);
+      expect(report).toMatchObject({ valid: ignoreWarnings === true, requiresConfirmation: true });
+      expect(finalized.status === 200).toBe(report.valid);
+    }
   });
 });
 
-describe('create (spec §4.3.10)', () => {
-  test('spec §3.2, §4.3.10: creates a strategy with draft version 1, 201 with Location', async () => {
+describe('create', () => {
+  it('creates a strategy with draft version 1, 201 with Location', async () => {
     const reply = await client.post('/strategies', {
       name: 'Breakout',
       description: 'Above a level',
@@ -160,7 +175,7 @@ describe('create (spec §4.3.10)', () => {
     });
   });
 
-  test('spec §1: a graph alone is stored with the AST it compiles to, and both are read back', async () => {
+  it('stores a graph with the AST it compiles to, and returns both', async () => {
     const { body } = await client.post('/strategies', { name: 'Graph', settings, signalGraph: graph(2) });
     const read = await client.get(`/strategies/${body.id}`);
     const [version] = read.body.versions;
@@ -168,14 +183,27 @@ describe('create (spec §4.3.10)', () => {
     expect(version.strategyAst).toMatchObject({ protocol: 'svc.strategy', version: 1 });
   });
 
-  test('payloads are stored as they were sent, members in the order of the author, odd characters too', async () => {
+  it('accepts what GET answers, like validate, including a null payload', async () => {
+    const made = await client.post('/strategies', { name: 'Round', settings, strategyAst: ast(9), description: null });
+    expect([made.status, made.body.description]).toEqual([201, '']);
+    const { name, description, versions } = (await client.get(`/strategies/${made.body.id}`)).body;
+    const [{ settings: stored, strategyAst, signalGraph }] = versions;
+    expect(signalGraph).toBeNull();
+    const payloads = { settings: stored, strategyAst, signalGraph };
+    expect((await client.post('/strategies', { name, description, ...payloads })).status).toBe(201);
+    expect((await client.post('/strategies/validate', payloads)).body).toMatchObject({ valid: true });
+    const neither = await client.post('/strategies/validate', { ...payloads, strategyAst: null });
+    expect(neither.body.issues).toMatchObject([{ code: 'PAYLOAD_REQUIRED' }]);
+  });
+
+  it('stores payloads as sent, with the author’s order of members and unusual characters', async () => {
     const strategyAst = { ...ast(3), meta: { zebra: 1, ant: 'a\u0000b \ud83d\ude00' } };
     const { body } = await client.post('/strategies', { name: 'Order', settings, strategyAst });
     const { text } = await client.get(`/strategies/${body.id}`);
     expect(text).toContain(JSON.stringify(strategyAst));
   });
 
-  test('an invalid payload is 422 STRATEGY_INVALID with issues, and nothing is stored', async () => {
+  it('answers an invalid payload with 422 STRATEGY_INVALID and issues, and stores nothing', async () => {
     const before = (await client.get('/strategies')).body.pagination.total;
     const reply = await client.post('/strategies', { name: 'Broken', settings, strategyAst: brokenAst() });
     expect([reply.status, reply.body.code]).toEqual([422, 'STRATEGY_INVALID']);
@@ -183,13 +211,13 @@ describe('create (spec §4.3.10)', () => {
     expect((await client.get('/strategies')).body.pagination.total).toBe(before);
   });
 
-  test('warnings never block a creation, not even an entry that can never be true', async () => {
+  it('is not blocked by warnings, even about an entry that can never be true', async () => {
     const reply = await client.post('/strategies', { name: 'Never', settings, strategyAst: contradictoryAst() });
     expect(reply.status).toBe(201);
     expect(reply.body.warnings.map((issue: { code: string }) => issue.code)).toContain('CONTRADICTION');
   });
 
-  test.each([
+  it.each([
     ['no name', { settings, strategyAst: ast() }, '/name'],
     ['an empty name', { name: '', settings, strategyAst: ast() }, '/name'],
     ['a name of blanks', { name: '   ', settings, strategyAst: ast() }, '/name'],
@@ -209,13 +237,13 @@ describe('create (spec §4.3.10)', () => {
     expect(paths(reply)).toContain(path);
   });
 
-  test('a name of 200 and a description of 2,000 characters fit, and names need not be unique', async () => {
+  it('accepts a name of 200 and a description of 2,000 characters, and duplicate names', async () => {
     const body = { name: 'x'.repeat(200), description: 'y'.repeat(2000), settings, strategyAst: ast() };
     expect((await client.post('/strategies', body)).status).toBe(201);
     expect((await client.post('/strategies', body)).status).toBe(201);
   });
 
-  test('spec §5.3: a viewer key is refused on every write whatever its scopes', async () => {
+  it('refuses a viewer key on every write, whatever its scopes', async () => {
     const viewer = await api.client({ role: 'viewer', workspaceId: client.workspaceId });
     for (const path of ['/strategies', '/strategies/validate', `/strategies/${randomUUID()}/versions/finalize`]) {
       const reply = await viewer.post(path, {});
@@ -223,7 +251,7 @@ describe('create (spec §4.3.10)', () => {
     }
   });
 
-  test('spec §5.3: each strategy route needs its scope', async () => {
+  it('requires the scope of each strategy route', async () => {
     const reader = await api.client({ scopes: ['workspace_read'], workspaceId: client.workspaceId });
     for (const [method, path, scope] of [
       ['GET', '/strategies', 'strategies_read'],
@@ -238,7 +266,44 @@ describe('create (spec §4.3.10)', () => {
     }
   });
 
-  test('the number of strategies of a tier holds under parallel creations: 403 TIER_LIMIT_REACHED', async () => {
+  it('gets its place in the quota back from archiving, which keeps a strategy readable', async () => {
+    const free = await api.client({ tier: 'free' });
+    const make = () => free.post('/strategies', { name: 'One of many', settings, strategyAst: ast() });
+    const made = [];
+    for (let index = 0; index < 25; index++) made.push((await make()).body);
+    expect((await make()).body).toMatchObject({
+      code: 'TIER_LIMIT_REACHED',
+      message: expect.stringContaining('DELETE'),
+    });
+    const path = `/strategies/${made[3].id}`;
+    const archived = await free.delete(path);
+    expect(archived).toMatchObject({ status: 200, body: { id: made[3].id, archivedAt: expect.any(String) } });
+    expect((await free.delete(path)).body).toEqual(archived.body);
+    expect((await make()).status).toBe(201);
+    expect((await free.get('/workspace')).body.subscription.usage.strategies).toBe(25);
+    expect((await free.get(path)).body).toMatchObject({
+      archivedAt: archived.body.archivedAt,
+      versions: [{ version: 1 }],
+    });
+    const idsOf = async (query: string) =>
+      (await free.get(`/strategies?limit=100${query}`)).body.data.map((row: { id: string }) => row.id);
+    expect(await idsOf('')).not.toContain(made[3].id);
+    expect(await idsOf('&archived=true')).toEqual([made[3].id]);
+    const finalized = await free.post(`${path}/versions/finalize`, { version: 1 });
+    expect(finalized).toMatchObject({ status: 409, body: { code: 'STRATEGY_ARCHIVED' } });
+  });
+
+  it('lets only a member with strategies_write archive, and only in the own workspace', async () => {
+    const { body } = await client.post('/strategies', { name: 'Mine', settings, strategyAst: ast() });
+    const path = `/strategies/${body.id}`;
+    expect((await (await api.client()).delete(path)).status).toBe(404);
+    expect((await client.delete('/strategies/nonsense')).status).toBe(404);
+    const { workspaceId } = client;
+    expect((await (await api.client({ workspaceId, role: 'viewer' })).delete(path)).status).toBe(403);
+    expect((await (await api.client({ workspaceId, scopes: ['strategies_read'] })).delete(path)).status).toBe(403);
+  });
+
+  it('enforces the tier’s number of strategies under parallel creates: 403 TIER_LIMIT_REACHED', async () => {
     const free = await api.client({ tier: 'free' });
     const replies = await Promise.all(Array.from({ length: 30 }, (_, index) => create(index + 1, free)));
     const made = replies.filter((reply) => reply.status === 201);
@@ -247,7 +312,7 @@ describe('create (spec §4.3.10)', () => {
     expect(refused.body).toMatchObject({ code: 'TIER_LIMIT_REACHED', limit: 25, usage: 25, limitName: 'strategies' });
   });
 
-  test('payloads above the size of the tier are 413, whitespace not counted', async () => {
+  it('answers payloads above the size of the tier with 413, not counting whitespace', async () => {
     const free = await api.client({ tier: 'free' });
     const big = { ...ast(), meta: { note: 'x'.repeat(TIER_LIMITS.free.payloadBytes) } };
     const reply = await free.post('/strategies/validate', { settings, strategyAst: big });
@@ -264,8 +329,8 @@ describe('create (spec §4.3.10)', () => {
   });
 });
 
-describe('list and read (spec §4.3.7, §4.3.8)', () => {
-  test('spec §2.3, §2.4, §4.3.8: a strategy is read with its versions, payloads included', async () => {
+describe('reading strategies', () => {
+  it('answers a strategy with its versions and payloads', async () => {
     const { body } = await create(4);
     const reply = await client.get(`/strategies/${body.id}`);
     expect(reply.status).toBe(200);
@@ -273,7 +338,7 @@ describe('list and read (spec §4.3.7, §4.3.8)', () => {
     expect(reply.body).not.toHaveProperty('warnings');
   });
 
-  test('spec §7: an id that is unknown, of another workspace, or no uuid is 404', async () => {
+  it('answers an id that is unknown, of another workspace, or not a UUID with 404', async () => {
     const stranger = await api.client();
     const { body } = await create(4, stranger);
     for (const id of [randomUUID(), body.id, 'nonsense', '%00', "'; drop table strategies; --"]) {
@@ -282,7 +347,7 @@ describe('list and read (spec §4.3.7, §4.3.8)', () => {
     }
   });
 
-  test('spec §4.1, §4.3.7: a list is 200, its rows leave payloads out, pages follow each other and total is exact', async () => {
+  it('answers lists without payloads, in consecutive pages, with an exact total', async () => {
     const lister = await api.client();
     for (const name of ['c', 'a', 'B', 'b', 'a'])
       await lister.post('/strategies', { name, settings, strategyAst: ast() });
@@ -302,7 +367,7 @@ describe('list and read (spec §4.3.7, §4.3.8)', () => {
     expect(cursor).toBeNull();
   });
 
-  test('the default order is newest first, and every sort has its reverse', async () => {
+  it('sorts newest first by default, and reverses every sort', async () => {
     const lister = await api.client();
     for (const name of ['one', 'two', 'three'])
       await lister.post('/strategies', { name, settings, strategyAst: ast() });
@@ -313,7 +378,7 @@ describe('list and read (spec §4.3.7, §4.3.8)', () => {
       expect(await names(`?sort=${sort}`)).toEqual((await names(`?sort=-${sort}`)).reverse());
   });
 
-  test('status keeps strategies that have such a version, search looks into name and description, % and _ are letters', async () => {
+  it('filters by status of any version, and searches name and description literally', async () => {
     const lister = await api.client();
     const names = async (query: string) =>
       (await lister.get(`/strategies?sort=name&${query}`)).body.data.map((row: { name: string }) => row.name);
@@ -327,7 +392,7 @@ describe('list and read (spec §4.3.7, §4.3.8)', () => {
     expect(await names('search=%25%25')).toEqual([]);
   });
 
-  test.each([
+  it.each([
     'limit=0',
     'limit=101',
     'limit=x',
@@ -344,7 +409,7 @@ describe('list and read (spec §4.3.7, §4.3.8)', () => {
     expect(reply.body.issues[0].path).toMatch(/^\/query\//);
   });
 
-  test('a cursor of other filters, of another sort, or forged is 400 CURSOR_INVALID', async () => {
+  it('answers a cursor of other filters or another sort, or a forged one, with 400 CURSOR_INVALID', async () => {
     const lister = await api.client();
     for (let count = 0; count < 3; count++) await create(count + 1, lister);
     const { nextCursor } = (await lister.get('/strategies?limit=1')).body.pagination;
@@ -364,7 +429,7 @@ describe('list and read (spec §4.3.7, §4.3.8)', () => {
     expect((await lister.get(`/strategies?limit=2&cursor=${nextCursor}`)).status).toBe(200);
   });
 
-  test('rows made in the same millisecond are each listed once', async () => {
+  it('lists rows created in the same millisecond once each', async () => {
     const lister = await api.client();
     const { sql } = api.services;
     await sql`insert into strategies (workspace_id, name, created_at)

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// Contract: template.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compiledAst, payloadsOf } from '../../src/api/templates/template.ts';
-import { TEMPLATES } from '../../src/api/templates/index.ts';
+import { TEMPLATES } from '../../src/api/templates/catalog.ts';
 import {
   BacktestConfig,
   checkStrategy,
@@ -23,15 +24,33 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
+interface Risk {
+  readonly stopLoss?: { readonly mode: string; readonly value?: number; readonly multiplier?: number };
+  readonly trailingStop?: { readonly distancePercent?: number; readonly distanceAtr?: { readonly multiplier: number } };
+  readonly takeProfits?: readonly { readonly triggerR?: number; readonly triggerPercent?: number }[];
+  readonly timeStop?: { readonly maxBars: number };
+}
+
+const WORDS: Readonly<Record<number, string>> = {
+  2: 'two|twice',
+  2.5: 'two and a half',
+  3: 'three',
+  4: 'four',
+  6: 'six',
+  8: 'eight',
+  10: 'ten',
+};
+const wordFor = (value: number): RegExp => new RegExp(`\\b(${WORDS[value] ?? value})\\b`, 'i');
+
 /** Every `instrument.symbol` of a payload. */
 function symbolsOf(value: unknown): Set<string> {
   const found = [...JSON.stringify(value).matchAll(/"instrument":\{"symbol":"([^"]+)"/g)];
   return new Set(found.map(([, symbol]) => symbol));
 }
 
-describe('the templates', () => {
-  test.each(TEMPLATES.map((template) => [template.key, template] as const))(
-    '%s is valid with no warning on the free tier, and its suggested config is one',
+describe('the set of templates', () => {
+  it.each(TEMPLATES.map((template) => [template.key, template] as const))(
+    'contains %s, valid without warnings on the free tier and with a valid suggested config',
     (_key, template) => {
       const outcome = checkStrategy(payloadsOf(template), { limits: TIER_LIMITS.free, knownSymbols: symbols });
       expect(outcome.issues).toEqual([]);
@@ -45,8 +64,8 @@ describe('the templates', () => {
     },
   );
 
-  test.each(TEMPLATES.map((template) => [template.key, template] as const))(
-    '%s trades on the shipped data it suggests, and not for luck: at least five positions',
+  it.each(TEMPLATES.map((template) => [template.key, template] as const))(
+    'contains %s, which opens at least five positions on the shipped data it suggests',
     async (_key, template) => {
       const shipped = await openShippedData();
       const config = BacktestConfig.parse(template.suggestedConfig);
@@ -70,14 +89,46 @@ describe('the templates', () => {
     },
   );
 
-  test('keys are unique and in order', () => {
+  it.each(TEMPLATES.map((template) => [template.key, template] as const))(
+    'contains %s, which describes all of its risk rules',
+    (_key, template) => {
+      const { risk = {} } = (compiledAst(template) as unknown as { strategy: { risk?: Risk } }).strategy;
+      const numbers = [
+        risk.stopLoss?.multiplier ?? (risk.stopLoss?.mode === 'percent' ? risk.stopLoss.value : undefined),
+        risk.trailingStop?.distancePercent ?? risk.trailingStop?.distanceAtr?.multiplier,
+        risk.timeStop?.maxBars,
+        ...(risk.takeProfits ?? []).map((step) => step.triggerR ?? step.triggerPercent),
+      ].filter((value) => value !== undefined);
+      for (const value of numbers) expect(template.description).toMatch(wordFor(value));
+      expect(/\bstops?\b|below the fill|ATRs below|percent below/.test(template.description)).toBe(
+        risk.stopLoss !== undefined || risk.trailingStop !== undefined,
+      );
+    },
+  );
+
+  it('contains vwap_reversion, which trades all year because its average starts over every day', async () => {
+    const template = TEMPLATES.find(({ key }) => key === 'vwap_reversion')!;
+    const shipped = await openShippedData();
+    const market = createMarket(await shipped.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
+    const task = { id: template.key, settings: template.settings, strategyHash: '' };
+    const config = BacktestConfig.parse(template.suggestedConfig);
+    const ast = compiledAst(template) as unknown as StrategyAst;
+    const outcome = runBacktest({ ...task, strategyAst: ast, config }, market, null);
+    if (!outcome.ok) throw new Error(outcome.error.message);
+    const months = new Set(
+      outcome.trades.map((trade) => new Date((trade as { entryTime: number }).entryTime).getUTCMonth()),
+    );
+    expect(months.size).toBe(12);
+  });
+
+  it('has unique keys in order', () => {
     const keys = TEMPLATES.map((template) => template.key);
     expect(keys).toEqual([...new Set(keys)].toSorted());
   });
 });
 
-describe('reading templates (spec §4.3.4, §4.3.5)', () => {
-  test('spec §4.1, §4.3.4: lists templates, 200, without payloads', async () => {
+describe('reading templates', () => {
+  it('lists templates without payloads', async () => {
     const { status, body } = await client.get('/system-strategies?limit=100');
     expect(status).toBe(200);
     expect(body.data.map((row: { key: string }) => row.key)).toEqual(TEMPLATES.map((template) => template.key));
@@ -85,7 +136,7 @@ describe('reading templates (spec §4.3.4, §4.3.5)', () => {
     expect(body.pagination).toMatchObject({ total: TEMPLATES.length, hasMore: false, nextCursor: null });
   });
 
-  test('category, tags and search narrow the list; an unknown category is 400', async () => {
+  it('filters by category, tags and search, and answers an unknown category with 400', async () => {
     const keys = async (query: string) =>
       (await client.get(`/system-strategies?limit=100&${query}`)).body.data.map((row: { key: string }) => row.key);
     expect(await keys('category=mean_reversion')).toContain('rsi2_mean_reversion');
@@ -96,7 +147,7 @@ describe('reading templates (spec §4.3.4, §4.3.5)', () => {
     expect((await client.get('/system-strategies?category=luck')).status).toBe(400);
   });
 
-  test('spec §2.5, §4.3.5: one template by its key, with the payload', async () => {
+  it('answers one template by its key, with the payload', async () => {
     const { status, body } = await client.get('/system-strategies/golden_cross');
     expect(status).toBe(200);
     expect(body).toMatchObject({ key: 'golden_cross', settings: { warmupPeriod: 200 } });
@@ -106,12 +157,12 @@ describe('reading templates (spec §4.3.4, §4.3.5)', () => {
     expect((await client.get('/system-strategies/rsi2_mean_reversion')).body.signalGraph).toBeNull();
   });
 
-  test('an unknown key is 404', async () => {
+  it('answers an unknown key with 404', async () => {
     for (const key of ['nothing', '__proto__', 'constructor', 'GOLDEN_CROSS'])
       expect((await client.get(`/system-strategies/${key}`)).status, key).toBe(404);
   });
 
-  test('spec §5.3: reading needs system_strategies_read, copying strategies_write and a member', async () => {
+  it('requires system_strategies_read, and strategies_write and a member for copying', async () => {
     const { workspaceId } = client;
     const narrow = await api.client({ workspaceId, scopes: ['strategies_read'] });
     expect((await narrow.get('/system-strategies')).body.requiredScopes).toEqual(['system_strategies_read']);
@@ -124,8 +175,8 @@ describe('reading templates (spec §4.3.4, §4.3.5)', () => {
   });
 });
 
-describe('copying a template (spec §4.3.6)', () => {
-  test('spec §3.2, §4.1, §4.3.6: makes a draft strategy in the workspace, 201 with Location', async () => {
+describe('copying a template', () => {
+  it('creates a draft strategy in the workspace and answers 201 with Location', async () => {
     const reply = await client.post('/system-strategies/golden_cross/copy', { name: 'Mine', description: 'My own' });
     expect(reply.status).toBe(201);
     expect(reply.headers.location).toBe(`/public/v1/strategies/${reply.body.id}`);
@@ -139,7 +190,7 @@ describe('copying a template (spec §4.3.6)', () => {
     expect((await client.get(`/strategies/${reply.body.id}`)).status).toBe(200);
   });
 
-  test('name and description default to the template, with an empty body or none', async () => {
+  it('takes name and description from the template if the body is empty or absent', async () => {
     const { name, description } = TEMPLATES.find((template) => template.key === 'macd_trend')!;
     for (const body of [{}, undefined]) {
       const reply = await client.post('/system-strategies/macd_trend/copy', body);
@@ -147,14 +198,14 @@ describe('copying a template (spec §4.3.6)', () => {
     }
   });
 
-  test('a copy can be finalized as it is', async () => {
+  it('creates a strategy that can be finalized unchanged', async () => {
     const { body } = await client.post('/system-strategies/donchian_turtle/copy');
     const [{ settings, strategyAst, version }] = body.versions;
     const reply = await client.post(`/strategies/${body.id}/versions/finalize`, { version, settings, strategyAst });
     expect(reply.body).toMatchObject({ status: 'ready', warnings: [] });
   });
 
-  test('an unknown key is 404, a wrong body 400', async () => {
+  it('answers an unknown key with 404, and an invalid body with 400', async () => {
     expect((await client.post('/system-strategies/nothing/copy')).status).toBe(404);
     for (const body of [{ name: '' }, { name: null }, { settings: {} }, []])
       expect((await client.post('/system-strategies/golden_cross/copy', body)).status).toBe(400);

@@ -1,49 +1,113 @@
 // The report as a person opens it: in Chromium, with every outside request refused and counted.
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
-import { expect, it } from 'vitest';
-import { runCross } from '../support/crossRun.ts';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, FLAGS, isCi } from '../support/chromium.ts';
+import { runCross, type CrossRun } from '../support/crossRun.ts';
 
-/** Debian's package; .ci/run installs it. */
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-);
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'];
-const isCi = process.env.CI === 'true';
+const SCREENS = {
+  'a desktop': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  'a phone': { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+  'a desktop in the dark': { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  'a phone in the dark': { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+} as const;
 
-it.runIf(CHROMIUM !== undefined || isCi)(
-  'the report draws its charts, asks nothing of the network, and runs no script of a strategy',
-  async () => {
-    expect(CHROMIUM, 'no Chromium: apt-get install chromium').toBeDefined();
-    const folder = await mkdtemp(join(tmpdir(), 'candlepool-report-'));
-    const file = join(folder, 'report.html');
-    const run = await runCross();
-    await writeFile(file, run.artifact({ name: 'report', format: 'html' }));
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM!,
-      args: [...FLAGS, '--disable-component-update', '--disable-sync'],
-    });
-    try {
-      const page = await browser.newPage();
-      const faults: string[] = [];
-      page.on('pageerror', (error) => faults.push(String(error)));
-      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-      page.on('request', (request) => request.url().startsWith('file:') || faults.push(request.url()));
-      await page.goto(pathToFileURL(file).href);
-      await page.waitForSelector('body[data-ready=yes]', { timeout: 20_000 });
-      expect(faults).toEqual([]);
+describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
+  let folder: string;
+  let run: CrossRun;
+  let browser: Browser;
+  beforeAll(async () => {
+    expect(CHROMIUM, 'Chromium is not installed. Run apt-get install chromium.').toBeDefined();
+    folder = await mkdtemp(join(tmpdir(), 'candlepool-report-'));
+    run = await runCross();
+    await writeFile(join(folder, 'report.html'), run.artifact({ name: 'report', format: 'html' }));
+    browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function open(screen: keyof typeof SCREENS): Promise<{ page: Page; faults: string[] }> {
+    const page = await browser.newPage(SCREENS[screen]);
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('request', (request) => request.url().startsWith('file:') || faults.push(request.url()));
+    await page.goto(pathToFileURL(join(folder, 'report.html')).href);
+    await page.waitForSelector('body[data-ready=yes]', { timeout: 20_000 });
+    return { page, faults };
+  }
+
+  it.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+    'draws its charts on %s without network requests, and runs no script of a strategy',
+    async (screen) => {
+      const { page, faults } = await open(screen);
       expect(await page.locator('body[data-broken]').count()).toBe(0);
-      expect(await page.locator('#price canvas').count()).toBeGreaterThan(0);
+      expect(await page.locator('#chart canvas').count()).toBeGreaterThan(0);
       expect(await page.locator('#months td').count()).toBeGreaterThan(12);
       const { totalPositions } = run.outcome.summaryJson as { totalPositions: number };
-      expect(await page.locator('#headline').textContent()).toContain(`${totalPositions} positions`);
-    } finally {
-      await browser.close();
-      await rm(folder, { recursive: true, force: true });
-    }
-  },
-);
+      const positions = page.locator('#headline .card', { hasText: 'Positions' }).locator('strong');
+      expect(await positions.textContent()).toBe(String(totalPositions));
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+    'fits the width of %s, with cards apart and text of high contrast',
+    async (screen) => {
+      const { page } = await open(screen);
+      const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
+      expect(widths).toEqual([SCREENS[screen].viewport.width, SCREENS[screen].viewport.width]);
+      const boxes = (await page.evaluate(
+        `[...document.querySelectorAll('section.card')].map((card) => card.getBoundingClientRect().toJSON())`,
+      )) as readonly Record<Edge, number>[];
+      expect(boxes.length).toBeGreaterThan(8);
+      for (const [at, box] of boxes.entries())
+        for (const other of boxes.slice(at + 1))
+          expect(Math.max(gapOf(box, other, 'left', 'right'), gapOf(box, other, 'top', 'bottom'))).toBeGreaterThan(12);
+      const colors = (await page.evaluate(
+        `['color', 'backgroundColor'].map((name) => getComputedStyle(document.body)[name])`,
+      )) as string[];
+      const [ink, ground] = colors.map((color) => luminance(color.match(/\d+/g)!.slice(0, 3).map(Number)));
+      expect(ink > ground).toBe(SCREENS[screen].colorScheme === 'dark');
+      // WCAG 2.2, level AAA.
+      expect((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)).toBeGreaterThan(7);
+    },
+  );
+
+  it('shows a trade in the charts when its row is clicked, and sorts by a column', async () => {
+    const { page, faults } = await open('a desktop');
+    const legend = () => page.locator('#legend').textContent();
+    expect(await legend()).toContain('Equity');
+    await page.locator('#ranges button').first().waitFor();
+    await page.locator('tr[data-trade]').nth(3).click();
+    expect(await page.locator('tr.chosen').count()).toBe(1);
+    expect(await page.locator('#ranges button[aria-pressed=true]').count()).toBe(0);
+    const heading = page.locator('table.trades th', { hasText: 'Return' });
+    await heading.click();
+    const returns = (await page.locator('table.trades tbody tr td:nth-child(3)').allTextContents()).map((text) =>
+      Number(text.trim().replace('−', '-')),
+    );
+    expect(returns.length).toBe(run.outcome.trades.length);
+    expect(returns).toEqual(returns.toSorted((a, b) => b - a));
+    expect(faults).toEqual([]);
+  });
+});
+
+type Edge = 'left' | 'right' | 'top' | 'bottom';
+/** Pixels between two boxes along one direction; negative where they overlap in it. */
+const gapOf = (a: Readonly<Record<Edge, number>>, b: Readonly<Record<Edge, number>>, from: Edge, to: Edge): number =>
+  Math.max(b[from] - a[to], a[from] - b[to]);
+
+/** Relative luminance of an sRGB color (WCAG 2.2). */
+function luminance(channels: readonly number[]): number {
+  const [red, green, blue] = channels.map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

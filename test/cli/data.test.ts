@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 
@@ -50,7 +50,7 @@ const BARS = [
 ];
 
 describe('candlepool data', () => {
-  test('list shows the shipped series on the first call, as lines in a pipe and as JSON', async () => {
+  it('lists the shipped series on the first call, as lines in a pipe and as JSON', async () => {
     const { code, out } = await data('list');
     expect(code).toBe(0);
     expect(out.split('\n')[1]).toBe('EURUSD\t1h\t6225\t2017-01-01T22:00Z\t2017-12-29T22:00Z\t52\tno');
@@ -58,7 +58,7 @@ describe('candlepool data', () => {
     expect(rows[1]).toMatchObject({ symbol: 'EURUSD', timeframe: '1h', bars: 6225, gaps: 52, synthetic: false });
   });
 
-  test('import says what it found out, and show and gaps read it back', async () => {
+  it('prints what an import inferred, and show and gaps read it back', async () => {
     const path = await file('XAU-hours.csv', [HEADER, ...BARS]);
     const answer = await json(
       'import',
@@ -89,13 +89,64 @@ describe('candlepool data', () => {
     );
   });
 
-  test('import keeps what an earlier import said of the instrument, until told otherwise', async () => {
+  it('keeps what an earlier import stated about the instrument, unless told otherwise', async () => {
     const path = await file('XAUUSD.csv', [HEADER, ...BARS.slice(0, 2)]);
-    const answer = await json('import', path, '--instrument', '{"minNotional":5}');
+    const answer = await json('import', path, '--replace', '--instrument', '{"minNotional":5}');
     expect(answer.instrument).toMatchObject({ qtyStep: 0.01, tradesAllDay: false, minNotional: 5 });
   });
 
-  test('import with --time-is close and a timeframe does as told', async () => {
+  it('refuses to import a stored series, and appends, replaces, exports and removes it', async () => {
+    const first = await file('AGAIN-1h.csv', [HEADER, ...BARS]);
+    const more = await file('AGAIN-1h-more.csv', [HEADER, BARS[2], '2024-01-01 04:00,2,3,2,3,4,1']);
+    expect((await data('import', first)).code).toBe(0);
+    const refused = await data('import', more);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain(
+      'AGAIN 1h is already stored: 3 bars, 2024-01-01 to 2024-01-01T04:00Z. ' +
+        'The new series has 2 bars, 2024-01-01T03:00Z to 2024-01-01T05:00Z. Give --append',
+    );
+    expect((await data('import', more, '--append', '--replace')).code).toBe(2);
+    expect((await data('import', more, '--append')).out).toContain(
+      'Added 1 bar to the 3 stored ones; bars in both: 1, in agreement.',
+    );
+    const series = ['--symbol', 'AGAIN', '--timeframe', '1h'];
+    const out = join(folder, 'AGAIN-1h.csv.gz');
+    expect((await data('export', ...series, '--out', out)).out).toContain('Wrote 4 bars of AGAIN 1h');
+    // Nothing but the export lies in the folder: it was written under another name and renamed.
+    expect((await readdir(folder)).filter((name) => name.includes('.partial'))).toEqual([]);
+    const nowhere = await data('export', ...series, '--out', join(folder, 'none', 'AGAIN.csv'));
+    expect(nowhere.code).toBe(2);
+    expect(nowhere.err).toContain('Create it first.');
+    const before = await json('show', ...series);
+    expect((await data('remove', ...series)).out).toContain('Removed AGAIN 1h: 4 bars');
+    expect((await data('show', ...series)).err).toContain('There is no stored series AGAIN 1h');
+    expect((await json('import', out)).sha256).toBe(before.sha256);
+    expect((await data('export', ...series)).out.split('\n')[1]).toBe('2024-01-01T00:00:00.000Z,1,2,0.5,1.5,10,0.25');
+    expect((await json('import', first, '--replace')).bars).toBe(3);
+  });
+
+  it('prints how an imported series is annualized and why, and lists outliers', async () => {
+    const day = (at: number): Date => new Date(Date.UTC(2024, 0, 1 + at));
+    const rows = Array.from({ length: 60 }, (_, at) => at)
+      .filter((at) => ![0, 6].includes(day(at).getUTCDay()))
+      .map((at) => `${day(at).toISOString().slice(0, 10)},100,101,${at === 30 ? 1 : 99},100,5`);
+    const path = await file('STOCK-1d.csv', ['Date,Open,High,Low,Close,Volume', ...rows]);
+    const { out } = await data('import', path);
+    expect(out).toContain(
+      '252 periods per year, inferred from the bars, which leave out the same days of every week. ' +
+        `--instrument '{"periodsPerYear":365}' would annualize by 365.`,
+    );
+    expect(out).toContain('Outliers: 1. They were imported as they are');
+    expect(out).toContain('  2024-01-31: low 1 is 99.0 % below the bars beside it (99)');
+    const stated = await json('import', path, '--replace', '--instrument', '{"periodsPerYear":365}');
+    expect(stated).toMatchObject({
+      periodsPerYear: 365,
+      periodsPerYearReason: 'stated for the instrument',
+      outliers: [{ kind: 'spike', column: 'low', price: 1, neighbor: 99 }],
+    });
+  });
+
+  it('imports with --time-is close and a given timeframe', async () => {
     const path = await file('closes.csv', [HEADER, ...BARS]);
     const answer = await json('import', path, '--symbol', 'CLOSES', '--timeframe', '1h', '--time-is', 'close');
     expect(answer).toMatchObject({
@@ -105,7 +156,7 @@ describe('candlepool data', () => {
     });
   });
 
-  test('import refuses by row with exit code 1 and writes nothing', async () => {
+  it('refuses invalid rows with exit code 1 and writes nothing', async () => {
     const path = await file('BAD-1h.csv', [HEADER, BARS[0], '2024-01-01 01:00,1.5,1,1,1.75,5,', BARS[0]]);
     const plain = await data('import', path);
     expect(plain).toMatchObject({ code: 1, out: '' });
@@ -120,7 +171,7 @@ describe('candlepool data', () => {
     expect((await data('list')).out).not.toContain('BAD');
   });
 
-  test('synth makes the same series each time, marked as synthetic', async () => {
+  it('synthesizes the same series each time, marked as synthetic', async () => {
     const first = await json('synth', '--symbol', 'SYN-BTC', '--days', '2', '--seed', '7');
     const second = await json('synth', '--symbol', 'SYN-BTC', '--days', '2', '--seed', '7');
     expect(first).toMatchObject({ timeframe: '1m', synthetic: true, notes: ['Synthetic bars, seed 7.'] });
@@ -128,15 +179,15 @@ describe('candlepool data', () => {
     expect((await data('list')).out).toMatch(/SYN-BTC\t1m\t.*\tyes\n/);
   });
 
-  test.each([
-    [['import', '/no/such/file.csv'], 1, 'No file at /no/such/file.csv'],
-    [['show', '--symbol', 'NONE', '--timeframe', '1h'], 1, 'candlepool data list shows what is'],
-    [['synth', '--symbol', 'BTC', '--days', '1'], 1, 'does not begin SYN-'],
+  it.each([
+    [['import', '/no/such/file.csv'], 1, 'There is no file at /no/such/file.csv'],
+    [['show', '--symbol', 'NONE', '--timeframe', '1h'], 1, 'candlepool data list" shows the stored series.'],
+    [['synth', '--symbol', 'BTC', '--days', '1'], 1, 'does not begin with SYN-'],
     [['synth', '--symbol', 'SYN-A', '--days', '0'], 2, 'a whole number from 1 to 3660'],
     [['import', 'x.csv', '--timeframe', '2h'], 2, 'one of: 1m, 5m, 15m, 1h, 4h, 1d'],
     [['import'], 2, "missing required argument 'file'"],
-    [['import', 'x.csv', '--symbol', 'a b'], 1, 'is no symbol'],
-    [['import', 'x.csv', '--instrument', '{'], 1, 'The instrument is no JSON'],
+    [['import', 'x.csv', '--symbol', 'a b'], 1, 'is not a symbol'],
+    [['import', 'x.csv', '--instrument', '{'], 1, 'The instrument is not valid JSON'],
   ])('%j fails with exit code %i and says why', async (args, code, message) => {
     const answer = await data(...args);
     expect(answer.code).toBe(code);

@@ -1,15 +1,48 @@
-// The demo as a newcomer runs it: one command, the whole main job, nothing left behind.
-import { readdirSync } from 'node:fs';
+// The demo as a newcomer runs it: one command, the whole main job, nothing left behind, whenever it is interrupted.
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from '../../src/config.ts';
 import { runCommand } from '../support/command.ts';
+import { commandLinesWith } from '../support/processes.ts';
+import { CTRL_C, startOnTerminal, type TerminalRun } from '../support/terminal.ts';
 
-const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('candlepool-demo-'));
+/** The temporary directory of the test, in which the demo may leave nothing. */
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const MAIN = join(ROOT, 'src', 'main.ts');
+const startDemo = (): TerminalRun => startOnTerminal([process.execPath, MAIN, 'demo'], { TMPDIR: folder });
+
+function expectNothingLeft(): void {
+  expect(readdirSync(folder)).toEqual([]);
+  expect(commandLinesWith(folder)).toEqual([]);
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(5);
+}
+
+/**
+ * Whether a path that contains `part` exists in the demo's folder. Folders that vanish while they are read do not
+ * count.
+ */
+const hasFile = (part: string) => (): boolean => {
+  try {
+    return readdirSync(folder, { recursive: true }).some((path) => String(path).includes(part));
+  } catch {
+    return false;
+  }
+};
 
 describe('candlepool demo', () => {
-  it('repairs a strategy from its issues, runs 200 backtests, and says why one never traded; then nothing is left', async () => {
-    const before = leftovers();
-    const { code, stdout, stderr } = await runCommand(['demo', '--json']);
+  it('repairs a strategy from its issues, runs 200 backtests, explains why one never traded, and leaves nothing', async () => {
+    const { code, stdout, stderr } = await runCommand(['demo', '--json'], { TMPDIR: folder });
     expect(stderr).toBe('');
     expect(code).toBe(0);
     const outcome = JSON.parse(stdout) as Record<string, unknown>;
@@ -17,6 +50,49 @@ describe('candlepool demo', () => {
       expect.arrayContaining(['REF_NOT_FOUND', 'UNKNOWN_INDICATOR', 'UNKNOWN_FIELD', 'UNKNOWN_INDICATOR_ARG']),
     );
     expect(outcome).toMatchObject({ backtests: 200, completed: 200, silent: { diagnosis: 'NEVER_TOGETHER' } });
-    expect(leftovers()).toEqual(before);
+    expectNothingLeft();
+  });
+
+  it('draws its progress on a terminal up to the last backtest', async () => {
+    const run = startDemo();
+    expect([await run.ended, run.screen()]).toEqual([0, expect.stringContaining('200 of 200 completed')]);
+    const counts = [...run.screen().matchAll(/[█░]{30} (\d+)\/200/g)].map(([, done]) => Number(done));
+    expect(counts.at(-1)).toBe(200);
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+    expectNothingLeft();
+  });
+
+  it('leaves nothing behind when its temporary directory has a path too long for a socket', async () => {
+    const long = join(folder, 'a'.repeat(100));
+    mkdirSync(long);
+    const { code } = await runCommand(['demo', '--json'], { TMPDIR: long });
+    expect([code, readdirSync(long), commandLinesWith(long)]).toEqual([0, [], []]);
+  });
+
+  const moments: [string, (run: TerminalRun) => () => boolean][] = [
+    ['its folder exists', () => hasFile('candlepool-demo-')],
+    ['the database is being made', () => hasFile('cluster.')],
+    ['the database is starting', () => hasFile('postmaster.pid')],
+    ['the shipped series are imported', () => hasFile('.arrow')],
+    ['the server answers', (run) => () => run.screen().includes('Candlepool runs at')],
+    ['backtests run', (run) => () => run.screen().includes('POST /public/v1/backtests/batch')],
+    ['it is almost done', (run) => () => run.screen().includes('of 200 completed')],
+  ];
+  it.each(moments)('ends with a sentence and leaves nothing behind when Ctrl-C comes while %s', async (_, momentOf) => {
+    const run = startDemo();
+    await until(momentOf(run));
+    run.type(CTRL_C);
+    expect(await run.ended).toBe(130);
+    expect(run.screen()).toContain('Interrupted: stopping the server and removing its files.');
+    expect(run.screen()).not.toMatch(/error:|    at /);
+    expectNothingLeft();
+  });
+
+  it('leaves nothing behind when its output is closed, as head does', async () => {
+    const words = `"${process.execPath}" "${MAIN}" demo | head -n 1`;
+    const run = startOnTerminal(['sh', '-c', words], { TMPDIR: folder });
+    await run.ended;
+    await until(() => readdirSync(folder).length === 0 && commandLinesWith(folder).length === 0);
+    expect(run.screen()).toContain('Candlepool runs at');
   });
 });

@@ -52,7 +52,7 @@ async function batch(...requests: readonly unknown[]): Promise<unknown[]> {
 }
 
 describe('candlepool indicator', () => {
-  it('prints a line a bar, empty before the lookback', async () => {
+  it('prints one line per bar, empty before the lookback', async () => {
     const { code, out } = await onFile('--name', 'sma', '--args', '{"length":2}');
     expect(code).toBe(0);
     expect(out.toString()).toBe(
@@ -60,7 +60,7 @@ describe('candlepool indicator', () => {
     );
   });
 
-  it('reads shipped series, resampled too, with nothing but their name', async () => {
+  it('reads shipped series by name alone, even resampled', async () => {
     const { code, out } = await indicator(['--symbol', 'EURUSD', '--timeframe', '1d', '--talib', 'ATR', '--json']);
     expect(code).toBe(0);
     const { lookback, time, outputs } = JSON.parse(out.toString()) as {
@@ -74,7 +74,7 @@ describe('candlepool indicator', () => {
     expect(time[0] % 86_400_000).toBe(0);
   });
 
-  it('writes an Arrow file that says null where there is no value', async () => {
+  it('writes an Arrow file with null where there is no value', async () => {
     const { out } = await onFile('--talib', 'MOM', '--args', '{"timeperiod":1}', '--format', 'arrow');
     const table = tableFromIPC(out);
     expect(table.schema.fields.map((field) => field.name)).toEqual(['time', 'real']);
@@ -82,7 +82,7 @@ describe('candlepool indicator', () => {
     expect([0, 1, 2, 3].map((row) => table.getChild('real')!.get(row))).toEqual([null, 0.25, 0.25, 0.5]);
   });
 
-  it('answers a batch line by line, the wrong ones in their place', async () => {
+  it('answers a batch line by line, with errors in place of invalid lines', async () => {
     const answers = await batch(
       { talib: 'ADD', inputs: ['high', 'low'] },
       { talib: 'MAXINDEX', args: { timeperiod: 2 } },
@@ -119,7 +119,7 @@ describe('candlepool indicator', () => {
     ]);
   });
 
-  it('exits 2 for a wrong call and 1 for what cannot be computed, saying what to do', async () => {
+  it('exits with 2 for an invalid call and 1 for a failed computation, saying what to do', async () => {
     expect(await indicator(['--name', 'rsi'])).toMatchObject({
       code: 2,
       err: expect.stringContaining('--symbol') as string,

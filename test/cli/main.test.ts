@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { describeVariables, readConfig, ROOT } from '../../src/config.ts';
 import { formatTable } from '../../src/cli/output.ts';
 import { runCommand } from '../support/command.ts';
 
-test('--help names every command of src/cli and loads none of them', async () => {
+it('names every command of src/cli under --help without loading them', async () => {
   const { code, stdout } = await runCommand(['--help']);
   expect(code).toBe(0);
   for (const name of [
@@ -28,14 +28,14 @@ test('--help names every command of src/cli and loads none of them', async () =>
   }
 });
 
-test.each([[['serve', '--help']], [['help', 'serve']]])('%j shows the options of serve', async (args) => {
+it.each([[['serve', '--help']], [['help', 'serve']]])('shows the options of serve for %j', async (args) => {
   const { code, stdout } = await runCommand(args);
   expect(code).toBe(0);
   expect(stdout).toContain('--port <port>');
 });
 
-test.each([[['nonsense']], [['serve', '--port', '70000']], [['serve', '--nonsense']], [['keys', 'list']]])(
-  '%j is a wrong call: exit code 2, nothing on stdout',
+it.each([[['nonsense']], [['serve', '--port', '70000']], [['serve', '--nonsense']], [['keys', 'list']]])(
+  'exits with 2 for the invalid call %j, with nothing on stdout',
   async (args) => {
     const { code, stdout, stderr } = await runCommand(args);
     expect([code, stdout]).toEqual([2, '']);
@@ -43,7 +43,7 @@ test.each([[['nonsense']], [['serve', '--port', '70000']], [['serve', '--nonsens
   },
 );
 
-test('with --json a wrong call is told in JSON', async () => {
+it('reports an invalid call in JSON with --json', async () => {
   const { code, stderr } = await runCommand(['keys', 'list', '--json']);
   expect(code).toBe(2);
   expect(JSON.parse(stderr)).toMatchObject({
@@ -51,7 +51,7 @@ test('with --json a wrong call is told in JSON', async () => {
   });
 });
 
-test('a wrong environment names every variable at once, exit code 2', async () => {
+it('names every invalid environment variable at once, with exit code 2', async () => {
   const { code, stderr } = await runCommand(['workspace', 'list'], {
     PORT: 'x',
     LOG_LEVEL: 'loud',
@@ -61,14 +61,16 @@ test('a wrong environment names every variable at once, exit code 2', async () =
   for (const name of ['PORT=x', 'LOG_LEVEL=loud', 'DATABASE_URL=file:x']) expect(stderr).toContain(name);
 });
 
-test('a database that does not answer is told in words, exit code 1', async () => {
+it('names a database that does not answer in a sentence, with exit code 1', async () => {
   const { code, stderr } = await runCommand(['workspace', 'list'], { DATABASE_URL: 'postgres://127.0.0.1:1/x' });
   expect(code).toBe(1);
-  expect(stderr).toContain('Nothing answers at 127.0.0.1:1. Is the database running, and DATABASE_URL right?');
+  expect(stderr).toContain(
+    'Nothing answers at 127.0.0.1:1. Check that the database is running and that DATABASE_URL is right.',
+  );
   expect(stderr).not.toContain('    at ');
 });
 
-test('migrate says what it did, on an embedded database it starts and stops itself', async () => {
+it('migrates an embedded database that it starts and stops itself, and says what it did', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'candlepool-migrate-'));
   try {
     const files = (await readdir(join(ROOT, 'migrations'))).filter((name) => name.endsWith('.sql')).toSorted();
@@ -76,21 +78,21 @@ test('migrate says what it did, on an embedded database it starts and stops itse
     expect(JSON.parse(first.stdout)).toEqual({ applied: files });
     expect(existsSync(join(folder, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
     const second = await runCommand(['migrate'], { DATA_DIR: folder });
-    expect(second.stdout).toBe('Nothing to do: the schema is current.\n');
+    expect(second.stdout).toBe('The schema is already current.\n');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 });
 
-test('an empty variable counts as absent', () => {
+it('treats an empty variable as absent', () => {
   expect(readConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ databaseUrl: undefined, port: 8080 });
 });
 
-test('every variable is described, for the table of the README', () => {
+it('describes every variable, for the table of the README', () => {
   for (const { name, meaning } of describeVariables()) expect([name, meaning.length > 10]).toEqual([name, true]);
 });
 
-test('a table is aligned on a terminal, and in a pipe one line a row without titles', () => {
+it('aligns a table on a terminal, and prints one line per row without titles in a pipe', () => {
   const columns = [
     { title: 'name', value: (row: { name: string; count: number | null }) => row.name },
     { title: 'count', value: (row: { name: string; count: number | null }) => row.count, align: 'right' as const },

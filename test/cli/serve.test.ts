@@ -6,9 +6,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import { isAlive } from '../../src/db/processes.ts';
+import { eventually } from '../support/queue.ts';
 import { readyUrl, runCommand, startCommand } from '../support/command.ts';
 
 let folder: string;
@@ -36,29 +37,32 @@ async function exitOf(server: ChildProcessWithoutNullStreams, signal: NodeJS.Sig
 }
 
 /** Children of a process, by /proc. */
-function childrenOf(pid: number): number[] {
+function childrenOf(pid: number, command: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((each) => {
       try {
         const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1].split(' ');
-        return Number(fields[1]) === pid && readFileSync(`/proc/${each}/cmdline`, 'utf8').includes('main.ts\0worker');
+        return (
+          Number(fields[1]) === pid && readFileSync(`/proc/${each}/cmdline`, 'utf8').includes(`main.ts\0${command}`)
+        );
       } catch {
         return false;
       }
     });
 }
-async function workerOf(server: ChildProcessWithoutNullStreams, not = 0): Promise<number> {
+const workerOf = (server: ChildProcessWithoutNullStreams, not = 0) => childOf(server, 'worker', not);
+async function childOf(server: ChildProcessWithoutNullStreams, command: string, not = 0): Promise<number> {
   for (;;) {
-    const found = childrenOf(Number(server.pid)).find((pid) => pid !== not && isAlive(pid));
+    const found = childrenOf(Number(server.pid), command).find((pid) => pid !== not && isAlive(pid));
     if (found !== undefined) return found;
     await sleep(50);
   }
 }
 const postmaster = () => join(folder, 'postgres', 'cluster', 'postmaster.pid');
 
-test('serve --port 0 --json prints one line when it answers; commands adopt its database; SIGTERM ends it with 0', async () => {
+it('prints one line when it answers, shares its database with commands, and ends with 0 on SIGTERM', async () => {
   const server = start('serve', '--port', '0', '--json');
   const url = await readyUrl(server);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -83,7 +87,7 @@ test('serve --port 0 --json prints one line when it answers; commands adopt its 
   await expect(fetch(url)).rejects.toThrow('fetch failed');
 });
 
-test('a worker that is killed is started again, and the API answers meanwhile', async () => {
+it('restarts a killed worker, while the API keeps answering', async () => {
   const server = start('serve', '--port', '0', '--json');
   const url = await readyUrl(server);
   const first = await workerOf(server);
@@ -94,7 +98,39 @@ test('a worker that is killed is started again, and the API answers meanwhile', 
   expect(await exitOf(server, 'SIGINT')).toBe(0);
 });
 
-test('after kill -9 of serve its worker ends, and the next serve takes over the database and stops it', async () => {
+it('restarts a killed API on the same port', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  const url = await readyUrl(server);
+  const first = await childOf(server, 'api');
+  process.kill(first, 'SIGKILL');
+  expect(await childOf(server, 'api', first)).not.toBe(first);
+  await eventually(() =>
+    fetch(`${url}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  );
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+});
+
+it('restarts a killed Postgres, and requests and work continue', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  const url = await readyUrl(server);
+  const killed = Number(readFileSync(postmaster(), 'utf8').split('\n')[0]);
+  process.kill(killed, 'SIGKILL');
+  await eventually(() => existsSync(postmaster()) && !readFileSync(postmaster(), 'utf8').startsWith(`${killed}\n`));
+  await eventually(() =>
+    fetch(`${url}/readyz`).then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  );
+  await workerOf(server);
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+  expect(existsSync(postmaster())).toBe(false);
+});
+
+it('ends its worker after kill -9, and the next serve takes over the database and stops it', async () => {
   const server = start('serve', '--port', '0', '--json');
   await readyUrl(server);
   const worker = await workerOf(server);
@@ -108,25 +144,49 @@ test('after kill -9 of serve its worker ends, and the next serve takes over the 
   expect(existsSync(postmaster())).toBe(false);
 });
 
-test('a port in use is told in words, and the database that was started is stopped', async () => {
+it('names a port in use in a sentence and stops the database it started', async () => {
   const server = start('serve', '--port', '0', '--json');
   const { port } = new URL(await readyUrl(server));
   const other = await mkdtemp(join(tmpdir(), 'candlepool-serve-'));
   const { code, stderr } = await runCommand(['api', '--port', port], { ...env(), DATA_DIR: other });
   expect(code).toBe(1);
-  expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use. Choose another with --port`);
+  expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use. Choose another one, or let a free one be found: `);
+  expect(stderr).toMatch(/candlepool api --port 0\n$/);
   expect(existsSync(join(other, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
   await rm(other, { recursive: true, force: true });
   expect(await exitOf(server, 'SIGTERM')).toBe(0);
 });
 
-test('without --json it prints the address and how to get a key; SIGTERM while it starts ends it with 0', async () => {
+it('prints the address and how to get a key without --json', async () => {
   const server = start('api', '--port', '0');
   let stdout = '';
   server.stdout.on('data', (chunk) => (stdout += String(chunk)));
-  while (!existsSync(postmaster())) await sleep(20);
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-  expect(stdout).toMatch(/answers at http:\/\/127\.0\.0\.1:\d+/);
+  while (!stdout.includes('curl')) await sleep(20);
+  expect(stdout).toMatch(/Candlepool runs at http:\/\/127\.0\.0\.1:\d+/);
   expect(stdout).toContain('candlepool keys create --workspace <id> --name first');
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+});
+
+it.each(['serve', 'api', 'worker'])(
+  'ends with 0 on SIGTERM while %s starts, and leaves no database running',
+  async (name) => {
+    const server = start(name);
+    let output = '';
+    server.stdout.on('data', (chunk) => (output += String(chunk)));
+    server.stderr.on('data', (chunk) => (output += String(chunk)));
+    while (!existsSync(join(folder, 'postgres'))) await sleep(5);
+    expect(await exitOf(server, 'SIGTERM')).toBe(0);
+    expect(output).toBe('');
+    expect(existsSync(postmaster())).toBe(false);
+  },
+);
+
+it('stops the database that a command started when the command receives SIGINT', async () => {
+  const command = start('data', 'list');
+  let output = '';
+  command.stderr.on('data', (chunk) => (output += String(chunk)));
+  while (!existsSync(postmaster())) await sleep(5);
+  expect(await exitOf(command, 'SIGINT')).toBe(130);
+  expect(output).toBe('');
   expect(existsSync(postmaster())).toBe(false);
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../support/command.ts';
-import { compare, graph, indicator, strategy, type Json } from '../support/smallStrategies.ts';
+import { compare, graph, indicator, strategy, type Json } from '../support/builders.ts';
 
 let folder: string;
 const file = async (name: string, content: Json): Promise<string> => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('candlepool validate', () => {
-  it('says valid, with exit code 0, of an AST, a graph, and a request body', async () => {
+  it('reports an AST, a graph, and a request body as valid, with exit code 0', async () => {
     const files = [
       await file('ast.json', strategy()),
       await file('graph.json', graph()),
@@ -31,7 +31,14 @@ describe('candlepool validate', () => {
     }
   });
 
-  it('lists the issues of an invalid one, a line each, with exit code 1', async () => {
+  it('accepts a version as the API answers it, with null for the payload that was not sent', async () => {
+    const body = { settings: { warmupPeriod: 30 }, strategyAst: strategy(), signalGraph: null };
+    const { code, stdout, stderr } = await runCommand(['validate', '--strategy', await file('version.json', body)]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^valid: 0 errors/m);
+  });
+
+  it('lists the issues of an invalid one, one per line, with exit code 1', async () => {
     const path = await file('bad.json', strategy(compare(indicator('rsi', { lenght: 3 }), '<', 30)));
     const { code, stdout } = await runCommand(['validate', '--strategy', path]);
     expect(code).toBe(1);
@@ -43,7 +50,7 @@ describe('candlepool validate', () => {
     ]);
   });
 
-  it('prints the whole outcome for programs, and takes settings from a file', async () => {
+  it('prints the whole outcome for programs, and reads settings from a file', async () => {
     const path = await file('ast.json', strategy());
     const settings = await file('settings.json', { warmupPeriod: 3 });
     const { code, stdout } = await runCommand(['validate', '--strategy', path, '--settings', settings, '--json']);
@@ -54,12 +61,15 @@ describe('candlepool validate', () => {
     expect(outcome.analysis.inferredLookback).toBe(19);
   });
 
-  it('a file that is none of the three, no JSON, or absent is told as such', async () => {
+  it('refuses a file that is none of the three, is not JSON, or does not exist', async () => {
     const other = await runCommand(['validate', '--strategy', await file('other.json', { a: 1 })]);
-    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('is no StrategyAst, no SignalGraph')]);
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringContaining('is neither a StrategyAst, nor a SignalGraph'),
+    ]);
     const text = await runCommand(['validate', '--strategy', await file('text.json', '{"a"')]);
-    expect([text.code, text.stderr]).toEqual([1, expect.stringContaining('is no JSON')]);
+    expect([text.code, text.stderr]).toEqual([1, expect.stringContaining('is not valid JSON')]);
     const absent = await runCommand(['validate', '--strategy', join(folder, 'absent.json')]);
-    expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('No such file')]);
+    expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
   });
 });

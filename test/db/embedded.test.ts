@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { connect } from '../../src/db/connect.ts';
-import { startEmbedded, stopEmbedded } from '../../src/db/embedded.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { connect, socketUrl } from '../../src/db/connect.ts';
+import { removeEmbedded, startEmbedded, stopEmbedded } from '../../src/db/embedded.ts';
 import { chooseIdentity } from '../../src/db/embeddedIdentity.ts';
 import { isAlive } from '../../src/db/processes.ts';
+import { eventually } from '../support/queue.ts';
 
 const CHILD = new URL('../support/embeddedChild.ts', import.meta.url).pathname;
 let folder: string;
@@ -28,7 +29,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-type Started = { readonly isStarter: boolean; readonly ms: number };
+interface Started {
+  readonly isStarter: boolean;
+  readonly ms: number;
+}
 
 async function startChild(kind = 'owner'): Promise<Started & { child: ChildProcessWithoutNullStreams }> {
   const child = spawn(process.execPath, [CHILD, folder, kind]);
@@ -63,7 +67,7 @@ async function write(url: string, name: string): Promise<void> {
   await sql.end();
 }
 
-test('a first start makes a cluster in folders nobody else can enter, and disposing stops the server', async () => {
+it('creates a cluster in private folders on first start, and stops the server when disposed', async () => {
   const server = await startEmbedded(folder);
   expect(server.isStarter).toBe(true);
   await write(server.url, 'one');
@@ -77,7 +81,13 @@ test('a first start makes a cluster in folders nobody else can enter, and dispos
   await again[Symbol.asyncDispose]();
 });
 
-test('it listens on no network address', async () => {
+it('closes a DATA_DIR that it makes to other users', async () => {
+  const made = join(folder, 'data');
+  await using _server = await startEmbedded(made);
+  expect((await stat(made)).mode & 0o777).toBe(chooseIdentity().kind === 'nobody' ? 0o711 : 0o700);
+});
+
+it('listens on no network address', async () => {
   await using server = await startEmbedded(folder);
   const sql = connect(server.url, { max: 1 });
   const [row] = await sql`select current_setting('listen_addresses') as addresses`;
@@ -85,14 +95,14 @@ test('it listens on no network address', async () => {
   expect(row.addresses).toBe('');
 });
 
-test('of five processes that start at once one starts the server and four adopt it', async () => {
+it('starts the server in one of five processes that start at once, and lets the other four adopt it', async () => {
   const started = await Promise.all(Array.from({ length: 5 }, () => startChild()));
   expect(started.filter((each) => each.isStarter)).toHaveLength(1);
   const leftovers = (await readdir(join(folder, 'postgres'))).filter((name) => name.startsWith('cluster.'));
   expect(leftovers).toEqual([]);
 });
 
-test('who adopted the server leaves it running, who started it stops it', async () => {
+it('leaves the server to the process that started it', async () => {
   const owner = await startChild();
   const guest = await startChild();
   expect([owner.isStarter, guest.isStarter]).toEqual([true, false]);
@@ -103,18 +113,41 @@ test('who adopted the server leaves it running, who started it stops it', async 
   expect(await postmasterPid()).toBeNull();
 });
 
-test('a short command that started the server leaves it to a process that has come to use it', async () => {
-  const command = await startChild('transient');
-  const server = await startChild();
-  expect([command.isStarter, server.isStarter]).toEqual([true, false]);
-  await leave(command.child);
+it('is not stopped by the process that started it while another uses it, but by the last one', async () => {
+  const first = await startChild();
+  const second = await startChild();
+  expect([first.isStarter, second.isStarter]).toEqual([true, false]);
+  await leave(first.child);
   expect(isAlive(Number(await postmasterPid()))).toBe(true);
-  // The starter is gone, so the last one stops it.
-  await leave(server.child);
+  await leave(second.child);
   expect(await postmasterPid()).toBeNull();
 });
 
-test('an owner that was killed leaves a server that the next one adopts and stops', async () => {
+it('is stopped by the later of two processes that leave at the same time', async () => {
+  const both = [await startChild(), await startChild()];
+  await Promise.all(both.map(({ child }) => leave(child)));
+  expect(await postmasterPid()).toBeNull();
+});
+
+it.each(['the process that started it', 'another, when that process is dead'])(
+  'a killed server is started again by %s',
+  async (who) => {
+    const starter = await startChild(who.startsWith('the') ? 'watcher' : 'owner');
+    const others = who.startsWith('the') ? [] : [await startChild('watcher')];
+    if (others.length > 0) starter.child.kill('SIGKILL');
+    const killed = Number(await postmasterPid());
+    process.kill(killed, 'SIGKILL');
+    const sql = connect(socketUrl(join(folder, 'postgres', 'socket'), 'candlepool', 'postgres'), { max: 1 });
+    await eventually(
+      async () => (await sql`select 1`.catch(() => [])).length === 1 && (await postmasterPid()) !== killed,
+    );
+    await sql.end({ timeout: 1 });
+    for (const { child } of others.length > 0 ? others : [starter]) await leave(child);
+    expect(await postmasterPid()).toBeNull();
+  },
+);
+
+it('lets the next process adopt and stop the server of a killed owner', async () => {
   const owner = await startChild();
   owner.child.kill('SIGKILL');
   await once(owner.child, 'exit');
@@ -124,7 +157,7 @@ test('an owner that was killed leaves a server that the next one adopts and stop
   expect(await postmasterPid()).toBeNull();
 });
 
-test('after kill -9 of the server what was committed is there, and the next start does not wait for a person', async () => {
+it('keeps committed data after kill -9 of the server, and starts again without manual help', async () => {
   const server = await startEmbedded(folder);
   await write(server.url, 'kept');
   process.kill(Number(await postmasterPid()), 'SIGKILL');
@@ -136,7 +169,7 @@ test('after kill -9 of the server what was committed is there, and the next star
   await server[Symbol.asyncDispose]();
 });
 
-test('a lock file that names a living process which is no Postgres does not keep the server down', async () => {
+it('starts despite a lock file that names a live process other than Postgres', async () => {
   const server = await startEmbedded(folder);
   await write(server.url, 'kept');
   const lock = join(folder, 'postgres', 'cluster', 'postmaster.pid');
@@ -147,7 +180,7 @@ test('a lock file that names a living process which is no Postgres does not keep
   expect(await answers(next.url)).toBe('kept');
 });
 
-test('a process that is killed while it makes the cluster leaves nothing that looks like one', async () => {
+it('leaves nothing that looks like a cluster when killed while creating it', async () => {
   const child = spawn(process.execPath, [CHILD, folder, 'owner'], { stdio: ['pipe', 'ignore', 'ignore'] });
   const home = join(folder, 'postgres');
   const isMaking = async () => (await readdir(home).catch(() => [])).some((name) => name.startsWith('cluster'));
@@ -159,7 +192,7 @@ test('a process that is killed while it makes the cluster leaves nothing that lo
   expect(await answers(server.url)).toBe('whole');
 });
 
-test('a folder whose path is too long for a unix socket works all the same', async () => {
+it('works in a folder whose path is too long for a Unix socket', async () => {
   const deep = join(folder, 'a'.repeat(60), 'b'.repeat(60));
   await mkdir(deep, { recursive: true });
   const server = await startEmbedded(deep);
@@ -172,7 +205,7 @@ test('a folder whose path is too long for a unix socket works all the same', asy
   await rm(decodeURIComponent(new URL(server.url).hostname), { recursive: true });
 });
 
-test('over loopback, as on Windows, a password is asked for', async () => {
+it('requires a password over loopback, as on Windows', async () => {
   await using server = await startEmbedded(folder, { isLoopback: true });
   await write(server.url, 'loopback');
   expect(await answers(server.url)).toBe('loopback');
@@ -182,7 +215,7 @@ test('over loopback, as on Windows, a password is asked for', async () => {
   expect((await stat(join(folder, 'postgres', 'password'))).mode & 0o777).toBe(0o600);
 });
 
-test('root runs the server as nobody where namespaces are forbidden, even when DATA_DIR is closed to others', async () => {
+it('runs as nobody under root where namespaces are forbidden, even if DATA_DIR is closed to others', async () => {
   if (process.getuid?.() !== 0) {
     expect(chooseIdentity()).toEqual({ kind: 'self' });
     return;
@@ -197,5 +230,7 @@ test('root runs the server as nobody where namespaces are forbidden, even when D
   expect(await answers(server.url)).toBe('nobody');
   await server[Symbol.asyncDispose]();
   expect(existsSync(join(home, 'cluster', 'postmaster.pid'))).toBe(false);
-  await rm(home, { recursive: true, force: true });
+  await startEmbedded(folder, { identity });
+  await removeEmbedded(folder, { identity });
+  expect(existsSync(home)).toBe(false);
 });

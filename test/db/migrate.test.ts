@@ -1,18 +1,26 @@
 // Migrations: what has run is remembered, and two hosts that start at once do not trip over each other.
-import { expect, test } from 'vitest';
+import { Logger, runOnce } from 'graphile-worker';
+import { expect, it } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createTestDatabase } from '../support/database.ts';
 
-test('a migrated database has nothing left to run, and Graphile Worker can take jobs in it', async () => {
+it('leaves nothing to run in a migrated database, in which Graphile Worker can take jobs', async () => {
   await using database = await createTestDatabase();
   expect(await migrate(database.sql)).toEqual([]);
-  const [job] = await database.sql`select task_identifier from graphile_worker.add_job('probe', '{}'::json) as job
-    join lateral (select 'probe' as task_identifier) named on true`;
-  expect(job.task_identifier).toBe('probe');
+  await database.sql`select graphile_worker.add_job('probe', '{"number": 7}'::json)`;
+  const payloads: unknown[] = [];
+  await runOnce({
+    connectionString: database.url,
+    logger: new Logger(() => () => {}),
+    taskList: { probe: async (payload) => void payloads.push(payload) },
+  });
+  expect(payloads).toEqual([{ number: 7 }]);
+  const [{ left }] = await database.sql`select count(*)::int as left from graphile_worker.jobs`;
+  expect(left).toBe(0);
 });
 
-test('two processes that migrate at once run each file once', async () => {
+it('runs each file once when two processes migrate at the same time', async () => {
   await using database = await createTestDatabase();
   await database.sql`drop schema public cascade`;
   await database.sql`create schema public`;
@@ -25,7 +33,7 @@ test('two processes that migrate at once run each file once', async () => {
   expect(names.map((row) => row.name)).toEqual(runs.flat());
 });
 
-test('a file that fails leaves nothing behind and names itself', async () => {
+it('rolls back a file that fails, and names it', async () => {
   await using database = await createTestDatabase();
   await database.sql`delete from migrations where name = '0001_workspaces.sql'`;
   await expect(migrate(database.sql)).rejects.toThrow(/Migration 0001_workspaces.sql failed: .*already exists/);
@@ -33,7 +41,7 @@ test('a file that fails leaves nothing behind and names itself', async () => {
   await expect(migrate(database.sql)).rejects.toThrow(/0001_workspaces/);
 });
 
-test('uuidv7 ids sort by the time they were made', async () => {
+it('makes uuidv7 ids that sort by creation time', async () => {
   await using database = await createTestDatabase();
   const [first] = await database.sql`select uuidv7() as id`;
   const [second] = await database.sql`select uuidv7() as id`;

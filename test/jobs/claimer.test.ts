@@ -1,5 +1,5 @@
 // The claimer: one claim for all who wait, suspects alone in the process, nobody forgotten.
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Claim, Claimed } from '../../src/db/claims.ts';
 import { Claimer } from '../../src/jobs/claimer.ts';
 
@@ -15,7 +15,7 @@ const claim = (id: string, cost = 100_000): Claim => ({
   isCancelled: false,
   createdAt: new Date(0),
 });
-const nothing: Claimed = { runs: [], copiedIds: [], hasSuspects: false };
+const nothing: Claimed = { runs: [], copiedIds: [], hasCrashSuspects: false };
 
 /** Hands out what it is told, one answer a claim, then nothing. */
 function source(answers: Claimed[], suspects: Claim[] = []) {
@@ -25,9 +25,9 @@ function source(answers: Claimed[], suspects: Claim[] = []) {
     claimDue: async (maxRuns: number) => {
       calls.push(`due ${maxRuns}`);
       await Promise.resolve();
-      return answers.shift() ?? { ...nothing, hasSuspects: suspects.length > 0 };
+      return answers.shift() ?? { ...nothing, hasCrashSuspects: suspects.length > 0 };
     },
-    claimSuspect: async () => {
+    claimCrashSuspect: async () => {
       calls.push('suspect');
       return suspects.shift();
     },
@@ -36,7 +36,7 @@ function source(answers: Claimed[], suspects: Claim[] = []) {
 }
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('claims once for all who wait, and divides what comes', async () => {
+it('claims once for all waiters, and divides what comes', async () => {
   const from = source([
     { ...nothing, runs: [claim('a')] },
     { ...nothing, runs: ['b', 'c', 'd', 'e'].map((id) => claim(id)) },
@@ -54,12 +54,12 @@ test('claims once for all who wait, and divides what comes', async () => {
   expect(from.calls.filter((call) => call.startsWith('due')).length).toBe(2);
 });
 
-test('gives nothing when nothing is due', async () => {
+it('gives nothing if nothing is due', async () => {
   const claimer = new Claimer(source([]));
   expect(await claimer.takeShare(async () => {})).toBe(false);
 });
 
-test('goes on when the claim itself completed some', async () => {
+it('continues when the claim itself completed some', async () => {
   const from = source([
     { ...nothing, copiedIds: ['x'] },
     { ...nothing, runs: [claim('a')] },
@@ -68,7 +68,7 @@ test('goes on when the claim itself completed some', async () => {
   expect(from.calls).toEqual(['due 50', 'copied x', 'due 50']);
 });
 
-test('runs a suspect with nothing beside it', async () => {
+it('runs a crash suspect alone', async () => {
   const from = source([{ ...nothing, runs: [claim('a')] }], [claim('guilty')]);
   const claimer = new Claimer(from);
   let running = 0;
@@ -84,10 +84,10 @@ test('runs a suspect with nothing beside it', async () => {
   expect(results.filter(Boolean).length).toBe(2);
 });
 
-test('takes a suspect now and then while other work is due', async () => {
+it('takes a crash suspect now and then while other work is due', async () => {
   const answers = Array.from({ length: 40 }, (_, index) => ({
     ...nothing,
-    hasSuspects: true,
+    hasCrashSuspects: true,
     runs: [claim(`a${index}`)],
   }));
   const from = source(answers, [claim('guilty')]);
@@ -97,7 +97,7 @@ test('takes a suspect now and then while other work is due', async () => {
   expect(order.indexOf('guilty')).toBe(20);
 });
 
-test('a failing claim fails those who wait, and the next one is tried again', async () => {
+it('rejects all waiters when a claim fails, and tries the next one again', async () => {
   const from = source([{ ...nothing, runs: [claim('a')] }]);
   let isAway = true;
   const claimer = new Claimer({
@@ -112,7 +112,7 @@ test('a failing claim fails those who wait, and the next one is tried again', as
   expect(await claimer.takeShare(async () => {})).toBe(true);
 });
 
-test('closed, it sends everyone away', async () => {
+it('gives waiters an empty share once it is closed', async () => {
   const claimer = new Claimer(source([{ ...nothing, runs: [claim('a')] }]));
   const waiting = claimer.takeShare(async () => {});
   claimer.close();

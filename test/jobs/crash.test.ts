@@ -1,6 +1,7 @@
-// Crashes: whatever happens to worker processes, nothing is lost, every result is stored once, and only the guilty run fails.
+// Crashes: whatever happens to worker processes, nothing is lost, every result is stored once, and only the guilty run
+// fails.
 import type { ChildProcess } from 'node:child_process';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { claimDue, finishRuns } from '../../src/db/claims.ts';
 import { cancelBacktest, findBacktest } from '../../src/db/backtests.ts';
 import { sweep } from '../../src/db/workerProcesses.ts';
@@ -50,7 +51,8 @@ const spins = (count: number, ms: number) => Array.from({ length: count }, (_, v
 async function expectAllCompleted(ids: readonly string[]): Promise<void> {
   expect(await countByStatus(database.sql)).toEqual({ completed: ids.length });
   const rows = await database.sql<{ id: string; value: number; wanted: number }[]>`
-    select id, (summary ->> 'returnPct')::float8 as value, (config #>> '{params,value}')::float8 as wanted from backtests`;
+    select id, (summary ->> 'returnPct')::float8 as value, (config #>> '{params,value}')::float8 as wanted
+    from backtests`;
   expect(rows.filter((row) => row.value !== row.wanted)).toEqual([]);
   const [turn] =
     await database.sql`select due, open from workspace_turns where workspace_id = ${workspace.workspaceId}`;
@@ -58,7 +60,7 @@ async function expectAllCompleted(ids: readonly string[]): Promise<void> {
 }
 
 describe('kill -9 of a worker process', () => {
-  test('in the middle loses nothing: its backtests run again within seconds', async () => {
+  it('loses nothing: the backtests in progress run again within seconds', async () => {
     const ids = await enqueue(database.sql, workspace, data, spins(60, 20));
     const first = await spawn();
     await eventually(async () => (await running()) > 0);
@@ -71,7 +73,7 @@ describe('kill -9 of a worker process', () => {
     await expectAllCompleted(ids);
   });
 
-  test('is noticed by another process within about a second', async () => {
+  it('is noticed by another process within about a second', async () => {
     await enqueue(database.sql, workspace, data, spins(4, 60_000));
     const doomed = await spawn();
     await eventually(async () => (await running()) === 4);
@@ -87,7 +89,7 @@ describe('kill -9 of a worker process', () => {
     expect(performance.now() - killed).toBeLessThan(1_500);
   });
 
-  test('again and again, at any moment: every result is there once in the end', async () => {
+  it('stores every result once, however often and whenever it happens', async () => {
     const seed = 20_261_121;
     const random = seededRandom(seed);
     const rounds = scaled(50);
@@ -108,7 +110,7 @@ describe('kill -9 of a worker process', () => {
 });
 
 describe('a backtest that kills its worker', () => {
-  test('fails alone as RESOURCE_LIMIT after three deaths, and nothing else suffers', async () => {
+  it('fails alone, as RESOURCE_LIMIT, after three deaths', async () => {
     const params = [...spins(20, 1), { act: 'poison', value: 99 }, ...spins(20, 1)];
     const ids = await enqueue(database.sql, workspace, data, params);
     const over = new AbortController();
@@ -134,7 +136,7 @@ describe('a backtest that kills its worker', () => {
     expect(deaths).toBe(3);
   }, 90_000);
 
-  test('is not run again when it was cancelled meanwhile', async () => {
+  it('is not run again if it was cancelled meanwhile', async () => {
     const [id] = await enqueue(database.sql, workspace, data, spins(1, 60_000));
     const doomed = await spawn();
     await eventually(async () => (await running()) === 1);
@@ -147,7 +149,7 @@ describe('a backtest that kills its worker', () => {
 });
 
 describe('the fence', () => {
-  test('a worker that was declared dead cannot write the result of a claim it has lost', async () => {
+  it('prevents a worker that was declared dead from writing the result of a lost claim', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     const zombie = '00000000-0000-7000-8000-000000000009';
     const { runs } = await claimDue(database.sql, zombie, 10, 1e9);
@@ -171,7 +173,7 @@ describe('the fence', () => {
     expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'queued' });
   });
 
-  test('a queued backtest whose ticket was lost gets another', async () => {
+  it('gives a queued backtest whose ticket was lost another one', async () => {
     const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }]);
     await database.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
     await using worker = await startTestWorker(database.url, data);
@@ -182,7 +184,7 @@ describe('the fence', () => {
 });
 
 describe('stopping', () => {
-  test('SIGTERM finishes what is short and ends with exit code 0', async () => {
+  it('finishes short work on SIGTERM and ends with exit code 0', async () => {
     const ids = await enqueue(database.sql, workspace, data, spins(6, 300));
     const worker = await spawn();
     await eventually(async () => (await running()) === 6);
@@ -190,7 +192,7 @@ describe('stopping', () => {
     await expectAllCompleted(ids);
   });
 
-  test('SIGTERM gives back what is long within ten seconds, and counts no death against it', async () => {
+  it('returns long work within ten seconds of SIGTERM, without counting a death against it', async () => {
     await enqueue(database.sql, workspace, data, spins(40, 60_000));
     const worker = await spawn();
     await eventually(async () => (await running()) === 40);
@@ -203,7 +205,7 @@ describe('stopping', () => {
     expect((await database.sql`select 1 from worker_processes`).length).toBe(0);
   });
 
-  test('SIGTERM ends even a run that does not listen', async () => {
+  it('ends even a run that ignores SIGTERM', async () => {
     await enqueue(database.sql, workspace, data, [{ act: 'deaf', ms: 60_000 }]);
     const worker = await spawn();
     await eventually(async () => (await running()) === 1);
@@ -214,8 +216,8 @@ describe('stopping', () => {
   });
 });
 
-describe('two workers on one database', () => {
-  test('share the work, and each backtest is run once', async () => {
+describe('a pair of workers on one database', () => {
+  it('shares the work, and runs each backtest once', async () => {
     await spawn();
     await spawn();
     // Dear ones: a share holds two of them.

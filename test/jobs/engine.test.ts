@@ -1,12 +1,13 @@
-// The real engine through pool, queue and Postgres: the same bytes on any number of threads and after being stored and read.
+// The real engine through pool, queue and Postgres: the same bytes on any number of threads and after being stored and
+// read.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { agentView } from '../../src/api/agentView.ts';
-import { detailBody } from '../../src/api/backtestBodies.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentView } from '../../src/api/backtests/agentView.ts';
+import { detailBody } from '../../src/api/backtests/backtestBodies.ts';
 import { findBacktest } from '../../src/db/backtests.ts';
 import { canonicalJson, createMarket, createPool, decodeDetail, runBacktest } from '../../src/engine/index.ts';
 import type { BacktestTask, Snapshot, StrategyAst } from '../../src/engine/index.ts';
@@ -15,24 +16,16 @@ import { openCatalogue } from '../../src/market/catalogue.ts';
 import { importShipped, openShippedData } from '../../src/market/shipped.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { astOf, cross, entry, exit, sma, type Json } from '../support/builders.ts';
 import { enqueue, makeWorkspace, settled } from '../support/queue.ts';
 import { configOf } from '../support/runs.ts';
 
-const average = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } }) as const;
-const STRATEGY: StrategyAst = {
-  protocol: 'svc.strategy',
-  version: 1,
-  strategy: {
-    kind: 'strategy',
-    entry: {
-      kind: 'entry',
-      trigger: { kind: 'cross', op: 'cross_up', left: average(10), right: average(30) },
-      action: { side: 'long', sizing: { mode: 'percent_equity', value: 100 } },
-    },
-    exits: [{ kind: 'exit', when: { kind: 'cross', op: 'cross_down', left: average(10), right: average(30) } }],
-    risk: { stopLoss: { mode: 'percent', value: 5 } },
-  },
-};
+const crossed = (op: string): Json => cross(sma(10), op, sma(30));
+const STRATEGY: StrategyAst = astOf({
+  entry: entry(crossed('cross_up'), { action: { side: 'long', sizing: { mode: 'percent_equity', value: 100 } } }),
+  exits: [exit(crossed('cross_down'))],
+  risk: { stopLoss: { mode: 'percent', value: 5 } },
+});
 const config = { ...configOf(), signalInstrument: { symbol: 'SPX' } };
 const task: BacktestTask = { id: 'x', strategyAst: STRATEGY, settings: {}, config, strategyHash: 'strategy' };
 
@@ -50,7 +43,7 @@ beforeAll(async () => {
 });
 
 describe('the pool', () => {
-  test.each([1, 2, 4])('gives the bytes of a run in this thread, on %i threads', async (threads) => {
+  it.each([1, 2, 4])('gives the same bytes on %i threads as a run in this thread', async (threads) => {
     await using pool = createPool({ threads });
     const indexes = snapshots.map((_, index) => index);
     const batch = { snapshots, runs: [task, task].map((each) => ({ task: each, snapshots: indexes })) };
@@ -77,7 +70,7 @@ describe('candlepool worker', () => {
     await database[Symbol.asyncDispose]();
   });
 
-  test('runs what is queued, stores the bytes the engine gives, and ends with 0 on SIGTERM', async () => {
+  it('runs what is queued, stores the bytes that the engine gives, and ends with 0 on SIGTERM', async () => {
     const { sql } = database;
     const catalogue = openCatalogue(sql, folder);
     await importShipped(catalogue);
@@ -105,9 +98,17 @@ describe('candlepool worker', () => {
     for (const maxBytes of [1_000, 2_500, 8_000, 30_000]) {
       const view = agentView(body, maxBytes);
       expect(Buffer.byteLength(JSON.stringify(view))).toBeLessThanOrEqual(maxBytes);
-      expect(Object.keys(view).slice(0, 4)).toEqual(['id', 'status', 'error', 'headline']);
+      const order = ['id', 'status', 'error', 'readFirst', 'diagnosis', 'funnel', 'rules', 'headline'];
+      expect(Object.keys(view).slice(0, 8)).toEqual(order);
+      expect(view.readFirst).toEqual(['/diagnosis', '/funnel', '/rules', '/headline']);
+      expect(Object.keys(view.headline as object)).toContain('returnPct');
+      expect((view.rules as unknown[]).length).toBeGreaterThan(0);
+      expect(((view.nearMisses ?? []) as unknown[]).length).toBeLessThanOrEqual(3);
     }
-    expect(agentView(body, 8_000)).toMatchObject({ diagnosis: expect.any(Array), funnel: expect.any(Object) });
+    // Every number has at most six significant digits, or is whole.
+    const numbers = JSON.stringify(agentView(body, 8_000)).match(/(?<![\w.:T-])-?\d+\.\d+(e-?\d+)?/g) ?? [];
+    expect(numbers.length).toBeGreaterThan(0);
+    for (const written of numbers) expect(Number(Number(written).toPrecision(6))).toBe(Number(written));
 
     const exited = once(worker, 'exit');
     worker.kill('SIGTERM');

@@ -1,5 +1,5 @@
 // Fairness: who queues ten thousand does not hold up who queues one, and tiers weigh.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { claimDue } from '../../src/db/claims.ts';
 import { divide } from '../../src/jobs/shares.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -42,12 +42,18 @@ async function claimOrder(workspaces: readonly TestWorkspace[], claims: number, 
   return order;
 }
 
-test('10,000 backtests of one workspace do not hold up one of another', async () => {
+it('does not let 10,000 backtests of one workspace hold up one of another', async () => {
   await using worker = await startTestWorker(database.url, data);
   const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
   const count = scaled(10_000);
   // First in, first out, the other workspace would come last of all.
-  for (let left = count; left > 0; left -= 1_000) await enqueue(database.sql, a, data, Array.from({ length: Math.min(left, 1_000) }, () => ({ act: 'spin', ms: 2 }))); // prettier-ignore
+  for (let left = count; left > 0; left -= 1_000)
+    await enqueue(
+      database.sql,
+      a,
+      data,
+      Array.from({ length: Math.min(left, 1_000) }, () => ({ act: 'spin', ms: 2 })),
+    );
   await eventually(async () => (await countByStatus(database.sql, a.workspaceId)).running > 0);
   await enqueue(database.sql, b, data, [{}]);
   await eventually(async () => (await countByStatus(database.sql, b.workspaceId)).completed === 1);
@@ -58,7 +64,7 @@ test('10,000 backtests of one workspace do not hold up one of another', async ()
   expect(worker.id).toBeTruthy();
 });
 
-test('two workspaces of one tier get the same share while both wait', async () => {
+it('gives two workspaces of one tier equal shares while both have work', async () => {
   const both = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
   for (const each of both) await enqueue(database.sql, each, data, many(40));
   const order = await claimOrder(both, 40, 1);
@@ -66,7 +72,7 @@ test('two workspaces of one tier get the same share while both wait', async () =
     expect(order.slice(0, at).filter((name) => name === 'A').length, `after ${at}`).toBe(at / 2);
 });
 
-test('a pro workspace gets four times the work of a free one, a plus one twice', async () => {
+it('gives a pro workspace four times, and a plus workspace twice, the work of a free one', async () => {
   const tiers = ['free', 'plus', 'pro'] as const;
   const workspaces = await Promise.all(tiers.map((tier) => makeWorkspace(database.sql, tier)));
   for (const each of workspaces) await enqueue(database.sql, each, data, many(100));
@@ -75,7 +81,7 @@ test('a pro workspace gets four times the work of a free one, a plus one twice',
   expect(shares).toEqual([10, 20, 40]);
 });
 
-test('dear backtests count for more than cheap ones', async () => {
+it('counts expensive backtests for more than cheap ones', async () => {
   const both = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
   await enqueue(database.sql, both[0], data, many(60), { cost: 1_000 });
   await enqueue(database.sql, both[1], data, many(60), { cost: 100 });
@@ -83,7 +89,7 @@ test('dear backtests count for more than cheap ones', async () => {
   expect(order.filter((name) => name === 'A').length).toBe(5);
 });
 
-test('a workspace that was idle has saved up no turns', async () => {
+it('does not let an idle workspace save up turns', async () => {
   const [busy, idle] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
   await enqueue(database.sql, busy, data, many(40));
   for (let claim = 0; claim < 20; claim++) await claimDue(database.sql, WORKER, 1, 1e9);
@@ -92,7 +98,7 @@ test('a workspace that was idle has saved up no turns', async () => {
   expect(order.filter((name) => name === 'B').length).toBe(5);
 });
 
-test('one claim takes from several workspaces when none has enough', async () => {
+it('claims from several workspaces if no single one has enough', async () => {
   const workspaces = await Promise.all(Array.from({ length: 8 }, () => makeWorkspace(database.sql)));
   for (const each of workspaces) await enqueue(database.sql, each, data, many(2));
   const order = await claimOrder(workspaces, 1, 50);
@@ -100,7 +106,7 @@ test('one claim takes from several workspaces when none has enough', async () =>
   expect(new Set(order).size).toBe(8);
 });
 
-test('a claim stops at its cost, and takes one that is dearer than that when it comes first', async () => {
+it('stops a claim at its cost limit, but takes a more expensive backtest if it comes first', async () => {
   const workspace = await makeWorkspace(database.sql);
   await enqueue(database.sql, workspace, data, many(10), { cost: 300 });
   expect((await claimDue(database.sql, WORKER, 50, 1_000)).runs.length).toBe(4);
@@ -110,7 +116,7 @@ test('a claim stops at its cost, and takes one that is dearer than that when it 
   await database.sql`delete from backtests`;
 });
 
-test('claims made at the same time never take the same backtest', async () => {
+it('never gives two concurrent claims the same backtest', async () => {
   const workspaces = await Promise.all([1, 2, 3].map(() => makeWorkspace(database.sql)));
   for (const each of workspaces) await enqueue(database.sql, each, data, many(100));
   const claims = await Promise.all(Array.from({ length: 30 }, () => claimDue(database.sql, WORKER, 10, 1e9)));
@@ -120,7 +126,7 @@ test('claims made at the same time never take the same backtest', async () => {
   await database.sql`delete from backtests`;
 });
 
-test('what was claimed is divided by cost, in order, and not into crumbs', () => {
+it('divides a claim by cost, in order, and not into tiny shares', () => {
   const costs = (...list: number[]) => list.map((cost) => ({ cost }));
   expect(divide(costs(1e6, 1e6, 1e6, 1e6), 2).map((share) => share.length)).toEqual([2, 2]);
   expect(divide(costs(3e6, 1e6, 1e6, 1e6), 2).map((share) => share.length)).toEqual([1, 3]);

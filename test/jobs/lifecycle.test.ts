@@ -1,7 +1,13 @@
-// The life of a backtest on the queue: accepted with its ticket, run once, told, cached, cancelled, never changed afterwards.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { cancelBacktest, findBacktest, lockOpenCount } from '../../src/db/backtests.ts';
-import { tell, openNews } from '../../src/db/news.ts';
+// The life of a backtest on the queue: accepted with its ticket, run once, told, cached, cancelled, never changed
+// afterwards.
+// Contract: backtest states.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { cancelBacktest, findBacktest, insertBacktests, lockOpenCount } from '../../src/db/backtests.ts';
+import { notify, openNotifications } from '../../src/db/notifications.ts';
+import { readQueueNumbers } from '../../src/db/workerProcesses.ts';
 import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -41,8 +47,8 @@ afterAll(async () => {
 });
 const read = (id: string) => findBacktest(database.sql, workspace.workspaceId, id);
 
-describe('accepting', () => {
-  test('spec §3.3: a new backtest is queued and its job is created in the same transaction', async () => {
+describe('accepting a backtest', () => {
+  it('queues it and creates its job in the same transaction', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     expect(await read(id)).toMatchObject({ status: 'queued', startedAt: null, finishedAt: null, queuePosition: 0 });
     const jobs = await database.sql`select 1 from graphile_worker.jobs where task_identifier = 'run_due_backtests'`;
@@ -50,7 +56,19 @@ describe('accepting', () => {
     await database.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
   });
 
-  test('leaves neither row nor job when the transaction fails', async () => {
+  it('creates the backtests of one request key once, even when the transactions around them are lost', async () => {
+    const requestKey = Buffer.alloc(32, 7);
+    const insert = () =>
+      insertBacktests(database.sql, workspace.workspaceId, newBacktests(workspace, data, [{}, {}]), requestKey);
+    const outcomes = await Promise.allSettled([insert(), insert(), insert()]);
+    const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
+    expect(refused.map(({ name }) => name)).toEqual(['WorkAlreadyDone', 'WorkAlreadyDone']);
+    expect(await countByStatus(database.sql)).toEqual({ queued: 2 });
+    await database.sql`update idempotent_work set created_at = now() - interval '25 hours'`;
+    expect(await insert()).toHaveLength(2);
+  });
+
+  it('leaves neither row nor job when the transaction fails', async () => {
     const items = newBacktests(workspace, data, [{}, {}]);
     const failing = database.sql.begin(async (tx) => {
       await enqueueBacktests(tx, workspace.workspaceId, items);
@@ -61,7 +79,7 @@ describe('accepting', () => {
     expect((await database.sql`select 1 from graphile_worker.jobs`).length).toBe(0);
   });
 
-  test('gives ids in the order of the items, which is the order in which they are run', async () => {
+  it('assigns ids in the order of the items, which is the order in which they run', async () => {
     const ids = await enqueue(
       database.sql,
       workspace,
@@ -77,7 +95,7 @@ describe('accepting', () => {
     await database.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
   });
 
-  test('counts what is open exactly, whatever road it takes', async () => {
+  it('counts open backtests exactly, however they end', async () => {
     const open = () => database.sql.begin((tx) => lockOpenCount(tx, workspace.workspaceId));
     const ids = await enqueue(database.sql, workspace, data, [{}, { act: 'fail' }, {}, { act: 'spin', ms: 60_000 }]);
     expect(await open()).toBe(4);
@@ -86,7 +104,7 @@ describe('accepting', () => {
     await start();
     await eventually(async () => (await countByStatus(database.sql)).running === 1 && (await open()) === 1);
     await cancelBacktest(database.sql, workspace.workspaceId, ids[3]);
-    await tell(database.sql, 'cancel', [ids[3]]);
+    await notify(database.sql, 'cancel', [ids[3]]);
     await settled(database.sql);
     expect(await open()).toBe(0);
     await enqueue(database.sql, workspace, data, [{}]);
@@ -95,8 +113,8 @@ describe('accepting', () => {
   });
 });
 
-describe('running', () => {
-  test('spec §3.3: queued → running → completed, with result, progress and times', async () => {
+describe('running a backtest', () => {
+  it('goes queued → running → completed, with result, progress and times', async () => {
     await start();
     const [id] = await enqueue(database.sql, workspace, data, [{ act: 'spin', ms: 300, value: 3 }]);
     await eventually(async () => (await read(id))?.status === 'running');
@@ -116,7 +134,7 @@ describe('running', () => {
     expect(backtest!.finishedAt!.getTime()).toBeGreaterThanOrEqual(backtest!.startedAt!.getTime());
   });
 
-  test('queued → running → failed: an expected failure keeps its code, path and message', async () => {
+  it('goes queued → running → failed on an expected failure, with its code, path and message', async () => {
     await start();
     const [id] = await enqueue(database.sql, workspace, data, [{ act: 'fail' }]);
     await settled(database.sql);
@@ -127,7 +145,7 @@ describe('running', () => {
     });
   });
 
-  test('a bug of the engine is told as INTERNAL_ERROR without its stack', async () => {
+  it('reports a bug in the engine as INTERNAL_ERROR without its stack', async () => {
     await start();
     const [id] = await enqueue(database.sql, workspace, data, [{ act: 'throw' }]);
     await settled(database.sql);
@@ -136,7 +154,7 @@ describe('running', () => {
     expect(JSON.stringify(error)).not.toContain('standInRunner');
   });
 
-  test('inputs that are gone fail that backtest and no other', async () => {
+  it('fails only the backtest whose inputs are gone', async () => {
     await start();
     const items = newBacktests(workspace, data, [{ value: 1 }, { value: 2 }]);
     const [lost, kept] = await database.sql.begin((tx) =>
@@ -147,7 +165,7 @@ describe('running', () => {
     expect(await read(kept.id)).toMatchObject({ status: 'completed' });
   });
 
-  test('a result that Postgres cannot hold fails alone, the others of its batch are stored', async () => {
+  it('fails only the backtest whose result Postgres cannot hold, and stores the rest of its batch', async () => {
     await start();
     const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }, { act: 'nul' }, { value: 2 }]);
     await settled(database.sql);
@@ -159,7 +177,7 @@ describe('running', () => {
     expect((await read(ids[1]))!.error).toMatchObject({ code: 'RESULT_NOT_STORABLE' });
   });
 
-  test('an equal run of the workspace is copied, not run again, and says so', async () => {
+  it('copies an equal run of the workspace instead of running it again, and says so', async () => {
     await start();
     const [first] = await enqueue(database.sql, workspace, data, [{ value: 11 }], { runKey: 'same' });
     await settled(database.sql);
@@ -175,7 +193,7 @@ describe('running', () => {
     expect(Buffer.from(b!.detail!)).toEqual(Buffer.from(a!.detail!));
   });
 
-  test("another workspace's equal run is not copied", async () => {
+  it('does not copy an equal run of another workspace', async () => {
     await start();
     const other = await makeWorkspace(database.sql);
     await enqueue(database.sql, workspace, data, [{ value: 12 }], { runKey: 'shared' });
@@ -188,7 +206,7 @@ describe('running', () => {
     });
   });
 
-  test('equal runs claimed together run once', async () => {
+  it('runs equal backtests that were claimed together once', async () => {
     const ids = await enqueue(
       database.sql,
       workspace,
@@ -203,9 +221,9 @@ describe('running', () => {
     expect(rows.filter((row) => row!.isCached).length).toBeGreaterThanOrEqual(18);
   });
 
-  test('every result is told to who waits for it', async () => {
+  it('notifies listeners of every result', async () => {
     await start();
-    await using news = await openNews(database.sql);
+    await using notifications = await openNotifications(database.sql);
     const ids = await enqueue(
       database.sql,
       workspace,
@@ -213,13 +231,13 @@ describe('running', () => {
       Array.from({ length: 450 }, (_, value) => ({ value })),
     );
     const woken = new Set<string>();
-    for (const id of ids) news.subscribe(id, () => woken.add(id));
+    for (const id of ids) notifications.subscribe(id, () => woken.add(id));
     const before = await countByStatus(database.sql);
     await settled(database.sql);
     await eventually(() => woken.size >= (before.queued ?? 0), 2_000);
   });
 
-  test('jobs do not pile up: none is left when nothing is due', async () => {
+  it('leaves no jobs when nothing is due', async () => {
     await start();
     await enqueue(
       database.sql,
@@ -232,21 +250,21 @@ describe('running', () => {
   });
 });
 
-describe('cancelling', () => {
-  test('a queued backtest is cancelled at once', async () => {
+describe('cancelling a backtest', () => {
+  it('cancels a queued backtest at once', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     expect(await cancelBacktest(database.sql, workspace.workspaceId, id)).toBe('cancelled');
     expect(await read(id)).toMatchObject({ status: 'cancelled', startedAt: null });
     expect(await cancelBacktest(database.sql, workspace.workspaceId, id)).toBe('terminal');
   });
 
-  test('a running backtest is cancelled within 100 ms, and the others of its batch complete', async () => {
+  it('cancels a running backtest within 100 ms, and the others of its batch complete', async () => {
     await start();
     const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }, { act: 'spin', ms: 60_000 }, { value: 2 }]);
     await eventually(async () => Number((await read(ids[1]))?.barsTotal) > 0);
     const asked = performance.now();
     expect(await cancelBacktest(database.sql, workspace.workspaceId, ids[1])).toBe('running');
-    await tell(database.sql, 'cancel', [ids[1]]);
+    await notify(database.sql, 'cancel', [ids[1]]);
     await eventually(async () => (await read(ids[1]))?.status === 'cancelled');
     // 100 ms to the flag; the rest is this shared machine's.
     expect(performance.now() - asked).toBeLessThan(400);
@@ -254,7 +272,7 @@ describe('cancelling', () => {
     expect(await countByStatus(database.sql)).toEqual({ cancelled: 1, completed: 2 });
   });
 
-  test('one of two equal backtests can be cancelled and the other completes', async () => {
+  it('cancels one of two equal backtests, and the other completes', async () => {
     const ids = await enqueue(
       database.sql,
       workspace,
@@ -265,12 +283,12 @@ describe('cancelling', () => {
     await start();
     await eventually(async () => (await countByStatus(database.sql)).running === 2);
     await cancelBacktest(database.sql, workspace.workspaceId, ids[0]);
-    await tell(database.sql, 'cancel', [ids[0]]);
+    await notify(database.sql, 'cancel', [ids[0]]);
     await settled(database.sql);
     expect((await read(ids[1]))!.status).toBe('completed');
   });
 
-  test('a terminal backtest never changes, not even by a statement of our own', async () => {
+  it('never changes a terminal backtest, even through direct SQL', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     await cancelBacktest(database.sql, workspace.workspaceId, id);
     await expect(
@@ -278,10 +296,62 @@ describe('cancelling', () => {
     ).rejects.toThrow('never changes');
   });
 
-  test("another workspace's backtest is not there to be cancelled", async () => {
+  it('does not find a backtest of another workspace', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     const other = await makeWorkspace(database.sql);
     expect(await cancelBacktest(database.sql, other.workspaceId, id)).toBeUndefined();
     expect((await read(id))!.status).toBe('queued');
+  });
+});
+
+describe('a Graphile runner that ends by itself', () => {
+  it('fails the worker, whose supervisor then starts another process', async () => {
+    const own = await createTestDatabase();
+    const broken = await startTestWorker(own.url, data);
+    const failed = broken.failed.then(
+      () => 'went on',
+      (error: Error) => error.message,
+    );
+    // Graphile stops itself when another host has migrated its tables to a schema that it does not know.
+    await own.sql`select pg_notify('worker:migrate', '{"breaking":true,"migrationNumber":999}')`;
+    expect(await failed).toContain('Graphile Worker stopped');
+    // Set by Graphile, for a process of its own.
+    process.exitCode = undefined;
+    await broken[Symbol.asyncDispose]();
+    await own[Symbol.asyncDispose]();
+  });
+});
+
+describe('a worker without the snapshot files', () => {
+  it('gives its claims back to the worker that has them, and says that it lacks them', async () => {
+    const empty = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
+    const blind = await startTestWorker(database.url, { ...data, folder: empty });
+    const ids = await enqueue(
+      database.sql,
+      workspace,
+      data,
+      Array.from({ length: 20 }, (_, value) => ({ value })),
+    );
+    await eventually(async () =>
+      (await readQueueNumbers(database.sql)).workers.some((each) => each.missingSnapshots > 0),
+    );
+    expect(await countByStatus(database.sql)).not.toHaveProperty('failed');
+    await start();
+    await settled(database.sql);
+    expect(await countByStatus(database.sql)).toEqual({ completed: ids.length });
+    await blind[Symbol.asyncDispose]();
+    await rm(empty, { recursive: true });
+  });
+
+  it('names no path of the server in the error when the snapshot is nowhere', async () => {
+    await start();
+    const [item, other] = newBacktests(workspace, data, [{ value: 901 }, { value: 902 }]);
+    const [lost] = await database.sql.begin((tx) =>
+      enqueueBacktests(tx, workspace.workspaceId, [{ ...item, snapshots: ['1'.repeat(64)] }, other]),
+    );
+    await settled(database.sql);
+    const found = await read(lost.id);
+    expect(found).toMatchObject({ status: 'failed', error: { code: 'INPUT_MISSING' } });
+    expect(JSON.stringify(found?.error)).not.toContain('/candlepool');
   });
 });

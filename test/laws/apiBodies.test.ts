@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 import { scaled } from '../support/scale.ts';
 import { ast, graph, settings } from '../support/strategyPayloads.ts';
@@ -64,8 +64,8 @@ const mutated = fc.tuple(valid, fc.nat(), wrong, fc.boolean()).map(([body, nat, 
   return withValueAt(body, isAdded ? [...place, 'extra'] : place, value);
 });
 
-describe('bodies of every kind', () => {
-  test('whatever is sent is answered 200, 201, 400, 404 or 422, failures as problem+json with issues that point into the body', async () => {
+describe('the API, sent bodies of every kind,', () => {
+  it('answers 200, 201, 400, 404 or 422, with problem+json whose issues point into the body', async () => {
     const law = fc.asyncProperty(fc.constantFrom(...ROUTES), fc.oneof(mutated, fc.jsonValue()), async (route, body) => {
       const reply = await client.post(route, body ?? undefined);
       expect([200, 201, 400, 404, 422], reply.text).toContain(reply.status);

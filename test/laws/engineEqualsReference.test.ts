@@ -1,31 +1,23 @@
-// The engine against a slow reference written from the rules alone: the same signals, trades and equity on generated strategies.
+// Generated expressions of every kind, through the engine and through the reference: the same signals, trades, orders
+// and equity.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { simulateTask } from '../../src/engine/backtest.ts';
-import { hasBit } from '../../src/engine/columns/column.ts';
-import type { Bars, Market } from '../../src/engine/columns/bars.ts';
-import { createMarket } from '../../src/engine/columns/market.ts';
-import type { StrategyAst } from '../../src/engine/language/ast.ts';
-import type { BacktestConfig } from '../../src/engine/simulate/config.ts';
-import type { ConditionSource } from '../../src/engine/simulate/program.ts';
-import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
+import type { Bars, Market } from '../../src/engine/bars/bars.ts';
+import { createMarket } from '../../src/engine/bars/market.ts';
+import type { BacktestConfig } from '../../src/engine/config.ts';
+import type { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
+import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
 import { randomSnapshot } from '../support/bars.ts';
 import { ALL_CONDITION_KINDS, ALL_VALUE_KINDS, type AnyKind } from '../support/expressions.ts';
-import type { Truth } from '../support/reference/conditions.ts';
-import { referenceRun } from '../support/reference/reference.ts';
-import type { ReferenceTrade } from '../support/reference/simulate.ts';
+import { compareWithReference } from '../support/reference/difference.ts';
 import { scaled } from '../support/scale.ts';
 import { strategyArbitrary, type StrategyOptions } from '../support/strategies.ts';
 
 const SEED = 20_261_121;
 const ROWS = 300;
-const RELATIVE = 1e-9;
-/** Reading state is left to the tests of the loop: the reference evaluates whole columns. */
+/** State is read by the scenarios of fillRules.test.ts; these strategies are about columns. */
 const KINDS: AnyKind[] = [...ALL_VALUE_KINDS, ...ALL_CONDITION_KINDS].filter((kind) => kind !== 'state');
-const EXACT = ['side', 'entryRow', 'exitRow', 'exitReason', 'exitMethod', 'entryRule', 'exitRule'] as const;
-const NUMBERS = ['entryPrice', 'exitPrice', 'quantity', 'entryFee', 'exitFee', 'pnl', 'maePct', 'mfePct'] as const;
-
 const costs: BacktestConfig['execution'] = {
   exitOrderRole: 'maker',
   feeModel: {
@@ -62,13 +54,6 @@ async function shipped(symbol: string, timeframe: '1h' | '1d', from: number): Pr
   return createMarket([makeSnapshot(columns, { symbol, timeframe, instrument })], symbol, timeframe);
 }
 
-/** Only market orders: how limit and stop entries fill is proved by the tests of the loop. */
-function withMarketOrders(ast: StrategyAst): StrategyAst {
-  return JSON.parse(JSON.stringify(ast), (name, value: unknown) =>
-    name === 'order' ? undefined : value,
-  ) as StrategyAst;
-}
-
 interface Sample {
   readonly symbol: string;
   readonly timeframe: BacktestConfig['timeframe'];
@@ -76,7 +61,6 @@ interface Sample {
   readonly maxConcurrentPositions?: number;
 }
 
-/** Runs both and says where they differ first; null: nowhere. */
 function difference(ast: StrategyAst, market: Market, sample: Sample): string | null {
   const { symbol, timeframe, leverage = 1, maxConcurrentPositions } = sample;
   const config: BacktestConfig = {
@@ -90,64 +74,11 @@ function difference(ast: StrategyAst, market: Market, sample: Sample): string | 
     execution: costs,
   };
   const settings = maxConcurrentPositions === undefined ? {} : { maxConcurrentPositions };
-  const run = simulateTask({ id: 'law', strategyAst: ast, settings, config, strategyHash: '' }, market, null, false);
-  if (!run.ok) return run.error.message;
-  const { strategy, input, simulation, config: resolved } = run.report;
-  const reference = referenceRun({ strategy, market, config: resolved, start: input.start, end: input.end });
-  return (
-    signalsDiffer(
-      'entry',
-      input.entries.map(({ signal }) => signal),
-      reference.entries,
-    ) ??
-    signalsDiffer(
-      'exit',
-      input.exits.map(({ when }) => when),
-      reference.exits,
-    ) ??
-    tradesDiffer(simulation.trades, reference.trades) ??
-    reference.equity
-      .map((equity, i) =>
-        isClose(simulation.equity[i], equity) ? null : `equity at ${i}: ${simulation.equity[i]}, reference ${equity}`,
-      )
-      .find((text) => text !== null) ??
-    null
-  );
+  return compareWithReference(ast, market, config, settings).difference;
 }
-
-function signalsDiffer(
-  kind: string,
-  engine: readonly ConditionSource[],
-  reference: readonly (readonly Truth[])[],
-): string | null {
-  for (const [rule, truths] of reference.entries()) {
-    const source = engine[rule];
-    if (source.kind !== 'bits') return `${kind} ${rule} reads state`;
-    for (const [row, truth] of truths.entries())
-      if (hasBit(source.isTrue, row) !== (truth === true))
-        return `${kind} ${rule} row ${row}: ${hasBit(source.isTrue, row)}, reference ${truth}`;
-  }
-  return null;
-}
-
-function tradesDiffer(
-  engine: readonly Omit<ReferenceTrade, never>[],
-  reference: readonly ReferenceTrade[],
-): string | null {
-  for (const [at, expected] of reference.entries()) {
-    const trade = engine[at];
-    if (trade === undefined) break;
-    const wrong =
-      EXACT.find((key) => trade[key] !== expected[key]) ?? NUMBERS.find((key) => !isClose(trade[key], expected[key]));
-    if (wrong !== undefined) return `trade ${at} ${wrong}: ${trade[wrong]}, reference ${expected[wrong]}`;
-  }
-  return engine.length === reference.length ? null : `${engine.length} trades, reference ${reference.length}`;
-}
-
-const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= RELATIVE * Math.max(1, Math.abs(a), Math.abs(b));
 
 function law(market: () => Market, sample: Sample, runs: number, options: StrategyOptions = {}): void {
-  const strategies = strategyArbitrary({ kinds: KINDS, named: false, depth: 2, ...options }).map(withMarketOrders);
+  const strategies = strategyArbitrary({ kinds: KINDS, named: false, depth: 2, ...options });
   fc.assert(
     fc.property(strategies, (ast) => {
       expect(difference(ast, market(), sample)).toBeNull();

@@ -1,10 +1,12 @@
-// Whole backtests of generated strategies on the shipped series: none throws, every number in a result is a number, nothing looks ahead.
+// Whole backtests of generated strategies on the shipped series: none throws, every number in a result is a number,
+// nothing looks ahead.
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   createMarket,
   runBacktest,
   type BacktestConfig,
+  type Slippage,
   type Market,
   type StrategyAst,
 } from '../../src/engine/index.ts';
@@ -29,7 +31,25 @@ beforeAll(async () => {
 
 /** Of few kinds, that are true often: these trade. */
 const BUSY: readonly AnyKind[] = ['const', 'market', 'compare', 'any', 'not'];
-const STATEFUL: readonly AnyKind[] = ['const', 'market', 'state', 'compare', 'cross', 'rising', 'falling', 'any', 'not', 'math', 'rolling', 'if', 'bars_since', 'capture', 'sequence', 'rolling_window', 'state_machine']; // prettier-ignore
+const STATEFUL: readonly AnyKind[] = [
+  'const',
+  'market',
+  'state',
+  'compare',
+  'cross',
+  'rising',
+  'falling',
+  'any',
+  'not',
+  'math',
+  'rolling',
+  'if',
+  'bars_since',
+  'capture',
+  'sequence',
+  'rolling_window',
+  'state_machine',
+];
 const strategies: fc.Arbitrary<{ series: Series; ast: StrategyAst }> = fc.oneof(
   ofSeries('SPX', { timeframes: ['1d'], symbols: ['NASDAQ'], price: { min: 700, max: 2900 } }),
   ofSeries('EURUSD', { timeframes: ['1h', '4h', '1d'], price: { min: 1, max: 1.3 } }),
@@ -45,7 +65,7 @@ function ofSeries(series: Series, options: Parameters<typeof strategyArbitrary>[
 const tiers = [{ minCumulativeNotional: 0, makerRate: 0.0002, takerRate: 0.0005 }];
 const day = (year: number, month: number, date: number): number => Date.UTC(year, month - 1, date);
 const executions = fc.record({
-  slippage: fc.constantFrom<BacktestConfig['execution']['slippage']>(
+  slippage: fc.constantFrom<Slippage>(
     { kind: 'none' },
     { kind: 'fixed', unit: 'bps', value: 5 },
     { kind: 'volatility_scaled', reference: 'atr_pct', multiplier: 0.1 },
@@ -71,14 +91,14 @@ const configs = fc.record({
   ),
 }) as fc.Arbitrary<Omit<BacktestConfig, 'timeframe' | 'signalInstrument' | 'initialBalance'>>;
 
-function run(ast: StrategyAst, config: object, market: Market, settings: object = {}) {
+function outcomeOf(ast: StrategyAst, config: object, market: Market, settings: object = {}) {
   const { timeframe, symbol } = market.base;
   const whole = { timeframe, signalInstrument: { symbol }, initialBalance: 10_000, ...config } as BacktestConfig;
-  const outcome = runBacktest(
-    { id: 'run', strategyAst: ast, settings, config: whole, strategyHash: 'hash' },
-    market,
-    null,
-  );
+  return runBacktest({ id: 'run', strategyAst: ast, settings, config: whole, strategyHash: 'hash' }, market, null);
+}
+
+function run(ast: StrategyAst, config: object, market: Market, settings: object = {}) {
+  const outcome = outcomeOf(ast, config, market, settings);
   if (!outcome.ok) throw new Error(`${outcome.error.code}: ${outcome.error.message}`);
   return outcome;
 }
@@ -94,12 +114,19 @@ const faultsOf = ({ summaryJson, trades, warnings }: ReturnType<typeof run>): st
   unspeakable({ summaryJson, trades, warnings });
 
 describe('a backtest of any valid strategy', () => {
-  it('ends with a result in which every number is finite', () => {
+  it('ends with a result in which every number is finite, or in an error when its range holds no bars', () => {
     let traded = 0;
     let runs = 0;
+    let empty = 0;
     fc.assert(
       fc.property(strategies, configs, ({ series, ast }, config) => {
-        const outcome = run(ast, config, markets[series]);
+        const outcome = outcomeOf(ast, config, markets[series]);
+        if (!outcome.ok) {
+          expect(outcome.error.code).toBe('RANGE_NO_DATA');
+          expect(config.range).not.toEqual({});
+          empty++;
+          return;
+        }
         runs++;
         if (outcome.trades.length > 0) traded++;
         expect(faultsOf(outcome)).toEqual([]);
@@ -107,9 +134,10 @@ describe('a backtest of any valid strategy', () => {
       { numRuns: scaled(3_000), seed: SEED },
     );
     expect(traded / runs).toBeGreaterThan(0.1);
+    expect(empty).toBeGreaterThan(0);
   });
 
-  it('ends so on one bar, on two, and with a warm-up longer than the data', () => {
+  it('ends with one on one bar, on two bars, and with a warm-up longer than the data', () => {
     const few = [1, 2, 30].map((count) => {
       const about = { symbol: 'FEW', timeframe: '1h' as const, instrument: { ...INSTRUMENT, symbol: 'FEW' } };
       return createMarket([makeSnapshot(randomColumns({ count }), about)], 'FEW', '1h');

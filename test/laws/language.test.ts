@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  canonicalise,
+  canonicalize,
   checkStrategy,
   inferLookback,
   lowerGraph,
@@ -9,7 +9,7 @@ import {
   SignalGraph,
   strategyHash,
 } from '../../src/engine/language/index.ts';
-import { StrategyAst } from '../../src/engine/language/ast.ts';
+import { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
 import { graphOf } from '../support/graphs.ts';
 import { scaled } from '../support/scale.ts';
 import { strategyArbitrary } from '../support/strategies.ts';
@@ -22,8 +22,8 @@ const errorsOf = (payloads: object) =>
   checkStrategy({ settings: {}, ...payloads }, { limits }).issues.filter(({ severity }) => severity === 'error');
 const everything = { timeframes: ['1h', '4h', '1d'], symbols: ['OTHER'] } as const;
 
-describe('laws of the language on generated strategies', () => {
-  it('a strategy written by the grammar has no error, and zod agrees', () => {
+describe('the language, on generated strategies,', () => {
+  it('accepts every strategy written by the grammar, and so does zod', () => {
     fc.assert(
       fc.property(strategyArbitrary(everything), (ast) => {
         expect(errorsOf({ strategyAst: ast })).toEqual([]);
@@ -33,11 +33,11 @@ describe('laws of the language on generated strategies', () => {
     );
   });
 
-  it('canonicalising twice is canonicalising once, and the canonical form is valid and has the same hash', () => {
+  it('has a canonical form that is valid, has the same hash, and is its own canonical form', () => {
     fc.assert(
       fc.property(strategyArbitrary(everything), (ast) => {
-        const once = canonicalise(ast);
-        expect(JSON.stringify(canonicalise(once))).toBe(JSON.stringify(once));
+        const once = canonicalize(ast);
+        expect(JSON.stringify(canonicalize(once))).toBe(JSON.stringify(once));
         expect(errorsOf({ strategyAst: once })).toEqual([]);
         expect(strategyHash(once, {})).toBe(strategyHash(ast, {}));
       }),
@@ -45,7 +45,7 @@ describe('laws of the language on generated strategies', () => {
     );
   });
 
-  it('a graph lowers to the strategy it was drawn from, and both payloads together agree', () => {
+  it('lowers a graph to the strategy it was made from, and accepts both payloads together', () => {
     fc.assert(
       fc.property(strategyArbitrary(everything), (ast) => {
         const graph = graphOf(ast);
@@ -59,7 +59,7 @@ describe('laws of the language on generated strategies', () => {
     );
   });
 
-  it('ids, labels and other names change no hash; a changed number does', () => {
+  it('ignores ids, labels and other names in the hash, but no number', () => {
     fc.assert(
       fc.property(strategyArbitrary(), (ast) => {
         const renamed = JSON.parse(JSON.stringify(ast), (name, value: unknown) =>
@@ -77,10 +77,10 @@ describe('laws of the language on generated strategies', () => {
     );
   });
 
-  it('preparing a strategy and its canonical form gives the same rules apart from names', () => {
+  it('prepares a strategy and its canonical form to the same sections, apart from names', () => {
     fc.assert(
       fc.property(strategyArbitrary(everything), (ast) => {
-        const [left, right] = [prepareStrategy(ast, {}), prepareStrategy(canonicalise(ast), {})];
+        const [left, right] = [prepareStrategy(ast, {}), prepareStrategy(canonicalize(ast), {})];
         if (!left.ok || !right.ok) throw new Error('not prepared');
         expect(inferLookback(left.strategy, '1h')).toBe(inferLookback(right.strategy, '1h'));
         expect(left.strategy.risk.stopLoss?.mode).toBe(right.strategy.risk.stopLoss?.mode);
@@ -90,7 +90,7 @@ describe('laws of the language on generated strategies', () => {
     );
   });
 
-  it('the whole of a strategy survives being written and read', () => {
+  it('reads back what it wrote as JSON', () => {
     fc.assert(
       fc.property(strategyArbitrary(everything), (ast) => {
         const read = JSON.parse(JSON.stringify(ast)) as StrategyAst;

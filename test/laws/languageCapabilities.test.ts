@@ -215,8 +215,8 @@ class Author {
 const hasReference = ({ ref, fields, items }: Field): boolean =>
   ref !== undefined || [...(fields ?? []), ...(items ?? [])].some(hasReference);
 
-describe('capabilities', () => {
-  it('a graph written from nothing else is valid', () => {
+describe('the list of capabilities', () => {
+  it('is enough to write a valid graph', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(1_000_000)), (stream) => {
@@ -238,7 +238,7 @@ describe('capabilities', () => {
     );
   });
 
-  it('name every node kind of the spec with its inputs, and the slots that take a reference', () => {
+  it('names every node kind of the contract with its inputs, and the slots that take a reference', () => {
     const { nodes, bindings } = capabilities.signalGraph;
     const cross = nodes.find(({ kind }) => kind === 'cross')!;
     expect(cross.inputs).toEqual([

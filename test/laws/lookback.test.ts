@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMarket } from '../../src/engine/columns/market.ts';
-import type { Market } from '../../src/engine/columns/bars.ts';
-import { EvaluatedPlan } from '../../src/engine/columns/evaluate.ts';
-import { hasBit } from '../../src/engine/columns/column.ts';
-import { ColumnStore } from '../../src/engine/columns/store.ts';
+import { createMarket } from '../../src/engine/bars/market.ts';
+import type { Market } from '../../src/engine/bars/bars.ts';
+import { EvaluatedPlan } from '../../src/engine/evaluate/evaluatePlan.ts';
+import { hasBit } from '../../src/engine/kernels/bits.ts';
+import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import { inferLookback, prepareStrategy, type StrategyAst } from '../../src/engine/language/index.ts';
 import { compilePlan } from '../../src/engine/plan/compile.ts';
 import { randomSnapshot, START } from '../support/bars.ts';
@@ -30,7 +30,10 @@ const INDICATORS = [
   'donchian',
   'dema',
 ];
-/** `if`, rising and falling are known as soon as the data decides them, which may be earlier: they are in the second law. */
+/**
+ * `if`, rising and falling are known as soon as the data decides them, which may be earlier: they are in the second
+ * law.
+ */
 const EXACT_KINDS: AnyKind[] = [
   'const', 'market', 'indicator', 'rolling', 'shift', 'compare', 'between', 'near', 'pattern', 'all', 'any', 'not',
 ]; // prettier-ignore
@@ -40,7 +43,7 @@ function isWarm(strategy: StrategyAst, market: Market, row: number): boolean {
   const prepared = prepareStrategy(strategy, {});
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
   const base = { symbol: 'TEST', timeframe: '1h' } as const;
-  const plan = compilePlan(prepared.strategy, base, { slippageAtrPeriod: null, keepRules: true });
+  const plan = compilePlan(prepared.strategy, base, { slippageAtrPeriod: null, recordsConditions: true });
   const evaluated = new EvaluatedPlan(plan, market, new ColumnStore(1e8));
   return plan.steps
     .filter(({ frame }) => frame.timeframe === '1h' && frame.symbol === 'TEST')
@@ -63,7 +66,7 @@ const marketFrom = (start: number, count = 900): Market => {
 };
 
 describe('inferredLookback', () => {
-  it('is exact on base-timeframe expressions without events: nothing is missing at that row, something one row before', () => {
+  it('is exact on base-timeframe expressions without events', () => {
     const market = marketFrom(START);
     const strategies = strategyArbitrary({ kinds: EXACT_KINDS, indicators: INDICATORS, depth: 3 }).map(alwaysDefined);
     fc.assert(
@@ -76,7 +79,7 @@ describe('inferredLookback', () => {
     );
   });
 
-  it('is enough on coarser timeframes, whatever hour the data begins at', () => {
+  it('is sufficient on coarser timeframes, whatever hour the data begins at', () => {
     const kinds: AnyKind[] = [
       ...EXACT_KINDS,
       'if',
@@ -107,8 +110,8 @@ describe('inferredLookback', () => {
 });
 
 /**
- * `within` (like rising) can be decided before all its bars are known, and the z-score of a flat window or the slope of one bar is missing
- * on any history: neither is a matter of lookback.
+ * `within` (like rising) can be decided before all its bars are known, and the z-score of a flat window or the slope of
+ * one bar is missing on any history: neither is a matter of lookback.
  */
 function alwaysDefined(strategy: StrategyAst): StrategyAst {
   return JSON.parse(JSON.stringify(strategy), (name, value: unknown) => {

@@ -1,12 +1,14 @@
-// Nothing looks ahead: what a run over the first n bars does is what a run over more bars does up to there; and a run repeated gives the same bytes.
+// Nothing looks ahead: what a run over the first n bars does is what a run over more bars does up to there; and a run
+// repeated gives the same bytes.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { simulateTask, type SimulatedRun } from '../../src/engine/backtest.ts';
-import type { Market } from '../../src/engine/columns/bars.ts';
-import { hasBit } from '../../src/engine/columns/column.ts';
-import { createMarket } from '../../src/engine/columns/market.ts';
-import type { StrategyAst } from '../../src/engine/language/ast.ts';
-import type { BacktestConfig } from '../../src/engine/simulate/config.ts';
+import { simulateTask } from '../../src/engine/backtest.ts';
+import type { SimulatedRun } from '../../src/engine/report/simulatedRun.ts';
+import type { Market } from '../../src/engine/bars/bars.ts';
+import { hasBit } from '../../src/engine/kernels/bits.ts';
+import { createMarket } from '../../src/engine/bars/market.ts';
+import type { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
+import type { BacktestConfig } from '../../src/engine/config.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { randomColumns } from '../support/bars.ts';
@@ -60,7 +62,7 @@ describe('a run', { timeout: 600_000 }, () => {
     strategyArbitrary({ depth: 2, named: false, price: { min: 90, max: 150 } }),
   );
 
-  it('over the first bars signals, fills and stands as a run over more does up to there', () => {
+  it('has the same signals, fills and equity on the first bars as a run over more bars', () => {
     let fillCount = 0;
     fc.assert(
       fc.property(strategies, fc.integer({ min: 150, max: ROWS - 1 }), (ast, rows) => {
@@ -85,7 +87,7 @@ describe('a run', { timeout: 600_000 }, () => {
     expect(fillCount).toBeGreaterThan(scaled(500));
   });
 
-  it('gives the same result again, whatever ran before it', () => {
+  it('gives the same result whatever ran before it', () => {
     fc.assert(
       fc.property(strategies, strategies, (ast, other) => {
         const first = runOn(ast, whole).resultHash;

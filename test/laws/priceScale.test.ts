@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { createMarket, type Bars, type BacktestTask, type Market } from '../../src/engine/index.ts';
 import { simulateTask } from '../../src/engine/backtest.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
+import * as write from '../support/builders.ts';
 import { scaled } from '../support/scale.ts';
 
 /** A power of two, so that scaling rounds nothing and every comparison comes out the same to the last bit. */
@@ -29,14 +30,14 @@ beforeAll(async () => {
 
 const length = fc.integer({ min: 2, max: 40 });
 const price = fc.oneof(
-  fc.constantFrom('open', 'high', 'low', 'close', 'hl2').map((field) => ({ kind: 'market', field })),
-  fc.tuple(fc.constantFrom('sma', 'ema', 'wma'), length).map(([indicator, n]) => ({ kind: 'indicator', indicator, args: { length: n } })),
-  fc.tuple(fc.constantFrom('max', 'min', 'avg'), length).map(([op, period]) => ({ kind: 'rolling', op, period, source: { kind: 'market', field: 'close' } })),
+  fc.constantFrom('open', 'high', 'low', 'close', 'hl2').map((field) => write.market(field)),
+  fc.tuple(fc.constantFrom('sma', 'ema', 'wma'), length).map(([name, n]) => write.indicator(name, { length: n })),
+  fc.tuple(fc.constantFrom('max', 'min', 'avg'), length).map(([op, period]) => ({ kind: 'rolling', op, period, source: write.market() })),
 ); // prettier-ignore
 const condition = fc.oneof(
-  fc.tuple(fc.constantFrom('gt', 'lte'), price, price).map(([op, left, right]) => ({ kind: 'compare', op, left, right })),
-  fc.tuple(fc.constantFrom('cross_up', 'cross_down'), price, price).map(([op, left, right]) => ({ kind: 'cross', op, left, right })),
-  fc.tuple(length, fc.integer({ min: 20, max: 80 })).map(([n, level]) => ({ kind: 'compare', op: 'lt', left: { kind: 'indicator', indicator: 'rsi', args: { length: n } }, right: { kind: 'const', value: level } })),
+  fc.tuple(fc.constantFrom('gt', 'lte'), price, price).map(([op, left, right]) => write.compare(left, op, right)),
+  fc.tuple(fc.constantFrom('cross_up', 'cross_down'), price, price).map(([op, left, right]) => write.cross(left, op, right)),
+  fc.tuple(length, fc.integer({ min: 20, max: 80 })).map(([n, level]) => write.compare(write.indicator('rsi', { length: n }), 'lt', level)),
   fc.constantFrom('engulfing', 'doji', 'hammer').map((name) => ({ kind: 'pattern', name })),
 ); // prettier-ignore
 const strategy = fc.record({

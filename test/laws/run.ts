@@ -1,4 +1,5 @@
-// `npm run test:long [-- vitest arguments]`: laws and kill rounds at full size, in every file that asks test/support/scale.ts for its size.
+// `npm run test:long [-- vitest arguments]`: laws and kill rounds at full size, in every file that asks
+// test/support/scale.ts for its size.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,10 +1,11 @@
 // Multi-resolution equals a plain walk over every minute: opening only the undecided bars loses nothing.
 import { describe, expect, it } from 'vitest';
-import type { Bars } from '../../src/engine/columns/bars.ts';
+import type { Bars } from '../../src/engine/bars/bars.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import { configOf, entryAt, inputOf, NO_RISK, takeProfit } from '../engine/simulate/input.ts';
 import { scaled } from '../support/scale.ts';
-import { bucketMinutes, diceOf, randomMinutes } from './simulationInputs.ts';
+import { diceOf } from '../support/dice.ts';
+import { bucketMinutes, randomMinutes } from './simulationInputs.ts';
 
 interface Levels {
   readonly side: 1 | -1;
@@ -25,8 +26,8 @@ interface Exit {
 const MINUTES_A_BAR = 15;
 
 /**
- * Minute after minute from the entry on: stop, then target, each at its level or at an open beyond it; then the stop moves. `isAmbiguous`
- * when some minute touched both, or touched a stop that would have moved inside it.
+ * Minute after minute from the entry on: stop, then target, each at its level or at an open beyond it; then the stop
+ * moves. `isAmbiguous` when some minute touched both, or touched a stop that would have moved inside it.
  */
 function walkEveryMinute(minutes: Bars, entryRow: number, levels: Levels): { exit: Exit; isAmbiguous: boolean } {
   const { side } = levels;
@@ -121,13 +122,13 @@ function check(seed: number, gap: number, comparesPrices: boolean): boolean {
   return exit.reason !== 'end_of_data';
 }
 
-describe('multi-resolution and a walk over every minute', () => {
-  it('agree in side, reason, bar and price where no minute opens away from the last close', () => {
+describe('multi-resolution, compared with a walk over every minute,', () => {
+  it('agrees in side, reason, bar and price if no minute opens away from the last close', () => {
     const exits = Array.from({ length: scaled(20_000) }, (_, index) => check(index + 1, 0, true)).filter(Boolean);
     expect(exits.length).toBeGreaterThan(scaled(20_000) / 2);
   });
 
-  it('agree in side, reason and bar where minutes jump', () => {
+  it('agrees in side, reason and bar where minutes jump', () => {
     const exits = Array.from({ length: scaled(20_000) }, (_, index) => check(index + 1, 0.2, false)).filter(Boolean);
     expect(exits.length).toBeGreaterThan(scaled(20_000) / 2);
   });

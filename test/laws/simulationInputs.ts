@@ -1,43 +1,20 @@
 // Generated simulation inputs: random bars, rules, risk and configs, all from one seed.
-import type { Bars } from '../../src/engine/columns/bars.ts';
-import { AMBIGUITY_FALLBACKS, AMBIGUITY_RESOLUTIONS, type Slippage } from '../../src/engine/simulate/config.ts';
+import type { Bars } from '../../src/engine/bars/bars.ts';
+import { AMBIGUITY_FALLBACKS, AMBIGUITY_RESOLUTIONS, type Slippage } from '../../src/engine/config.ts';
+import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
 import type {
   EntryRule,
   ExitRule,
   OrderRule,
   RiskRules,
-  SimulationInput,
   SizingRule,
   StopRule,
   TakeProfitRule,
   ValueSource,
-} from '../../src/engine/simulate/program.ts';
+} from '../../src/engine/evaluate/tradingRules.ts';
 import { barsFrom, bitsAt, configOf, INSTRUMENT, inputOf } from '../engine/simulate/input.ts';
-import { seededRandom } from '../support/scale.ts';
-
-/** Draws from one seed; a failure names the seed, which makes everything again. */
-export interface Dice {
-  /** In [low, high). */
-  number(low: number, high: number): number;
-  /** Whole, in [low, high]. */
-  whole(low: number, high: number): number;
-  chance(probability: number): boolean;
-  pick<T>(values: readonly T[]): T;
-}
-
-export function diceOf(seed: number): Dice {
-  const random = seededRandom(seed);
-  // The first draws of neighbouring seeds are alike.
-  for (let i = 0; i < 8; i++) random();
-  const number = (low: number, high: number) => low + random() * (high - low);
-  const whole = (low: number, high: number) => Math.floor(number(low, high + 1));
-  return {
-    number,
-    whole,
-    chance: (probability) => random() < probability,
-    pick: (values) => values[whole(0, values.length - 1)],
-  };
-}
+import type { Dice } from '../support/dice.ts';
+import { diceOf } from '../support/dice.ts';
 
 const MINUTE = 60_000;
 
@@ -165,7 +142,7 @@ function randomLadder(dice: Dice, bars: Bars, hasStop: boolean): TakeProfitRule[
   });
 }
 
-export function randomRisk(dice: Dice, bars: Bars, side: number): RiskRules {
+function randomRisk(dice: Dice, bars: Bars, side: number): RiskRules {
   const stopLoss = randomStop(dice, bars, side);
   return {
     stopLoss,

@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMarket } from '../../src/engine/columns/market.ts';
-import { openSnapshot } from '../../src/engine/columns/arrow.ts';
-import type { StoredTimeframe } from '../../src/engine/columns/bars.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createMarket } from '../../src/engine/bars/market.ts';
+import { openSnapshot } from '../../src/engine/bars/arrow.ts';
+import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { readBars } from '../../src/market/barsTable.ts';
-import type { BarsTable } from '../../src/market/barsTable.ts';
+import type { BarsTable } from '../../src/market/importReport.ts';
 import { openCatalogue } from '../../src/market/catalogue.ts';
 import type { StoredCatalogue } from '../../src/market/catalogue.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
@@ -38,11 +38,15 @@ async function barsOf(timeframe: StoredTimeframe, count: number, seed = 1): Prom
   const rows = Array.from(time, (at, row) => [at, open[row], high[row], low[row], close[row], volume[row]]);
   return readBars(await readSource(Buffer.from(JSON.stringify(rows))), { timeframe });
 }
-const add = async (symbol: string, timeframe: StoredTimeframe, count: number, seed = 1): Promise<string> =>
-  (await catalogue.add(symbol, await barsOf(timeframe, count, seed), makeInstrument(symbol))).sha256;
+/** Adds a series, or puts it in place of the one there is. */
+async function add(symbol: string, timeframe: StoredTimeframe, count: number, seed = 1): Promise<string> {
+  const current = (await catalogue.list()).find((entry) => entry.symbol === symbol && entry.timeframe === timeframe);
+  const bars = await barsOf(timeframe, count, seed);
+  return (await catalogue.add(symbol, bars, makeInstrument(symbol), current)).sha256;
+}
 
 describe('the catalogue', () => {
-  test('lists what was imported, by symbol and finest timeframe first', async () => {
+  it('lists what was imported, by symbol and finest timeframe first', async () => {
     await add('BBB', '1h', 24);
     await add('AAA', '1d', 10);
     await add('AAA', '5m', 100);
@@ -59,7 +63,7 @@ describe('the catalogue', () => {
     expect((await catalogue.instruments()).map((instrument) => instrument.symbol)).toEqual(['AAA', 'BBB', 'SYN-X']);
   });
 
-  test('gives the very bars that were imported', async () => {
+  it('returns exactly the bars that were imported', async () => {
     const bars = await barsOf('1h', 50);
     await catalogue.add('AAA', bars, { ...makeInstrument('AAA'), qtyStep: 3 });
     const [snapshot] = await catalogue.snapshots('AAA', '1h');
@@ -68,7 +72,7 @@ describe('the catalogue', () => {
     expect(market.instrument.qtyStep).toBe(3);
   });
 
-  test('moves the pointer with an import and keeps the old snapshot for those who pinned it', async () => {
+  it('moves the pointer with an import and keeps the old snapshot for those who pinned it', async () => {
     const old = await add('AAA', '1h', 10);
     const now = await add('AAA', '1h', 20, 2);
     expect(now).not.toBe(old);
@@ -79,51 +83,53 @@ describe('the catalogue', () => {
     expect(count).toBe(2);
   });
 
-  test('makes nothing new of the same data', async () => {
+  it('does not create a snapshot for equal data', async () => {
     const first = await add('AAA', '1h', 10);
     expect(await add('AAA', '1h', 10)).toBe(first);
     const [{ count }] = await database.sql`select count(*)::int as count from snapshots`;
     expect(count).toBe(1);
   });
 
-  test('can go back to data it had before', async () => {
+  it('can return to data it had before', async () => {
     const first = await add('AAA', '1h', 10);
     await add('AAA', '1h', 20);
     await add('AAA', '1h', 10);
     expect((await catalogue.find('AAA', '1h'))?.sha256).toBe(first);
   });
 
-  test('hands a run its base, its finest bars and what is coarser, and names them without opening', async () => {
-    const names = new Map<string, string>();
+  it('gives a run every series of the symbol, and names them without opening them', async () => {
+    const names: string[] = [];
     for (const [timeframe, count] of [
-      ['1m', 100],
+      ['1m', 2880],
       ['5m', 50],
-      ['15m', 40],
-      ['1h', 30],
-      ['1d', 5],
+      ['1h', 48],
+      ['1d', 2],
     ] as const) {
-      names.set(timeframe, await add('AAA', timeframe, count));
+      names.push(await add('AAA', timeframe, count));
     }
-    const timeframes = async (timeframe: StoredTimeframe): Promise<string[]> =>
-      (await catalogue.snapshots('AAA', timeframe)).map((snapshot) => snapshot.meta.timeframe);
-    expect(await timeframes('15m')).toEqual(['1m', '15m', '1h', '1d']);
-    expect(await timeframes('4h')).toEqual(['1m', '1d']);
-    expect(await timeframes('1d')).toEqual(['1m', '1d']);
-    expect((await catalogue.readable('AAA', '1d')).map((entry) => entry.sha256)).toEqual([
-      names.get('1m'),
-      names.get('1d'),
-    ]);
+    const timeframes = (await catalogue.snapshots('AAA', '1h')).map((snapshot) => snapshot.meta.timeframe);
+    expect(timeframes).toEqual(['1m', '5m', '1h', '1d']);
+    expect((await catalogue.readable('AAA', '4h')).map((entry) => entry.sha256)).toEqual(names);
+    expect((await catalogue.find('AAA', '15m'))?.timeframe).toBe('1m');
+  });
+
+  it('resamples from the finest series that covers the coarser ones', async () => {
+    await add('AAA', '1h', 48);
+    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1h');
+    await add('AAA', '1m', 100);
+    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1h');
+    await add('AAA', '1m', 2880);
     expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1m');
   });
 
-  test('answers nothing for what it cannot serve', async () => {
+  it('returns nothing for what it cannot serve', async () => {
     await add('AAA', '1h', 10);
     expect(await catalogue.find('AAA', '15m')).toBeUndefined();
     expect(await catalogue.snapshots('AAA', '15m')).toEqual([]);
     expect(await catalogue.snapshots('BBB', '1h')).toEqual([]);
   });
 
-  test('sees an import of another process within a second, and asks Postgres no more often', async () => {
+  it('sees an import of another process within a second, and queries Postgres no more often', async () => {
     let now = 0;
     const other = openCatalogue(database.sql, folder, { now: () => now });
     expect(await other.list()).toEqual([]);
@@ -133,13 +139,13 @@ describe('the catalogue', () => {
     expect((await other.list()).map((entry) => entry.symbol)).toEqual(['AAA']);
   });
 
-  test('says which snapshot is lost, and where it should be', async () => {
+  it('names a missing snapshot and where it should be', async () => {
     const sha256 = await add('AAA', '1h', 10);
     await rm(join(folder, 'snapshots', `${sha256}.arrow`));
     await expect(catalogue.open([sha256])).rejects.toThrow(`The snapshot ${sha256} is not in DATA_DIR`);
   });
 
-  test('never opens a damaged file', async () => {
+  it('never opens a damaged file', async () => {
     const sha256 = await add('AAA', '1h', 10);
     await writeFile(join(folder, 'snapshots', `${sha256}.arrow`), 'something else');
     await expect(catalogue.open([sha256])).rejects.toThrow('its content does not hash to its name');
@@ -147,7 +153,7 @@ describe('the catalogue', () => {
 });
 
 describe('the shipped data', () => {
-  test('is imported once, and leaves alone what an operator imported under the same name', async () => {
+  it('is imported once, and does not replace what an operator imported under the same name', async () => {
     const own = await add('SPX', '1d', 10);
     const added = await importShipped(catalogue);
     expect(added.map((entry) => entry.symbol)).toEqual(['AAPL', 'EURUSD', 'GOOG', 'IBM', 'MSFT', 'NASDAQ']);
@@ -155,7 +161,7 @@ describe('the shipped data', () => {
     expect(await importShipped(catalogue)).toEqual([]);
   });
 
-  test('is the same without a database, snapshot for snapshot', async () => {
+  it('is the same without a database, snapshot for snapshot', async () => {
     await importShipped(catalogue);
     const withDatabase = (await catalogue.list()).map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.sha256}`);
     const files = await openShippedData();
@@ -170,7 +176,7 @@ describe('the shipped data', () => {
   });
 });
 
-test('synthetic bars pass into the catalogue as synthetic', async () => {
+it('marks synthetic bars as synthetic in the catalogue', async () => {
   const entry = await catalogue.add(
     'SYN-BTC',
     synthesiseBars({ symbol: 'SYN-BTC', days: 2, seed: 1 }),

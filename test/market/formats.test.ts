@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { tableFromArrays, tableToIPC } from 'apache-arrow';
-import { afterAll, describe, expect, test } from 'vitest';
-import { TIMEFRAME_MS } from '../../src/engine/columns/bars.ts';
-import type { Bars } from '../../src/engine/columns/bars.ts';
-import { openSnapshot } from '../../src/engine/columns/arrow.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
+import type { Bars } from '../../src/engine/bars/bars.ts';
+import { openSnapshot } from '../../src/engine/bars/arrow.ts';
 import { parseBarsArgument, readBarsFile, readBarsFileWithReport } from '../../src/market/barsFile.ts';
 import { readBars } from '../../src/market/barsTable.ts';
-import type { BarsTable, ReadOptions } from '../../src/market/barsTable.ts';
+import type { ReadOptions } from '../../src/market/barsTable.ts';
+import type { BarsTable } from '../../src/market/importReport.ts';
 import { readSource } from '../../src/market/sourceFile.ts';
 
 const HOUR = 3_600_000;
@@ -39,14 +40,14 @@ function expectTheBars({ columns }: Pick<BarsTable, 'columns'> | { columns: Bars
   expect(TIMES.map((_, row) => names.map((name) => columns[name][row]))).toEqual(OHLCV);
 }
 
-describe('times', () => {
+describe('a column of times', () => {
   const units: readonly (readonly [string, (ms: number) => string | number])[] = [
     ['s', (ms) => ms / 1000],
     ['ms', (ms) => ms],
     ['us', (ms) => ms * 1000],
     ['ns', (ms) => `${ms}000000`],
   ];
-  test.each(units)('in %s are recognised and echoed', async (unit, time) => {
+  it.each(units)('is recognized in %s, and the unit is echoed', async (unit, time) => {
     const bars = await read(csv(HEADER, time));
     expectTheBars(bars);
     expect(bars.report.time).toEqual({ column: 'time', unit, zone: 'UTC', is: 'open' });
@@ -70,13 +71,13 @@ describe('times', () => {
     ['2024-01-01 05:30:00+05:30', (ms) => `${iso(ms + 5.5 * HOUR).slice(0, 19)}+05:30`, 'given by each time'],
     ['2023-12-31T19:00:00-0500', (ms) => `${iso(ms - 5 * HOUR).slice(0, 19)}-0500`, 'given by each time'],
   ];
-  test.each(texts)('written %s are read', async (_, time, zone) => {
+  it.each(texts)('is read when written as %s', async (_, time, zone) => {
     const bars = await read(csv(HEADER, time));
     expectTheBars(bars);
     expect(bars.report.time).toMatchObject({ unit: 'ISO 8601', zone });
   });
 
-  test('before 1970 and around it are read, in ms as in seconds', async () => {
+  it('is read before and around 1970, in ms as in seconds', async () => {
     for (const per of [1, 1000]) {
       const rows = [-2, -1, 0, 1].map((day) => `${(day * 86_400_000) / per},1,1,1,1,1`);
       const last = `${Date.UTC(2024, 0, 1) / per},1,1,1,1,1`;
@@ -86,7 +87,7 @@ describe('times', () => {
     }
   });
 
-  test('that count from 0 have the unit in which their step is a timeframe', async () => {
+  it('that counts from 0 has the unit in which its step is a timeframe', async () => {
     const perMs = { s: 1 / 1000, ms: 1, us: 1000, ns: 1_000_000 };
     for (const [timeframe, stepMs] of Object.entries(TIMEFRAME_MS)) {
       for (const [unit, factor] of Object.entries(perMs)) {
@@ -97,7 +98,7 @@ describe('times', () => {
     }
   });
 
-  test('of the close are moved to the open on request', async () => {
+  it('of closes is moved to the opens on request', async () => {
     const bars = await read(
       csv(HEADER, (ms) => ms + HOUR),
       { timeIs: 'close' },
@@ -106,7 +107,7 @@ describe('times', () => {
     expect(bars.report.time.is).toBe('close');
   });
 
-  test('of the close written as the last millisecond of the bar are the same', async () => {
+  it('of closes at the last millisecond of each bar is treated the same', async () => {
     expectTheBars(
       await read(
         csv(HEADER, (ms) => ms + HOUR - 1),
@@ -115,7 +116,7 @@ describe('times', () => {
     );
   });
 
-  test('written as dates and as compact dates give daily bars at 00:00 UTC', async () => {
+  it('gives daily bars at 00:00 UTC from dates and compact dates', async () => {
     for (const dates of [
       ['2024-01-02', '2024-01-03'],
       ['20240102', '20240103'],
@@ -127,19 +128,19 @@ describe('times', () => {
     }
   });
 
-  test('that are midnights of a place become its calendar days, over the change to summer time', async () => {
+  it('of local midnights becomes calendar days, even across a change to daylight saving time', async () => {
     const days = ['2024-03-08 00:00:00-05:00', '2024-03-11 00:00:00-04:00', '2024-03-12 00:00:00-04:00'];
     const bars = await read(`Date,Open,High,Low,Close,Volume\n${days.map((day) => `${day},1,1,1,1,1`).join('\n')}`);
     expect([...bars.columns.time]).toEqual([8, 11, 12].map((day) => Date.UTC(2024, 2, day)));
     expect(bars.report.notes[0]).toContain('calendar day');
   });
 
-  test('in a date column and a clock column are joined', async () => {
+  it('is joined from a date column and a clock column', async () => {
     const metaTrader = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>';
     const rows = ['2024.01.01\t00:00:00\t1\t1\t1\t1\t5\t0\t2', '2024.01.01\t01:00:00\t1\t1\t1\t1\t5\t0\t2'];
     const bars = await read([metaTrader, ...rows].join('\r\n'));
     expect([...bars.columns.time]).toEqual([T0, T0 + HOUR]);
-    expect(bars.report.series).toEqual(['<TICKVOL>', '<SPREAD>']);
+    expect(bars.report.series).toEqual(['<VOL>', '<SPREAD>']);
     const stooq = [
       'Date,Time,Open,High,Low,Close,Volume',
       '20240101,0,1,1,1,1,5',
@@ -155,7 +156,7 @@ describe('times', () => {
 });
 
 describe('CSV', () => {
-  test('is read whatever the order and the names of its columns', async () => {
+  it('is read whatever the order and names of its columns', async () => {
     const rows = TIMES.map((ms, row) => {
       const [open, high, low, close, volume] = OHLCV[row];
       return [volume, close, ms, low, high, open].join(';');
@@ -163,18 +164,23 @@ describe('CSV', () => {
     expectTheBars(await read(['Vol;CLOSE;Open Time;Low Price;high;"1. open"', ...rows].join('\n')));
   });
 
-  test('survives a byte order mark, CRLF, quotes, blank lines and spaces', async () => {
+  it('is read despite a byte order mark, CRLF, quotes, blank lines and spaces', async () => {
     const rows = csv(HEADER, (ms) => ms)
       .trimEnd()
       .split('\n');
-    const quoted = rows.map((row) => row.split(',').map((cell) => `" ${cell} "`).join(',')); // prettier-ignore
+    const quoted = rows.map((row) =>
+      row
+        .split(',')
+        .map((cell) => `" ${cell} "`)
+        .join(','),
+    );
     expectTheBars(await read(`\u{feff}${quoted.join('\r\n')}\r\n\r\n\r\n`));
     expectTheBars(await read(`\n\n${csv(HEADER, (ms) => ms).replaceAll('\n', '\n\n')}`));
     const utf16 = Buffer.from(`\u{feff}${csv(HEADER, (ms) => ms)}`, 'utf16le');
     expectTheBars(readBars(await readSource(utf16)));
   });
 
-  test('of Binance klines is read with and without its header', async () => {
+  it('is read from Binance klines with and without a header', async () => {
     const after = (ms: number): string => `,${ms + HOUR - 1},1234.5,77,5.5,600.5,0`;
     const rows = TIMES.map((ms, row) => `${[ms, ...OHLCV[row]].join(',')}${after(ms)}`);
     const header =
@@ -188,7 +194,7 @@ describe('CSV', () => {
     expectTheBars(await read([header, ...rows].join('\n'), { timeIs: 'close' }));
   });
 
-  test('of yfinance is read in its old and its three-line form', async () => {
+  it('is read from yfinance in its old and its three-line form', async () => {
     const old = [
       'Date,Open,High,Low,Close,Adj Close,Volume',
       '2024-01-02,1,2,0.5,1.5,1.4,100',
@@ -209,13 +215,13 @@ describe('CSV', () => {
     expect((await read(old.join('\n'))).report.series).toEqual(['Adj Close']);
   });
 
-  test('without volume says so and gives 0', async () => {
+  it('reports a missing volume and reads 0', async () => {
     const { columns, report } = await read('time,open,high,low,close\n0,1,1,1,1\n60,1,1,1,1');
     expect([...columns.volume]).toEqual([0, 0]);
-    expect(report.notes).toEqual(['No volume in the file: 0 everywhere.']);
+    expect(report.notes).toEqual(['The file has no volume column: volume is 0 in every bar.']);
   });
 
-  test('keeps extra numeric columns as series with their holes, and names what it drops', async () => {
+  it('keeps extra numeric columns as series with their holes, and names what it drops', async () => {
     const text = `${HEADER},Prediction,note,empty,volume\n${TIMES.map((ms, row) => `${[ms, ...OHLCV[row]].join(',')},${row === 1 ? '' : row},x${row},,7`).join('\n')}`;
     const { columns, report } = await read(text);
     expect([...columns.series]).toEqual([
@@ -225,7 +231,7 @@ describe('CSV', () => {
     expect(report.ignored).toEqual(['note', 'empty']);
   });
 
-  test('with thousands of columns is read', async () => {
+  it('is read with thousands of columns', async () => {
     const names = Array.from({ length: 5000 }, (_, at) => `f${at}x`);
     const rows = TIMES.map((ms, row) => [ms, ...OHLCV[row], ...names.map((_, at) => at)].join(','));
     const { columns } = await read([[HEADER, ...names].join(','), ...rows].join('\n'));
@@ -233,17 +239,17 @@ describe('CSV', () => {
     expect(columns.series.get('f4999x')![3]).toBe(4999);
   });
 
-  test('puts a high that rounding left inside the body on the body, and says so', async () => {
+  it('raises a high that rounding left inside the body to the body, and says so', async () => {
     const { columns, report } = await read(`${HEADER}\n${T0},1,1.2999999999999998,1,1.3,1\n${T0 + 60_000},1,2,1,1,1`);
     expect(columns.high[0]).toBe(1.3);
-    expect(report.notes[0]).toContain('1 bars had a high or low inside the body by rounding');
+    expect(report.notes[0]).toContain('1 bar has its high or low inside the body by rounding');
   });
 });
 
 describe('every format', () => {
-  test('gives the same snapshot, byte for byte', async () => {
+  it('gives the same snapshot, byte for byte', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candlepool-formats-'));
-    afterAll(() => rmSync(folder, { recursive: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
     const text = csv('timestamp,open,high,low,close,volume', (ms) => ms);
     const rows = TIMES.map((ms, row) => [ms, ...OHLCV[row]]);
     const keys = ['time', 'open', 'high', 'low', 'close', 'volume'];
@@ -271,7 +277,7 @@ describe('every format', () => {
   });
 
   const written = readdirSync(FIXTURES).filter((name) => !name.endsWith('.py'));
-  test.each(written)('written by pyarrow is read: %s', async (name) => {
+  it.each(written)('is read as pyarrow writes it: %s', async (name) => {
     const { snapshot, report } = await readBarsFileWithReport(join(FIXTURES, name), { symbol: 'X' });
     const bars = openSnapshot(snapshot.buffer, snapshot.meta);
     expectTheBars({ columns: bars });
@@ -279,16 +285,16 @@ describe('every format', () => {
     expect(report).toMatchObject({ timeframe: '1h', gaps: 1, missingBars: 1, ignored: ['note'] });
   });
 
-  test('that ccxt writes may have null volumes', async () => {
+  it('may have null volumes, as ccxt writes them', async () => {
     const { columns } = await read(JSON.stringify(TIMES.map((ms, row) => [ms, ...OHLCV[row].slice(0, 4), null])));
     expect([...columns.volume]).toEqual([0, 0, 0, 0]);
   });
 });
 
 describe('a bars file', () => {
-  test('takes symbol and timeframe from its name where nothing else tells', async () => {
+  it('takes symbol and timeframe from its name if nothing else states them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'candlepool-names-'));
-    afterAll(() => rmSync(folder, { recursive: true }));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
     const one = `${HEADER}\n${T0},1,1,1,1,1\n`;
     const names: readonly (readonly [string, string, string])[] = [
       ['BTCUSDT-4h.csv', 'BTCUSDT', '4h'],
@@ -308,14 +314,14 @@ describe('a bars file', () => {
     expect(meta.instrument).toMatchObject({ base: 'BTC', quote: 'USDT', qtyStep: 1, tradesAllDay: false });
   });
 
-  test('is named on the command line alone or with its series', () => {
+  it('is named on the command line alone or with its series', () => {
     expect(parseBarsArgument('a/b-1h.csv')).toEqual({ path: 'a/b-1h.csv' });
     expect(parseBarsArgument('BTCUSDT:1m=x.csv')).toEqual({ symbol: 'BTCUSDT', timeframe: '1m', path: 'x.csv' });
     expect(parseBarsArgument('./a=b.csv')).toEqual({ path: './a=b.csv' });
-    expect(() => parseBarsArgument('BTCUSDT:30m=x.csv')).toThrow('"30m" is no stored timeframe');
+    expect(() => parseBarsArgument('BTCUSDT:30m=x.csv')).toThrow('"30m" is not a stored timeframe');
   });
 
-  test('of the same content has one hash, whoever reads it', async () => {
+  it('has one hash for the same content, whatever reads it', async () => {
     const path = join(FIXTURES, 'lz4.feather');
     const [first, second] = await Promise.all([
       readBarsFile(path, { symbol: 'X' }),

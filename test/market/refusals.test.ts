@@ -1,13 +1,14 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { tmpdir } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { readBarsFile } from '../../src/market/barsFile.ts';
 import { readBars } from '../../src/market/barsTable.ts';
-import type { BarsTable, ReadOptions } from '../../src/market/barsTable.ts';
+import type { ReadOptions } from '../../src/market/barsTable.ts';
+import type { BarsTable } from '../../src/market/importReport.ts';
 import { makeInstrument, parseInstrumentFields } from '../../src/market/instrument.ts';
-import { MAX_REFUSALS, MarketDataError } from '../../src/market/refusal.ts';
-import type { Refusal } from '../../src/market/refusal.ts';
+import { MAX_REFUSALS, MarketDataError } from '../../src/market/importError.ts';
+import type { Refusal } from '../../src/market/importError.ts';
 import { readSource } from '../../src/market/sourceFile.ts';
 import { scaled } from '../support/scale.ts';
 
@@ -31,13 +32,16 @@ const GOOD = ['0,10,12,9,11,1', '60000,11,13,10,12,1', '120000,12,14,11,13,1', '
 /** A file of four good minutes with the row `row` (1-based) replaced. */
 const withRow = (row: number, cells: string): string => [HEADER, ...GOOD.with(row - 1, from2024(cells))].join('\n');
 
-describe('a row is refused, by its number and line,', () => {
+describe('an import that refuses rows', () => {
   const cases: readonly (readonly [string, string, Refusal['code'], string])[] = [
     ['with a NaN price', '120000,NaN,14,11,13,1', 'VALUE_MISSING', 'open is missing (NaN)'],
     ['with an empty price', '120000,12,,11,13,1', 'VALUE_MISSING', 'high is missing (NaN)'],
-    ['with a word for a price', '120000,12,14,abc,13,1', 'VALUE_NOT_A_NUMBER', 'low "abc" is no number'],
-    ['with an infinite price', '120000,12,Infinity,11,13,1', 'VALUE_NOT_A_NUMBER', 'high "Infinity" is no number'],
+    ['with a word for a price', '120000,12,14,abc,13,1', 'VALUE_NOT_A_NUMBER', 'low "abc" is not a number'],
+    ['with an infinite price', '120000,12,Infinity,11,13,1', 'VALUE_NOT_A_NUMBER', 'high "Infinity" is not a number'],
     ['with a negative price', '120000,12,14,-11,13,1', 'VALUE_NEGATIVE', 'low -11 is negative'],
+    ['with a price of 0', '120000,12,14,0,13,1', 'VALUE_ZERO', 'low is 0; leave out bars that did not trade'],
+    ['of zeros', '120000,0,0,0,0,0', 'VALUE_ZERO', 'all prices are 0; leave out bars that did not trade'],
+    ['with its high below its low', '120000,12,11,14,13,1', 'HIGH_BELOW_LOW', 'high 11 is below low 14'],
     ['with a negative volume', '120000,12,14,11,13,-1', 'VALUE_NEGATIVE', 'volume -1 is negative'],
     ['with a missing volume', '120000,12,14,11,13,', 'VALUE_MISSING', 'volume is missing (NaN)'],
     ['with its high below the close', '120000,12,12.5,11,13,1', 'HIGH_BELOW_BODY', 'high 12.5 is below close 13'],
@@ -48,7 +52,7 @@ describe('a row is refused, by its number and line,', () => {
       'with the time of the row before',
       '60000,12,14,11,13,1',
       'TIME_DUPLICATE',
-      'the time 2024-01-01T00:01:00.000Z is there twice',
+      'the time 2024-01-01T00:01:00.000Z appears twice',
     ],
     [
       'out of order',
@@ -60,20 +64,20 @@ describe('a row is refused, by its number and line,', () => {
       'off the timeframe',
       '121000,12,14,11,13,1',
       'STEP_NOT_MULTIPLE',
-      '2024-01-01T00:02:01.000Z after 2024-01-01T00:01:00.000Z: a step of 1.017 min is no multiple of 1m',
+      '2024-01-01T00:02:01.000Z after 2024-01-01T00:01:00.000Z: a step of 1.017 min is not a multiple of 1m',
     ],
     ['without a time', ',12,14,11,13,1', 'TIME_UNREADABLE', 'the time is missing'],
-    ['with a time that is none', 'yesterday,12,14,11,13,1', 'TIME_UNREADABLE', '"yesterday" is no time'],
+    ['with a time that is not a time', 'yesterday,12,14,11,13,1', 'TIME_UNREADABLE', '"yesterday" is not a time'],
     ['with a cell too few', '120000,12,14,11,13', 'ROW_LENGTH', '5 cells, expected 6'],
     ['with a cell too many', '120000,12,14,11,13,1,1', 'ROW_LENGTH', '7 cells, expected 6'],
   ];
-  test.each(cases)('%s', async (_, cells, code, message) => {
+  it.each(cases)('refuses a row %s, by its number and line', async (_, cells, code, message) => {
     const refusal = await refusalOf(withRow(3, cells), { timeframe: '1m' });
     expect(refusal).toMatchObject({ code, row: 3, line: 4 });
     expect(refusal.message).toContain(`Row 3 (line 4): ${message}`);
   });
 
-  test('each one, and all of them at once', async () => {
+  it('reports every invalid row at once', async () => {
     const rows = ['0,10,12,9,11,1', '60000,-1,13,10,12,1', '120000,12,12.5,11,13,1', '120000,13,15,12,14,1'];
     const text = [HEADER, ...rows.map(from2024)].join('\n');
     const { refusals, total } = await refusalsOf(text, { timeframe: '1m' });
@@ -85,7 +89,7 @@ describe('a row is refused, by its number and line,', () => {
     expect(total).toBe(3);
   });
 
-  test('at most twenty of them, and the rest counted', async () => {
+  it('lists at most twenty rows and counts the rest', async () => {
     const rows = Array.from({ length: 100 }, (_, at) => `${T0 + at * 60_000},1,1,1,-1,1`);
     const error = await refusalsOf([HEADER, ...rows].join('\n'));
     expect(error.refusals.length).toBe(MAX_REFUSALS);
@@ -93,7 +97,7 @@ describe('a row is refused, by its number and line,', () => {
     expect(error.message).toContain('… and 80 more');
   });
 
-  test('with the right line in a file without a header, and no line after blank ones', async () => {
+  it('gives the right line in a file without a header, and none after blank lines', async () => {
     expect(await refusalOf(GOOD.with(1, from2024('60000,-1,13,10,12,1')).join('\n'))).toMatchObject({
       row: 2,
       line: 2,
@@ -105,7 +109,7 @@ describe('a row is refused, by its number and line,', () => {
   });
 });
 
-describe('a file is refused', () => {
+describe('an import that refuses a file', () => {
   const cases: readonly (readonly [string, string | Uint8Array, Refusal['code'], string])[] = [
     ['that is empty', '', 'NO_ROWS', 'The file is empty'],
     ['of a header alone', HEADER, 'NO_ROWS', 'no bars'],
@@ -113,13 +117,13 @@ describe('a file is refused', () => {
       'without a close',
       'time,open,high,low,volume\n0,1,1,1,1',
       'COLUMN_MISSING',
-      'No column reads as close. Columns: "time", "open"',
+      'No column reads as close. The columns are "time", "open"',
     ],
     ['without a time', 'open,high,low,close,volume\n1,1,1,1,1', 'COLUMN_MISSING', 'No column reads as time'],
     ['with two closes', `${HEADER},Close\n0,1,1,1,1,1,1`, 'COLUMN_DUPLICATE', '"close" and "Close" both read as close'],
-    ['of prose', 'Dear reader,\nthis is a letter.', 'FORMAT_UNKNOWN', 'no table of bars'],
+    ['of prose', 'Dear reader,\nthis is a letter.', 'FORMAT_UNKNOWN', 'not a table of bars'],
     ['of binary data', Buffer.from([0, 1, 2, 3, 0, 5]), 'FORMAT_UNKNOWN', 'binary data'],
-    ['of a zip archive', Buffer.from('PK\x03\x04rest'), 'FORMAT_UNKNOWN', 'unzip it'],
+    ['of a zip archive', Buffer.from('PK\x03\x04rest'), 'FORMAT_UNKNOWN', 'Unzip it'],
     ['of Feather version 1', Buffer.from('FEA1rest'), 'FORMAT_UNKNOWN', 'version=2'],
     ['of half a gzip file', gzipSync('x'.repeat(1000)).subarray(0, 20), 'FILE_UNREADABLE', 'gzip file is damaged'],
     [
@@ -130,8 +134,8 @@ describe('a file is refused', () => {
     ],
     ['of half an Arrow file', Buffer.from('ARROW1\0\0 and nothing'), 'FILE_UNREADABLE', 'Arrow file cannot be read'],
     ['of broken JSON', '[[1,2,', 'FILE_UNREADABLE', 'The JSON cannot be read'],
-    ['of JSON that is no list', '{"bars": []}', 'FORMAT_UNKNOWN', 'The JSON is no list'],
-    ['of JSON of other things', '[1, 2, 3]', 'FORMAT_UNKNOWN', 'no bar'],
+    ['of JSON that is not a list', '{"bars": []}', 'FORMAT_UNKNOWN', 'The JSON is not a list'],
+    ['of JSON of other things', '[1, 2, 3]', 'FORMAT_UNKNOWN', 'not a bar'],
     ['of an empty JSON list', '[]', 'NO_ROWS', 'no bars'],
     ['of JSON bars of two shapes', '[[0,1,1,1,1,1],{"a":1}]', 'ROW_LENGTH', 'Row 2'],
     [
@@ -144,36 +148,45 @@ describe('a file is refused', () => {
       'with an unknown step',
       `${HEADER}\n${T0},1,1,1,1,1\n${T0 + 1_800_000},1,1,1,1,1`,
       'TIMEFRAME_UNKNOWN',
-      '30 min apart, which is no stored timeframe',
+      '30 min apart, which is not a stored timeframe',
     ],
-    ['of one bar', `${HEADER}\n0,1,1,1,1,1`, 'TIMEFRAME_UNKNOWN', 'A single bar does not tell'],
+    ['of one bar', `${HEADER}\n0,1,1,1,1,1`, 'TIMEFRAME_UNKNOWN', 'A single bar does not show'],
     [
       'whose unit of time changes',
       `${HEADER}\n1735689540000,1,1,1,1,1\n1735689600000000,1,1,1,1,1`,
       'TIME_UNIT_MIXED',
       'Row 2 (line 3): the unit of time changes',
     ],
-    ['that runs backwards', [HEADER, ...GOOD.toReversed()].join('\n'), 'TIME_UNSORTED', 'oldest first'],
+    ['that goes back and forth', [HEADER, ...GOOD.with(1, GOOD[2])].join('\n'), 'TIME_DUPLICATE', 'appears twice'],
+    [
+      'of several instruments',
+      `ticker,${HEADER}\nAAPL,${T0},1,1,1,1,1\nMSFT,${T0},1,1,1,1,1`,
+      'SEVERAL_INSTRUMENTS',
+      'Column "ticker" names 2 instruments (AAPL, MSFT). Keep the rows of one',
+    ],
+    ['of JSON with two series', `{"A":[[${T0},1,1,1,1]],"B":[[${T0},1,1,1,1]]}`, 'FORMAT_UNKNOWN', 'holds 2 lists'],
   ];
-  test.each(cases)('%s', async (_, source, code, message) => {
+  it.each(cases)('refuses a file %s', async (_, source, code, message) => {
     const refusal = await refusalOf(source);
     expect(refusal.code).toBe(code);
     expect(refusal.message).toContain(message);
   });
 
-  test('whose bars are not of the timeframe that was given', async () => {
+  it('refuses bars that do not have the given timeframe', async () => {
     const refusal = await refusalOf([HEADER, ...GOOD].join('\n'), { timeframe: '15m' });
     expect(refusal).toMatchObject({ code: 'STEP_NOT_MULTIPLE', row: 2 });
   });
 
-  test('that is not there, or is a folder', async () => {
-    await expect(readBarsFile('/no/such/file.csv')).rejects.toThrow('No file at /no/such/file.csv');
-    await expect(readBarsFile(tmpdir())).rejects.toThrow('is no file');
+  it('refuses a file that does not exist or is a folder', async () => {
+    await expect(readBarsFile('/no/such/file.csv')).rejects.toThrow('There is no file at /no/such/file.csv');
+    await expect(readBarsFile(tmpdir())).rejects.toThrow('is not a file');
   });
 
-  test('whatever bytes it holds, never with another error', async () => {
+  it('refuses damaged bytes without any other kind of error', async () => {
     const bytes = fc.uint8Array({ maxLength: 300 });
-    const text = fc.string({ unit: fc.constantFrom(...Array.from('0123456789.,;\n\r"-:eE NaTtime[]{}')), maxLength: 300 }).map((s) => Buffer.from(s)); // prettier-ignore
+    const text = fc
+      .string({ unit: fc.constantFrom(...Array.from('0123456789.,;\n\r"-:eE NaTtime[]{}')), maxLength: 300 })
+      .map((s) => Buffer.from(s));
     const magics = fc.constantFrom('PAR1', 'ARROW1\0\0', '\xff\xff\xff\xff', '\x1f\x8b', '[', `${HEADER}\n`);
     const marked = fc.tuple(magics, bytes).map(([magic, rest]) => Buffer.concat([Buffer.from(magic, 'latin1'), rest]));
     await fc.assert(
@@ -185,21 +198,24 @@ describe('a file is refused', () => {
   });
 });
 
-describe('a name or metadata is refused', () => {
-  test.each(['', '../etc/passwd', 'A B', '.hidden', 'x'.repeat(101), 'a\nb'])('symbol %j', (symbol) => {
-    expect(() => makeInstrument(symbol)).toThrow('is no symbol');
-  });
-  test.each([
+describe('an instrument', () => {
+  it.each(['', '../etc/passwd', 'A B', '.hidden', 'x'.repeat(101), 'a\nb'])(
+    'is refused with the symbol %j',
+    (symbol) => {
+      expect(() => makeInstrument(symbol)).toThrow('is not a symbol');
+    },
+  );
+  it.each([
     ['{"qtyStep": "1"}', 'qtyStep: Invalid input'],
     ['{"qtyStep": -1}', 'qtyStep: Too small'],
     ['{"tickSize": 0}', 'tickSize: Too small'],
     ['{"lot": 1}', 'Unrecognized key: "lot"'],
-    ['qtyStep=1', 'The instrument is no JSON'],
+    ['qtyStep=1', 'The instrument is not valid JSON'],
     ['[]', 'instrument: Invalid input'],
-  ])('instrument %s', (text, message) => {
+  ])('is refused with the fields %s', (text, message) => {
     expect(() => parseInstrumentFields(text)).toThrow(message);
   });
-  test('unless it is right', () => {
+  it('is accepted if its fields are valid', () => {
     expect(makeInstrument('BTC-USD', parseInstrumentFields('{"tickSize":0.5}'))).toEqual({
       symbol: 'BTC-USD',
       base: 'BTC',

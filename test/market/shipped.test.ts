@@ -3,12 +3,12 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
-import { openSnapshot } from '../../src/engine/columns/arrow.ts';
+import { describe, expect, it } from 'vitest';
+import { openSnapshot } from '../../src/engine/bars/arrow.ts';
 import { SHIPPED_FOLDER, openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
 
-describe('the series in data/', () => {
-  test('are those that data/series.json and data/README.md name, hash for hash', async () => {
+describe('the folder data/', () => {
+  it('holds the series that data/series.json and data/README.md name, hash for hash', async () => {
     const series = await readShippedSeries();
     const readme = await readFile(join(SHIPPED_FOLDER, 'README.md'), 'utf8');
     for (const { file, sha256, csvSha256, source, bars } of series) {
@@ -23,12 +23,12 @@ describe('the series in data/', () => {
     expect(files.sort()).toEqual(series.map(({ file }) => file).sort());
   });
 
-  test('are small', async () => {
+  it('is small', async () => {
     const sizes = await Promise.all((await readShippedSeries()).map(({ file }) => stat(join(SHIPPED_FOLDER, file))));
     expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(1_500_000);
   });
 
-  test('pass every check of an import, with the bars that are stated', async () => {
+  it('holds series that pass every check of an import, with the stated number of bars', async () => {
     const data = await openShippedData();
     const entries = await data.list();
     const stated = new Map((await readShippedSeries()).map(({ symbol, bars }) => [symbol, bars]));
@@ -45,11 +45,11 @@ describe('the series in data/', () => {
     }
   });
 
-  test.each([
+  it.each([
     ['AAPL', '2000-06-21'],
     ['AAPL', '2005-02-28'],
     ['MSFT', '2003-02-18'],
-  ])('have the split of %s on %s taken out, of prices and volume', async (symbol, day) => {
+  ])('adjusts prices and volume for the split of %s on %s', async (symbol, day) => {
     const [{ buffer, meta }] = await (await openShippedData()).snapshots(symbol, '1d');
     const { time, open, close, volume } = openSnapshot(buffer, meta);
     const row = time.indexOf(Date.parse(day));
@@ -61,7 +61,7 @@ describe('the series in data/', () => {
 });
 
 describe("a user's own folder", () => {
-  test('is read by the names of its files, one file a series, when it is asked for', async () => {
+  it('is read on request, one file per series, by file name', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'candlepool-own-'));
     const bars = 'time,open,high,low,close\n2024-01-01,1,1,1,1\n2024-01-02,1,1,1,1\n';
     await writeFile(join(folder, 'XAU-1d.csv'), bars);
@@ -69,8 +69,8 @@ describe("a user's own folder", () => {
     await writeFile(join(folder, 'notes.txt'), 'not looked at');
     const data = await openShippedData(folder);
     expect((await data.find('XAU', '1d'))?.bars).toBe(2);
-    await expect(data.list()).rejects.toThrow('no table of bars');
+    await expect(data.list()).rejects.toThrow('not a table of bars');
     await rm(folder, { recursive: true });
-    await expect(openShippedData(folder)).rejects.toThrow('No folder at');
+    await expect(openShippedData(folder)).rejects.toThrow('There is no folder at');
   });
 });

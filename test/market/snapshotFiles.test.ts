@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
-import type { SnapshotAbout } from '../../src/engine/columns/arrow.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { SnapshotAbout } from '../../src/engine/bars/arrow.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
 import { randomColumns } from '../support/bars.ts';
@@ -20,8 +20,8 @@ beforeEach(async () => {
 const write = async (files: SnapshotFiles, seed: number, count = 1000): Promise<string> =>
   (await files.write(randomColumns({ seed, count }), about)).sha256;
 
-describe('snapshot files', () => {
-  test('are named by the sha256 of their content', async () => {
+describe('a snapshot file', () => {
+  it('is named by the sha256 of its content', async () => {
     const sha256 = await write(new SnapshotFiles(folder), 1);
     expect(await readdir(folder)).toEqual([`${sha256}.arrow`]);
     expect(
@@ -31,7 +31,7 @@ describe('snapshot files', () => {
     ).toBe(sha256);
   });
 
-  test('are read once by many who ask at the same time', async () => {
+  it('is read once for many concurrent requests', async () => {
     const files = new SnapshotFiles(folder);
     const sha256 = await write(files, 1);
     const opened = await Promise.all(Array.from({ length: 50 }, () => files.open(sha256)));
@@ -39,7 +39,7 @@ describe('snapshot files', () => {
     expect(files.openBytes).toBe(opened[0].buffer.byteLength);
   });
 
-  test('stay in memory within the bound, the least recently used going first', async () => {
+  it('stays in memory within the bound, which evicts the least recently used first', async () => {
     const size = (await new SnapshotFiles(folder).write(randomColumns({ count: 1000 }), about)).byteLength;
     const files = new SnapshotFiles(folder, size * 2.5);
     const names = [await write(files, 1), await write(files, 2), await write(files, 3)];
@@ -51,7 +51,7 @@ describe('snapshot files', () => {
     expect(await files.open(names[1])).not.toBe(second);
   });
 
-  test('larger than the bound are opened all the same, alone', async () => {
+  it('is opened even if it is larger than the bound, alone', async () => {
     const files = new SnapshotFiles(folder, 1);
     const names = [await write(files, 1), await write(files, 2)];
     for (const name of names) expect((await files.open(name)).meta.sha256).toBe(name);
@@ -59,7 +59,7 @@ describe('snapshot files', () => {
     expect(files.openBytes).toBeLessThan(60_000);
   });
 
-  test('that could not be read are asked for again', async () => {
+  it('is read again after a failure to read it', async () => {
     const files = new SnapshotFiles(folder);
     const sha256 = await write(new SnapshotFiles(folder), 1);
     const path = join(folder, `${sha256}.arrow`);
@@ -70,7 +70,7 @@ describe('snapshot files', () => {
     expect((await files.open(sha256)).meta.symbol).toBe('A');
   });
 
-  test('cut short by a full disk are written again', async () => {
+  it('is written again if a full disk truncated it', async () => {
     const files = new SnapshotFiles(folder);
     const sha256 = await write(files, 1);
     await writeFile(join(folder, `${sha256}.arrow`), 'cut');
@@ -78,7 +78,7 @@ describe('snapshot files', () => {
     expect((await files.open(sha256)).meta.sha256).toBe(sha256);
   });
 
-  test('are whole or absent, whenever their writer is killed', async () => {
+  it('is whole or absent, whenever its writer is killed', async () => {
     const random = seededRandom(5);
     for (let round = 0; round < scaled(50); round++) {
       await writeUntilKilled(folder, round * 1000, 20 + random() * 60);
@@ -91,7 +91,7 @@ describe('snapshot files', () => {
     expect((await readdir(folder)).length).toBeGreaterThan(0);
   });
 
-  test('that a dead writer left unfinished are removed after an hour, not before', async () => {
+  it('is removed an hour after a dead writer left it unfinished, not before', async () => {
     await writeFile(join(folder, '.partial-old'), 'x');
     await writeFile(join(folder, '.partial-new'), 'x');
     await utimes(join(folder, '.partial-old'), new Date(0), new Date(0));

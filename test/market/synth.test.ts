@@ -1,33 +1,33 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { createMarket } from '../../src/engine/columns/market.ts';
+import { describe, expect, it } from 'vitest';
+import { createMarket } from '../../src/engine/bars/market.ts';
 import { listGaps } from '../../src/market/gaps.ts';
 import { synthesise, synthesiseBars, synthesiseSnapshot } from '../../src/market/synth.ts';
 import { scaled } from '../support/scale.ts';
 
 const MINUTE = 60_000;
 
-describe('synthetic bars', () => {
-  test('are the same for the same seed, and others for another seed or symbol', () => {
+describe('the generator of synthetic bars', () => {
+  it('gives the same bars for the same seed, and others for another seed or symbol', () => {
     const make = (symbol: string, seed: number): string => synthesiseSnapshot({ symbol, days: 3, seed }).meta.sha256;
     expect(make('SYN-BTC', 1)).toBe(make('SYN-BTC', 1));
     expect(new Set([make('SYN-BTC', 1), make('SYN-BTC', 2), make('SYN-ETH', 1), make('SYN-X', 1)]).size).toBe(4);
   });
 
-  test('do not change with the version: results on them are quoted', () => {
+  it('does not change from version to version, because results on its bars are quoted', () => {
     expect(synthesiseSnapshot({ symbol: 'SYN-BTC', days: 1, seed: 1 }).meta.sha256).toMatchInlineSnapshot(
       `"d34d9951985040bdbae88b21aaa4e82411a8203482aff03da893548ca597463f"`,
     );
   });
 
-  test('of fewer days are the beginning of those of more', () => {
+  it('gives for fewer days the beginning of what it gives for more', () => {
     const [short, long] = [2, 5].map((days) => synthesise({ symbol: 'SYN-BTC', days, seed: 9 }));
     for (const name of ['time', 'open', 'high', 'low', 'close', 'volume'] as const) {
       expect([...long[name].subarray(0, short.time.length)]).toEqual([...short[name]]);
     }
   });
 
-  test('are consistent bars whatever the seed and price', () => {
+  it('gives consistent bars for every seed and price', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0 }), fc.double({ min: 0.01, max: 1e6, noNaN: true }), (seed, price) => {
         const { time, open, high, low, close, volume } = synthesise({ symbol: 'SYN-T', days: 1, seed, price });
@@ -45,7 +45,7 @@ describe('synthetic bars', () => {
     );
   });
 
-  test('cluster: quiet minutes follow quiet ones, and extremes are more frequent than a normal law gives', () => {
+  it('clusters volatility, with more frequent extremes than a normal distribution', () => {
     const { close } = synthesise({ symbol: 'SYN-BTC', days: 60, seed: 4 });
     const returns = close.slice(1).map((price, row) => Math.log(price / close[row]));
     const sizes = returns.map(Math.abs);
@@ -64,7 +64,7 @@ describe('synthetic bars', () => {
     expect(daily).toBeLessThan(0.08);
   });
 
-  test('have outages: flat minutes without volume, then a gap that is counted', () => {
+  it('makes outages of flat minutes without volume, then a gap that is counted', () => {
     const { columns, report } = synthesiseBars({ symbol: 'SYN-BTC', days: 365, seed: 1 });
     const gaps = listGaps(columns.time, MINUTE);
     expect(gaps.length).toBe(report.gaps);
@@ -76,7 +76,7 @@ describe('synthetic bars', () => {
     }
   });
 
-  test('give every higher timeframe by resampling', () => {
+  it('gives every higher timeframe by resampling', () => {
     const snapshot = synthesiseSnapshot({ symbol: 'SYN-BTC', days: 30, seed: 1 });
     const market = createMarket([snapshot], 'SYN-BTC', '15m');
     expect(
@@ -84,9 +84,9 @@ describe('synthetic bars', () => {
     ).toEqual([2880, 180, 30]);
   });
 
-  test('must be named as synthetic, and be of a sane length', () => {
-    expect(() => synthesise({ symbol: 'BTCUSDT', days: 1, seed: 1 })).toThrow('does not begin SYN-');
+  it('requires a name that says synthetic, and a sensible length', () => {
+    expect(() => synthesise({ symbol: 'BTCUSDT', days: 1, seed: 1 })).toThrow('does not begin with SYN-');
     for (const days of [0, -1, 1.5, 4000, NaN])
-      expect(() => synthesise({ symbol: 'SYN-A', days, seed: 1 })).toThrow('give 1 to');
+      expect(() => synthesise({ symbol: 'SYN-A', days, seed: 1 })).toThrow('is not a number of days from 1 to');
   });
 });

@@ -1,7 +1,9 @@
-// backtesting.py's fixed-size scenarios, fed from its own order log: what it asked at each close, we ask too, and every trade must agree.
+// backtesting.py's fixed-size scenarios, fed from its own order log: what it asked at each close, we ask too, and every
+// trade must agree.
 import { describe, expect, it } from 'vitest';
-import type { Bars, StoredTimeframe } from '../../src/engine/columns/bars.ts';
-import type { EntryRule, RiskRules, SimulationInput, Trade, ValueSource } from '../../src/engine/simulate/program.ts';
+import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { SimulationInput, Trade } from '../../src/engine/simulate/simulation.ts';
+import type { EntryRule, RiskRules, ValueSource } from '../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import {
   barsFrom,
@@ -131,8 +133,9 @@ const told = (trade: Trade) => ({
   pnl: trade.pnl,
 });
 /**
- * Filled at an open already past its target (by a price fixed at the signal), its stop touched later in that bar: theirs looks at the
- * stop first, ours sells at that open (semantics §2.5: a level already passed fills at the open, on the entry bar too).
+ * Filled at an open already past its target (by a price fixed at the signal), its stop touched later in that bar:
+ * theirs looks at the stop first, ours sells at that open (semantics §2.5: a level already passed fills at the open, on
+ * the entry bar too).
  */
 function opensPastTarget(bars: Bars, { size, entryBar, exitBar, sl, tp }: PeerTrade): boolean {
   if (sl === null || tp === null || entryBar !== exitBar) return false;
@@ -194,8 +197,8 @@ for (const [name, timeframe] of FILES) {
   const named = (names: readonly string[]) =>
     scenarios.filter(({ scenario }) => names.includes(scenario)).map((each) => [each.scenario, each] as const);
 
-  describe(`backtesting.py on ${name}`, () => {
-    it.each(named(COMPARED))('%s, trade for trade', (_, scenario) => {
+  describe(`the engine, compared with backtesting.py on ${name},`, () => {
+    it.each(named(COMPARED))('gives the same trades for %s', (_, scenario) => {
       const { trades } = simulate(inputFor(bars, scenario));
       // Theirs ends at the open of the last bar (finalize_trades) or stays open; ours at its close.
       const last = trades.find(({ exitReason }) => exitReason === 'end_of_data')?.entryRow;
@@ -217,8 +220,11 @@ for (const [name, timeframe] of FILES) {
       expect(theirs.length).toBeGreaterThan(5);
     });
 
-    it.each(named(['stop_entry_sltp', 'limit_entry_sltp']))('%s, each trade from its own order', (_, scenario) => {
-      for (const trade of scenario.trades) checkEntryTrade(bars, scenario, trade);
-    });
+    it.each(named(['stop_entry_sltp', 'limit_entry_sltp']))(
+      'gives the same trade from each order of %s',
+      (_, scenario) => {
+        for (const trade of scenario.trades) checkEntryTrade(bars, scenario, trade);
+      },
+    );
   });
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { findPattern, PATTERNS, type PatternDefinition } from '../../src/engine/patterns/registry.ts';
+import { findPattern, PATTERNS, type PatternDefinition } from '../../src/engine/patterns/patternRegistry.ts';
 import { readOracle, sharedPath } from './shared.ts';
 
 interface Sparse {
@@ -30,13 +30,13 @@ const values = (pattern: PatternDefinition, columns: Columns, penetration?: numb
   return out;
 };
 
-describe('candlestick patterns on whole series', () => {
+describe('the engine, compared with TA-Lib’s patterns on whole series,', () => {
   for (const [name, series] of Object.entries(readOracle<Oracle>('talib-cdl').series)) {
     const columns = readColumns(name);
-    it(`has ${series.rows} bars of ${name}`, () => expect(columns[0].length).toBe(series.rows));
+    it(`reads ${series.rows} bars of ${name}`, () => expect(columns[0].length).toBe(series.rows));
 
     for (const [key, sparse] of Object.entries(series.patterns)) {
-      it(`${key} on ${name} equals TA-Lib, lookback included`, () => {
+      it(`finds ${key} on the same bars of ${name}, with the same lookback`, () => {
         const pattern = findPattern(key.split('@')[0])!;
         expect(pattern.lookback({})).toBe(sparse.lookback);
         const ours = values(pattern, columns, sparse.params.penetration);
@@ -49,11 +49,11 @@ describe('candlestick patterns on whole series', () => {
   }
 });
 
-describe('candlestick patterns on synthetic windows', () => {
+describe('the engine, compared with TA-Lib’s patterns on synthetic windows,', () => {
   const { windows } = readOracle<Synthetic>('talib-cdl-synthetic');
 
   for (const pattern of PATTERNS) {
-    it(`${pattern.talib} fires in ${windows.length} windows exactly where TA-Lib's does`, () => {
+    it(`finds ${pattern.talib} in ${windows.length} windows on the same bars`, () => {
       let fired = 0;
       windows.forEach(({ bars, fires }, index) => {
         const column = (at: number) => Float64Array.from(bars, (bar) => bar[at]);

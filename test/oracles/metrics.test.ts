@@ -13,7 +13,10 @@ interface Series {
 }
 const { series } = readOracle<{ series: Series[] }>('metrics');
 
-/** Peer's name of a statistic → ours. Left out: other conventions (parametric VaR, the arithmetic recovery factor, returns of bars, not trades). */
+/**
+ * Peer's name of a statistic → ours. Left out: other conventions (parametric VaR, the arithmetic recovery factor,
+ * returns of bars, not trades).
+ */
 const SAME: Readonly<Record<string, keyof ReturnStatistics>> = {
   'empyrical annual_volatility': 'annualVolatility',
   'quantstats volatility': 'annualVolatility',
@@ -61,7 +64,7 @@ describe.each(series.map((each) => [each.series, each] as const))(
       expectNear(cagr(prices[0], prices.at(-1)!, timestamps[0], timestamps.at(-1)!), value),
     );
 
-    it('measures itself as the market: beta 1, alpha 0', () => {
+    it('measures a beta of 1 and an alpha of 0 against itself', () => {
       expectNear(ours.beta, 1);
       expect(Math.abs(ours.alpha!)).toBeLessThan(1e-9);
     });

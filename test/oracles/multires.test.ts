@@ -1,10 +1,12 @@
-// 66 scenarios a symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was decided.
+// 66 scenarios a symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was
+// decided.
 import { describe, expect, it } from 'vitest';
-import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../src/engine/columns/bars.ts';
+import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { simulateTask } from '../../src/engine/backtest.ts';
 import { checkStrategy } from '../../src/engine/index.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
-import type { EntryRule, RiskRules, SimulationInput, Trade } from '../../src/engine/simulate/program.ts';
+import type { SimulationInput, Trade } from '../../src/engine/simulate/simulation.ts';
+import type { EntryRule, RiskRules } from '../../src/engine/evaluate/tradingRules.ts';
 import {
   barsFrom,
   configOf,
@@ -15,6 +17,7 @@ import {
   NO_RISK,
   takeProfit,
 } from '../engine/simulate/input.ts';
+import * as write from '../support/builders.ts';
 import { readSeries } from './series.ts';
 import { readOracle } from './shared.ts';
 
@@ -143,15 +146,12 @@ function inputFor(scenario: Scenario, bars: Bars, fine: Bars | null): Simulation
   });
 }
 
-const sma = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } });
-const close = { kind: 'market', field: 'close' };
-
 /** The scenario as an author would write it; a warm-up of 20 bars, so that signals start at row 20. */
 function strategyFor({ signal, params }: Scenario): Record<string, unknown> {
   const condition = (isLong: boolean) => {
-    if (signal === 'long') return { kind: 'compare', op: 'gt', left: close, right: { kind: 'const', value: 0 } };
-    if (signal === 'trend') return { kind: 'compare', op: isLong ? 'gt' : 'lt', left: close, right: sma(20) };
-    return { kind: 'cross', op: isLong ? 'cross_up' : 'cross_down', left: sma(10), right: sma(20) };
+    if (signal === 'long') return write.compare(write.market(), 'gt', 0);
+    if (signal === 'trend') return write.compare(write.market(), isLong ? 'gt' : 'lt', write.sma(20));
+    return write.cross(write.sma(10), isLong ? 'cross_up' : 'cross_down', write.sma(20));
   };
   const entry = (isLong: boolean) => ({
     kind: 'entry',
@@ -254,9 +254,9 @@ for (const symbol of ['BTCUSDT', 'SOLUSDT']) {
   const series: Record<string, Bars> = { '1m': minutes };
   for (const timeframe of ['15m', '1h', '4h'] as const) series[timeframe] = bucket(minutes, timeframe);
 
-  describe(`multi-resolution on ${symbol}`, () => {
+  describe(`the engine, compared with a multi-resolution oracle on ${symbol},`, () => {
     it.each(oracle.scenarios.map((scenario) => [scenario.id, scenario] as const))(
-      '%s, trade for trade, from signals and written as a strategy',
+      'gives the same trades for %s, from signals and as a strategy',
       (_, scenario) => {
         const bars = series[scenario.coarse];
         const fine = scenario.fine === null ? null : series[scenario.fine];

@@ -200,10 +200,10 @@ const { bars } = readOracle<{ bars: Record<string, number[]> }>('talib-BTCUSDT-1
 const columns = new Map(Object.entries(bars).map(([name, values]) => [name, Float64Array.from(values)]));
 const TOLERANCE = 1e-9;
 
-describe('peers', () => {
+describe('the engine, compared with other libraries,', () => {
   for (const pairing of PAIRINGS) {
     const given = JSON.stringify(pairing.args ?? {});
-    it(`${pairing.id} ${given} equals ${pairing.lib} ${pairing.fn}`, () => expectEqual(pairing));
+    it(`computes ${pairing.id} ${given} as ${pairing.lib} ${pairing.fn}`, () => expectEqual(pairing));
   }
 });
 

@@ -1,11 +1,11 @@
 // Bars that Binance itself published, against ours made from its minutes.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import type { Bars, StoredTimeframe } from '../../src/engine/columns/bars.ts';
-import { openSnapshot } from '../../src/engine/columns/arrow.ts';
-import { createMarket } from '../../src/engine/columns/market.ts';
-import { resample } from '../../src/engine/columns/resample.ts';
+import { describe, expect, it } from 'vitest';
+import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import { openSnapshot } from '../../src/engine/bars/arrow.ts';
+import { createMarket } from '../../src/engine/bars/market.ts';
+import { resample } from '../../src/engine/bars/resample.ts';
 import { readBarsFile, readBarsFileWithReport } from '../../src/market/barsFile.ts';
 import { listGaps } from '../../src/market/gaps.ts';
 
@@ -31,9 +31,9 @@ function sameSpan(published: Bars, ours: Bars): Record<string, number[]> {
   return Object.fromEntries(NAMES.map((name) => [name, [...published[name].subarray(first, end)]]));
 }
 
-describe.each(['BTCUSDT', 'SOLUSDT'])('%s minutes', (symbol) => {
-  test.each(['15m', '1h', '4h', '1d'] as const)(
-    'resampled to %s equal the exchange, volume to the last digit',
+describe.each(['BTCUSDT', 'SOLUSDT'])('the resampling of %s', (symbol) => {
+  it.each(['15m', '1h', '4h', '1d'] as const)(
+    'gives the exchange’s %s bars from minutes, with volume to the last digit',
     async (timeframe) => {
       const ours = resample(await bars(`${symbol}-1m.csv.gz`), timeframe);
       const published = sameSpan(await bars(`${symbol}-${timeframe}.csv.gz`), ours);
@@ -41,12 +41,12 @@ describe.each(['BTCUSDT', 'SOLUSDT'])('%s minutes', (symbol) => {
       expect(ours.length).toBeGreaterThan(60);
     },
   );
-  test.each([
+  it.each([
     ['15m', '1h'],
     ['1h', '4h'],
     ['4h', '1d'],
     ['15m', '1d'],
-  ] as const)('%s bars resampled to %s equal the exchange', async (from, to) => {
+  ] as const)('gives from %s bars the exchange’s %s bars', async (from, to) => {
     const ours = resample(await bars(`${symbol}-${from}.csv.gz`), to);
     const published = sameSpan(await bars(`${symbol}-${to}.csv.gz`), ours);
     for (const name of NAMES) expect([...ours[name]], name).toEqual(published[name]);
@@ -56,14 +56,14 @@ describe.each(['BTCUSDT', 'SOLUSDT'])('%s minutes', (symbol) => {
 describe("Binance's outage of 2023-03-24", () => {
   const at = (clock: string): number => Date.parse(`2023-03-24T${clock}Z`);
 
-  test('is one gap of 80 minutes, reported and not filled', async () => {
+  it('is one gap of 80 minutes, reported and not filled', async () => {
     const { report } = await readBarsFileWithReport(path('BTCUSDT-1m.csv.gz'));
     expect(report).toMatchObject({ bars: 260_560, gaps: 1, missingBars: 80 });
     const minutes = await bars('BTCUSDT-1m.csv.gz');
     expect(listGaps(minutes.time, 60_000)).toEqual([{ from: at('12:40'), to: at('14:00'), missingBars: 80 }]);
   });
 
-  test('leaves 72 flat minutes without volume before it', async () => {
+  it('follows 72 flat minutes without volume', async () => {
     const { time, high, low, volume } = await bars('BTCUSDT-1m.csv.gz');
     const first = time.indexOf(at('11:28'));
     const flat = Array.from(
@@ -75,7 +75,7 @@ describe("Binance's outage of 2023-03-24", () => {
     expect(volume[first - 1]).toBeGreaterThan(0);
   });
 
-  test('makes the hour of 12:00 flat and partial, and the hour of 13:00 absent', async () => {
+  it('makes the hour of 12:00 flat and partial, and the hour of 13:00 absent', async () => {
     const hours = resample(await bars('BTCUSDT-1m.csv.gz'), '1h');
     const row = hours.time.indexOf(at('12:00'));
     expect([hours.volume[row], hours.high[row] - hours.low[row]]).toEqual([0, 0]);
@@ -84,8 +84,8 @@ describe("Binance's outage of 2023-03-24", () => {
   });
 });
 
-test.each(['BTCUSDT-1h', 'SPY-1d', 'SPY-1h', 'EURUSD-1h', 'GOOG-1d', 'SOLUSDT-15m', 'BTCUSD-coinbase-1d'])(
-  '%s is one snapshot, as CSV and as Parquet',
+it.each(['BTCUSDT-1h', 'SPY-1d', 'SPY-1h', 'EURUSD-1h', 'GOOG-1d', 'SOLUSDT-15m', 'BTCUSD-coinbase-1d'])(
+  'reads %s as one snapshot from CSV and from Parquet',
   async (name) => {
     const [csv, parquet] = await Promise.all([
       readBarsFile(path(`${name}.csv.gz`)),
@@ -95,12 +95,12 @@ test.each(['BTCUSDT-1h', 'SPY-1d', 'SPY-1h', 'EURUSD-1h', 'GOOG-1d', 'SOLUSDT-15
   },
 );
 
-test('dirty bars are imported as they are, their 34 missing days counted', async () => {
+it('imports incomplete bars unchanged and counts their 34 missing days', async () => {
   const { report } = await readBarsFileWithReport(path('BTCUSD-coinbase-1d.csv.gz'));
   expect(report).toMatchObject({ bars: 1318, missingBars: 34 });
 });
 
-test('half-hour sessions resample to days of their own date', async () => {
+it('resamples half-hour sessions to days of their own date', async () => {
   const timeframe: StoredTimeframe = '1d';
   const market = createMarket([await readBarsFile(path('SPY-1h.csv.gz'))], 'SPY', timeframe);
   const published = await bars('SPY-1d.csv.gz');

@@ -1,4 +1,4 @@
-// `npm run test:oracles -- ../shared [vitest arguments]`: runs the oracle suite on the folder of other engines' numbers.
+// `npm run test:oracles -- FOLDER [vitest arguments]`: runs the oracle suite on the folder of other engines' numbers.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';

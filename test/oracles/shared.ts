@@ -13,7 +13,10 @@ export function sharedPath(...parts: string[]): string {
   return path;
 }
 
-/** The content of oracles/NAME.json.gz, as the type its reader states: the files are fixed, and a wrong type shows in the first assertion. */
+/**
+ * The content of oracles/NAME.json.gz, as the type its reader states: the files are fixed, and a wrong type shows in
+ * the first assertion.
+ */
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters
 export function readOracle<T>(name: string): T {
   return JSON.parse(gunzipSync(readFileSync(sharedPath('oracles', `${name}.json.gz`))).toString('utf8')) as T;

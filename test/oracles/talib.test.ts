@@ -23,7 +23,7 @@ interface Oracle {
 const oracle = readOracle<Oracle>('talib-BTCUSDT-1h');
 const columns = derivedColumns(oracle.bars);
 
-describe('TA-Lib on real bars', () => {
+describe('the engine, compared with TA-Lib on real bars,', () => {
   it('knows all 140 functions of the oracle by their TA-Lib name', () => {
     const names = new Set(oracle.cases.map((one) => one.fn));
     expect(names.size).toBe(140);
@@ -32,17 +32,18 @@ describe('TA-Lib on real bars', () => {
   });
 
   for (const one of oracle.cases) {
-    it(`${one.fn} ${JSON.stringify(one.params)} equals TA-Lib, lookback included`, () => expectEqual(one, columns));
+    it(`computes ${one.fn} ${JSON.stringify(one.params)} with the same values and lookback`, () =>
+      expectEqual(one, columns));
   }
 });
 
 /** Whole-number outputs; the degenerate oracle does not mark them. */
 const INTEGERS = new Set(oracle.cases.flatMap((one) => one.int_outputs.map((output) => `${one.fn}.${output}`)));
 
-describe('TA-Lib on degenerate series', () => {
+describe('the engine, compared with TA-Lib on degenerate series,', () => {
   const { series } = readOracle<{ series: readonly (Oracle & { readonly series: string })[] }>('talib-degenerate');
   for (const { series: name, bars, cases } of series) {
-    it(`equals TA-Lib's ${cases.length} functions on the ${name} series`, () => {
+    it(`computes ${cases.length} functions on the ${name} series with the same values`, () => {
       const columns = derivedColumns(bars);
       for (const one of cases) {
         const int_outputs = Object.keys(one.outputs).filter((output) => INTEGERS.has(`${one.fn}.${output}`));

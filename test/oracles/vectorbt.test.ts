@@ -1,7 +1,8 @@
 // vectorbt's next_open scenarios without stops, and its plain close ones: trades and equity, the last open trade apart.
 import { describe, expect, it } from 'vitest';
-import type { Bars, StoredTimeframe } from '../../src/engine/columns/bars.ts';
-import type { EntryRule, SimulationInput, SizingRule } from '../../src/engine/simulate/program.ts';
+import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
+import type { EntryRule, SizingRule } from '../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import { barsFrom, configOf, entryAt, exitAt, flatFee, INSTRUMENT, inputOf } from '../engine/simulate/input.ts';
 import { readSeries } from './series.ts';
@@ -96,12 +97,12 @@ for (const [name, timeframe] of FILES) {
   const oracle = readOracle<Oracle>(`vectorbt-${name}`);
   const bars = barsFrom(readSeries(name), timeframe);
 
-  describe(`vectorbt on ${name}`, () => {
+  describe(`the engine, compared with vectorbt on ${name},`, () => {
     it.each(
       oracle.scenarios
         .filter(({ scenario }) => COMPARED.includes(scenario))
         .map((each) => [each.scenario, each] as const),
-    )('%s: every closed trade and the equity between', (_, scenario) => {
+    )('gives for %s every closed trade and the equity between them', (_, scenario) => {
       const result = simulate(inputFor(bars, oracle.signals, scenario));
       const closed = scenario.trades.filter(({ status }) => status === 'closed');
       const ours = result.trades.filter(({ exitReason }) => exitReason !== 'end_of_data');

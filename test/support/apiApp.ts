@@ -1,8 +1,8 @@
 // The whole HTTP service over a fresh database and the shipped market data, with keys at hand.
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { buildApp } from '../../src/api/app.ts';
-import { createKey } from '../../src/api/auth/newKey.ts';
-import { signLocalToken } from '../../src/api/auth/tokens.ts';
+import { createKey } from '../../src/api/apiKeys/newKey.ts';
+import { signLocalToken } from '../../src/api/http/auth/tokens.ts';
 import type { App, Services } from '../../src/api/services.ts';
 import { readConfig } from '../../src/config.ts';
 import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
@@ -29,6 +29,7 @@ export interface Client {
   readonly apiKey: string;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
+  delete(path: string): Promise<Reply>;
 }
 
 export interface ApiApp extends AsyncDisposable {
@@ -74,6 +75,7 @@ export async function createApiApp(env: Record<string, string> = {}): Promise<Ap
         workspaceId,
         apiKey,
         get: (path, more = {}) => send({ url: `/public/v1${path}`, headers: { ...headers, ...more } }),
+        delete: (path) => send({ method: 'DELETE', url: `/public/v1${path}`, headers }),
         post: (path, body, more = {}) =>
           send({
             method: 'POST',

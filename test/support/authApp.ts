@@ -1,13 +1,14 @@
-// An app with the authentication of the service, its key management, and one probe route for each need, over a fresh database.
+// An app with the authentication of the service, its key management, and one probe route for each need, over a fresh
+// database.
 import fastify from 'fastify';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { createSerializerCompiler, validatorCompiler } from 'fastify-zod-openapi';
 import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
-import { authenticateRequests, requireKey } from '../../src/api/auth/authentication.ts';
-import { signLocalToken } from '../../src/api/auth/tokens.ts';
-import { readJsonBodies } from '../../src/api/body.ts';
-import { answerFailures } from '../../src/api/failures.ts';
-import { apiKeyRoutes } from '../../src/api/routes/apiKeys.ts';
+import { authenticateRequests, requireKey } from '../../src/api/http/auth/authentication.ts';
+import { signLocalToken } from '../../src/api/http/auth/tokens.ts';
+import { readJsonBodies } from '../../src/api/http/body.ts';
+import { answerFailures } from '../../src/api/http/failures.ts';
+import { apiKeyRoutes } from '../../src/api/apiKeys/apiKeyRoutes.ts';
 import type { App, Services } from '../../src/api/services.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Config } from '../../src/config.ts';
@@ -31,7 +32,7 @@ export type AuthApp = AsyncDisposable & {
   host(): Promise<App>;
 };
 
-export type Tenant = {
+export interface Tenant {
   readonly workspaceId: string;
   readonly ownerId: string;
   readonly token: string;
@@ -42,7 +43,7 @@ export type Tenant = {
   create(body: object, token?: string): Promise<LightMyRequestResponse>;
   list(token?: string): Promise<LightMyRequestResponse>;
   revoke(id: string, token?: string): Promise<LightMyRequestResponse>;
-};
+}
 
 export async function createAuthApp(env: Record<string, string> = {}): Promise<AuthApp> {
   const database = await createTestDatabase();

@@ -1,4 +1,5 @@
-// Backtests over HTTP for tests: a service with shipped data, a client with a ready strategy, and a worker of the stand-in engine.
+// Backtests over HTTP for tests: a service with shipped data, a client with a ready strategy, and a worker of the
+// stand-in engine.
 import { expect } from 'vitest';
 import { startWorker } from '../../src/jobs/runner.ts';
 import type { Worker } from '../../src/jobs/runner.ts';

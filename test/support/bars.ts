@@ -1,7 +1,7 @@
 // Bars for tests: made in a line, with prices that satisfy every check.
-import { TIMEFRAME_MS } from '../../src/engine/columns/bars.ts';
-import type { Bars, Instrument, StoredTimeframe } from '../../src/engine/columns/bars.ts';
-import type { Snapshot, SnapshotColumns } from '../../src/engine/columns/arrow.ts';
+import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
+import type { Bars, Instrument, StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import type { Snapshot, SnapshotColumns } from '../../src/engine/bars/arrow.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
 import { seededRandom } from './scale.ts';

@@ -6,10 +6,14 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../../src/config.ts';
 
-export type CommandResult = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** The variables a developer may have set must not reach a test. */
-const CLEAN = Object.fromEntries(
+export const CLEAN = Object.fromEntries(
   ['PORT', 'HOST', 'DATABASE_URL', 'DATA_DIR', 'WORKER_THREADS', 'LOG_LEVEL', 'PUBLIC_URL', 'RATE_LIMITS']
     .concat(['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'])
     .map((name) => [name, '']),

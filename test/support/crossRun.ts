@@ -8,28 +8,19 @@ import {
   type StrategyAst,
 } from '../../src/engine/index.ts';
 import { buildArtifact } from '../../src/engine/pool/engineRunner.ts';
-import type { ArtifactRequest, BacktestOutcome } from '../../src/engine/pool/messages.ts';
+import type { ArtifactRequest, BacktestOutcome } from '../../src/engine/task.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
+import { astOf, cross, entry, exit, sma } from './builders.ts';
 
 const CONTROL = { isCancelled: () => false, report: () => {} };
 export const HOSTILE_ID = '</script><script>document.body.dataset.broken="yes"</script>';
 
-const sma = (id: string, length: number) => ({ id, kind: 'indicator', indicator: 'sma', args: { length } });
-const cross = (op: string, id: string) => ({ id, kind: 'cross', op, left: sma('fast', 10), right: sma('slow', 30) });
-export const CROSS_AST = {
-  protocol: 'svc.strategy',
-  version: 1,
-  strategy: {
-    kind: 'strategy',
-    entry: {
-      kind: 'entry',
-      trigger: cross('cross_up', HOSTILE_ID),
-      action: { side: 'long', sizing: { mode: 'percent_equity', value: 50 } },
-    },
-    exits: [{ kind: 'exit', when: cross('cross_down', 'death') }],
-    risk: { stopLoss: { mode: 'percent', value: 3 } },
-  },
-} as unknown as StrategyAst;
+const crossOf = (op: string, id: string) => cross(sma(10, { id: 'fast' }), op, sma(30, { id: 'slow' }), { id });
+const CROSS_AST: StrategyAst = astOf({
+  entry: entry(crossOf('cross_up', HOSTILE_ID)),
+  exits: [exit(crossOf('cross_down', 'death'))],
+  risk: { stopLoss: { mode: 'percent', value: 3 } },
+});
 
 export interface CrossRun {
   readonly task: BacktestTask;

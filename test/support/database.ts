@@ -47,8 +47,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 const CLOSING_MS = 3_000;
 
 /**
- * Waits for connections that are closing: Graphile's migration pool hangs up a moment after it says that it is done, and a forced drop in
- * that moment is an error nobody listens for. What is still there later is forced.
+ * Waits for connections that are closing: Graphile's migration pool hangs up a moment after it says that it is done,
+ * and a forced drop in that moment is an error nobody listens for. What is still there later is forced.
  */
 async function connectionsGone(admin: Sql, name: string): Promise<void> {
   for (const deadline = Date.now() + CLOSING_MS; Date.now() < deadline;) {

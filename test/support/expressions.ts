@@ -2,22 +2,25 @@
 import fc from 'fast-check';
 import { INDICATORS } from '../../src/engine/indicators/registry.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../../src/engine/indicators/definition.ts';
-import { PATTERNS } from '../../src/engine/patterns/registry.ts';
-import type { Condition, Value } from '../../src/engine/language/ast.ts';
-import * as words from '../../src/engine/language/words.ts';
+import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
+import type { Condition, Value } from '../../src/engine/language/grammar/ast.ts';
+import * as words from '../../src/engine/language/grammar/words.ts';
 
 export const ALL_VALUE_KINDS = [
-  'const', 'market', 'indicator', 'state', 'rolling', 'math', 'shift', 'param', 'if', 'bars_since', 'value_when', 'series', 'capture',
-  'pivot', 'time',
+  'const', 'market', 'indicator', 'state', 'rolling', 'math', 'shift', 'param', 'if', 'bars_since', 'value_when',
+  'series', 'capture', 'pivot', 'time', 'percent_change',
 ] as const; // prettier-ignore
 export const ALL_CONDITION_KINDS = [
-  'compare', 'cross', 'between', 'near', 'rising', 'falling', 'pattern', 'all', 'any', 'not', 'time_window', 'session', 'sequence',
-  'rolling_window', 'state_machine',
+  'compare', 'cross', 'between', 'near', 'rising', 'falling', 'pattern', 'all', 'any', 'not', 'time_window', 'session',
+  'sequence', 'rolling_window', 'state_machine',
 ] as const; // prettier-ignore
 export type AnyKind = (typeof ALL_VALUE_KINDS)[number] | (typeof ALL_CONDITION_KINDS)[number];
 
 export interface StrategyOptions {
-  /** Expression kinds that may occur; default all. Leaves (const, market, compare) are always there, so that something can be written. */
+  /**
+   * Expression kinds that may occur; default all. Leaves (const, market, compare) are always there, so that something
+   * can be written.
+   */
   readonly kinds?: readonly AnyKind[];
   /** Timeframes that nodes may name; default none: everything lives on base bars. */
   readonly timeframes?: readonly ('15m' | '1h' | '4h' | '1d')[];
@@ -58,7 +61,10 @@ interface Pieces {
   readonly condition: fc.Arbitrary<Condition>;
 }
 
-/** Values and conditions of one strategy; params named `n` (bars), `x` (a number) are declared by the strategy around them. */
+/**
+ * Values and conditions of one strategy; params named `n` (bars), `x` (a number) are declared by the strategy around
+ * them.
+ */
 export function expressionArbitrary(options: StrategyOptions = {}): Pieces {
   const depth = options.depth ?? 3;
   const levels: Pieces[] = [leaves(options)];
@@ -263,6 +269,7 @@ function valueBranch(options: StrategyOptions, { value, condition }: Pieces): fc
       });
     }),
     shift: object<Value>({ kind: fc.constant('shift'), offset: bars, source: value }),
+    percent_change: object<Value>({ kind: fc.constant('percent_change'), bars: period, source: value }),
     // oxlint-disable-next-line unicorn/no-thenable -- the language's word for it.
     if: object<Value>({ kind: fc.constant('if'), cond: condition, then: value, else: value }),
     bars_since: object<Value>({ kind: fc.constant('bars_since'), when: condition }),
@@ -275,7 +282,7 @@ function valueBranch(options: StrategyOptions, { value, condition }: Pieces): fc
   return oneOfKinds(options, kinds, value);
 }
 
-/** Operands of an operation, written anew from the design's words: one, two, three for clamp, a few for those of lists. */
+/** Operands of an operation, written independently: one, two, three for clamp, a few for those of lists. */
 function arityOf(op: (typeof words.MATH_OPS)[number]): [number, number] {
   if (['abs', 'neg', 'log', 'exp', 'sqrt', 'sign', 'round', 'floor', 'ceil'].includes(op)) return [1, 1];
   if (op === 'clamp') return [3, 3];

@@ -1,6 +1,6 @@
-// Graphs of generated strategies: the reverse of lowering, written from the design and not from the code that lowers.
-import type { StrategyAst } from '../../src/engine/language/ast.ts';
-import type { SignalGraph } from '../../src/engine/language/graph.ts';
+// Graphs of generated strategies: the reverse of lowering, written from the grammar and not from the code that lowers.
+import type { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
+import type { SignalGraph } from '../../src/engine/language/grammar/graph.ts';
 import { ALL_CONDITION_KINDS, ALL_VALUE_KINDS } from './strategies.ts';
 
 const KINDS: ReadonlySet<unknown> = new Set([...ALL_VALUE_KINDS, ...ALL_CONDITION_KINDS, 'and', 'or']);

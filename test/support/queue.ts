@@ -1,4 +1,5 @@
-// A queue for tests: workspaces, a ready version, snapshots on disk, backtests of the stand-in engine, and workers that run them.
+// A queue for tests: workspaces, a ready version, snapshots on disk, backtests of the stand-in engine, and workers that
+// run them.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +16,7 @@ import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import type { Worker, WorkerSettings } from '../../src/jobs/runner.ts';
 import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
-import type { BacktestConfig } from '../../src/engine/simulate/config.ts';
+import type { BacktestConfig } from '../../src/engine/config.ts';
 import type { Tier } from '../../src/tiers.ts';
 import { INSTRUMENT, STAND_IN_RUNNER, STRATEGY, SYMBOL, configOf, dailyColumns } from './runs.ts';
 

@@ -1,10 +1,11 @@
 // Inputs of runs for tests: a small snapshot, configs, a strategy, and the bytes a database needs to know them.
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
-import type { Snapshot } from '../../src/engine/columns/arrow.ts';
-import { DAY_MS } from '../../src/engine/columns/bars.ts';
-import type { StrategyAst } from '../../src/engine/language/ast.ts';
+import type { Snapshot } from '../../src/engine/bars/arrow.ts';
+import { DAY_MS } from '../../src/engine/bars/bars.ts';
+import type { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
 import type { PoolRun } from '../../src/engine/pool/messages.ts';
-import type { BacktestConfig } from '../../src/engine/simulate/config.ts';
+import type { BacktestConfig } from '../../src/engine/config.ts';
+import { astOf, compare, entry, market } from './builders.ts';
 
 export const STAND_IN_RUNNER = new URL('./standInRunner.ts', import.meta.url).href;
 export const SYMBOL = 'SYN-TEST';
@@ -38,25 +39,13 @@ export const INSTRUMENT = {
 export const dailySnapshot = (bars: number): Snapshot =>
   makeSnapshot(dailyColumns(bars), { symbol: SYMBOL, timeframe: '1d', instrument: INSTRUMENT });
 
-export const STRATEGY: StrategyAst = {
-  protocol: 'svc.strategy',
-  version: 1,
-  strategy: {
-    kind: 'strategy',
-    entry: {
-      kind: 'entry',
-      trigger: {
-        kind: 'compare',
-        op: 'gt',
-        left: { kind: 'market', field: 'close' },
-        right: { kind: 'const', value: 1 },
-      },
-      action: { side: 'long', sizing: { mode: 'fixed', value: 1 } },
-    },
-  },
-};
+export const STRATEGY: StrategyAst = astOf({
+  entry: entry(compare(market(), 'gt', 1), { action: { side: 'long', sizing: { mode: 'fixed', value: 1 } } }),
+});
 
-export function configOf(params: BacktestConfig['params'] = {}): BacktestConfig {
+export function configOf(
+  params: BacktestConfig['params'] = {},
+): BacktestConfig & Pick<Required<BacktestConfig>, 'execution'> {
   return {
     timeframe: '1d',
     signalInstrument: { symbol: SYMBOL },

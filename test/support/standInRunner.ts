@@ -1,17 +1,18 @@
 // A stand-in for the engine in tests of the pool and the jobs: what a run does is told by `config.params`.
-import type { Market } from '../../src/engine/columns/bars.ts';
+import type { Market } from '../../src/engine/bars/bars.ts';
 import type {
+  ArtifactNotice,
   ArtifactOutcome,
   ArtifactRequest,
   BacktestOutcome,
   BacktestTask,
-} from '../../src/engine/pool/messages.ts';
-import { resolveConfig } from '../../src/engine/simulate/config.ts';
-import type { RunControl } from '../../src/engine/simulate/program.ts';
+} from '../../src/engine/task.ts';
+import { resolveConfig } from '../../src/engine/config.ts';
+import type { RunControl } from '../../src/engine/task.ts';
 
 /**
- * `params.act`: absent: a result at once; spin: busy for `params.ms`, looking at its flag; deaf: the same without looking; fail: an expected
- * failure; throw: a bug; poison: kills its process; exit: ends its thread; nul: a result
+ * `params.act`: absent: a result at once; spin: busy for `params.ms`, looking at its flag; deaf: the same without
+ * looking; fail: an expected failure; throw: a bug; poison: kills its process; exit: ends its thread; nul: a result
  * with a NUL in a text. `params.value` makes results differ.
  */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
@@ -42,16 +43,33 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   return outcomeOf(task, market);
 }
 
+const NOTICE: ArtifactNotice = {
+  code: 'RESULT_DIFFERS',
+  message: 'The stand-in has drifted.',
+  stored: { engineVersion: 'stand-in', resultHash: 'before' },
+  recomputed: { engineVersion: 'stand-in', resultHash: 'after' },
+  tradesDiffering: 0,
+  tradesRounded: 0,
+  summaryDiffering: ['sharpeRatio'],
+  summaryRounded: [],
+  added: [],
+};
+
 export function buildArtifact(
   task: BacktestTask,
   market: Market,
   control: RunControl,
   request: ArtifactRequest,
 ): ArtifactOutcome {
+  const failure = process.env.STAND_IN_FAILURE;
+  if (failure !== undefined) return { ok: false, error: { code: 'INPUT_MISSING', path: '', message: failure } };
   const outcome = runBacktest(task, market, control);
   if (!outcome.ok) return outcome;
   const text = `${request.name} ${request.format} ${market.base.length}`;
-  return { ok: true, bytes: new TextEncoder().encode(text), resultHash: outcome.reproducibility.resultHash };
+  const { resultHash } = outcome.reproducibility;
+  const { stored } = request;
+  const isStored = stored === undefined || stored.resultHash === resultHash;
+  return { ok: true, bytes: new TextEncoder().encode(text), resultHash, notice: isStored ? null : NOTICE };
 }
 
 /** False when it was stopped. */

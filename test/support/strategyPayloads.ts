@@ -1,35 +1,13 @@
 // Strategy payloads for API tests: small, valid, and told apart by one number.
+import { astOf, compare, entry, exit, market, type Json } from './builders.ts';
 
 /** Buys when the close is above `level`. Another level is other content. */
-export const ast = (level = 100) => ({
-  protocol: 'svc.strategy',
-  version: 1,
-  strategy: {
-    kind: 'strategy',
+export const ast = (level = 100): Json =>
+  astOf({
     defaults: { instrument: { symbol: 'SPX' }, timeframe: '1d' },
-    entry: {
-      kind: 'entry',
-      trigger: {
-        kind: 'compare',
-        op: 'gt',
-        left: { kind: 'market', field: 'close' },
-        right: { kind: 'const', value: level },
-      },
-      action: { side: 'long', sizing: { mode: 'fixed', value: 1 } },
-    },
-    exits: [
-      {
-        kind: 'exit',
-        when: {
-          kind: 'compare',
-          op: 'lt',
-          left: { kind: 'market', field: 'close' },
-          right: { kind: 'const', value: level / 2 },
-        },
-      },
-    ],
-  },
-});
+    entry: entry(compare(market(), 'gt', level), { action: { side: 'long', sizing: { mode: 'fixed', value: 1 } } }),
+    exits: [exit(compare(market(), 'lt', level / 2))],
+  });
 
 /** The same strategy as a graph. */
 export const graph = (level = 100) => ({

@@ -31,7 +31,10 @@ const unpack = (...path: string[]): string => gunzipSync(readFileSync(join(ROOT,
 
 export const golden = JSON.parse(unpack('test', 'golden', 'talib-functions.json.gz')) as Golden;
 
-/** The columns the cases of a series read: the first rows of data/NAME.csv.gz, and the two that talib_functions.py derives. */
+/**
+ * The columns the cases of a series read: the first rows of data/NAME.csv.gz, and the two that talib_functions.py
+ * derives.
+ */
 export function goldenColumns(name: string): ReadonlyMap<string, Float64Array> {
   const [header, ...lines] = unpack('data', `${name}.csv.gz`).split('\n');
   const rows = lines.slice(0, golden.rows).map((line) => line.split(','));
@@ -44,7 +47,10 @@ export function goldenColumns(name: string): ReadonlyMap<string, Float64Array> {
   return withArtificialInputs(columns);
 }
 
-/** Inputs that bars do not have: `scaled` (close over its highest, so that asin and the like are defined) and `periods` (2 to 30, for MAVP). */
+/**
+ * Inputs that bars do not have: `scaled` (close over its highest, so that asin and the like are defined) and `periods`
+ * (2 to 30, for MAVP).
+ */
 export function withArtificialInputs(columns: Map<string, Float64Array>): ReadonlyMap<string, Float64Array> {
   const close = columns.get('close')!;
   const top = close.reduce((best, value) => Math.max(best, value));
@@ -59,7 +65,10 @@ export function withArtificialInputs(columns: Map<string, Float64Array>): Readon
   return columns;
 }
 
-/** The largest |a-b|/max(1, |a|, |b|) over the case's outputs; Infinity when only one has a value, or the lookback differs. */
+/**
+ * The largest |a-b|/max(1, |a|, |b|) over the case's outputs; Infinity when only one has a value, or the lookback
+ * differs.
+ */
 export function differenceOf(one: GoldenCase, columns: ReadonlyMap<string, Float64Array>): number {
   const indicator = findTalib(one.fn)!;
   const { args, issues } = resolveTalibArgs(indicator, one.params);

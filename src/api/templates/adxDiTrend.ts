@@ -8,7 +8,8 @@ const adxDiTrend: Template = {
   key: 'adx_di_trend',
   name: 'ADX and directional movement',
   description:
-    'Buys when +DI crosses above -DI while ADX is above 20 and sells on the cross back, with a trailing stop of three ATRs.',
+    'Buys when +DI crosses above -DI while ADX is above 20 and sells on the cross back, with a trailing stop of ' +
+    'three ATRs.',
   category: 'trend',
   tags: ['adx', 'directional-movement', 'trailing-stop', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 60 },

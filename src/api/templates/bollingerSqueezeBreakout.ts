@@ -11,7 +11,8 @@ const bollingerSqueezeBreakout: Template = {
   key: 'bollinger_squeeze_breakout',
   name: 'Bollinger squeeze breakout',
   description:
-    'After a quiet time (band width among the lowest fifth of 120 bars) buys a close above the upper band; sells below the middle one.',
+    'After a quiet time (band width among the lowest fifth of 120 bars), buys when the close crosses above the ' +
+    'upper band. Sells when it crosses below the middle band, or at a stop six percent below the fill.',
   category: 'breakout',
   tags: ['bollinger', 'squeeze', 'volatility', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 140 },

@@ -9,7 +9,8 @@ const donchianTurtle: Template = {
   key: 'donchian_turtle',
   name: 'Donchian turtle',
   description:
-    'Buys a close above the highest high of 20 bars, risks 1 % of equity to a stop two ATRs away, leaves below the lowest low of 10 bars.',
+    'Buys a close above the highest high of 20 bars, risks 1 % of equity to a stop two ATRs away, leaves below the ' +
+    'lowest low of 10 bars.',
   category: 'breakout',
   tags: ['donchian', 'atr-stop', 'risk-sizing', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 25 },

@@ -13,7 +13,8 @@ const engulfingTrend: Template = {
   key: 'engulfing_trend',
   name: 'Engulfing with the trend',
   description:
-    'Above the 100-bar average buys a bullish engulfing candle and sells a bearish one, with a six percent trailing stop.',
+    'Above the 100-bar average buys a bullish engulfing candle and sells a bearish one, with a six percent trailing ' +
+    'stop.',
   category: 'pattern',
   tags: ['candlestick', 'engulfing', 'trailing-stop', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 100 },

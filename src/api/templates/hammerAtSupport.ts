@@ -8,7 +8,8 @@ const hammerAtSupport: Template = {
   key: 'hammer_at_support',
   name: 'Hammer at support',
   description:
-    'Buys a hammer whose low is within two percent of the lowest low of the 20 bars before; sells above the 20-bar average.',
+    'Buys a hammer whose low is within two percent of the lowest low of the 20 bars before. Sells above the 20-bar ' +
+    'average, at a stop two ATRs below the fill, or after 30 bars.',
   category: 'pattern',
   tags: ['candlestick', 'hammer', 'support', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 40 },

@@ -11,7 +11,8 @@ const ichimokuCloud: Template = {
   key: 'ichimoku_cloud',
   name: 'Ichimoku cloud',
   description:
-    'Above the cloud buys when the conversion line crosses above the base line; sells on the cross back or below the cloud.',
+    'Above the cloud buys when the conversion line crosses above the base line; sells on the cross back or below ' +
+    'the cloud.',
   category: 'trend',
   tags: ['ichimoku', 'cloud', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 120 },

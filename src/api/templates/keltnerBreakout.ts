@@ -9,7 +9,8 @@ const keltnerBreakout: Template = {
   key: 'keltner_breakout',
   name: 'Keltner breakout',
   description:
-    'Buys a close crossing above the upper Keltner channel and sells when the close crosses below its middle.',
+    'Buys a close crossing above the upper Keltner channel. Sells when the close crosses below its middle, or at a ' +
+    'stop two and a half ATRs below the fill.',
   category: 'breakout',
   tags: ['keltner', 'atr', 'long-only', 'intraday'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 80 },

@@ -5,7 +5,8 @@ const macdTrend: Template = {
   key: 'macd_trend',
   name: 'MACD with the trend',
   description:
-    'Buys when MACD crosses above its signal line while the close is above its 100-bar average; sells on the cross back.',
+    'Buys when MACD crosses above its signal line while the close is above its 100-bar average. Sells on the cross ' +
+    'back, or at an eight percent trailing stop.',
   category: 'momentum',
   tags: ['macd', 'trend-filter', 'trailing-stop', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 120 },

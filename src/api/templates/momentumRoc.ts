@@ -8,7 +8,8 @@ const momentumRoc: Template = {
   key: 'momentum_roc',
   name: 'Rate-of-change momentum',
   description:
-    'Buys when the change over 126 bars turns positive while the close is above its 200-bar average; sells when it turns negative.',
+    'Buys when the change over 126 bars turns positive while the close is above its 200-bar average; sells when it ' +
+    'turns negative.',
   category: 'momentum',
   tags: ['rate-of-change', 'time-series-momentum', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 200 },

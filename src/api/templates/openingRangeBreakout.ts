@@ -18,7 +18,8 @@ const openingRangeBreakout: Template = {
   key: 'opening_range_breakout',
   name: 'Opening range breakout',
   description:
-    'Buys when the close breaks above the high of the first London hour, stops at its low, aims at twice the risk and is flat by the evening.',
+    'Buys when the close breaks above the high of the first London hour, stops at its low, aims at twice the risk ' +
+    'and is flat by the evening.',
   category: 'breakout',
   tags: ['opening-range', 'session', 'london', 'intraday', 'long-only'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 30 },

@@ -8,7 +8,8 @@ const shortBreakdown: Template = {
   key: 'short_breakdown',
   name: 'Short breakdown',
   description:
-    'Below the 100-bar average sells short a close under the lowest low of 20 bars; covers above the highest high of 10.',
+    'Below the 100-bar average, sells short with half of the equity on a close under the lowest low of the 20 bars ' +
+    'before. Covers above the highest high of the 10 bars before, or at a stop two ATRs above the fill.',
   category: 'breakout',
   tags: ['short', 'donchian', 'atr-stop', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 100 },

@@ -1,7 +1,7 @@
 // Template: a built-in strategy that trades as it stands, to be copied and changed.
 import { checkStrategy } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
-import type { Payloads } from '../strategyCheck.ts';
+import type { Payloads } from '../strategies/strategyChecks.ts';
 
 export const TEMPLATE_CATEGORIES = ['trend', 'mean_reversion', 'breakout', 'momentum', 'pattern', 'pairs'] as const;
 type Json = Readonly<Record<string, unknown>>;
@@ -41,7 +41,10 @@ export function compiledAst(template: Template): Json {
   return ast;
 }
 
-/** Costs that a retail account pays, without being those of any one venue: 0.1 % a side for crypto, a tenth of it elsewhere. */
+/**
+ * Costs that a retail account pays, without being those of any one venue: 0.1 % a side for crypto, a tenth of it
+ * elsewhere.
+ */
 export const suggestedConfig = (symbol: string, timeframe: string, feeRate = 0.0001): Json => ({
   timeframe,
   signalInstrument: { symbol },

@@ -2,14 +2,18 @@
 import { close, compare, cross, indicator, math, strategy } from './nodes.ts';
 import { suggestedConfig, type Template } from './template.ts';
 
-const vwap = indicator('vwap', {});
+/**
+ * Starts over at midnight UTC: TA-Lib's VWAP accumulates from the first bar of the data, and after weeks hardly moves.
+ */
+const vwap = indicator('vwap_session', {});
 const oneRangeBelow = math('sub', vwap, indicator('atr', { length: 14 }));
 
 const vwapReversion: Template = {
   key: 'vwap_reversion',
   name: 'VWAP reversion',
   description:
-    'Buys when the close falls one ATR below the volume-weighted price of the day and sells when it is back, or after twelve bars.',
+    'Buys when the close falls one ATR below the volume-weighted average price of the day (UTC). Sells when it is ' +
+    'back, at a stop three ATRs below the fill, or after 12 bars.',
   category: 'mean_reversion',
   tags: ['vwap', 'volume', 'intraday', 'long-only'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 40 },

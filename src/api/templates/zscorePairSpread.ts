@@ -10,7 +10,8 @@ const zscorePairSpread: Template = {
   key: 'zscore_pair_spread',
   name: 'Z-score of a pair',
   description:
-    'Buys IBM when its log price ratio to MSFT is two deviations below its 60-bar mean and sells at the mean: the long leg of a pair.',
+    'Buys IBM when its log price ratio to MSFT falls two deviations below its 60-bar mean: the long leg of a pair. ' +
+    'Sells at the mean, at a stop ten percent below the fill, or after 60 bars.',
   category: 'pairs',
   tags: ['zscore', 'spread', 'pair', 'other-instrument', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 70 },

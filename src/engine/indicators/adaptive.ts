@@ -2,7 +2,7 @@
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { DEGREES, hilbertTransform } from './hilbert.ts';
-import { rollingSum } from './sums.ts';
+import { rollingSum } from '../kernels/rollingSums.ts';
 
 export const kama: IndicatorDefinition = {
   id: 'kama',
@@ -14,7 +14,8 @@ export const kama: IndicatorDefinition = {
   args: [length(10, 1), length(2, 1, 'fast_length'), length(30, 1, 'slow_length')],
   outputs: [{ name: 'value', kind: 'price' }],
   formula:
-    'kama += (er·(2/(fast+1) - 2/(slow+1)) + 2/(slow+1))²·(x - kama), er = |x - x[n]| / Σ|Δx| (TA-Lib KAMA; Kaufman 1995)',
+    'kama += (er·(2/(fast+1) - 2/(slow+1)) + 2/(slow+1))²·(x - kama), er = |x - x[n]| / Σ|Δx| (TA-Lib KAMA; Kaufman ' +
+    '1995)',
   lookback: (args) => (number(args) === 1 ? 0 : number(args)),
   compute: ([source], args, [out]) =>
     kaufman(source, 0, number(args), number(args, 'fast_length'), number(args, 'slow_length'), out),
@@ -33,7 +34,8 @@ export const mama: IndicatorDefinition = {
     { name: 'fama', kind: 'price' },
   ],
   formula:
-    'an average whose weight is fast_limit / Δphase, at least slow_limit; fama follows with half of it (TA-Lib MAMA; Ehlers 2001)',
+    'an average whose weight is fast_limit / Δphase, at least slow_limit; fama follows with half of it (TA-Lib ' +
+    'MAMA; Ehlers 2001)',
   lookback: () => 32,
   compute: ([source], args, [line, following]) =>
     mesa(source, 0, number(args, 'fast_limit'), number(args, 'slow_limit'), line, following),
@@ -56,7 +58,7 @@ export function kaufman(
   const range = 2 / (fastLength + 1) - slow;
   const steps = new Float64Array(n);
   for (let row = first + 1; row < n; row++) steps[row] = Math.abs(source[row] - source[row - 1]);
-  // Exact sums: a path of nothing is 0, and no residue of the steps that left it.
+  // Exact sums: an empty path is exactly 0, without a rounding residue of the steps that left the window.
   rollingSum(steps, first + 1, length, out);
   const start = first + length;
   let average = source[start - 1];
@@ -68,7 +70,7 @@ export function kaufman(
   }
 }
 
-/** `following` (FAMA) may be absent: as an average among others MAMA is one line. */
+/** `following` (FAMA) may be absent: MAMA chosen as a moving average has one line. */
 export function mesa(
   source: Float64Array,
   first: number,

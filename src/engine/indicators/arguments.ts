@@ -20,8 +20,9 @@ export function choice(name: string, defaultValue: string, values: readonly stri
 }
 
 /**
- * The resolved number of that name: validation has made sure that it is one. A whole number leaves as V8's small integer: out of a
- * field that elsewhere holds 0.5 it comes as a double, and a kernel whose row arithmetic is in doubles takes twice as long.
+ * The resolved number of that name; validation has ensured that it is one. A whole number is returned as V8's small
+ * integer: read from a field that elsewhere holds 0.5 it is a double, and a kernel whose row arithmetic uses doubles
+ * takes twice as long.
  */
 export function number(args: Args, name = 'length'): number {
   const value = args[name] as number;
@@ -107,7 +108,10 @@ export function argIssue(arg: ArgDefinition, value: unknown): ArgIssue | undefin
   }
 }
 
-/** TA-Lib's arguments under our names: TA-Lib's defaults where absent, MA type numbers as names. Issues speak TA-Lib's names. */
+/**
+ * TA-Lib's arguments under our names: TA-Lib's defaults where absent, MA type numbers as names. Issues use TA-Lib's
+ * names.
+ */
 export function resolveTalibArgs(
   definition: IndicatorDefinition,
   given: Readonly<Record<string, unknown>>,

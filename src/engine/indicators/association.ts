@@ -1,7 +1,7 @@
 // Association of two series over a window: beta of their returns and Pearson's correlation of their values.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
-import { EPSILON, isZero } from './zero.ts';
+import { EPSILON, isZero } from './talibZero.ts';
 
 export const correl: IndicatorDefinition = {
   id: 'correl',
@@ -52,8 +52,8 @@ function returns(source: Float64Array): Float64Array {
 type Reading = (xx: number, yy: number, xy: number, scaleX: number, scaleY: number) => number;
 
 /**
- * Rows first+length-1 … n-1. Deviations are measured from a value near the window and taken anew where their sums have lost digits: a
- * spread below 1e-6 of them, an outlier that has just left, or 256 rows (absolute).
+ * Rows first+length-1 … n-1. Deviations are measured from a value near the window and taken anew where their sums have
+ * lost digits: a spread below 1e-6 of them, an outlier that has just left, or 256 rows (absolute).
  */
 function moments(
   x: Float64Array,

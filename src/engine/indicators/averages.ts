@@ -1,10 +1,10 @@
-// Moving averages by name: the one table through which indicators that let the caller choose an average reach it.
+// Moving averages by name: one table for the indicators that let the caller choose an average.
 import { kaufman, mesa } from './adaptive.ts';
 import type { ArgDefinition, Args } from './definition.ts';
 import { choice, text } from './arguments.ts';
 import { doubleExponential, exponential, tilson, tripleExponential, wilder, zeroLag } from './exponential.ts';
 import { hull, triangular, weighted } from './weighted.ts';
-import { rollingMean } from './sums.ts';
+import { rollingMean } from '../kernels/rollingSums.ts';
 
 /** TA-Lib's MA types in the order of their numbers; `default` (11) stands for the function's own. */
 export const MA_TYPES = [

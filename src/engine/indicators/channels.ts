@@ -1,13 +1,14 @@
-// Channels: bands around price by extremes (Donchian), by range (Keltner, acceleration bands), and by a ratchet (Supertrend).
+// Channels: bands around price by extremes (Donchian), by range (Keltner, acceleration bands), and by a ratchet
+// (Supertrend).
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { exponential } from './exponential.ts';
-import { rollingMax, rollingMin } from './extremes.ts';
+import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { typicalPrice } from './prices.ts';
 import { averageTrueRange } from './range.ts';
 import { emaStable, wilderStable } from './stability.ts';
-import { rollingMean } from './sums.ts';
-import { isZero } from './zero.ts';
+import { rollingMean } from '../kernels/rollingSums.ts';
+import { isZero } from './talibZero.ts';
 
 const BANDS: readonly OutputDefinition[] = [
   { name: 'upper', kind: 'price' },
@@ -115,7 +116,8 @@ export const supertrend: IndicatorDefinition = {
     { name: 'trend', kind: 'flag', min: -1, max: 1 },
   ],
   formula:
-    '(high+low)/2 ∓ multiplier·atr, ratcheted towards price until a close beyond it; trend 1 or -1, long at first (TA-Lib SUPERTREND)',
+    '(high+low)/2 ∓ multiplier·atr, ratcheted towards price until a close beyond it; trend 1 or -1, long at first ' +
+    '(TA-Lib SUPERTREND)',
   lookback: (args) => number(args),
   stableLookback: (args) => 1 + wilderStable(number(args)),
   compute([high, low, close], args, [line, trend]) {

@@ -5,8 +5,8 @@ import type { Args, IndicatorDefinition } from './definition.ts';
 export type Computable = Pick<IndicatorDefinition, 'lookback' | 'compute'> & { readonly outputs: readonly unknown[] };
 
 /**
- * The outputs, as long as the inputs, NaN where there is no value. The kernel sees only rows on which every input is present; where one
- * is missing so is the result (semantics §1.3). `args` are resolved (`resolveArgs`).
+ * The outputs, as long as the inputs, NaN where there is no value. The kernel sees only rows on which every input is
+ * present; where one is missing, so is the result (semantics §1.3). `args` are resolved (`resolveArgs`).
  */
 export function computeIndicator(definition: Computable, args: Args, inputs: readonly Float64Array[]): Float64Array[] {
   const n = inputs[0].length;

@@ -12,7 +12,7 @@ const LINES: readonly OutputDefinition[] = [
 ];
 const TALIB_LINES = ['macd', 'macdsignal', 'macdhist'];
 
-/** The two lengths, shorter first: TA-Lib swaps them when they are given the other way round. */
+/** The two lengths, shorter first: TA-Lib swaps them when they are given in the other order. */
 const ordered = (args: Args): readonly [number, number] => {
   const fast = number(args, 'fast_length');
   const slow = number(args, 'slow_length');
@@ -34,7 +34,8 @@ export const macd: IndicatorDefinition = {
   args: [length(12, 2, 'fast_length'), length(26, 2, 'slow_length'), length(9, 1, 'signal_length')],
   outputs: LINES,
   formula:
-    'ema(fast) - ema(slow), both seeded with means that end on bar slow_length; signal = ema of it (TA-Lib MACD; Appel 1979)',
+    'ema(fast) - ema(slow), both seeded with means that end on bar slow_length; signal = ema of it (TA-Lib MACD; ' +
+    'Appel 1979)',
   lookback: macdLookback,
   stableLookback: (args) => emaStable(ordered(args)[1]) + emaStable(number(args, 'signal_length')),
   compute([source], args, outputs) {
@@ -133,7 +134,7 @@ function macdOfChoice(
   for (let row = start; row < n; row++) histogram[row] = line[row] - signal[row];
 }
 
-/** The three recurrences side by side in one pass; nothing is stored but the outputs. */
+/** The three recurrences in one pass; only the outputs are stored. */
 function convergence(
   source: Float64Array,
   fastLength: number,

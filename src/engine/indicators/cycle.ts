@@ -1,5 +1,5 @@
 // Cycle: Ehlers' dominant cycle by the Hilbert transform, its period, phase, sine wave, trendline and mode.
-import { circleOf } from './circle.ts';
+import { circleOf } from './unitCircle.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { type Cycle, DEGREES, hilbertTransform } from './hilbert.ts';
 
@@ -123,7 +123,8 @@ export const htTrendMode: IndicatorDefinition = {
   args: [],
   outputs: [{ name: 'value', kind: 'flag', min: 0, max: 1 }],
   formula:
-    '1 in a trend, 0 in a cycle: sine lines crossed lately, phase moves at the cycle’s rate, price near the trendline (TA-Lib HT_TRENDMODE; Ehlers 2001)',
+    '1 in a trend, 0 in a cycle: sine lines crossed lately, phase moves at the cycle’s rate, price near the ' +
+    'trendline (TA-Lib HT_TRENDMODE; Ehlers 2001)',
   lookback: () => LONG_LOOKBACK,
   stableLookback: () => STABLE,
   compute([source], _args, [out]) {

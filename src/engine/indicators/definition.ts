@@ -1,6 +1,9 @@
-// What an indicator declares of itself; compiler, validation, capabilities, docs and benches read nothing else.
+// What an indicator declares. The compiler, validation, capabilities, docs and benches read nothing else.
 
-/** Bar columns, `source` (any value expression; default the field named by `args.source`, else close), or a further series. */
+/**
+ * Bar columns, `source` (any value expression; default the field named by `args.source`, else close), or a further
+ * series.
+ */
 export type InputName = 'open' | 'high' | 'low' | 'close' | 'volume' | 'time' | 'source' | 'source2' | 'periods';
 
 export interface ArgDefinition {
@@ -40,10 +43,10 @@ export interface TalibBinding {
 }
 
 /**
- * One indicator. `compute` gets dense inputs of equal length n (no NaN: the caller removes missing rows), resolved args and one
- * output array of length n an output; it writes rows lookback(args) … n-1 (NaN where a value is undefined) and leaves the rows before
- * to the caller, who has filled them with NaN. It allocates nothing that grows with n beyond scratch columns, and reads no row after
- * the one it writes.
+ * One indicator. `compute` gets dense inputs of equal length n (no NaN: the caller removes missing rows), resolved args
+ * and one output array of length n per output; it writes rows lookback(args) … n-1 (NaN where a value is undefined) and
+ * leaves the rows before to the caller, who has filled them with NaN. It allocates nothing that grows with n beyond
+ * scratch columns, and reads no row after the one it writes.
  */
 export interface IndicatorDefinition {
   readonly id: string;
@@ -65,7 +68,7 @@ export interface IndicatorDefinition {
   readonly args: readonly ArgDefinition[];
   /** The first is the default where `output` is absent and there is only one; several outputs need `output`. */
   readonly outputs: readonly OutputDefinition[];
-  /** One line: the formula, and where it comes from. */
+  /** One line: the formula and its source. */
   readonly formula: string;
   /** Rows before the first value. */
   lookback(args: Args): number;

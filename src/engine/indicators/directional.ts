@@ -2,7 +2,7 @@
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
-import { isZero } from './zero.ts';
+import { isZero } from './talibZero.ts';
 
 const BOUNDED: readonly OutputDefinition[] = [{ name: 'value', kind: 'bounded', min: 0, max: 100 }];
 
@@ -156,8 +156,8 @@ function directionalIndex(plus: number, minus: number, range: number, before: nu
 }
 
 /**
- * Wilder's sums of +DM, -DM and true range: rows up to length-1 are plain sums, the later ones shrink by 1/length before the row is
- * added. Length 1 keeps no memory at all.
+ * Wilder's sums of +DM, -DM and true range: rows up to length-1 are plain sums, the later ones shrink by 1/length
+ * before the row is added. Length 1 keeps no memory at all.
  */
 function directionalSums(
   high: Float64Array,
@@ -187,7 +187,9 @@ function directionalSums(
   }
 }
 
-/** One pass, the directions chosen without a branch: |d| + d is twice the positive part, and a comparison gives 0 or 1. */
+/**
+ * One pass, the directions chosen without a branch: |d| + d is twice the positive part, and a comparison gives 0 or 1.
+ */
 function averageDirectional(
   high: Float64Array,
   low: Float64Array,
@@ -221,7 +223,8 @@ function averageDirectional(
     previousLow = l;
     before = close[row];
     if (row < length) continue;
-    // The two indicators' common factor 100/range cancels in their quotient; it only decides whether they are nothing.
+    // The two indicators' common factor 100/range cancels in their quotient; it only decides whether they count as
+    // zero.
     const total = plusSum + minusSum;
     const isDefined = total > 1e-16 * rangeSum;
     if (row > start) {

@@ -1,6 +1,7 @@
-// Hilbert transform: Ehlers' in-phase and quadrature components of a series and the cycle period they imply (TA-Lib's HT_ family and MAMA).
+// Hilbert transform: Ehlers' in-phase and quadrature components of a series and the cycle period they imply (TA-Lib's
+// HT_ family and MAMA).
 
-/** What the transform makes of a series; rows before `start` are 0, as its filters take them to be. */
+/** The output of the transform; rows before `start` are 0, as its filters assume. */
 export interface Cycle {
   readonly start: number;
   /** The price, smoothed by a weighted average of four. */
@@ -23,8 +24,8 @@ const LEAD_IN_PHASE = 16;
 const LEAD_QUADRATURE = 24;
 
 /**
- * Rows first+3+skip … n-1; `skip` rows only feed the smoother. The order of operations is TA-Lib's: on flat input the filters see
- * rounding residue only, and another order would give another residue.
+ * Rows first+3+skip … n-1; `skip` rows only feed the smoother. The order of operations is TA-Lib's: on flat input the
+ * filters see rounding residue only, and another order would give another residue.
  */
 export function hilbertTransform(source: Float64Array, first: number, skip: number): Cycle {
   const n = source.length;

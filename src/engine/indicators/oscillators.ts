@@ -1,11 +1,12 @@
-// Oscillators made of averages and sums: AO and AC, DPO, Coppock, TRIX, TSI, SMI, ULTOSC, QSTICK and the balance of power.
+// Oscillators made of averages and sums: AO and AC, DPO, Coppock, TRIX, TSI, SMI, ULTOSC, QSTICK and the balance of
+// power.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { exponential } from './exponential.ts';
-import { rollingMax, rollingMin } from './extremes.ts';
+import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { trueRange } from './range.ts';
 import { emaStable } from './stability.ts';
-import { rollingMean, rollingSum } from './sums.ts';
+import { rollingMean, rollingSum } from '../kernels/rollingSums.ts';
 import { weighted } from './weighted.ts';
 
 const FREE: readonly OutputDefinition[] = [{ name: 'value', kind: 'free' }];
@@ -92,7 +93,7 @@ export const dpo: IndicatorDefinition = {
   inputs: ['source'],
   args: [length(20)],
   outputs: FREE,
-  formula: 'x[floor(length/2)+1] - sma(x, length), not centred: nothing is drawn into the past (TA-Lib DPO)',
+  formula: 'x[floor(length/2)+1] - sma(x, length), not centered: nothing is drawn into the past (TA-Lib DPO)',
   lookback: (args) => Math.max(number(args) - 1, Math.floor(number(args) / 2) + 1),
   compute([source], args, [out]) {
     const span = number(args);
@@ -222,7 +223,8 @@ export const smi: IndicatorDefinition = {
     { name: 'signal', kind: 'bounded', min: -100, max: 100 },
   ],
   formula:
-    '200·s(close - (highest+lowest)/2)/s(highest - lowest), s = ema(ema(·, slow), fast); signal = ema of it (TA-Lib SMI; Blau 1993)',
+    '200·s(close - (highest+lowest)/2)/s(highest - lowest), s = ema(ema(·, slow), fast); signal = ema of it (TA-Lib ' +
+    'SMI; Blau 1993)',
   lookback: (args) =>
     number(args) + number(args, 'slow_length') + number(args, 'fast_length') + number(args, 'signal_length') - 4,
   stableLookback: (args) =>
@@ -271,7 +273,8 @@ export const ultimate: IndicatorDefinition = {
   args: [length(7, 1, 'fast_length'), length(14, 1, 'medium_length'), length(28, 1, 'slow_length')],
   outputs: [{ name: 'value', kind: 'bounded', min: 0, max: 100 }],
   formula:
-    '100·(4a + 2b + c)/7, each Σ(close - true low)/Σ true range over its length, shortest first (TA-Lib ULTOSC; Williams 1985)',
+    '100·(4a + 2b + c)/7, each Σ(close - true low)/Σ true range over its length, shortest first (TA-Lib ULTOSC; ' +
+    'Williams 1985)',
   lookback: (args) => Math.max(...ultimateLengths(args)),
   compute([high, low, close], args, [out]) {
     const n = out.length;

@@ -25,7 +25,8 @@ export const sar: IndicatorDefinition = {
   args: [real('acceleration', 0.02, 0), real('maximum', 0.2, 0)],
   outputs: [{ name: 'value', kind: 'price' }],
   formula:
-    'sar += af·(extreme - sar), af grows by acceleration up to maximum with each new extreme; long at first unless -DM is greater (TA-Lib SAR; Wilder 1978)',
+    'sar += af·(extreme - sar), af grows by acceleration up to maximum with each new extreme; long at first unless ' +
+    '-DM is greater (TA-Lib SAR; Wilder 1978)',
   lookback: () => 1,
   compute([high, low], args, [out]) {
     const step = number(args, 'acceleration');
@@ -68,7 +69,7 @@ export const sarExt: IndicatorDefinition = {
     real('short_maximum', 0.2, 0),
   ],
   outputs: [{ name: 'value', kind: 'free' }],
-  formula: 'sar with accelerations a side; negative while short (TA-Lib SAREXT)',
+  formula: 'sar with separate accelerations per side; negative while short (TA-Lib SAREXT)',
   lookback: () => 1,
   compute([high, low], args, [out]) {
     const side = (name: string): Acceleration =>
@@ -86,7 +87,7 @@ export const sarExt: IndicatorDefinition = {
   },
 };
 
-/** `shortSign` is what a stop above the market is written times: 1, or -1 to tell the sides apart. */
+/** A stop above the market is multiplied by `shortSign`: 1, or -1 to tell the sides apart. */
 function parabolic(
   high: Float64Array,
   low: Float64Array,

@@ -1,7 +1,7 @@
 // Prices of a bar and of a window: averages of open, high, low and close, midpoints, and Heikin-Ashi candles.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, InputName } from './definition.ts';
-import { rollingMax, rollingMin } from './extremes.ts';
+import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 
 /** One number of one bar. */
 function barPrice(
@@ -97,7 +97,7 @@ export const heikinAshi: IndicatorDefinition = {
   ],
   formula: 'close = (o+h+l+c)/4, open = (open[1] + close[1])/2 from (o+c)/2, high and low reach to both (TA-Lib HA)',
   lookback: () => 0,
-  // The first open weighs half as much each bar: 2^-30 is below 1e-9.
+  // The weight of the first open halves with each bar: 2^-30 is below 1e-9.
   stableLookback: () => 30,
   compute([open, high, low, close], _args, [outOpen, outHigh, outLow, outClose]) {
     let previous = (open[0] + close[0]) / 2;

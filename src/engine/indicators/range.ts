@@ -1,8 +1,9 @@
-// True range: how far a bar went, counting the gap from the close before; its averages ATR and NATR, and the plain ADR.
+// True range: the range of a bar including the gap from the previous close; its averages ATR and NATR, and the plain
+// ADR.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
-import { rollingMean } from './sums.ts';
+import { rollingMean } from '../kernels/rollingSums.ts';
 
 export const trueRangeIndicator: IndicatorDefinition = {
   id: 'trange',

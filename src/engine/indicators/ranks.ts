@@ -1,4 +1,5 @@
 // Ranks in a window: the value at a percentile, and the percentile of the newest value.
+import { lowerBound } from '../kernels/search.ts';
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 
@@ -12,7 +13,8 @@ export const percentile: IndicatorDefinition = {
   args: [length(30), real('percentile', 50, 0, 100)],
   outputs: [{ name: 'value', kind: 'price' }],
   formula:
-    'the value of rank ceil(percentile·length/100), at least 1, of the last length values: no interpolation (TA-Lib PERCENTILE)',
+    'the value of rank ceil(percentile·length/100), at least 1, of the last length values: no interpolation (TA-Lib ' +
+    'PERCENTILE)',
   lookback: (args) => number(args) - 1,
   compute: ([source], args, [out]) => rollingPercentile(source, number(args), number(args, 'percentile'), out),
 };
@@ -39,7 +41,7 @@ export const percentileRank: IndicatorDefinition = {
   },
 };
 
-/** The window is kept sorted: two binary searches and one shift of what lies between them a row. */
+/** The window is kept sorted: per row, two binary searches and one shift of the values between them. */
 function rollingPercentile(source: Float64Array, length: number, percent: number, out: Float64Array): void {
   const n = source.length;
   const rank = Math.min(length, Math.max(1, Math.ceil((percent * length) / 100)));
@@ -51,8 +53,8 @@ function rollingPercentile(source: Float64Array, length: number, percent: number
 }
 
 function replace(sorted: Float64Array, dropped: number, added: number): void {
-  const from = position(sorted, dropped);
-  const to = position(sorted, added);
+  const from = lowerBound(sorted, dropped);
+  const to = lowerBound(sorted, added);
   if (to > from) {
     sorted.copyWithin(from, from + 1, to);
     sorted[to - 1] = added;
@@ -60,16 +62,4 @@ function replace(sorted: Float64Array, dropped: number, added: number): void {
     sorted.copyWithin(to + 1, to, from);
     sorted[to] = added;
   }
-}
-
-/** How many values are below `value`. */
-function position(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,8 +1,8 @@
-// Rates of change: the value against the one `length` bars before, as difference, share, ratio and percent.
+// Rates of change: the value against the one `length` bars earlier, as difference, fraction, ratio and percent.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 
-/** One member of the family: what is made of the value and the earlier one. */
+/** One member of the family: a function of the value and the earlier one. */
 function rate(
   id: string,
   aliases: readonly string[],

@@ -1,6 +1,7 @@
-// The registry: every indicator there is, in reading order; capabilities, validation, compiler and docs all read this list.
+// The registry: every indicator, in reading order. Capabilities, validation, the compiler and the docs all read this
+// list.
 import { kama, mama } from './adaptive.ts';
-import { cumSum, OPERATORS, sum, TRANSFORMS } from './arithmetic.ts';
+import { cumSum, OPERATORS, sum, TRANSFORMS } from './mathFunctions.ts';
 import { beta, correl } from './association.ts';
 import { accBands, donchian, keltner, supertrend } from './channels.ts';
 import { apo, macd, macdExt, macdFix, ppo, pvo } from './convergence.ts';
@@ -8,7 +9,6 @@ import { htDcPeriod, htDcPhase, htPhasor, htSine, htTrendline, htTrendMode } fro
 import type { IndicatorDefinition } from './definition.ts';
 import { adx, adxr, dx, minusDi, minusDm, plusDi, plusDm } from './directional.ts';
 import { dema, ema, rma, t3, tema, zlema } from './exponential.ts';
-import { EXTRA_INDICATORS } from './extra/index.ts';
 import { highest, lowest, maxIndex, minIndex, minMax, minMaxIndex } from './extremes.ts';
 import { accelerator, awesome, balanceOfPower, coppock, dpo, qstick, smi, trix, tsi, ultimate } from './oscillators.ts';
 import { sar, sarExt } from './parabolic.ts';
@@ -27,6 +27,18 @@ import {
   ad, adosc, cmf, forceIndex, marketFacilitation, nvi, obv, pvi, pvt, relativeVolume, vwap, wad,
 } from './volume.ts'; // prettier-ignore
 import { hma, sma, trima, vwma, wma } from './weighted.ts';
+import { alligator, alma } from './almaAlligator.ts';
+import { chandelierExit, donchianSplit, keltnerOriginal, keltnerRange } from './atrChannels.ts';
+import { ichimoku } from './ichimoku.ts';
+import { dpoLagged, fisher, kst, tsiSignal, wavetrend } from './momentumOscillators.ts';
+import { pivotsCamarilla, pivotsClassic, pivotsFibonacci } from './pivotPoints.ts';
+import { qqe } from './qqe.ts';
+import { squeezeMomentum, ttmSqueeze } from './squeeze.ts';
+import { hurst, zscore } from './windowStatistics.ts';
+import { chop, histVol, parkinson } from './logVolatility.ts';
+import { eom, kvo } from './volumeOscillators.ts';
+import { vwapAnchored, vwapBands, vwapRolling, vwapSession } from './vwap.ts';
+import { zigzag } from './zigzag.ts';
 
 const OVERLAP = [
   sma, ema, wma, rma, dema, tema, trima, kama, mama, t3, hma, zlema, vwma, vwap, ma, mavp, htTrendline,
@@ -61,9 +73,16 @@ const MATH = [
   highest, lowest, minMax, maxIndex, minIndex, minMaxIndex, sum, cumSum, ...OPERATORS, ...TRANSFORMS,
 ]; // prettier-ignore
 
+/** What TA-Lib 0.8 does not have, or has under another convention; listed after TA-Lib's own. */
+export const BEYOND_TALIB = [
+  alma, alligator, ichimoku, zigzag, keltnerRange, keltnerOriginal, donchianSplit, chandelierExit,
+  fisher, kst, wavetrend, qqe, tsiSignal, dpoLagged, squeezeMomentum, ttmSqueeze, vwapSession,
+  vwapAnchored, vwapBands, vwapRolling, eom, kvo, histVol, parkinson, chop, zscore, hurst, pivotsClassic, pivotsFibonacci, pivotsCamarilla,
+]; // prettier-ignore
+
 export const INDICATORS: readonly IndicatorDefinition[] = [
   ...OVERLAP, ...MOMENTUM, ...TREND, ...VOLATILITY, ...VOLUME, ...CYCLE, ...PRICE, ...STATISTIC, ...MATH,
-  ...EXTRA_INDICATORS,
+  ...BEYOND_TALIB,
 ]; // prettier-ignore
 
 const byName = new Map<string, IndicatorDefinition>();

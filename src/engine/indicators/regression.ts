@@ -5,7 +5,10 @@ import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 const PRICE: readonly OutputDefinition[] = [{ name: 'value', kind: 'price' }];
 const FREE: readonly OutputDefinition[] = [{ name: 'value', kind: 'free' }];
 
-/** One reading of the line through the window: of its intercept (at the oldest bar), slope a bar, and length. */
+/**
+ * One property of the line through the window: a function of its intercept (at the oldest bar), slope per bar, and
+ * length.
+ */
 function line(
   id: string,
   talib: string,
@@ -39,7 +42,7 @@ export const linearReg = line(
   (intercept, slope, span) => intercept + slope * (span - 1),
 ); // prettier-ignore
 export const linearRegSlope = line(
-  'linearreg_slope', 'LINEARREG_SLOPE', 'Linear Regression Slope', 'the slope a bar of the least-squares line', FREE,
+  'linearreg_slope', 'LINEARREG_SLOPE', 'Linear Regression Slope', 'the slope per bar of the least-squares line', FREE,
   (_intercept, slope) => slope,
 ); // prettier-ignore
 export const linearRegAngle = line(
@@ -79,8 +82,9 @@ export const fosc: IndicatorDefinition = {
 };
 
 /**
- * Intercept and slope of the line over each window, rows length-1 … n-1. Both sums are of deviations from a value near the window
- * (the line moves with it exactly), slid by one subtraction and taken anew at absolute rows and after an outlier.
+ * Intercept and slope of the line over each window, rows length-1 … n-1. Both sums are of deviations from a value near
+ * the window (the line moves with it exactly), moved by one subtraction and recomputed at absolute rows and after an
+ * outlier.
  */
 function regress(source: Float64Array, length: number, intercepts: Float64Array, slopes: Float64Array): void {
   const n = source.length;

@@ -1,9 +1,10 @@
-// Spread of a window: variance, standard deviation, mean absolute deviation, and the bands and CCI that are drawn from them.
+// Spread of a window: variance, standard deviation, mean absolute deviation, and the bands and CCI that are drawn from
+// them.
 import { chosen, maNames, maType } from './averages.ts';
 import { length, number, real, text } from './arguments.ts';
 import type { Args, ArgDefinition, IndicatorDefinition } from './definition.ts';
-import { rollingMean, rollingVariance } from './sums.ts';
-import { isZero } from './zero.ts';
+import { rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
+import { isZero } from './talibZero.ts';
 
 /** 0: the population's, as TA-Lib; 1: the sample's. */
 const ddof: ArgDefinition = { name: 'ddof', type: 'int', default: 0, min: 0, max: 1 };
@@ -43,7 +44,7 @@ export const variance: IndicatorDefinition = {
     defaults: { length: 5 },
   },
   inputs: ['source'],
-  // TA-Lib takes nbdev and ignores it; so do we.
+  // TA-Lib accepts nbdev and ignores it; so do we.
   args: [length(20, 1), { ...real('multiplier', 1), description: 'taken for TA-Lib’s sake, without effect' }, ddof],
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'Σ(x - mean)²/(length - ddof) (TA-Lib VAR: ddof 0)',
@@ -77,7 +78,8 @@ export const bbands: IndicatorDefinition = {
     { name: 'lower', kind: 'price' },
   ],
   formula:
-    'ma ± multiplier·√variance, divisor length - ddof, deviations from the simple mean whatever the average (TA-Lib BBANDS; Bollinger 1992)',
+    'ma ± multiplier·√variance, divisor length - ddof, deviations from the simple mean whatever the average (TA-Lib ' +
+    'BBANDS; Bollinger 1992)',
   lookback: (args) => Math.max(chosen(args, number(args)).lookback(number(args)), number(args) - 1),
   compute: ([source], args, [upper, middle, lower]) => bands(source, args, upper, middle, lower),
 };
@@ -129,7 +131,8 @@ export const cci: IndicatorDefinition = {
   args: [length(20)],
   outputs: [{ name: 'value', kind: 'free' }],
   formula:
-    '(typical - mean)/(0.015·mean absolute deviation), typical = (high + low + close)/3; 0 without deviation (TA-Lib CCI; Lambert 1980)',
+    '(typical - mean)/(0.015·mean absolute deviation), typical = (high + low + close)/3; 0 without deviation ' +
+    '(TA-Lib CCI; Lambert 1980)',
   lookback: (args) => number(args) - 1,
   compute([high, low, close], args, [out]) {
     const span = number(args);

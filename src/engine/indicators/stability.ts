@@ -1,6 +1,6 @@
-// Stability: after how many rows the seed of a recursive average is no longer seen.
+// Stability: after how many rows the seed of a recursive average no longer matters.
 
-/** A seed weighs less than this against the values after it: the tolerance at which indicators are compared. */
+/** The relative weight below which a seed no longer matters: the tolerance at which indicators are compared. */
 const SEEN = 1e-9;
 
 /** Rows after which a recurrence with that decay has forgotten its seed. */

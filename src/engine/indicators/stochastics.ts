@@ -2,10 +2,10 @@
 import { chosen, maNames, maType, type MovingAverage, movingAverage } from './averages.ts';
 import { length, number } from './arguments.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
-import { rollingMax, rollingMin } from './extremes.ts';
+import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { wilderStable } from './stability.ts';
 import { relativeStrength } from './strength.ts';
-import { isZeroBeside } from './zero.ts';
+import { isZeroBeside } from './talibZero.ts';
 
 const BOUNDED = { kind: 'bounded', min: 0, max: 100 } as const;
 const K_AND_D = [
@@ -47,7 +47,8 @@ export const stoch: IndicatorDefinition = {
   ],
   outputs: K_AND_D,
   formula:
-    'k = ma(100·(close - lowest)/(highest - lowest), k_smooth), d = ma(k, d_length); 0 on a flat window (TA-Lib STOCH, whose default k_length is 5)',
+    'k = ma(100·(close - lowest)/(highest - lowest), k_smooth), d = ma(k, d_length); 0 on a flat window (TA-Lib ' +
+    'STOCH, whose default k_length is 5)',
   lookback: slowLookback,
   compute([high, low, close], args, [k, d]) {
     slowStochastic(high, low, close, args, k, d);
@@ -116,7 +117,7 @@ export const kdj: IndicatorDefinition = {
   },
 };
 
-/** RSI stands in for high, low and close alike. */
+/** RSI takes the place of high, low and close. */
 export const stochRsi: IndicatorDefinition = {
   id: 'stoch_rsi',
   aliases: ['stochrsi'],
@@ -139,7 +140,8 @@ export const stochRsi: IndicatorDefinition = {
   ],
   outputs: K_AND_D,
   formula:
-    'k = sma(stochastic of rsi(length), k_smooth), d = ma(k, d_length) (TA-Lib STOCHRSI at k_smooth 1; TradingView at 3)',
+    'k = sma(stochastic of rsi(length), k_smooth), d = ma(k, d_length) (TA-Lib STOCHRSI at k_smooth 1; TradingView ' +
+    'at 3)',
   lookback: (args) =>
     number(args) +
     number(args, 'k_length') +
@@ -222,7 +224,7 @@ function slowStochastic(
   smoothed(k, kLength - 1 + average.lookback(kSmooth), chosen(args, dLength, 'd_ma_type'), dLength, d);
 }
 
-/** d of k, which is known from row `first`; both begin together (TA-Lib). */
+/** d of k, which is known from row `first`; both begin on the same row (TA-Lib). */
 function smoothed(k: Float64Array, first: number, average: MovingAverage, length: number, d: Float64Array): void {
   average.compute(k, first, length, d);
   k.fill(NaN, 0, first + average.lookback(length));

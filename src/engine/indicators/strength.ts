@@ -2,8 +2,8 @@
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
-import { rollingSum } from './sums.ts';
-import { isZeroBeside } from './zero.ts';
+import { rollingSum } from '../kernels/rollingSums.ts';
+import { isZeroBeside } from './talibZero.ts';
 
 const BOUNDED = { name: 'value', kind: 'bounded', min: 0, max: 100 } as const;
 const SIGNED = { name: 'value', kind: 'bounded', min: -100, max: 100 } as const;
@@ -18,7 +18,8 @@ export const rsi: IndicatorDefinition = {
   args: [length(14)],
   outputs: [BOUNDED],
   formula:
-    '100·rma(gain)/(rma(gain) + rma(loss)), seeded with the means of the first length changes; 0 when nothing moved (TA-Lib RSI; Wilder 1978)',
+    '100·rma(gain)/(rma(gain) + rma(loss)), seeded with the means of the first length changes; 0 when nothing moved ' +
+    '(TA-Lib RSI; Wilder 1978)',
   lookback: (args) => number(args),
   stableLookback: (args) => 1 + wilderStable(number(args)),
   compute: ([source], args, [out]) => relativeStrength(source, number(args), out),
@@ -34,7 +35,8 @@ export const mfi: IndicatorDefinition = {
   args: [length(14)],
   outputs: [BOUNDED],
   formula:
-    '100·Σ up flow / Σ flow, flow = typical price·volume of bars whose typical price moved (TA-Lib MFI; Quong and Soudack 1989)',
+    '100·Σ up flow / Σ flow, flow = typical price·volume of bars whose typical price moved (TA-Lib MFI; Quong and ' +
+    'Soudack 1989)',
   lookback: (args) => number(args),
   compute: ([high, low, close, volume], args, [out]) => moneyFlow(high, low, close, volume, number(args), out),
 };
@@ -108,7 +110,10 @@ export const imi: IndicatorDefinition = {
   },
 };
 
-/** Gain and loss are split without a branch, (|d| ± d)/2: the sign of a price change is a coin toss that no branch predictor learns. */
+/**
+ * Gain and loss are split without a branch, (|d| ± d)/2: the sign of a price change is a coin toss that a branch
+ * predictor cannot learn.
+ */
 export function relativeStrength(source: Float64Array, length: number, out: Float64Array): void {
   const n = source.length;
   if (length >= n) return;
@@ -165,7 +170,7 @@ function moneyFlow(
     up += change < 0 ? 0 : flow;
     down += change < 0 ? flow : 0;
     stillRows = flow === 0 ? stillRows + 1 : 0;
-    // An empty window holds the residue of what left it; it is worth nothing.
+    // An empty window holds only the rounding residue of what left it: it counts as zero.
     if (stillRows >= length) {
       up = 0;
       down = 0;

@@ -1,11 +1,12 @@
-// Trend: how old the extremes are (Aroon), how straight the path is (ER, VHF), how bars reach over each other (Vortex), power of bulls and bears, fractals.
+// Trend: how old the extremes are (Aroon), how straight the path is (ER, VHF), how bars reach over each other (Vortex),
+// power of bulls and bears, fractals.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { exponential } from './exponential.ts';
-import { rollingMax, rollingMaxIndex, rollingMin, rollingMinIndex } from './extremes.ts';
+import { rollingMax, rollingMaxIndex, rollingMin, rollingMinIndex } from '../kernels/rollingExtremes.ts';
 import { trueRange } from './range.ts';
 import { emaStable } from './stability.ts';
-import { rollingSum } from './sums.ts';
+import { rollingSum } from '../kernels/rollingSums.ts';
 
 const PERCENT = { kind: 'bounded', min: 0, max: 100 } as const;
 
@@ -22,7 +23,8 @@ export const aroon: IndicatorDefinition = {
     { name: 'up', ...PERCENT },
   ],
   formula:
-    '100·(length - bars since the extreme of length+1 bars)/length, the latest of equal extremes (TA-Lib AROON; Chande 1995)',
+    '100·(length - bars since the extreme of length+1 bars)/length, the latest of equal extremes (TA-Lib AROON; ' +
+    'Chande 1995)',
   lookback: (args) => number(args),
   compute([high, low], args, [down, up]) {
     const span = number(args);
@@ -70,7 +72,8 @@ export const vortex: IndicatorDefinition = {
     { name: 'minus', kind: 'free' },
   ],
   formula:
-    'Σ|high - low[1]|/Σ true range and Σ|low - high[1]|/Σ true range; 0 without range (TA-Lib VORTEX; Botes and Siepman 2010)',
+    'Σ|high - low[1]|/Σ true range and Σ|low - high[1]|/Σ true range; 0 without range (TA-Lib VORTEX; Botes and ' +
+    'Siepman 2010)',
   lookback: (args) => number(args),
   compute([high, low, close], args, [plus, minus]) {
     const n = plus.length;
@@ -181,7 +184,8 @@ export const fractal: IndicatorDefinition = {
     { name: 'low', kind: 'flag', min: 0, max: 100 },
   ],
   formula:
-    '100 on the bar `right` bars after one whose high (low) is strictly beyond all others of the window, else 0 (TA-Lib FRACTAL)',
+    '100 on the bar `right` bars after one whose high (low) is strictly beyond all others of the window, else 0 ' +
+    '(TA-Lib FRACTAL)',
   lookback: (args) => number(args, 'left') + number(args, 'right'),
   compute([high, low], args, [highs, lows]) {
     const left = number(args, 'left');

@@ -42,7 +42,7 @@ export const mavp: IndicatorDefinition = {
   compute: ([source, periods], args, [out]) => variablePeriod(source, periods, args, out),
 };
 
-/** One pass an average length that occurs; every average begins on the row on which the longest does (TA-Lib). */
+/** One pass per length that occurs; every average begins on the first row of the longest (TA-Lib). */
 function variablePeriod(source: Float64Array, periods: Float64Array, args: Args, out: Float64Array): void {
   const n = source.length;
   const least = number(args, 'min_length');

@@ -3,7 +3,7 @@ import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { exponential, wilder } from './exponential.ts';
 import { emaStable, wilderStable } from './stability.ts';
-import { rollingSum, rollingVariance } from './sums.ts';
+import { rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
 
 const FREE: readonly OutputDefinition[] = [{ name: 'value', kind: 'free' }];
 
@@ -40,7 +40,8 @@ export const massIndex: IndicatorDefinition = {
   args: [length(9, 2, 'fast_length'), length(25, 2, 'slow_length')],
   outputs: FREE,
   formula:
-    'Σ e/ema(e) over slow_length bars, e = ema(high - low, fast_length); a ratio of nothing is 1 (TA-Lib MASSI; Dorsey 1992)',
+    'Σ e/ema(e) over slow_length bars, e = ema(high - low, fast_length); a ratio of zeros is 1 (TA-Lib MASSI; ' +
+    'Dorsey 1992)',
   lookback: (args) => 2 * (number(args, 'fast_length') - 1) + number(args, 'slow_length') - 1,
   stableLookback: (args) => 2 * emaStable(number(args, 'fast_length')) + number(args, 'slow_length') - 1,
   compute([high, low], args, [out]) {

@@ -3,7 +3,7 @@ import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, InputName, OutputDefinition } from './definition.ts';
 import { exponential } from './exponential.ts';
 import { emaStable } from './stability.ts';
-import { rollingMean, rollingSum } from './sums.ts';
+import { rollingMean, rollingSum } from '../kernels/rollingSums.ts';
 
 const FREE: readonly OutputDefinition[] = [{ name: 'value', kind: 'free' }];
 

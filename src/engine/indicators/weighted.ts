@@ -1,7 +1,7 @@
 // Averages with fixed weights: SMA, WMA, TRIMA, Hull's HMA, and VWMA, which weighs by volume.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
-import { rollingMean, rollingSum } from './sums.ts';
+import { rollingMean, rollingSum } from '../kernels/rollingSums.ts';
 
 export const sma: IndicatorDefinition = {
   id: 'sma',
@@ -74,9 +74,9 @@ export const vwma: IndicatorDefinition = {
 };
 
 /**
- * Weighted sums slide by one subtraction, Σw·x - Σx + length·x, and are taken afresh every 8·length rows to hold the drift at 1e-13.
- * The order is TA-Lib's to the last bit: HMA and PVO read differences of such averages, in which the rounding is all that is left. A
- * window of equal values is that value: its sums would hold the residue of what left them.
+ * Weighted sums slide by one subtraction, Σw·x - Σx + length·x, and recomputed every 8·length rows to keep the drift at
+ * 1e-13. The order is TA-Lib's to the last bit: HMA and PVO read differences of such averages, in which only the
+ * rounding is left. A window of equal values is that value: its sums would hold a residue of earlier values.
  */
 export function weighted(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const n = source.length;
@@ -139,7 +139,7 @@ export function hull(source: Float64Array, first: number, length: number, out: F
 
 function volumeWeighted(source: Float64Array, volume: Float64Array, length: number, out: Float64Array): void {
   const n = source.length;
-  // One bar needs no weights, and has its price even when nothing was traded.
+  // A single bar needs no weights, and has a price even without volume.
   if (length === 1) {
     out.set(source);
     return;

@@ -1,20 +1,15 @@
-// Capabilities: everything an author needs to write a valid strategy, read off the same schemas and registries that check it.
-import { TIMEFRAMES } from '../columns/bars.ts';
-import { MATH_RULES } from '../columns/kernels/math.ts';
+// Capabilities: everything needed to write a valid strategy, read from the schemas and registries that check it.
+import { TIMEFRAMES } from '../bars/bars.ts';
+import { MATH_FUNCTIONS } from '../kernels/arithmetic.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../indicators/definition.ts';
 import { INDICATORS } from '../indicators/registry.ts';
-import { PATTERNS } from '../patterns/registry.ts';
-import {
-  AMBIGUITY_FALLBACKS,
-  AMBIGUITY_RESOLUTIONS,
-  ORDER_ROLES,
-  ORDER_TIMINGS,
-  SLIPPAGE_KINDS,
-} from '../simulate/config.ts';
-import { seriesInputsOf } from './canonical.ts';
-import { GRAPH_EDITORS } from './graph.ts';
-import { ISSUE_CODES, SEVERITIES, severityOf } from './issues.ts';
-import { KIND_NOTES, MEMBER_NOTES, MEMBER_RULES, REQUIRED_WHEN } from './kindNotes.ts';
+import { PATTERNS } from '../patterns/patternRegistry.ts';
+import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS, SLIPPAGE_KINDS } from '../config.ts';
+import { seriesInputsOf } from './canonical/canonical.ts';
+import { GRAPH_EDITORS } from './grammar/graph.ts';
+import { ISSUE_CODES, SEVERITIES, severityOf } from './check/issues.ts';
+import { KIND_DESCRIPTIONS } from './grammar/kinds.ts';
+import { MEMBER_NOTES, MEMBER_CONSTRAINTS, REQUIRED_WHEN } from './grammar/memberConstraints.ts';
 import {
   AST_SHAPE,
   EXPRESSION_SHAPES,
@@ -25,14 +20,16 @@ import {
   type Field,
   type ObjectShape,
   type Shape,
-} from './shapes.ts';
-import * as words from './words.ts';
+} from './grammar/shapes.ts';
+import * as words from './grammar/words.ts';
 
 /** A member of a node or section: what it takes, and its bounds. */
 export interface FieldCapability {
   readonly name: string;
   readonly type: 'int' | 'float' | 'string' | 'bool' | 'enum' | 'object' | 'array' | 'map';
   readonly required: boolean;
+  /** What an absent member stands for. */
+  readonly default?: unknown;
   readonly enum?: readonly (string | number)[];
   readonly min?: number;
   readonly max?: number;
@@ -41,20 +38,20 @@ export interface FieldCapability {
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
-  /** What a text must be beyond its pattern; `examples` are some. */
+  /** What a string must be beyond its pattern, with examples. */
   readonly format?: string;
   readonly examples?: readonly string[];
-  /** It may not be above that other member. */
+  /** It must not be greater than that other member. */
   readonly atMostField?: string;
-  /** `{"param": name}` may stand in its place. */
+  /** `{"param": name}` is allowed in its place. */
   readonly acceptsParam?: true;
   readonly fields?: readonly FieldCapability[];
   readonly items?: readonly FieldCapability[];
-  /** For objects told apart by one member: the fields of each. */
+  /** For objects of several kinds: the fields of each. */
   readonly variants?: Readonly<Record<string, readonly FieldCapability[]>>;
-  /** Required where another member has one of these values. */
+  /** It is required where another member has one of these values. */
   readonly requiredWhen?: Readonly<Record<string, readonly string[]>>;
-  /** A place for a reference (graph) or an expression (AST). */
+  /** The place of a reference (graph) or an expression (AST). */
   readonly ref?: 'number_ref' | 'bool_ref';
 }
 /** An input of a node: a reference in a graph, an expression in the AST. */
@@ -63,7 +60,7 @@ export interface InputCapability {
   readonly kind: 'number_ref' | 'bool_ref';
   readonly required: boolean;
   readonly cardinality: 'one' | 'many';
-  /** Kinds that may not stand anywhere below it. */
+  /** Kinds that must not occur anywhere below it. */
   readonly notOver?: readonly string[];
 }
 export interface NodeCapability {
@@ -73,26 +70,26 @@ export interface NodeCapability {
   readonly inputs: readonly InputCapability[];
   readonly fields: readonly FieldCapability[];
 }
-/** A slot of the strategy that takes a reference. `[]` in a path stands for every element. */
+/** A place in the strategy's sections that takes a reference. `[]` in a path means every element. */
 export interface BindingCapability extends Omit<InputCapability, 'name'> {
   readonly path: string;
 }
 
 const refKind = (of: ExpressionType): 'number_ref' | 'bool_ref' => (of === 'value' ? 'number_ref' : 'bool_ref');
-/** Members every object may have, said once. */
+/** Members that every object may have, listed once. */
 const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
-/** All of it, made once: it depends on nothing but the program. */
+/** The capabilities, computed once: they depend on nothing but the code. */
 export function describeCapabilities() {
   return CAPABILITIES;
 }
 
 function nodesOf(shapes: typeof NODE_SHAPES): NodeCapability[] {
   return (['value', 'condition'] as const).flatMap((type) =>
-    [...shapes[type]].map(([kind, shape]) => ({
+    [...shapes[type]].map(([kind, shape]): NodeCapability => ({
       kind,
       output: type === 'value' ? ('number' as const) : ('bool' as const),
-      description: KIND_NOTES[kind],
+      description: KIND_DESCRIPTIONS[kind],
       inputs: [...shape.fields.values()]
         .flatMap(inputOf)
         .map((input) => (kind === 'indicator' ? { ...input, notOver: ['state'] } : input)),
@@ -117,8 +114,15 @@ function fieldsOf(shape: ObjectShape): FieldCapability[] {
   return [...shape.fields.values()].filter(({ name }) => !NAMES.has(name)).map(fieldOf);
 }
 
-function fieldOf({ name, shape, isRequired }: Field): FieldCapability {
-  return { name, required: isRequired, ...describe(shape), ...MEMBER_NOTES[name] };
+function fieldOf({ name, shape, isRequired, default: byDefault }: Field): FieldCapability {
+  const ofShape = describe(shape);
+  return {
+    name,
+    required: isRequired,
+    ...ofShape,
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+    ...MEMBER_NOTES[name],
+  };
 }
 
 function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required'> {
@@ -173,7 +177,7 @@ function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required'> {
   }
 }
 
-/** Every place below a shape that takes a reference, and every number of a section, by path. */
+/** Every place below a shape that takes a reference, by path. */
 function bindingsOf(shape: Shape, path: string, isRequired: boolean): BindingCapability[] {
   switch (shape.type) {
     case 'reference':
@@ -195,7 +199,7 @@ function bindingsOf(shape: Shape, path: string, isRequired: boolean): BindingCap
   }
 }
 
-/** `entry` may be one or a list, and the same slot stands in several kinds of order: each path is told once. */
+/** Each path once: `entry` may be one or a list, and several kinds of order have the same member. */
 function distinct(bindings: readonly BindingCapability[]): BindingCapability[] {
   return [...new Map(bindings.map((binding) => [binding.path, binding])).values()];
 }
@@ -254,7 +258,7 @@ function indicatorOf(definition: IndicatorDefinition) {
     aliases,
     talib: talib?.name ?? null,
     inputs: definition.inputs,
-    /** 0: reads bars only; 1: `source` (or args.source, a market field); more: `sources`, so many. */
+    /** 0: it reads bars only; 1: `source` (or args.source, a market field); more: that many `sources`. */
     sourceCount: series.length,
     args: args.map(argOf),
     outputs: outputs.map(({ name: output, kind, min, max }) => ({
@@ -279,7 +283,7 @@ const CAPABILITIES = {
     protocol: 'svc.signal-graph',
     version: 2,
     nodes: nodesOf(NODE_SHAPES).filter(({ kind }) => kind !== 'and' && kind !== 'or'),
-    /** What an input takes. */
+    /** The forms in which an input can be written. */
     inputForms: {
       number_ref: ['{"ref": "<node id>"}', '{"const": <number>}', '{"param": "<name>"}'],
       bool_ref: ['{"ref": "<node id>"}'],
@@ -296,8 +300,8 @@ const CAPABILITIES = {
     version: 1,
     nodes: nodesOf(EXPRESSION_SHAPES).filter(({ kind }) => kind !== 'and' && kind !== 'or'),
     sections: aliasFree(fieldsOf(strategyShape)),
-    rules: MEMBER_RULES,
-    /** Members that every object may carry beside its own. */
+    rules: MEMBER_CONSTRAINTS,
+    /** Members that every object may have in addition to its own. */
     commonFields: [...NAMES],
     settings: fieldsOf(SETTINGS_SHAPE),
   },
@@ -305,7 +309,11 @@ const CAPABILITIES = {
     compare: words.COMPARE_OPS,
     cross: words.CROSS_OPS,
     logic: ['all', 'any', 'not'],
-    math: words.MATH_OPS.map((op) => ({ op, minArgs: MATH_RULES[op].minArgs, maxArgs: MATH_RULES[op].maxArgs })),
+    math: words.MATH_OPS.map((op) => ({
+      op,
+      minArgs: MATH_FUNCTIONS[op].minArgs,
+      maxArgs: MATH_FUNCTIONS[op].maxArgs,
+    })),
     rolling: words.ROLLING_OPS,
     rollingWindow: words.ROLLING_WINDOW_MODES,
   },
@@ -329,7 +337,7 @@ const CAPABILITIES = {
     orderRoles: ORDER_ROLES,
     orderTimings: ORDER_TIMINGS,
     ambiguityResolution: AMBIGUITY_RESOLUTIONS,
-    ambiguityFallback: AMBIGUITY_FALLBACKS,
+    ambiguityFallback: FALLBACK_CHOICES,
     slippageKinds: SLIPPAGE_KINDS,
   },
   indicators: INDICATORS.map(indicatorOf),

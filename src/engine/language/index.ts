@@ -1,17 +1,24 @@
-// The language stage: from a payload as sent to a strategy that can run. Others import from here.
-export type * from './ast.ts';
-export { Settings, StrategyAst } from './ast.ts';
+// The language stage: from a payload as sent to a strategy that can run. Other areas import from here.
+export type * from './grammar/ast.ts';
+export { Settings, StrategyAst } from './grammar/ast.ts';
 export { describeCapabilities } from './capabilities.ts';
-export { canonicalise } from './canonical.ts';
-export { checkStrategy, type CheckContext, type CheckOutcome, type Payloads, type StrategyAnalysis } from './check.ts';
-export { strategyHash } from './content.ts';
-export { UNAVAILABLE_KINDS } from './expressionChecks.ts';
-export { SignalGraph } from './graph.ts';
-export { ISSUE_CODES, severityOf, type IssueCode, type PatchOperation, type ValidationIssue } from './issues.ts';
-export { inferLookback, lookbackOf } from './lookback.ts';
-export { lowerGraph } from './lower.ts';
-export { prepareStrategy, type PrepareContext, type Prepared, type RunInputs } from './prepare.ts';
-export { compileTokens, Token, TOKEN_TYPES, type CompiledTokens, type TokenPayloads } from './tokens.ts';
-export { WIDEST_LIMITS, type LanguageLimits } from './tiers.ts';
-export { childrenOf, rootsOf, visitExpressions, type Root, type RootRole } from './visit.ts';
-export { canonicalField } from './words.ts';
+export { canonicalize } from './canonical/canonical.ts';
+export {
+  checkStrategy,
+  type CheckContext,
+  type CheckOutcome,
+  type Payloads,
+  type StrategyAnalysis,
+} from './check/checkStrategy.ts';
+export { strategyHash } from './canonical/content.ts';
+export { SignalGraph } from './grammar/graph.ts';
+export { ISSUE_CODES, severityOf, type IssueCode, type ValidationIssue } from './check/issues.ts';
+export { type PatchOperation } from './check/patch.ts';
+export { inferLookback, lookbackOf } from './canonical/lookback.ts';
+export { lowerGraph } from './convert/lowerGraph.ts';
+export { prepareStrategy, type PrepareContext, type Prepared, type RunInputs } from './canonical/prepare.ts';
+export { compileTokens, Token, TOKEN_TYPES, type CompiledTokens, type TokenPayloads } from './convert/compileTokens.ts';
+export { WIDEST_LIMITS, type LanguageLimits } from './check/tierLimits.ts';
+export { childrenOf, rootsOf, type Root, type RootRole } from './grammar/visit.ts';
+export { canonicalField } from './grammar/words.ts';
+export { pointerTo } from './pointer.ts';

@@ -1,4 +1,4 @@
-// JSON pointers (RFC 6901): the places that issues and overrides speak of.
+// JSON pointers (RFC 6901): the places that issues and overrides refer to.
 
 const escapeSegment = (segment: string | number): string =>
   typeof segment === 'number' ? String(segment) : segment.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -10,7 +10,7 @@ export function pointerTo(base: string, ...segments: readonly (string | number)[
   return pointer;
 }
 
-/** The segments of a pointer, unescaped; undefined when the text is no pointer. */
+/** The segments of a pointer, unescaped; undefined when the string is not a pointer. */
 export function parsePointer(pointer: string): string[] | undefined {
   if (pointer === '') return [];
   if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return undefined;
@@ -20,5 +20,5 @@ export function parsePointer(pointer: string): string[] | undefined {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** The payload member that a pointer from the request body leads into. */
+/** The member of the request body that a pointer leads into. */
 export const firstSegment = (pointer: string): string => parsePointer(pointer)?.[0] ?? '';

@@ -1,4 +1,5 @@
-// Candles: the parts of one bar that patterns speak of, and what "long", "short" and "near" mean next to the bars before it.
+// Candles: the parts of one bar that patterns refer to, and what "long", "short" and "near" mean next to the bars
+// before it.
 
 export interface Candles {
   readonly length: number;
@@ -6,8 +7,8 @@ export interface Candles {
   readonly high: Float64Array;
   readonly low: Float64Array;
   readonly close: Float64Array;
-  /** Filled as yardsticks ask. */
-  readonly parts: Partial<Record<Yardstick['part'], Float64Array>>;
+  /** Filled when a benchmark needs it. */
+  readonly parts: Partial<Record<Benchmark['part'], Float64Array>>;
 }
 
 export const candlesOf = (open: Float64Array, high: Float64Array, low: Float64Array, close: Float64Array): Candles => ({
@@ -40,29 +41,31 @@ export const bodyGapDown = (c: Candles, later: number, earlier: number): boolean
 export const gapUp = (c: Candles, later: number, earlier: number): boolean => c.low[later] > c.high[earlier];
 export const gapDown = (c: Candles, later: number, earlier: number): boolean => c.high[later] < c.low[earlier];
 
-/** A yardstick: `factor` times the average of one part over the `period` candles before the one measured. */
-export interface Yardstick {
+/** A benchmark: `factor` times the average of one part over the `period` candles before the one that is measured. */
+export interface Benchmark {
   readonly part: 'body' | 'highLow' | 'shadows';
   readonly period: number;
   readonly factor: number;
 }
 
 // TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c).
-export const BODY_LONG: Yardstick = { part: 'body', period: 10, factor: 1 };
-export const BODY_SHORT: Yardstick = { part: 'body', period: 10, factor: 1 };
-export const BODY_DOJI: Yardstick = { part: 'highLow', period: 10, factor: 0.1 };
-export const SHADOW_SHORT: Yardstick = { part: 'shadows', period: 10, factor: 1 };
-export const SHADOW_VERY_SHORT: Yardstick = { part: 'highLow', period: 10, factor: 0.1 };
-export const NEAR: Yardstick = { part: 'highLow', period: 5, factor: 0.2 };
-export const FAR: Yardstick = { part: 'highLow', period: 5, factor: 0.6 };
-export const EQUAL: Yardstick = { part: 'highLow', period: 5, factor: 0.05 };
+export const BODY_LONG: Benchmark = { part: 'body', period: 10, factor: 1 };
+export const BODY_SHORT: Benchmark = { part: 'body', period: 10, factor: 1 };
+export const BODY_DOJI: Benchmark = { part: 'highLow', period: 10, factor: 0.1 };
+export const SHADOW_SHORT: Benchmark = { part: 'shadows', period: 10, factor: 1 };
+export const SHADOW_VERY_SHORT: Benchmark = { part: 'highLow', period: 10, factor: 0.1 };
+export const NEAR: Benchmark = { part: 'highLow', period: 5, factor: 0.2 };
+export const FAR: Benchmark = { part: 'highLow', period: 5, factor: 0.6 };
+export const EQUAL: Benchmark = { part: 'highLow', period: 5, factor: 0.05 };
 
-/** TA-Lib's ShadowLong has period 0: a long shadow is longer than the candle's own body, a very long one than twice it. */
+/**
+ * TA-Lib's ShadowLong has period 0: a long shadow is longer than the candle's own body, a very long one than twice it.
+ */
 export const longShadow = body;
 export const veryLongShadow = (c: Candles, i: number): number => 2 * body(c, i);
 
-/** The part of every candle, computed once for all yardsticks of a pattern that measure it. */
-function partColumn(c: Candles, part: Yardstick['part']): Float64Array {
+/** The part of every candle, computed once for all benchmarks of a pattern that measure it. */
+function partColumn(c: Candles, part: Benchmark['part']): Float64Array {
   const known = c.parts[part];
   if (known !== undefined) return known;
   const column = new Float64Array(c.length);
@@ -75,13 +78,14 @@ function partColumn(c: Candles, part: Yardstick['part']): Float64Array {
 }
 
 /**
- * The yardstick for each candle from `from` on (rows before are 0), from the candles before it alone.
+ * The benchmark for each candle from `from` on (earlier rows are 0), computed only from the candles before it.
  *
- * Real prices tie with their averages often, so that the last bit of the running sum decides whether a pattern is there. The sum
- * therefore takes TA-Lib's steps one by one: seeded over the candles before `from`, which is where TA-Lib starts that very sum (the
- * pattern's lookback less the candle's place in the pattern), then `sum += entering - leaving`. Starting elsewhere gives other last bits.
+ * Real prices tie with their averages often, so that the last bit of the running sum decides whether a pattern is
+ * there. The sum therefore takes TA-Lib's steps one by one: seeded over the candles before `from`, which is where
+ * TA-Lib starts that very sum (the pattern's lookback less the candle's place in the pattern), then `sum += entering -
+ * leaving`. Starting elsewhere gives different last bits.
  */
-export function yardstick(c: Candles, { part, period, factor }: Yardstick, from: number): Float64Array {
+export function benchmark(c: Candles, { part, period, factor }: Benchmark, from: number): Float64Array {
   const column = partColumn(c, part);
   const out = new Float64Array(c.length);
   const divisor = part === 'shadows' ? 2 : 1;

@@ -1,4 +1,4 @@
-// Crows: black candles that walk down, and the gap they may start from.
+// Crows: consecutive falling black candles, and the gap they may start from.
 import {
   BODY_LONG,
   BODY_SHORT,
@@ -11,9 +11,9 @@ import {
   longShadow,
   lowerShadow,
   upperShadow,
-  yardstick,
+  benchmark,
 } from './candles.ts';
-import { definePattern } from './definition.ts';
+import { definePattern } from './patternDefinition.ts';
 
 const twoCrows = definePattern({
   id: 'two_crows',
@@ -26,7 +26,7 @@ const twoCrows = definePattern({
     'A long white candle, a black one gapping above it, and a black one from inside that back into the first.',
   scan(c, first, out) {
     const { open, close } = c;
-    const long = yardstick(c, BODY_LONG, first - 2);
+    const long = benchmark(c, BODY_LONG, first - 2);
     for (let i = first; i < c.length; i++)
       out[i] =
         isWhite(c, i - 2) &&
@@ -53,8 +53,8 @@ const upsideGapTwoCrows = definePattern({
   description: 'A long white candle, a short black one gapping above it, and a black one that engulfs the second.',
   scan(c, first, out) {
     const { open, close } = c;
-    const long = yardstick(c, BODY_LONG, first - 2);
-    const short = yardstick(c, BODY_SHORT, first - 1);
+    const long = benchmark(c, BODY_LONG, first - 2);
+    const short = benchmark(c, BODY_SHORT, first - 1);
     for (let i = first; i < c.length; i++)
       out[i] =
         isWhite(c, i - 2) &&
@@ -82,9 +82,9 @@ const threeBlackCrows = definePattern({
     'After a white candle, three black ones that open inside the body before and close lower, at their lows.',
   scan(c, first, out) {
     const { open, high, close } = c;
-    const veryShort2 = yardstick(c, SHADOW_VERY_SHORT, first - 2);
-    const veryShort1 = yardstick(c, SHADOW_VERY_SHORT, first - 1);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
+    const veryShort2 = benchmark(c, SHADOW_VERY_SHORT, first - 2);
+    const veryShort1 = benchmark(c, SHADOW_VERY_SHORT, first - 1);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] =
         isWhite(c, i - 3) &&
@@ -116,11 +116,11 @@ const identicalThreeCrows = definePattern({
   description: 'Three black candles, each opening at about the close before and closing lower, at its low.',
   scan(c, first, out) {
     const { open, close } = c;
-    const veryShort2 = yardstick(c, SHADOW_VERY_SHORT, first - 2);
-    const veryShort1 = yardstick(c, SHADOW_VERY_SHORT, first - 1);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
-    const equal2 = yardstick(c, EQUAL, first - 2);
-    const equal1 = yardstick(c, EQUAL, first - 1);
+    const veryShort2 = benchmark(c, SHADOW_VERY_SHORT, first - 2);
+    const veryShort1 = benchmark(c, SHADOW_VERY_SHORT, first - 1);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
+    const equal2 = benchmark(c, EQUAL, first - 2);
+    const equal1 = benchmark(c, EQUAL, first - 1);
     for (let i = first; i < c.length; i++)
       out[i] =
         isBlack(c, i - 2) &&
@@ -150,10 +150,10 @@ const threeStarsInSouth = definePattern({
   description: 'Three black candles, each smaller than the one before and with a higher low: the fall runs out.',
   scan(c, first, out) {
     const { open, high, low, close } = c;
-    const long = yardstick(c, BODY_LONG, first - 2);
-    const short = yardstick(c, BODY_SHORT, first);
-    const veryShort1 = yardstick(c, SHADOW_VERY_SHORT, first - 1);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
+    const long = benchmark(c, BODY_LONG, first - 2);
+    const short = benchmark(c, BODY_SHORT, first);
+    const veryShort1 = benchmark(c, SHADOW_VERY_SHORT, first - 1);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] =
         isBlack(c, i - 2) &&

@@ -15,9 +15,9 @@ import {
   lowerShadow,
   upperShadow,
   veryLongShadow,
-  yardstick,
+  benchmark,
 } from './candles.ts';
-import { definePattern } from './definition.ts';
+import { definePattern } from './patternDefinition.ts';
 
 const doji = definePattern({
   id: 'doji',
@@ -27,7 +27,7 @@ const doji = definePattern({
   lookback: 10,
   description: 'A body of at most a tenth of the recent ranges. It has no side; its value is positive.',
   scan(c, first, out) {
-    const tiny = yardstick(c, BODY_DOJI, first);
+    const tiny = benchmark(c, BODY_DOJI, first);
     for (let i = first; i < c.length; i++) out[i] = body(c, i) <= tiny[i] ? 100 : 0;
   },
 });
@@ -40,8 +40,8 @@ const dragonflyDoji = definePattern({
   lookback: 10,
   description: 'A doji that opens and closes at its high, with a lower shadow.',
   scan(c, first, out) {
-    const tiny = yardstick(c, BODY_DOJI, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
+    const tiny = benchmark(c, BODY_DOJI, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] = body(c, i) <= tiny[i] && upperShadow(c, i) < veryShort[i] && lowerShadow(c, i) > veryShort[i] ? 100 : 0;
   },
@@ -55,8 +55,8 @@ const gravestoneDoji = definePattern({
   lookback: 10,
   description: 'A doji that opens and closes at its low, with an upper shadow. Its value is positive, as in TA-Lib.',
   scan(c, first, out) {
-    const tiny = yardstick(c, BODY_DOJI, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
+    const tiny = benchmark(c, BODY_DOJI, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] = body(c, i) <= tiny[i] && lowerShadow(c, i) < veryShort[i] && upperShadow(c, i) > veryShort[i] ? 100 : 0;
   },
@@ -70,7 +70,7 @@ const longLeggedDoji = definePattern({
   lookback: 10,
   description: 'A doji with one or two shadows longer than its body.',
   scan(c, first, out) {
-    const tiny = yardstick(c, BODY_DOJI, first);
+    const tiny = benchmark(c, BODY_DOJI, first);
     for (let i = first; i < c.length; i++) {
       const isLong = lowerShadow(c, i) > longShadow(c, i) || upperShadow(c, i) > longShadow(c, i);
       out[i] = body(c, i) <= tiny[i] && isLong ? 100 : 0;
@@ -87,8 +87,8 @@ const rickshawMan = definePattern({
   description: 'A doji with two long shadows whose body lies near the middle of its range.',
   scan(c, first, out) {
     const { high, low } = c;
-    const tiny = yardstick(c, BODY_DOJI, first);
-    const near = yardstick(c, NEAR, first);
+    const tiny = benchmark(c, BODY_DOJI, first);
+    const near = benchmark(c, NEAR, first);
     for (let i = first; i < c.length; i++) {
       const middle = low[i] + (high[i] - low[i]) / 2;
       out[i] =
@@ -111,8 +111,8 @@ const takuri = definePattern({
   lookback: 10,
   description: 'A dragonfly doji with a very long lower shadow.',
   scan(c, first, out) {
-    const tiny = yardstick(c, BODY_DOJI, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
+    const tiny = benchmark(c, BODY_DOJI, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] =
         body(c, i) <= tiny[i] && upperShadow(c, i) < veryShort[i] && lowerShadow(c, i) > veryLongShadow(c, i) ? 100 : 0;
@@ -127,8 +127,8 @@ const dojiStar = definePattern({
   lookback: 11,
   description: 'A long candle, then a doji whose body gaps away in its direction: the move may turn.',
   scan(c, first, out) {
-    const long = yardstick(c, BODY_LONG, first - 1);
-    const tiny = yardstick(c, BODY_DOJI, first);
+    const long = benchmark(c, BODY_LONG, first - 1);
+    const tiny = benchmark(c, BODY_DOJI, first);
     for (let i = first; i < c.length; i++) {
       const gaps = isWhite(c, i - 1) ? bodyGapUp(c, i, i - 1) : bodyGapDown(c, i, i - 1);
       out[i] = gaps && body(c, i - 1) > long[i - 1] && body(c, i) <= tiny[i] ? -100 * color(c, i - 1) : 0;

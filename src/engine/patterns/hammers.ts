@@ -1,4 +1,4 @@
-// Hammers: a small body at one end of a long shadow, told apart by where the candle lies.
+// Hammers: a small body at one end of a long shadow, distinguished by the position of the candle.
 import {
   BODY_SHORT,
   NEAR,
@@ -10,16 +10,16 @@ import {
   longShadow,
   lowerShadow,
   upperShadow,
-  yardstick,
+  benchmark,
   type Candles,
 } from './candles.ts';
-import { definePattern } from './definition.ts';
+import { definePattern } from './patternDefinition.ts';
 
-/** A short body at the upper end: a long lower shadow, hardly an upper one. */
+/** A short body at the upper end: a long lower shadow, almost no upper one. */
 const isHammer = (c: Candles, i: number, short: Float64Array, veryShort: Float64Array): boolean =>
   body(c, i) < short[i] && lowerShadow(c, i) > longShadow(c, i) && upperShadow(c, i) < veryShort[i];
 
-/** A short body at the lower end: a long upper shadow, hardly a lower one. */
+/** A short body at the lower end: a long upper shadow, almost no lower one. */
 const isInvertedHammer = (c: Candles, i: number, short: Float64Array, veryShort: Float64Array): boolean =>
   body(c, i) < short[i] && upperShadow(c, i) > longShadow(c, i) && lowerShadow(c, i) < veryShort[i];
 
@@ -31,9 +31,9 @@ const hammer = definePattern({
   lookback: 11,
   description: 'A small body with a long lower shadow and hardly an upper one, at or below the low before it.',
   scan(c, first, out) {
-    const short = yardstick(c, BODY_SHORT, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
-    const near = yardstick(c, NEAR, first - 1);
+    const short = benchmark(c, BODY_SHORT, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
+    const near = benchmark(c, NEAR, first - 1);
     for (let i = first; i < c.length; i++)
       out[i] = isHammer(c, i, short, veryShort) && bodyBottom(c, i) <= c.low[i - 1] + near[i - 1] ? 100 : 0;
   },
@@ -47,9 +47,9 @@ const hangingMan = definePattern({
   lookback: 11,
   description: 'A small body with a long lower shadow and hardly an upper one, at or above the high before it.',
   scan(c, first, out) {
-    const short = yardstick(c, BODY_SHORT, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
-    const near = yardstick(c, NEAR, first - 1);
+    const short = benchmark(c, BODY_SHORT, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
+    const near = benchmark(c, NEAR, first - 1);
     for (let i = first; i < c.length; i++)
       out[i] = isHammer(c, i, short, veryShort) && bodyBottom(c, i) >= c.high[i - 1] - near[i - 1] ? -100 : 0;
   },
@@ -63,8 +63,8 @@ const invertedHammer = definePattern({
   lookback: 11,
   description: 'A small body with a long upper shadow and hardly a lower one, gapping below the body before it.',
   scan(c, first, out) {
-    const short = yardstick(c, BODY_SHORT, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
+    const short = benchmark(c, BODY_SHORT, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] = isInvertedHammer(c, i, short, veryShort) && bodyGapDown(c, i, i - 1) ? 100 : 0;
   },
@@ -78,8 +78,8 @@ const shootingStar = definePattern({
   lookback: 11,
   description: 'A small body with a long upper shadow and hardly a lower one, gapping above the body before it.',
   scan(c, first, out) {
-    const short = yardstick(c, BODY_SHORT, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
+    const short = benchmark(c, BODY_SHORT, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] = isInvertedHammer(c, i, short, veryShort) && bodyGapUp(c, i, i - 1) ? -100 : 0;
   },

@@ -1,6 +1,6 @@
 // Hikkake: a false break of an inside bar, and its confirmation within three bars. The only patterns with a memory.
-import { NEAR, yardstick, type Candles } from './candles.ts';
-import { definePattern } from './definition.ts';
+import { NEAR, benchmark, type Candles } from './candles.ts';
+import { definePattern } from './patternDefinition.ts';
 
 /** Candle i lies inside the one before it. */
 const isInside = (c: Candles, i: number): boolean => c.high[i] < c.high[i - 1] && c.low[i] > c.low[i - 1];
@@ -12,8 +12,8 @@ function falseBreak(c: Candles, i: number): number {
 }
 
 /**
- * Writes what `detect` finds, and its double where one of the next three closes passes the inside bar's other end (once). The memory
- * is warmed from three bars before `first`, as in TA-Lib.
+ * Writes what `detect` finds, and twice that value where one of the next three closes passes the inside bar's other end
+ * (once). The state starts three bars before `first`, as in TA-Lib.
  */
 function scanWithConfirmation(c: Candles, first: number, out: Float64Array, detect: (i: number) => number): void {
   let found = 0;
@@ -57,7 +57,7 @@ const modifiedHikkake = definePattern({
   description: 'A hikkake after two inside bars of which the first closes at the end that breaks; ±200 when confirmed.',
   scan(c, first, out) {
     const { high, low, close } = c;
-    const near = yardstick(c, NEAR, first - 5);
+    const near = benchmark(c, NEAR, first - 5);
     scanWithConfirmation(c, first, out, (i) => {
       if (!isInside(c, i - 2) || !isInside(c, i - 1)) return 0;
       const result = falseBreak(c, i);

@@ -1,4 +1,4 @@
-// Soldiers: white candles that walk up, strongly or with fading strength.
+// Soldiers: consecutive rising white candles, strong or weakening.
 import {
   BODY_LONG,
   BODY_SHORT,
@@ -10,10 +10,10 @@ import {
   isWhite,
   longShadow,
   upperShadow,
-  yardstick,
+  benchmark,
   type Candles,
 } from './candles.ts';
-import { definePattern } from './definition.ts';
+import { definePattern } from './patternDefinition.ts';
 
 const areRisingWhites = (c: Candles, i: number): boolean =>
   isWhite(c, i - 2) &&
@@ -22,7 +22,7 @@ const areRisingWhites = (c: Candles, i: number): boolean =>
   c.close[i] > c.close[i - 1] &&
   c.close[i - 1] > c.close[i - 2];
 
-/** True when candle i opens above the open before it and not farther than `near` above the close before it. */
+/** True when candle i opens above the previous open and at most `near` above the previous close. */
 const opensWithin = (c: Candles, i: number, near: number): boolean =>
   c.open[i] > c.open[i - 1] && c.open[i] <= c.close[i - 1] + near;
 
@@ -36,14 +36,14 @@ const threeWhiteSoldiers = definePattern({
   description:
     'Three white candles of about equal size, opening within the body before and closing higher, at their highs.',
   scan(c, first, out) {
-    const veryShort2 = yardstick(c, SHADOW_VERY_SHORT, first - 2);
-    const veryShort1 = yardstick(c, SHADOW_VERY_SHORT, first - 1);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first);
-    const near2 = yardstick(c, NEAR, first - 2);
-    const near1 = yardstick(c, NEAR, first - 1);
-    const far2 = yardstick(c, FAR, first - 2);
-    const far1 = yardstick(c, FAR, first - 1);
-    const short = yardstick(c, BODY_SHORT, first);
+    const veryShort2 = benchmark(c, SHADOW_VERY_SHORT, first - 2);
+    const veryShort1 = benchmark(c, SHADOW_VERY_SHORT, first - 1);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
+    const near2 = benchmark(c, NEAR, first - 2);
+    const near1 = benchmark(c, NEAR, first - 1);
+    const far2 = benchmark(c, FAR, first - 2);
+    const far1 = benchmark(c, FAR, first - 1);
+    const short = benchmark(c, BODY_SHORT, first);
     for (let i = first; i < c.length; i++)
       out[i] =
         areRisingWhites(c, i) &&
@@ -68,14 +68,14 @@ const advanceBlock = definePattern({
   lookback: 12,
   description: 'Three white candles closing higher whose bodies shrink or whose upper shadows grow: the rise weakens.',
   scan(c, first, out) {
-    const shortShadow2 = yardstick(c, SHADOW_SHORT, first - 2);
-    const shortShadow1 = yardstick(c, SHADOW_SHORT, first - 1);
-    const shortShadow = yardstick(c, SHADOW_SHORT, first);
-    const near2 = yardstick(c, NEAR, first - 2);
-    const near1 = yardstick(c, NEAR, first - 1);
-    const far2 = yardstick(c, FAR, first - 2);
-    const far1 = yardstick(c, FAR, first - 1);
-    const long = yardstick(c, BODY_LONG, first - 2);
+    const shortShadow2 = benchmark(c, SHADOW_SHORT, first - 2);
+    const shortShadow1 = benchmark(c, SHADOW_SHORT, first - 1);
+    const shortShadow = benchmark(c, SHADOW_SHORT, first);
+    const near2 = benchmark(c, NEAR, first - 2);
+    const near1 = benchmark(c, NEAR, first - 1);
+    const far2 = benchmark(c, FAR, first - 2);
+    const far1 = benchmark(c, FAR, first - 1);
+    const long = benchmark(c, BODY_LONG, first - 2);
     for (let i = first; i < c.length; i++) {
       const body2 = body(c, i - 2);
       const body1 = body(c, i - 1);
@@ -110,12 +110,12 @@ const stalledPattern = definePattern({
   description: 'Two long white candles, then a short white one that rides on the shoulder of the second.',
   scan(c, first, out) {
     const { open, close } = c;
-    const long2 = yardstick(c, BODY_LONG, first - 2);
-    const long1 = yardstick(c, BODY_LONG, first - 1);
-    const short = yardstick(c, BODY_SHORT, first);
-    const veryShort = yardstick(c, SHADOW_VERY_SHORT, first - 1);
-    const near2 = yardstick(c, NEAR, first - 2);
-    const near1 = yardstick(c, NEAR, first - 1);
+    const long2 = benchmark(c, BODY_LONG, first - 2);
+    const long1 = benchmark(c, BODY_LONG, first - 1);
+    const short = benchmark(c, BODY_SHORT, first);
+    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first - 1);
+    const near2 = benchmark(c, NEAR, first - 2);
+    const near1 = benchmark(c, NEAR, first - 1);
     for (let i = first; i < c.length; i++)
       out[i] =
         areRisingWhites(c, i) &&

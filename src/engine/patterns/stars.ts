@@ -13,17 +13,17 @@ import {
   gapUp,
   isBlack,
   isWhite,
-  yardstick,
+  benchmark,
   type Candles,
-  type Yardstick,
+  type Benchmark,
 } from './candles.ts';
-import { definePattern } from './definition.ts';
+import { definePattern } from './patternDefinition.ts';
 
-function scanMorning(c: Candles, first: number, out: Float64Array, star: Yardstick, penetration: number): void {
+function scanMorning(c: Candles, first: number, out: Float64Array, star: Benchmark, penetration: number): void {
   const { close } = c;
-  const long = yardstick(c, BODY_LONG, first - 2);
-  const small = yardstick(c, star, first - 1);
-  const short = yardstick(c, BODY_SHORT, first);
+  const long = benchmark(c, BODY_LONG, first - 2);
+  const small = benchmark(c, star, first - 1);
+  const short = benchmark(c, BODY_SHORT, first);
   for (let i = first; i < c.length; i++)
     out[i] =
       isBlack(c, i - 2) &&
@@ -37,11 +37,11 @@ function scanMorning(c: Candles, first: number, out: Float64Array, star: Yardsti
         : 0;
 }
 
-function scanEvening(c: Candles, first: number, out: Float64Array, star: Yardstick, penetration: number): void {
+function scanEvening(c: Candles, first: number, out: Float64Array, star: Benchmark, penetration: number): void {
   const { close } = c;
-  const long = yardstick(c, BODY_LONG, first - 2);
-  const small = yardstick(c, star, first - 1);
-  const short = yardstick(c, BODY_SHORT, first);
+  const long = benchmark(c, BODY_LONG, first - 2);
+  const small = benchmark(c, star, first - 1);
+  const short = benchmark(c, BODY_SHORT, first);
   for (let i = first; i < c.length; i++)
     out[i] =
       isWhite(c, i - 2) &&
@@ -109,9 +109,9 @@ const abandonedBaby = definePattern({
   description: 'A star whose middle candle is a doji that gaps, shadows included, away from both its neighbours.',
   scan(c, first, out, penetration) {
     const { close } = c;
-    const long = yardstick(c, BODY_LONG, first - 2);
-    const tiny = yardstick(c, BODY_DOJI, first - 1);
-    const short = yardstick(c, BODY_SHORT, first);
+    const long = benchmark(c, BODY_LONG, first - 2);
+    const tiny = benchmark(c, BODY_DOJI, first - 1);
+    const short = benchmark(c, BODY_SHORT, first);
     for (let i = first; i < c.length; i++) {
       const depth = body(c, i - 2) * penetration;
       const turns = isWhite(c, i - 2)
@@ -134,8 +134,8 @@ const tristar = definePattern({
   lookback: 12,
   description: 'Three doji in a row, the middle one gapping away from the first and the last one coming back.',
   scan(c, first, out) {
-    // One yardstick, that of the first candle, measures all three.
-    const tiny = yardstick(c, BODY_DOJI, first - 2);
+    // The benchmark of the first candle measures all three.
+    const tiny = benchmark(c, BODY_DOJI, first - 2);
     for (let i = first; i < c.length; i++) {
       const limit = tiny[i - 2];
       const areDoji = body(c, i - 2) <= limit && body(c, i - 1) <= limit && body(c, i) <= limit;

@@ -1,6 +1,6 @@
-// The builder of a plan: adds steps once each (hash-consing), folds constants, and brings columns onto the bars that ask for them.
+// The builder of a plan: adds equal steps once (hash-consing), folds constants, and aligns columns to other bars.
 import { createHash } from 'node:crypto';
-import { mathOf } from '../columns/kernels/math.ts';
+import { mathOf } from '../kernels/arithmetic.ts';
 import type { ConditionOperation, ConditionStep, Frame, Slot, Step, ValueOperation, ValueStep } from './plan.ts';
 
 /** Keys longer than this are replaced by their hash, so that a deep graph has short keys. */
@@ -18,7 +18,7 @@ export class PlanBuilder {
     this.base = base;
   }
 
-  /** The slot of a value step, new only if no equal one exists. */
+  /** The slot of a value step; a new one only if there is no equal step. */
   value(operation: ValueOperation, inputs: readonly Slot[], frame: Frame): Slot {
     const key = this.#key(operationKey(operation), inputs, frame);
     return (
@@ -39,13 +39,13 @@ export class PlanBuilder {
     return this.value({ op: 'const', value }, [], this.base);
   }
 
-  /** The number a slot stands for on every row, undefined for a column. */
+  /** The number that a slot has on every row; undefined for a column. */
   numberAt(slot: Slot): number | undefined {
     const step = this.steps[slot];
     return step.type === 'value' && step.op === 'const' ? step.value : undefined;
   }
 
-  /** Arithmetic, folded where every operand is a number. */
+  /** Arithmetic, folded to a constant where every operand is a number. */
   math(math: (ValueOperation & { op: 'math' })['math'], inputs: readonly Slot[], frame: Frame): Slot {
     const numbers = inputs.map((slot) => this.numberAt(slot));
     if (numbers.every((number) => number !== undefined)) return this.constant(mathOf(math, numbers));
@@ -59,7 +59,7 @@ export class PlanBuilder {
     return this.value({ op: 'shift', by }, [slot], step.frame);
   }
 
-  /** The column as bars of `frame` see it at their close. */
+  /** The column as it is known at the close of the bars of `frame`. */
   align(slot: Slot, frame: Frame): Slot {
     const step = this.steps[slot];
     if (sameFrame(step.frame, frame) || this.numberAt(slot) !== undefined) return slot;
@@ -73,7 +73,9 @@ export class PlanBuilder {
       : this.condition({ op: 'align_condition', from: step.frame }, [slot], frame);
   }
 
-  /** The frame that all of these columns share, constants apart; undefined when they differ or there is no column. */
+  /**
+   * The frame that all of these columns share, ignoring constants; undefined when they differ or there is no column.
+   */
   commonFrame(slots: readonly Slot[]): Frame | undefined {
     const frames = slots.filter((slot) => this.numberAt(slot) === undefined).map((slot) => this.steps[slot].frame);
     return frames.length > 0 && frames.every((frame) => sameFrame(frame, frames[0])) ? frames[0] : undefined;
@@ -95,10 +97,10 @@ export class PlanBuilder {
   }
 }
 
-/** Members of a step that are not parameters of what it does. */
+/** Members of a step that are not parameters of its operation. */
 const STEP_MEMBERS: ReadonlySet<string> = new Set(['op', 'type', 'inputs', 'frame', 'key', 'slot']);
 
-/** What a step does and with which parameters, without its operands. */
+/** The operation of a step and its parameters, without the operands. */
 export function operationKey(operation: ValueOperation | ConditionOperation): string {
   switch (operation.op) {
     case 'const':

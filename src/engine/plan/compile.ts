@@ -1,35 +1,52 @@
-// Compiling: a runnable strategy to a Plan. Stateless expressions become columns; what reads state is kept apart for the fill loop.
-import { typeOfKind } from '../language/shapes.ts';
-import type { Concrete, Condition, Entry, Exit, RunnableStrategy, Value } from '../language/ast.ts';
-import { PlanBuilder, sameFrame } from './builder.ts';
-import { belowOf, StateReaders, type Node } from './stateReaders.ts';
-import { ExpressionCompiler } from './expressions.ts';
+// Compiling a runnable strategy to a Plan: stateless expressions become columns, those over state stay for the loop.
 import type {
-  Frame, NamedNode, Plan, PlannedCondition, PlannedEntry, PlannedExit, PlannedRisk, PlannedValue, RuleNode, RuleRole, Slot, StatefulExpression,
-} from './plan.ts'; // prettier-ignore
-import { describe } from './text.ts';
-
-type B = Concrete<Condition>;
-type V = Concrete<Value>;
+  RunnableCondition,
+  RunnableEntry,
+  RunnableExit,
+  RunnableExpression,
+  RunnableStrategy,
+  RunnableValue,
+} from '../language/grammar/ast.ts';
+import { textOf } from '../language/grammar/kinds.ts';
+import { isCondition } from '../language/grammar/shapes.ts';
+import { childrenOf, childSlots } from '../language/grammar/visit.ts';
+import { pointerTo } from '../language/pointer.ts';
+import { PlanBuilder, sameFrame } from './builder.ts';
+import { StateReaders } from './stateReaders.ts';
+import { ExpressionCompiler } from './expressionSteps.ts';
+import type {
+  Frame,
+  NamedNode,
+  Plan,
+  PlannedCondition,
+  PlannedEntry,
+  PlannedExit,
+  PlannedRisk,
+  PlannedValue,
+  ConditionNode,
+  ConditionRole,
+  Slot,
+  StatefulExpression,
+} from './plan.ts';
 
 export interface CompileOptions {
-  /** ATR period of volatility-scaled slippage by atr_pct; null: no such slippage. */
+  /** The ATR period of volatility-scaled slippage by atr_pct; null when there is no such slippage. */
   readonly slippageAtrPeriod: number | null;
-  /** Also note every rule and named node (rule statistics, samples); sweeps keep only the roots. */
-  readonly keepRules: boolean;
+  /** Also record every condition and named node, for rule statistics and samples. A sweep needs neither. */
+  readonly recordsConditions: boolean;
 }
 
-/** @throws Error only on a strategy that validation would not have let through. */
+/** @throws Error only for a strategy that validation would have rejected. */
 export function compilePlan(strategy: RunnableStrategy, base: Frame, options: CompileOptions): Plan {
   return new StrategyCompiler(strategy, base, options).compile();
 }
 
-/** A rule's parts in reading order: setup, trigger, filters. */
-function entryParts(entry: Concrete<Entry>): { role: RuleRole; pointer: string; condition: B }[] {
+/** The parts of an entry in reading order: setup, trigger, filters. */
+function entryParts(entry: RunnableEntry): { role: ConditionRole; pointer: string; condition: RunnableCondition }[] {
   return [
     ...(entry.setup ? [{ role: 'setup' as const, pointer: '/setup', condition: entry.setup }] : []),
     { role: 'trigger' as const, pointer: '/trigger', condition: entry.trigger },
-    ...(entry.filters ?? []).map((condition, index) => ({
+    ...entry.filters.map((condition, index) => ({
       role: 'filter' as const,
       pointer: `/filters/${index}`,
       condition,
@@ -43,7 +60,7 @@ class StrategyCompiler {
   readonly #builder: PlanBuilder;
   readonly #expressions: ExpressionCompiler;
   readonly #stateReaders = new StateReaders();
-  readonly #rules: RuleNode[] = [];
+  readonly #conditions: ConditionNode[] = [];
   readonly #named = new Map<string, NamedNode>();
 
   constructor(strategy: RunnableStrategy, base: Frame, options: CompileOptions) {
@@ -73,37 +90,37 @@ class StrategyCompiler {
       exits: plannedExits,
       risk,
       slippageAtr,
-      rules: this.#rules,
+      conditions: this.#conditions,
       named,
       frames,
     };
   }
 
-  #entry(entry: Concrete<Entry>, index: number): PlannedEntry {
+  #entry(entry: RunnableEntry, index: number): PlannedEntry {
     const parts = entryParts(entry);
     const path = `/strategy/entry/${index}`;
-    const condition = this.#rule(parts.map((part) => part.condition));
-    if (this.#options.keepRules) {
-      for (const part of parts) this.#note(part.condition, `${path}${part.pointer}`, part.role, index, null, true);
-    }
+    const condition = this.#conjunction(parts.map((part) => part.condition));
+    if (this.#options.recordsConditions)
+      for (const part of parts)
+        this.#recordCondition(part.condition, `${path}${part.pointer}`, part.role, index, null, true);
     const { order, sizing } = entry.action;
     return {
       id: entry.id ?? path,
       condition,
-      price: order && order.type !== 'market' ? this.#price(order.price) : null,
-      sizingAtr: sizing.mode === 'volatility_target' ? this.#atr(sizing.atrPeriod ?? 14) : null,
+      price: order.type !== 'market' ? this.#price(order.price) : null,
+      sizingAtr: sizing.mode === 'volatility_target' ? this.#atr(sizing.atrPeriod) : null,
     };
   }
 
-  #exit(exit: Concrete<Exit>, index: number): PlannedExit {
+  #exit(exit: RunnableExit, index: number): PlannedExit {
     const path = `/strategy/exits/${index}`;
-    const condition = this.#rule([exit.when]);
-    if (this.#options.keepRules) this.#note(exit.when, `${path}/when`, 'exit', index, null, true);
+    const condition = this.#conjunction([exit.when]);
+    if (this.#options.recordsConditions) this.#recordCondition(exit.when, `${path}/when`, 'exit', index, null, true);
     return { id: exit.id ?? path, condition };
   }
 
-  /** The conjunction of `parts`: one column, or a gate of its stateless conjuncts and the rest for the loop. */
-  #rule(parts: readonly B[]): PlannedCondition {
+  /** The conjunction of `parts`: one column, or a gate of its stateless conjuncts and the rest for the fill loop. */
+  #conjunction(parts: readonly RunnableCondition[]): PlannedCondition {
     const base = this.#builder.base;
     const conjuncts = parts.flatMap(flattenAll);
     const stateless = conjuncts
@@ -118,23 +135,23 @@ class StrategyCompiler {
     return { kind: 'stateful', gate, conjuncts: stateful.map((part) => this.#stateful(part)) };
   }
 
-  #stateful<E extends B | V>(expression: E): StatefulExpression<E> {
+  #stateful<E extends RunnableExpression>(expression: E): StatefulExpression<E> {
     const slots = new Map<object, Slot>();
-    const visit = (node: Node): void => {
+    const visit = (node: RunnableExpression): void => {
       if (slots.has(node)) return;
       if (!this.#stateReaders.has(node)) slots.set(node, this.#column(node));
-      else for (const child of belowOf(node)) visit(child.node);
+      else for (const child of childrenOf(node)) visit(child);
     };
     visit(expression);
     return { expression, slots };
   }
 
-  #column(node: Node): Slot {
+  #column(node: RunnableExpression): Slot {
     const base = this.#builder.base;
     return isCondition(node) ? this.#expressions.condition(node, base) : this.#expressions.valueOn(node, base);
   }
 
-  #price(value: V): PlannedValue {
+  #price(value: RunnableValue): PlannedValue {
     if (this.#stateReaders.has(value)) return { kind: 'stateful', expression: this.#stateful(value) };
     const slot = this.#expressions.valueOn(value, this.#builder.base);
     const constant = this.#builder.numberAt(slot);
@@ -143,7 +160,7 @@ class StrategyCompiler {
 
   #atr(period: number): Slot {
     return this.#expressions.value(
-      { kind: 'indicator', indicator: 'atr', args: { length: period } },
+      { kind: 'indicator', indicator: 'atr', args: { length: period }, output: 'value', offset: 0 },
       this.#builder.base,
     );
   }
@@ -153,7 +170,7 @@ class StrategyCompiler {
     return {
       stopAtr: stopLoss?.mode === 'atr' ? this.#atr(stopLoss.period) : null,
       stopPrice: stopLoss?.mode === 'price' ? this.#price(stopLoss.value) : null,
-      targets: (takeProfits ?? []).map(({ triggerAtr, triggerPrice }) => ({
+      targets: takeProfits.map(({ triggerAtr, triggerPrice }) => ({
         atr: triggerAtr ? this.#atr(triggerAtr.period) : null,
         price: triggerPrice ? this.#price(triggerPrice) : null,
       })),
@@ -161,20 +178,28 @@ class StrategyCompiler {
     };
   }
 
-  /** Notes a condition and the conditions in it, and every node the author named. */
-  #note(node: B, path: string, role: RuleRole, rule: number, parent: number | null, isConjunct: boolean): void {
+  /** Records a condition, the conditions in it, and every node that the author named. */
+  #recordCondition(
+    node: RunnableCondition,
+    path: string,
+    role: ConditionRole,
+    ruleIndex: number,
+    parent: number | null,
+    isConjunct: boolean,
+  ): void {
     const isStateful = this.#stateReaders.has(node);
-    const side = (value: V): Slot | null => (isStateful ? null : this.#expressions.valueOn(value, this.#builder.base));
+    const side = (value: RunnableValue): Slot | null =>
+      isStateful ? null : this.#expressions.valueOn(value, this.#builder.base);
     const hasSides = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
-    const index = this.#rules.length;
-    if (index >= MAX_RULE_NODES) return;
-    this.#rules.push({
+    const index = this.#conditions.length;
+    if (index >= MAX_CONDITION_NODES) return;
+    this.#conditions.push({
       nodeId: node.id ?? path,
       path,
       role,
       kind: node.kind,
-      text: describe(node),
-      rule,
+      text: textOf(node),
+      ruleIndex,
       parent,
       isConjunct,
       slot: isStateful ? null : this.#expressions.condition(node, this.#builder.base),
@@ -182,32 +207,33 @@ class StrategyCompiler {
       left: hasSides ? side(node.left) : null,
       right: hasSides ? side(node.right) : null,
     });
-    for (const child of belowOf(node)) {
-      const childPath = `${path}${child.pointer}`;
-      if (isCondition(child.node)) this.#note(child.node, childPath, role, rule, index, isConjunct && isAll(node));
-      else this.#noteValue(child.node, new Set());
+    for (const child of childSlots(node)) {
+      const { expression } = child;
+      const childPath = pointerTo(path, ...child.path);
+      if (isCondition(expression))
+        this.#recordCondition(expression, childPath, role, ruleIndex, index, isConjunct && isAll(node));
+      else this.#recordNamed(expression, new Set());
     }
     if (node.id !== undefined && !isStateful) this.#name(node.id, node, 'condition');
   }
 
-  #noteValue(node: Node, seen: Set<object>): void {
-    if (seen.has(node) || this.#named.size >= MAX_RULE_NODES) return;
+  #recordNamed(node: RunnableExpression, seen: Set<object>): void {
+    if (seen.has(node) || this.#named.size >= MAX_CONDITION_NODES) return;
     seen.add(node);
     if (node.id !== undefined && !this.#stateReaders.has(node))
       this.#name(node.id, node, isCondition(node) ? 'condition' : 'value');
-    for (const child of belowOf(node)) this.#noteValue(child.node, seen);
+    for (const child of childrenOf(node)) this.#recordNamed(child, seen);
   }
 
-  #name(nodeId: string, node: Node, type: 'value' | 'condition'): void {
+  #name(nodeId: string, node: RunnableExpression, type: 'value' | 'condition'): void {
     if (!this.#named.has(nodeId))
-      this.#named.set(nodeId, { nodeId, text: describe(node), type, slot: this.#column(node) });
+      this.#named.set(nodeId, { nodeId, text: textOf(node), type, slot: this.#column(node) });
   }
 }
 
-/** The pro tier's node limit; a graph that shares nodes can unfold to more, which are then not told apart. */
-const MAX_RULE_NODES = 1024;
+/** The node limit of the largest tier. A graph that shares nodes can unfold to more, which are then not recorded. */
+const MAX_CONDITION_NODES = 1024;
 
-const isAll = (node: B): node is B & { kind: 'all' | 'and' } => node.kind === 'all' || node.kind === 'and';
-const flattenAll = (node: B): B[] => (isAll(node) ? node.items.flatMap(flattenAll) : [node]);
-
-const isCondition = (node: Node): node is B => typeOfKind(node.kind) === 'condition';
+const isAll = (node: RunnableCondition) => node.kind === 'all';
+const flattenAll = (node: RunnableCondition): RunnableCondition[] =>
+  isAll(node) ? node.items.flatMap(flattenAll) : [node];

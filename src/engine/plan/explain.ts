@@ -1,9 +1,12 @@
-// Explain: a plan printed the way a database prints one.
+// Explain: a plan as text, the way a database explains a query.
+import { textOf } from '../language/grammar/kinds.ts';
 import { frameText, operationKey, sameFrame } from './builder.ts';
 import type { Plan, PlannedCondition, Slot, Step } from './plan.ts';
-import { describe } from './text.ts';
 
-/** One line a step: its slot, what it does over which slots, the bars it runs on, how many steps read it; then what the rules read, and the buffers. */
+/**
+ * One line per step: its slot, its operation and operands, the bars it runs on, and how many steps read it. Then one
+ * line per rule with the slots it reads, and the buffers.
+ */
 export function explainPlan(plan: Plan): string {
   const readers = new Array<number>(plan.steps.length).fill(0);
   for (const step of plan.steps) for (const input of step.inputs) readers[input]++;
@@ -12,9 +15,8 @@ export function explainPlan(plan: Plan): string {
   for (const step of plan.steps) {
     const where = sameFrame(step.frame, plan.base) ? '' : ` on ${frameText(step.frame)}`;
     const shared = readers[step.slot] > 1 ? `, read ${readers[step.slot]} times` : '';
-    lines.push(
-      `  ${slotText(step.slot).padStart(width)} ${step.type === 'value' ? 'value    ' : 'condition'} ${operationText(step)}${where}${shared}`,
-    );
+    const slot = slotText(step.slot).padStart(width);
+    lines.push(`  ${slot} ${step.type.padEnd('condition'.length)} ${operationText(step)}${where}${shared}`);
   }
   for (const [index, entry] of plan.entries.entries())
     lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}`);
@@ -23,12 +25,12 @@ export function explainPlan(plan: Plan): string {
   return `${[...lines, bufferText(plan)].join('\n')}\n`;
 }
 
-/** What a run keeps: raw fields are views on the bars and constants are numbers, the rest is a column each. */
+/** The buffers of a run: one per step, except for raw fields, which are views of the bars, and constants. */
 function bufferText({ steps }: Plan): string {
   const isMade = (step: Step): boolean => step.op !== 'const' && step.op !== 'field' && step.op !== 'series';
   const values = steps.filter((step) => step.type === 'value' && isMade(step)).length;
   const conditions = steps.filter((step) => step.type === 'condition').length;
-  return `buffers: ${values} of 8 bytes a bar, ${conditions} of 2 bits a bar`;
+  return `buffers: ${values} of 8 bytes per bar, ${conditions} of 2 bits per bar`;
 }
 
 const slotText = (slot: Slot): string => `#${slot}`;
@@ -41,6 +43,6 @@ function operationText(step: Step): string {
 
 function conditionText(planned: PlannedCondition): string {
   if (planned.kind === 'column') return slotText(planned.slot);
-  const inLoop = planned.conjuncts.map(({ expression }) => describe(expression)).join(' and ');
+  const inLoop = planned.conjuncts.map(({ expression }) => textOf(expression)).join(' and ');
   return `in the loop: ${inLoop}${planned.gate === null ? '' : `, gated by ${slotText(planned.gate)}`}`;
 }

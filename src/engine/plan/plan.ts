@@ -1,25 +1,27 @@
-// A Plan: the column steps of a strategy in dependency order, and which of them its rules read.
-import type { StoredTimeframe } from '../columns/bars.ts';
-import type { MathOp } from '../columns/kernels/math.ts';
-import type { RollingWindowMode } from '../columns/kernels/logic.ts';
+// A Plan: the column steps of a strategy in dependency order, and the ones its rules read.
+import type { CompareOp } from '../language/grammar/words.ts';
+import type { StoredTimeframe } from '../bars/bars.ts';
+import type { MathOp } from '../kernels/arithmetic.ts';
+import type { RollingWindowMode } from '../kernels/logic.ts';
 import type { Args, IndicatorDefinition } from '../indicators/definition.ts';
-import type { Concrete, Condition, MarketValue, RollingValue, TimeWindowCondition, Value } from '../language/ast.ts';
-import type { PatternDefinition } from '../patterns/definition.ts';
+import type { RunnableCondition, RunnableKind, RunnableNodes, RunnableValue } from '../language/grammar/ast.ts';
+import type { PatternDefinition } from '../patterns/patternDefinition.ts';
 
-/** Index of a step, and of the column it makes. */
+/** The index of a step and of its column. */
 export type Slot = number;
 
-/** The bars a column lives on. */
+/** The bars that a column belongs to: one value per bar. */
 export interface Frame {
   readonly symbol: string;
   readonly timeframe: StoredTimeframe;
 }
 
-export type MarketField = MarketValue['field'];
-export type RollingOp = RollingValue['op'];
-export type CompareOp = 'gt' | 'gte' | 'lt' | 'lte' | 'eq' | 'neq';
+export type MarketField = RunnableNodes['market']['field'];
+export type RollingOp = RunnableNodes['rolling']['op'];
+/** Weekdays, hours and dates, without the time zone they are read in. */
+export type ClockWindow = Pick<RunnableNodes['time_window'], 'kind' | 'weekdays' | 'between' | 'dates'>;
 
-/** What a value step does; `inputs` of the step are its operands, in order. */
+/** The operation of a value step. Its operands are the `inputs` of the step, in order. */
 export type ValueOperation =
   | { readonly op: 'const'; readonly value: number }
   | { readonly op: 'field'; readonly field: MarketField | 'time' }
@@ -47,9 +49,9 @@ export type ValueOperation =
       readonly right: number;
       readonly occurrence: number;
     }
-  | { readonly op: 'time'; readonly field: string; readonly timezone: string };
+  | { readonly op: 'time'; readonly field: RunnableNodes['time']['field']; readonly timezone: string };
 
-/** What a condition step does. */
+/** The operation of a condition step. */
 export type ConditionOperation =
   | { readonly op: 'compare'; readonly compare: CompareOp; readonly tolerance: number }
   | { readonly op: 'cross'; readonly direction: 'up' | 'down' | 'any' }
@@ -60,7 +62,7 @@ export type ConditionOperation =
   | { readonly op: 'any' }
   | { readonly op: 'not' }
   | { readonly op: 'align_condition'; readonly from: Frame }
-  | { readonly op: 'time_window'; readonly window: Concrete<TimeWindowCondition>; readonly timezone: string }
+  | { readonly op: 'time_window'; readonly window: ClockWindow; readonly timezone: string }
   | {
       readonly op: 'sequence';
       readonly steps: readonly { readonly minBars: number; readonly maxBars: number | null }[];
@@ -77,7 +79,7 @@ interface StepBase {
   readonly slot: Slot;
   readonly inputs: readonly Slot[];
   readonly frame: Frame;
-  /** The whole sub-expression in one canonical string: equal keys on equal bars are equal columns. */
+  /** The whole sub-expression as one canonical string: equal keys on the same bars are equal columns. */
   readonly key: string;
 }
 export type ValueStep = StepBase & { readonly type: 'value' } & ValueOperation;
@@ -90,45 +92,45 @@ export type PlannedCondition =
   | {
       readonly kind: 'stateful';
       readonly gate: Slot | null;
-      readonly conjuncts: readonly StatefulExpression<Concrete<Condition>>[];
+      readonly conjuncts: readonly StatefulExpression<RunnableCondition>[];
     };
 export type PlannedValue =
   | { readonly kind: 'column'; readonly slot: Slot }
   | { readonly kind: 'constant'; readonly value: number }
-  | { readonly kind: 'stateful'; readonly expression: StatefulExpression<Concrete<Value>> };
+  | { readonly kind: 'stateful'; readonly expression: StatefulExpression<RunnableValue> };
 /** An expression above a `state` leaf, and the columns of its largest stateless parts. */
 export interface StatefulExpression<E> {
   readonly expression: E;
   readonly slots: ReadonlyMap<object, Slot>;
 }
 
-export type RuleRole = 'setup' | 'trigger' | 'filter' | 'exit';
+export type ConditionRole = 'setup' | 'trigger' | 'filter' | 'exit';
 
 /** A condition node of a rule, for rule statistics and explain. */
-export interface RuleNode {
+export interface ConditionNode {
   /** The author's node id, else the path. */
   readonly nodeId: string;
   /** RFC 6901 pointer from the StrategyAst. */
   readonly path: string;
-  readonly role: RuleRole;
-  readonly kind: string;
+  readonly role: ConditionRole;
+  readonly kind: RunnableKind;
   readonly text: string;
   /** Index of the entry or exit it belongs to. */
-  readonly rule: number;
-  /** Index of the enclosing node in `rules`, null at the top of a role. */
+  readonly ruleIndex: number;
+  /** Index of the enclosing node in `conditions`, null at the top of a role. */
   readonly parent: number | null;
-  /** True when the rule can only be true if this node is (reached through `all` alone). */
+  /** True when the rule can only be true if this node is: only `all` is above it. */
   readonly isConjunct: boolean;
-  /** null: it reads state. */
+  /** null when it reads state. */
   readonly slot: Slot | null;
-  /** The condition as compiled, for nodes over state. */
-  readonly expression: Concrete<Condition>;
+  /** The condition itself, by which answers over state are recorded. */
+  readonly expression: RunnableCondition;
   /** Base-frame columns of the two sides of a comparison. */
   readonly left: Slot | null;
   readonly right: Slot | null;
 }
 
-/** A value the author named, for samples and the `signals` artifact. */
+/** An expression to which the author gave an id, for samples and the `signals` artifact. */
 export interface NamedNode {
   readonly nodeId: string;
   readonly text: string;
@@ -160,8 +162,8 @@ export interface Plan {
   readonly exits: readonly PlannedExit[];
   readonly risk: PlannedRisk;
   readonly slippageAtr: Slot | null;
-  readonly rules: readonly RuleNode[];
+  readonly conditions: readonly ConditionNode[];
   readonly named: readonly NamedNode[];
-  /** Series other than the base that the plan reads. */
+  /** The frames other than the base that the plan reads. */
   readonly frames: readonly Frame[];
 }

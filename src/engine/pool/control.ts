@@ -1,5 +1,5 @@
 // The shared memory of one batch: per run a stop flag, a state and the bars done, readable from both sides at any time.
-import type { RunControl } from '../simulate/program.ts';
+import type { RunControl } from '../task.ts';
 import { STOP_REASONS } from './messages.ts';
 import type { StopReason } from './messages.ts';
 
@@ -41,7 +41,7 @@ export class BatchControl {
     return new BatchControl(buffer, buffer.byteLength / BYTES_PER_RUN);
   }
 
-  /** The first reason stands: a run that was cancelled is not returned afterwards. */
+  /** The first reason stands: a canceled run is not returned to the queue afterwards. */
   stop(run: number, reason: StopReason): void {
     Atomics.compareExchange(this.#stop, run, 0, STOP_REASONS.indexOf(reason) + 1);
   }
@@ -55,7 +55,7 @@ export class BatchControl {
     Atomics.store(this.#state, run, RUN_STATES.indexOf(state));
   }
 
-  /** Bars are plain stores: a reader may see the count of a moment ago, never half a number. */
+  /** Plain stores: a reader may see a slightly older count, never half a number. */
   progress(run: number): RunProgress {
     return {
       state: RUN_STATES[Atomics.load(this.#state, run)],
@@ -64,7 +64,7 @@ export class BatchControl {
     };
   }
 
-  /** The run a thread is at, -1 between runs. */
+  /** The run that a thread is executing, -1 between runs. */
   runningRun(): number {
     return this.#state.indexOf(RUN_STATES.indexOf('running'));
   }

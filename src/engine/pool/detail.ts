@@ -7,12 +7,15 @@ export interface ResultDetail {
   readonly trades: readonly object[];
 }
 
-/** Level 1 takes about 30 µs for 20 KB and leaves a fifth; level 3 takes twice as long for 5 % less. */
+/** Level 1 takes about 30 µs for 20 KB and shrinks it to a fifth; level 3 takes twice as long for 5 % less. */
 const COMPRESSION_LEVEL = 1;
 /** A detail is a few KB; a run of a million trades may reach this. Beyond it the stored bytes are not a detail. */
 const MAX_DETAIL_BYTES = 1 << 30;
 
-/** Numbers and texts can be searched and listed; whatever has parts is compressed, which costs a tenth of storing it as jsonb. */
+/**
+ * Numbers and text can be searched and listed; objects and lists are compressed, which costs a tenth of storing them as
+ * jsonb.
+ */
 export function splitSummary(summaryJson: object): {
   summary: Record<string, unknown>;
   detail: Record<string, unknown>;

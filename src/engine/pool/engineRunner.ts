@@ -1,9 +1,20 @@
-// The engine as the pool's threads import it: the one seam between the pool and what it runs.
-import { buildArtifact as build } from '../report/artifacts.ts';
-import { chartLibrary } from './chartLibrary.ts';
+// The engine as the pool's threads import it: the only connection between the pool and what it runs.
+import { buildArtifact as build } from '../artifacts.ts';
+import { decodeDetail } from './detail.ts';
 import type { Runner } from './messages.ts';
+import { pageAssets } from './pageAssets.ts';
 
 export { runBacktest } from '../backtest.ts';
 
-export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request) =>
-  build(task, market, control, request, request.name === 'report' ? chartLibrary() : '');
+export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request) => {
+  const { stored } = request;
+  const storedResult =
+    stored &&
+    (() => {
+      const { summary, trades } = decodeDetail(stored.detail);
+      return { ...stored, summary: { ...stored.summary, ...summary }, trades };
+    });
+  return build(task, market, control, request, { pageAssets, storedResult: storedResult ?? null });
+};
+
+export { runSweepWork } from './sweepWork.ts';

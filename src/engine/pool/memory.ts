@@ -1,19 +1,27 @@
-// Memory: how much a run may need, estimated before it starts, and a gate that lets only so much run at once.
+// Memory: an estimate of what a run may need, made before it starts, and a gate that bounds what runs at once.
 //
-// Threads cannot be limited afterwards: typed arrays are outside V8's heap limit, and a heap overflow in one thread ends the process.
-import type { Snapshot } from '../columns/arrow.ts';
-import type { StrategyAst } from '../language/ast.ts';
+// Threads cannot be limited later: typed arrays are outside V8's heap limit, and a heap overflow in one thread ends the
+// process.
+import type { Snapshot } from '../bars/arrow.ts';
+import type { StrategyAst } from '../language/grammar/ast.ts';
+import { visitObjects } from '../language/grammar/payloadObjects.ts';
 
-/** Equity, marks, order and trade columns of the loop, and the two intermediate columns of a typical kernel: 16 float64 a bar. */
+/**
+ * Equity, marks, order and trade columns of the loop, and the two intermediate columns of a typical kernel: 16 float64
+ * per bar.
+ */
 const BYTES_PER_BAR = 16 * 8;
-/** One float64 column a node; plans reuse buffers, so this is above what is used. */
+/** One float64 column per node; plans reuse buffers, so this is above what is used. */
 const BYTES_PER_NODE_BAR = 8;
 /** A thread's own heap while it runs the smallest backtest. */
 const BYTES_PER_RUN = 8 << 20;
-/** A row of a snapshot: time and five prices of 8 bytes. Extra columns make rows longer and the estimate higher, which is safe. */
+/**
+ * A row of a snapshot: time and five prices of 8 bytes. Extra columns make rows longer and the estimate higher, which
+ * is safe.
+ */
 const BYTES_PER_ROW = 6 * 8;
 
-/** Bytes a run may need at its peak, beside the shared snapshots. Above what it uses, by a factor of two to five. */
+/** Bytes a run may need at its peak, besides the shared snapshots: two to five times what it uses. */
 export function estimateRunBytes(strategyAst: StrategyAst, snapshots: readonly Snapshot[]): number {
   const rows = Math.max(0, ...snapshots.map((snapshot) => snapshot.buffer.byteLength / BYTES_PER_ROW));
   return BYTES_PER_RUN + rows * (BYTES_PER_BAR + BYTES_PER_NODE_BAR * countNodes(strategyAst));
@@ -21,23 +29,21 @@ export function estimateRunBytes(strategyAst: StrategyAst, snapshots: readonly S
 
 const counted = new WeakMap<object, number>();
 
-/** Objects with a `kind`, however deep: a loop with a stack, since an AST may be a thousand deep. */
+/** How many nodes a strategy has: objects with a `kind`. */
 function countNodes(strategyAst: StrategyAst): number {
   const known = counted.get(strategyAst);
   if (known !== undefined) return known;
   let count = 0;
-  const stack: unknown[] = [strategyAst];
-  while (stack.length > 0) {
-    const item = stack.pop();
-    if (typeof item !== 'object' || item === null) continue;
-    if ('kind' in item) count++;
-    stack.push(...Object.values(item));
-  }
+  visitObjects(strategyAst, (object) => {
+    if ('kind' in object) count++;
+  });
   counted.set(strategyAst, count);
   return count;
 }
 
-/** Lets tasks pass in the order they came while their bytes fit; one that needs most of the budget so runs alone. */
+/**
+ * Lets tasks pass in order of arrival while their bytes fit; a task that needs most of the budget therefore runs alone.
+ */
 export class MemoryGate {
   readonly limit: number;
   #used = 0;
@@ -51,7 +57,7 @@ export class MemoryGate {
     return this.#used;
   }
 
-  /** Resolves when the bytes are free; call what it gives to free them again. */
+  /** Resolves when the bytes are free, to a function that frees them again. */
   async enter(bytes: number): Promise<() => void> {
     if (bytes > this.limit) throw new Error(`MemoryGate: ${bytes} bytes can never fit in ${this.limit}`);
     if (this.#waiting.length > 0 || this.#used + bytes > this.limit)

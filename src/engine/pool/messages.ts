@@ -1,74 +1,30 @@
-// What crosses between the pool and its threads: tasks in, outcomes back. Plain data and shared memory, no bar is ever copied.
+// The messages between the pool and its threads: tasks in, outcomes out. Plain data and shared memory; no bar is ever
+// copied.
 import type { MessagePort } from 'node:worker_threads';
-import type { Snapshot } from '../columns/arrow.ts';
-import type { Market } from '../columns/bars.ts';
-import type { Settings, StrategyAst } from '../language/ast.ts';
-import type { BacktestConfig, ResolvedConfig } from '../simulate/config.ts';
-import type { RunControl } from '../simulate/program.ts';
-
-/** One backtest as the engine takes it. */
-export interface BacktestTask {
-  readonly id: string;
-  readonly strategyAst: StrategyAst;
-  readonly settings: Settings;
-  readonly config: BacktestConfig;
-  readonly strategyHash: string;
-}
-
-/** An expected failure: data that crosses threads, jobs and HTTP unchanged. */
-export interface RunError {
-  readonly code: string;
-  /** RFC 6901 pointer into what was asked, '' for the whole. */
-  readonly path: string;
-  readonly message: string;
-}
-
-export interface Reproducibility {
-  readonly engineVersion: string;
-  readonly strategyHash: string;
-  readonly dataHash: string;
-  readonly configHash: string;
-  readonly runKey: string;
-  readonly resultHash: string;
-}
-
-/** What `runBacktest` gives back. */
-export type BacktestOutcome =
-  | {
-      readonly ok: true;
-      readonly summaryJson: object;
-      readonly trades: readonly object[];
-      readonly reproducibility: Reproducibility;
-      readonly warnings: readonly object[];
-      readonly resolvedConfig: ResolvedConfig;
-    }
-  | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };
-
-export const ARTIFACT_NAMES = ['trades', 'equity', 'orders', 'signals', 'report'] as const;
-export const ARTIFACT_FORMATS = ['arrow', 'csv', 'json', 'html'] as const;
-export type ArtifactName = (typeof ARTIFACT_NAMES)[number];
-export type ArtifactFormat = (typeof ARTIFACT_FORMATS)[number];
-/** The formats each artifact is made in, the default first. */
-export const FORMATS_OF: Readonly<Record<ArtifactName, readonly ArtifactFormat[]>> = {
-  trades: ['json', 'csv', 'arrow'],
-  equity: ['json', 'csv', 'arrow'],
-  orders: ['json', 'csv', 'arrow'],
-  signals: ['json', 'csv', 'arrow'],
-  report: ['html'],
-};
-export interface ArtifactRequest {
-  readonly name: ArtifactName;
-  readonly format: ArtifactFormat;
-}
-/** `resultHash` is that of the run the artifact was made from; the caller compares it with the stored one. */
-export type ArtifactOutcome =
-  | { readonly ok: true; readonly bytes: Uint8Array; readonly resultHash: string }
-  | { readonly ok: false; readonly error: RunError };
+import type { Snapshot } from '../bars/arrow.ts';
+import type { Market, StoredTimeframe } from '../bars/bars.ts';
+import type { BacktestConfig, ResolvedConfig } from '../config.ts';
+import type { SignalGraph } from '../language/grammar/graph.ts';
+import type { ShardRange } from '../sweep/shard.ts';
+import type { MarketOf, SweepJob } from '../sweep/sweepJob.ts';
+import type { SweepResult } from '../sweep/sweepResult.ts';
+import type { Settings, StrategyAst } from '../language/grammar/ast.ts';
+import type {
+  ArtifactOutcome,
+  ArtifactRequest,
+  BacktestOutcome,
+  BacktestTask,
+  Reproducibility,
+  RunControl,
+  RunError,
+} from '../task.ts';
 
 /** The engine as the pool sees it; a thread imports one module of this shape. */
 export interface Runner {
   runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome;
   buildArtifact(task: BacktestTask, market: Market, control: RunControl, request: ArtifactRequest): ArtifactOutcome;
+  /** null: it was stopped. Absent in stand-ins that run no sweeps. */
+  runSweepWork?(job: SweepJob, work: SweepWork, marketOf: MarketOf, control: RunControl): SweepProduct | null;
 }
 
 /** One run of a batch. `snapshots` are indexes into the batch's own list: what this run may read. */
@@ -81,11 +37,11 @@ export interface PoolBatch {
   readonly runs: readonly PoolRun[];
 }
 
-/** Why a run was told to stop. RETURNED: the process is going away, and another shall run it. */
+/** Why a run was told to stop. `returned`: the process is stopping, and another process will run it. */
 export const STOP_REASONS = ['cancelled', 'time_limit', 'returned'] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-/** What becomes of one run of a batch, in the form in which it is stored. */
+/** The outcome of one run of a batch, in the form in which it is stored. */
 export type PoolOutcome =
   | {
       readonly kind: 'completed';
@@ -101,8 +57,9 @@ export type PoolOutcome =
   | { readonly kind: 'stopped'; readonly reason: StopReason };
 
 /**
- * A batch on its way to a thread. Strategies are listed once: fifty variants of one strategy send its AST once. `control` is the memory of
- * control.ts; each outcome leaves through `port` as soon as it is there, so that none waits for a long run after it.
+ * A batch on its way to a thread. Strategies are listed once: fifty variants of one strategy send its AST once.
+ * `control` is the memory of control.ts; each outcome is sent through `port` at once, so that none waits for a longer
+ * run after it.
  */
 export interface BatchMessage {
   readonly kind: 'batch';
@@ -119,6 +76,7 @@ export interface OutcomeMessage {
 export interface MessageRun {
   readonly id: string;
   readonly strategy: number;
+  readonly signalGraph?: SignalGraph;
   readonly settings: Settings;
   readonly config: BacktestConfig;
   readonly strategyHash: string;
@@ -129,4 +87,43 @@ export interface ArtifactMessage {
   readonly batch: Omit<BatchMessage, 'port'>;
   readonly request: ArtifactRequest;
 }
-export type ThreadMessage = BatchMessage | ArtifactMessage;
+/** A part of a sweep: some of its rows, or the result of all of them. */
+export type SweepWork =
+  | { readonly kind: 'shard'; readonly range: ShardRange }
+  | {
+      readonly kind: 'finish';
+      /** Of every shard, as `SweepProduct` has them. */
+      readonly shards: readonly Uint8Array[];
+      readonly earlierTrials: number | null;
+      readonly title: string;
+    };
+export type SweepProduct =
+  | {
+      readonly kind: 'rows';
+      /** See sweepBytes.ts. */
+      readonly bytes: Uint8Array;
+      readonly evaluated: number;
+      readonly best: { readonly variant: number; readonly value: number; readonly params: object } | null;
+    }
+  | { readonly kind: 'result'; readonly result: SweepResult; readonly page: string };
+export type SweepOutcome =
+  | SweepProduct
+  | { readonly kind: 'failed'; readonly error: RunError }
+  | { readonly kind: 'stopped'; readonly reason: StopReason };
+export interface SweepBatch {
+  readonly snapshots: readonly Snapshot[];
+  /** The snapshots that variants on each symbol and timeframe read, as a single backtest would. */
+  readonly markets: readonly SweepMarket[];
+  readonly job: SweepJob;
+  readonly work: SweepWork;
+}
+export interface SweepMarket {
+  readonly symbol: string;
+  readonly timeframe: StoredTimeframe;
+  readonly snapshots: readonly number[];
+}
+export interface SweepMessage extends SweepBatch {
+  readonly kind: 'sweep';
+  readonly control: SharedArrayBuffer;
+}
+export type ThreadMessage = BatchMessage | ArtifactMessage | SweepMessage;

@@ -1,4 +1,5 @@
-// The pool: the main side's typed door to the engine's threads. One task is a batch of runs over shared snapshots.
+// The pool: the main thread's typed interface to the engine's threads. One task is a batch of runs over shared
+// snapshots.
 import { totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
@@ -7,27 +8,27 @@ import { Piscina } from 'piscina';
 import { BatchControl } from './control.ts';
 import type { RunProgress } from './control.ts';
 import { MemoryGate, estimateRunBytes } from './memory.ts';
+import type { ArtifactOutcome, ArtifactRequest, RunError } from '../task.ts';
 import type {
-  ArtifactOutcome,
-  ArtifactRequest,
   BatchMessage,
   OutcomeMessage,
   PoolBatch,
   PoolOutcome,
   PoolRun,
-  RunError,
   StopReason,
   ThreadMessage,
+  SweepBatch,
+  SweepOutcome,
 } from './messages.ts';
-import type { StrategyAst } from '../language/ast.ts';
+import type { StrategyAst } from '../language/grammar/ast.ts';
 
 export interface PoolOptions {
   readonly threads: number;
-  /** Bytes that runs may need together, beside snapshots; default half of the machine's memory. */
+  /** Bytes that all active runs may need, besides snapshots; default half of the machine's memory. */
   readonly memoryBytes?: number;
   /** A run that takes longer is stopped with reason time_limit. */
   readonly timeLimitMs?: number;
-  /** A run that does not heed its stop flag for so long loses its thread. */
+  /** A run that ignores its stop flag for this long loses its thread. */
   readonly killGraceMs?: number;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
@@ -37,39 +38,54 @@ export type OnOutcome = (run: number, outcome: PoolOutcome) => void;
 
 /** A batch under way. Indexes are those of `batch.runs`. */
 export interface PoolJob {
-  /** One outcome a run, in order. Never rejects for what a run did; a rejection is a bug of the pool or the module it runs. */
+  /**
+   * One outcome per run, in order. A rejection is a defect of the pool or of the module it runs, never the result of a
+   * run.
+   */
   readonly outcomes: Promise<PoolOutcome[]>;
-  /** Reaches a running simulation at its next look, a waiting run before it starts. */
+  /** Stops an active run the next time it polls its flag, a waiting run before it starts. */
   stop(run: number, reason: StopReason): void;
   progress(run: number): RunProgress;
+}
+
+/** A part of a sweep under way; `barsDone` of its progress counts variants. */
+export interface SweepRun {
+  readonly outcome: Promise<SweepOutcome>;
+  stop(reason: StopReason): void;
+  progress(): RunProgress;
 }
 
 export interface Pool {
   readonly threads: number;
   /** Share of the threads that are busy, 0 to 1. */
   readonly busyShare: number;
-  /** `onOutcome` is called as soon as a run has ended, once a run. */
+  /** `onOutcome` is called once per run, as soon as it has ended. */
   run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob;
   build(batch: PoolBatch, request: ArtifactRequest): Promise<ArtifactOutcome>;
+  /** One part of a sweep on one thread. */
+  sweep(batch: SweepBatch): SweepRun;
   /** Ends every thread at once; outcomes that are still awaited reject. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Ten minutes: a hundred million bars, the largest tier, at ten times the cost a bar that is our goal, take less than one. */
+/** Ten minutes: a hundred million bars, the limit of the largest tier, take less than one minute at 500 ns per bar. */
 const TIME_LIMIT_MS = 600_000;
-/** Simulations look at their flag every 65,536 bars, a fraction of a millisecond; evaluation between two steps of a plan, some seconds at worst. */
+/**
+ * Simulations poll their flag every 65,536 bars, within a millisecond; evaluation polls between plan steps, some
+ * seconds at worst.
+ */
 const KILL_GRACE_MS = 5_000;
-/** How often time limits and deaf runs are looked for. */
+/** How often time limits and unresponsive runs are checked. */
 const WATCH_MS = 50;
 
 export function createPool(options: PoolOptions): Pool {
-  const piscina = new Piscina<ThreadMessage, ArtifactOutcome | undefined>({
+  const piscina = new Piscina<ThreadMessage, ThreadAnswer>({
     filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
-    // Threads stay: a cold one takes its first runs through the interpreter and opens every snapshot again.
+    // Threads are kept: a new one interprets its first runs and opens every snapshot again.
     minThreads: options.threads,
     maxThreads: options.threads,
     concurrentTasksPerWorker: 1,
-    // 10 µs a dispatch instead of 19 to 48; the price is that a waiting thread's event loop stands still, and ours have nothing on it.
+    // 10 µs per dispatch instead of 19 to 48. A waiting thread's event loop stands still, and ours have nothing on it.
     atomics: 'sync',
     workerData: { runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href },
   });
@@ -105,6 +121,7 @@ export function createPool(options: PoolOptions): Pool {
     },
     run: (batch, onOutcome) => new Job(batch, gate, dispatch, onOutcome),
     build: (batch, request) => build(batch, request, gate, dispatch),
+    sweep: (batch) => startSweep(batch, gate, dispatch),
     async [Symbol.asyncDispose]() {
       isClosed = true;
       clearInterval(timer);
@@ -121,17 +138,14 @@ export class PoolClosedError extends Error {
   }
 }
 
-type Dispatch = (
-  message: ThreadMessage,
-  control: BatchControl,
-  port?: MessagePort,
-) => Promise<ArtifactOutcome | undefined>;
+type Dispatch = (message: ThreadMessage, control: BatchControl, port?: MessagePort) => Promise<ThreadAnswer>;
+type ThreadAnswer = ArtifactOutcome | SweepOutcome | undefined;
 
-/** A batch at a thread or in the queue before it. */
+/** A batch on a thread or queued for one. */
 interface Watched {
   readonly control: BatchControl;
   readonly abort: AbortController;
-  /** The run seen last, and since when it runs (performance.now). */
+  /** The run seen last, and when it started (performance.now). */
   run: number;
   since: number;
   stoppedAt: number | undefined;
@@ -152,14 +166,17 @@ function watch(task: Watched, now: number, limits: { timeLimitMs: number; killGr
   if (now - task.stoppedAt > limits.killGraceMs) task.abort.abort();
 }
 
-/** Runs a batch to its last outcome, whatever happens to the threads it is given to. */
+/** Runs a batch to its last outcome, whatever happens to the threads it runs on. */
 class Job implements PoolJob {
   readonly outcomes: Promise<PoolOutcome[]>;
   readonly #batch: PoolBatch;
   readonly #found: (PoolOutcome | undefined)[];
   readonly #control: BatchControl;
   readonly #onOutcome: OnOutcome | undefined;
-  /** The control of the dispatch under way: a repeated one has memory of its own, since a killed thread may still write to the old. */
+  /**
+   * The control of the current dispatch: a repeated dispatch has its own memory, since a killed thread may still write
+   * to the old one.
+   */
   #current: { readonly control: BatchControl; readonly runs: readonly number[] };
 
   constructor(batch: PoolBatch, gate: MemoryGate, dispatch: Dispatch, onOutcome?: OnOutcome) {
@@ -184,11 +201,7 @@ class Job implements PoolJob {
   }
 
   async #runAll(gate: MemoryGate, dispatch: Dispatch): Promise<PoolOutcome[]> {
-    const needs = this.#batch.runs.map((run) => bytesOf(this.#batch, run));
-    needs.forEach((bytes, run) => {
-      if (bytes > gate.limit) this.#settle(run, { kind: 'failed', error: tooLarge(bytes, gate.limit) });
-    });
-    const fitting = needs.filter((bytes) => bytes <= gate.limit);
+    const fitting = this.#batch.runs.map((_, run) => this.#prepare(run, gate)).filter((bytes) => bytes !== null);
     if (fitting.length === 0) return this.#found as PoolOutcome[];
     const leave = await gate.enter(Math.max(...fitting));
     try {
@@ -197,6 +210,18 @@ class Job implements PoolJob {
       leave();
     }
     return this.#found as PoolOutcome[];
+  }
+
+  /** Bytes the run may need; null when it has been settled because it is too large or cannot be prepared. */
+  #prepare(run: number, gate: MemoryGate): number | null {
+    try {
+      const bytes = bytesOf(this.#batch, this.#batch.runs[run]);
+      if (bytes <= gate.limit) return bytes;
+      this.#settle(run, { kind: 'failed', error: tooLarge(bytes, gate.limit) });
+    } catch (error) {
+      this.#settle(run, { kind: 'failed', error: notPrepared(error) });
+    }
+    return null;
   }
 
   #open(): number[] {
@@ -216,16 +241,19 @@ class Job implements PoolJob {
     const settle = ({ run, outcome }: OutcomeMessage): void => this.#settle(runs[run], outcome);
     near.on('message', settle);
     const message = { ...messageOf(this.#batch.snapshots, chosen, control.buffer), port: far };
-    const failure = await dispatch(message, control, far).then(() => null, (error: unknown) => ({ error })); // prettier-ignore
-    // What a thread has posted lies in the port by the time the task settles, even when the thread is gone.
+    const failure = await dispatch(message, control, far).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    // Whatever a thread has posted is in the port by the time the task settles, even when the thread is gone.
     near.off('message', settle);
     for (let last = receiveMessageOnPort(near); last; last = receiveMessageOnPort(near)) settle(last.message as never);
     near.close();
-    if (failure) this.#blame(failure.error, control, runs);
+    if (failure) this.#settleCrashed(failure.error, control, runs);
   }
 
-  /** A thread is gone. The run it was at is settled; those after it go to another. */
-  #blame(error: unknown, control: BatchControl, runs: readonly number[]): void {
+  /** A thread has died. The run it was executing is settled; the runs after it go to another thread. */
+  #settleCrashed(error: unknown, control: BatchControl, runs: readonly number[]): void {
     const index = control.runningRun();
     if (index === -1 || error instanceof PoolClosedError) throw error;
     const reason = control.stopReason(index);
@@ -251,13 +279,35 @@ async function build(
   const control = BatchControl.create(1);
   try {
     const inputs = messageOf(batch.snapshots, batch.runs.slice(0, 1), control.buffer);
-    return (await dispatch({ kind: 'artifact', batch: inputs, request }, control))!;
+    return (await dispatch({ kind: 'artifact', batch: inputs, request }, control)) as ArtifactOutcome;
   } catch (error) {
     if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
     return { ok: false, error: threadLost(error) };
   } finally {
     leave();
   }
+}
+
+/** Columns kept and free, the memory of one run, and the rows of a shard (docs/sweeps.md). */
+const SWEEP_BYTES = 320 << 20;
+
+function startSweep(batch: SweepBatch, gate: MemoryGate, dispatch: Dispatch): SweepRun {
+  const control = BatchControl.create(1);
+  const run = async (): Promise<SweepOutcome> => {
+    const leave = await gate.enter(Math.min(SWEEP_BYTES, gate.limit));
+    try {
+      const reason = control.stopReason(0);
+      if (reason !== null) return { kind: 'stopped', reason };
+      return (await dispatch({ kind: 'sweep', ...batch, control: control.buffer }, control)) as SweepOutcome;
+    } catch (error) {
+      if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
+      const reason = control.stopReason(0);
+      return reason ? { kind: 'stopped', reason } : { kind: 'failed', error: threadLost(error) };
+    } finally {
+      leave();
+    }
+  };
+  return { outcome: run(), stop: (reason) => control.stop(0, reason), progress: () => control.progress(0) };
 }
 
 function bytesOf(batch: PoolBatch, run: PoolRun): number {
@@ -274,8 +324,8 @@ function messageOf(
   const listed = runs.map(({ task, snapshots }) => {
     const strategy = strategies.get(task.strategyAst) ?? strategies.size;
     strategies.set(task.strategyAst, strategy);
-    const { id, settings, config, strategyHash } = task;
-    return { id, strategy, settings, config, strategyHash, snapshots };
+    const { strategyAst: _, ...sent } = task;
+    return { ...sent, strategy, snapshots };
   });
   return { kind: 'batch', snapshots, strategies: [...strategies.keys()], runs: listed, control };
 }
@@ -283,7 +333,16 @@ function messageOf(
 const tooLarge = (bytes: number, limit: number): RunError => ({
   code: 'RESOURCE_LIMIT',
   path: '',
-  message: `This run may need ${Math.ceil(bytes / 2 ** 20)} MiB and the worker allows ${Math.floor(limit / 2 ** 20)} MiB. Use fewer nodes, a coarser timeframe, or a worker with more memory.`,
+  message:
+    `This run may need ${Math.ceil(bytes / 2 ** 20)} MiB and the worker allows ${Math.floor(limit / 2 ** 20)} MiB. ` +
+    'Use fewer nodes, a coarser timeframe, or a worker with more memory.',
+});
+
+/** A defect of the service. The run is settled all the same, so that it cannot hold up the other runs of its batch. */
+const notPrepared = (error: unknown): RunError => ({
+  code: 'INTERNAL_ERROR',
+  path: '',
+  message: `This run could not be prepared: ${error instanceof Error ? error.message : String(error)}`,
 });
 
 const threadLost = (error: unknown): RunError => ({

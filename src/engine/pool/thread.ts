@@ -1,40 +1,58 @@
-// The thread side of the pool: opens what a message points to, runs its tasks one after the other, encodes what comes out.
+// The thread side of the pool: opens the snapshots a message names, runs its tasks in order, encodes the outcomes.
 import { workerData } from 'node:worker_threads';
-import { createMarket } from '../columns/market.ts';
-import type { Snapshot } from '../columns/arrow.ts';
-import type { Market } from '../columns/bars.ts';
+import { createMarket } from '../bars/market.ts';
+import type { Snapshot } from '../bars/arrow.ts';
+import type { Market, StoredTimeframe } from '../bars/bars.ts';
+import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
 import { encodeDetail, splitSummary } from './detail.ts';
-import { KeptMap } from './keptMap.ts';
+import { LruMap } from './lruMap.ts';
+import type { ArtifactOutcome, BacktestOutcome, BacktestTask, RunError } from '../task.ts';
 import type {
   ArtifactMessage,
-  ArtifactOutcome,
-  BacktestOutcome,
-  BacktestTask,
   BatchMessage,
   OutcomeMessage,
   PoolOutcome,
-  RunError,
   Runner,
   ThreadMessage,
+  SweepMessage,
+  SweepOutcome,
 } from './messages.ts';
 
-/** Opened snapshots and markets a thread keeps. What it keeps is views on shared memory, a time column, and resampled bars. */
+/** Opened snapshots and markets that a thread keeps: views on shared memory, a time column, and resampled bars. */
 const MAX_SNAPSHOTS = 64;
 const MAX_MARKETS = 64;
 
 /** By sha256: the same object again keeps the bars that were opened and resampled from it (see createMarket). */
-const snapshots = new KeptMap<string, Snapshot>(MAX_SNAPSHOTS);
-const markets = new KeptMap<string, Market>(MAX_MARKETS);
+const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
+const markets = new LruMap<string, Market>(MAX_MARKETS);
 let runner: Promise<Runner> | undefined;
 
 type Inputs = Omit<BatchMessage, 'port'>;
 
-/** Piscina calls this once a task. */
-export default async function handle(message: ThreadMessage): Promise<ArtifactOutcome | undefined> {
+/** Piscina calls this once per task. */
+export default async function handle(message: ThreadMessage): Promise<ArtifactOutcome | SweepOutcome | undefined> {
   runner ??= import((workerData as { runner: string }).runner) as Promise<Runner>;
   const engine = await runner;
+  if (message.kind === 'sweep') return runSweep(engine, message);
   return message.kind === 'batch' ? runBatch(engine, message) : buildArtifact(engine, message);
+}
+
+function runSweep(engine: Runner, { snapshots, markets, job, work, control: memory }: SweepMessage): SweepOutcome {
+  const control = BatchControl.over(memory);
+  control.setState(0, 'running');
+  const marketOf: MarketOf = (symbol, timeframe) => {
+    const listed = markets.find((each) => each.symbol === symbol && each.timeframe === timeframe);
+    return listed && openMarket(snapshots, listed.snapshots, symbol, timeframe);
+  };
+  try {
+    const made = engine.runSweepWork!(job, work, marketOf, control.controlOf(0));
+    return made ?? { kind: 'stopped', reason: control.stopReason(0) ?? 'cancelled' };
+  } catch (error) {
+    return { kind: 'failed', error: internalError(error) };
+  } finally {
+    control.setState(0, 'done');
+  }
 }
 
 function runBatch(engine: Runner, batch: BatchMessage): undefined {
@@ -54,7 +72,7 @@ function runOne(engine: Runner, batch: Inputs, run: number, control: BatchContro
   try {
     const outcome = engine.runBacktest(taskOf(batch, run), marketOf(batch, run), control.controlOf(run));
     const reason = control.stopReason(run);
-    // A run that ended by itself before it saw the flag has a result, and results are kept.
+    // A run that finished before it saw the flag has a result, and results are kept.
     if (!outcome.ok && reason) return { kind: 'stopped', reason };
     return encodeOutcome(outcome);
   } catch (error) {
@@ -87,26 +105,34 @@ function buildArtifact(engine: Runner, { batch, request }: ArtifactMessage): Art
   }
 }
 
-/** A bug, since expected failures are values: its message and stack go to the log of the process, the caller learns that it happened. */
+/**
+ * A defect, since expected failures are values: its message and stack go to the log, and the caller learns that it
+ * happened.
+ */
 function internalError(error: unknown): RunError {
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: 'INTERNAL_ERROR', path: '', message };
 }
 
 function taskOf(batch: Inputs, run: number): BacktestTask {
-  const { id, strategy, settings, config, strategyHash } = batch.runs[run];
-  return { id, strategyAst: batch.strategies[strategy], settings, config, strategyHash };
+  const { strategy, snapshots: _, ...task } = batch.runs[run];
+  return { ...task, strategyAst: batch.strategies[strategy] };
 }
 
 function marketOf(batch: Inputs, run: number): Market {
   const { config, snapshots: indexes } = batch.runs[run];
-  const symbol = config.signalInstrument.symbol;
-  const shas = indexes.map((index) => batch.snapshots[index].meta.sha256).join(' ');
-  return markets.get(`${symbol} ${config.timeframe} ${shas}`, () => {
-    const opened = indexes.map((index) => {
-      const sent = batch.snapshots[index];
-      return snapshots.get(sent.meta.sha256, () => sent);
-    });
-    return createMarket(opened, symbol, config.timeframe);
+  return openMarket(batch.snapshots, indexes, config.signalInstrument.symbol, config.timeframe);
+}
+
+function openMarket(
+  sent: readonly Snapshot[],
+  indexes: readonly number[],
+  symbol: string,
+  timeframe: StoredTimeframe,
+): Market {
+  const shas = indexes.map((index) => sent[index].meta.sha256).join(' ');
+  return markets.get(`${symbol} ${timeframe} ${shas}`, () => {
+    const opened = indexes.map((index) => snapshots.get(sent[index].meta.sha256, () => sent[index]));
+    return createMarket(opened, symbol, timeframe);
   });
 }

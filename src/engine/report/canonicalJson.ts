@@ -1,7 +1,10 @@
-// Canonical JSON: one text for one value, so that a hash of it identifies the value.
+// Canonical JSON: exactly one text per value, so that a hash of the text identifies the value.
 import { createHash } from 'node:crypto';
 
-/** Members in order of their names, undefined ones left out, numbers as JavaScript writes them (RFC 8785 without its string escapes). */
+/**
+ * Members are sorted by name, undefined ones left out, and numbers written as JavaScript does (RFC 8785 without its
+ * string escapes).
+ */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';

@@ -1,12 +1,16 @@
-// The diagnosis: why a strategy did what it did, the most useful reason first (design §5).
-import type { Band, ReportInput } from './result.ts';
+// The diagnosis: why a strategy did what it did, the most useful reason first.
+import { policyInForce } from '../config.ts';
+import type { ReportInput } from './reportInput.ts';
+import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
+import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
 import type { PositionStatistics } from './positions.ts';
-import { conjunctsOf, neverTogether, type RuleBits, type RuleStats, type Window } from './rules.ts';
+import { conjunctsOf, neverTogether, type RuleBits, type RuleStats, type Window } from './ruleStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
-  'NO_DATA', 'ALL_WARMUP', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED', 'NEVER_EXITS',
-  'FEES_EXCEED_EDGE', 'TOO_FEW_TRADES', 'AMBIGUITY_SENSITIVE', 'SINGLE_TRADE_DOMINATES', 'OK',
+  'ALL_WARMUP', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
+  'NEVER_EXITS', 'ORDERS_REJECTED', 'FEES_EXCEED_EDGE', 'TOO_FEW_TRADES', 'AMBIGUITY_SENSITIVE',
+  'SINGLE_TRADE_DOMINATES', 'LOST_MONEY', 'TRAILS_BUY_HOLD', 'OK',
 ] as const; // prettier-ignore
 
 export interface Diagnosis {
@@ -18,6 +22,8 @@ export interface Diagnosis {
   readonly suggestion: string;
 }
 
+/** Rejections are worth a line from this share of all entry orders. */
+const MANY_REJECTIONS = 0.1;
 /** Fewer positions than this say little of a rule (the usual rule of thumb for a mean). */
 const FEW_POSITIONS = 30;
 
@@ -33,61 +39,40 @@ export interface DiagnosisFacts {
   readonly bestPnl: number;
   readonly totalFees: number;
   readonly returnPct: number;
+  /** null without bars. */
+  readonly buyHoldReturnPct: number | null;
 }
 
 export function diagnose(facts: DiagnosisFacts): Diagnosis[] {
   const reasons = facts.funnel.entriesFilled === 0 ? noTrades(facts) : traded(facts);
   if (reasons.length > 0) return reasons;
-  return [
-    {
-      code: 'OK',
-      severity: 'info',
-      nodeId: null,
-      message: 'Nothing stands out.',
-      suggestion: 'Read the statistics and the trades.',
-    },
-  ];
+  return [info('OK', 'Nothing stands out.', 'Read the statistics and the trades.')];
 }
 
 function noTrades(facts: DiagnosisFacts): Diagnosis[] {
   const { report, funnel } = facts;
   const window = report.input.end - report.input.start;
-  if (funnel.barsTotal === 0) {
-    return [
-      error(
-        'NO_DATA',
-        null,
-        'There are no bars in the range.',
-        'Choose a range inside the data that GET /public/v1/market-data lists.',
-      ),
-    ];
-  }
-  if (window <= 0 || (funnel.barsUnknown >= window * report.program.entries.length && funnel.entrySignals === 0)) {
+  if (window <= 0 || (funnel.barsUnknown >= window * report.boundRules.entries.length && funnel.entrySignals === 0)) {
     const message = `All ${funnel.barsTotal} bars were warm-up: ${report.warmup.bars} bars are needed before the first signal.`;
     return [
       error('ALL_WARMUP', null, message, 'Use a longer range, shorter periods, or a smaller settings.warmupPeriod.'),
     ];
   }
   if (funnel.entrySignals > 0) return notFilled(facts);
-  return report.program.entries.flatMap((entry, index) => neverSignalled(facts, entry.id, index));
+  return report.boundRules.entries.flatMap((entry, index) => neverSignalled(facts, entry.id, index));
 }
 
 /** Signals came, orders did not fill. */
-function notFilled({ funnel }: DiagnosisFacts): Diagnosis[] {
-  const rejected = Object.entries(funnel.ordersRejected).filter(([, count]) => count > 0);
-  if (rejected.length > 0) {
-    const [reason, count] = rejected.sort((a, b) => b[1] - a[1])[0];
+function notFilled({ funnel, report }: DiagnosisFacts): Diagnosis[] {
+  const most = mostRejected(funnel);
+  if (most) {
+    const { reason, count } = most;
     const message = `${funnel.entrySignals} entry signals, but ${count} orders were rejected with ${reason} and none was filled.`;
-    return [
-      error(
-        'REJECTED_BALANCE',
-        null,
-        message,
-        REJECTION_ADVICE[reason] ?? 'Use a smaller size or a larger initialBalance.',
-      ),
-    ];
+    return [error('REJECTED_BALANCE', null, message, rejectionAdvice(reason, report))];
   }
-  const message = `${funnel.entrySignals} entry signals, but no order was filled: ${funnel.ordersExpired} expired before their price was reached.`;
+  const message =
+    `${funnel.entrySignals} entry signals, but no order was filled: ${funnel.ordersExpired} expired before their ` +
+    'price was reached.';
   return [
     error(
       'ORDERS_NEVER_FILLED',
@@ -98,12 +83,43 @@ function notFilled({ funnel }: DiagnosisFacts): Diagnosis[] {
   ];
 }
 
-const REJECTION_ADVICE: Readonly<Record<string, string>> = {
-  INSUFFICIENT_BALANCE: 'Use a smaller size, percent_equity sizing, or a larger initialBalance.',
-  MIN_NOTIONAL: "Use a larger size: the orders are below the instrument's minNotional.",
-  ZERO_QTY: "Use a larger size: the quantity rounds down to zero at the instrument's qtyStep.",
-  LEVEL_MISSING: 'The stop or target price was missing at the signal: use a longer warm-up or another level.',
-};
+interface Rejections {
+  readonly reason: RejectionReason;
+  readonly count: number;
+}
+
+/** The most frequent reason, or undefined when no order was rejected. */
+function mostRejected(funnel: Funnel): Rejections | undefined {
+  return REJECTION_REASONS.map((reason) => ({ reason, count: funnel.ordersRejected[reason] ?? 0 }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count)[0];
+}
+
+/** What helps depends on what the size follows: one that grows with the balance is not helped by a larger balance. */
+export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInput): string {
+  const modes = new Set(strategy.entries.map((entry) => entry.action.sizing.mode));
+  switch (reason) {
+    case 'INSUFFICIENT_BALANCE': {
+      if (modes.has('risk_percent') || modes.has('volatility_target'))
+        return (
+          'Raise config.leverage or lower sizing.value: the size grows with the balance, so a larger initialBalance ' +
+          'does not help. A stop farther away makes positions smaller as well.'
+        );
+      if (modes.has('percent_equity') || modes.has('percent_balance'))
+        return (
+          'Lower sizing.value (fees are paid on top of the position) or raise config.leverage: the size grows with ' +
+          'the balance, so a larger initialBalance does not help.'
+        );
+      return 'Use a smaller sizing.value, percent_equity sizing, or a larger config.initialBalance.';
+    }
+    case 'MIN_NOTIONAL':
+      return "Use a larger size: the orders are below the instrument's minNotional.";
+    case 'ZERO_QTY':
+      return "Use a larger size: the quantity rounds down to zero at the instrument's qtyStep.";
+    case 'LEVEL_MISSING':
+      return 'The stop or target price was missing at the signal: use a longer warm-up or another level.';
+  }
+}
 
 /** Which condition to loosen in an entry that never came true. */
 function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: string, index: number): Diagnosis[] {
@@ -123,21 +139,27 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
   const [pair] = neverTogether(conjuncts, window);
   if (pair) {
     const [a, b] = pair;
-    const message = `${a.node.text} was true on ${statsOf(a).trueCount} bars and ${b.node.text} on ${statsOf(b).trueCount}, but never both at once.`;
+    const message =
+      `${a.node.text} was true on ${statsOf(a).trueCount} bars and ${b.node.text} on ${statsOf(b).trueCount}, but ` +
+      'never both at once.';
     const suggestion = `Loosen one of them, or let ${b.node.nodeId} look back with "within" or as a sequence.`;
     return [error('NEVER_TOGETHER', a.node.nodeId, message, suggestion)];
   }
   const entry = funnel.entries[index];
   const blocking = entry.afterFilter.find((filter) => filter.count === 0);
   if (blocking && entry.setupAndTrigger > 0) {
-    const message = `Setup and trigger of ${id} were true together on ${entry.setupAndTrigger} bars; filter ${blocking.nodeId} let none of them through.`;
+    const message =
+      `Setup and trigger of ${id} were true together on ${entry.setupAndTrigger} bars; filter ${blocking.nodeId} let ` +
+      'none of them through.';
     return [error('FILTER_BLOCKS_ALL', blocking.nodeId, message, `Loosen or remove the filter ${blocking.nodeId}.`)];
   }
   const blockers = conjuncts
     .map((rule) => ({ rule, count: statsOf(rule).soleBlockerCount ?? 0 }))
     .sort((a, b) => b.count - a.count);
   const [first] = blockers;
-  const message = `The ${conjuncts.length} conditions of ${id} were each true at some time, but never all at once; ${first.rule.node.text} alone stood in the way on ${first.count} bars.`;
+  const message =
+    `The ${conjuncts.length} conditions of ${id} were each true at some time, but never all at once; ` +
+    `${first.rule.node.text} alone stood in the way on ${first.count} bars.`;
   return [error('NEVER_TOGETHER', first.rule.node.nodeId, message, `Loosen ${first.rule.node.nodeId} first.`)];
 }
 
@@ -145,7 +167,15 @@ function thresholdAdvice(stat: RuleStats): string {
   const { leftStats, rightStats } = stat;
   if (stat.kind !== 'compare' || leftStats?.min == null || rightStats?.min == null)
     return `Loosen ${stat.nodeId} or take it out.`;
-  return `The left side moved between ${text(leftStats.min)} and ${text(leftStats.max)}, the right between ${text(rightStats.min)} and ${text(rightStats.max)}: move the threshold into that range.`;
+  if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!))
+    return (
+      'The ranges of the two sides overlap, so another threshold does not help: they never stand this way on the same ' +
+      'bar. Compare with an earlier bar (offset 1 on one side), or relate other values.'
+    );
+  return (
+    `The left side moved between ${text(leftStats.min)} and ${text(leftStats.max)}, the right between ` +
+    `${text(rightStats.min)} and ${text(rightStats.max)}: move the threshold into that range.`
+  );
 }
 
 const text = (value: number | null): string => (value === null ? '–' : String(Number(value.toPrecision(6))));
@@ -159,23 +189,15 @@ function traded(facts: DiagnosisFacts): Diagnosis[] {
     const message = 'No position was ever closed by a rule: every exit is the end of the data.';
     found.push(warning('NEVER_EXITS', null, message, 'Add an exit rule, a stop loss, a take profit or a time stop.'));
   }
+  const rejections = manyRejected(facts);
+  if (rejections) found.push(rejections);
   const gross = netProfit + totalFees;
   if (gross > 0 && netProfit <= 0) {
     const message = `Before fees the strategy made ${text(gross)}, fees took ${text(totalFees)}.`;
     found.push(warning('FEES_EXCEED_EDGE', null, message, 'Trade less often, hold longer, or use maker orders.'));
   }
-  const { band } = facts.report;
-  if (isSensitive(band)) {
-    const message = `Read pessimistically the return is ${percent(band.low)}, optimistically ${percent(band.high)}: bars in which both levels were touched decide the result.`;
-    found.push(
-      warning(
-        'AMBIGUITY_SENSITIVE',
-        null,
-        message,
-        'Import finer bars for this instrument, or move stops and targets further apart.',
-      ),
-    );
-  }
+  const sensitivity = sensitive(facts.report);
+  if (sensitivity) found.push(sensitivity);
   if (netProfit > 0 && positions.totalPositions > 1 && bestPnl > netProfit) {
     const message = `One position made ${text(bestPnl)}, more than the whole net profit of ${text(netProfit)}.`;
     found.push(
@@ -194,7 +216,50 @@ function traded(facts: DiagnosisFacts): Diagnosis[] {
       warning('TOO_FEW_TRADES', null, message, 'Use a longer range or a shorter timeframe, or loosen the entry.'),
     );
   }
-  return found;
+  return [...found, ...againstTheMarket(facts)];
+}
+
+function manyRejected({ funnel, report }: DiagnosisFacts): Diagnosis | undefined {
+  const rejected = Object.values(funnel.ordersRejected).reduce((sum, count) => sum + count, 0);
+  const orders = rejected + funnel.entriesFilled + funnel.ordersExpired;
+  const most = mostRejected(funnel);
+  if (most === undefined || rejected < MANY_REJECTIONS * orders) return undefined;
+  const others = most.count === rejected ? '' : `, ${most.count} of them`;
+  const message =
+    `${rejected} of ${orders} entry orders were rejected${others} with ${most.reason}: the result leaves those trades ` +
+    'out.';
+  return warning('ORDERS_REJECTED', null, message, rejectionAdvice(most.reason, report));
+}
+
+function sensitive({ band, config }: ReportInput): Diagnosis | undefined {
+  if (!isSensitive(band)) return undefined;
+  const { pessimistic, optimistic } = band;
+  const readings =
+    `The return is ${percent(pessimistic)} under the pessimistic policy and ${percent(optimistic)} under the ` +
+    'optimistic one: bars in which several levels were touched decide the result.';
+  const finer = 'Import finer bars for this instrument, or move stops and targets further apart.';
+  if (pessimistic <= optimistic) return warning('AMBIGUITY_SENSITIVE', null, readings, finer);
+  const reversed = `${readings} For this strategy the pessimistic policy is not the conservative one.`;
+  if (policyInForce(config) === 'worst') return warning('AMBIGUITY_SENSITIVE', null, reversed, finer);
+  // Any other resolution leaves the fallback unread.
+  const change =
+    config.ambiguityResolution === 'multi_resolution'
+      ? 'Set config.ambiguityFallback to "worst"'
+      : 'Set config.ambiguityResolution to "multi_resolution" and config.ambiguityFallback to "worst"';
+  return warning('AMBIGUITY_SENSITIVE', null, reversed, `${change} for the lower of the two. ${finer}`);
+}
+
+/** A run that trades as it was told can still be a bad one. */
+function againstTheMarket({ returnPct, buyHoldReturnPct, netProfit }: DiagnosisFacts): Diagnosis[] {
+  const trails = buyHoldReturnPct !== null && returnPct < buyHoldReturnPct;
+  const held = trails ? `; buying and holding returned ${percent(buyHoldReturnPct)}` : '';
+  if (netProfit < 0) {
+    const advice = 'Compare bySide and byExitReason to see where it loses.';
+    return [info('LOST_MONEY', `The strategy returned ${percent(returnPct)}${held}.`, advice)];
+  }
+  if (!trails) return [];
+  const message = `The strategy returned ${percent(returnPct)}${held}.`;
+  return [info('TRAILS_BUY_HOLD', message, 'Compare maxDrawdown and exposurePct before preferring either.')];
 }
 
 /** The two readings differ in sign, or by more than a fifth of the larger. */
@@ -215,6 +280,13 @@ const warning = (code: Diagnosis['code'], nodeId: string | null, message: string
   code,
   severity: 'warning',
   nodeId,
+  message,
+  suggestion,
+});
+const info = (code: Diagnosis['code'], message: string, suggestion: string): Diagnosis => ({
+  code,
+  severity: 'info',
+  nodeId: null,
   message,
   suggestion,
 });

@@ -1,15 +1,20 @@
 // Drawdown of bar-close equity, the initial balance included as the first peak (semantics §5.1).
 
 export interface DrawdownStatistics {
-  /** Largest fall from a peak as a fraction of it, 0 … 1 (above 1 only when leverage loses more than there was). */
+  /**
+   * Largest fall from a peak, as a fraction of the peak: 0 … 1, or more if leverage loses more than the account held.
+   */
   readonly maxDrawdown: number;
   /** Largest fall from a peak in money. */
   readonly maxDrawdownMoney: number;
-  /** Mean depth of the drawdowns, each from its peak to recovery; null without any. */
+  /** Mean depth of all drawdowns, each from its peak to its recovery; null if there are none. */
   readonly avgDrawdown: number | null;
   /** Longest time below a peak, in bars, recovered or not. */
   readonly maxDrawdownDurationBars: number;
-  /** Bars of the deepest drawdown, relative to the first equity mark: the peak (-1: the initial balance), the trough, the recovery. */
+  /**
+   * Bars of the deepest drawdown, relative to the first equity mark: the peak (-1: the initial balance), the trough,
+   * the recovery.
+   */
   readonly peakIndex: number | null;
   readonly troughIndex: number | null;
   readonly recoveredIndex: number | null;
@@ -18,7 +23,8 @@ export interface DrawdownStatistics {
 }
 
 /**
- * Between two peaks only a new low can deepen a fall, since 1 - value/peak never grows with value: the other bars cost two comparisons.
+ * Between two peaks only a new low can deepen the fall, because 1 - value/peak never grows with value. All other bars
+ * therefore cost only two comparisons.
  */
 export function drawdownStatistics(equity: Float64Array, initialBalance: number): DrawdownStatistics {
   let peak = initialBalance;
@@ -78,4 +84,13 @@ export function drawdownStatistics(equity: Float64Array, initialBalance: number)
     underwaterBars,
     equityPeak: peak,
   };
+}
+
+/** The fall from the highest equity so far, as a fraction of it. */
+export function drawdowns(equity: Float64Array, initialBalance: number): Float64Array {
+  let peak = initialBalance;
+  return equity.map((value) => {
+    if (value > peak) peak = value;
+    return 1 - value / peak;
+  });
 }

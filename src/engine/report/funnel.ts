@@ -1,7 +1,7 @@
-// The funnel: from bars to entries, where the signals of a strategy go (design §5).
-import { countBits, wordCount } from '../columns/column.ts';
-import type { ReportInput } from './result.ts';
-import type { RuleBits } from './rules.ts';
+// The funnel: from bars to entries, where the signals of a strategy go.
+import { countBits, wordCount } from '../kernels/bits.ts';
+import type { ReportInput } from './reportInput.ts';
+import type { RuleBits } from './ruleStatistics.ts';
 
 export interface EntryFunnel {
   /** The entry's id. */
@@ -27,20 +27,23 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
   readonly ordersExpired: number;
   readonly entriesFilled: number;
   readonly exits: Readonly<Record<string, number>>;
-  /** Each entry by itself; the counts above are of the first one, or summed over all. */
+  /**
+   * The same counts per entry; those above are summed over all entries, and `afterFilter` lists them one after the
+   * other.
+   */
   readonly entries: readonly EntryFunnel[];
 }
 
 export function funnelOf(report: ReportInput, bits: readonly RuleBits[]): Funnel {
-  const { simulation, input, firstRow, lastRow, program } = report;
-  const entries = program.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
+  const { simulation, input, firstRow, endRow, boundRules } = report;
+  const entries = boundRules.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
   const total = (read: (entry: EntryFunnel) => number): number => entries.reduce((sum, entry) => sum + read(entry), 0);
   const exits: Record<string, number> = {};
   for (const trade of simulation.trades) exits[trade.exitReason] = (exits[trade.exitReason] ?? 0) + 1;
   const { counts } = simulation;
   return {
-    barsTotal: lastRow - firstRow,
-    barsWarmup: Math.max(0, Math.min(input.start, lastRow) - firstRow),
+    barsTotal: endRow - firstRow,
+    barsWarmup: Math.max(0, Math.min(input.start, endRow) - firstRow),
     barsUnknown: total((entry) => entry.barsUnknown),
     setupTrue: entries.every((entry) => entry.setupTrue === null) ? null : total((entry) => entry.setupTrue ?? 0),
     triggerTrue: total((entry) => entry.triggerTrue),
@@ -59,7 +62,7 @@ export function funnelOf(report: ReportInput, bits: readonly RuleBits[]): Funnel
 }
 
 function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], start: number, end: number): EntryFunnel {
-  const tops = bits.filter(({ node }) => node.rule === index && node.role !== 'exit' && node.parent === null);
+  const tops = bits.filter(({ node }) => node.ruleIndex === index && node.role !== 'exit' && node.parent === null);
   const together = new Uint32Array(wordCount(end)).fill(0xffffffff);
   const maybe = together.slice();
   const narrow = (part: RuleBits): number => {

@@ -16,7 +16,10 @@ export function sum(values: ArrayLike<number>): number {
 export const mean = (values: ArrayLike<number>): number | null =>
   values.length === 0 ? null : sum(values) / values.length;
 
-/** Sums of the second, third and fourth powers of value - center, each compensated as in `sum`, in one pass without a list of parts. */
+/**
+ * Sums of the second, third and fourth powers of value - center, each compensated as in `sum`, in one pass without
+ * allocation.
+ */
 export function centralSums(
   values: ArrayLike<number>,
   center: number,
@@ -26,7 +29,8 @@ export function centralSums(
   let [value, square, cube, power4] = [0, 0, 0, 0];
   for (let index = 0; index < values.length; index++) {
     const next = values[index] - center;
-    // Days without a position all have the same return. `**` and not products: those round otherwise, and stored hashes cover the last bit.
+    // Days without a position all have the same return. Uses `**` because products round differently, and stored hashes
+    // cover the last bit.
     if (next !== value) {
       value = next;
       square = value * value;
@@ -95,7 +99,7 @@ export const sampleSkew = (shape: Shape | null, n: number): number | null =>
 export const sampleExcessKurtosis = (shape: Shape | null, n: number): number | null =>
   shape === null || n < 4 ? null : ((n - 1) / ((n - 2) * (n - 3))) * ((n + 1) * (shape.kurtosis - 3) + 6);
 
-/** Linear between neighbours, of values in ascending order (numpy's default). */
+/** Linear between neighbors, of values in ascending order (numpy's default). */
 export function percentile(ascending: ArrayLike<number>, percent: number): number | null {
   if (ascending.length === 0) return null;
   const rank = (percent / 100) * (ascending.length - 1);

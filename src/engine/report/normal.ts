@@ -1,8 +1,8 @@
 // The normal distribution, to double precision.
 
 /**
- * Φ(x), the standard normal distribution function: the Taylor-like series of Marsaglia (2004, "Evaluating the normal distribution") near
- * the middle, Lentz's continued fraction of the Mills ratio in the tails.
+ * Φ(x), the standard normal distribution function: the Taylor-like series of Marsaglia (2004, "Evaluating the normal
+ * distribution") near the middle, Lentz's continued fraction of the Mills ratio in the tails.
  */
 export function normalCdf(x: number): number {
   if (x !== x) return NaN;

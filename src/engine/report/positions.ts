@@ -1,5 +1,5 @@
-// Statistics of positions (semantics §5.2): the rows of one positionId summed.
-import type { Trade } from '../simulate/program.ts';
+// Statistics of positions (semantics §5.2). A position is the sum of the rows with one positionId.
+import type { Trade } from '../simulate/simulation.ts';
 import { mean, percentile, standardDeviation, sum } from './moments.ts';
 
 export interface Position {
@@ -14,7 +14,7 @@ export interface Position {
   readonly mfePct: number;
   /** pnl in units of the initial risk of the whole position; null without a stop. */
   readonly pnlR: number | null;
-  /** Of the row that closed it. */
+  /** The exit reason of the row that closed it. */
   readonly exitReason: Trade['exitReason'];
 }
 
@@ -114,7 +114,7 @@ export function positionStatistics(positions: readonly Position[]): PositionStat
   };
 }
 
-/** A pnl of zero is neither a win nor a loss and breaks no streak. */
+/** A pnl of zero is neither a win nor a loss and does not break a streak. */
 function longestRun(pnls: readonly number[], sign: 1 | -1): number {
   let run = 0;
   let longest = 0;

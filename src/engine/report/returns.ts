@@ -1,5 +1,6 @@
-// Statistics of returns (semantics §5.1, §5.3, §5.4): from daily equity at UTC close, and from the benchmark's daily closes.
-import { DAY_MS } from '../columns/bars.ts';
+// Statistics of returns (semantics §5.1, §5.3, §5.4): from daily equity at UTC close, and from the benchmark's daily
+// closes.
+import { DAY_MS } from '../bars/bars.ts';
 import { daysOf } from './days.ts';
 import {
   covariance,
@@ -9,19 +10,18 @@ import {
   sampleExcessKurtosis,
   sampleSkew,
   standardDeviation,
-  type Shape,
 } from './moments.ts';
-import { normalCdf } from './normal.ts';
+import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
 
-/** One entry a UTC day that has bars. */
+/** One entry per UTC day that has bars. */
 export interface DailySeries {
   /** Start of the day, ms UTC. */
   readonly day: Float64Array;
   /** The last mark of the day. */
   readonly equity: Float64Array;
-  /** equity / the day before's - 1; the first against the initial balance. */
+  /** equity / previous day's equity - 1; the first against the initial balance. */
   readonly returns: Float64Array;
   /** Daily returns of the instrument, the first against the first evaluated open. */
   readonly benchmark: Float64Array;
@@ -95,37 +95,63 @@ export interface ReturnStatistics {
   readonly minTrackRecordDays: number | null;
 }
 
-/** @param periods A, periods a year: 365 or 252. */
-export function returnStatistics(daily: DailySeries, initialBalance: number, periods: number): ReturnStatistics {
+/**
+ * @param periods A, the periods per year: 365 or 252.
+ * @param wanted keys to compute, the others being null; null: all.
+ */
+export function returnStatistics(
+  daily: DailySeries,
+  initialBalance: number,
+  periods: number,
+  wanted: ReadonlySet<string> | null = null,
+): ReturnStatistics {
+  const wants = (...keys: (keyof ReturnStatistics)[]): boolean =>
+    wanted === null || keys.some((key) => wanted.has(key));
   const { returns, benchmark } = daily;
   const average = mean(returns);
   const deviation = standardDeviation(returns);
   const isDefined = average !== null && deviation !== null && deviation > 0;
-  const { gains, losses, squaredLosses } = gainsAndLosses(returns);
+  const NO_SIDES = { gains: 0, losses: 0, squaredLosses: 0 };
+  const { gains, losses, squaredLosses } = wants('sortinoRatio', 'omegaRatio') ? gainsAndLosses(returns) : NO_SIDES;
   const downside = returns.length === 0 ? 0 : Math.sqrt(squaredLosses / returns.length);
-  const shape = populationShape(returns);
-  const ascending = Float64Array.from(returns).sort();
-  const low = percentile(ascending, 5);
-  const varianceOfBenchmark = covariance(benchmark, benchmark);
-  const beta =
-    varianceOfBenchmark === null || varianceOfBenchmark === 0
-      ? null
-      : covariance(returns, benchmark)! / varianceOfBenchmark;
+  const hasShape = wants('skew', 'kurtosis', 'probabilisticSharpe', 'minTrackRecordDays');
+  const shape = hasShape ? populationShape(returns) : null;
+  const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days: returns.length } : null;
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
     sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,
     sortinoRatio: returns.length >= 2 && downside > 0 ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
     omegaRatio: losses > 0 ? gains / losses : null,
-    ulcerIndex: ulcerIndex(daily.equity, initialBalance),
+    ulcerIndex: wants('ulcerIndex') ? ulcerIndex(daily.equity, initialBalance) : null,
+    ...tails(wants('tailRatio', 'var95', 'cvar95') ? returns : new Float64Array(0)),
+    skew: sampleSkew(shape, returns.length),
+    kurtosis: sampleExcessKurtosis(shape, returns.length),
+    ...(wants('beta', 'alpha') ? againstBenchmark(returns, average, benchmark, periods) : { beta: null, alpha: null }),
+    probabilisticSharpe: sample && probabilisticSharpe(sample, 0),
+    minTrackRecordDays: sample && minTrackRecord(sample),
+  };
+}
+
+function tails(returns: Float64Array): Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'> {
+  const ascending = Float64Array.from(returns).sort();
+  const low = percentile(ascending, 5);
+  return {
     tailRatio: low === null || low === 0 ? null : Math.abs(percentile(ascending, 95)!) / Math.abs(low),
     var95: low,
     cvar95: mean(ascending.subarray(0, returns.length === 0 ? 0 : Math.floor((returns.length - 1) * 0.05) + 1)),
-    skew: sampleSkew(shape, returns.length),
-    kurtosis: sampleExcessKurtosis(shape, returns.length),
-    beta,
-    alpha: beta === null ? null : (average! - beta * mean(benchmark)!) * periods,
-    ...sharpeConfidence(shape, returns.length, isDefined ? average / deviation : null),
   };
+}
+
+function againstBenchmark(
+  returns: Float64Array,
+  average: number | null,
+  benchmark: Float64Array,
+  periods: number,
+): Pick<ReturnStatistics, 'beta' | 'alpha'> {
+  const varianceOfBenchmark = covariance(benchmark, benchmark);
+  if (varianceOfBenchmark === null || varianceOfBenchmark === 0) return { beta: null, alpha: null };
+  const beta = covariance(returns, benchmark)! / varianceOfBenchmark;
+  return { beta, alpha: (average! - beta * mean(benchmark)!) * periods };
 }
 
 /** Σmax(r,0), -Σmin(r,0) and Σmin(r,0)², each compensated as in `sum`. */
@@ -171,22 +197,7 @@ function ulcerIndex(equity: Float64Array, initialBalance: number): number | null
   return Math.sqrt((squares + lost) / (equity.length - 1));
 }
 
-/** @param sharpe daily, not annualised, of `days` returns; null: undefined. */
-export function sharpeConfidence(
-  shape: Shape | null,
-  days: number,
-  sharpe: number | null,
-): Pick<ReturnStatistics, 'probabilisticSharpe' | 'minTrackRecordDays'> {
-  if (sharpe === null || shape === null) return { probabilisticSharpe: null, minTrackRecordDays: null };
-  const spread = 1 - shape.skew * sharpe + ((shape.kurtosis - 1) / 4) * sharpe * sharpe;
-  if (!(spread > 0)) return { probabilisticSharpe: null, minTrackRecordDays: null };
-  return {
-    probabilisticSharpe: normalCdf((sharpe * Math.sqrt(days - 1)) / Math.sqrt(spread)),
-    minTrackRecordDays: sharpe > 0 ? 1 + spread * (1.645 / sharpe) ** 2 : null,
-  };
-}
-
-/** Compound growth a calendar year (365.25 days); null when nothing is left or no time has passed. */
+/** Compound growth per calendar year (365.25 days); null if nothing is left or no time has passed. */
 export function cagr(initial: number, final: number, startMs: number, endMs: number): number | null {
   const years = (endMs - startMs) / YEAR_MS;
   if (!(final > 0) || !(years > 0)) return null;

@@ -1,52 +1,21 @@
-// The summary: every key of summaryJson, flat, with the blocks and the trace (design §5, formulas semantics §5).
-import { countBits } from '../columns/column.ts';
-import { TIMEFRAME_MS } from '../columns/bars.ts';
-import { EXIT_REASONS, type Trade } from '../simulate/program.ts';
+// The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
+import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
+import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
+import { EXIT_REASONS, type Trade } from '../simulate/simulation.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
-import { drawdownStatistics } from './drawdown.ts';
+import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
-import { mean, sum } from './moments.ts';
-import { positionsOf, positionStatistics, type Position, type PositionStatistics } from './positions.ts';
-import type { Band, ReportInput } from './result.ts';
-import { cagr, dailySeries, returnStatistics, type DailySeries, type ReturnStatistics } from './returns.ts';
-import { ruleBits, ruleStatistics, ruleStatsSummary, soleBlockers, type RuleStatsSummary } from './rules.ts';
+import { sum } from './moments.ts';
+import type { Position } from './positions.ts';
+import { previewIndexes } from './preview.ts';
+import type { ReportInput } from './reportInput.ts';
+import type { Band } from '../simulate/band.ts';
+import type { DailySeries } from './returns.ts';
+import { ruleBits, ruleStatistics, ruleStatsSummary, soleBlockers, type RuleStatsSummary } from './ruleStatistics.ts';
 import { fitTrace, traceOf, type StrategyTrace } from './trace.ts';
 
-/** Fractions for percents, quote units for money, ms for times; null is undefined. */
-export interface Summary extends ReturnStatistics, PositionStatistics {
-  /** finalEquity / initialBalance - 1. */
-  readonly returnPct: number;
-  readonly netProfit: number;
-  readonly initialBalance: number;
-  readonly finalEquity: number;
-  readonly equityPeak: number;
-  /** Last close / first evaluated open - 1. */
-  readonly buyHoldReturnPct: number | null;
-  readonly excessReturnPct: number | null;
-  readonly cagr: number | null;
-  /** cagr / maxDrawdown. */
-  readonly calmarRatio: number | null;
-  /** netProfit / largest drawdown in money. */
-  readonly recoveryFactor: number | null;
-  readonly maxDrawdown: number;
-  readonly avgDrawdown: number | null;
-  readonly maxDrawdownDurationBars: number;
-  readonly maxDrawdownStart: number | null;
-  readonly maxDrawdownEnd: number | null;
-  readonly maxDrawdownRecoveredAt: number | null;
-  readonly timeUnderwaterPct: number | null;
-  /** Bars with a position at any time / bars. */
-  readonly exposurePct: number | null;
-  /** totalNotional / mean equity. */
-  readonly turnover: number | null;
-  readonly totalFees: number;
-  readonly makerFees: number;
-  readonly takerFees: number;
-  /** totalFees / |net profit before fees|. */
-  readonly feesPctOfGross: number | null;
-  readonly slippageCost: number;
-  readonly fundingPaid: number;
-  readonly totalNotional: number;
+/** Every key of summaryJson: the flat ones and the blocks. */
+export interface Summary extends FlatSummary {
   readonly byExitReason: Readonly<
     Record<string, { readonly trades: number; readonly pnl: number; readonly winRate: number | null }>
   >;
@@ -64,68 +33,49 @@ export interface Summary extends ReturnStatistics, PositionStatistics {
   readonly dataQuality: DataQuality;
   readonly evaluationWindow: object;
   readonly conventions: object;
-  /** At most 500 [time, equity] points: the last of each stretch. */
+  /** At most 500 [time, equity] points: the last one of each interval. */
   readonly equityPreview: readonly (readonly [number, number])[];
   readonly strategyTrace?: StrategyTrace;
   readonly ruleStatsSummary?: RuleStatsSummary;
 }
 
-/** The summary and its JSON, which is written once: for the limit of the trace, and for the hash. */
+/** The summary and its JSON, which is written once, for both the size limit of the trace and the hash. */
 export interface WrittenSummary {
   readonly summary: Summary;
   readonly json: string;
 }
 
 export function summarise(report: ReportInput): WrittenSummary {
-  const { simulation, input, config, evaluated, program } = report;
+  const { simulation, input, evaluated, boundRules } = report;
   const { start, end, bars, instrument } = input;
-  const { equity, totals, trades } = simulation;
-  const initialBalance = config.initialBalance;
-  const finalEquity = equity.length > 0 ? equity[equity.length - 1] : initialBalance;
-  const rows = Math.max(0, end - start);
-  const firstOpen = rows > 0 ? bars.open[start] : NaN;
-  const daily = dailySeries(bars.time, bars.close, firstOpen, equity, start, Math.max(start, end), initialBalance);
-  const periods = instrument.tradesAllDay ? 365 : 252;
-  const positions = positionsOf(trades);
-  const positionStats = positionStatistics(positions);
-  const returnPct = finalEquity / initialBalance - 1;
-  const totalFees = totals.makerFees + totals.takerFees;
-  const netProfit = finalEquity - initialBalance;
-  const money = { returnPct, netProfit, initialBalance, finalEquity };
-  const buyHoldReturnPct = rows > 0 && firstOpen > 0 ? bars.close[end - 1] / firstOpen - 1 : null;
-  const exposed = countBits(simulation.inPosition, 0, rows);
-  const averageEquity = mean(equity);
+  const { initialBalance } = report.config;
+  const measured = measureRun(report);
+  const { daily, positions } = measured;
+  const flat = flatSummary(report, measured);
+  const { netProfit, returnPct, totalFees } = flat;
   const summary: Summary = {
-    ...money,
-    buyHoldReturnPct,
-    excessReturnPct: buyHoldReturnPct === null ? null : returnPct - buyHoldReturnPct,
-    ...drawdownKeys(report, finalEquity),
-    ...returnStatistics(daily, initialBalance, periods),
-    exposurePct: rows === 0 ? null : exposed / rows,
-    turnover: averageEquity === null || averageEquity <= 0 ? null : totals.totalNotional / averageEquity,
-    ...positionStats,
-    totalFees,
-    makerFees: totals.makerFees,
-    takerFees: totals.takerFees,
-    feesPctOfGross: netProfit + totalFees === 0 ? null : totalFees / Math.abs(netProfit + totalFees),
-    slippageCost: totals.slippageCost,
-    fundingPaid: totals.fundingPaid,
-    totalNotional: totals.totalNotional,
-    byExitReason: byExitReason(trades),
+    ...flat,
+    byExitReason: byExitReason(simulation.trades),
     bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
     byMonth: byMonth(daily, initialBalance),
     fees: feesBlock(report, totalFees),
     ambiguity: ambiguityBlock(report),
-    dataQuality: dataQuality(bars, input.fine, report.firstRow, report.lastRow),
+    dataQuality: dataQuality(bars, input.fine, report.firstRow, report.endRow),
     evaluationWindow: evaluationWindow(report),
-    conventions: conventions(periods),
+    conventions: conventions(instrument),
     equityPreview: preview(report),
   };
-  const bits = ruleBits(evaluated.plan.rules, evaluated, program.recorded);
+  const bits = ruleBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
   const blockers = soleBlockers(bits, { start, end: Math.max(start, end) });
   const stats = ruleStatistics(bits, blockers, evaluated, { start, end: Math.max(start, end) });
-  const entryIds = program.entries.map((entry) => entry.id);
-  const rules = ruleStatsSummary(bits, stats, entryIds, simulation, { start, end: Math.max(start, end) });
+  const entryIds = boundRules.entries.map((entry) => entry.id);
+  const rules = ruleStatsSummary(
+    bits,
+    stats,
+    entryIds,
+    { simulation, positions },
+    { start, end: Math.max(start, end) },
+  );
   const bestPnl = positions.reduce((best, position) => Math.max(best, position.pnl), 0);
   const funnel = funnelOf(report, bits);
   const trace = traceOf({
@@ -134,57 +84,17 @@ export function summarise(report: ReportInput): WrittenSummary {
     blockers,
     stats,
     funnel,
-    positions: positionStats,
+    positions: flat,
     netProfit,
     bestPnl,
     totalFees,
     returnPct,
+    buyHoldReturnPct: flat.buyHoldReturnPct,
   });
   const { strategyTrace, ruleStatsSummary: ruleStats, traceJson, rulesJson } = fitTrace(trace, rules);
-  // What JSON.stringify gives for the whole, its two largest members being written already.
+  // Equals JSON.stringify of the whole; the two largest members are already written.
   const json = `${JSON.stringify(summary).slice(0, -1)},"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
   return { summary: { ...summary, strategyTrace, ruleStatsSummary: ruleStats }, json };
-}
-
-function drawdownKeys(
-  { simulation, input, config }: ReportInput,
-  finalEquity: number,
-): Pick<
-  Summary,
-  | 'equityPeak'
-  | 'cagr'
-  | 'calmarRatio'
-  | 'recoveryFactor'
-  | 'maxDrawdown'
-  | 'avgDrawdown'
-  | 'maxDrawdownDurationBars'
-  | 'maxDrawdownStart'
-  | 'maxDrawdownEnd'
-  | 'maxDrawdownRecoveredAt'
-  | 'timeUnderwaterPct'
-> {
-  const { start, end, bars } = input;
-  const drawdown = drawdownStatistics(simulation.equity, config.initialBalance);
-  const timeAt = (index: number | null): number | null =>
-    index === null ? null : bars.time[start + Math.max(0, index)];
-  const growth =
-    end > start
-      ? cagr(config.initialBalance, finalEquity, bars.time[start], bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe])
-      : null;
-  const { maxDrawdown, maxDrawdownMoney } = drawdown;
-  return {
-    equityPeak: drawdown.equityPeak,
-    cagr: growth,
-    calmarRatio: growth === null || maxDrawdown === 0 ? null : growth / maxDrawdown,
-    recoveryFactor: maxDrawdownMoney === 0 ? null : (finalEquity - config.initialBalance) / maxDrawdownMoney,
-    maxDrawdown,
-    avgDrawdown: drawdown.avgDrawdown,
-    maxDrawdownDurationBars: drawdown.maxDrawdownDurationBars,
-    maxDrawdownStart: timeAt(drawdown.peakIndex),
-    maxDrawdownEnd: timeAt(drawdown.troughIndex),
-    maxDrawdownRecoveredAt: timeAt(drawdown.recoveredIndex),
-    timeUnderwaterPct: end > start ? drawdown.underwaterBars / (end - start) : null,
-  };
 }
 
 function byExitReason(trades: readonly Trade[]): Summary['byExitReason'] {
@@ -212,7 +122,7 @@ function sideOf(positions: readonly Position[], side: 1 | -1): Summary['bySide']
   };
 }
 
-/** Return of each UTC month that has bars, from its last mark against the one before. */
+/** Return of each UTC month that has bars: its last mark against that of the month before. */
 function byMonth({ day, equity }: DailySeries, initialBalance: number): Summary['byMonth'] {
   const months: { month: string; returnPct: number; equity: number }[] = [];
   let before = initialBalance;
@@ -224,7 +134,7 @@ function byMonth({ day, equity }: DailySeries, initialBalance: number): Summary[
     while (index < day.length && day[index] < nextMonth) index++;
     const last = equity[index - 1];
     months.push({
-      // By hand: toISOString takes longer than all statistics of a month.
+      // Formatted by hand because toISOString takes longer than all statistics of a month.
       month: `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`,
       returnPct: before > 0 ? last / before - 1 : 0,
       equity: last,
@@ -252,7 +162,7 @@ const bandBlock = (band: Band): object => ({
   note: 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.',
 });
 
-function evaluationWindow({ input, firstRow, lastRow, warmup }: ReportInput): object {
+function evaluationWindow({ input, firstRow, endRow, warmup }: ReportInput): object {
   const { start, end, bars } = input;
   const hasRows = end > start;
   return {
@@ -260,15 +170,16 @@ function evaluationWindow({ input, firstRow, lastRow, warmup }: ReportInput): ob
     end: hasRows ? bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe] : null,
     firstBar: hasRows ? start - firstRow : null,
     bars: Math.max(0, end - start),
-    barsInRange: lastRow - firstRow,
+    barsInRange: endRow - firstRow,
     warmupBars: warmup.bars,
     warmupSource: warmup.source,
   };
 }
 
-const conventions = (periods: number): object => ({
+const conventions = (instrument: Instrument): object => ({
   dailyEquity: 'last mark of each UTC day that has bars',
-  periodsPerYear: periods,
+  periodsPerYear: periodsPerYear(instrument),
+  periodsPerYearReason: periodsPerYearReason(instrument),
   riskFreeRate: 0,
   deviation: 'sample (ddof 1)',
   cagr: 'calendar years of 365.25 days',
@@ -281,9 +192,8 @@ const PREVIEW_POINTS = 500;
 
 function preview({ simulation, input }: ReportInput): [number, number][] {
   const { equity } = simulation;
-  const count = Math.min(PREVIEW_POINTS, equity.length);
-  return Array.from({ length: count }, (_, point) => {
-    const index = Math.floor(((point + 1) * equity.length) / count) - 1;
-    return [input.bars.time[input.start + index], equity[index]];
-  });
+  return previewIndexes(equity.length, PREVIEW_POINTS).map((index) => [
+    input.bars.time[input.start + index],
+    equity[index],
+  ]);
 }

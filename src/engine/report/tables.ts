@@ -1,39 +1,37 @@
-// Result tables: trades, equity, orders and signals as named columns, before they are written in one format or another.
-import { hasBit } from '../columns/column.ts';
-import type { TableColumn } from '../columns/arrowTable.ts';
-import type { SimulatedRun } from '../backtest.ts';
-import type { ReportInput, TradeRow } from './result.ts';
+// Result tables: trades, equity, orders and signals as named columns, independent of the file format.
+import { hasBit } from '../kernels/bits.ts';
+import type { TableColumn } from '../bars/arrowTable.ts';
+import { drawdowns } from './drawdown.ts';
+import { buyAndHold } from './buyAndHold.ts';
+import type { ReportInput } from './reportInput.ts';
+import type { CompletedRun } from './simulatedRun.ts';
 import { valuesAt } from './trace.ts';
+import { TRADE_COLUMNS } from './tradeColumns.ts';
 
-export type CompletedRun = SimulatedRun & { readonly ok: true };
 type Cell = number | string | boolean | null;
+type ColumnTypes = Readonly<Record<string, { readonly type: 'number' | 'time' | 'text' }>>;
 
-const TIME_COLUMNS: ReadonlySet<string> = new Set(['entryTime', 'exitTime', 'exitFineTime', 'time', 'filledTime']);
-const TEXT_COLUMNS: ReadonlySet<string> = new Set([
-  'side', 'exitReason', 'exitMethod', 'exitResolution', 'exitPolicy', 'entryRule', 'exitRule', 'type', 'purpose', 'role', 'status', 'reason', 'rule',
-]); // prettier-ignore
-
-/** Rows of one shape as columns; the type of a column follows from its name, so that an empty table has the types of a full one. */
-function columnsOf(names: readonly string[], rows: readonly Readonly<Record<string, Cell>>[]): TableColumn[] {
-  return names.map((name) => ({
+/** Rows of one shape as columns; a member that a row lacks becomes a missing value. */
+function columnsOf(types: ColumnTypes, rows: readonly Readonly<Record<string, Cell>>[]): TableColumn[] {
+  return Object.entries(types).map(([name, { type }]) => ({
     name,
-    type: TIME_COLUMNS.has(name) ? 'time' : TEXT_COLUMNS.has(name) ? 'text' : 'number',
+    type,
     values: rows.map((row) => row[name] ?? null),
   }));
 }
 
-const TRADE_COLUMNS: readonly (keyof TradeRow)[] = [
-  'positionId', 'side', 'entryTime', 'entryBar', 'entryPrice', 'quantity', 'exitTime', 'exitBar', 'exitPrice', 'entryFee', 'exitFee', 'slippage', 'pnl',
-  'returnPct', 'maePct', 'mfePct', 'barsHeld', 'exitReason', 'exitMethod', 'exitResolution', 'exitPolicy', 'exitFineTime', 'entryRule', 'exitRule',
-]; // prettier-ignore
+/** Trade rows as they are stored; a column that was added later has missing values. */
+export const storedTradesTable = (trades: readonly object[]): TableColumn[] =>
+  columnsOf(TRADE_COLUMNS, trades as readonly Record<string, Cell>[]);
 
-/** The trade rows, and what every named node was at the close that led to the entry (`entry.ID`) and to the exit (`exit.ID`). */
+/**
+ * The trade rows, and the value of every named node when the entry (`entry.ID`) and the exit (`exit.ID`) were decided.
+ * Only values of bars that had closed by then are used.
+ */
 export function tradesTable({ report, trades }: CompletedRun): TableColumn[] {
-  const { evaluated, config, simulation } = report;
-  const delay = config.execution.orderTiming === 'next_open' ? 1 : 0;
-  const at = (row: number): Record<string, Cell> => valuesAt(evaluated, Math.max(0, row));
-  const entryValues = simulation.trades.map((trade) => at(trade.entryRow - delay));
-  const exitValues = simulation.trades.map((trade) => at(trade.exitRow - (trade.exitReason === 'signal' ? delay : 0)));
+  const { evaluated, simulation } = report;
+  const entryValues = simulation.trades.map((trade) => valuesAt(evaluated, trade.entryDecisionRow));
+  const exitValues = simulation.trades.map((trade) => valuesAt(evaluated, trade.exitDecisionRow));
   const named = evaluated.plan.named.flatMap(({ nodeId, type }): TableColumn[] => {
     const kind = type === 'condition' ? 'boolean' : 'number';
     return [
@@ -41,41 +39,50 @@ export function tradesTable({ report, trades }: CompletedRun): TableColumn[] {
       { name: `exit.${nodeId}`, type: kind, values: exitValues.map((values) => values[nodeId]) },
     ];
   });
-  return [...columnsOf(TRADE_COLUMNS, trades as unknown as Record<string, Cell>[]), ...named];
+  return [...storedTradesTable(trades), ...named];
 }
 
-/** One row an evaluated bar: equity at its close, the fall from the highest so far, whether a position was open, buy and hold. */
+/** One row per evaluated bar: equity at its close, drawdown, whether a position was open, and buy and hold. */
 export function equityTable({ report }: CompletedRun): TableColumn[] {
   const { input, simulation, config } = report;
   const { bars, start } = input;
   const { equity, inPosition } = simulation;
   const rows = equity.length;
-  const drawdown = new Float64Array(rows);
-  const benchmark = new Float64Array(rows);
-  const firstOpen = rows > 0 ? bars.open[start] : 1;
-  let peak = config.initialBalance;
-  for (let index = 0; index < rows; index++) {
-    if (equity[index] > peak) peak = equity[index];
-    drawdown[index] = 1 - equity[index] / peak;
-    benchmark[index] = (config.initialBalance * bars.close[start + index]) / firstOpen;
-  }
   return [
     { name: 'time', type: 'time', values: bars.time.subarray(start, start + rows) },
     { name: 'equity', type: 'number', values: equity },
-    { name: 'drawdown', type: 'number', values: drawdown },
+    { name: 'drawdown', type: 'number', values: drawdowns(equity, config.initialBalance) },
     {
       name: 'inPosition',
       type: 'boolean',
       values: Array.from({ length: rows }, (_, index) => hasBit(inPosition, index)),
     },
-    { name: 'buyHold', type: 'number', values: benchmark },
+    { name: 'buyHold', type: 'number', values: buyAndHold(bars, start, rows, config.initialBalance) },
   ];
 }
 
-const ORDER_COLUMNS = [
-  'orderId', 'bar', 'time', 'filledBar', 'filledTime', 'type', 'purpose', 'side', 'price', 'fillPrice', 'quantity', 'fee', 'role', 'status', 'reason',
-  'rule', 'positionId',
-] as const; // prettier-ignore
+const NUMBER = { type: 'number' } as const;
+const TIME = { type: 'time' } as const;
+const TEXT = { type: 'text' } as const;
+const ORDER_COLUMNS = {
+  orderId: NUMBER,
+  bar: NUMBER,
+  time: TIME,
+  filledBar: NUMBER,
+  filledTime: TIME,
+  type: TEXT,
+  purpose: TEXT,
+  side: TEXT,
+  price: NUMBER,
+  fillPrice: NUMBER,
+  quantity: NUMBER,
+  fee: NUMBER,
+  role: TEXT,
+  status: TEXT,
+  reason: TEXT,
+  rule: TEXT,
+  positionId: NUMBER,
+};
 
 /** The order log; bars count from the start of the range. */
 export function ordersTable({ report }: CompletedRun): TableColumn[] {
@@ -91,9 +98,9 @@ export function ordersTable({ report }: CompletedRun): TableColumn[] {
   return columnsOf(ORDER_COLUMNS, rows);
 }
 
-/** One row an evaluated bar, one column a named node, and the whole of every entry and exit that is no state of a position. */
+/** One row per evaluated bar; a column per named node, and one per entry and exit rule that reads no position state. */
 export function signalsTable({ report }: CompletedRun): TableColumn[] {
-  const { input, evaluated, program } = report;
+  const { input, evaluated, boundRules } = report;
   const { start } = input;
   const rows = report.simulation.equity.length;
   const bits = (isTrue: Uint32Array, isUnknown: Uint32Array | null): (boolean | null)[] =>
@@ -106,8 +113,8 @@ export function signalsTable({ report }: CompletedRun): TableColumn[] {
     return { name: nodeId, type: 'boolean', values: bits(column.isTrue, column.isUnknown) };
   });
   const rules = [
-    ...program.entries.map((entry) => ({ name: `entry ${entry.id}`, source: entry.signal })),
-    ...program.exits.map((exit) => ({ name: `exit ${exit.id}`, source: exit.when })),
+    ...boundRules.entries.map((entry) => ({ name: `entry ${entry.id}`, source: entry.signal })),
+    ...boundRules.exits.map((exit) => ({ name: `exit ${exit.id}`, source: exit.when })),
   ].flatMap(({ name, source }): TableColumn[] =>
     source.kind === 'bits' ? [{ name, type: 'boolean', values: bits(source.isTrue, null) }] : [],
   );
@@ -115,7 +122,7 @@ export function signalsTable({ report }: CompletedRun): TableColumn[] {
 }
 
 function valuesOf(report: ReportInput, slot: number, start: number, rows: number): Float64Array {
-  const step = report.evaluated.plan.steps[slot];
-  if (step.type === 'value' && step.op === 'const') return new Float64Array(rows).fill(step.value);
+  const number = report.evaluated.numberAt(slot);
+  if (number !== undefined) return new Float64Array(rows).fill(number);
   return report.evaluated.value(slot).values.subarray(start, start + rows);
 }

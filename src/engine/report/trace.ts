@@ -1,12 +1,12 @@
-// The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context (design §5).
-import { countBits, hasBit, popcount } from '../columns/column.ts';
-import type { EvaluatedPlan } from '../columns/evaluate.ts';
+// The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context.
+import { countBits, hasBit, nextBit, popcount } from '../kernels/bits.ts';
+import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
-import type { ReportInput } from './result.ts';
-import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type RuleStatsSummary, type Window } from './rules.ts';
+import type { ReportInput } from './reportInput.ts';
+import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type RuleStatsSummary, type Window } from './ruleStatistics.ts';
 
-/** A bar on which one condition alone kept an entry from being true, and how far it was from passing. */
+/** A bar on which a single condition kept an entry from being true, and how far it was from passing. */
 export interface NearMiss {
   readonly rule: string;
   readonly nodeId: string;
@@ -19,7 +19,7 @@ export interface NearMiss {
   readonly distance: number | null;
 }
 
-/** One bar with what every named node was on it. */
+/** One bar with the value of every named node. */
 export interface Sample {
   readonly kind: 'first_trigger' | 'entry' | 'exit' | 'near_miss' | 'last_bar';
   readonly bar: number;
@@ -37,7 +37,7 @@ export interface StrategyTrace {
 
 const MAX_NEAR_MISSES = 10;
 const MAX_SAMPLES = 24;
-/** Of trace and rule statistics together, as JSON (design §5). */
+/** The limit on the JSON of trace and rule statistics together. */
 export const MAX_TRACE_BYTES = 32 * 1024;
 
 export function traceOf(facts: DiagnosisFacts): StrategyTrace {
@@ -59,7 +59,7 @@ function nearMissesOf(
 ): NearMiss[] {
   const window: Window = report.input;
   const nearest = new Nearest();
-  for (const [index, entry] of report.program.entries.entries()) {
+  for (const [index, entry] of report.boundRules.entries.entries()) {
     for (const rule of conjunctsOf(bits, 'entry', index)) {
       const { nodeId, text, left: leftSlot, right: rightSlot } = rule.node;
       const leftAt = reader(report.evaluated, leftSlot);
@@ -87,16 +87,16 @@ function nearMissesOf(
   return nearest.misses;
 }
 
-/** Reads one side of a comparison, its column looked up once; NaN where missing and where there is no such side. */
+/** Reads one side of a comparison, whose column is looked up once; NaN if the value or the side is missing. */
 function reader(evaluated: EvaluatedPlan, slot: number | null): (row: number) => number {
   if (slot === null) return () => NaN;
-  const step = evaluated.plan.steps[slot];
-  if (step.type === 'value' && step.op === 'const') return () => step.value;
+  const number = evaluated.numberAt(slot);
+  if (number !== undefined) return () => number;
   const { values } = evaluated.value(slot);
   return (row) => values[row];
 }
 
-/** The MAX_NEAR_MISSES closest so far, closest first; of equals the one that came first. */
+/** The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. */
 class Nearest {
   readonly #closeness: number[] = [];
   readonly misses: NearMiss[] = [];
@@ -112,7 +112,7 @@ class Nearest {
   }
 }
 
-/** Rows of the 1 bits in the window, evenly thinned to SAMPLED_ROWS: every so many-th of them, words without one passed over whole. */
+/** Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS; words without 1 bits are skipped whole. */
 function rowsOf(words: Uint32Array, { start, end }: Window): number[] {
   const every = Math.max(1, Math.ceil(countBits(words, start, end) / SAMPLED_ROWS));
   const rows: number[] = [];
@@ -139,19 +139,8 @@ function rowsOf(words: Uint32Array, { start, end }: Window): number[] {
   return rows;
 }
 
-/** The first row of the window whose bit is 1. */
-function firstRowOf(words: Uint32Array, { start, end }: Window): number | undefined {
-  for (let w = start >>> 5; w < words.length && w * 32 < end; w++) {
-    const word = w * 32 < start ? words[w] & (-1 << (start & 31)) : words[w];
-    const row = w * 32 + 31 - Math.clz32(word & -word);
-    if (word !== 0) return row < end ? row : undefined;
-  }
-  return undefined;
-}
-
 function valueAt(evaluated: EvaluatedPlan, slot: number, row: number): number | null {
-  const step = evaluated.plan.steps[slot];
-  const value = step.type === 'value' && step.op === 'const' ? step.value : evaluated.value(slot).values[row];
+  const value = evaluated.numberAt(slot) ?? evaluated.value(slot).values[row];
   return value === value ? value : null;
 }
 
@@ -160,16 +149,12 @@ function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: r
   if (input.end <= input.start) return [];
   const trigger = bits.find(({ node }) => node.role === 'trigger' && node.parent === null);
   const rows: { kind: Sample['kind']; row: number }[] = [];
-  const firstTrigger = trigger ? firstRowOf(trigger.isTrue, input) : undefined;
-  if (firstTrigger !== undefined) rows.push({ kind: 'first_trigger', row: firstTrigger });
-  // Signals are read at the close before a fill at the open: that bar explains the trade.
-  const delay = report.config.execution.orderTiming === 'next_open' ? 1 : 0;
+  const firstTrigger = trigger ? nextBit(trigger.isTrue, input.start, input.end) : input.end;
+  if (firstTrigger < input.end) rows.push({ kind: 'first_trigger', row: firstTrigger });
+  // The bar that explains a fill is the one on which it was decided, not the one in which it filled.
   for (const trade of simulation.trades.slice(0, 8)) {
-    rows.push({ kind: 'entry', row: Math.max(input.start, trade.entryRow - delay) });
-    rows.push({
-      kind: 'exit',
-      row: Math.max(input.start, trade.exitRow - (trade.exitReason === 'signal' ? delay : 0)),
-    });
+    rows.push({ kind: 'entry', row: trade.entryDecisionRow });
+    rows.push({ kind: 'exit', row: trade.exitDecisionRow });
   }
   for (const miss of nearMisses.slice(0, 4)) rows.push({ kind: 'near_miss', row: miss.bar + firstRow });
   const kept = rows.slice(0, MAX_SAMPLES - 1);
@@ -201,7 +186,7 @@ interface FittedTrace {
   readonly rulesJson: string;
 }
 
-/** Cuts both to MAX_TRACE_BYTES: samples first, then near misses, then rule statistics from the end. */
+/** Cuts both to MAX_TRACE_BYTES: first samples, then near misses, then rule statistics from the end. */
 export function fitTrace(trace: StrategyTrace, rules: RuleStatsSummary): FittedTrace {
   let strategyTrace = trace;
   let ruleStatsSummary = rules;

@@ -1,8 +1,9 @@
-// Warnings of a backtest that need its config: they never block, and come back beside the result (design §3.4).
-import type { RunnableStrategy, StrategyAst } from '../language/ast.ts';
-import type { ValidationIssue } from '../language/issues.ts';
-import type { ResolvedConfig } from '../simulate/config.ts';
-import type { ReportInput } from './result.ts';
+// Warnings about a backtest and its config: they never block, and are returned beside the result.
+import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
+import type { CONFIG_WARNING_CODES, ValidationIssue } from '../language/check/issues.ts';
+import { policyInForce, type ResolvedConfig } from '../config.ts';
+import { rejectionAdvice } from './diagnosis.ts';
+import type { ReportInput } from './reportInput.ts';
 
 export function configWarnings(
   strategy: RunnableStrategy,
@@ -11,53 +12,53 @@ export function configWarnings(
   report: ReportInput,
 ): ValidationIssue[] {
   const found: ValidationIssue[] = [];
-  const warn = (code: string, path: string, message: string, suggestion: string): void => {
-    found.push({
-      code: code as ValidationIssue['code'],
-      path,
-      field: 'config',
-      severity: 'warning',
-      message,
-      suggestion,
-    });
+  const warn = (
+    code: (typeof CONFIG_WARNING_CODES)[number],
+    path: string,
+    message: string,
+    suggestion: string,
+  ): void => {
+    found.push({ code, path, field: 'config', severity: 'warning', message, suggestion });
   };
   const { defaults } = ast.strategy;
   const { timeframe, signalInstrument, execution } = config;
   if (defaults?.timeframe !== undefined && defaults.timeframe !== timeframe) {
-    const message = `The strategy's defaults name ${defaults.timeframe}; the config runs it on ${timeframe}, and the config decides.`;
+    const message = `The strategy's defaults name ${defaults.timeframe}; the config, which decides, runs it on ${timeframe}.`;
     warn('DEFAULTS_OVERRIDDEN', '/config/timeframe', message, 'Nothing to do if that is what you want.');
   }
   if (defaults?.instrument !== undefined && defaults.instrument.symbol !== signalInstrument.symbol) {
-    const message = `The strategy's defaults name ${defaults.instrument.symbol}; the config runs it on ${signalInstrument.symbol}, and the config decides.`;
+    const { symbol } = signalInstrument;
+    const message = `The strategy's defaults name ${defaults.instrument.symbol}; the config, which decides, runs it on ${symbol}.`;
     warn('DEFAULTS_OVERRIDDEN', '/config/signalInstrument/symbol', message, 'Nothing to do if that is what you want.');
   }
-  if (isTooLarge(strategy, report)) {
-    const message = `Orders were rejected for want of funds: the size is more than ${config.initialBalance} can pay.`;
-    warn(
-      'SIZING_UNAFFORDABLE',
-      '/config/initialBalance',
-      message,
-      'Use percent_equity sizing, a smaller size, or a larger initialBalance.',
-    );
+  if (report.simulation.counts.ordersRejected.INSUFFICIENT_BALANCE > 0) {
+    const message = `Orders were rejected for lack of funds: initialBalance ${config.initialBalance} cannot pay their size.`;
+    const advice = rejectionAdvice('INSUFFICIENT_BALANCE', report);
+    warn('SIZING_UNAFFORDABLE', '/config/initialBalance', message, advice);
+  }
+  if (isFree(execution)) {
+    const message = 'The config has neither fees nor slippage: fills cost nothing, which no exchange offers.';
+    warn('COSTS_NOT_MODELED', '/config/execution', message, 'Give execution.feeModel and execution.slippage.');
   }
   const makerRoles = (['entryOrderRole', 'exitOrderRole'] as const).filter((role) => execution[role] === 'maker');
-  const hasMarketEntry = strategy.entries.some((entry) => (entry.action.order?.type ?? 'market') !== 'limit');
+  const hasMarketEntry = strategy.entries.some((entry) => entry.action.order.type !== 'limit');
   for (const role of makerRoles) {
     if (role === 'entryOrderRole' && !hasMarketEntry) continue;
     const message = `${role} is maker, but these are market orders: a real exchange would charge them as taker.`;
     warn('MAKER_FILL_ASSUMED', `/config/execution/${role}`, message, 'Use taker for market orders, or limit entries.');
   }
-  if (config.ambiguityResolution === 'optimistic' || config.ambiguityFallback === 'optimistic') {
+  if (policyInForce(config) === 'optimistic') {
+    const member = config.ambiguityResolution === 'optimistic' ? 'ambiguityResolution' : 'ambiguityFallback';
     const message = 'optimistic assumes the best order of prices inside a bar: for comparison only.';
-    warn(
-      'OPTIMISTIC_FILLS',
-      '/config/ambiguityFallback',
-      message,
-      'Use pessimistic, or multi_resolution with finer bars.',
-    );
+    warn('OPTIMISTIC_FILLS', `/config/${member}`, message, 'Use pessimistic, or multi_resolution with finer bars.');
   }
   return found;
 }
 
-const isTooLarge = (_: RunnableStrategy, { simulation }: ReportInput): boolean =>
-  simulation.counts.ordersRejected.INSUFFICIENT_BALANCE > 0;
+/**
+ * A config that leaves execution out and one that writes zeros get the same warning, because both resolve to the same
+ * run, which is stored once.
+ */
+const isFree = ({ feeModel, slippage }: ResolvedConfig['execution']): boolean =>
+  feeModel.tiers.every(({ makerRate, takerRate }) => makerRate === 0 && takerRate === 0) &&
+  (slippage.kind === 'none' || (slippage.kind === 'fixed' ? slippage.value : slippage.multiplier) === 0);

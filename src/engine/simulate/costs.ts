@@ -1,13 +1,14 @@
 // What a fill costs: the fee of its tier and role, and the slippage of its price.
-import type { Bars, Instrument } from '../columns/bars.ts';
-import { DAY_MS } from '../columns/bars.ts';
-import type { FeeModel, OrderRole, Slippage } from './config.ts';
+import type { Bars, Instrument } from '../bars/bars.ts';
+import { DAY_MS } from '../bars/bars.ts';
+import type { FeeModel, OrderRole, Slippage } from '../config.ts';
 
-/** The fee tiers and the notional traded so far; a fill is priced by what was traded strictly before it (semantics §4.4). */
+/**
+ * The fee tiers and the notional traded so far; a fill is priced by what was traded strictly before it
+ * (semantics §4.4).
+ */
 export interface FeeSchedule {
   readonly tiers: FeeModel['tiers'];
-  /** The time of the fill being priced, ms; asked for only with a window. */
-  readonly clock: () => number;
   /** null: the cumulative notional never forgets. */
   readonly windowMs: number | null;
   /** Quote units of all fills so far. */
@@ -22,8 +23,7 @@ export interface FeeSchedule {
   takerFees: number;
 }
 
-export const createFeeSchedule = (model: FeeModel, clock: () => number): FeeSchedule => ({
-  clock,
+export const createFeeSchedule = (model: FeeModel): FeeSchedule => ({
   tiers: model.tiers,
   windowMs: model.window === undefined ? null : model.window.days * DAY_MS,
   cumulative: 0,
@@ -35,14 +35,16 @@ export const createFeeSchedule = (model: FeeModel, clock: () => number): FeeSche
   takerFees: 0,
 });
 
-/** The index of the tier that prices a fill at this instant: the last whose minimum the notional of (now − window, now) reaches. */
-function tierAt(schedule: FeeSchedule): number {
+/**
+ * The index of the tier that prices a fill at `now` (ms; read only with a window): the last whose minimum the notional
+ * of (now − window, now) reaches.
+ */
+function tierAt(schedule: FeeSchedule, now: number): number {
   let tier = schedule.tiers.length - 1;
   if (tier === 0) return 0;
   let traded = schedule.cumulative;
   if (schedule.windowMs !== null) {
     const { fillTimes } = schedule;
-    const now = schedule.clock();
     while (schedule.oldest < fillTimes.length && fillTimes[schedule.oldest] <= now - schedule.windowMs)
       schedule.oldest++;
     traded = schedule.oldest < fillTimes.length ? traded - schedule.notionalBefore[schedule.oldest] : 0;
@@ -55,14 +57,15 @@ const rateOf = (schedule: FeeSchedule, tier: number, role: OrderRole): number =>
   role === 'maker' ? schedule.tiers[tier].makerRate : schedule.tiers[tier].takerRate;
 
 /** The fraction of its notional that an order filling now would pay; negative is a rebate. */
-export const feeRate = (schedule: FeeSchedule, role: OrderRole): number => rateOf(schedule, tierAt(schedule), role);
+export const feeRate = (schedule: FeeSchedule, role: OrderRole, now: number): number =>
+  rateOf(schedule, tierAt(schedule, now), role);
 
 /** Books a fill and returns its fee in quote units. */
-export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRole): number {
-  const tier = tierAt(schedule);
+export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRole, now: number): number {
+  const tier = tierAt(schedule, now);
   const fee = notional * rateOf(schedule, tier, role);
   if (schedule.windowMs !== null) {
-    schedule.fillTimes.push(schedule.clock());
+    schedule.fillTimes.push(now);
     schedule.notionalBefore.push(schedule.cumulative);
   }
   schedule.cumulative += notional;
@@ -76,8 +79,9 @@ export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRo
 }
 
 /**
- * The price a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the last bar closed before
- * the fill, which volatility_scaled reads; where that bar or its ATR is missing nothing is known and nothing is added.
+ * The price a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the last
+ * bar closed before the fill, which volatility_scaled reads; where that bar or its ATR is missing nothing is known and
+ * nothing is added.
  */
 export type SlippedPrice = (price: number, direction: 1 | -1, closedRow: number) => number;
 

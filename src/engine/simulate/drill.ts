@@ -1,190 +1,110 @@
-// Drilling: a bar whose outcome depends on the path is walked through its children, the finest imported bars inside it.
-import type { Bars } from '../columns/bars.ts';
-import { fillEntry, fillPassedAtOpen } from './fills.ts';
-import { settle, settleAfterEntry, settlePessimistic, type Stretch } from './intrabar.ts';
-import { adverseLevel } from './ledger.ts';
-import { removePending, type EntryOrder } from './orders.ts';
-import { absorb, hasMovingStop, stopAfter, tightenStop, type Position } from './position.ts';
-import { countBar, decide, type Run } from './run.ts';
+// Drilling: an undecided bar is walked through its children, the finest imported bars inside it, in time order.
+import type { Bars } from '../bars/bars.ts';
+import { fillPassed } from './fills.ts';
+import type { Instant } from './instant.ts';
+import { isDecided, isTouched, settleByPolicy, settleDecided, settleMoving } from './inside.ts';
+import { hasMovingStop, recordExtremes, tightenStop, type Position } from './position.ts';
+import { countBar, type Run } from './run.ts';
+import { baseStretch, childrenOf, childStretch, pricesAt, pricesOf, type Prices, type Stretch } from './stretch.ts';
 
-const child: Stretch = { open: NaN, best: NaN, worst: NaN, close: NaN };
-
-/** The first row of `bars` at or after `time`. */
-function firstRowAt(bars: Bars, time: number): number {
-  let low = 0;
-  let high = bars.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (bars.time[middle] < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Plays the inside of a base bar for one position. */
+export function playInside(run: Run, position: Position, row: number): void {
+  const at = pricesAt(run.bars, row, position.side);
+  if (isTouched(run, position, at.best, at.worst)) playTouched(run, position, row, at);
+  else recordExtremes(position, at.best, at.worst);
 }
 
-/** The child rows [first, last) of base row `row`; empty when there are none. */
-export function childrenOf(run: Run, row: number): { first: number; last: number } {
-  if (run.children === null) return { first: 0, last: 0 };
-  const opens = run.bars.time[row];
-  return { first: firstRowAt(run.children, opens), last: firstRowAt(run.children, opens + run.barMs) };
-}
-
-export function signedStretch(bars: Bars, row: number, side: 1 | -1, into: Stretch): void {
-  into.open = side * bars.open[row];
-  into.best = side > 0 ? bars.high[row] : -bars.low[row];
-  into.worst = side > 0 ? bars.low[row] : -bars.high[row];
-  into.close = side * bars.close[row];
-}
-
-/**
- * Carries a position through children [first, last), each checked as a bar; stops move from child to child. True when anything filled.
- * The position keeps what it lived through; see `undoWalk` for a walk that decided nothing.
- */
-export function walkChildren(run: Run, position: Position, first: number, last: number): boolean {
-  const children = run.children!;
-  const quantityBefore = position.quantity;
-  for (let row = first; row < last && position.quantity > 0; row++) {
-    signedStretch(children, row, position.side, child);
-    const { best, worst } = child;
-    if (worst <= adverseLevel(run, position) || best >= position.nextTarget) settleChild(run, position, row);
-    if (position.quantity > 0) absorb(position, best, worst);
-  }
-  return position.quantity !== quantityBefore;
-}
-
-function settleChild(run: Run, position: Position, row: number): void {
-  const at = run.children!.time[row];
-  run.insideOpen = run.children!.open[row];
-  decide(run, 'drill', null, at);
-  fillPassedAtOpen(run, position, child.open);
-  if (position.quantity === 0) return;
-  const isStopTouched = child.worst <= adverseLevel(run, position);
-  const isTargetTouched = child.best >= position.nextTarget;
-  if (isStopTouched && isTargetTouched) {
-    decideByPolicy(run, at);
-    settle(run, position, child, run.policy);
-  } else {
-    settlePessimistic(run, position, child);
+/** A base bar that touches a level: decided, it fills there; else it is walked, or left to the policy. */
+export function playTouched(run: Run, position: Position, row: number, at: Prices): void {
+  if (isDecided(run, position, at)) settleDecided(run, position, baseStretch(run, row), at);
+  else {
+    countBar(run.ambiguous.undecided, row);
+    if (run.children !== null) {
+      if (walkAlone(run, run.children, position, row, at)) return;
+      countBar(run.ambiguous.childrenMissing, row);
+    }
+    settleUndecided(run, position, baseStretch(run, row), at);
   }
 }
 
-/** What follows is decided by the fallback: in a child that opens at `fineTime`, or on the base bar. */
-export function decideByPolicy(run: Run, fineTime: number | null): void {
-  countBar(run.fallback, run.row);
-  decide(run, 'fallback', run.policy, fineTime);
+function settleUndecided(run: Run, position: Position, stretch: Stretch, at: Prices): void {
+  if (!settleMoving(run, position, stretch, at)) settleByPolicy(run, position, stretch, { at, entry: null, end: null });
 }
 
-/** What a walk may have moved although it filled nothing. */
+/** Carries a position through the children of its bar; false, and as if it had not been, when they decide nothing. */
+function walkAlone(run: Run, children: Bars, position: Position, row: number, at: Prices): boolean {
+  const { first, last } = childrenOf(run, row);
+  if (first === last) return false;
+  countBar(run.ambiguous.drilled, row);
+  const before = beforeWalk(position, at);
+  for (let index = first; index < last && position.quantity > 0; index++) {
+    const prices = pricesAt(children, index, position.side);
+    if (!isTouched(run, position, prices.best, prices.worst)) {
+      recordExtremes(position, prices.best, prices.worst);
+      continue;
+    }
+    const child = childStretch(run, children, row, index);
+    fillPassed(run, position, position.side * children.open[index], openOf(child));
+    if (position.quantity > 0) playLevels(run, position, child);
+  }
+  return !undoWalk(before, at);
+}
+
+/** Fills at the open of a child. */
+export const openOf = ({ bars, index, row, certain }: Stretch): Instant => ({
+  row,
+  isAtClose: false,
+  from: bars.open[index],
+  decision: certain,
+});
+
+/** The inside of a stretch that is not walked any further, for a position held from its open on. */
+export function playLevels(run: Run, position: Position, stretch: Stretch, end: number | null = null): void {
+  const at = pricesOf(stretch, position.side);
+  if (end !== null) settleByPolicy(run, position, stretch, { at, entry: null, end });
+  else if (!isTouched(run, position, at.best, at.worst)) recordExtremes(position, at.best, at.worst);
+  else if (isDecided(run, position, at)) settleDecided(run, position, stretch, at);
+  else settleUndecided(run, position, stretch, at);
+}
+
+/** A position before a walk that may decide nothing for it. */
 export interface BeforeWalk {
+  readonly position: Position;
+  readonly quantity: number;
+  /** Another one after the walk: a ladder step is done, though it may have been too small to close anything. */
+  readonly nextStep: number;
   readonly best: number;
   readonly peak: number;
   readonly trough: number;
+  /** With a stop that moves the children stand for the bar: a level they never touch is not hit. */
+  readonly isReplaced: boolean;
 }
 
-/** Forgets a walk that decided nothing, so that the base bar can be settled in its place. */
-export function undoWalk(position: Position, before: BeforeWalk): void {
-  position.best = before.best;
-  position.peak = before.peak;
-  position.trough = before.trough;
+export const beforeWalk = (position: Position, at: Prices): BeforeWalk => ({
+  position,
+  quantity: position.quantity,
+  nextStep: position.nextStep,
+  best: position.best,
+  peak: position.peak,
+  trough: position.trough,
+  isReplaced: hasMovingStop(position, at.best),
+});
+
+/**
+ * Forgets a walk that decided nothing, so that the base bar can be settled in its place; false when it stands. Then
+ * what is left of the position has been held through the whole bar, whatever the children show of it; its stops know
+ * the children alone.
+ */
+export function undoWalk(before: BeforeWalk, at: Prices): boolean {
+  const { position, best, peak, trough } = before;
+  if (before.isReplaced || position.quantity !== before.quantity || position.nextStep !== before.nextStep) {
+    position.peak = Math.max(position.peak, at.best);
+    position.trough = Math.min(position.trough, at.worst);
+    return false;
+  }
+  position.best = best;
+  position.peak = peak;
+  position.trough = trough;
   tightenStop(position);
-}
-
-/** Where the price of a waiting order lies in a stretch: not touched, passed by the open, or reached inside. */
-export function touchOf(
-  order: EntryOrder,
-  type: 'limit' | 'stop',
-  side: 1 | -1,
-  at: Stretch,
-): 'none' | 'open' | 'inside' {
-  const price = side * order.price;
-  // A limit waits for the market to come down to it (signed), a stop for it to rise to it.
-  if (type === 'limit') {
-    if (at.open <= price) return 'open';
-    return at.worst <= price ? 'inside' : 'none';
-  }
-  if (at.open >= price) return 'open';
-  return at.best >= price ? 'inside' : 'none';
-}
-
-/**
- * Fills a limit or stop entry in a stretch that it shares with its own position (semantics §3.3): a child that opens at `fineTime`, or
- * the base bar. Where a level of the new position is touched and only a policy can tell whether that was after the fill, it does.
- */
-export function enterInside(
-  run: Run,
-  order: EntryOrder,
-  at: Stretch,
-  isPassedAtOpen: boolean,
-  fineTime: number | null,
-): void {
-  const rule = run.entries[order.rule];
-  const type = rule.order.type as 'limit' | 'stop';
-  const entry = isPassedAtOpen ? at.open : rule.side * order.price;
-  const position = fillEntry(run, order, rule.side * entry);
-  if (position === null) return;
-  run.insideOpen = rule.side * entry;
-  fillPassedAtOpen(run, position, entry);
-  if (position.quantity === 0) return;
-  if (isPassedAtOpen) {
-    if (isTouched(run, position, at, false)) settleOpened(run, position, at, fineTime);
-    if (position.quantity > 0) absorb(position, at.best, at.worst);
-    return;
-  }
-  if (isTouched(run, position, at, fineTime === null)) {
-    if (!isCertainAfterEntry(run, position, at, type)) decideByPolicy(run, fineTime);
-    settleAfterEntry(run, position, at, entry, type, run.policy);
-  }
-  if (position.quantity === 0) return;
-  // Of the two extremes only the one beyond the entry is surely the position's; of the other, the close is.
-  const best = type === 'stop' ? at.best : Math.max(entry, at.close);
-  const worst = type === 'limit' ? at.worst : Math.min(entry, at.close);
-  absorb(position, best, worst);
-}
-
-/** Whether a level is touched; on a bar that is not walked also the stop as it would stand after the bar's best price. */
-function isTouched(run: Run, position: Position, at: Stretch, withMoves: boolean): boolean {
-  const adverse = adverseLevel(run, position);
-  const nearest = withMoves ? Math.max(adverse, stopAfter(position, at.best)) : adverse;
-  return at.worst <= nearest || at.best >= position.nextTarget;
-}
-
-/** Whether every policy agrees: the touched level lies beyond the entry from where the price came, and nothing else is in play. */
-function isCertainAfterEntry(run: Run, position: Position, at: Stretch, type: 'limit' | 'stop'): boolean {
-  if (hasMovingStop(position, at.best)) return false;
-  if (type === 'limit') return at.best < position.nextTarget;
-  const movesStop = run.input.risk.takeProfits.some(({ moveStopToBreakeven }) => moveStopToBreakeven);
-  return !movesStop && at.worst > adverseLevel(run, position);
-}
-
-function settleOpened(run: Run, position: Position, at: Stretch, fineTime: number | null): void {
-  const isBoth = at.worst <= adverseLevel(run, position) && at.best >= position.nextTarget;
-  if (!isBoth) return settlePessimistic(run, position, at);
-  decideByPolicy(run, fineTime);
-  settle(run, position, at, run.policy);
-}
-
-/**
- * Walks the children of a bar inside which an order's price is touched: to the child that fills it, and on with its position.
- * False when no child touches what the bar touched.
- */
-export function walkEntry(run: Run, order: EntryOrder, canFill: () => boolean): boolean {
-  const { first, last } = childrenOf(run, run.row);
-  const rule = run.entries[order.rule];
-  const type = rule.order.type as 'limit' | 'stop';
-  const at: Stretch = { open: NaN, best: NaN, worst: NaN, close: NaN };
-  for (let row = first; row < last; row++) {
-    signedStretch(run.children!, row, rule.side, at);
-    const touch = touchOf(order, type, rule.side, at);
-    if (touch === 'none') continue;
-    const opened = run.nextPositionId;
-    const time = run.children!.time[row];
-    removePending(run, order);
-    if (!canFill()) return true;
-    run.insideOpen = rule.side * at.open;
-    decide(run, 'drill', null, time);
-    enterInside(run, order, at, touch === 'open', time);
-    const position = run.positions.find(({ id }) => id === opened);
-    if (position !== undefined) walkChildren(run, position, row + 1, last);
-    return true;
-  }
-  return false;
+  return true;
 }

@@ -1,35 +1,50 @@
 // Fills: an order becomes a position, a position or part of it becomes a trade row.
-import { setBits } from './bits.ts';
-import type { OrderRole } from './config.ts';
+import { setBits } from '../kernels/bits.ts';
+import type { OrderRole } from '../config.ts';
 import { chargeFee, feeRate } from './costs.ts';
-import { equityAt, freeCash, remark } from './ledger.ts';
+import { equityAt, freeCash } from './ledger.ts';
+import { closedRow, timeOf, type Instant } from './instant.ts';
+import { adverseLevel, remark } from './margin.ts';
 import { initialStop, setLevels } from './levels.ts';
-import { logEntry, logExit, rejectEntry, type EntryOrder, type ExitOrder } from './orders.ts';
-import { applyBreakevenDue, blankPosition, findNextTarget, resetPosition, type Position } from './position.ts';
-import type { ExitReason, OrderRecord } from './program.ts';
-import { closedRow, type Run } from './run.ts';
-import { orderQuantity, partialQuantity } from './sizing.ts';
+import type { EntryOrder, ExitOrder } from './orders.ts';
+import { logEntry, logExit, rejectEntry } from './orderLog.ts';
+import { takeStep } from './ladder.ts';
+import { applyBreakevenDue, blankPosition, resetPosition, type Position } from './position.ts';
+import type { ExitReason, OrderRecord } from './simulation.ts';
+import type { Run } from './run.ts';
+import { orderQuantity } from './sizing.ts';
+
+/**
+ * What a fill at this instant asks the fee tiers for. The time column is read only for a window: its cache line costs
+ * more than a fill.
+ */
+export const feeTime = (run: Run, at: Pick<Instant, 'row' | 'isAtClose'>): number =>
+  run.fees.windowMs === null ? NaN : timeOf(at, run.bars, run.barMs);
 
 /** Rounding in a cost that was computed to fit does not reject it. */
 const FUNDS_TOLERANCE = 1e-9;
 
 /**
- * Fills an entry at `rawPrice`, the market's price before slippage. Quantity and funds are settled here, with the equity of this instant
- * (semantics §4.1). Gives the position, or null when the order was rejected.
+ * Fills an entry at `rawPrice`, the market's price before slippage. Quantity and funds are settled here, with the
+ * equity of this instant (semantics §4.1). Gives the position, or null when the order was rejected.
  */
-export function fillEntry(run: Run, order: EntryOrder, rawPrice: number): Position | null {
+export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Instant): Position | null {
   const { input, ledger } = run;
   const { config, instrument, risk } = input;
   const rule = run.entries[order.rule];
   const { side } = rule;
   const role = config.execution.entryOrderRole;
-  const price = rule.order.type === 'limit' ? rawPrice : run.slip(rawPrice, side, closedRow(run));
+  const closed = closedRow(at);
+  const price = rule.order.type === 'limit' ? rawPrice : run.slip(rawPrice, side, closed);
   const stopPrice = initialStop(risk, order.levels, side, price);
-  const rate = feeRate(run.fees, role);
+  const now = feeTime(run, at);
+  const rate = feeRate(run.fees, role, now);
+  const isByRisk = rule.sizing.mode === 'risk_percent';
   const quantity = orderQuantity(rule.sizing, {
     price,
-    stopPrice: rule.sizing.mode === 'risk_percent' ? run.slip(stopPrice, side > 0 ? -1 : 1, closedRow(run)) : stopPrice,
+    stopPrice: isByRisk ? run.slip(stopPrice, side > 0 ? -1 : 1, closed) : stopPrice,
     feeRate: rate,
+    stopFeeRate: isByRisk ? feeRate(run.fees, config.execution.riskOrderRole, now) : NaN,
     equity: equityAt(ledger, rawPrice),
     freeCash: freeCash(ledger),
     leverage: config.leverage,
@@ -44,13 +59,13 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number): Positi
   else if (!(quantity > 0)) rejectEntry(run, order, 'ZERO_QTY');
   else if (notional < instrument.minNotional) rejectEntry(run, order, 'MIN_NOTIONAL');
   else if (!(cost <= funds + FUNDS_TOLERANCE * Math.abs(funds))) rejectEntry(run, order, 'INSUFFICIENT_BALANCE');
-  else return openPosition(run, order, { rawPrice, price, stopPrice, quantity, role });
+  else return openPosition(run, order, { rawPrice, price, stopPrice, quantity, role, at });
   return null;
 }
 
 /** A closed position of an earlier row, to be used again; those of this row may still be looked at. */
-function takeBlank(run: Run): Position {
-  if (run.closed.length > 0 && run.lastFullExitRow < run.row) return run.closed.pop()!;
+function takeBlank(run: Run, row: number): Position {
+  if (run.closed.length > 0 && run.lastFullExitRow < row) return run.closed.pop()!;
   return blankPosition();
 }
 
@@ -60,32 +75,34 @@ interface EntryFill {
   readonly stopPrice: number;
   readonly quantity: number;
   readonly role: OrderRole;
+  readonly at: Instant;
 }
 
 function openPosition(run: Run, order: EntryOrder, fill: EntryFill): Position {
   const { input, ledger } = run;
-  const { price, quantity } = fill;
+  const { price, quantity, at } = fill;
   const { side } = run.entries[order.rule];
-  const fee = chargeFee(run.fees, quantity * price, fill.role);
+  const fee = chargeFee(run.fees, quantity * price, fill.role, feeTime(run, at));
   const slippage = Math.abs(price - fill.rawPrice) * quantity;
   const { stopLoss } = input.risk;
-  const position = takeBlank(run);
+  const position = takeBlank(run, at.row);
   resetPosition(position, run.nextPositionId++, side, price, quantity);
   position.entryRule = order.rule;
-  position.entryRow = run.row;
+  position.entryRow = at.row;
+  position.entryDecisionRow = order.signalRow;
   position.initialRisk = Math.abs(price - fill.stopPrice);
   position.entryFee = fee;
   position.entrySlippage = slippage;
   if (run.watch.hasStatefulExits) {
     position.exitMemories = input.exits.map(({ when }) =>
-      when.kind === 'stateful' ? when.condition.newMemory() : null,
+      when.kind === 'stateful' ? when.condition.newMemory(run.memories.get(when.condition)!) : null,
     );
   }
   if (stopLoss?.mode === 'price' && stopLoss.price.kind === 'stateful') {
-    position.stopMemory = stopLoss.price.value.newMemory();
+    position.stopMemory = stopLoss.price.value.newMemory(run.memories.get(stopLoss.price.value)!);
   }
   setLevels(position, input.risk, order.levels, fill.stopPrice);
-  if (run.positions.length === 0) run.openSince = run.row;
+  if (run.positions.length === 0) run.openSince = at.row;
   run.positions.push(position);
   run.slippageCost += slippage;
   run.counts.fillsByRule[order.rule]++;
@@ -94,7 +111,7 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill): Position {
   remark(run);
   logEntry(run, order, {
     status: 'filled',
-    filledRow: run.row,
+    filledRow: at.row,
     fillPrice: price,
     quantity,
     fee,
@@ -117,28 +134,31 @@ export interface ExitFill {
 }
 
 /** Closes a part of a position, or all of it, and writes its trade row (semantics §4.7). */
-export function fillExit(run: Run, position: Position, exit: ExitFill): void {
+export function fillExit(run: Run, position: Position, exit: ExitFill, at: Instant): void {
   const { ledger } = run;
   const { side, entryPrice } = position;
   const isFull = exit.quantity >= position.quantity;
   const quantity = isFull ? position.quantity : exit.quantity;
   const share = isFull ? 1 : quantity / position.quantity;
-  const price = exit.isSlipped ? run.slip(exit.price, side > 0 ? -1 : 1, closedRow(run)) : exit.price;
-  const exitFee = chargeFee(run.fees, quantity * price, exit.role);
+  const price = exit.isSlipped ? run.slip(exit.price, side > 0 ? -1 : 1, closedRow(at)) : exit.price;
+  const exitFee = chargeFee(run.fees, quantity * price, exit.role, feeTime(run, at));
   const entryFee = position.entryFee * share;
   const funding = position.funding * share;
   const entrySlippage = position.entrySlippage * share;
   const exitSlippage = Math.abs(price - exit.price) * quantity;
   const gross = side * quantity * (price - entryPrice);
   const pnl = gross - entryFee - exitFee + funding;
-  // The exit bar adds only its open and the exit price; at its close the bar has been taken in already.
-  const lived = Number.isNaN(run.insideOpen) ? side * price : side * run.insideOpen;
+  // The exit bar adds only its open and the exit price; at its close the whole bar has been recorded already.
+  const from = Number.isNaN(at.from) ? side * price : side * at.from;
+  const { decision } = at;
   const signedEntry = side * entryPrice;
   run.trades.push({
     positionId: position.id,
     side,
     entryRow: position.entryRow,
-    exitRow: run.row,
+    exitRow: at.row,
+    entryDecisionRow: position.entryDecisionRow,
+    exitDecisionRow: closedRow(at),
     entryPrice,
     exitPrice: price,
     quantity,
@@ -147,13 +167,13 @@ export function fillExit(run: Run, position: Position, exit: ExitFill): void {
     slippage: entrySlippage + exitSlippage,
     pnl,
     returnPct: pnl / (quantity * entryPrice),
-    maePct: (Math.min(position.trough, lived, side * price) - signedEntry) / entryPrice,
-    mfePct: (Math.max(position.peak, lived, side * price) - signedEntry) / entryPrice,
+    maePct: (Math.min(position.trough, from, side * price) - signedEntry) / entryPrice,
+    mfePct: (Math.max(position.peak, from, side * price) - signedEntry) / entryPrice,
     exitReason: exit.reason,
-    exitMethod: run.how.method,
-    exitResolution: run.how.resolution,
-    exitPolicy: run.how.policy,
-    exitFineTime: run.how.fineTime,
+    exitMethod: decision.method,
+    exitResolution: decision.resolution,
+    exitPolicy: decision.policy,
+    exitFineTime: decision.fineTime,
     entryRule: position.entryRule,
     exitRule: exit.rule,
     initialRisk: Number.isNaN(position.initialRisk) ? null : position.initialRisk,
@@ -165,27 +185,33 @@ export function fillExit(run: Run, position: Position, exit: ExitFill): void {
   position.quantity = isFull ? 0 : position.quantity - quantity;
   ledger.balance += gross - exitFee;
   run.slippageCost += exitSlippage;
-  if (isFull) removePosition(run, position);
+  if (isFull) removePosition(run, position, at.row);
   remark(run);
-  run.state.noteExit(position, price);
-  if (run.orders !== null) logFill(run, position, exit, price, quantity, exitFee);
+  run.state.noteExit(position, price, at.row);
+  if (run.orders !== null) logFill(run, position, exit, at.row, { fillPrice: price, quantity, fee: exitFee });
 }
 
-function removePosition(run: Run, position: Position): void {
+function removePosition(run: Run, position: Position, row: number): void {
   const { positions } = run;
   let at = 0;
   while (positions[at] !== position) at++;
   for (; at < positions.length - 1; at++) positions[at] = positions[at + 1];
   positions.pop();
   run.closed.push(position);
-  run.lastFullExitRow = run.row;
+  run.lastFullExitRow = row;
   if (run.positions.length === 0) {
-    setBits(run.inPosition, run.openSince - run.input.start, run.row - run.input.start + 1);
+    setBits(run.inPosition, run.openSince - run.input.start, row - run.input.start + 1);
     if (!(run.ledger.balance > 0)) run.isOver = true;
   }
 }
 
-function logFill(run: Run, position: Position, exit: ExitFill, price: number, quantity: number, fee: number): void {
+function logFill(
+  run: Run,
+  position: Position,
+  exit: ExitFill,
+  row: number,
+  filled: { fillPrice: number; quantity: number; fee: number },
+): void {
   const { order, reason, rule } = exit;
   let type: OrderRecord['type'] = 'risk';
   if (order !== null || reason === 'end_of_data') type = 'market';
@@ -194,7 +220,7 @@ function logFill(run: Run, position: Position, exit: ExitFill, price: number, qu
     position,
     {
       orderId: order?.id ?? run.nextOrderId++,
-      row: order?.signalRow ?? run.row,
+      row: order?.signalRow ?? row,
       type,
       role: exit.role,
       reason,
@@ -202,97 +228,82 @@ function logFill(run: Run, position: Position, exit: ExitFill, price: number, qu
     },
     {
       status: 'filled',
-      filledRow: run.row,
+      filledRow: row,
       price: type === 'risk' ? exit.price : null,
-      fillPrice: price,
-      quantity,
-      fee,
+      ...filled,
     },
   );
 }
 
-/** Fills the market exits that are due, at `price`. Emptied by a new array: setting a length to 0 is a slow call, and usual here. */
-export function fillDueExits(run: Run, price: number): void {
+/**
+ * Fills the market exits that are due, at `price`. Emptied by a new array: setting a length to 0 is a slow call, and
+ * usual here.
+ */
+export function fillDueExits(run: Run, price: number, at: Instant): void {
   const { dueExits } = run;
   if (dueExits.length === 0) return;
   run.dueExits = [];
-  for (const order of dueExits) fillMarketExit(run, order, price);
+  for (const order of dueExits) fillMarketExit(run, order, price, true, at);
 }
 
-/** A market exit at `price`. */
-export function fillMarketExit(run: Run, order: ExitOrder, price: number): void {
-  const { position } = order;
+/** A market exit at `price`; not slipped when it is part of a limit entry of the other side (semantics §2.3). */
+export function fillMarketExit(run: Run, order: ExitOrder, price: number, isSlipped: boolean, at: Instant): void {
+  const { position, quantity, reason, rule } = order;
   if (position.quantity === 0) return;
-  fillExit(run, position, {
-    quantity: order.quantity,
-    price,
-    isSlipped: true,
-    role: run.input.config.execution.exitOrderRole,
-    reason: order.reason,
-    rule: order.rule,
-    order,
-  });
+  const role = run.input.config.execution.exitOrderRole;
+  fillExit(run, position, { quantity, price, isSlipped, role, reason, rule, order }, at);
 }
 
 /**
- * The stop of a position is hit at a signed price (its level, or the price that was already past it); or the account's liquidation, if
- * that is the nearer, which closes everything.
+ * The stop of a position is hit at a signed price (its level, or the price that was already past it); or the account's
+ * liquidation, if that is the nearer, which closes everything.
  */
-export function fillAdverse(run: Run, position: Position, signedPrice: number): void {
+export function fillAdverse(run: Run, position: Position, signedPrice: number, at: Instant): void {
   const price = position.side * signedPrice;
   const isLiquidation = run.ledger.liquidation > position.stop;
   const closing = isLiquidation ? [...run.positions] : [position];
+  const role = run.input.config.execution.riskOrderRole;
   for (const each of closing) {
-    fillExit(run, each, {
-      quantity: each.quantity,
-      price,
-      isSlipped: true,
-      role: run.input.config.execution.riskOrderRole,
-      reason: isLiquidation ? 'liquidation' : each.stopReason,
-      rule: null,
-      order: null,
-    });
+    const reason = isLiquidation ? 'liquidation' : each.stopReason;
+    fillExit(run, each, { quantity: each.quantity, price, isSlipped: true, role, reason, rule: null, order: null }, at);
   }
-}
-
-/** The nearest target is reached and fills at a signed price: its level, or the better price that was already past it. */
-export function fillTarget(run: Run, position: Position, signedPrice: number): void {
-  const step = position.nextStep;
-  const rule = run.input.risk.takeProfits[step];
-  position.targets[step] = Infinity;
-  findNextTarget(position);
-  let wanted: number;
-  if (rule.closeBasis === 'initial') {
-    position.closedPercent += rule.closePercent;
-    const isAll = position.closedPercent >= 100 - 1e-9;
-    wanted = isAll ? position.quantity : (position.initialQuantity * rule.closePercent) / 100;
-  } else {
-    wanted = (position.quantity * rule.closePercent) / 100;
-  }
-  const quantity = partialQuantity(position.quantity, wanted, run.input.instrument.qtyStep);
-  if (quantity > 0) {
-    fillExit(run, position, {
-      quantity,
-      price: position.side * signedPrice,
-      isSlipped: false,
-      role: run.input.config.execution.riskOrderRole,
-      reason: 'take_profit',
-      rule: step,
-      order: null,
-    });
-  }
-  if (rule.moveStopToBreakeven && position.quantity > 0) position.isBreakevenDue = true;
 }
 
 /**
- * What an open (of a bar or a child, signed) has already passed fills at it: the stop first, else every target beyond which it lies.
- * A ladder step filled here moves its stop at once, since nothing about its time is in doubt.
+ * The nearest target is reached and fills at a signed price: its level, or the better price that was already past it.
  */
-export function fillPassedAtOpen(run: Run, position: Position, signedOpen: number): void {
-  if (signedOpen <= Math.max(position.stop, run.ledger.liquidation)) {
-    fillAdverse(run, position, signedOpen);
+export function fillTarget(run: Run, position: Position, signedPrice: number, at: Instant): void {
+  const step = position.nextStep;
+  const { config, instrument, risk } = run.input;
+  const quantity = takeStep(position, risk.takeProfits, instrument.qtyStep);
+  if (quantity === 0) return;
+  const price = position.side * signedPrice;
+  const role = config.execution.riskOrderRole;
+  fillExit(
+    run,
+    position,
+    { quantity, price, isSlipped: false, role, reason: 'take_profit', rule: step, order: null },
+    at,
+  );
+}
+
+/** Whether the market's price (signed) has passed a level of the position. */
+export const isPassed = (run: Run, position: Position, signedPrice: number): boolean =>
+  signedPrice <= adverseLevel(run, position) || signedPrice >= position.nextTarget;
+
+/**
+ * What the market's price (signed) has already passed, at an open or at an entry fill, fills at it: the stop first,
+ * else every target beyond which it lies, and then what is left if a ladder step has moved the stop to where the price
+ * has passed it (semantics §2.5).
+ */
+export function fillPassed(run: Run, position: Position, signedPrice: number, at: Instant): void {
+  if (signedPrice <= adverseLevel(run, position)) {
+    fillAdverse(run, position, signedPrice, at);
     return;
   }
-  while (position.quantity > 0 && signedOpen >= position.nextTarget) fillTarget(run, position, signedOpen);
-  if (position.quantity > 0) applyBreakevenDue(position);
+  if (signedPrice < position.nextTarget) return;
+  while (position.quantity > 0 && signedPrice >= position.nextTarget) fillTarget(run, position, signedPrice, at);
+  if (position.quantity === 0) return;
+  applyBreakevenDue(position);
+  if (signedPrice <= adverseLevel(run, position)) fillAdverse(run, position, signedPrice, at);
 }

@@ -1,163 +1,147 @@
-// Inside a bar: what the levels of one position do between an open and a close, when only four prices are known.
+// Inside a stretch: what the levels of one position do between an open and a close when only four prices are known
+// (semantics §3.3).
 //
 // Every price here is signed (side × price): `best` is the high of a long and the negated low of a short.
-import type { AmbiguityFallback } from './config.ts';
-import { fillAdverse, fillTarget } from './fills.ts';
-import { adverseLevel } from './ledger.ts';
+import type { AmbiguityFallback } from '../config.ts';
 import { applyBreakevenDue, moveStops, type Position } from './position.ts';
-import type { Run } from './run.ts';
+import { goesWorstFirst, type Prices } from './stretch.ts';
 
-/** Four signed prices of a bar or a child. */
-export interface Stretch {
-  open: number;
-  best: number;
-  worst: number;
-  close: number;
+/** What a policy acts on: a position and its fills, which are those of the run or of a rehearsal. */
+export interface Exits {
+  readonly position: Position;
+  /** The stop in force or the account's liquidation, whichever is nearer. */
+  adverseLevel(): number;
+  fillAdverse(signedPrice: number): void;
+  fillTarget(signedPrice: number): void;
+}
+
+/** Which part of a stretch a position lives in. */
+export interface Part {
+  readonly at: Prices;
+  /** The limit or stop order that opened it inside the stretch; null when it was held from the open on. */
+  readonly entry: { readonly price: number; readonly type: 'limit' | 'stop' } | null;
+  /** Where a pending order that closes or reverses it ends its part; null when none does. */
+  readonly end: number | null;
+}
+
+/** Fills what the part of a stretch does to a position whose levels its beginning has not passed. */
+export function settle(exits: Exits, part: Part, policy: AmbiguityFallback): void {
+  const { at, entry } = part;
+  const isWorstFirst = goesWorstFirst(exits.position.side, at, policy);
+  if (isWorstFirst !== null) followPath(exits, part, isWorstFirst);
+  else if (policy === 'optimistic') settleOptimistic(exits, untilEnd(part), entry);
+  else settlePessimistic(exits, untilEnd(part), entry);
+}
+
+/** Without a path: the extreme on the side of the open on which the part ends counts only up to there. */
+function untilEnd({ at, end }: Part): Prices {
+  if (end === null) return at;
+  return end > at.open ? { ...at, best: Math.min(at.best, end) } : { ...at, worst: Math.max(at.worst, end) };
 }
 
 /**
- * Fills what the stretch does to an open position whose levels its open has not passed. Where only one side is touched every policy
- * gives the same fill, so a decided stretch is settled by `pessimistic`.
+ * Assumes against the trader: the stop was hit before any target, and after an entry inside. Then a target counts only
+ * if every way to it crosses the entry, or the close is past it. Moves of the stop act after the stretch.
  */
-export function settle(run: Run, position: Position, at: Stretch, policy: AmbiguityFallback): void {
-  switch (policy) {
-    case 'pessimistic':
-      return settlePessimistic(run, position, at);
-    case 'optimistic':
-      return settleOptimistic(run, position, at);
-    case 'bar_direction':
-    case 'distance': {
-      const isWorstFirst = goesWorstFirst(position.side, at, policy);
-      if (isWorstFirst === null) settlePessimistic(run, position, at);
-      else followPath(run, position, at.open, isWorstFirst, at);
-    }
-  }
-}
-
-/** Whether the adverse extreme comes first; null: a tie, which pessimistic settles. */
-function goesWorstFirst(side: 1 | -1, at: Stretch, policy: 'bar_direction' | 'distance'): boolean | null {
-  if (policy === 'bar_direction') {
-    // close >= open reads O-L-H-C: the low, a long's worst and a short's best, comes first.
-    const isLowFirst = side > 0 ? at.close >= at.open : at.close <= at.open;
-    return side > 0 ? isLowFirst : !isLowFirst;
-  }
-  const toBest = at.best - at.open;
-  const toWorst = at.open - at.worst;
-  return toBest === toWorst ? null : toWorst < toBest;
-}
-
-/** Assumes against the trader: the stop was hit before any target. Moves of the stop act after the stretch. */
-export function settlePessimistic(run: Run, position: Position, at: Stretch): void {
-  const adverse = adverseLevel(run, position);
+function settlePessimistic(exits: Exits, at: Prices, entry: Part['entry']): void {
+  const { position } = exits;
+  const adverse = exits.adverseLevel();
   if (at.worst <= adverse) {
-    fillAdverse(run, position, adverse);
+    exits.fillAdverse(adverse);
     return;
   }
-  while (position.quantity > 0 && at.best >= position.nextTarget) fillTarget(run, position, position.nextTarget);
+  const reach = entry?.type === 'limit' ? Math.min(at.best, at.close) : at.best;
+  while (position.quantity > 0 && reach >= position.nextTarget) exits.fillTarget(position.nextTarget);
 }
 
-/** Assumes for the trader: the targets in order of distance, then the stop as they moved it, on what is left. */
-function settleOptimistic(run: Run, position: Position, at: Stretch): void {
-  while (position.quantity > 0 && at.best >= position.nextTarget) fillTarget(run, position, position.nextTarget);
+/**
+ * Assumes for the trader: the targets in order of distance, then the stop as they moved it, on what is left; after an
+ * entry inside, the stop counts only if every way to it crosses the entry, or the close is past it.
+ */
+function settleOptimistic(exits: Exits, at: Prices, entry: Part['entry']): void {
+  const { position } = exits;
+  const stopBefore = position.stop;
+  // The price from which the market comes to the stop: it may stand beyond a target that has moved it.
+  let from = Infinity;
+  while (position.quantity > 0 && at.best >= position.nextTarget) {
+    from = position.nextTarget;
+    exits.fillTarget(from);
+  }
   if (position.quantity === 0) return;
   applyBreakevenDue(position);
-  const adverse = adverseLevel(run, position);
-  if (at.worst <= adverse) fillAdverse(run, position, adverse);
+  const isCertain = entry === null || (entry.type === 'limit' && position.stop === stopBefore);
+  const adverse = exits.adverseLevel();
+  const reach = isCertain ? at.worst : at.close;
+  if (reach <= adverse) exits.fillAdverse(Math.min(from, adverse));
 }
 
-/** Open, the two extremes in the given order, close; stops move at once along it. */
-function followPath(run: Run, position: Position, from: number, isWorstFirst: boolean, at: Stretch): void {
-  const first = isWorstFirst ? at.worst : at.best;
-  const second = isWorstFirst ? at.best : at.worst;
-  walkLeg(run, position, from, first);
-  if (position.quantity > 0) walkLeg(run, position, first, second);
-  if (position.quantity > 0) walkLeg(run, position, second, at.close);
+/**
+ * Open, the two extremes in the given order, close; stops move at once along it. An entry inside joins where the path
+ * reaches it.
+ */
+function followPath(exits: Exits, { at, entry, end }: Part, isWorstFirst: boolean): void {
+  const { position } = exits;
+  let isHeld = entry === null;
+  let from = at.open;
+  if (isHeld) moveAt(exits, from);
+  for (const to of isWorstFirst ? [at.worst, at.best, at.close] : [at.best, at.worst, at.close]) {
+    if (!isHeld && reaches(entry!, to)) {
+      isHeld = true;
+      from = entry!.price;
+    }
+    if (isHeld) {
+      const isLast = end !== null && end >= Math.min(from, to) && end <= Math.max(from, to);
+      followLeg(exits, from, isLast ? end : to);
+      if (position.quantity === 0 || isLast) return;
+      if (to !== at.close) moveAt(exits, to);
+    }
+    from = to;
+  }
 }
 
-/** One straight leg of a path. */
-function walkLeg(run: Run, position: Position, from: number, to: number): void {
+const reaches = ({ price, type }: NonNullable<Part['entry']>, to: number): boolean =>
+  type === 'limit' ? to <= price : to >= price;
+
+/** The stops as a point of the path moves them; one that it puts where the market has passed it is hit there. */
+function moveAt(exits: Exits, price: number): void {
+  const { position } = exits;
+  if (position.quantity === 0) return;
+  moveStops(position, price);
+  if (exits.adverseLevel() >= price) exits.fillAdverse(price);
+}
+
+/** One straight leg of a path: targets on the way up, the stop on the way down. */
+function followLeg(exits: Exits, from: number, to: number): void {
+  const { position } = exits;
   if (to > from) {
     while (position.quantity > 0 && to >= position.nextTarget) {
-      moveStops(position, position.nextTarget);
-      fillTarget(run, position, position.nextTarget);
-      applyBreakevenDue(position);
+      const target = position.nextTarget;
+      exits.fillTarget(target);
+      moveAt(exits, target);
     }
     if (position.quantity > 0) moveStops(position, to);
     return;
   }
-  const adverse = adverseLevel(run, position);
-  if (to <= adverse) fillAdverse(run, position, Math.min(from, adverse));
+  const adverse = exits.adverseLevel();
+  if (to <= adverse) exits.fillAdverse(Math.min(from, adverse));
 }
 
-/**
- * A limit or stop entry filled inside the stretch at `entry` (signed): before it the stretch belonged to the order, so an extreme may
- * have come too early to touch the position (semantics §3.3).
- */
-export function settleAfterEntry(
-  run: Run,
-  position: Position,
-  at: Stretch,
-  entry: number,
-  type: 'limit' | 'stop',
+/** The extremes a position has surely (or, on a path, by the policy) been held through in its part of a stretch. */
+export function heldExtremes(
+  side: 1 | -1,
+  { at, entry }: Part,
   policy: AmbiguityFallback,
-): void {
-  switch (policy) {
-    case 'pessimistic':
-      return afterEntryPessimistic(run, position, at, type);
-    case 'optimistic':
-      return afterEntryOptimistic(run, position, at, type);
-    case 'bar_direction':
-    case 'distance': {
-      const isWorstFirst = goesWorstFirst(position.side, at, policy);
-      if (isWorstFirst === null) afterEntryPessimistic(run, position, at, type);
-      else followPathFromEntry(run, position, at, entry, type, isWorstFirst);
-    }
+): [best: number, worst: number] {
+  if (entry === null) return [at.best, at.worst];
+  const { price, type } = entry;
+  const isWorstFirst = goesWorstFirst(side, at, policy);
+  if (isWorstFirst === null) {
+    // Only the extreme beyond the entry is surely the position's; of the other, the close is.
+    const best = type === 'stop' ? at.best : Math.max(price, at.close);
+    const worst = type === 'limit' ? at.worst : Math.min(price, at.close);
+    return [best, worst];
   }
-}
-
-/** A touched stop was hit after the fill; a target only if the close is past it, or every way to it crosses the entry and no stop was touched. */
-function afterEntryPessimistic(run: Run, position: Position, at: Stretch, type: 'limit' | 'stop'): void {
-  const adverse = adverseLevel(run, position);
-  if (at.worst <= adverse) {
-    fillAdverse(run, position, adverse);
-    return;
-  }
-  const reach = type === 'stop' ? at.best : Math.min(at.best, at.close);
-  while (position.quantity > 0 && reach >= position.nextTarget) fillTarget(run, position, position.nextTarget);
-}
-
-/** The mirror: a touched target was hit after the fill; a stop only if the close is past it, or every way to it crosses the entry. */
-function afterEntryOptimistic(run: Run, position: Position, at: Stretch, type: 'limit' | 'stop'): void {
-  const stopBefore = position.stop;
-  while (position.quantity > 0 && at.best >= position.nextTarget) fillTarget(run, position, position.nextTarget);
-  if (position.quantity === 0) return;
-  applyBreakevenDue(position);
-  const isStopWhereItWas = position.stop === stopBefore;
-  const adverse = adverseLevel(run, position);
-  const reach = type === 'limit' && isStopWhereItWas ? at.worst : at.close;
-  if (reach <= adverse) fillAdverse(run, position, adverse);
-}
-
-function followPathFromEntry(
-  run: Run,
-  position: Position,
-  at: Stretch,
-  entry: number,
-  type: 'limit' | 'stop',
-  isWorstFirst: boolean,
-): void {
   const points = isWorstFirst ? [at.worst, at.best, at.close] : [at.best, at.worst, at.close];
-  let isFilled = false;
-  let from = at.open;
-  for (const to of points) {
-    if (!isFilled && (type === 'limit' ? to <= entry : to >= entry)) {
-      isFilled = true;
-      from = entry;
-    }
-    if (isFilled) {
-      walkLeg(run, position, from, to);
-      if (position.quantity === 0) return;
-    }
-    from = to;
-  }
+  const held = points.slice(points.findIndex((point) => reaches(entry, point)));
+  return [Math.max(price, ...held), Math.min(price, ...held)];
 }

@@ -1,16 +1,8 @@
 // Levels: what the risk rules say at a signal, and the prices they become at the fill.
 import { findNextTarget, tightenStop, type Position } from './position.ts';
-import type { RiskRules, StateMemory, ValueSource } from './program.ts';
+import type { RiskRules, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
+import type { SignalLevels } from './orders.ts';
 import type { Run } from './run.ts';
-
-/** What is read at the signal's close and fixed then (semantics §2.4): prices and ATR distances, NaN where the rule reads nothing. */
-export interface SignalLevels {
-  /** The stop's price or ATR distance. */
-  readonly stop: number;
-  /** Each ladder step's price or ATR distance. */
-  readonly targets: readonly number[];
-  readonly trailDistance: number;
-}
 
 /** What a price expression says at the close of `row`, as an entry sees the account; NaN: missing. */
 export function readPrice(run: Run, price: ValueSource, row: number): number {
@@ -20,8 +12,7 @@ export function readPrice(run: Run, price: ValueSource, row: number): number {
     case 'column':
       return price.values[row];
     case 'stateful': {
-      const memory = run.history.find(({ node }) => node === price.value)!.memory;
-      return price.value.value(row, run.state.forEntries(row), memory);
+      return price.value.value(row, run.state.forEntries(row), run.memories.get(price.value)!);
     }
   }
 }
@@ -110,7 +101,10 @@ export function setLevels(position: Position, risk: RiskRules, levels: SignalLev
   tightenStop(position);
 }
 
-/** A stop price with update "bar" is read again at every close; it moves only in the position's favour, and acts from the next bar. */
+/**
+ * A stop price with update "bar" is read again at every close; it moves only in the position's favour, and acts from
+ * the next bar.
+ */
 export function updateStopPrices(run: Run, row: number): void {
   const { stopLoss } = run.input.risk;
   if (stopLoss?.mode !== 'price' || stopLoss.update !== 'bar') return;
@@ -133,6 +127,6 @@ function readPositionPrice(
 ): number {
   if (price.kind !== 'stateful') return readPrice(run, price, row);
   const view = run.state.forPosition(row, position);
-  if (price.value.hasHistory) price.value.update(row, view, memory!);
+  if (price.value.hasPositionHistory) price.value.recordPosition(row, view, memory!);
   return price.value.value(row, view, memory!);
 }

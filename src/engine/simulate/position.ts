@@ -1,12 +1,14 @@
 // A position: what was filled, what is left of it, and the levels that stand around it.
-import type { ExitReason, StateMemory } from './program.ts';
+import type { ExitReason } from './simulation.ts';
+import type { StateMemory } from '../evaluate/tradingRules.ts';
 
 export type StopReason = Extract<ExitReason, 'stop_loss' | 'breakeven' | 'trailing_stop'>;
 
 /**
- * One entry fill and its own risk levels (semantics §2.2). Everything marked "signed" is side × price, so that a short is a long with
- * the sign of every price turned: a signed stop is hit from above, a signed target from below, and one set of rules serves both sides.
- * A level that does not exist is -Infinity (stops) or Infinity (targets, activations), so that no comparison needs a test for it.
+ * One entry fill and its own risk levels (semantics §2.2). Everything marked "signed" is side × price, so that a short
+ * is a long with the sign of every price turned: a signed stop is hit from above, a signed target from below, and one
+ * set of rules serves both sides. A level that does not exist is -Infinity (stops) or Infinity (targets, activations),
+ * so that no comparison needs a test for it.
  */
 export interface Position {
   id: number;
@@ -14,6 +16,8 @@ export interface Position {
   /** Index into `entries`. */
   entryRule: number;
   entryRow: number;
+  /** The row at whose close the entry was decided. */
+  entryDecisionRow: number;
   /** As filled, slippage included. */
   entryPrice: number;
   initialQuantity: number;
@@ -55,7 +59,7 @@ export interface Position {
   /** Signed. The nearest target that is not done, and its step; Infinity and -1 when none. */
   nextTarget: number;
   nextStep: number;
-  /** Σ closePercent of the steps done on the initial basis. */
+  /** Percent of the initial quantity that the steps done so far close before rounding, whatever their basis. */
   closedPercent: number;
 
   /** What is left once the orders of this close have filled; 0 when they close it wholly. */
@@ -67,12 +71,16 @@ export interface Position {
   stopMemory: StateMemory | null;
 }
 
-/** A position object before its first use. They are used again once closed: 30 fields made anew an entry were a third of its cost. */
+/**
+ * A position object before its first use. They are used again once closed: 30 fields made anew an entry were a third of
+ * its cost.
+ */
 export const blankPosition = (): Position => ({
   id: 0,
   side: 1,
   entryRule: 0,
   entryRow: 0,
+  entryDecisionRow: 0,
   entryPrice: NaN,
   initialQuantity: NaN,
   initialRisk: NaN,
@@ -104,6 +112,30 @@ export const blankPosition = (): Position => ({
   stopMemory: null,
 });
 
+/** Makes `into` stand where `from` does, as far as its levels and fills go. */
+export function copyLevels(from: Position, into: Position): void {
+  into.side = from.side;
+  into.entryPrice = from.entryPrice;
+  into.initialQuantity = from.initialQuantity;
+  into.quantity = from.quantity;
+  into.stopLoss = from.stopLoss;
+  into.breakevenStop = from.breakevenStop;
+  into.stop = from.stop;
+  into.stopReason = from.stopReason;
+  into.best = from.best;
+  into.trailFrom = from.trailFrom;
+  into.trailFactor = from.trailFactor;
+  into.trailOffset = from.trailOffset;
+  into.breakevenFrom = from.breakevenFrom;
+  into.breakevenLevel = from.breakevenLevel;
+  into.isBreakevenDue = from.isBreakevenDue;
+  into.targets.length = 0;
+  for (const target of from.targets) into.targets.push(target);
+  into.nextTarget = from.nextTarget;
+  into.nextStep = from.nextStep;
+  into.closedPercent = from.closedPercent;
+}
+
 /** What is known of an entry fill before its levels are set. */
 export function resetPosition(position: Position, id: number, side: 1 | -1, price: number, quantity: number): void {
   position.id = id;
@@ -130,7 +162,17 @@ export function resetPosition(position: Position, id: number, side: 1 | -1, pric
   if (position.exitsFired.length > 0) position.exitsFired.length = 0;
 }
 
-/** Sets the stop in force: the tightest; equal ones are named stop_loss, breakeven, trailing_stop in that order (semantics §3.4). */
+/**
+ * The trailing stop after `best` (signed); -Infinity before its activation. `skipOne` in simulate.ts repeats this in
+ * its loop.
+ */
+const trailingLevel = (position: Position, best: number): number =>
+  best >= position.trailFrom ? best * position.trailFactor - position.trailOffset : -Infinity;
+
+/**
+ * Sets the stop in force: the tightest; equal ones are named stop_loss, breakeven, trailing_stop in that order
+ * (semantics §3.4).
+ */
 export function tightenStop(position: Position): void {
   let stop = position.stopLoss;
   let reason: StopReason = 'stop_loss';
@@ -138,12 +180,10 @@ export function tightenStop(position: Position): void {
     stop = position.breakevenStop;
     reason = 'breakeven';
   }
-  if (position.best >= position.trailFrom) {
-    const trail = position.best * position.trailFactor - position.trailOffset;
-    if (trail > stop) {
-      stop = trail;
-      reason = 'trailing_stop';
-    }
+  const trail = trailingLevel(position, position.best);
+  if (trail > stop) {
+    stop = trail;
+    reason = 'trailing_stop';
   }
   position.stop = stop;
   position.stopReason = reason;
@@ -168,24 +208,25 @@ export function moveStops(position: Position, bestSeen: number): void {
   tightenStop(position);
 }
 
-/** Takes a stretch of prices into MFE, MAE and the stops. */
-export function absorb(position: Position, best: number, worst: number): void {
+/** Takes the extremes of a stretch that the position was held through into MFE, MAE and the stops. */
+export function recordExtremes(position: Position, best: number, worst: number): void {
   if (best > position.peak) position.peak = best;
   if (worst < position.trough) position.trough = worst;
   moveStops(position, best);
 }
 
-/** True when a stop of this position is moved by prices up to `best` (signed): trailing that is on or comes on, break-even that comes on. */
+/**
+ * True when a stop of this position is moved by prices up to `best` (signed): trailing that is on or comes on,
+ * break-even that comes on.
+ */
 export const hasMovingStop = (position: Position, best: number): boolean =>
   Math.max(best, position.best) >= position.trailFrom || best >= position.breakevenFrom;
 
 /** The signed stop as it would stand after `best` (signed). */
 export function stopAfter(position: Position, best: number): number {
   const reached = Math.max(best, position.best);
-  let stop = position.stop;
-  if (reached >= position.breakevenFrom) stop = Math.max(stop, position.breakevenLevel);
-  if (reached >= position.trailFrom) stop = Math.max(stop, reached * position.trailFactor - position.trailOffset);
-  return stop;
+  const breakeven = reached >= position.breakevenFrom ? position.breakevenLevel : -Infinity;
+  return Math.max(position.stop, breakeven, trailingLevel(position, reached));
 }
 
 /** Finds the nearest target that is not done; of equal ones the first listed. */

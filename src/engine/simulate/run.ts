@@ -1,35 +1,17 @@
 // A run: everything one simulation holds while it goes from bar to bar.
-import type { Bars } from '../columns/bars.ts';
-import { TIMEFRAME_MS } from '../columns/bars.ts';
-import { wordCount } from '../columns/column.ts';
-import type { AmbiguityFallback } from './config.ts';
+import type { Bars } from '../bars/bars.ts';
+import { TIMEFRAME_MS } from '../bars/bars.ts';
+import { wordCount } from '../kernels/bits.ts';
+import type { AmbiguityFallback } from '../config.ts';
 import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippedPrice } from './costs.ts';
 import { createLedger, type Ledger } from './ledger.ts';
+import type { Decision, Instant } from './instant.ts';
 import type { EntryOrder, ExitOrder } from './orders.ts';
 import type { Position } from './position.ts';
-import type {
-  EntryRule,
-  ExitMethod,
-  ExitRule,
-  OrderRecord,
-  RejectionReason,
-  SimulationInput,
-  StateMemory,
-  StatefulCondition,
-  StatefulValue,
-  Trade,
-} from './program.ts';
+import type { OrderRecord, RejectionReason, SimulationInput, Trade } from './simulation.ts';
+import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
 import { StateReader } from './state.ts';
 import { createWatch, type Watch } from './watch.ts';
-
-/** How the exits that follow are decided; written before they fill, read into their trade rows (semantics §3.6). */
-export interface Decision {
-  method: ExitMethod;
-  resolution: Bars['timeframe'];
-  policy: AmbiguityFallback | null;
-  /** Open time of the deciding child, ms. */
-  fineTime: number | null;
-}
 
 /** Bars counted once each, whatever the number of positions in them: the last row counted, and how many. */
 interface BarCount {
@@ -37,10 +19,12 @@ interface BarCount {
   count: number;
 }
 
-/** A node over state that keeps history of what the account did, as entries see it. */
-interface HistoryNode {
-  readonly node: StatefulCondition | StatefulValue;
+/** An expression over state whose history is recorded at every evaluated close, and its memory. */
+interface RecordedHistory {
+  readonly node: Stateful;
   readonly memory: StateMemory;
+  /** What reads position state sees it as entries do; null in exits, where that history is kept with each position. */
+  readonly view: 'entries' | null;
 }
 
 export interface Run {
@@ -57,6 +41,8 @@ export interface Run {
   /** By priority, then listing, with their index in `input.exits`. */
   readonly exits: readonly { readonly rule: ExitRule; readonly index: number }[];
   readonly watch: Watch;
+  /** How fills on base bars are decided: of themselves, because the open had passed the level, or by the policy. */
+  readonly decisions: { readonly direct: Decision; readonly gap: Decision; readonly policy: Decision };
 
   /** Oldest first. */
   readonly positions: Position[];
@@ -73,12 +59,6 @@ export interface Run {
   readonly slip: SlippedPrice;
   slippageCost: number;
   fundingPaid: number;
-
-  /** The instant being simulated: its row, whether it is the row's close, and the open of the bar or child it is inside. */
-  row: number;
-  isAtClose: boolean;
-  insideOpen: number;
-  readonly how: Decision;
 
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
@@ -103,15 +83,13 @@ export interface Run {
     ordersExpired: number;
     readonly ordersRejected: Record<RejectionReason, number>;
   };
-  readonly undecided: BarCount;
-  readonly drilled: BarCount;
-  readonly fallback: BarCount;
-  readonly childrenMissing: BarCount;
+  /** Bars whose outcome depended on the path, and what became of them. */
+  readonly ambiguous: Readonly<Record<'undecided' | 'drilled' | 'fallback' | 'childrenMissing', BarCount>>;
 
   readonly state: StateReader;
-  /** Stateful entries' memory, a rule each. */
-  readonly entryMemories: readonly (StateMemory | null)[];
-  readonly history: readonly HistoryNode[];
+  readonly history: readonly RecordedHistory[];
+  /** The memory of each stateful expression that is not a position's. */
+  readonly memories: ReadonlyMap<Stateful, StateMemory>;
 }
 
 const countBars = (): BarCount => ({ lastRow: -1, count: 0 });
@@ -123,25 +101,29 @@ export function countBar(counter: BarCount, row: number): void {
   counter.count++;
 }
 
-export function createRun(input: SimulationInput): Run {
+/** @param policy decides the bars that finer bars do not. */
+export function createRun(input: SimulationInput, policy: AmbiguityFallback): Run {
   const { bars, config, start, end } = input;
   // A warm-up longer than the data leaves nothing to evaluate.
   const rows = Math.max(0, end - start);
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
   const children = isDrilling && input.fine !== null && !input.fine.isResampled ? input.fine : null;
-  const entryMemories = input.entries.map(({ signal }) =>
-    signal.kind === 'stateful' ? signal.condition.newMemory() : null,
-  );
+  const history = recordedHistory(input);
   const run: Run = {
     input,
     bars,
     end,
     children,
-    policy: config.ambiguityResolution === 'multi_resolution' ? config.ambiguityFallback : config.ambiguityResolution,
+    policy,
     barMs: TIMEFRAME_MS[bars.timeframe],
     entries: input.entries,
     exits: input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority),
     watch: createWatch(input),
+    decisions: {
+      direct: { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null },
+      gap: { method: 'gap', resolution: bars.timeframe, policy: null, fineTime: null },
+      policy: { method: 'fallback', resolution: bars.timeframe, policy, fineTime: null },
+    },
     positions: [],
     closed: [],
     dueExits: [],
@@ -149,16 +131,12 @@ export function createRun(input: SimulationInput): Run {
     pending: input.entries.map(() => null),
     pendingCount: 0,
     ledger: createLedger(config.initialBalance),
-    fees: createFeeSchedule(config.execution.feeModel, () => instantOf(run)),
+    fees: createFeeSchedule(config.execution.feeModel),
     slip: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
     slippageCost: 0,
     fundingPaid: 0,
-    row: start,
-    isAtClose: false,
-    insideOpen: NaN,
-    how: { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null },
-    equity: new Float64Array(rows),
-    inPosition: new Uint32Array(wordCount(rows)),
+    equity: input.scratch?.equity.subarray(0, rows) ?? new Float64Array(rows),
+    inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
     trades: [],
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,
@@ -175,75 +153,61 @@ export function createRun(input: SimulationInput): Run {
       ordersExpired: 0,
       ordersRejected: { INSUFFICIENT_BALANCE: 0, MIN_NOTIONAL: 0, ZERO_QTY: 0, LEVEL_MISSING: 0 },
     },
-    undecided: countBars(),
-    drilled: countBars(),
-    fallback: countBars(),
-    childrenMissing: countBars(),
+    ambiguous: {
+      undecided: countBars(),
+      drilled: countBars(),
+      fallback: countBars(),
+      childrenMissing: countBars(),
+    },
     state: new StateReader(),
-    entryMemories,
-    history: historyNodes(input, entryMemories),
+    history,
+    memories: new Map(history.map(({ node, memory }) => [node, memory])),
   };
   run.state.attach(run);
   return run;
 }
 
-/** Every stateful node that must see every close from the account's side: entry signals, order prices, and risk prices read at a signal. */
-function historyNodes(input: SimulationInput, entryMemories: readonly (StateMemory | null)[]): HistoryNode[] {
-  const nodes: HistoryNode[] = [];
-  input.entries.forEach(({ signal, order }, rule) => {
-    if (signal.kind === 'stateful' && signal.condition.hasHistory) {
-      nodes.push({ node: signal.condition, memory: entryMemories[rule]! });
-    }
-    if (order.type !== 'market' && order.price.kind === 'stateful') {
-      nodes.push({ node: order.price.value, memory: order.price.value.newMemory() });
-    }
-  });
-  const { stopLoss, takeProfits } = input.risk;
-  if (stopLoss?.mode === 'price' && stopLoss.price.kind === 'stateful') {
-    nodes.push({ node: stopLoss.price.value, memory: stopLoss.price.value.newMemory() });
-  }
-  for (const { trigger } of takeProfits) {
-    if (trigger.mode === 'price' && trigger.price.kind === 'stateful') {
-      nodes.push({ node: trigger.price.value, memory: trigger.price.value.newMemory() });
-    }
-  }
-  return nodes;
-}
-
-export function decide(
-  run: Run,
-  method: ExitMethod,
-  policy: AmbiguityFallback | null = null,
-  fineTime: number | null = null,
-): void {
-  const { how } = run;
-  how.method = method;
-  how.policy = policy;
-  how.fineTime = fineTime;
-  how.resolution = fineTime === null ? run.bars.timeframe : run.children!.timeframe;
-}
-
-/** The instant of fills at the open of `row` or inside its bar. */
-export function enterBar(run: Run, row: number): void {
-  run.row = row;
-  run.isAtClose = false;
-  run.insideOpen = run.bars.open[row];
-  decide(run, 'direct');
-}
-
-/** The instant of fills at the close of `row`. */
-export function enterClose(run: Run, row: number): void {
-  run.row = row;
-  run.isAtClose = true;
-  run.insideOpen = NaN;
-  decide(run, 'direct');
-}
-
 /**
- * The time of this instant, ms. Asked for only where a fee window needs it: the time column is otherwise not read between signals, and
- * a cold cache line costs more than the fill.
+ * Every stateful expression with the memory that is not a position's: entry signals, order prices, risk prices read at
+ * a signal, exits.
  */
-const instantOf = (run: Run): number => run.bars.time[run.row] + (run.isAtClose ? run.barMs : 0);
+function recordedHistory({ entries, exits, risk }: SimulationInput): RecordedHistory[] {
+  const recorded: RecordedHistory[] = [];
+  const add = (node: Stateful, view: RecordedHistory['view']) =>
+    void recorded.push({ node, memory: node.newMemory(null), view });
+  const addPrice = (price: ValueSource) => {
+    if (price.kind === 'stateful') add(price.value, 'entries');
+  };
+  for (const { signal, order } of entries) {
+    if (signal.kind === 'stateful') add(signal.condition, 'entries');
+    if (order.type !== 'market') addPrice(order.price);
+  }
+  for (const { when } of exits) if (when.kind === 'stateful') add(when.condition, null);
+  if (risk.stopLoss?.mode === 'price') addPrice(risk.stopLoss.price);
+  for (const { trigger } of risk.takeProfits) if (trigger.mode === 'price') addPrice(trigger.price);
+  return recorded;
+}
 
-/** The last bar closed before a fill at this instant; what is read there is known. */
-export const closedRow = (run: Run): number => (run.isAtClose ? run.row : run.row - 1);
+/** Fills at the open of `row`: market orders, and pending orders that it has passed. */
+export const atOpen = (run: Run, row: number): Instant => ({
+  row,
+  isAtClose: false,
+  from: run.bars.open[row],
+  decision: run.decisions.direct,
+});
+
+/** Fills at the open of `row` of levels that it has passed. */
+export const atGap = (run: Run, row: number): Instant => ({
+  row,
+  isAtClose: false,
+  from: run.bars.open[row],
+  decision: run.decisions.gap,
+});
+
+/** Fills at the close of `row`. */
+export const atClose = (run: Run, row: number): Instant => ({
+  row,
+  isAtClose: true,
+  from: NaN,
+  decision: run.decisions.direct,
+});

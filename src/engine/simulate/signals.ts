@@ -1,18 +1,24 @@
 // Signals: what a close asks for. Exits first, then the time stop, then at most one entry order.
-import { hasBit } from '../columns/column.ts';
-import { countBits } from './bits.ts';
+import { hasBit } from '../kernels/bits.ts';
+import { countBits } from '../kernels/bits.ts';
 import { fillDueExits, fillEntry, fillMarketExit } from './fills.ts';
+import type { Instant } from './instant.ts';
 import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
-import { expireEntry, logExit, placePending, rejectEntry, type EntryOrder, type ExitOrder } from './orders.ts';
+import type { EntryOrder, ExitOrder } from './orders.ts';
+import { expireEntry, logExit, placePending, rejectEntry } from './orderLog.ts';
 import type { Position } from './position.ts';
-import type { ConditionSource, ExitReason, StateMemory } from './program.ts';
-import { enterClose, type Run } from './run.ts';
+import type { ExitReason } from './simulation.ts';
+import type { ConditionSource, SizingRule, StateMemory } from '../evaluate/tradingRules.ts';
+import { atClose, type Run } from './run.ts';
 import { partialQuantity } from './sizing.ts';
 
-/** Reads the close of `row`; orders go to the next open, or fill at this close under bar_close. */
-export function readClose(run: Run, row: number): void {
-  for (const { node, memory } of run.history) {
-    if (node.hasHistory) node.update(row, run.state.forEntries(row), memory);
+/**
+ * Reads the close of `row`; orders go to the next open, or fill at this close under bar_close. True when any filled.
+ */
+export function readClose(run: Run, row: number): boolean {
+  for (const { node, memory, view } of run.history) {
+    if (node.hasAccountHistory) node.recordAccount(row, run.state.forEntries(row), memory);
+    if (node.hasPositionHistory && view === 'entries') node.recordPosition(row, run.state.forEntries(row), memory);
   }
   if (run.positions.length > 0) {
     updateStopPrices(run, row);
@@ -21,18 +27,23 @@ export function readClose(run: Run, row: number): void {
   }
   readEntries(run, row);
   const { orderTiming } = run.input.config.execution;
+  if (run.dueExits.length === 0 && run.dueEntry === null) return false;
   if (row === run.end - 1) expireDueOrders(run);
-  else if (orderTiming === 'bar_close' && (run.dueExits.length > 0 || run.dueEntry !== null)) fillAtClose(run, row);
+  else if (orderTiming === 'bar_close') {
+    fillAtClose(run, row);
+    return true;
+  }
+  return false;
 }
 
 /** bar_close: the orders of a close fill at it, exits first. */
 function fillAtClose(run: Run, row: number): void {
-  enterClose(run, row);
+  const at = atClose(run, row);
   const close = run.bars.close[row];
-  fillDueExits(run, close);
+  fillDueExits(run, close, at);
   const order = run.dueEntry;
   run.dueEntry = null;
-  if (order !== null) fillEntry(run, order, close);
+  if (order !== null) fillEntry(run, order, close, at);
 }
 
 /** Orders of the last bar have no bar to fill on. */
@@ -63,7 +74,7 @@ function isTrue(
   const { condition } = source;
   if (condition.gate !== null && !hasBit(condition.gate, row)) return false;
   const view = position === null ? run.state.forEntries(row) : run.state.forPosition(row, position);
-  return condition.test(row, view, memory!) === 1;
+  return condition.test(row, view, memory ?? run.memories.get(condition)!) === 1;
 }
 
 /** Exit rules by priority, then listing; each acts on what the ones before it leave (semantics §2.8). */
@@ -91,12 +102,14 @@ function readExits(run: Run, row: number): void {
 
 function updateExitMemories(run: Run, row: number, position: Position): void {
   for (const { rule, index } of run.exits) {
-    if (rule.when.kind !== 'stateful' || !rule.when.condition.hasHistory) continue;
-    rule.when.condition.update(row, run.state.forPosition(row, position), position.exitMemories[index]!);
+    if (rule.when.kind !== 'stateful' || !rule.when.condition.hasPositionHistory) continue;
+    rule.when.condition.recordPosition(row, run.state.forPosition(row, position), position.exitMemories[index]!);
   }
 }
 
-/** A market exit so that barsHeld = maxBars: ordered at the close before under next_open, at that close under bar_close. */
+/**
+ * A market exit so that barsHeld = maxBars: ordered at the close before under next_open, at that close under bar_close.
+ */
 function readTimeStops(run: Run, row: number): void {
   const { timeStop } = run.input.risk;
   if (timeStop === null) return;
@@ -121,37 +134,44 @@ function orderExit(
   run.dueExits.push(order);
 }
 
-/** Closes every open position at `price` at once: a limit or stop entry of the other side has filled there. */
-export function closeOpposite(run: Run, price: number): void {
+/**
+ * Closes the positions of the other side at `price`: the fill of a limit or stop entry, of which the close is part, so
+ * that a reversal has one price (semantics §2.3).
+ */
+export function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean, at: Instant): void {
   for (const position of run.positions.slice()) {
-    fillMarketExit(
-      run,
-      {
-        id: run.nextOrderId++,
-        signalRow: run.row,
-        position,
-        quantity: position.quantity,
-        reason: 'reverse',
-        rule: null,
-      },
-      price,
-    );
+    if (position.side === side) continue;
+    const id = run.nextOrderId++;
+    const { quantity } = position;
+    const order: ExitOrder = { id, signalRow: at.row, position, quantity, reason: 'reverse', rule: null };
+    fillMarketExit(run, order, price, isSlipped, at);
   }
 }
 
-/** The first entry rule that is true and not blocked makes the close's one entry order; every true rule is counted (semantics §2.2). */
+/**
+ * The first entry rule that is true and not blocked makes the close's one entry order; every true rule is counted
+ * (semantics §2.2).
+ */
 function readEntries(run: Run, row: number): void {
-  if (run.isOver) return;
   const { entries, counts } = run;
   let isTaken = false;
   for (let rule = 0; rule < entries.length; rule++) {
     const { signal, cooldownBars } = entries[rule];
-    if (!isTrue(run, signal, row, null, run.entryMemories[rule])) continue;
+    if (!isTrue(run, signal, row, null, null)) continue;
     if (signal.kind === 'stateful') counts.statefulSignals[rule]++;
-    if (isTaken) continue;
-    if (row - run.lastFullExitRow < cooldownBars) counts.blockedCooldown++;
+    if (isTaken || run.isOver) continue;
+    if (cooldownBars > 0 && isCooling(run, row, cooldownBars)) counts.blockedCooldown++;
     else isTaken = takeSignal(run, row, rule);
   }
+}
+
+/**
+ * An exit counts from being ordered: a position that this close closes wholly has its exit on this bar
+ * (semantics §2.9).
+ */
+function isCooling(run: Run, row: number, cooldownBars: number): boolean {
+  const closesOne = run.positions.some(({ plannedQuantity }) => plannedQuantity === 0);
+  return closesOne || row - run.lastFullExitRow < cooldownBars;
 }
 
 /** Acts on a true entry signal; false when slots or conflict block it. */
@@ -179,7 +199,7 @@ function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
     else run.counts.blockedMaxPositions++;
     return false;
   }
-  if (isOpposed && isMarket && rule.conflict === 'ignore') {
+  if (isOpposed && rule.conflict === 'ignore') {
     run.counts.blockedInPosition++;
     return false;
   }
@@ -195,7 +215,7 @@ function closeStaying(run: Run, row: number): void {
 }
 
 function placeEntry(run: Run, row: number, ruleIndex: number): void {
-  const { order: orderRule } = run.entries[ruleIndex];
+  const { order: orderRule, sizing } = run.entries[ruleIndex];
   const levels = readSignalLevels(run, row);
   const price = orderRule.type === 'market' ? NaN : readPrice(run, orderRule.price, row);
   const order: EntryOrder = {
@@ -206,9 +226,22 @@ function placeEntry(run: Run, row: number, ruleIndex: number): void {
     lastRow: orderRule.type === 'market' ? row + 1 : row + orderRule.expireBars,
     levels: levels ?? { stop: NaN, targets: [], trailDistance: NaN },
   };
-  if (levels === null || (orderRule.type !== 'market' && Number.isNaN(price))) rejectEntry(run, order, 'LEVEL_MISSING');
+  const isPriced = orderRule.type === 'market' || !Number.isNaN(price);
+  if (levels === null || !isPriced || !isSizable(run, sizing, order)) rejectEntry(run, order, 'LEVEL_MISSING');
   else if (orderRule.type === 'market') run.dueEntry = order;
   else placePending(run, order);
+}
+
+/**
+ * Whether what the size needs is known at the signal: an order without it must not hold a slot until its price is
+ * reached.
+ */
+function isSizable(run: Run, sizing: SizingRule, { levels, signalRow }: EntryOrder): boolean {
+  if (sizing.mode === 'volatility_target') return !Number.isNaN(sizing.atr[signalRow]);
+  // Only a stop price may be missing here, one with update "bar"; the other stops are known from the fill or have
+  // rejected the order.
+  if (sizing.mode === 'risk_percent' && run.input.risk.stopLoss?.mode === 'price') return !Number.isNaN(levels.stop);
+  return true;
 }
 
 /** Counts the signals of rows [from, to) that came while every slot was taken and were not looked at one by one. */

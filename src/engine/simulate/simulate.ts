@@ -1,12 +1,15 @@
 // The fill loop: bar after bar through orders, levels and signals, skipping every stretch in which nothing can happen.
+import { policyInForce, type AmbiguityFallback } from '../config.ts';
 import { playBar } from './bar.ts';
 import { fillExit } from './fills.ts';
-import { adverseLevel, equityAt, nextFundingRow } from './ledger.ts';
-import { expireEntry, expirePending } from './orders.ts';
+import { equityAt } from './ledger.ts';
+import { nextFundingRow } from './funding.ts';
+import { adverseLevel } from './margin.ts';
+import { expireEntry, expirePending } from './orderLog.ts';
 import { tightenStop, type Position } from './position.ts';
-import type { SimulationInput, SimulationResult } from './program.ts';
-import { gatherResult } from './result.ts';
-import { createRun, enterClose, type Run } from './run.ts';
+import type { SimulationInput, SimulationResult } from './simulation.ts';
+import { gatherResult } from './collectResult.ts';
+import { atClose, createRun, type Run } from './run.ts';
 import { countSkippedSignals, readClose } from './signals.ts';
 import { nextWatched, type WatchedCloses } from './watch.ts';
 
@@ -14,11 +17,28 @@ import { nextWatched, type WatchedCloses } from './watch.ts';
 const POLL_ROWS = 65_536;
 
 /**
- * Simulates rows [start, end) and closes what is open at the last close. Pure: the same input gives the same result, byte for byte.
- * Rules: semantics §2 to §4, told with pictures in docs/fills.md.
+ * Simulates under the policy of the config. Under `worst` it simulates pessimistically and optimistically and keeps the
+ * run with the lower final balance, the pessimistic one when they are equal: break-even after a target can make the
+ * optimistic reading the worse.
  */
 export function simulate(input: SimulationInput): SimulationResult {
-  const run = createRun(input);
+  const policy = policyInForce(input.config);
+  if (policy !== 'worst') return simulateUnder(input, policy);
+  const pessimistic = simulateUnder(input, 'pessimistic');
+  // Without a bar that a policy decided, every policy gives the same run.
+  if (pessimistic.cancelled || pessimistic.ambiguity.fallbackBars === 0) return pessimistic;
+  // The first result holds the borrowed memory.
+  const { scratch: _, ...unshared } = input;
+  const optimistic = simulateUnder(unshared, 'optimistic');
+  return optimistic.cancelled || optimistic.finalBalance < pessimistic.finalBalance ? optimistic : pessimistic;
+}
+
+/**
+ * Simulates rows [start, end) and closes what is open at the last close. Pure: the same input gives the same result,
+ * byte for byte. Rules: semantics §2 to §4, told with pictures in docs/fills.md.
+ */
+function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): SimulationResult {
+  const run = createRun(input, policy);
   const { control, start, end } = input;
   let nextPoll = start + POLL_ROWS;
   let row = start;
@@ -28,7 +48,7 @@ export function simulate(input: SimulationInput): SimulationResult {
       control?.report(row - start, end - start);
       nextPoll = row + POLL_ROWS;
     }
-    if (run.isOver && run.positions.length === 0) break;
+    if (run.isOver && isIdle(run) && !run.watch.hasStatefulEntries) break;
     row = isIdle(run) ? skipFlat(run, row) : skipQuiet(run, row, Math.min(end - 1, nextPoll));
     if (row < end) playRow(run, row++);
   }
@@ -52,27 +72,28 @@ function playRow(run: Run, row: number): void {
     run.equity[marked] = equityAt(run.ledger, run.bars.close[row]);
   }
   if (run.pendingCount > 0) expirePending(run, row);
-  readClose(run, row);
-  if (row === run.end - 1) closeAtEnd(run, row);
+  const hasFilled = row === run.end - 1 ? closeAtEnd(run, row) : readClose(run, row);
   // Orders that filled at this close, under bar_close or at the end, are in its mark.
-  if (run.row === row && run.isAtClose) run.equity[marked] = equityAt(run.ledger, run.bars.close[row]);
+  if (hasFilled) run.equity[marked] = equityAt(run.ledger, run.bars.close[row]);
 }
 
-/** What is still open is sold at the last close (semantics §2.7). */
-function closeAtEnd(run: Run, row: number): void {
-  if (run.positions.length === 0) return;
-  enterClose(run, row);
+/** The last close is read, and what is still open is sold at it (semantics §2.7). True when anything was. */
+function closeAtEnd(run: Run, row: number): boolean {
+  readClose(run, row);
+  if (run.positions.length === 0) return false;
+  const at = atClose(run, row);
+  const price = run.bars.close[row];
+  const role = run.input.config.execution.exitOrderRole;
   for (const position of run.positions.slice()) {
-    fillExit(run, position, {
-      quantity: position.quantity,
-      price: run.bars.close[row],
-      isSlipped: true,
-      role: run.input.config.execution.exitOrderRole,
-      reason: 'end_of_data',
-      rule: null,
-      order: null,
-    });
+    const { quantity } = position;
+    fillExit(
+      run,
+      position,
+      { quantity, price, isSlipped: true, role, reason: 'end_of_data', rule: null, order: null },
+      at,
+    );
   }
+  return true;
 }
 
 /** The next row with an entry signal; equity until there is the balance. */
@@ -88,8 +109,8 @@ function skipFlat(run: Run, row: number): number {
 }
 
 /**
- * The first row from `row` on, at most `limit`, that must be played: an order is due or waits, its close must be read, funding is paid,
- * or a level may be touched. The rows before it are marked and lived through.
+ * The first row from `row` on, at most `limit`, that must be played: an order is due or waits, its close must be read,
+ * funding is paid, or a level may be touched. The rows before it are marked and lived through.
  */
 function skipQuiet(run: Run, row: number, limit: number): number {
   const { positions, dueExits, dueEntry, pendingCount, input } = run;
@@ -123,8 +144,8 @@ const hasFixedStop = ({ trailFrom, breakevenFrom }: Position): boolean =>
   trailFrom === Infinity && breakevenFrom === Infinity;
 
 /**
- * Lives one position through the rows in which nothing is touched, and marks them. The loops say what `checkPosition` says for such
- * rows; both are needed because they run once a bar (bench/fills.ts).
+ * Lives one position through the rows in which nothing is touched, and marks them. The loops say what `checkPosition`
+ * says for such rows; both are needed because they run once a bar (bench/fills.ts).
  */
 function skipOne(run: Run, position: Position, from: number, limit: number): number {
   const { high, low, close } = run.bars;
@@ -156,11 +177,12 @@ function skipOne(run: Run, position: Position, from: number, limit: number): num
       const highest = side * favourable[row];
       const lowest = side * contrary[row];
       if (highest >= above || lowest <= below) break;
-      if (highest > peak) peak = highest;
+      // Not from `peak`: that may know a high that no child of a walked bar showed to the stops.
+      if (highest > best) best = highest;
       if (lowest < trough) trough = lowest;
       equity[row - marks] = cashBase + netQuantity * close[row];
     }
-    if (peak > best) best = peak;
+    if (best > peak) peak = best;
   }
   position.best = best;
   position.peak = peak;
@@ -169,7 +191,10 @@ function skipOne(run: Run, position: Position, from: number, limit: number): num
   return row;
 }
 
-/** The same for several positions of one side whose stops do not move: one band of prices in which none of them is touched. */
+/**
+ * The same for several positions of one side whose stops do not move: one band of prices in which none of them is
+ * touched.
+ */
 function skipSeveral(run: Run, from: number, limit: number): number {
   const { high, low, close } = run.bars;
   const { equity, positions } = run;

@@ -1,23 +1,33 @@
 // How much an order trades: the sizing modes, and the rounding to the instrument's step.
-import { DAY_MS, type Bars, type Instrument } from '../columns/bars.ts';
-import type { SizingRule } from './program.ts';
-
-/** Division noise below this many steps does not cost a step (semantics §4.2). */
-const STEP_TOLERANCE = 1e-9;
-
-/** `quantity` rounded down to whole steps; a step of 0 leaves it as it is. */
-const floorToStep = (quantity: number, step: number): number =>
-  step > 0 ? Math.floor(quantity / step + STEP_TOLERANCE) * step : quantity;
+import { DAY_MS, type Bars, type Instrument } from '../bars/bars.ts';
+import { periodsPerYear } from '../bars/periodsPerYear.ts';
+import type { SizingRule } from '../evaluate/tradingRules.ts';
 
 /**
- * How much of a position a partial exit closes: `wanted` rounded down, 0 when nothing is left of it, and all that is left when less
- * than one step would remain (semantics §2.8: no dust).
+ * How far below a whole number of steps still counts as that number (semantics §4.2). The relative part is for
+ * quantities of many steps, where one unit in the last place is already more than the absolute part.
+ */
+const stepTolerance = (steps: number): number => Math.max(1e-9, steps * 1e-12);
+
+/** `quantity` rounded down to whole steps; a step of 0 leaves it as it is. */
+function floorToStep(quantity: number, step: number): number {
+  if (!(step > 0)) return quantity;
+  const steps = quantity / step;
+  const whole = Math.floor(steps + stepTolerance(steps));
+  // Dividing by the steps in one unit gives 1.15 where multiplying by 1e-8 gives 1.1500000000000001.
+  const stepsPerUnit = Math.round(1 / step);
+  return stepsPerUnit * step === 1 ? whole / stepsPerUnit : whole * step;
+}
+
+/**
+ * How much of a position a partial exit closes: `wanted` rounded down, 0 when nothing is left of it, and all that is
+ * left when less than one step would remain (semantics §2.8: no dust).
  */
 export function partialQuantity(left: number, wanted: number, step: number): number {
   if (wanted >= left * (1 - 1e-12)) return left;
   const quantity = floorToStep(wanted, step);
   if (!(quantity > 0)) return 0;
-  return left - quantity < step * (1 - STEP_TOLERANCE) ? left : quantity;
+  return left - quantity < step * (1 - stepTolerance(left / step)) ? left : quantity;
 }
 
 /** What sizing reads at the fill. Prices in quote units, rates as fractions. */
@@ -27,6 +37,8 @@ export interface SizingContext {
   /** The initial stop's fill price, slippage included; NaN without one. */
   readonly stopPrice: number;
   readonly feeRate: number;
+  /** What the stop would pay, with the role of risk orders. */
+  readonly stopFeeRate: number;
   readonly equity: number;
   readonly freeCash: number;
   readonly leverage: number;
@@ -35,7 +47,10 @@ export interface SizingContext {
   readonly instrument: Instrument;
 }
 
-/** Units of the base asset, rounded down to the step; NaN when a value it needs is missing. Formulas: semantics §4.2 and §4.3. */
+/**
+ * Units of the base asset, rounded down to the step; NaN when a value it needs is missing. Formulas: semantics §4.2 and
+ * §4.3.
+ */
 export function orderQuantity(sizing: SizingRule, context: SizingContext): number {
   if (!(context.price > 0)) return 0;
   return floorToStep(unroundedQuantity(sizing, context), context.instrument.qtyStep);
@@ -57,7 +72,7 @@ function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
     }
     case 'risk_percent': {
       const { stopPrice } = context;
-      const lossPerUnit = Math.abs(price - stopPrice) + fee * (price + stopPrice);
+      const lossPerUnit = Math.abs(price - stopPrice) + fee * price + Math.max(0, context.stopFeeRate) * stopPrice;
       return (equity * (sizing.value / 100)) / lossPerUnit;
     }
     case 'volatility_target': {
@@ -72,14 +87,16 @@ function unroundedQuantity(sizing: SizingRule, context: SizingContext): number {
 
 const barsPerYearOf = new WeakMap<Float64Array, number>();
 
-/** Periods a year (365 or 252) × the median number of bars of a UTC day that has bars (semantics §4.3); kept a snapshot. */
+/**
+ * Periods a year (365 or 252) × the median number of bars of a UTC day that has bars (semantics §4.3); kept a snapshot.
+ */
 function barsPerYear(bars: Bars, instrument: Instrument): number {
   let perDay = barsPerYearOf.get(bars.time);
   if (perDay === undefined) {
     perDay = medianBarsPerDay(bars.time);
     barsPerYearOf.set(bars.time, perDay);
   }
-  return perDay * (instrument.tradesAllDay ? 365 : 252);
+  return perDay * periodsPerYear(instrument);
 }
 
 function medianBarsPerDay(time: Float64Array): number {

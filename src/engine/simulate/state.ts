@@ -1,19 +1,32 @@
 // The state fields: what a strategy may read of its position and account at a close, before that close's orders.
-import { DAY_MS } from '../columns/bars.ts';
-import { STATE_FIELDS } from '../language/ast.ts';
-import { equityAt, freeCash } from './ledger.ts';
+import { DAY_MS, type Bars } from '../bars/bars.ts';
+import { STATE_FIELDS } from '../language/grammar/ast.ts';
+import { equityAt, freeCash, type Ledger } from './ledger.ts';
 import type { Position } from './position.ts';
-import type { StateField, StateView } from './program.ts';
-import type { Run } from './run.ts';
+import type { PositionStateField, StateField, StateView } from '../evaluate/tradingRules.ts';
+import type { SimulationInput } from './simulation.ts';
 
-/** A field of one position; percents in points, unrealised values at the close and before exit costs (semantics §1.10). */
+/** What the reader looks at: the parts of a run that the state fields speak of. */
+interface StateSource {
+  readonly input: SimulationInput;
+  readonly bars: Bars;
+  readonly positions: readonly Position[];
+  readonly ledger: Ledger;
+  readonly equity: Float64Array;
+  /** The row of the last full exit of any position; -Infinity before the first. */
+  readonly lastFullExitRow: number;
+}
+
+/**
+ * A field of one position; percents in points, unrealised values at the close and before exit costs (semantics §1.10).
+ */
 type PositionField = (position: Position, close: number, row: number) => number;
 type AccountField = (reader: StateReader) => number;
 
 const signedMove = (position: Position, signedPrice: number): number =>
   ((signedPrice - position.side * position.entryPrice) / position.entryPrice) * 100;
 
-const POSITION_FIELDS: Partial<Record<StateField, PositionField>> = {
+const POSITION_FIELDS: Record<PositionStateField, PositionField> = {
   position_exists: () => 1,
   position_side: (position) => position.side,
   position_size: (position) => position.quantity,
@@ -29,13 +42,13 @@ const POSITION_FIELDS: Partial<Record<StateField, PositionField>> = {
   position_stop_price: (position) => (position.stop === -Infinity ? NaN : position.side * position.stop),
 };
 /** What a position field says when there is no position; all others are missing. */
-const WITHOUT_POSITION: Partial<Record<StateField, number>> = {
+const WITHOUT_POSITION: Partial<Record<PositionStateField, number>> = {
   position_exists: 0,
   position_side: 0,
   position_size: 0,
 };
 
-const ACCOUNT_FIELDS: Partial<Record<StateField, AccountField>> = {
+const ACCOUNT_FIELDS: Record<Exclude<StateField, PositionStateField>, AccountField> = {
   position_bars_since_exit: (reader) =>
     reader.run.lastFullExitRow === -Infinity ? NaN : reader.row - reader.run.lastFullExitRow,
   open_positions_count: (reader) => reader.run.positions.length,
@@ -58,13 +71,16 @@ const ACCOUNT_FIELDS: Partial<Record<StateField, AccountField>> = {
   last_exit_price: (reader) => reader.lastExitPrice,
 };
 
-const POSITION_FIELD_AT = STATE_FIELDS.map((field) => POSITION_FIELDS[field] ?? null);
-const WITHOUT_POSITION_AT = STATE_FIELDS.map((field) => WITHOUT_POSITION[field] ?? NaN);
-const ACCOUNT_FIELD_AT = STATE_FIELDS.map((field) => ACCOUNT_FIELDS[field] ?? null);
+/** The tables by index into STATE_FIELDS; null where the field is of the other kind. */
+const at = <T>(table: Partial<Record<StateField, T>>): (T | null)[] =>
+  STATE_FIELDS.map((field) => table[field] ?? null);
+const POSITION_FIELD_AT = at(POSITION_FIELDS);
+const WITHOUT_POSITION_AT = at(WITHOUT_POSITION);
+const ACCOUNT_FIELD_AT = at(ACCOUNT_FIELDS);
 
 /** One reader a run, pointed at a row and a position before it is handed to a rule. */
 export class StateReader implements StateView {
-  run!: Run;
+  run!: StateSource;
   row = 0;
   position: Position | null = null;
   /** The rows on which positions were wholly closed, in order. */
@@ -80,7 +96,7 @@ export class StateReader implements StateView {
   /** Rows before this one are in #peak and #maxDrawdown. */
   #markedTo = 0;
 
-  attach(run: Run): void {
+  attach(run: StateSource): void {
     this.run = run;
     this.#peak = run.input.config.initialBalance;
     this.#markedTo = run.input.start;
@@ -105,7 +121,7 @@ export class StateReader implements StateView {
       const value = ofAccount(this);
       return Number.isFinite(value) ? value : NaN;
     }
-    if (this.position === null) return WITHOUT_POSITION_AT[field];
+    if (this.position === null) return WITHOUT_POSITION_AT[field] ?? NaN;
     return POSITION_FIELD_AT[field]!(this.position, this.run.bars.close[this.row], this.row);
   }
 
@@ -113,12 +129,15 @@ export class StateReader implements StateView {
     this.lastEntryPrice = price;
   }
 
-  /** After a closing fill. Streaks are of whole positions: a zero is neither a win nor a loss and breaks no streak. */
-  noteExit(position: Position, price: number): void {
+  /**
+   * After a closing fill on `row`. Streaks are of whole positions: a zero is neither a win nor a loss and breaks no
+   * streak.
+   */
+  noteExit(position: Position, price: number, row: number): void {
     this.lastExitPrice = price;
     if (position.quantity > 0) return;
     const pnl = position.realizedPnl;
-    this.exitRows.push(this.run.row);
+    this.exitRows.push(row);
     if (pnl > 0) {
       this.winsStreak++;
       this.lossesStreak = 0;

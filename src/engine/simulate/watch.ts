@@ -1,7 +1,8 @@
 // The watch: which closes must be read, as words of bits, so that every stretch between them can be skipped.
-import { wordCount } from '../columns/column.ts';
-import { nextBit, unionOf } from './bits.ts';
-import type { ConditionSource, EntryRule, SimulationInput } from './program.ts';
+import { wordCount } from '../kernels/bits.ts';
+import { nextBit, unionOf } from '../kernels/bits.ts';
+import type { SimulationInput } from './simulation.ts';
+import type { ConditionSource, EntryRule, Stateful } from '../evaluate/tradingRules.ts';
 
 /** Closes that matter in one situation: those with a bit, or all of them. */
 export interface WatchedCloses {
@@ -19,6 +20,11 @@ export interface Watch {
   readonly longOpen: WatchedCloses;
   readonly shortOpen: WatchedCloses;
   readonly hasStatefulExits: boolean;
+  /**
+   * Their signals are counted as they are read, after trading has ended too; those of the others are counted from their
+   * bits.
+   */
+  readonly hasStatefulEntries: boolean;
 }
 
 export function createWatch(input: SimulationInput): Watch {
@@ -29,8 +35,9 @@ export function createWatch(input: SimulationInput): Watch {
   const riskPrices = risk.takeProfits.flatMap(({ trigger }) => (trigger.mode === 'price' ? [trigger.price] : []));
   if (risk.stopLoss?.mode === 'price') riskPrices.push(risk.stopLoss.price);
   const hasHistory =
-    entries.some(({ signal }) => signal.kind === 'stateful' && signal.condition.hasHistory) ||
-    [...entryPrices, ...riskPrices].some((price) => price.kind === 'stateful' && price.value.hasHistory);
+    entries.some(({ signal }) => signal.kind === 'stateful' && keepsHistory(signal.condition)) ||
+    exits.some(({ when }) => when.kind === 'stateful' && when.condition.hasAccountHistory) ||
+    [...entryPrices, ...riskPrices].some((price) => price.kind === 'stateful' && keepsHistory(price.value));
 
   const watch = (side: 1 | -1, watched: readonly EntryRule[]): WatchedCloses => {
     if (hasHistory || isReadEveryClose) return { words: null };
@@ -51,15 +58,19 @@ export function createWatch(input: SimulationInput): Watch {
     shortFull: watch(-1, turning(-1)),
     longOpen: watch(1, entries),
     shortOpen: watch(-1, entries),
+    hasStatefulEntries: entries.some(stateful),
     hasStatefulExits: exits.some(({ when }) => when.kind === 'stateful'),
   };
 }
+
+const keepsHistory = ({ hasAccountHistory, hasPositionHistory }: Stateful): boolean =>
+  hasAccountHistory || hasPositionHistory;
 
 function union(sources: readonly ConditionSource[], words: number): WatchedCloses {
   const columns: Uint32Array[] = [];
   for (const source of sources) {
     if (source.kind === 'bits') columns.push(source.isTrue);
-    else if (source.condition.gate === null || source.condition.hasHistory) return { words: null };
+    else if (source.condition.gate === null || keepsHistory(source.condition)) return { words: null };
     else columns.push(source.condition.gate);
   }
   return { words: unionOf(columns, words) };

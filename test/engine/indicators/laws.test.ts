@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { computeIndicator as computeOverPresent } from '../../../src/engine/indicators/compute.ts';
 import type { ArgDefinition, Args, IndicatorDefinition } from '../../../src/engine/indicators/definition.ts';
-import { EXTRA_INDICATORS } from '../../../src/engine/indicators/extra/index.ts';
+import { BEYOND_TALIB } from '../../../src/engine/indicators/registry.ts';
 import { findIndicator, findTalib, INDICATORS } from '../../../src/engine/indicators/registry.ts';
 import { randomColumns } from '../../support/bars.ts';
 import { argsOf, computeIndicator } from '../../support/indicators.ts';
@@ -42,7 +42,7 @@ const HOSTILE: Readonly<Record<string, Columns>> = {
     volume: columnsOf(2).volume.map((value, row) => (row > 90 && row < 200 ? 0 : value)),
   },
 };
-const OWN = INDICATORS.filter((indicator) => !EXTRA_INDICATORS.includes(indicator));
+const OWN = INDICATORS.filter((indicator) => !BEYOND_TALIB.includes(indicator));
 /** Their values grow beyond a double on hostile input only by what their names say. */
 const UNBOUNDED = ['exp', 'cosh', 'sinh'];
 
@@ -83,14 +83,14 @@ const firstValue = (output: Float64Array): number => {
   return row === -1 ? output.length : row;
 };
 
-describe('the registry', () => {
-  it('has each id and alias once, and finds them in any case', () => {
+describe('the registry of indicators', () => {
+  it('holds each id and alias once, and finds them in any case', () => {
     const names = INDICATORS.flatMap((indicator) => [indicator.id, ...indicator.aliases]);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     for (const indicator of INDICATORS) expect(findIndicator(indicator.id.toUpperCase())).toBe(indicator);
   });
 
-  it('has the 140 non-pattern functions of TA-Lib 0.8, each argument of TA-Lib leading to one of ours', () => {
+  it('holds the 140 non-pattern functions of TA-Lib 0.8, with each argument mapped to one of ours', () => {
     const bound = INDICATORS.filter((indicator) => indicator.talib !== undefined);
     expect(bound.length).toBe(140);
     for (const indicator of bound) {
@@ -103,7 +103,7 @@ describe('the registry', () => {
     }
   });
 
-  it('says of every indicator what it computes and after whom, with defaults inside their bounds', () => {
+  it('states what every indicator computes and its source, with defaults within their bounds', () => {
     for (const indicator of INDICATORS) {
       expect(indicator.formula.length, indicator.id).toBeGreaterThan(5);
       for (const arg of indicator.args) expect(argsOf(indicator)[arg.name]).toBe(arg.default);
@@ -113,7 +113,7 @@ describe('the registry', () => {
 
 for (const indicator of OWN) {
   describe(indicator.id, () => {
-    it('has its first value at its lookback, in every output and for every argument', () => {
+    it('starts at its lookback, in every output and for every argument', () => {
       for (const args of argsSample(indicator, sampleSize)) {
         const lookback = Math.min(ROWS, indicator.lookback(args));
         for (const output of computeIndicator(indicator, args, inputsOf(indicator, friendly))) {
@@ -123,7 +123,7 @@ for (const indicator of OWN) {
       }
     });
 
-    it('on a prefix of the bars is a prefix of its values: it sees no bar after its own', () => {
+    it('gives a prefix of its values on a prefix of the bars, so it sees no later bar', () => {
       const random = seededRandom(17);
       for (const args of argsSample(indicator, Math.ceil(sampleSize / 3))) {
         const whole = computeIndicator(indicator, args, inputsOf(indicator, friendly));
@@ -139,7 +139,7 @@ for (const indicator of OWN) {
       }
     });
 
-    it('is never infinite, keeps its bounds, and leaves its inputs alone on hostile bars', () => {
+    it('is finite, stays within its bounds and does not change its inputs, even on hostile bars', () => {
       for (const [name, columns] of Object.entries(HOSTILE)) {
         if (UNBOUNDED.includes(indicator.id)) continue;
         for (const args of argsSample(indicator, Math.ceil(sampleSize / 3))) {
@@ -158,7 +158,7 @@ for (const indicator of OWN) {
       }
     });
 
-    it('writes every row from its lookback on and no other, whatever lay in the output', () => {
+    it('writes every row from its lookback on and no others, whatever the output held', () => {
       const args = argsOf(indicator);
       const inputs = inputsOf(indicator, friendly);
       const lookback = indicator.lookback(args);

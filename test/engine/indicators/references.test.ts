@@ -226,7 +226,7 @@ const REFERENCES: readonly Reference[] = [
   },
 ];
 
-describe('an indicator equals its definition, computed anew for every bar:', () => {
+describe('an indicator, compared with its definition computed afresh for every bar,', () => {
   for (const { id, args, of } of REFERENCES) {
     it(id, () => {
       const indicator = findIndicator(id)!;

@@ -1,16 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalise, strategyHash } from '../../../src/engine/language/index.ts';
-import {
-  all,
-  any,
-  compare,
-  constant,
-  cross,
-  indicator,
-  market,
-  strategy,
-  type Json,
-} from '../../support/smallStrategies.ts';
+import { canonicalize, strategyHash } from '../../../src/engine/language/index.ts';
+import { all, any, compare, constant, cross, indicator, market, strategy, type Json } from '../../support/builders.ts';
 
 const rsi = indicator('rsi', { length: 14 });
 const low = compare(rsi, 'lt', 30);
@@ -87,23 +77,23 @@ const DIFFERENT: readonly [name: string, left: Json, right: Json][] = [
 describe('canonical form', () => {
   for (const [name, left, right] of SAME) it(`${name}: one hash`, () => expect(hash(left)).toBe(hash(right)));
   for (const [name, left, right] of DIFFERENT)
-    it(`${name}: two hashes`, () => expect(hash(left)).not.toBe(hash(right)));
+    it(`gives different hashes to ${name}`, () => expect(hash(left)).not.toBe(hash(right)));
 
-  it('exit is exits of one, one entry is a list of one', () => {
+  it('writes exit as a list of exits, and one entry as a list', () => {
     const { entry, exits, ...rest } = strategy(low).strategy;
     const other = { ...strategy(low), strategy: { ...rest, entry: [entry], exit: exits[0] } };
     expect(strategyHash(other, {})).toBe(hash(low));
   });
 
-  it('equal sub-trees have equal bytes', () => {
-    const { strategy: made } = canonicalise(
+  it('writes equal sub-trees as equal bytes', () => {
+    const { strategy: made } = canonicalize(
       strategy(all(low, compare(indicator('relative_strength_index'), 'gt', constant(5)))),
     ) as Json;
     const [first, second] = made.entry[0].trigger.items;
     expect(JSON.stringify(first.left)).toBe(JSON.stringify(second.left));
   });
 
-  it('settings in effect count, wherever they were written; what defaults only suggest does not', () => {
+  it('hashes the settings in effect, wherever they are written, and no other defaults', () => {
     const bare = strategyHash(strategy(low), { maxConcurrentPositions: 3, warmupPeriod: 40 });
     const inDefaults = strategy(low, {
       defaults: { maxConcurrentPositions: 3, warmupBars: 40, timeframe: '1d', instrument: { symbol: 'SPX' } },
@@ -113,13 +103,13 @@ describe('canonical form', () => {
     expect(strategyHash(strategy(low), { maxConcurrentPositions: 1 })).toBe(hash(low));
   });
 
-  it('the time zone counts where the clock is read', () => {
+  it('hashes the time zone only where the clock is read', () => {
     const hour = compare({ kind: 'time', field: 'hour' }, 'gte', 9);
     expect(hash(hour, { defaults: { timezone: 'Asia/Tokyo' } })).not.toBe(hash(hour));
     expect(hash(low, { defaults: { timezone: 'Asia/Tokyo' } })).toBe(hash(low));
   });
 
-  it('is unmoved by a strategy that uses one node ten thousand ways', () => {
+  it('hashes a strategy whose tree would have a trillion nodes', () => {
     let node: Json = low;
     for (let i = 0; i < 40; i++)
       node = {

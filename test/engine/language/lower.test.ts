@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkStrategy, lowerGraph, strategyHash } from '../../../src/engine/language/index.ts';
-import { StrategyAst } from '../../../src/engine/language/ast.ts';
-import { graph, strategy, cross, indicator, market, type Json } from '../../support/smallStrategies.ts';
+import { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
+import { graph, strategy, cross, indicator, market, type Json } from '../../support/builders.ts';
 
 const lower = (payload: Json): Json => {
   const lowered = lowerGraph(payload);
@@ -10,7 +10,7 @@ const lower = (payload: Json): Json => {
 };
 
 describe('lowering', () => {
-  it('replaces references by what they refer to, and keeps the author’s node ids', () => {
+  it('replaces references by the nodes they refer to, and keeps the author’s node ids', () => {
     const {
       strategy: made,
       protocol,
@@ -33,7 +33,7 @@ describe('lowering', () => {
     expect(StrategyAst.safeParse(lower(graph())).success).toBe(true);
   });
 
-  it('means what the same strategy means as an AST', () => {
+  it('gives a graph the same meaning as its AST', () => {
     const average = indicator('sma', { length: 20 });
     const ast = strategy(cross(market(), 'cross_up', average), {
       exits: [{ kind: 'exit', when: cross(market(), 'cross_down', average) }],
@@ -44,7 +44,7 @@ describe('lowering', () => {
     expect(compiled!.strategyHash).toBe(strategyHash(ast, {}));
   });
 
-  it('takes numbers and parameters in the place of a value reference', () => {
+  it('accepts numbers and parameters in the place of a value reference', () => {
     const payload = graph();
     payload.nodes[2].right = { const: 30 };
     payload.nodes[3].right = { param: 'level' };
@@ -55,13 +55,13 @@ describe('lowering', () => {
     expect(made.exits[0].when.right).toEqual({ kind: 'param', name: 'level' });
   });
 
-  it('a node used at several places is one object, so that sharing costs nothing', () => {
+  it('keeps a node that is used in several places one object, so that sharing costs nothing', () => {
     const made = lower(graph()).strategy;
     expect(made.entry.trigger.left).toBe(made.exits[0].when.left);
     expect(made.entry.trigger.left).toBe(made.entry.trigger.right.source);
   });
 
-  it('sequence steps, order prices, stops and targets take references too', () => {
+  it('accepts references in sequence steps, order prices, stops and take-profits', () => {
     const payload = graph();
     payload.nodes.push({
       id: 'seq',
@@ -81,7 +81,7 @@ describe('lowering', () => {
     expect(made.risk.takeProfits[0].triggerPrice).toEqual({ kind: 'const', value: 99 });
   });
 
-  it('faults found after lowering are placed in the graph', () => {
+  it('places issues found after lowering in the graph', () => {
     const payload = graph();
     payload.nodes[1].args = { lenght: 3 };
     payload.strategy.risk = { takeProfits: [{ closePercent: 10 }] };
@@ -92,7 +92,7 @@ describe('lowering', () => {
     ]);
   });
 
-  it('two payloads that differ are told where', () => {
+  it('says where two payloads differ', () => {
     const other = graph();
     other.nodes[1].args.length = 21;
     const ast = lower(graph());

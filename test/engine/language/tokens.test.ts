@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { checkStrategy, compileTokens } from '../../../src/engine/language/index.ts';
-import type { Json } from '../../support/smallStrategies.ts';
+import type { Json } from '../../support/builders.ts';
 
-/** Words → tokens: numbers, brackets, and/or/not, fields, `name:length` for indicators, `!name` for patterns, else operators. */
+/**
+ * Words → tokens: numbers, brackets, and/or/not, fields, `name:length` for indicators, `!name` for patterns, else
+ * operators.
+ */
 function tokens(text: string): Json[] {
   return text.split(' ').map((word, i) => {
     const id = `t${i}`;
@@ -103,12 +106,12 @@ describe('editor tokens', () => {
     expect(checkStrategy({ settings: {}, strategyAst: strategyAst! }).valid).toBe(true);
   });
 
-  it('an id that two tokens have names no node', () => {
+  it('gives a node no id that two tokens share', () => {
     const list = tokens('close < 1');
     expect(compileTokens({ entryTokens: list, exitTokens: tokens('close > 2') }).valid).toBe(true);
   });
 
-  const faults: readonly [name: string, body: Json, code: string, path: string][] = [
+  const invalid: readonly [name: string, body: Json, code: string, path: string][] = [
     ['no entry', { entryTokens: [] }, 'ENTRY_MISSING', '/entryTokens'],
     ['no list', { entryTokens: 'close > 1' }, 'TYPE_MISMATCH', '/entryTokens'],
     ['an unknown type', { entryTokens: [{ type: 'word', value: 1 }] }, 'OUT_OF_RANGE', '/entryTokens/0/type'],
@@ -151,7 +154,7 @@ describe('editor tokens', () => {
       '/entryTokens/0/args/timeframe',
     ],
     [
-      'a fault of the exit',
+      'an error in the exit',
       { entryTokens: tokens('close > 1'), exitTokens: tokens('!hamer') },
       'UNKNOWN_PATTERN',
       '/exitTokens/0/name',
@@ -163,8 +166,8 @@ describe('editor tokens', () => {
       '/settings/maxConcurrentPositions',
     ],
   ];
-  for (const [name, body, code, path] of faults) {
-    it(`${name}: ${code} at ${path}`, () => {
+  for (const [name, body, code, path] of invalid) {
+    it(`reports ${code} at ${path} for ${name}`, () => {
       const { valid, issues, strategyAst } = compileTokens(body);
       expect(valid).toBe(false);
       expect(strategyAst).toBeNull();

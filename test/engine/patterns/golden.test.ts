@@ -1,8 +1,9 @@
-// Patterns against TA-Lib on the project's own series and on windows in which each of them fires (test/golden/patterns.py).
+// Patterns against TA-Lib on the project's own series and on windows in which each of them fires
+// (test/golden/patterns.py).
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { findPattern, PATTERNS } from '../../../src/engine/patterns/registry.ts';
+import { findPattern, PATTERNS } from '../../../src/engine/patterns/patternRegistry.ts';
 import type { PriceColumns } from './jagged.ts';
 
 interface Sparse {
@@ -30,14 +31,14 @@ function found(key: string, columns: PriceColumns): Sparse {
   return { rows, values: rows.map((row) => out[row]) };
 }
 
-describe('patterns beside TA-Lib', () => {
-  it('have its lookbacks', () => {
+describe('a pattern', () => {
+  it('has the lookback of TA-Lib', () => {
     const ours = Object.fromEntries(PATTERNS.map((pattern) => [pattern.talib, pattern.lookback({})]));
     expect(ours).toEqual(golden.lookbacks);
   });
 
   for (const [series, answers] of Object.entries(golden.series)) {
-    it(`are found on the same bars of ${series}, with every penetration`, () => {
+    it(`occurs on the same bars of ${series} as in TA-Lib, with every penetration`, () => {
       const columns = readSeries(series);
       expect(Object.keys(answers).length).toBe(61 + 14);
       for (const [key, sparse] of Object.entries(answers))
@@ -45,7 +46,7 @@ describe('patterns beside TA-Lib', () => {
     });
   }
 
-  it('are found on the same bars of windows in which each of them fires twice', () => {
+  it('occurs on the same bars as in TA-Lib in windows where each pattern fires twice', () => {
     const fired = new Map<string, number>();
     golden.windows.forEach(({ bars, fires }, index) => {
       const column = (at: number): Float64Array => Float64Array.from(bars, (bar) => bar[at]);

@@ -1,4 +1,5 @@
-// Jagged bars: coarse prices, gaps, doji and bare ends, so that ties with the averages are common and every pattern is met.
+// Jagged bars: coarse prices, gaps, doji and bare ends, so that ties with the averages are common and every pattern is
+// met.
 import { seededRandom } from '../../support/scale.ts';
 
 export type PriceColumns = readonly [open: Float64Array, high: Float64Array, low: Float64Array, close: Float64Array];

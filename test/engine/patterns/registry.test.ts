@@ -1,6 +1,6 @@
 // The pattern registry: names, sides, arguments, and the promises every pattern makes.
 import { describe, expect, it } from 'vitest';
-import { findPattern, PATTERNS, type PatternDefinition } from '../../../src/engine/patterns/registry.ts';
+import { findPattern, PATTERNS, type PatternDefinition } from '../../../src/engine/patterns/patternRegistry.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 import { jaggedBars, type PriceColumns } from './jagged.ts';
 
@@ -20,7 +20,7 @@ const head = (bars: PriceColumns, count: number): PriceColumns => [
 ];
 
 describe('the pattern registry', () => {
-  it('holds 61 patterns under names of their own', () => {
+  it('holds 61 patterns with unique names', () => {
     const names = PATTERNS.flatMap((pattern) => [pattern.id, ...pattern.aliases, pattern.talib]);
     expect(PATTERNS.length).toBe(61);
     expect(new Set(names).size).toBe(names.length);
@@ -39,7 +39,7 @@ describe('the pattern registry', () => {
     for (const name of ['', 'piercings', 'constructor', '__proto__', 'CDL']) expect(findPattern(name)).toBeUndefined();
   });
 
-  it('gives the seven patterns of TA-Lib that take a penetration that argument, with its defaults', () => {
+  it('gives the seven TA-Lib patterns with a penetration that argument, with TA-Lib’s defaults', () => {
     const defaults = PATTERNS.filter((pattern) => pattern.args.length > 0).map(({ talib, args }) => [
       talib,
       args[0].default,
@@ -55,7 +55,7 @@ describe('the pattern registry', () => {
     });
   });
 
-  it('finds fewer patterns the deeper they must penetrate', () => {
+  it('finds fewer patterns for a deeper penetration', () => {
     const count = (penetration: number): number =>
       values(findPattern('dark_cloud_cover')!, columns, { penetration }).reduce(
         (sum, value) => sum + (value < 0 ? 1 : 0),
@@ -69,9 +69,9 @@ describe('the pattern registry', () => {
   });
 });
 
-describe('every pattern', () => {
+describe('every pattern of the registry', () => {
   for (const pattern of PATTERNS) {
-    it(`${pattern.id} begins at its lookback and is one of 0, ±80, ±100, ±200 on its own sides`, () => {
+    it(`starts ${pattern.id} at its lookback, with 0, ±80, ±100 or ±200 on its declared sides`, () => {
       const out = values(pattern, columns);
       const lookback = pattern.lookback({});
       expect(out.findIndex((value) => !Number.isNaN(value))).toBe(lookback);
@@ -81,7 +81,7 @@ describe('every pattern', () => {
       if (seen.some((value) => value < 0)) expect(pattern.sides).toContain('bearish');
     });
 
-    it(`${pattern.id} on a prefix of the bars is a prefix of its values`, () => {
+    it(`gives a prefix of the values of ${pattern.id} on a prefix of the bars`, () => {
       const whole = values(pattern, columns);
       const random = seededRandom(11);
       const cuts = [
@@ -95,13 +95,13 @@ describe('every pattern', () => {
     });
   }
 
-  it('leaves its inputs alone', () => {
+  it('does not change its inputs', () => {
     const before = columns.map((column) => column.slice());
     for (const pattern of PATTERNS) values(pattern, columns);
     expect(columns).toEqual(before);
   });
 
-  it('shows every side it declares, the rarest seven apart', () => {
+  it('occurs on every side it declares, except the seven rarest', () => {
     const bars = jaggedBars(scaled(300_000), 3);
     const shows = (out: Float64Array, side: string): boolean =>
       out.some((value) => (side === 'bullish' ? value > 0 : value < 0));

@@ -3,16 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { compilePlan, createMarket, explainPlan, prepareStrategy, runBacktest } from '../../../src/engine/index.ts';
 import type { BacktestConfig, Market, StrategyAst } from '../../../src/engine/index.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
-import {
-  all,
-  compare,
-  constant,
-  cross,
-  indicator,
-  market,
-  strategy,
-  type Json,
-} from '../../support/smallStrategies.ts';
+import { all, compare, constant, cross, indicator, market, strategy, type Json } from '../../support/builders.ts';
 
 let spx: Market;
 let eurusd: Market;
@@ -22,7 +13,9 @@ beforeAll(async () => {
   eurusd = createMarket(await data.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
 });
 
-/** The plan, and the run of it without costs: how many trades, the first and the last entry, the sum of their results. */
+/**
+ * The plan, and the run of it without costs: how many trades, the first and the last entry, the sum of their results.
+ */
 function planAndResult(ast: Json, on: Market): string {
   const { symbol, timeframe } = on.base;
   const config = {
@@ -36,7 +29,7 @@ function planAndResult(ast: Json, on: Market): string {
   } as BacktestConfig;
   const prepared = prepareStrategy(ast as StrategyAst, {}, {}, { timeframe: config.timeframe });
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
-  const plan = compilePlan(prepared.strategy, on.base, { slippageAtrPeriod: null, keepRules: true });
+  const plan = compilePlan(prepared.strategy, on.base, { slippageAtrPeriod: null, recordsConditions: true });
   const task = { id: 'run', strategyAst: ast as StrategyAst, settings: {}, config, strategyHash: 'hash' };
   const outcome = runBacktest(task, on, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
@@ -51,7 +44,7 @@ const sma = (length: number): Json => indicator('sma', { length });
 const exit = (when: Json): Json => ({ kind: 'exit', when });
 
 describe('a plan and its result', () => {
-  it('shares what entry and exit both read, and both directions of a cross', () => {
+  it('shares the steps that entry and exit both read, and both directions of a cross', () => {
     const ast = strategy(cross(sma(10), 'cross_up', sma(30)), { exits: [exit(cross(sma(10), 'cross_down', sma(30)))] });
     expect(planAndResult(ast, spx)).toMatchInlineSnapshot(`
       "Plan on SPX:1d: 5 steps
@@ -62,7 +55,7 @@ describe('a plan and its result', () => {
         #4 condition cross direction=down ← #1, #2
       entry 0 /strategy/entry/0: #3
       exit 0 /strategy/exits/0: #4
-      buffers: 2 of 8 bytes a bar, 2 of 2 bits a bar
+      buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 88 from 1999-02-26T00:00 to 2018-11-19T00:00, together 2770.92"
     `);
   });
@@ -84,7 +77,7 @@ describe('a plan and its result', () => {
         #7 condition compare compare=gt tolerance=0 ← #1, #6
       entry 0 /strategy/entry/0: #5
       exit 0 /strategy/exits/0: #7
-      buffers: 1 of 8 bytes a bar, 2 of 2 bits a bar
+      buffers: 1 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 23 from 1999-08-06T00:00 to 2018-10-11T00:00, together 1065.13"
     `);
   });
@@ -109,7 +102,7 @@ describe('a plan and its result', () => {
          #9 condition not ← #4
       entry 0 /strategy/entry/0: #8
       exit 0 /strategy/exits/0: #9
-      buffers: 3 of 8 bytes a bar, 5 of 2 bits a bar
+      buffers: 3 of 8 bytes per bar, 5 of 2 bits per bar
       trades: 21 from 2017-01-15T23:00 to 2017-12-19T04:00, together 420.30"
     `);
   });
@@ -130,12 +123,12 @@ describe('a plan and its result', () => {
         #6 condition cross direction=down ← #3, #4
       entry 0 /strategy/entry/0: #5
       exit 0 /strategy/exits/0: #6
-      buffers: 3 of 8 bytes a bar, 2 of 2 bits a bar
+      buffers: 3 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 163 from 1999-04-20T00:00 to 2018-12-14T00:00, together 1576.60"
     `);
   });
 
-  it('keeps for the loop only what reads a position, and gates it with the rest', () => {
+  it('leaves only what reads a position to the loop, and gates it with the rest', () => {
     const held = { kind: 'state', field: 'position_bars_since_entry' };
     const ast = strategy(cross(sma(10), 'cross_up', sma(30)), {
       exits: [exit(all(compare(market(), 'lt', sma(10)), compare(held, 'gte', 5)))],
@@ -150,7 +143,7 @@ describe('a plan and its result', () => {
         #5 value     const 5
       entry 0 /strategy/entry/0: #3
       exit 0 /strategy/exits/0: in the loop: position_bars_since_entry >= 5, gated by #4
-      buffers: 2 of 8 bytes a bar, 2 of 2 bits a bar
+      buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 85 from 1999-02-26T00:00 to 2018-11-19T00:00, together 383.94"
     `);
   });
@@ -180,7 +173,7 @@ describe('a plan and its result', () => {
         #8 condition time_window window={"kind":"time_window","between":{"from":"08:00","to":"17:00"}} timezone=America/New_York
       entry 0 /strategy/entry/0: #7
       exit 0 /strategy/exits/0: #8
-      buffers: 5 of 8 bytes a bar, 2 of 2 bits a bar
+      buffers: 5 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 406 from 2017-01-11T20:00 to 2017-12-29T21:00, together 62.24"
     `);
   });

@@ -9,32 +9,27 @@ import {
   type Summary,
 } from '../../../src/engine/index.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
+import * as write from '../../support/builders.ts';
 
 type Json = Record<string, unknown>;
 const markets = new Map<string, Market>();
 beforeAll(async () => {
   const catalogue = await openShippedData();
-  for (const [symbol, timeframe] of [['EURUSD', '1h'], ['SPX', '1d'], ['AAPL', '1d']] as const) {
+  for (const [symbol, timeframe] of [
+    ['EURUSD', '1h'],
+    ['SPX', '1d'],
+    ['AAPL', '1d'],
+  ] as const) {
     markets.set(symbol, createMarket(await catalogue.snapshots(symbol, timeframe), symbol, timeframe));
   }
-}); // prettier-ignore
+});
 
-const constant = (value: number): Json => ({ kind: 'const', value });
-const close = { kind: 'market', field: 'close' };
-const indicator = (name: string, length: number): Json => ({ kind: 'indicator', indicator: name, args: { length } });
-const compare = (op: string, left: Json, right: Json, id?: string): Json => ({
-  ...(id && { id }),
-  kind: 'compare',
-  op,
-  left,
-  right,
-});
-const cross = (op: string, fast: number, slow: number): Json => ({
-  kind: 'cross',
-  op,
-  left: indicator('sma', fast),
-  right: indicator('sma', slow),
-});
+const close = write.market();
+const { constant, sma } = write;
+const rsi = (length: number): Json => write.indicator('rsi', { length });
+const compare = (left: Json, op: string, right: Json, id?: string): Json =>
+  write.compare(left, op, right, id === undefined ? {} : { id });
+const cross = (op: string, fast: number, slow: number): Json => write.cross(sma(fast), op, sma(slow));
 const hour = { kind: 'time', field: 'hour' };
 
 interface Case {
@@ -47,6 +42,10 @@ interface Case {
   readonly settings?: Json;
   readonly range?: Json;
   readonly fee?: number;
+  readonly side?: 'long' | 'short';
+  readonly fallback?: string;
+  readonly resolution?: string;
+  readonly balance?: number;
 }
 
 function summaryOf({
@@ -59,8 +58,12 @@ function summaryOf({
   settings = {},
   range,
   fee = 0,
+  side = 'long',
+  fallback,
+  resolution,
+  balance = 10_000,
 }: Case): Summary {
-  const action = { side: 'long', sizing: sizing ?? { mode: 'percent_equity', value: 95 }, ...(order && { order }) };
+  const action = { side, sizing: sizing ?? { mode: 'percent_equity', value: 95 }, ...(order && { order }) };
   const task = {
     id: 'diagnosis',
     settings,
@@ -73,7 +76,9 @@ function summaryOf({
     config: {
       timeframe: symbol === 'EURUSD' ? '1h' : '1d',
       signalInstrument: { symbol },
-      initialBalance: 10_000,
+      initialBalance: balance,
+      ...(fallback && { ambiguityFallback: fallback }),
+      ...(resolution && { ambiguityResolution: resolution }),
       ...(range && { range }),
       execution: {
         feeModel: { kind: 'tiered_maker_taker', tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate: fee }] },
@@ -87,34 +92,35 @@ function summaryOf({
 }
 
 const crossExit = (fast: number, slow: number): Json => ({ kind: 'exit', when: cross('cross_down', fast, slow) });
+const dip: Json = { trigger: compare(rsi(2), 'lt', constant(10)) };
+const dipExit: Json = { kind: 'exit', when: compare(rsi(2), 'gt', constant(60)) };
 const CASES: Readonly<Record<(typeof DIAGNOSIS_CODES)[number], Case & { readonly nodeId: string | null }>> = {
-  NO_DATA: { entry: { trigger: compare('gt', close, constant(0)) }, range: { start: 1e11, end: 2e11 }, nodeId: null },
   ALL_WARMUP: {
-    entry: { trigger: compare('gt', close, indicator('sma', 20)) },
+    entry: { trigger: compare(close, 'gt', sma(20)) },
     settings: { warmupPeriod: 100_000 },
     nodeId: null,
   },
   RULE_ALWAYS_FALSE: {
     entry: {
-      trigger: compare('gt', close, indicator('sma', 20)),
-      filters: [compare('gt', close, constant(5), 'too-high')],
+      trigger: compare(close, 'gt', sma(20)),
+      filters: [compare(close, 'gt', constant(5), 'too-high')],
     },
     nodeId: 'too-high',
   },
   NEVER_TOGETHER: {
     entry: {
-      trigger: compare('lt', indicator('rsi', 14), constant(22), 'dip'),
-      filters: [compare('gt', close, indicator('sma', 20), 'trend')],
+      trigger: compare(rsi(14), 'lt', constant(22), 'dip'),
+      filters: [compare(close, 'gt', sma(20), 'trend')],
     },
     nodeId: 'dip',
   },
   // Any two of these hours meet, all three never do.
   FILTER_BLOCKS_ALL: {
     entry: {
-      setup: compare('lte', hour, constant(1)),
+      setup: compare(hour, 'lte', constant(1)),
       trigger: { kind: 'between', value: hour, lower: constant(1), upper: constant(2) },
       filters: [
-        { id: 'blocker', kind: 'any', items: [compare('eq', hour, constant(0)), compare('eq', hour, constant(2))] },
+        { id: 'blocker', kind: 'any', items: [compare(hour, 'eq', constant(0)), compare(hour, 'eq', constant(2))] },
       ],
     },
     nodeId: 'blocker',
@@ -138,7 +144,7 @@ const CASES: Readonly<Record<(typeof DIAGNOSIS_CODES)[number], Case & { readonly
     nodeId: null,
   },
   AMBIGUITY_SENSITIVE: {
-    entry: { trigger: compare('gt', close, indicator('sma', 20)) },
+    entry: { trigger: compare(close, 'gt', sma(20)) },
     risk: { stopLoss: { mode: 'percent', value: 0.06 }, takeProfits: [{ triggerPercent: 0.06, closePercent: 100 }] },
     nodeId: null,
   },
@@ -155,19 +161,33 @@ const CASES: Readonly<Record<(typeof DIAGNOSIS_CODES)[number], Case & { readonly
     exits: [crossExit(50, 200)],
     nodeId: null,
   },
+  // A risk of 1 % behind a stop 15 points away costs more than the balance once the index is above 1,500.
+  ORDERS_REJECTED: {
+    symbol: 'SPX',
+    entry: dip,
+    sizing: { mode: 'risk_percent', value: 1 },
+    risk: { stopLoss: { mode: 'fixed', value: 15 } },
+    exits: [dipExit],
+    nodeId: null,
+  },
+  LOST_MONEY: { symbol: 'SPX', entry: dip, exits: [dipExit], side: 'short', nodeId: null },
+  TRAILS_BUY_HOLD: { symbol: 'SPX', entry: dip, exits: [dipExit], range: { start: '2012-01-01' }, nodeId: null },
   OK: {
     symbol: 'SPX',
-    entry: { trigger: compare('lt', indicator('rsi', 2), constant(10)) },
-    exits: [{ kind: 'exit', when: compare('gt', indicator('rsi', 2), constant(60)) }],
+    entry: dip,
+    exits: [dipExit],
+    range: { start: '2000-01-01', end: '2010-01-01' },
     nodeId: null,
   },
 };
 
 describe('the first diagnosis entry', () => {
-  it.each(Object.entries(CASES))('%s', (code, { nodeId, ...given }) => {
+  it.each(Object.entries(CASES))('is %s in its case', (code, { nodeId, ...given }) => {
     const { strategyTrace, totalPositions } = summaryOf(given);
     const [first, ...others] = strategyTrace!.diagnosis;
-    expect([first, ...others].map((entry) => entry.code)).toEqual([code]);
+    expect(first.code).toBe(code);
+    // Behind a reason there is only whether the run lost or trailed the market.
+    expect(others.filter((entry) => entry.severity !== 'info')).toEqual([]);
     expect(first.nodeId).toBe(nodeId);
     expect(first.message.length).toBeGreaterThan(10);
     expect(first.suggestion.length).toBeGreaterThan(10);
@@ -176,5 +196,73 @@ describe('the first diagnosis entry', () => {
 
   it('has a case for every code', () => {
     expect(Object.keys(CASES).toSorted()).toEqual([...DIAGNOSIS_CODES].toSorted());
+  });
+});
+
+describe('the suggestion for rejected orders', () => {
+  const rejectedBy = (more: Partial<Case>): string => {
+    const { strategyTrace } = summaryOf({ ...CASES.ORDERS_REJECTED, ...more });
+    const found = strategyTrace!.diagnosis.find((entry) => entry.code === 'ORDERS_REJECTED')!;
+    return `${found.message} ${found.suggestion}`;
+  };
+
+  it('names leverage and a smaller risk when the size follows the balance, because more money changes nothing', () => {
+    const told = rejectedBy({});
+    expect(told).toMatch(/^\d+ of \d+ entry orders were rejected with INSUFFICIENT_BALANCE/);
+    expect(told).toContain('Raise config.leverage or lower sizing.value');
+    expect(rejectedBy({ balance: 1_000_000 })).toBe(told);
+  });
+
+  it('names a larger balance when the size is fixed', () => {
+    const told = rejectedBy({ sizing: { mode: 'fixed', value: 9 } });
+    expect(told).toContain('a larger config.initialBalance');
+  });
+});
+
+describe('AMBIGUITY_SENSITIVE', () => {
+  const told = ({ strategyTrace }: Summary) =>
+    strategyTrace!.diagnosis.find((entry) => entry.code === 'AMBIGUITY_SENSITIVE');
+  const bandOf = (summary: Summary) =>
+    (summary.ambiguity as { band: { pessimistic: number; optimistic: number } }).band;
+  const percent = (value: number) => `${(100 * value).toFixed(2)} %`;
+  /** Half at a near target, then break-even: the optimistic path takes the target and is stopped at the entry. */
+  const breakEven: Case = {
+    entry: { trigger: compare(close, 'gt', sma(20)) },
+    risk: {
+      stopLoss: { mode: 'percent', value: 2 },
+      takeProfits: [
+        { triggerPercent: 0.02, closePercent: 50, moveStopToBreakeven: true },
+        { triggerPercent: 0.4, closePercent: 50 },
+      ],
+    },
+  };
+
+  it('gives each policy its own return', () => {
+    const summary = summaryOf(CASES.AMBIGUITY_SENSITIVE);
+    const band = bandOf(summary);
+    expect(told(summary)!.message).toContain(`${percent(band.pessimistic)} under the pessimistic policy`);
+    expect(told(summary)!.message).toContain(`${percent(band.optimistic)} under the optimistic one`);
+    expect(told(summary)!.message).not.toContain('conservative');
+  });
+
+  it('says when the pessimistic policy earns more, and that "worst" takes the lower of the two', () => {
+    const summary = summaryOf(breakEven);
+    const band = bandOf(summary);
+    expect(band.pessimistic).toBeGreaterThan(band.optimistic);
+    expect(told(summary)!.message).toContain('the pessimistic policy is not the conservative one');
+    expect(told(summary)!.suggestion).toContain('"worst"');
+    const worst = summaryOf({ ...breakEven, fallback: 'worst' });
+    expect(worst.returnPct).toBe(band.optimistic);
+    expect(summaryOf({ ...CASES.AMBIGUITY_SENSITIVE, fallback: 'worst' }).returnPct).toBe(
+      bandOf(summaryOf(CASES.AMBIGUITY_SENSITIVE)).pessimistic,
+    );
+  });
+
+  it('names the resolution too when that is what keeps "worst" from being read', () => {
+    const { suggestion } = told(summaryOf({ ...breakEven, resolution: 'pessimistic', fallback: 'worst' }))!;
+    expect(suggestion).toContain(
+      'Set config.ambiguityResolution to "multi_resolution" and config.ambiguityFallback to "worst"',
+    );
+    expect(told(summaryOf(breakEven))!.suggestion).toMatch(/^Set config.ambiguityFallback to "worst"/);
   });
 });

@@ -1,4 +1,5 @@
-// The summary's keys against formulas written again, each in a line or two, from the trade rows and the equity of the run itself.
+// The summary's keys against formulas written again, each in a line or two, from the trade rows and the equity of the
+// run itself.
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Summary, TradeRow } from '../../../src/engine/index.ts';
 import { normalCdf, normalQuantile } from '../../../src/engine/report/normal.ts';
@@ -27,7 +28,7 @@ const near = (ours: number | null, expected: number): void =>
   expect(Math.abs(ours! - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, Math.abs(expected)));
 
 describe('summaryJson', () => {
-  it('money: final equity is the initial balance plus the pnl of every trade', () => {
+  it('has a final equity of the initial balance plus the P&L of every trade', () => {
     near(summary.finalEquity, 10_000 + total(trades.map((trade) => trade.pnl)));
     near(summary.netProfit, summary.finalEquity - 10_000);
     near(summary.returnPct, summary.netProfit / 10_000);
@@ -40,7 +41,7 @@ describe('summaryJson', () => {
     near(summary.feesPctOfGross, summary.totalFees / Math.abs(summary.netProfit + summary.totalFees));
   });
 
-  it('positions: counts, rates, streaks and the numbers named after people', () => {
+  it('has counts, rates, streaks and the numbers named after people', () => {
     const pnls = trades.map((trade) => trade.pnl);
     const wins = pnls.filter((pnl) => pnl > 0);
     const losses = pnls.filter((pnl) => pnl < 0);
@@ -71,7 +72,7 @@ describe('summaryJson', () => {
     near(summary.avgMfePct, average(trades.map((trade) => trade.mfePct)));
   });
 
-  it('returns: daily bars are days, so Sharpe, Sortino and drawdown follow from the equity column', () => {
+  it('has Sharpe, Sortino and drawdown as the equity column gives them on daily bars', () => {
     const marks = equity.map((row) => row.equity);
     const returns = marks.map((mark, index) => mark / (index === 0 ? 10_000 : marks[index - 1]) - 1);
     near(summary.sharpeRatio, (average(returns) / deviation(returns)) * Math.sqrt(252));
@@ -88,7 +89,7 @@ describe('summaryJson', () => {
     near(summary.cagr, (summary.finalEquity / 10_000) ** (1 / years) - 1);
   });
 
-  it('blocks: months multiply to the whole return, sides and reasons sum to the net profit', () => {
+  it('has months that multiply to the whole return, and sides and reasons that sum to the net profit', () => {
     near(summary.byMonth.reduce((product, month) => product * (1 + month.returnPct), 1) - 1, summary.returnPct);
     near(summary.bySide.long.pnl + summary.bySide.short.pnl, summary.netProfit);
     near(total(Object.values(summary.byExitReason).map((reason) => reason.pnl)), summary.netProfit);
@@ -99,7 +100,7 @@ describe('summaryJson', () => {
     expect(JSON.stringify(summary)).not.toMatch(/NaN|Infinity/);
   });
 
-  it('rule statistics: the cross is true where the fast mean has just passed the slow one', () => {
+  it('has rule statistics in which the cross is true where the fast mean has just passed the slow one', () => {
     const [trigger] = summary.ruleStatsSummary!.rules;
     expect(trigger.trueCount).toBe(summary.strategyTrace!.funnel.triggerTrue);
     expect(trigger.trueCount + trigger.falseCount + trigger.unknownCount).toBe(trigger.evaluated);
@@ -132,7 +133,7 @@ describe('the normal distribution', () => {
     [-1.96, 0.024997895148220435],
     [3.5, 0.9997673709209645],
     [-6, 9.865876450376981e-10],
-  ])('Φ(%d) = %d, and back', (x, p) => {
+  ])('gives Φ(%d) = %d, and back', (x, p) => {
     expect(Math.abs(normalCdf(x) / p - 1)).toBeLessThan(1e-12);
     expect(Math.abs(normalQuantile(p) - x)).toBeLessThan(1e-7);
   });

@@ -1,9 +1,10 @@
 // Opening a bar: which bars are opened, how children decide, what is said of it, and the band.
 import { describe, expect, it } from 'vitest';
 import { simulateBand } from '../../../src/engine/simulate/band.ts';
-import type { RiskRules, SimulationInput } from '../../../src/engine/simulate/program.ts';
+import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
+import type { RiskRules } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
-import { barsOf, configOf, entryAt, inputOf, NO_RISK, takeProfit, type Ohlc } from './input.ts';
+import { barsOf, configOf, entryAt, INSTRUMENT, inputOf, NO_RISK, takeProfit, type Ohlc } from './input.ts';
 
 const FROM = Date.UTC(2024, 0, 1);
 const BAR = 15 * 60_000;
@@ -79,6 +80,25 @@ describe('a bar that touches both sides', () => {
     });
   });
 
+  it('is decided by a child in which a step too small to close anything moves the stop', () => {
+    const step = takeProfit({ mode: 'percent', value: 2 }, 40, { moveStopToBreakeven: true });
+    const minutes: Ohlc[] = [
+      [100, 101, 99, 101],
+      [101, 103, 101, 102],
+    ];
+    const bars = barsOf([START, [100, 103, 99, 102], [102, 102, 99, 99], START], '15m', FROM);
+    const entries = [entryAt(bars, [0], { sizing: { mode: 'fixed', value: 2 } })];
+    const input = inputOf(bars, {
+      entries,
+      fine: barsOf(minutes, '1m', FROM + BAR),
+      risk: { ...NO_RISK, takeProfits: [step] },
+      instrument: { ...INSTRUMENT, qtyStep: 1 },
+    });
+    const { trades, ambiguity } = simulate(input);
+    expect(ambiguity).toMatchObject({ drilledBars: 1, childrenMissingBars: 0 });
+    expect(trades).toMatchObject([{ exitRow: 2, exitReason: 'breakeven', exitPrice: 100, exitMethod: 'direct' }]);
+  });
+
   it('never opens into resampled bars', () => {
     const input = opened(WIDE, [[100, 110, 100, 105]]);
     expect(told({ ...input, fine: { ...input.fine!, isResampled: true } })[0][2]).toBe('fallback');
@@ -136,6 +156,25 @@ describe('a bar with a stop that moves', () => {
     expect(simulate(input).ambiguity.undecidedBars).toBe(0);
   });
 
+  it('counts whole for MAE and MFE when the position survives it, whatever its children show', () => {
+    const bars = barsOf([START, [100, 110, 94, 108], [108, 108, 108, 108]], '15m', FROM);
+    const fine = barsOf([[100, 104, 99.5, 103]], '1m', FROM + BAR);
+    const input = inputOf(bars, { fine, entries: [entryAt(bars, [0])], risk: trailing });
+    const result = simulate(input);
+    expect(result.ambiguity.drilledBars).toBe(1);
+    expect(result.trades).toMatchObject([{ exitReason: 'end_of_data', exitPrice: 108, mfePct: 0.1, maePct: -0.06 }]);
+  });
+
+  it('does not move the stop to where no child has been, in later bars either', () => {
+    const rows: Ohlc[] = [START, [100, 110, 99, 101], [101, 102, 100.5, 101], [101, 102, 98, 99], START];
+    const bars = barsOf(rows, '15m', FROM);
+    const fine = barsOf([[100, 101, 99, 101]], '1m', FROM + BAR);
+    const risk = { ...NO_RISK, breakeven: { activateAfterPercent: 5, offsetPercent: 0 } };
+    const { trades, ambiguity } = simulate(inputOf(bars, { fine, entries: [entryAt(bars, [0])], risk }));
+    expect(ambiguity.drilledBars).toBe(1);
+    expect(trades).toMatchObject([{ exitReason: 'end_of_data', mfePct: 0.1 }]);
+  });
+
   it('keeps MAE and MFE to the children before the exit', () => {
     const minutes: Ohlc[] = [
       [100, 107, 98, 106],
@@ -175,10 +214,11 @@ describe('an order that fills inside a bar', () => {
       'fallback',
     ]);
     expect(told(ordered([100, 110, 97, 100], []))[0][0]).toBe('end_of_data');
+    // The close is past the target, so that every policy takes it: nothing was left to the fallback.
     expect(told(ordered([100, 110, 97, 104], []))[0].slice(0, 3)).toEqual([
       'take_profit',
       expect.closeTo(102.9, 9),
-      'fallback',
+      'direct',
     ]);
   });
 

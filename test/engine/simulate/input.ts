@@ -1,15 +1,10 @@
 // A simulation input built from what a test cares about; everything else is the plainest choice.
-import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/columns/bars.ts';
-import { TIMEFRAME_MS } from '../../../src/engine/columns/bars.ts';
-import { wordCount } from '../../../src/engine/columns/column.ts';
-import type { ResolvedConfig } from '../../../src/engine/simulate/config.ts';
-import type {
-  EntryRule,
-  ExitRule,
-  RiskRules,
-  SimulationInput,
-  TakeProfitRule,
-} from '../../../src/engine/simulate/program.ts';
+import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
+import { wordCount } from '../../../src/engine/kernels/bits.ts';
+import type { ResolvedConfig } from '../../../src/engine/config.ts';
+import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
+import type { EntryRule, ExitRule, RiskRules, TakeProfitRule } from '../../../src/engine/evaluate/tradingRules.ts';
 
 /** Open, high, low, close. */
 export type Ohlc = readonly [number, number, number, number];
@@ -164,3 +159,18 @@ export function inputOf(bars: Bars, more: Partial<SimulationInput> = {}): Simula
     ...more,
   };
 }
+
+/** A bar on which nothing moves. */
+export const FLAT: Ohlc = [100, 100, 100, 100];
+
+export type Resolution = ResolvedConfig['ambiguityResolution'];
+
+/** A config under one way of settling undecided bars, with enough money for anything. */
+export const under = (ambiguityResolution: Resolution, more: ConfigPart = {}): ResolvedConfig =>
+  configOf({ ambiguityResolution, initialBalance: 1e6, ...more });
+
+export const constant = (value: number) => ({ kind: 'constant', value }) as const;
+
+/** Quarters of an hour as children, the first at the open of row `row` of \`barsOf(…)\`, whose bars are of one hour. */
+export const quarters = (row: number, bars: readonly Ohlc[]): Bars =>
+  barsOf(bars, '15m', Date.UTC(2024, 0, 1) + row * TIMEFRAME_MS['1h']);

@@ -1,6 +1,7 @@
 // Stops, targets, ladders, trailing and break-even: where they stand, when they move, what they fill at.
 import { describe, expect, it } from 'vitest';
-import type { RiskRules, SimulationInput } from '../../../src/engine/simulate/program.ts';
+import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
+import type { RiskRules, TakeProfitRule } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
 import { barsOf, configOf, entryAt, exitAt, INSTRUMENT, inputOf, NO_RISK, takeProfit, type Ohlc } from './input.ts';
 
@@ -127,6 +128,33 @@ describe('a ladder', () => {
     expect(four.trades.map(({ quantity }) => quantity)).toEqual([4, 4]);
   });
 
+  it('that reaches 100 % on mixed bases leaves no dust, and frees the slot', () => {
+    const instrument = { ...INSTRUMENT, qtyStep: 1e-8 };
+    const steps = (first: TakeProfitRule['closeBasis'], second: TakeProfitRule['closeBasis'], percents: number[]) =>
+      [first, second].map((closeBasis, step) =>
+        takeProfit({ mode: 'percent', value: step + 1 }, percents[step], { closeBasis }),
+      );
+    const bars = barsOf([START, QUIET, [100, 103, 100, 103], [103, 103, 102.5, 103], START, START]);
+    const quantities = (takeProfits: TakeProfitRule[]) =>
+      simulate(
+        inputOf(bars, {
+          entries: [entryAt(bars, [0, 3], { sizing: { mode: 'fixed', value: 1.04000001 } })],
+          risk: { ...NO_RISK, takeProfits },
+          config: configOf(pessimistic),
+          instrument,
+        }),
+      ).trades.map(({ positionId, quantity }) => [positionId, quantity]);
+    expect(quantities(steps('remaining', 'initial', [49.6, 50.4])).slice(0, 3)).toEqual([
+      [1, 0.51584],
+      [1, expect.closeTo(0.52416001, 12)],
+      [2, 1.04000001],
+    ]);
+    // 49.6 % of the initial quantity, then all of the remaining 50.4 %.
+    expect(quantities(steps('initial', 'remaining', [49.6, 100])).at(1)![1]).toBeCloseTo(0.52416001, 12);
+    // 60 % of the half that is left is 30 % of the initial quantity: 20 % stay.
+    expect(quantities(steps('initial', 'remaining', [50, 60])).at(2)![1]).toBeCloseTo(0.208, 7);
+  });
+
   it('moves the stop to the entry price from the next bar on', () => {
     const back: Ohlc[] = [QUIET, [101, 106, 100.5, 106], [106, 106, 99, 99]];
     expect(told(positionIn(back, { takeProfits: ladder('initial', true) })).slice(0, 2)).toEqual([
@@ -162,7 +190,7 @@ describe('a trailing stop', () => {
       [119, 119, 113, 113],
     ];
     // 110 × 0.95 = 104.5 is not touched on the second bar; 120 × 0.95 = 114 is on the third.
-    expect(told(positionIn(rows, { trailingStop }))).toEqual([[3, 114, 'trailing_stop', 'fallback']]);
+    expect(told(positionIn(rows, { trailingStop }))).toEqual([[3, 114, 'trailing_stop', 'direct']]);
   });
 
   it('moves at once along the path of bar_direction, which ends at the close', () => {

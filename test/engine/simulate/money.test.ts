@@ -1,7 +1,8 @@
 // Quantities, funds, fees, slippage, funding and liquidation, each against a sum done by hand.
 import { describe, expect, it } from 'vitest';
-import type { ResolvedConfig } from '../../../src/engine/simulate/config.ts';
-import type { SimulationInput, SizingRule, Trade } from '../../../src/engine/simulate/program.ts';
+import type { ResolvedConfig } from '../../../src/engine/config.ts';
+import type { SimulationInput, Trade } from '../../../src/engine/simulate/simulation.ts';
+import type { SizingRule } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
 import {
   barsFrom,
@@ -56,6 +57,41 @@ describe('sizing', () => {
     const instrument = { ...INSTRUMENT, qtyStep: 0.1 };
     expect(sized({ mode: 'fixed', value: 0.3 }, {}, { instrument })!.quantity).toBeCloseTo(0.3, 12);
     expect(sized({ mode: 'fixed', value: 0.39 }, {}, { instrument })!.quantity).toBeCloseTo(0.3, 12);
+  });
+
+  it('buys 1.15 at a step of 1e-8, where one unit in the last place is more than 1e-9 steps', () => {
+    const instrument = { ...INSTRUMENT, qtyStep: 1e-8 };
+    for (const value of [1.15, 0.29, 9.95, 64.1]) {
+      expect(sized({ mode: 'fixed', value }, {}, { instrument })!.quantity).toBe(value);
+    }
+    expect(sized({ mode: 'fixed', value: 1.149999994 }, {}, { instrument })!.quantity).toBe(1.14999999);
+  });
+
+  it('by risk_percent charges each leg the rate of its own role', () => {
+    const bars = barsOf([flat(100), [100, 100, 98.5, 99], flat(99)]);
+    const tiers = [{ minCumulativeNotional: 0, makerRate: 0.001, takerRate: 0.005 }];
+    const feeModel: ResolvedConfig['execution']['feeModel'] = { kind: 'tiered_maker_taker', tiers };
+    for (const entryOrderRole of ['maker', 'taker'] as const) {
+      for (const riskOrderRole of ['maker', 'taker'] as const) {
+        const config = configOf({ leverage: 10, execution: { feeModel, entryOrderRole, riskOrderRole } });
+        const entries = [entryAt(bars, [0], { sizing: { mode: 'risk_percent', value: 1 } })];
+        const { trades } = simulate(inputOf(bars, { entries, risk: stopAt(1), config }));
+        expect(trades[0]).toMatchObject({ exitReason: 'stop_loss', exitPrice: 99 });
+        expect(trades[0].pnl).toBeCloseTo(-100, 9);
+      }
+    }
+  });
+
+  it('by risk_percent counts a rebate on either leg as nothing', () => {
+    const tiers = [{ minCumulativeNotional: 0, makerRate: -0.001, takerRate: 0.005 }];
+    const feeModel: ResolvedConfig['execution']['feeModel'] = { kind: 'tiered_maker_taker', tiers };
+    const sizing = { mode: 'risk_percent', value: 1 } as const;
+    const quantity = (entryOrderRole: 'maker' | 'taker', riskOrderRole: 'maker' | 'taker') =>
+      sized(sizing, { leverage: 10, execution: { feeModel, entryOrderRole, riskOrderRole } }, { risk: stopAt(1) })!
+        .quantity;
+    expect(quantity('maker', 'maker')).toBeCloseTo(100 / 1, 9);
+    expect(quantity('maker', 'taker')).toBeCloseTo(100 / (1 + 0.005 * 99), 9);
+    expect(quantity('taker', 'maker')).toBeCloseTo(100 / (1 + 0.005 * 100), 9);
   });
 
   it('by risk_percent loses that percent of equity at the stop, fees and slippage included', () => {
@@ -153,7 +189,12 @@ describe('fees', () => {
     const window = { kind: 'rolling', days: 3 / 24 } as const;
     const { trades } = run({ feeModel: { kind: 'tiered_maker_taker', tiers, window } });
     // One fill an hour: at most two earlier fills are less than three hours old.
-    expect(trades.map(({ entryFee, exitFee }) => [entryFee, exitFee])).toEqual([[1, 1], [1, 1], [1, 1], [1, 1]]); // prettier-ignore
+    expect(trades.map(({ entryFee, exitFee }) => [entryFee, exitFee])).toEqual([
+      [1, 1],
+      [1, 1],
+      [1, 1],
+      [1, 1],
+    ]);
   });
 
   it('follow the role of the order, entry, exit or risk', () => {

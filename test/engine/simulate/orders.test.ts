@@ -1,6 +1,6 @@
 // When orders fill, wait, are replaced, refused or dropped.
 import { describe, expect, it } from 'vitest';
-import type { SimulationInput } from '../../../src/engine/simulate/program.ts';
+import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
 import { barsOf, configOf, entryAt, exitAt, INSTRUMENT, inputOf, NO_RISK, type Ohlc } from './input.ts';
 
@@ -113,6 +113,49 @@ describe('the cooldown', () => {
     expect(counts.blockedCooldown).toBe(2);
     expect(counts.blockedInPosition).toBe(1);
   });
+
+  const quiet = steps(1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+  const every = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const entryRows = (more: Partial<SimulationInput>, cooldownBars = 2) =>
+    simulate(inputOf(quiet, { entries: [entryAt(quiet, every, { cooldownBars })], ...more })).trades.map(
+      ({ entryRow, exitRow }) => [entryRow, exitRow],
+    );
+
+  it('counts an exit from the close that orders it', () => {
+    // Ordered at the close of 3, filled at the open of 4: blocked at 3, 4 and 5.
+    expect(entryRows({ exits: [exitAt(quiet, [3])] })).toEqual([
+      [1, 4],
+      [7, 9],
+    ]);
+    // Filled at the close of 3: blocked at 3 and 4.
+    expect(entryRows({ exits: [exitAt(quiet, [3])], config: atClose })).toEqual([
+      [0, 3],
+      [5, 9],
+    ]);
+  });
+
+  it('counts a time stop from the close that orders it', () => {
+    const risk = { ...NO_RISK, timeStop: { maxBars: 3 } };
+    expect(entryRows({ risk })).toEqual([
+      [1, 4],
+      [7, 9],
+    ]);
+    expect(entryRows({ risk, config: atClose })).toEqual([
+      [0, 3],
+      [5, 8],
+    ]);
+  });
+
+  it('is not started by a partial exit, nor by the exits of a reversal', () => {
+    const half = exitAt(quiet, [3], { action: { mode: 'percent_position', value: 50 } });
+    const more = { exits: [half], maxConcurrentPositions: 2, entries: [entryAt(quiet, [0, 3], { cooldownBars: 2 })] };
+    expect(entryRows(more).map(([entryRow]) => entryRow)).toContain(4);
+    const short = entryAt(quiet, [3], { side: -1, conflict: 'reverse', cooldownBars: 5 });
+    expect(entryRows({ entries: [entryAt(quiet, [0]), short] })).toEqual([
+      [1, 4],
+      [4, 9],
+    ]);
+  });
 });
 
 describe('an opposite signal', () => {
@@ -122,6 +165,25 @@ describe('an opposite signal', () => {
 
   it('is dropped under ignore', () => {
     expect(told(both('ignore'))).toEqual([[1, 10, 5, 15, 'end_of_data']]);
+  });
+
+  it('is dropped under ignore for limit and stop entries too, and leaves the close to the next rule', () => {
+    for (const type of ['limit', 'stop'] as const) {
+      const order = { type, price: constant(type === 'limit' ? 14 : 9), expireBars: 5 };
+      const short = entryAt(bars, [2], { side: -1, order });
+      const input = inputOf(bars, {
+        entries: [entryAt(bars, [0]), short, entryAt(bars, [2], { id: 'next' })],
+        maxConcurrentPositions: 2,
+        keepOrders: true,
+      });
+      const { counts, orders, trades } = simulate(input);
+      expect(counts).toMatchObject({ blockedInPosition: 1, ordersExpired: 0 });
+      expect(orders!.filter(({ rule, type: made }) => rule === 'enter' && made === type)).toEqual([]);
+      expect(trades.map(({ entryRule, entryRow }) => [entryRule, entryRow])).toEqual([
+        [0, 1],
+        [2, 3],
+      ]);
+    }
   });
 
   it('closes all and opens nothing under close', () => {
@@ -190,6 +252,25 @@ describe('limit and stop entries', () => {
     const { counts, trades } = simulate(inputOf(bars, { entries: [entryAt(bars, [0, 1], { order })] }));
     expect(counts.ordersRejected.LEVEL_MISSING).toBe(1);
     expect(trades).toMatchObject([{ entryRow: 3, entryPrice: 8 }]);
+  });
+
+  it('whose size needs a missing value are rejected at the signal, and take no slot', () => {
+    const order = { type: 'limit', price: constant(8), expireBars: 5 } as const;
+    const atr = Float64Array.of(NaN, 1, 1, 1, 1, 1);
+    const stop = { mode: 'price', price: { kind: 'column', values: atr }, update: 'bar' } as const;
+    const first = [
+      { entry: { sizing: { mode: 'volatility_target', value: 10, atr } as const, order }, risk: NO_RISK },
+      {
+        entry: { sizing: { mode: 'risk_percent', value: 1 } as const, order },
+        risk: { ...NO_RISK, stopLoss: stop },
+      },
+    ];
+    for (const { entry, risk } of first) {
+      const entries = [entryAt(bars, [0], entry), entryAt(bars, [1])];
+      const { counts, trades } = simulate(inputOf(bars, { entries, risk }));
+      expect(counts).toMatchObject({ ordersRejected: { LEVEL_MISSING: 1 }, blockedMaxPositions: 0 });
+      expect(trades).toMatchObject([{ entryRow: 2, entryRule: 1 }]);
+    }
   });
 
   it('settle conflict at the fill: reverse closes the other side at the price of the order', () => {

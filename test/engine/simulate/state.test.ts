@@ -1,12 +1,8 @@
 // What rules may read of their position and account, field by field, at a close and before its orders.
 import { describe, expect, it } from 'vitest';
-import { STATE_FIELDS } from '../../../src/engine/language/ast.ts';
-import type {
-  SimulationInput,
-  StatefulCondition,
-  StateField,
-  StateView,
-} from '../../../src/engine/simulate/program.ts';
+import { STATE_FIELDS } from '../../../src/engine/language/grammar/ast.ts';
+import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
+import type { StatefulCondition, StateField, StateView } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
 import { barsFrom, barsOf, configOf, entryAt, exitAt, flatFee, inputOf, NO_RISK, type Ohlc } from './input.ts';
 
@@ -22,9 +18,11 @@ function observer(seen: Map<number, Snapshot>): { kind: 'stateful'; condition: S
     kind: 'stateful',
     condition: {
       gate: null,
-      hasHistory: true,
-      newMemory: () => ({}),
-      update: (row, state) => void seen.set(row, snapshotOf(state)),
+      hasAccountHistory: false,
+      hasPositionHistory: true,
+      newMemory: () => [],
+      recordAccount: () => undefined,
+      recordPosition: (row, state) => void seen.set(row, snapshotOf(state)),
       test: () => 0,
     },
   };
@@ -154,9 +152,11 @@ describe('state fields', () => {
     const field = STATE_FIELDS.indexOf('position_entry_price');
     const condition: StatefulCondition = {
       gate: null,
-      hasHistory: false,
-      newMemory: () => ({}),
-      update: () => undefined,
+      hasAccountHistory: false,
+      hasPositionHistory: false,
+      newMemory: () => [],
+      recordAccount: () => undefined,
+      recordPosition: () => undefined,
       test: (row, state) => {
         if (row === 3) exitSeen.push(state.read(field));
         return 0;
@@ -178,9 +178,11 @@ describe('stateful rules', () => {
     const asked: number[] = [];
     const condition: StatefulCondition = {
       gate: Uint32Array.of(0b01010),
-      hasHistory: false,
-      newMemory: () => ({}),
-      update: () => undefined,
+      hasAccountHistory: false,
+      hasPositionHistory: false,
+      newMemory: () => [],
+      recordAccount: () => undefined,
+      recordPosition: () => undefined,
       test: (row) => {
         asked.push(row);
         return row === 1 ? 2 : 1;
@@ -193,19 +195,43 @@ describe('stateful rules', () => {
     expect(counts).toMatchObject({ entrySignals: 1, signalsByRule: [1] });
   });
 
+  it('of entries are counted after trading has ended, as those of bits are', () => {
+    const bars = barsOf([flat(100), flat(100), flat(1), flat(1), flat(1), flat(1)]);
+    const condition: StatefulCondition = {
+      gate: null,
+      hasAccountHistory: false,
+      hasPositionHistory: false,
+      newMemory: () => [],
+      recordAccount: () => undefined,
+      recordPosition: () => undefined,
+      test: () => 1,
+    };
+    const sizing = { mode: 'percent_equity', value: 5_000 } as const;
+    const entries = [
+      { ...entryAt(bars, [], { sizing }), signal: { kind: 'stateful', condition } as const },
+      entryAt(bars, [0, 1, 2, 3, 4, 5], { sizing }),
+    ];
+    const { counts, finalBalance, equity } = simulate(inputOf(bars, { entries, config: configOf({ leverage: 50 }) }));
+    expect(finalBalance).toBeLessThanOrEqual(0);
+    expect(counts).toMatchObject({ signalsByRule: [6, 6], entriesFilled: 1 });
+    expect([...equity].slice(2)).toEqual([finalBalance, finalBalance, finalBalance, finalBalance]);
+  });
+
   it('of exits remember from the entry bar of their position on', () => {
     const bars = barsOf([flat(1), flat(1), flat(1), flat(1), flat(1), flat(1)]);
     const lives: number[][] = [];
     const condition: StatefulCondition = {
       gate: null,
-      hasHistory: true,
+      hasAccountHistory: false,
+      hasPositionHistory: true,
       newMemory: () => {
         const life: number[] = [];
         lives.push(life);
-        return life;
+        return [life];
       },
-      update: (row, _state, memory) => void (memory as number[]).push(row),
-      test: (_row, _state, memory) => ((memory as number[]).length === 2 ? 1 : 0),
+      recordAccount: () => undefined,
+      recordPosition: (row, _state, memory) => void (memory[0] as number[]).push(row),
+      test: (_row, _state, memory) => ((memory[0] as number[]).length === 2 ? 1 : 0),
     };
     const exits = [{ ...exitAt(bars, []), when: { kind: 'stateful', condition } as const }];
     simulate(inputOf(bars, { entries: [entryAt(bars, [0, 2])], exits }));

@@ -1,8 +1,9 @@
-// One bar, every order of its prices and levels, both sides, every policy: against an oracle that steps along the price.
+// One bar, every order of its prices and levels, both sides, every policy: against an oracle that steps along the
+// price.
 import { describe, expect, it } from 'vitest';
-import type { AmbiguityFallback } from '../../../src/engine/simulate/config.ts';
-import { AMBIGUITY_FALLBACKS } from '../../../src/engine/simulate/config.ts';
-import type { OrderRule } from '../../../src/engine/simulate/program.ts';
+import type { AmbiguityFallback } from '../../../src/engine/config.ts';
+import { AMBIGUITY_FALLBACKS } from '../../../src/engine/config.ts';
+import type { OrderRule } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
 import { barsOf, configOf, entryAt, inputOf, NO_RISK, takeProfit, type Ohlc } from './input.ts';
 

@@ -1,35 +1,69 @@
-// The account: balance, free cash, fees by tier, slippage and funding, as semantics §4 has them.
-import type { Bars } from '../../../src/engine/columns/bars.ts';
-import type { ResolvedConfig } from '../../../src/engine/simulate/config.ts';
-import type { Position } from './position.ts';
+// The account: balance, free cash, fees by tier, slippage, funding and liquidation, as semantics §4 has them.
+import { TIMEFRAME_MS, type Bars, type Instrument } from '../../../src/engine/bars/bars.ts';
+import type { ResolvedConfig } from '../../../src/engine/config.ts';
+import type { Side } from './levels.ts';
 
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const EIGHT_HOURS_MS = 28_800_000;
+
+export type Role = 'entry' | 'exit' | 'risk';
+
+/** What the account must know of an open position. */
+export interface Holding {
+  readonly side: Side;
+  quantity: number;
+  /** As filled, not mirrored. */
+  readonly entryPrice: number;
+}
+
+/** When a fill happens: on which bar, and whether at its close. */
+export interface Instant {
+  readonly row: number;
+  readonly isAtClose: boolean;
+}
+
+export interface AccountInput {
+  readonly config: ResolvedConfig;
+  readonly bars: Bars;
+  readonly instrument: Instrument;
+  /** ATR of the base bars. */
+  readonly atr: (period: number, row: number) => number;
+}
 
 export class Account {
   balance: number;
-  readonly #config: ResolvedConfig;
-  #traded = 0;
+  readonly #input: AccountInput;
+  readonly #fills: { readonly time: number; readonly notional: number }[] = [];
 
-  constructor(config: ResolvedConfig) {
-    this.#config = config;
-    this.balance = config.initialBalance;
+  constructor(input: AccountInput) {
+    this.#input = input;
+    this.balance = input.config.initialBalance;
   }
 
-  equity(positions: readonly Position[], price: number): number {
-    return positions.reduce((sum, p) => sum + p.side * p.quantity * (price - p.entryPrice), this.balance);
+  equity(holdings: readonly Holding[], price: number): number {
+    return holdings.reduce(
+      (sum, { side, quantity, entryPrice }) => sum + side * quantity * (price - entryPrice),
+      this.balance,
+    );
   }
 
-  /** Unrealised profit is not spendable. */
-  freeCash(positions: readonly Position[]): number {
-    return positions.reduce((cash, p) => cash - (p.quantity * p.entryPrice) / this.#config.leverage, this.balance);
+  usedMargin(holdings: readonly Holding[]): number {
+    const { leverage } = this.#input.config;
+    return holdings.reduce((sum, { quantity, entryPrice }) => sum + (quantity * entryPrice) / leverage, 0);
   }
 
-  /** The fee rate of the next fill: the last tier reached strictly before it. */
-  rate(role: 'entry' | 'exit' | 'risk'): number {
-    const { execution } = this.#config;
-    const tier = execution.feeModel.tiers.findLast(
-      ({ minCumulativeNotional }) => minCumulativeNotional <= this.#traded,
-    )!;
+  /** Unrealized profit is not spendable. */
+  freeCash(holdings: readonly Holding[]): number {
+    return this.balance - this.usedMargin(holdings);
+  }
+
+  /** Semantics §4.4: the last tier that the notional of all fills strictly before this one reaches. */
+  rate(role: Role, instant: Instant): number {
+    const { execution } = this.#input.config;
+    const { tiers, window } = execution.feeModel;
+    const since = window === undefined ? -Infinity : this.#timeOf(instant) - window.days * DAY_MS;
+    const traded = this.#fills.filter(({ time }) => time > since).reduce((sum, { notional }) => sum + notional, 0);
+    const tier = tiers.findLast(({ minCumulativeNotional }) => minCumulativeNotional <= traded)!;
     const kind = { entry: execution.entryOrderRole, exit: execution.exitOrderRole, risk: execution.riskOrderRole }[
       role
     ];
@@ -37,30 +71,58 @@ export class Account {
   }
 
   /** Takes the fee of a fill from the balance. */
-  pay(role: 'entry' | 'exit' | 'risk', notional: number): number {
-    const fee = notional * this.rate(role);
+  pay(role: Role, notional: number, instant: Instant): number {
+    const fee = notional * this.rate(role, instant);
     this.balance -= fee;
-    this.#traded += notional;
+    this.#fills.push({ time: this.#timeOf(instant), notional });
     return fee;
   }
 
-  realise(profit: number): void {
-    this.balance += profit;
+  #timeOf({ row, isAtClose }: Instant): number {
+    const { bars } = this.#input;
+    return bars.time[row] + (isAtClose ? TIMEFRAME_MS[bars.timeframe] : 0);
   }
 
-  /** Against the trader: a buy (side 1) fills higher. */
-  slipped(price: number, side: 1 | -1): number {
-    const { slippage } = this.#config.execution;
-    return slippage.kind === 'fixed' && slippage.unit === 'bps' ? price * (1 + (side * slippage.value) / 1e4) : price;
-  }
-
-  /** For each 00, 08 and 16 UTC after the previous open up to this one. */
-  payFunding(positions: readonly Position[], { time, open }: Bars, row: number): void {
-    const instants = Math.floor(time[row] / (8 * HOUR_MS)) - Math.floor(time[row - 1] / (8 * HOUR_MS));
-    for (const position of positions) {
-      const paid = instants * position.side * position.quantity * open[row] * this.#config.fundingRate;
-      position.funding -= paid;
-      this.balance -= paid;
+  /** Against the trader: a buy (side 1) fills higher. Volatility is that of the last bar closed before the fill. */
+  slipped(price: number, side: Side, instant: Instant): number {
+    const { slippage } = this.#input.config.execution;
+    switch (slippage.kind) {
+      case 'none':
+        return price;
+      case 'fixed':
+        return slippage.unit === 'bps'
+          ? Math.max(0, price * (1 + (side * slippage.value) / 1e4))
+          : Math.max(0, price + side * slippage.value * this.#input.instrument.tickSize!);
+      case 'volatility_scaled': {
+        const { bars, atr } = this.#input;
+        const row = instant.isAtClose ? instant.row : instant.row - 1;
+        if (row < 0) return price;
+        const range =
+          slippage.reference === 'atr_pct' ? atr(slippage.atrPeriod ?? 14, row) : bars.high[row] - bars.low[row];
+        const share = (slippage.multiplier * range) / bars.close[row];
+        return Number.isFinite(share) ? Math.max(0, price * (1 + side * share)) : price;
+      }
     }
+  }
+
+  /** What a position pays at this open: for each of 00, 08 and 16 UTC after the open before (semantics §4.6). */
+  fundingDue({ side, quantity }: Holding, row: number): number {
+    const { bars, config } = this.#input;
+    if (row === 0) return 0;
+    const instants = Math.floor(bars.time[row] / EIGHT_HOURS_MS) - Math.floor(bars.time[row - 1] / EIGHT_HOURS_MS);
+    return instants * side * quantity * bars.open[row] * config.fundingRate;
+  }
+
+  /** Semantics §4.5, as a price; null when no price liquidates. */
+  liquidationPrice(holdings: readonly Holding[], balance = this.balance): number | null {
+    if (holdings.length === 0) return null;
+    const { maintenanceMarginRate: m } = this.#input.config;
+    const quantity = holdings.reduce((sum, each) => sum + each.quantity, 0);
+    const notional = holdings.reduce((sum, each) => sum + each.quantity * each.entryPrice, 0);
+    const price =
+      holdings[0].side === 1
+        ? (notional - balance) / (quantity * (1 - m))
+        : (balance + notional) / (quantity * (1 + m));
+    return price > 0 ? price : null;
   }
 }

@@ -1,8 +1,8 @@
 // Expressions evaluated as columns: a value or a truth for every bar of a frame, straight from the grammar's sentences.
-import type { Bars, Market } from '../../../src/engine/columns/bars.ts';
+import type { Bars, Market } from '../../../src/engine/bars/bars.ts';
 import { findIndicator } from '../../../src/engine/indicators/registry.ts';
-import { findPattern } from '../../../src/engine/patterns/registry.ts';
-import type { Concrete, Condition, StateValue, Value } from '../../../src/engine/language/ast.ts';
+import { findPattern } from '../../../src/engine/patterns/patternRegistry.ts';
+import type { RunnableCondition, RunnableNodes, RunnableValue } from '../../../src/engine/language/grammar/ast.ts';
 import { dayNumber, isoWeek, localTime } from './calendar.ts';
 import {
   and,
@@ -21,10 +21,10 @@ import { visibleRows } from './frames.ts';
 import { indicatorOf } from './indicators.ts';
 import { mathOf, rollingOf, windowLength } from './rolling.ts';
 
-export type ValueNode = Concrete<Value>;
-export type ConditionNode = Concrete<Condition>;
+export type ValueNode = RunnableValue;
+export type ConditionNode = RunnableCondition;
 type Of<K extends string> = Extract<ValueNode | ConditionNode, { kind: K }>;
-type StateField = StateValue['field'];
+type StateField = RunnableNodes['state']['field'];
 
 /** Recorded state: a number a row of the base for every field, NaN where missing. */
 export type StateColumns = (field: StateField) => readonly number[];
@@ -41,14 +41,36 @@ const shifted = (column: readonly number[], by = 0): number[] => column.map((_, 
 const finite = (column: readonly number[]): number[] => column.map((x) => (Number.isFinite(x) ? x : NaN));
 export const readsState = (node: unknown): boolean => JSON.stringify(node).includes('"kind":"state"');
 
-/** Evaluates on the first `rows` bars of the base; a fresh one is made where state has grown. */
+/** The state fields that a node or anything below it reads. */
+function stateFieldsOf(node: unknown): StateField[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { kind, field } = node as Partial<RunnableNodes['state']>;
+  return kind === 'state' ? [field!] : Object.values(node).flatMap(stateFieldsOf);
+}
+
+/** What expressions over state are read from; a fresh one is made at every close. */
+export interface RecordedState {
+  readonly columns: StateColumns;
+  /** Rows known so far. */
+  readonly rows: number;
+  readonly stateless: Evaluator;
+  /** The first row on which a node that reads these fields is recorded (semantics §1.10). */
+  readonly recordedFrom: (fields: readonly StateField[]) => number;
+}
+
+/** Numbers nearer than this, relatively, may fall on either side of each other in two ways of computing them. */
+const TIE = 1e-9;
+
+/** Evaluates whole columns, or with state the first `rows` bars of the base. */
 export class Evaluator {
   readonly market: Market;
   readonly timezone: string;
+  /** Comparisons that the last digits decide: on these a disagreement proves nothing. */
+  nearTies = 0;
   readonly #known = new Map<object, Map<Bars, readonly number[] | readonly Truth[]>>();
-  readonly #state: { readonly columns: StateColumns; readonly rows: number; readonly stateless: Evaluator } | null;
+  readonly #state: RecordedState | null;
 
-  constructor(market: Market, timezone: string, state?: { columns: StateColumns; rows: number; stateless: Evaluator }) {
+  constructor(market: Market, timezone: string, state?: RecordedState) {
     this.market = market;
     this.timezone = timezone;
     this.#state = state ?? null;
@@ -81,6 +103,9 @@ export class Evaluator {
         return this.#sharedFrame([node.source], context);
       case 'math':
         return this.#sharedFrame(node.args, context);
+      case 'shift':
+      case 'percent_change':
+        return this.#frameOf(node.source, context) === null ? null : context;
       default:
         return context;
     }
@@ -110,7 +135,7 @@ export class Evaluator {
     const found = known.get(context);
     if (found !== undefined) return found as readonly number[];
     const frame = this.#frameOf(node, context) ?? context;
-    const made = finite(this.#make(node, frame));
+    const made = this.#recorded(node, finite(this.#make(node, frame)), NaN);
     const column = frame === context ? made : visibleRows(context, frame).map((row) => (row < 0 ? NaN : made[row]));
     known.set(context, column);
     return column;
@@ -148,7 +173,14 @@ export class Evaluator {
         );
       }
       case 'shift':
+        // A constant has no bars to be shifted by.
+        if (this.#frameOf(node.source, frame) === null) return this.#valueOn(node.source, frame);
         return shifted(this.#valueOn(node.source, frame), node.offset);
+      case 'percent_change': {
+        const now = this.#valueOn(node.source, frame);
+        const then = this.#frameOf(node.source, frame) === null ? now : shifted(now, node.bars);
+        return finite(now.map((value, row) => ((value - then[row]) / then[row]) * 100));
+      }
       case 'if': {
         const [cond, then, otherwise] = [
           this.#conditionOn(node.cond, frame),
@@ -210,7 +242,7 @@ export class Evaluator {
     const dense = indicatorOf(
       definition,
       inputs.map((input) => at.map((row) => input[row])),
-      node.args as never,
+      node.args,
       output,
     );
     at.forEach((row, i) => (column[row] = dense[i]));
@@ -223,9 +255,16 @@ export class Evaluator {
     this.#known.set(node, known);
     const found = known.get(context);
     if (found !== undefined) return found as readonly Truth[];
-    const made = this.#truths(node, context);
+    const made = this.#recorded(node, this.#truths(node, context), null);
     known.set(context, made);
     return made;
+  }
+
+  /** A node over state has no past before its record begins. */
+  #recorded<T>(node: object, made: readonly T[], missing: T): readonly T[] {
+    if (this.#state === null || !readsState(node)) return made;
+    const from = this.#state.recordedFrom(stateFieldsOf(node));
+    return made.map((value, row) => (row < from ? missing : value));
   }
 
   #truths(node: ConditionNode, context: Bars): readonly Truth[] {
@@ -234,22 +273,23 @@ export class Evaluator {
     const truths = (input: ConditionNode): readonly Truth[] => this.#conditionOn(input, context).slice(0, rows.length);
     switch (node.kind) {
       case 'compare': {
-        const [left, right] = [value(node.left), value(node.right)];
+        const [left, right] = this.#compared(value(node.left), value(node.right), node.tolerance);
         return rows.map((row) => compare(node.op, left[row], right[row], node.tolerance));
       }
       case 'near': {
-        const [left, right] = [value(node.left), value(node.right)];
+        const [left, right] = this.#compared(value(node.left), value(node.right), node.tolerance);
         return rows.map((row) => compare('eq', left[row], right[row], node.tolerance));
       }
       case 'cross': {
-        const [left, right] = [value(node.left), value(node.right)];
+        const [left, right] = this.#compared(value(node.left), value(node.right));
         return within(
           rows.map((row) => cross(node.op, left, right, row)),
           node.within ?? 1,
         );
       }
       case 'between': {
-        const [middle, lower, upper] = [value(node.value), value(node.lower), value(node.upper)];
+        const middle = value(node.value);
+        const [[, lower], [, upper]] = [node.lower, node.upper].map((end) => this.#compared(middle, value(end)));
         return rows.map((row) =>
           and([compare('gte', middle[row], lower[row]), compare('lte', middle[row], upper[row])]),
         );
@@ -257,7 +297,9 @@ export class Evaluator {
       case 'rising':
       case 'falling': {
         const frame = this.#frameOf(node.source, context) ?? context;
-        const own = moving(this.#valueOn(node.source, frame), node.bars, node.kind === 'rising' ? 'gt' : 'lt');
+        const source = this.#valueOn(node.source, frame);
+        this.#compared(source, shifted(source, 1));
+        const own = moving(source, node.bars, node.kind === 'rising' ? 'gt' : 'lt');
         return frame === context ? own : visibleRows(context, frame).map((row) => (row < 0 ? null : own[row]));
       }
       case 'pattern':
@@ -289,6 +331,15 @@ export class Evaluator {
       default:
         throw new Error(`No condition ${(node as { kind: string }).kind}: the runnable form has none.`);
     }
+  }
+
+  /** Two columns about to be compared; near ties are counted. */
+  #compared(left: readonly number[], right: readonly number[], tolerance = 0): [readonly number[], readonly number[]] {
+    for (const [row, value] of left.entries()) {
+      const apart = Math.abs(Math.abs(value - right[row]) - tolerance);
+      if (apart !== 0 && apart <= TIE * Math.max(1, Math.abs(value), Math.abs(right[row]))) this.nearTies++;
+    }
+    return [left, right];
   }
 
   #pattern(node: Of<'pattern'>, context: Bars): Truth[] {
@@ -334,7 +385,7 @@ function fieldOf(field: string, { open, high, low, close, volume }: Bars, row: n
 }
 
 /** Strictly beyond the `left` bars before, at least level with the `right` after; known `right` bars later. */
-function pivots({ pivotKind, left, right, occurrence = 0 }: Of<'pivot'>, frame: Bars): number[] {
+function pivots({ pivotKind, left, right, occurrence }: Of<'pivot'>, frame: Bars): number[] {
   const prices = [...frame[pivotKind]].map((price) => (pivotKind === 'high' ? price : -price));
   const confirmed: number[] = [];
   return prices.map((_, row) => {
@@ -352,8 +403,15 @@ function timeOf(field: string, time: number, timezone: string): number {
   const local = localTime(time, timezone);
   const { year, month, day, hour, minute, weekday } = local;
   return {
-    minute, hour, month, year, day_of_week: weekday + 1, day_of_month: day, minute_of_day: hour * 60 + minute, week_of_year: isoWeek(local),
-  }[field]!; // prettier-ignore
+    minute,
+    hour,
+    month,
+    year,
+    day_of_week: weekday + 1,
+    day_of_month: day,
+    minute_of_day: hour * 60 + minute,
+    week_of_year: isoWeek(local),
+  }[field]!;
 }
 
 function isInWindow(time: number, timezone: string, from: number, to: number): boolean {

@@ -15,6 +15,7 @@ export function exactSum(numbers: readonly number[]): number {
     }
     partials = [...kept, x];
   }
-  // Partials do not overlap and grow: adding from the largest down rounds once, up to a tie that the next partial decides.
+  // Partials do not overlap and grow: adding from the largest down rounds once, up to a tie that the next partial
+  // decides.
   return partials.reduceRight((sum, partial) => sum + partial, 0);
 }

@@ -1,13 +1,15 @@
 // Frames: the series an expression runs on, and what of another series is known at a bar's close.
-import { TIMEFRAME_MS, type Bars } from '../../../src/engine/columns/bars.ts';
+import { TIMEFRAME_MS, type Bars } from '../../../src/engine/bars/bars.ts';
 
-export const closeTime = (bars: Bars, row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];
+const closeTime = (bars: Bars, row: number): number => bars.time[row] + TIMEFRAME_MS[bars.timeframe];
 
 /**
- * The row of `from` that a bar of `to` may see at its close, -1 for none (semantics §1.6): of the same instrument the last bar closed by
- * then; of another (§1.7) the bar closing exactly then, or on a coarser timeframe the one whose bucket ended last.
+ * The row of `from` that a bar of `to` may see at its close, -1 for none (semantics §1.6): of the same instrument the
+ * last bar closed by
+ * then; of another (semantics §1.7) the bar closing exactly then, or on a coarser timeframe the one whose bucket ended
+ * last.
  */
-export function visibleRow(to: Bars, row: number, from: Bars): number {
+function visibleRow(to: Bars, row: number, from: Bars): number {
   const now = closeTime(to, row);
   let found = -1;
   for (let candidate = 0; candidate < from.length; candidate++) {

@@ -100,7 +100,8 @@ export function mathOf(op: string, args: readonly number[]): number {
     case 'mod':
       return b === 0 ? NaN : a - b * Math.floor(a / b);
     case 'clamp':
-      return Math.min(Math.max(a, b), args[2]);
+      // Of crossed bounds the lower one wins.
+      return Math.max(b, Math.min(a, args[2]));
     default:
       throw new Error(`No operation ${op}.`);
   }

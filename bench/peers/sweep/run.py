@@ -1,0 +1,76 @@
+"""1,000 pairs of averages: the same trades and the same best pair from vectorbt's Rust engine and from ours, then the times of both.
+
+    python bench/peers/sweep/run.py BARS NODE_COMMAND…      (in an environment with vectorbt and vectorbt-rust)
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import vectorbt as vbt
+
+FEES = 0.0005
+HERE = Path(__file__).resolve().parent
+
+
+def averages(close: np.ndarray, length: int) -> np.ndarray:
+    sums = np.cumsum(np.insert(close, 0, 0.0))
+    out = np.full(len(close), np.nan)
+    out[length - 1 :] = (sums[length:] - sums[:-length]) / length
+    return out
+
+
+def signals(close: np.ndarray, pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    columns = {length: averages(close, length) for pair in pairs for length in pair}
+    entries = np.zeros((len(close), len(pairs)), dtype=bool)
+    exits = np.zeros_like(entries)
+    for column, (fast, slow) in enumerate(pairs):
+        a, b = columns[fast], columns[slow]
+        known = ~np.isnan(a) & ~np.isnan(b)
+        up = known[1:] & known[:-1] & (a[:-1] <= b[:-1]) & (a[1:] > b[1:])
+        down = known[1:] & known[:-1] & (a[:-1] >= b[:-1]) & (a[1:] < b[1:])
+        # A signal at a close fills at the next open: one row later.
+        entries[2:, column] = up[:-1]
+        exits[2:, column] = down[:-1]
+    return entries, exits
+
+
+def main() -> None:
+    bars, node = sys.argv[1], sys.argv[2:]
+    pairs = [(fast, slow) for fast in range(2, 22) for slow in range(30, 129, 2)]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([*node, str(HERE / "ours.ts"), folder, bars, "2"], check=True)
+        open_ = np.fromfile(Path(folder) / "open.f64")
+        close = np.fromfile(Path(folder) / "close.f64")
+        ours = json.loads((Path(folder) / "ours.json").read_text())
+    entries, exits = signals(close, pairs)
+    best = {"equity": float("inf"), "summaries": float("inf")}
+    for _ in range(3):
+        begin = time.perf_counter()
+        entries, exits = signals(close, pairs)
+        portfolio = vbt.Portfolio.from_signals(
+            pd.Series(close), entries, exits, price=open_[:, None], size=np.inf, fees=FEES, init_cash=10_000.0, freq="1h", engine="rust"
+        )
+        trades = portfolio.trades.count()
+        returns = portfolio.total_return()
+        best["summaries"] = min(best["summaries"], time.perf_counter() - begin)
+        portfolio.value()
+        best["equity"] = min(best["equity"], time.perf_counter() - begin)
+    counts = trades.to_numpy()
+    differing = int((counts != np.array(ours["positions"])).sum())
+    # Ours sells what is open at the last close and pays for it; the order of the pairs is the same.
+    gap = float(np.abs(returns.to_numpy() - np.array(ours["returnPct"])).max())
+    same_best = int(returns.to_numpy().argmax()) == int(np.argmax(ours["returnPct"]))
+    print(json.dumps({"pairs_with_other_trades": differing, "largest_gap_of_return": gap, "same_best_pair": same_best}))
+    if differing or not same_best:
+        raise SystemExit("The two do not agree; their times are not compared.")
+    for name, seconds in best.items():
+        print(f"{name}: vectorbt-rust {seconds:.3f} s, ours {ours['ms'] / 1000:.3f} s, {1000 * seconds / ours['ms']:.1f} times")
+
+
+main()

@@ -1,0 +1,79 @@
+// Creates an API key. The workspace is locked while its keys are counted, so that concurrent creates cannot exceed the
+// quota.
+import { countActiveApiKeys, insertApiKey } from '../../db/apiKeys.ts';
+import type { ApiKeyRole, ApiKeyScope } from '../../db/apiKeys.ts';
+import type { Queryable, Sql } from '../../db/connect.ts';
+import { findWorkspace, lockWorkspace } from '../../db/workspaces.ts';
+import type { Workspace } from '../../db/workspaces.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
+import { problem } from '../http/problems.ts';
+import { generateApiKey, keyPrefix } from '../http/auth/keyFormat.ts';
+import type { Secrets } from '../http/auth/secrets.ts';
+
+export interface KeyRequest {
+  readonly workspaceId: string;
+  /** The member on whose behalf the key acts. */
+  readonly userId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly role: ApiKeyRole;
+  readonly scopes: readonly ApiKeyScope[];
+  readonly expiresAt: Date | null;
+}
+
+/** What the creator sees. The plaintext is shown only this once. */
+export interface CreatedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly role: ApiKeyRole;
+  readonly scopes: readonly ApiKeyScope[];
+  readonly keyPrefix: string;
+  readonly expiresAt: string | null;
+  readonly createdAt: string;
+  readonly apiKey: string;
+}
+
+/**
+ * Creates a key.
+ * @throws ProblemError 403 API_KEY_LIMIT_REACHED; 404 when there is no such workspace.
+ */
+export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest): Promise<CreatedKey> {
+  // Also checked before hashing, so that a full workspace does not cost an argon2 hash; the count below is the binding
+  // one.
+  await assertRoom(sql, await findWorkspace(sql, request.workspaceId));
+  const generated = generateApiKey();
+  const secretHash = await secrets.hash(generated.secret);
+  const inserted = await sql.begin(async (transaction) => {
+    await assertRoom(transaction, await lockWorkspace(transaction, request.workspaceId));
+    return insertApiKey(transaction, {
+      ...request,
+      createdBy: request.userId,
+      keyId: generated.keyId,
+      secretHash,
+    });
+  });
+  secrets.remember(generated.keyId, generated.secret, secretHash);
+  return {
+    id: inserted.id,
+    name: request.name,
+    description: request.description,
+    role: request.role,
+    scopes: request.scopes,
+    keyPrefix: keyPrefix(generated.keyId),
+    expiresAt: request.expiresAt?.toISOString() ?? null,
+    createdAt: inserted.createdAt.toISOString(),
+    apiKey: generated.apiKey,
+  };
+}
+
+async function assertRoom(sql: Queryable, workspace: Workspace | null): Promise<void> {
+  if (workspace === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
+  const limit = TIER_LIMITS[workspace.tier].activeApiKeys;
+  const usage = await countActiveApiKeys(sql, workspace.id);
+  if (usage < limit) return;
+  throw problem('API_KEY_LIMIT_REACHED', {
+    message: `API key limit (${limit}) reached. Revoke unused keys or upgrade your plan.`,
+    extras: { limit, usage },
+  });
+}

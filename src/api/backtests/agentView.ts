@@ -1,0 +1,198 @@
+// The agent view: a backtest's detail cut to a number of bytes, ranked by use, with a list of what was left out.
+import { z } from 'zod';
+import { BacktestDetail } from './backtestSchemas.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Statistics an agent decides by; the others come later if there is room. */
+const HEADLINES = [
+  'returnPct', 'buyHoldReturnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions', 'winRate', 'profitFactor',
+  'expectancy', 'exposurePct', 'totalFees', 'finalEquity', 'probabilisticSharpe',
+] as const; // prettier-ignore
+const FUNNEL_COUNTS = [
+  'barsTotal', 'barsWarmup', 'barsUnknown', 'setupTrue', 'triggerTrue', 'setupAndTrigger', 'entrySignals',
+  'blockedInPosition', 'ordersRejected', 'ordersExpired', 'entriesFilled', 'exits',
+] as const; // prettier-ignore
+/** Left out of the list of what is missing: it must itself be small. */
+const LIST_BYTES = 300;
+const NEAR_MISSES = 3;
+/** A double has 16 digits, of which a reader uses the first few. */
+const SIGNIFICANT_DIGITS = 6;
+/** The longest text in the tightest view. */
+const SHORT_TEXT = 160;
+
+/** What `view=agent` answers. */
+export const AgentView = z
+  .looseObject({
+    id: BacktestDetail.shape.id,
+    status: BacktestDetail.shape.status,
+    error: BacktestDetail.shape.error,
+    readFirst: z.array(z.string()).meta({ description: 'JSON pointers into this answer, in the order to read them.' }),
+    diagnosis: z.array(z.record(z.string(), z.unknown())).optional().meta({ description: 'Why it did what it did.' }),
+    funnel: z.record(z.string(), z.unknown()).optional().meta({ description: 'From bars to entries.' }),
+    rules: z
+      .array(z.record(z.string(), z.unknown()))
+      .optional()
+      .meta({ description: 'The condition that alone held entries back most often comes first.' }),
+    headline: z.record(z.string(), z.number().nullable()).optional(),
+    omitted: z.array(z.string()).meta({ description: 'What did not fit; `name[3…]`: the items from index 3 on.' }),
+  })
+  .meta({
+    id: 'BacktestAgentView',
+    description: 'Numbers have 6 significant digits. Parts that do not fit are absent.',
+  });
+
+/** A part of the view: lists are shortened, objects are whole or absent. */
+interface Part {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+/** At most `maxBytes` of JSON in UTF-8. Without a result it is the detail without its config. */
+export function agentView(detail: BacktestDetail, maxBytes: number): Json {
+  const { id, status, error, progress, warnings, links, result, resolvedConfig, reproducibility } = detail;
+  const summary = rounded(result?.summaryJson ?? {}) as Json;
+  const head = { id, status, error };
+  const trace = (summary.strategyTrace ?? {}) as Json;
+  const rules = (summary.ruleStatsSummary ?? {}) as Json;
+  const core = result ? fittingCore(summary, maxBytes - bytesOf(head) - LIST_BYTES - READ_FIRST_BYTES) : {};
+  const readFirst = result ? Object.keys(core).map((name) => `/${name}`) : ['/status', '/progress'];
+  const view: Record<string, unknown> = { ...head, readFirst, ...core };
+  const known = new Set<string>([...HEADLINES, 'strategyTrace', 'ruleStatsSummary', 'equityPreview']);
+  const nearMisses = listOf(trace.nearMisses);
+  const parts: Part[] = [
+    { name: 'warnings', value: warnings },
+    { name: 'nearMisses', value: nearMisses.slice(0, NEAR_MISSES) },
+    { name: 'neverTogether', value: rules.pairwiseNeverTogether },
+    { name: 'tradesByRule', value: rules.tradesByRule },
+    { name: 'progress', value: progress },
+    { name: 'links', value: links },
+    { name: 'artifactUrls', value: result?.artifactUrls },
+    ...Object.entries(summary).flatMap(([name, value]) => (known.has(name) ? [] : [{ name, value }])),
+    { name: 'samples', value: trace.samples },
+    { name: 'resolvedConfig', value: resolvedConfig },
+    { name: 'reproducibility', value: reproducibility },
+    { name: 'equityPreview', value: summary.equityPreview },
+  ];
+  const omitted = missingOf(core, summary);
+  if (nearMisses.length > NEAR_MISSES) omitted.push(`nearMisses[${NEAR_MISSES}…]`);
+  let left = maxBytes - bytesOf(view) - LIST_BYTES;
+  for (const { name, value } of parts) {
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    const fitting = cut(value, left - name.length - 4);
+    if (fitting === undefined) omitted.push(name);
+    else {
+      view[name] = fitting;
+      left -= bytesOf(fitting) + name.length + 4;
+      if (Array.isArray(value) && (fitting as unknown[]).length < value.length)
+        omitted.push(`${name}[${(fitting as unknown[]).length}…]`);
+    }
+  }
+  view.omitted = shortened(omitted);
+  return view;
+}
+
+interface Core {
+  readonly diagnosis: readonly Json[];
+  readonly funnel: Json;
+  readonly rules: readonly Json[];
+  readonly headline: Json;
+}
+/** `"readFirst":["/diagnosis","/funnel","/rules","/headline"],` */
+const READ_FIRST_BYTES = 64;
+
+/** Diagnosis, funnel, rules and headline: always there, in the most detail that leaves room for the rest. */
+function fittingCore(summary: Json, maxBytes: number): Core {
+  const trace = (summary.strategyTrace ?? {}) as Json;
+  const diagnosis = listOf(trace.diagnosis);
+  const funnel = (trace.funnel ?? {}) as Json;
+  const rules = ranked(listOf(((summary.ruleStatsSummary ?? {}) as Json).rules));
+  const headline = pick(summary, HEADLINES);
+  const counts = pick(funnel, FUNNEL_COUNTS);
+  const brief = rules.map((rule) =>
+    pick(rule, ['nodeId', 'path', 'text', 'trueCount', 'evaluated', 'soleBlockerCount']),
+  );
+  const fits = (core: Core): boolean => bytesOf(core) <= maxBytes;
+  const choices: (() => Core)[] = [
+    () => ({ diagnosis, funnel, rules, headline }),
+    () => ({ diagnosis, funnel, rules: brief, headline }),
+    () => ({ diagnosis, funnel: counts, rules: brief.slice(0, 8), headline }),
+    () => ({ diagnosis: diagnosis.slice(0, 3), funnel: counts, rules: brief.slice(0, 3), headline }),
+    () => ({
+      diagnosis: diagnosis.slice(0, 1),
+      funnel: counts,
+      rules: brief.slice(0, 1),
+      headline: shortHeadline(headline),
+    }),
+  ];
+  for (const choice of choices) {
+    const core = choice();
+    if (fits(core)) return core;
+  }
+  return {
+    diagnosis: diagnosis.slice(0, 1).map(({ code, message }) => ({ code, message: shortText(message) })),
+    funnel: pick(funnel, ['barsTotal', 'entrySignals', 'entriesFilled']),
+    rules: brief.slice(0, 1).map(({ nodeId, trueCount }) => ({ nodeId: shortText(nodeId), trueCount })),
+    headline: shortHeadline(headline),
+  };
+}
+
+const shortHeadline = (headline: Json): Json => pick(headline, HEADLINES.slice(0, 5));
+const shortText = (value: unknown): string => String(value).slice(0, SHORT_TEXT);
+const pick = (from: Json, names: readonly string[]): Json =>
+  Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]));
+const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
+
+/** What the core shows less of than there is. */
+function missingOf(core: Partial<Core>, summary: Json): string[] {
+  const trace = (summary.strategyTrace ?? {}) as Json;
+  const rules = (summary.ruleStatsSummary ?? {}) as Json;
+  const lists = [
+    ['diagnosis', core.diagnosis, listOf(trace.diagnosis)],
+    ['rules', core.rules, listOf(rules.rules)],
+  ] as const;
+  return lists.flatMap(([name, shown, all]) =>
+    shown !== undefined && shown.length < all.length ? [`${name}[${shown.length}…]`] : [],
+  );
+}
+
+/** The rule that alone stood in the way most often comes first. */
+function ranked(rules: readonly Json[]): readonly Json[] {
+  const blocked = (rule: Json): number => Number(rule.soleBlockerCount ?? 0);
+  return rules.toSorted((a, b) => blocked(b) - blocked(a));
+}
+
+/** Every number to SIGNIFICANT_DIGITS; whole ones (counts, times) as they are. */
+function rounded(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(SIGNIFICANT_DIGITS));
+  if (Array.isArray(value)) return value.map(rounded);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, rounded(each)]));
+}
+
+/** The whole of it, as many of its items as fit, or undefined. */
+function cut(value: unknown, bytes: number): unknown {
+  if (bytesOf(value) <= bytes) return value;
+  if (!Array.isArray(value)) return undefined;
+  const items: unknown[] = [];
+  let used = 2;
+  for (const item of value) {
+    used += bytesOf(item) + 1;
+    if (used > bytes) break;
+    items.push(item);
+  }
+  return items.length > 0 ? items : undefined;
+}
+
+function shortened(names: readonly string[]): string[] {
+  const kept: string[] = [];
+  let used = 20;
+  for (const name of names) {
+    used += name.length + 4;
+    if (used > LIST_BYTES - 20) return [...kept, '…'];
+    kept.push(name);
+  }
+  return kept;
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

@@ -1,0 +1,272 @@
+// Artifacts and verification: trades come from the stored result; for the rest, a worker runs the pinned inputs again.
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { findBacktest } from '../../db/backtests.ts';
+import type { Backtest } from '../../db/backtests.ts';
+import type { Sql } from '../../db/connect.ts';
+import { deleteRerun, readRerunChunk, readRerunOutcome } from '../../db/reruns.ts';
+import type { RerunOutcome, RerunRequest } from '../../db/reruns.ts';
+import { ARTIFACT_FORMATS, ARTIFACT_NAMES, decodeDetail, encodeStoredTrades, FORMATS_OF } from '../../engine/index.ts';
+import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
+import { enqueueRerun } from '../../jobs/enqueue.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import { BACKTESTS } from './backtestBodies.ts';
+import { clientGone, waitFor } from '../http/waiting.ts';
+import { answerAfter } from '../http/idempotency.ts';
+import { problem } from '../http/problems.ts';
+import { Verification } from './backtestSchemas.ts';
+import {
+  API_KEY_SECURITY,
+  BODY_PROBLEMS,
+  IdempotencyHeader,
+  KEY_PROBLEMS,
+  NoQuery,
+  notFound,
+  pathId,
+  problems,
+} from '../http/commonSchemas.ts';
+import type { App, Services } from '../services.ts';
+
+/** A rerun takes about as long as the run did; clients give up on requests after about a minute. */
+const RERUN_MS = 55_000;
+
+export const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
+  arrow: 'application/vnd.apache.arrow.file',
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+};
+/** The report is one file that contains its scripts and must not reach anything outside. */
+export const REPORT_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
+/** Set if a recomputed artifact differs from the stored result; its value is the message of the notice. */
+const NOTICE_HEADER = 'artifact-notice';
+
+const ArtifactParams = z.object({ id: z.string(), name: z.string() });
+const VALUES_DESCRIPTION = [
+  'For trades: adds what every named node was when each entry and exit was decided, as columns entry.ID and exit.ID.',
+  'The backtest runs again for it.',
+].join(' ');
+const ArtifactQuery = z.strictObject({
+  format: z.enum(ARTIFACT_FORMATS).optional().meta({ description: 'Takes precedence over the Accept header.' }),
+  values: z.enum(['true', 'false']).optional().meta({ description: VALUES_DESCRIPTION }),
+});
+
+/** As JSON, an artifact is one object per row. */
+const ArtifactRows = z.array(z.record(z.string(), z.unknown())).meta({ description: 'One object per row.' });
+
+const ARTIFACT_DESCRIPTION = `Trades are read from the stored result. Equity, orders, signals and the report,
+and trades with \`values=true\`, are made by running the pinned inputs again.
+
+When the engine has changed since the backtest ran, a recomputed artifact may differ from the stored result. It is
+served all the same, with a notice that says what differs: in the header \`${NOTICE_HEADER}\`; in JSON, which is then
+\`{"notice": {…}, "rows": […]}\` in place of the bare list of rows; in the metadata of the Arrow schema; and at the
+top of the report. Without that header the file is of the stored result, byte for byte.`;
+
+const NOTICE_EXAMPLE = [
+  'This file was recomputed with engine 1.1.0; the backtest ran with engine 1.0.0. All 130 trades are the same.',
+  'Different in the summary: sharpeRatio.',
+].join(' ');
+const ArtifactResponse = {
+  description: 'The artifact.',
+  // A plain JSON schema, because the two OpenAPI plugins would wrap a zod schema twice.
+  headers: {
+    [NOTICE_HEADER]: {
+      type: 'string',
+      description: 'Present when the artifact was recomputed and differs from the stored result: says what differs.',
+      example: NOTICE_EXAMPLE,
+    },
+  },
+  content: Object.fromEntries(
+    Object.entries(MEDIA_TYPES).map(([format, type]) => [
+      type.split(';')[0],
+      { schema: format === 'json' ? ArtifactRows : z.string() },
+    ]),
+  ),
+};
+
+interface Rerunning {
+  readonly app: App;
+  readonly sql: Sql;
+}
+
+export function artifactRoutes(app: App, services: Services): void {
+  const rerunning = { app, sql: services.sql };
+  artifactRoute(rerunning);
+  verifyRoute(rerunning, services);
+}
+
+function artifactRoute(rerunning: Rerunning): void {
+  const { app, sql } = rerunning;
+  app.get(
+    `${BACKTESTS}/:id/artifacts/:name`,
+    {
+      onRequest: requireKey({ scope: 'backtests_read' }),
+      schema: {
+        tags: ['Backtests'],
+        security: API_KEY_SECURITY,
+        operationId: 'get_backtest_artifact',
+        summary: `${ARTIFACT_NAMES.join(', ')}: as Arrow, CSV or JSON, the report as HTML`,
+        description: ARTIFACT_DESCRIPTION,
+        params: ArtifactParams,
+        querystring: ArtifactQuery,
+        response: { 200: ArtifactResponse, ...problems(...KEY_PROBLEMS, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params, query } = request;
+      const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
+      const name = artifactName(params.name);
+      const format = formatOf(request, name, query.format);
+      const withValues = query.values === 'true';
+      if (withValues && name !== 'trades') throw valuesRefused(name);
+      if (name === 'trades' && !withValues) {
+        const { trades } = decodeDetail(backtest.detail!);
+        const bytes = encodeStoredTrades(trades, format);
+        return sendFile(reply, backtest.id, name, format).send(Buffer.from(bytes));
+      }
+      const id = await startRerun(rerunning, backtest.id, { kind: 'artifact', name, format });
+      try {
+        const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
+        if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
+      } catch (error) {
+        await deleteRerun(sql, id);
+        throw error;
+      }
+      return sendFile(reply, backtest.id, name, format).send(Readable.from(chunks(sql, id)));
+    },
+  );
+}
+
+function artifactName(given: string): ArtifactName {
+  const name = ARTIFACT_NAMES.find((each) => each === given);
+  if (name !== undefined) return name;
+  throw problem('NOT_FOUND', {
+    message: `There is no artifact "${given}". Ask for one of ${ARTIFACT_NAMES.join(', ')}.`,
+  });
+}
+
+function valuesRefused(name: ArtifactName): Error {
+  const message = `The artifact ${name} takes no "values"; only trades does. Leave the parameter out.`;
+  const issue = { code: 'OUT_OF_RANGE', path: '/query/values', field: 'values', severity: 'error', message };
+  return problem('VALIDATION_FAILED', { message, issues: [issue] });
+}
+
+/** Sets the headers of a file; the caller sends the bytes. */
+function sendFile(reply: FastifyReply, backtestId: string, name: ArtifactName, format: ArtifactFormat): FastifyReply {
+  const file = `${name}-${backtestId}.${format}`;
+  if (format === 'html') reply.header('content-security-policy', REPORT_POLICY);
+  return reply
+    .header('content-type', MEDIA_TYPES[format])
+    .header('content-disposition', `${format === 'html' ? 'inline' : 'attachment'}; filename="${file}"`)
+    .header('cache-control', 'private, no-cache')
+    .header('vary', 'accept');
+}
+
+function verifyRoute(rerunning: Rerunning, services: Services): void {
+  const { app, sql } = rerunning;
+  app.post(
+    `${BACKTESTS}/:id/verify`,
+    {
+      onRequest: requireKey({ scope: 'backtests_write', role: 'member' }),
+      schema: {
+        tags: ['Backtests'],
+        security: API_KEY_SECURITY,
+        operationId: 'verify_backtest',
+        summary: 'Run a completed backtest again and compare the hashes',
+        params: z.object({ id: z.string() }),
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        response: { 200: Verification, ...problems(...BODY_PROBLEMS, 404, 409) },
+      },
+    },
+    (request, reply) =>
+      answerAfter(services, request, reply, async () => {
+        const { caller, params } = request;
+        const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
+        const id = await startRerun(rerunning, backtest.id, { kind: 'verify' });
+        const answer = await awaitRerun(rerunning, id, reply).finally(() => deleteRerun(sql, id));
+        const { resultHash, reproducibility } = requireOutcome(answer);
+        const stored = { ...backtest.reproducibility };
+        return {
+          id: backtest.id,
+          verified: stored.resultHash === resultHash,
+          stored,
+          recomputed: { ...reproducibility },
+        };
+      }),
+  );
+}
+
+async function requireCompleted(sql: Sql, caller: Caller, id: string): Promise<Backtest> {
+  const backtest = await findBacktest(sql, caller.workspaceId, id);
+  if (backtest === undefined) throw notFound('backtest', id);
+  if (backtest.status !== 'completed')
+    throw problem('NOT_FOUND', { message: `The backtest is ${backtest.status}; only a completed one has artifacts.` });
+  return backtest;
+}
+
+/** `format` if given, else the available format that the Accept header prefers, else the default. */
+function formatOf(request: FastifyRequest, name: ArtifactName, given: ArtifactFormat | undefined): ArtifactFormat {
+  const formats = FORMATS_OF[name];
+  if (given !== undefined) {
+    if (formats.includes(given)) return given;
+    const message = `The artifact ${name} has no format ${given}. Ask for one of ${formats.join(', ')}.`;
+    const issue = { code: 'OUT_OF_RANGE', path: '/query/format', field: 'format', severity: 'error', message };
+    throw problem('VALIDATION_FAILED', { message, issues: [issue] });
+  }
+  for (const type of acceptedTypes(request.headers.accept ?? '')) {
+    const format = formats.find((each) => MEDIA_TYPES[each].split(';')[0] === type);
+    if (format) return format;
+  }
+  return formats[0];
+}
+
+/** Media types of an Accept header by descending weight (RFC 9110 §12.5.1); wildcards fall back to the default. */
+function acceptedTypes(header: string): string[] {
+  const ranges = header.split(',').map((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+  });
+  const wanted = ranges.filter((range) => range.weight > 0).sort((a, b) => b.weight - a.weight);
+  return wanted.map((range) => range.type);
+}
+
+const startRerun = ({ sql }: Rerunning, backtestId: string, request: RerunRequest): Promise<string> =>
+  sql.begin((tx) => enqueueRerun(tx, backtestId, request));
+
+function awaitRerun({ app, sql }: Rerunning, id: string, reply: FastifyReply): Promise<RerunOutcome | undefined> {
+  const signals = [app.drainSignal, clientGone(reply)];
+  return waitFor(
+    { notifications: app.notifications, id, timeoutMs: RERUN_MS, signals },
+    async () => (await readRerunOutcome(sql, id)) ?? undefined,
+  );
+}
+
+function requireOutcome(outcome: RerunOutcome | undefined): RerunOutcome & { readonly ok: true } {
+  if (outcome === undefined)
+    throw problem('UNAVAILABLE', { message: 'No worker ran the backtest again in time. Try again in a moment.' });
+  if (outcome.ok) return outcome;
+  const { code, message } = outcome.error;
+  if (code === 'NOT_AVAILABLE_YET') throw problem('NOT_FOUND', { message });
+  throw problem('ARTIFACT_NOT_REPRODUCIBLE', {
+    message: `The backtest could not be run again: ${message}`,
+    extras: { error: outcome.error },
+  });
+}
+
+/** Nothing is kept once the last byte has been sent or the client has disconnected. */
+async function* chunks(sql: Sql, id: string): AsyncGenerator<Uint8Array> {
+  try {
+    for (let ordinal = 0; ; ordinal++) {
+      const bytes = await readRerunChunk(sql, id, ordinal);
+      if (bytes === undefined) return;
+      yield bytes;
+    }
+  } finally {
+    await deleteRerun(sql, id);
+  }
+}

@@ -1,0 +1,171 @@
+// Backtest check: whether a well-formed request can run on the available market data, and what it would read.
+import type { NewBacktest } from '../../db/backtests.ts';
+import type { StrategyVersion } from '../../db/strategies.ts';
+import {
+  configIssues,
+  ENGINE_VERSION,
+  TIMEFRAME_MS,
+  foreignSeries,
+  hashOf,
+  prepareStrategy,
+  resolveConfig,
+} from '../../engine/index.ts';
+import type { BacktestConfig, SeriesName, SignalGraph, StrategyAst } from '../../engine/index.ts';
+import type { Catalogue, CatalogueEntry } from '../../market/catalogue.ts';
+import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { problem, type ProblemIssue } from '../http/problems.ts';
+
+/** Handing over a small backtest costs about as much as running a thousand bars. */
+const COST_OF_A_RUN = 1_000;
+/** How many symbols an issue names; another request lists all. */
+const SYMBOLS_SHOWN = 20;
+
+/** Checks the requests of one call; equal strategies with equal params are prepared once. */
+export class BacktestCheck {
+  readonly #catalogue: Catalogue;
+  readonly #tier: Tier;
+  readonly #prepared = new Map<string, readonly ProblemIssue[]>();
+
+  constructor(catalogue: Catalogue, tier: Tier) {
+    this.#catalogue = catalogue;
+    this.#tier = tier;
+  }
+
+  /**
+   * What is stored of the request. `root` is prefixed to the paths of issues.
+   * @throws BACKTEST_CONFIG_INVALID with every issue, RANGE_NO_DATA, TIER_LIMIT_REACHED
+   */
+  async accept(version: StrategyVersion, config: BacktestConfig, root = ''): Promise<NewBacktest> {
+    const symbol = config.signalInstrument.symbol;
+    const base = await this.#catalogue.find(symbol, config.timeframe);
+    const foreign = foreignSeries(version.strategyAst, symbol, config.timeframe);
+    const issues = [
+      ...(base ? [] : [await this.#unavailable(symbol, config.timeframe)]),
+      ...configIssues(config, base?.instrument),
+      ...this.#strategyFaults(version, config),
+      ...(await this.#foreignFaults(foreign)),
+    ];
+    if (issues.length > 0 || !base)
+      throw problem('BACKTEST_CONFIG_INVALID', {
+        message: issues.length === 1 ? issues[0].message : `The config has ${issues.length} faults; see issues.`,
+        issues: issues.map((issue) => ({ ...issue, path: root + issue.path })),
+      });
+    const bars = barsInRange(config, base);
+    this.#limitBars(bars);
+    return {
+      strategyId: version.strategyId,
+      strategyVersionId: version.id,
+      symbol,
+      timeframe: config.timeframe,
+      config,
+      ...(await this.#inputs(version, config, foreign)),
+      cost: costOf(config, base) + COST_OF_A_RUN,
+    };
+  }
+
+  /** What the run may read, and the key for finding an equal run. */
+  async #inputs(version: StrategyVersion, config: BacktestConfig, foreign: readonly SeriesName[]) {
+    const series = [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe }, ...foreign];
+    const read = await Promise.all(series.map((each) => this.#catalogue.readable(each.symbol, each.timeframe)));
+    const snapshots = [...new Set(read.flat().map((entry) => entry.sha256))].sort();
+    const resolved = resolveConfig(config);
+    const runKey = hashOf({
+      engine: ENGINE_VERSION,
+      strategy: version.strategyHash,
+      snapshots,
+      config: resolved,
+      // A pointer refers to a place in one spelling of the strategy.
+      version: Object.keys(resolved.overrides).length > 0 ? version.id : null,
+    });
+    return { snapshots, runKey };
+  }
+
+  async #unavailable(symbol: string, timeframe: string): Promise<ProblemIssue> {
+    const ofSymbol = (await this.#catalogue.list()).filter((entry) => entry.symbol === symbol);
+    if (ofSymbol.length > 0)
+      return {
+        code: 'TIMEFRAME_NOT_AVAILABLE',
+        path: '/config/timeframe',
+        field: 'config',
+        severity: 'error',
+        message: `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from.`,
+        suggestion: `Use ${ofSymbol.map((entry) => entry.timeframe).join(' or ')}, or coarser.`,
+      };
+    const symbols = (await this.#catalogue.instruments()).map((instrument) => instrument.symbol);
+    return {
+      code: 'SYMBOL_NOT_AVAILABLE',
+      path: '/config/signalInstrument/symbol',
+      field: 'config',
+      severity: 'error',
+      message: `There is no market data of "${symbol}".`,
+      suggestion: `Use one of ${symbols.slice(0, SYMBOLS_SHOWN).join(', ')}; GET /public/v1/market-data lists all.`,
+    };
+  }
+
+  #strategyFaults(version: StrategyVersion, config: BacktestConfig): readonly ProblemIssue[] {
+    const { timeframe, params = {}, overrides = {} } = config;
+    const key = JSON.stringify([version.id, timeframe, params, overrides]);
+    const known = this.#prepared.get(key);
+    if (known) return known;
+    // Stored payloads were checked when they became ready.
+    const ast = version.strategyAst as unknown as StrategyAst;
+    const signalGraph = version.signalGraph as unknown as SignalGraph | null;
+    const context = { timeframe, ...(signalGraph && { signalGraph }) };
+    const prepared = prepareStrategy(ast, version.settings, { params, overrides }, context);
+    const issues = prepared.ok ? [] : prepared.issues.filter((issue) => issue.severity === 'error');
+    this.#prepared.set(key, issues);
+    return issues;
+  }
+
+  async #foreignFaults(foreign: readonly SeriesName[]): Promise<ProblemIssue[]> {
+    const faults = foreign.map(async ({ symbol, timeframe }): Promise<ProblemIssue[]> => {
+      if (await this.#catalogue.find(symbol, timeframe)) return [];
+      const message = `The strategy reads ${symbol} ${timeframe}, of which there is no market data.`;
+      return [
+        {
+          code: 'SYMBOL_NOT_AVAILABLE',
+          path: '/strategyVersionId',
+          field: 'strategyVersionId',
+          severity: 'error',
+          message,
+        },
+      ];
+    });
+    return (await Promise.all(faults)).flat();
+  }
+
+  #limitBars(bars: number): void {
+    const limit = TIER_LIMITS[this.#tier].barsPerBacktest;
+    if (bars <= limit) return;
+    throw problem('TIER_LIMIT_REACHED', {
+      message:
+        `This backtest has about ${bars} bars; the ${this.#tier} tier allows ${limit}. Use a shorter range or a ` +
+        'coarser timeframe.',
+      extras: { limitName: 'barsPerBacktest', limit, usage: bars },
+    });
+  }
+}
+
+/** Bars of the base timeframe that open and close within the range, at most. */
+function barsInRange(config: BacktestConfig, base: CatalogueEntry): number {
+  const { start, end } = resolveConfig(config).range;
+  const from = Math.max(start ?? base.start, base.start);
+  const to = Math.min(end ?? base.end, base.end);
+  const bars = Math.floor((to - from) / TIMEFRAME_MS[config.timeframe]);
+  if (bars <= 0) {
+    const available = { start: base.start, end: base.end };
+    throw problem('RANGE_NO_DATA', {
+      message:
+        `The range holds no bars: ${base.symbol} has ${new Date(base.start).toISOString()} to ` +
+        `${new Date(base.end).toISOString()}.`,
+      extras: { available },
+    });
+  }
+  return bars;
+}
+
+/** Columns are computed from the first bar of the data to the end of the range, so all those bars count. */
+function costOf(config: BacktestConfig, base: CatalogueEntry): number {
+  const end = Math.min(resolveConfig(config).range.end ?? base.end, base.end);
+  return Math.ceil((end - base.start) / TIMEFRAME_MS[config.timeframe]);
+}

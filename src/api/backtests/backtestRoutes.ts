@@ -1,0 +1,251 @@
+// Backtests: queue, list, read, follow and cancel.
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { Sql, Transaction } from '../../db/connect.ts';
+import { cancelBacktest, findBacktest, findBacktestStatus, isTerminal, listBacktests } from '../../db/backtests.ts';
+import type { Backtest, NewBacktest } from '../../db/backtests.ts';
+import { notify } from '../../db/notifications.ts';
+import { findVersions } from '../../db/strategies.ts';
+import { enqueueBacktests } from '../../jobs/enqueue.ts';
+import { AgentView, agentView } from './agentView.ts';
+import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
+import { requireReady } from './readyVersion.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
+import { BacktestCheck } from './backtestChecks.ts';
+import { waitUntil } from '../http/waiting.ts';
+import { sendTagged, tagged } from '../http/etag.ts';
+import { answerAfter, answerOnce } from '../http/idempotency.ts';
+import { pageOf, paginate } from '../http/pagination.ts';
+import { PROBLEMS, ProblemError, problem } from '../http/problems.ts';
+import * as shapes from './backtestSchemas.ts';
+import {
+  API_KEY_SECURITY,
+  BODY_PROBLEMS,
+  IdParams,
+  IdempotencyHeader,
+  KEY_PROBLEMS,
+  NoQuery,
+  issueBodies,
+  notFound,
+  pathId,
+  problems,
+} from '../http/commonSchemas.ts';
+import { issuesOfZod } from '../http/envelopeIssues.ts';
+import type { App, Services } from '../services.ts';
+import { artifactRoutes } from './artifactRoutes.ts';
+import { eventRoutes } from './backtestEvents.ts';
+
+const read = requireKey({ scope: 'backtests_read' });
+const write = requireKey({ scope: 'backtests_write', role: 'member' });
+const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
+/** A running backtest ends within 100 ms of a cancel. The answer waits for that, so that it has the final status. */
+const CANCEL_WAIT_MS = 1_000;
+
+export async function backtestRoutes(app: App, services: Services): Promise<void> {
+  createRoutes(app, services);
+  listRoute(app, services);
+  detailRoute(app, services);
+  cancelRoute(app, services);
+  eventRoutes(app, services);
+  artifactRoutes(app, services);
+}
+
+function createRoutes(app: App, services: Services): void {
+  app.post(
+    BACKTESTS,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'run_backtest',
+        summary: 'Queue a backtest of a ready strategy version',
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        body: shapes.CreateBacktestBody,
+        response: { 201: shapes.QueuedBacktest, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(services, request, reply, async (tx, requestKey) => {
+        const { caller, body } = request;
+        const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
+        const check = new BacktestCheck(services.catalogue, caller.tier);
+        const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
+        return queueOne(tx, requestKey, caller, item, body.config);
+      }),
+  );
+
+  app.post(
+    `${BACKTESTS}/batch`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'run_backtest_batch',
+        summary: `Queue up to ${shapes.MAX_BATCH} backtests, each accepted or refused on its own`,
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        body: shapes.BatchBody,
+        response: { 200: shapes.BatchAnswer, ...problems(...BODY_PROBLEMS, 409, 422) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(services, request, reply, async (tx, requestKey) => ({
+        status: 200,
+        body: await acceptBatch(tx, requestKey, services, request.caller, request.body.items),
+      })),
+  );
+}
+
+/** Accepts items in order, so that the last ones are those that do not fit into the queue. */
+async function acceptBatch(
+  tx: Transaction,
+  requestKey: Buffer | null,
+  services: Services,
+  caller: Caller,
+  items: readonly unknown[],
+) {
+  const parsed = items.map((item) => shapes.CreateBacktestBody.safeParse(item));
+  const ids = new Set(parsed.flatMap((item) => (item.success ? [item.data.strategyVersionId.toLowerCase()] : [])));
+  const versions = new Map((await findVersions(tx, caller.workspaceId, [...ids])).map((each) => [each.id, each]));
+  const check = new BacktestCheck(services.catalogue, caller.tier);
+  const checked = await Promise.all(
+    parsed.map(async (item, index): Promise<NewBacktest | ProblemError> => {
+      const root = `/items/${index}`;
+      if (!item.success) return problem('VALIDATION_FAILED', { issues: issuesOfZod(item.error.issues, root) });
+      const { strategyVersionId, config } = item.data;
+      try {
+        const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
+        return await check.accept(version, config, root);
+      } catch (error) {
+        if (error instanceof ProblemError) return error;
+        throw error;
+      }
+    }),
+  );
+  const room = await roomOf(tx, caller);
+  const fitting = checked.filter((item): item is NewBacktest => !(item instanceof ProblemError)).slice(0, room.left);
+  const made = await enqueueBacktests(tx, caller.workspaceId, fitting, requestKey);
+  const idOf = new Map(fitting.map((item, index) => [item, made[index].id]));
+  const data = checked.map((item, index) => {
+    if (item instanceof ProblemError) return { index, error: itemError(item) };
+    const id = idOf.get(item);
+    if (id === undefined) return { index, error: itemError(backtestQueueFull(caller.tier, room.open + made.length)) };
+    return { index, id, status: 'queued' as const };
+  });
+  return { data, accepted: made.length, refused: items.length - made.length };
+}
+
+function itemError({ status, code, message, issues, extras }: ProblemError) {
+  const { retryable } = PROBLEMS[code];
+  return { status, code, message, retryable, ...(issues && { issues: issueBodies(issues) }), ...extras };
+}
+
+function listRoute(app: App, { sql }: Services): void {
+  app.get(
+    BACKTESTS,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'list_backtests',
+        summary: 'Backtests of the workspace, with their headline numbers',
+        querystring: shapes.BacktestListQuery,
+        response: { 200: pageOf(shapes.BacktestRow), ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    ({ caller, query }) =>
+      paginate(query, async (page) => {
+        const { rows, total } = await listBacktests(sql, caller.workspaceId, query, page);
+        return { rows: rows.map((each) => ({ ...each, row: rowBody(each.row) })), total };
+      }),
+  );
+}
+
+function detailRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${BACKTESTS}/:id`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_backtest',
+        summary: 'Status, progress and result; `wait` answers as soon as it is terminal',
+        params: IdParams,
+        querystring: shapes.BacktestQuery,
+        response: { 200: z.union([shapes.BacktestDetail, AgentView]), ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params, query } = request;
+      const id = pathId(params.id, 'backtest');
+      if (query.wait > 0) await waitUntilEnded(app, sql, caller, id, query.wait * 1_000, reply);
+      const detail = detailBody(await requireBacktest(sql, caller, id));
+      const body = query.view === 'agent' ? agentView(detail, query.maxBytes) : detail;
+      // Terminal states never change, so neither does their tag; for others, an equal tag means that nothing has
+      // changed.
+      sendTagged(request, reply, tagged(JSON.stringify(body)));
+      return reply as never;
+    },
+  );
+}
+
+function cancelRoute(app: App, services: Services): void {
+  app.post(
+    `${BACKTESTS}/:id/cancel`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'cancel_backtest',
+        summary: 'Cancel a backtest: at once when queued, within a moment when running',
+        params: IdParams,
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        response: { 200: shapes.BacktestDetail, ...problems(...BODY_PROBLEMS, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params } = request;
+      const id = pathId(params.id, 'backtest');
+      return answerAfter(services, request, reply, () => cancel(app, services.sql, caller, id, reply));
+    },
+  );
+}
+
+async function cancel(app: App, sql: Sql, caller: Caller, id: string, reply: FastifyReply) {
+  const outcome = await cancelBacktest(sql, caller.workspaceId, id);
+  if (outcome === undefined) throw notFound('backtest', id);
+  if (outcome === 'terminal') {
+    const status = await findBacktestStatus(sql, caller.workspaceId, id);
+    throw problem('BACKTEST_ALREADY_TERMINAL', { message: `The backtest has ended already: it is ${status}.` });
+  }
+  await notify(sql, 'changed', [id]);
+  if (outcome === 'running') {
+    await notify(sql, 'cancel', [id]);
+    await waitUntilEnded(app, sql, caller, id, CANCEL_WAIT_MS, reply);
+  }
+  return detailBody(await requireBacktest(sql, caller, id));
+}
+
+async function requireBacktest(sql: Sql, caller: Caller, id: string): Promise<Backtest> {
+  const backtest = await findBacktest(sql, caller.workspaceId, id);
+  if (backtest === undefined) throw notFound('backtest', id);
+  return backtest;
+}
+
+/** Returns once the backtest has ended or does not exist, time is up, the client disconnects or the process stops. */
+const waitUntilEnded = (
+  app: App,
+  sql: Sql,
+  caller: Caller,
+  id: string,
+  timeoutMs: number,
+  reply: FastifyReply,
+): Promise<void> =>
+  waitUntil(app, reply, id, timeoutMs, async () => {
+    const status = await findBacktestStatus(sql, caller.workspaceId, id);
+    return status === undefined || isTerminal(status);
+  });

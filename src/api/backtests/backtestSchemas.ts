@@ -1,0 +1,179 @@
+// Backtest schemas: what the routes accept and answer.
+import { z } from 'zod';
+import { BACKTEST_SORTS, BACKTEST_STATUSES } from '../../db/backtests.ts';
+import { BacktestConfig, TIMEFRAMES, FLAT_KEYS } from '../../engine/index.ts';
+import { listQuery } from '../http/pagination.ts';
+import { BACKTEST_EXAMPLES, BATCH_EXAMPLES } from './backtestExamples.ts';
+import { DateTime, Issue, Json, Uuid, text } from '../http/commonSchemas.ts';
+
+export const MAX_BATCH = 1_000;
+/** Hosts cut requests at about a minute; a longer wait needs two requests. */
+const MAX_WAIT_SECONDS = 60;
+const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
+
+/** Postgres stores texts unchanged, so names and values must not contain NUL or half of a surrogate pair. */
+const isStorable = (value: unknown): boolean => {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, member]) => isStorable(name) && isStorable(member));
+};
+
+export const CreateBacktestBody = z
+  .strictObject({
+    strategyVersionId: Uuid.meta({ description: 'Of a ready version.' }),
+    config: BacktestConfig.refine(isStorable, 'must hold well-formed texts without NUL'),
+  })
+  .meta({ id: 'CreateBacktest', examples: BACKTEST_EXAMPLES });
+export type CreateBacktestBody = z.infer<typeof CreateBacktestBody>;
+
+/** Items are checked one by one, so that an invalid item does not affect the others. */
+export const BatchBody = z
+  .strictObject({
+    items: z
+      .array(z.unknown())
+      .min(1)
+      .max(MAX_BATCH)
+      .meta({ description: `Up to ${MAX_BATCH} bodies as POST /backtests takes them.` }),
+  })
+  .meta({ id: 'CreateBacktestBatch', examples: BATCH_EXAMPLES });
+
+export const QueuedBacktest = z
+  .object({
+    id: Uuid,
+    status: z.literal('queued'),
+    strategyId: Uuid,
+    strategyVersionId: Uuid,
+    createdAt: DateTime,
+    config: Json,
+    links: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'QueuedBacktest' });
+
+/** A problem without its request-level members; other members are as in the problem (limit, usage, available, …). */
+const ItemError = z.looseObject({
+  status: z.int(),
+  code: z.string(),
+  message: z.string(),
+  retryable: z.boolean(),
+  issues: z.array(Issue).optional(),
+});
+export const BatchAnswer = z
+  .object({
+    data: z.array(
+      z.union([
+        z.object({ index: z.int(), id: Uuid, status: z.literal('queued') }),
+        z.object({ index: z.int(), error: ItemError }),
+      ]),
+    ),
+    accepted: z.int(),
+    refused: z.int(),
+  })
+  .meta({ id: 'BacktestBatch' });
+
+const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
+
+export const BacktestListQuery = listQuery(
+  [...(Object.keys(BACKTEST_SORTS) as (keyof typeof BACKTEST_SORTS)[]), ...FLAT_KEYS],
+  '-createdAt',
+  {
+    status: z.enum(BACKTEST_STATUSES).optional(),
+    strategyId: Uuid.optional(),
+    strategyVersionId: Uuid.optional(),
+    symbol: text(1, 100).optional(),
+    timeframe: z.enum(TIMEFRAMES).optional(),
+    createdAfter: instant.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
+    createdBefore: instant.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
+  },
+);
+
+export const BacktestRow = z
+  .object({
+    id: Uuid,
+    status: z.enum(BACKTEST_STATUSES),
+    strategyId: Uuid,
+    strategyVersionId: Uuid,
+    symbol: z.string(),
+    timeframe: z.string(),
+    createdAt: DateTime,
+    startedAt: DateTime.nullable(),
+    finishedAt: DateTime.nullable(),
+    cached: z.boolean(),
+    returnPct: z.number().nullable(),
+    sharpeRatio: z.number().nullable(),
+    maxDrawdown: z.number().nullable(),
+    totalPositions: z.int().nullable(),
+    params: Json.meta({ description: 'As the config has them.' }),
+    overrides: Json,
+    warnings: z.array(z.string()).meta({ description: 'Their codes.' }),
+  })
+  .meta({ id: 'BacktestRow' });
+
+export const BacktestQuery = z.strictObject({
+  wait: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_WAIT_SECONDS)
+    .default(0)
+    .meta({ type: 'integer', description: 'Answers when the backtest is terminal, or after so many seconds.' }),
+  view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
+  maxBytes: z.coerce
+    .number()
+    .int()
+    .min(AGENT_BYTES.min)
+    .max(AGENT_BYTES.max)
+    .default(AGENT_BYTES.default)
+    .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
+});
+
+export const Progress = z.object({
+  phase: z.enum(['queued', 'starting', 'simulating', 'done']),
+  pct: z.number().meta({ description: 'A fraction, 0 to 1.' }),
+  barsDone: z.number(),
+  barsTotal: z.number(),
+  queuePosition: z.int().nullable().meta({ description: 'Backtests of the workspace that were queued before it.' }),
+});
+
+export const BacktestDetail = z
+  .object({
+    id: Uuid,
+    status: z.enum(BACKTEST_STATUSES),
+    strategyId: Uuid,
+    strategyVersionId: Uuid,
+    createdAt: DateTime,
+    startedAt: DateTime.nullable(),
+    finishedAt: DateTime.nullable(),
+    cancelRequestedAt: DateTime.nullable(),
+    config: Json.meta({ description: 'As it was sent.' }),
+    resolvedConfig: Json.nullable().meta({ description: 'With every default filled in, the range in ms.' }),
+    progress: Progress,
+    reproducibility: z
+      .looseObject({ cached: z.boolean() })
+      .nullable()
+      .meta({ description: 'engineVersion strategyHash dataHash configHash runKey resultHash cached.' }),
+    warnings: z.array(Json),
+    error: z
+      .looseObject({ code: z.string(), path: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Of a failed backtest.' }),
+    result: z
+      .object({
+        summaryJson: Json.meta({ description: 'Read strategyTrace and ruleStatsSummary first.' }),
+        artifactUrls: z.record(z.string(), z.string()),
+        artifacts: z.array(z.object({ name: z.string(), formats: z.array(z.string()), url: z.string() })),
+      })
+      .nullable()
+      .meta({ description: 'Of a completed backtest.' }),
+    links: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'Backtest' });
+export type BacktestDetail = z.input<typeof BacktestDetail>;
+
+export const Verification = z
+  .object({
+    id: Uuid,
+    verified: z.boolean().meta({ description: 'True when the run gave the same resultHash again.' }),
+    stored: Json,
+    recomputed: Json,
+  })
+  .meta({ id: 'BacktestVerification' });

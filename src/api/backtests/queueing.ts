@@ -1,0 +1,66 @@
+// Queueing: whether a workspace's queue has room, and putting one backtest on it.
+import { lockOpenCount } from '../../db/backtests.ts';
+import type { NewBacktest } from '../../db/backtests.ts';
+import type { Transaction } from '../../db/connect.ts';
+import { enqueueBacktests } from '../../jobs/enqueue.ts';
+import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import { problem, type ProblemError } from '../http/problems.ts';
+import { BACKTESTS, linksOf } from './backtestBodies.ts';
+
+/** A full queue has usually moved on by then: most backtests and sweeps take seconds at most. */
+const QUEUE_RETRY_SECONDS = 5;
+
+/** The length of the queue cannot change until the transaction ends. */
+export async function roomOf(
+  tx: Transaction,
+  caller: Caller,
+): Promise<{ readonly open: number; readonly left: number }> {
+  const open = await lockOpenCount(tx, caller.workspaceId);
+  return { open, left: Math.max(0, TIER_LIMITS[caller.tier].queuedBacktests - open) };
+}
+
+export function backtestQueueFull(tier: Tier, usage: number): ProblemError {
+  const limit = TIER_LIMITS[tier].queuedBacktests;
+  const message =
+    `The workspace has ${usage} backtests queued or running; the ${tier} tier allows ${limit}. Wait until some have ` +
+    'ended, then send this request again.';
+  return queueFull('queuedBacktests', limit, usage, message);
+}
+
+export const queueFull = (limitName: string, limit: number, usage: number, message: string): ProblemError =>
+  problem('QUEUE_FULL', {
+    message,
+    extras: { limitName, limit, usage, retryAfterSeconds: QUEUE_RETRY_SECONDS },
+    headers: { 'retry-after': String(QUEUE_RETRY_SECONDS) },
+  });
+
+/**
+ * Puts an accepted backtest on the queue.
+ * @throws QUEUE_FULL
+ */
+export async function queueOne(
+  tx: Transaction,
+  requestKey: Buffer | null,
+  caller: Caller,
+  item: NewBacktest,
+  config: object,
+) {
+  const room = await roomOf(tx, caller);
+  if (room.left < 1) throw backtestQueueFull(caller.tier, room.open);
+  const [{ id, createdAt }] = await enqueueBacktests(tx, caller.workspaceId, [item], requestKey);
+  const { strategyId, strategyVersionId } = item;
+  return {
+    status: 201 as const,
+    body: {
+      id,
+      status: 'queued' as const,
+      strategyId,
+      strategyVersionId,
+      createdAt: createdAt.toISOString(),
+      config: { ...config },
+      links: linksOf(id),
+    },
+    location: `${BACKTESTS}/${id}`,
+  };
+}

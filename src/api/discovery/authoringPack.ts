@@ -1,0 +1,185 @@
+// The authoring pack: what an author needs to write a strategy and a config, in one answer of about 17 KB.
+import { z } from 'zod';
+import {
+  AMBIGUITY_RESOLUTIONS,
+  describeCapabilities,
+  FALLBACK_CHOICES,
+  SLIPPAGE_KINDS,
+  TIMEFRAMES,
+} from '../../engine/index.ts';
+import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { BACKTEST_EXAMPLES } from '../backtests/backtestExamples.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, notFound, problems } from '../http/commonSchemas.ts';
+import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
+import type { App } from '../services.ts';
+import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
+import goldenCross from '../templates/goldenCross.ts';
+import { STRATEGY_MEMBERS } from './strategyMembers.ts';
+
+const Pack = z
+  .object({
+    about: z.string(),
+    examples: z
+      .object({ signalGraph: Json, strategyAst: Json, settings: Json, config: Json })
+      .meta({ description: 'Each is valid as it stands.' }),
+    notation: z.string(),
+    kinds: z.record(z.string(), z.string()).meta({ description: 'Kind → members, result and meaning.' }),
+    members: z.record(z.string(), z.string()).meta({ description: 'Member of a strategy → what it means.' }),
+    settings: z.record(z.string(), z.string()),
+    config: z.record(z.string(), z.string()),
+    operators: Json,
+    timeframes: z.array(z.string()),
+    stateFields: z.array(z.string()),
+    limits: Json.meta({ description: 'Of the tier of the workspace.' }),
+    indicators: z.string().meta({ description: 'Names; `/capabilities/indicators/{id}` has arguments and outputs.' }),
+    patterns: z.string().meta({ description: 'Names for kind `pattern`, with `side` bullish, bearish or any.' }),
+    more: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'AuthoringPack' });
+
+type Language = ReturnType<typeof describeCapabilities>;
+type Kind = Language['strategyAst']['nodes'][number];
+
+export async function authoringPackRoutes(app: App): Promise<void> {
+  const language = describeCapabilities();
+  const kept = new Map<Tier, TaggedBody>();
+  const described = { tags: ['Discovery'], security: API_KEY_SECURITY, querystring: NoQuery };
+  app.get(
+    '/public/v1/authoring-pack',
+    {
+      onRequest: requireKey(),
+      schema: {
+        ...described,
+        operationId: 'get_authoring_pack',
+        summary: 'All that is needed to write a strategy: worked examples, every node kind in a line, every name',
+        response: { 200: Pack, ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    async (request, reply) => {
+      const { tier } = request.caller;
+      const answer = kept.get(tier) ?? tagged(JSON.stringify(authoringPack(language, tier)));
+      kept.set(tier, answer);
+      return sendTagged(request, reply, answer);
+    },
+  );
+  app.get(
+    '/public/v1/capabilities/indicators/:id',
+    {
+      onRequest: requireKey(),
+      schema: {
+        ...described,
+        operationId: 'get_indicator',
+        summary: 'One indicator, by its id or an alias: arguments, outputs, formula',
+        params: z.object({ id: z.string() }),
+        response: { 200: Json, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ params }) => {
+      const name = params.id.toLowerCase();
+      const found = language.indicators.find(({ id, aliases }) => id === name || aliases.includes(name));
+      if (found === undefined) throw notFound('indicator', params.id);
+      return { ...found };
+    },
+  );
+  app.get(
+    '/public/v1/capabilities/kinds/:kind',
+    {
+      onRequest: requireKey(),
+      schema: {
+        ...described,
+        operationId: 'get_node_kind',
+        summary: 'One node kind, as a node of a graph and as an expression of an AST',
+        params: z.object({ kind: z.string() }),
+        response: { 200: Json, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ params }) => {
+      const of = ({ kind }: { kind: string }): boolean => kind === params.kind;
+      const inAst = language.strategyAst.nodes.find(of);
+      if (inAst === undefined) throw notFound('node kind', params.kind);
+      return { signalGraph: language.signalGraph.nodes.find(of), strategyAst: inAst };
+    },
+  );
+}
+
+export function authoringPack(language: Language, tier: Tier): z.input<typeof Pack> {
+  const { enums, operators } = language;
+  return {
+    about:
+      'A strategy is a signalGraph (nodes with ids, referred to by {"ref": id}) or a strategyAst (the same kinds, nested). ' +
+      'Conditions are read at the close of a bar and fill at the next open. Percents are points: 5 is 5 %.',
+    examples: {
+      signalGraph: { ...goldenCross.signalGraph },
+      strategyAst: EXAMPLE_STRATEGY_AST,
+      settings: { maxConcurrentPositions: 1, warmupPeriod: 200 },
+      config: BACKTEST_EXAMPLES[0].config,
+    },
+    notation:
+      'Members in () are optional. number and condition stand for a node: a ref in a graph, the node itself in an AST. ' +
+      'Any object may also have id, label and description.',
+    kinds: Object.fromEntries(language.strategyAst.nodes.map((node) => [node.kind, kindLine(node)])),
+    members: STRATEGY_MEMBERS,
+    settings: {
+      maxConcurrentPositions: '1 to 100, default 1. Wins over strategy.defaults.',
+      warmupPeriod: 'Bars before the first signal, counted from the first bar of the data. Absent: inferred.',
+    },
+    config: {
+      timeframe: TIMEFRAMES.join(' '),
+      'signalInstrument.symbol': 'A symbol of /market-data.',
+      range: '{start, end}: dates, times or ms. Absent: all data.',
+      initialBalance: 'Quote currency, above 0.',
+      'execution.orderTiming': 'next_open (default) or bar_close.',
+      'execution.feeModel': 'tiered_maker_taker; rates are fractions: 0.001 = 0.1 %.',
+      'execution.slippage': `${SLIPPAGE_KINDS.join(', ')}; fixed has unit bps or ticks.`,
+      ambiguityResolution: AMBIGUITY_RESOLUTIONS.join(' '),
+      ambiguityFallback: FALLBACK_CHOICES.join(' '),
+      leverage: '1 (default) to 1000.',
+      params: 'Name → value of a declared param.',
+      overrides: 'JSON pointer into the stored strategyAst → number.',
+    },
+    operators: {
+      compare: operators.compare,
+      cross: operators.cross,
+      math: operators.math.map(({ op }) => op),
+      rolling: operators.rolling,
+    },
+    timeframes: [...TIMEFRAMES],
+    stateFields: [...enums.stateFields],
+    limits: { tier, ...TIER_LIMITS[tier] },
+    indicators: language.indicators.map(({ id }) => id).join(' '),
+    patterns: language.patterns.map(({ id }) => id).join(' '),
+    more: {
+      indicator: '/public/v1/capabilities/indicators/{id}',
+      kind: '/public/v1/capabilities/kinds/{kind}',
+      capabilities: '/public/v1/capabilities?sections=indicators,patterns,enums,limits',
+      validate: 'POST /public/v1/strategies/validate says every issue at once, with patches.',
+    },
+  };
+}
+
+/** `op=gt|gte, left=number, right=number → condition. What it means.` */
+function kindLine({ kind: name, inputs, fields, output, description }: Kind): string {
+  const members = [
+    ...inputs.map(({ name: member, kind, required, cardinality }) => {
+      const type = `${kind === 'bool_ref' ? 'condition' : 'number'}${cardinality === 'many' ? '[]' : ''}`;
+      return required ? `${member}=${type}` : `(${member}=${type})`;
+    }),
+    ...fields.map((field) => {
+      const text = `${field.name}=${typeText(field, name)}`;
+      return field.required ? text : `(${text})`;
+    }),
+  ];
+  const result = output === 'bool' ? 'condition' : output;
+  return `${members.join(' ')} → ${result}. ${description}`;
+}
+
+/** Longer lists stand in the pack once, under `operators` and `stateFields`. */
+const LONGEST_ENUM = 10;
+
+function typeText({ name, type, enum: values }: Kind['fields'][number], kind: string): string {
+  if (name === 'timeframe') return 'timeframe';
+  if (values === undefined) return name === 'instrument' ? '{symbol}' : type;
+  if (values.length <= LONGEST_ENUM) return values.join('|');
+  return kind === 'state' ? 'one of stateFields' : `one of operators.${kind}`;
+}

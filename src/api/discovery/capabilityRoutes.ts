@@ -1,0 +1,118 @@
+// Capabilities: what a strategy may say, on which data, within which limits.
+import { z } from 'zod';
+import { BacktestConfig, describeCapabilities, Settings, SignalGraph, StrategyAst } from '../../engine/index.ts';
+import { BODY_LIMIT_BYTES, TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
+import { problem } from '../http/problems.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/commonSchemas.ts';
+import type { App, Services } from '../services.ts';
+
+const SECTIONS = ['indicators', 'patterns', 'signalGraph', 'strategyAst', 'operators', 'enums', 'instruments', 'limits', 'validationIssue', 'schemas'] as const; // prettier-ignore
+type Section = (typeof SECTIONS)[number];
+
+const Capabilities = z
+  .object({
+    indicators: z.array(Json).optional(),
+    patterns: z.array(Json).optional(),
+    signalGraph: Json.optional().meta({ description: 'nodes, bindings, riskPaths.' }),
+    strategyAst: Json.optional(),
+    operators: Json.optional(),
+    enums: Json.optional(),
+    instruments: z.array(Json).optional(),
+    limits: Json.optional().meta({ description: 'Of the tier of the workspace.' }),
+    validationIssue: Json.optional().meta({ description: 'fields, severities, codes.' }),
+    schemas: Json.optional().meta({ description: 'JSON Schemas.' }),
+  })
+  .meta({ id: 'Capabilities' });
+
+const Query = z.strictObject({
+  sections: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({
+      description: `Only these, separated by commas: ${SECTIONS.join(' ')}. Default: all but schemas.`,
+    }),
+});
+
+/** Different answers kept serialised: three tiers by the usual choices of sections. The oldest goes first. */
+const MAX_KEPT = 64;
+
+export async function capabilitiesRoutes(app: App, { catalogue }: Services): Promise<void> {
+  const fixed = fixedSections();
+  const kept = new Map<string, TaggedBody>();
+
+  app.get(
+    '/public/v1/capabilities',
+    {
+      onRequest: requireKey(),
+      schema: {
+        tags: ['Discovery'],
+        operationId: 'get_capabilities',
+        summary: 'What a strategy may say, and the limits of the tier',
+        security: API_KEY_SECURITY,
+        querystring: Query,
+        response: { 200: Capabilities, ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    async (request, reply) => {
+      const sections = sectionsOf(request.query.sections);
+      const { tier } = request.caller;
+      const instruments = sections.includes('instruments') ? await instrumentsOf(catalogue) : [];
+      const key = JSON.stringify([tier, sections, instruments]);
+      let answer = kept.get(key);
+      if (answer === undefined) {
+        const all: Record<Section, unknown> = { ...fixed, instruments, limits: limitsOf(tier) };
+        answer = tagged(JSON.stringify(Object.fromEntries(sections.map((section) => [section, all[section]]))));
+        if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!);
+        kept.set(key, answer);
+      }
+      return sendTagged(request, reply, answer);
+    },
+  );
+}
+
+/** In the order of SECTIONS, each once. JSON Schemas are long and few read them: only by name. */
+function sectionsOf(wanted: string | undefined): readonly Section[] {
+  if (wanted === undefined) return SECTIONS.filter((section) => section !== 'schemas');
+  const names = wanted.split(',').map((name) => name.trim());
+  const unknown = names.filter((name) => !(SECTIONS as readonly string[]).includes(name));
+  if (unknown.length > 0) {
+    const message = `Unknown section "${unknown[0]}"; there are ${SECTIONS.join(', ')}.`;
+    const issue = { code: 'OUT_OF_RANGE', path: '/query/sections', field: 'sections', severity: 'error', message };
+    throw problem('VALIDATION_FAILED', { message, issues: [issue] });
+  }
+  return SECTIONS.filter((section) => names.includes(section));
+}
+
+/** What is the same for everyone: made once a process. */
+function fixedSections(): Record<Exclude<Section, 'instruments' | 'limits'>, unknown> {
+  const language = describeCapabilities();
+  return {
+    ...language,
+    enums: { ...language.enums, feeModelKinds: ['tiered_maker_taker'] },
+    schemas: {
+      settings: z.toJSONSchema(Settings, { io: 'input' }),
+      strategyAst: z.toJSONSchema(StrategyAst, { io: 'input' }),
+      signalGraph: z.toJSONSchema(SignalGraph, { io: 'input' }),
+      backtestConfig: z.toJSONSchema(BacktestConfig, { io: 'input' }),
+    },
+  };
+}
+
+const limitsOf = (tier: Tier) => ({ tier, ...TIER_LIMITS[tier], bodyBytes: BODY_LIMIT_BYTES });
+
+/**
+ * Each instrument with what is stored of it, so that an author can choose symbol, timeframe and range from one answer.
+ */
+async function instrumentsOf(catalogue: Services['catalogue']) {
+  const [instruments, series] = await Promise.all([catalogue.instruments(), catalogue.list()]);
+  return instruments.map((instrument) => ({
+    ...instrument,
+    series: series
+      .filter(({ symbol }) => symbol === instrument.symbol)
+      .map(({ timeframe, bars, start, end }) => ({ timeframe, bars, start, end })),
+  }));
+}

@@ -1,0 +1,146 @@
+// Manifest: the workflow contract in one answer, for an agent that knows nothing yet.
+import { z } from 'zod';
+import { requireKey } from '../http/auth/authentication.ts';
+import { sendTagged, tagged } from '../http/etag.ts';
+import { API_VERSION } from '../http/openapi.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/commonSchemas.ts';
+import type { App } from '../services.ts';
+
+const BASE = '/public/v1';
+
+const Step = z.object({
+  step: z.int(),
+  tool: z.string(),
+  method: z.enum(['GET', 'POST']),
+  path: z.string(),
+  scope: z.string().nullable(),
+  role: z.enum(['viewer', 'member']),
+  description: z.string(),
+});
+const Manifest = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    description: z.string(),
+    authentication: Json,
+    workflow: z.array(Step),
+    protocols: Json,
+    strategyVersionStates: Json,
+    backtestStates: Json,
+    polling: Json,
+    results: Json,
+    semantics: z.array(z.string()),
+    validation: Json,
+    errors: Json,
+    links: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'Manifest' });
+
+type Step = z.infer<typeof Step>;
+const step = (number: number, tool: string, call: string, scope: string | null, description: string): Step => {
+  const [method, path] = call.split(' ') as ['GET' | 'POST', string];
+  const role = scope?.endsWith('_write') ? 'member' : 'viewer';
+  return { step: number, tool, method, path: BASE + path, scope, role, description };
+};
+
+/** In the order in which an agent is recommended to call them; the tool names are part of the contract. */
+const WORKFLOW: Step[] = [
+  step(1, 'get_manifest', 'GET ', null, 'Read this.'),
+  step(2, 'get_workspace_context', 'GET /workspace', 'workspace_read', 'Who you are: workspace, role, scopes, tier, usage.'),
+  step(3, 'get_capabilities', 'GET /capabilities', null, 'Read GET /public/v1/authoring-pack instead: worked examples, every node kind in a line, every name, your limits. One indicator or kind: /capabilities/indicators/{id}, /capabilities/kinds/{kind}. Parts of the whole: ?sections=enums,limits.'),
+  step(4, 'validate_strategy', 'POST /strategies/validate', 'strategies_write', 'Repair and repeat until `valid` is true; errors before warnings. Issues carry `patch` where the repair is certain.'),
+  step(5, 'create_strategy', 'POST /strategies', 'strategies_write', 'Makes draft version 1.'),
+  step(6, 'finalize_strategy_version', 'POST /strategies/{id}/versions/finalize', 'strategies_write', 'Makes a ready version; `{"version": 1}` promotes the stored draft. Its `id` is the strategyVersionId of a backtest.'),
+  step(7, 'run_backtest', 'POST /backtests', 'backtests_write', 'Queues a run; many at once with POST /backtests/batch.'),
+  step(8, 'get_backtest', 'GET /backtests/{id}', 'backtests_read', 'Poll until terminal; `?wait=30` answers as soon as it is. Read strategyTrace and ruleStatsSummary first.'),
+]; // prettier-ignore
+
+/** The engine's rules in short; docs/semantics.md has them in full. */
+const SEMANTICS = [
+  'Expressions are read at the close of a bar; an order made there fills at the open of the next bar (execution.orderTiming "bar_close": at that close).',
+  'Logic is three-valued: a missing operand makes a comparison unknown, and unknown never trades.',
+  'A value on another timeframe is that of its last bar closed at or before this bar closes. Nothing can see the future.',
+  'Within a bar: funding; orders due at the open, exits before entries; liquidation, risk and limit or stop levels; then the close marks equity and is read for signals.',
+  'Risk levels are live from the fill on, the entry bar included; touching counts; a level the open has already passed fills at the open.',
+  'When more than one level lies inside one bar, ambiguityResolution decides (default multi_resolution: finer imported bars), then ambiguityFallback (default pessimistic).',
+  'An order that cannot be paid is rejected and counted, never rescaled. Fee tiers go by the notional of all earlier fills.',
+  'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %). Times are ms UTC; a range begins with the first bar that opens at or after `start` and ends with the last that has closed by `end`.',
+  'config.timeframe and config.signalInstrument win over the defaults of the strategy.',
+];
+
+const MANIFEST: z.infer<typeof Manifest> = {
+  name: 'Candlepool',
+  version: API_VERSION,
+  description: 'Author trading strategies as JSON, have them validated, and run backtests of them.',
+  authentication: {
+    header: 'x-api-key',
+    alternative: 'Authorization: Bearer <API_KEY>',
+    keyFormat: 'svc_live_<keyId>_<secret>',
+    roles: 'A viewer key cannot write whatever its scopes are; a member key can.',
+  },
+  workflow: WORKFLOW,
+  protocols: {
+    signalGraph: { protocol: 'svc.signal-graph', version: 2, recommended: true },
+    strategyAst: { protocol: 'svc.strategy', version: 1, canonical: true },
+  },
+  strategyVersionStates: { states: ['draft', 'ready'], runnable: ['ready'] },
+  backtestStates: {
+    states: ['queued', 'running', 'completed', 'failed', 'cancelled'],
+    terminal: ['completed', 'failed', 'cancelled'],
+  },
+  polling: {
+    path: `${BASE}/backtests/{id}`,
+    longPoll: '?wait=30 answers when the backtest is terminal, or after that many seconds (at most 60).',
+    intervalSeconds: 2,
+    events: `${BASE}/backtests/{id}/events`,
+  },
+  results: {
+    readFirst: ['result.summaryJson.strategyTrace', 'result.summaryJson.ruleStatsSummary'],
+    bounded: `${BASE}/backtests/{id}?view=agent&maxBytes=8000`,
+    artifacts: ['trades', 'equity', 'orders', 'signals', 'report'],
+  },
+  semantics: SEMANTICS,
+  validation: {
+    valid: 'True exactly when finalize would accept the same body.',
+    requiresConfirmation:
+      'True when an entry can never be true (warning CONTRADICTION). Then `valid` is false and finalize answers WARNINGS_REQUIRE_CONFIRMATION.',
+    ignoreWarnings:
+      'Sent as true to validate or finalize, it accepts such an entry. It covers nothing else: other warnings never block, and errors always do.',
+  },
+  errors: {
+    mediaType: 'application/problem+json',
+    advice: 'Check the status, then `code`; `retryable` says whether the same request may succeed later.',
+    idempotency: 'Send Idempotency-Key with a POST to make it safe to repeat; the answer is kept for 24 hours.',
+  },
+  links: {
+    openapi: `${BASE}/openapi.json`,
+    docs: '/docs',
+    workspace: `${BASE}/workspace`,
+    authoringPack: `${BASE}/authoring-pack`,
+    capabilities: `${BASE}/capabilities`,
+    systemStrategies: `${BASE}/system-strategies`,
+    strategies: `${BASE}/strategies`,
+    backtests: `${BASE}/backtests`,
+    sweeps: `${BASE}/sweeps`,
+    marketData: `${BASE}/market-data`,
+  },
+};
+
+export async function manifestRoutes(app: App): Promise<void> {
+  const manifest = tagged(JSON.stringify(MANIFEST));
+  app.get(
+    BASE,
+    {
+      onRequest: requireKey(),
+      schema: {
+        tags: ['Discovery'],
+        operationId: 'get_manifest',
+        summary: 'The workflow contract',
+        security: API_KEY_SECURITY,
+        querystring: z.strictObject({}),
+        response: { 200: Manifest, ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    async (request, reply) => sendTagged(request, reply, manifest),
+  );
+}

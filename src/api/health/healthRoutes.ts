@@ -1,0 +1,85 @@
+// Health: whether the process lives, whether it can serve, and its numbers for Prometheus.
+import { statfs } from 'node:fs/promises';
+import { setTimeout as after } from 'node:timers/promises';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
+import { isStalled, readQueueNumbers } from '../../db/workerProcesses.ts';
+import { problem } from '../http/problems.ts';
+import { measureBacktests } from './backtestMetrics.ts';
+import type { App, Services } from '../services.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Everything registered here is shown at /metrics. */
+    readonly metrics: Registry;
+  }
+}
+
+/** A database that takes longer than this to say `1` is not ready. */
+const READY_WITHIN_MS = 2_000;
+const Status = z.object({ status: z.literal('ok') });
+const OK = { status: 'ok' } as const;
+
+/** Before the other routes, so that every request is measured. */
+export async function healthRoutes(app: App, services: Services): Promise<void> {
+  const metrics = new Registry();
+  app.decorate('metrics', metrics);
+  collectDefaultMetrics({ register: metrics });
+  measureRequests(app, metrics);
+  measureBacktests(metrics, services.sql);
+
+  const schema = { tags: ['Operations'], response: { 200: Status } };
+  app.get('/healthz', { schema: { ...schema, summary: 'The process is alive' } }, async () => OK);
+
+  app.get(
+    '/readyz',
+    { schema: { ...schema, summary: 'The database answers, workers take what is due, and the disk has room' } },
+    async () => {
+      if (app.drainSignal.aborted) throw problem('UNAVAILABLE', { message: 'The process is stopping.' });
+      const numbers = await Promise.race([
+        readQueueNumbers(services.sql).catch(() => null),
+        after(READY_WITHIN_MS, null, { ref: false }),
+      ]);
+      if (numbers === null) throw problem('UNAVAILABLE', { message: 'The database does not answer.' });
+      if (isStalled(numbers)) {
+        const waited = Math.round(numbers.oldestDueSeconds);
+        throw problem('UNAVAILABLE', { message: `Backtests have been due for ${waited} s and no worker takes them.` });
+      }
+      if (await isDiskFull(services.config.dataDir))
+        throw problem('UNAVAILABLE', { message: 'The disk of DATA_DIR is full.' });
+      return OK;
+    },
+  );
+
+  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.metrics()),
+  );
+}
+
+function measureRequests(app: App, registry: Registry): void {
+  const duration = new Histogram({
+    name: 'candlepool_http_request_seconds',
+    help: 'Time from the request line to the last byte of the answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    // The pattern, not the path: a path with ids would make a series an id.
+    const route = request.routeOptions.url ?? 'none';
+    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    request.log.debug(
+      { requestId: request.id, route, status: reply.statusCode, ms: reply.elapsedTime },
+      request.method,
+    );
+  });
+}
+
+/** Postgres writes its log in files of 16 MiB, and needs a few of them to start at all. */
+const FREE_AT_LEAST_BYTES = 64 << 20;
+
+/** False where the folder does not exist yet, as on a host whose database is elsewhere. */
+async function isDiskFull(folder: string): Promise<boolean> {
+  const found = await statfs(folder).catch(() => null);
+  return found !== null && found.bavail * found.bsize < FREE_AT_LEAST_BYTES;
+}

@@ -1,0 +1,112 @@
+// Authentication: puts the caller on the request and refuses who may not pass; every route names what it needs.
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import { findMembership } from '../../../db/members.ts';
+import type { MemberRole, Membership } from '../../../db/members.ts';
+import type { ApiKeyScope } from '../../../db/apiKeys.ts';
+import { problem } from '../problems.ts';
+import type { App, Services } from '../../services.ts';
+import { checkKey } from './keyCheck.ts';
+import type { Caller } from './keyCheck.ts';
+import { createKeyReader } from './keyReader.ts';
+import { createLastUsed } from './lastUsed.ts';
+import { createSecrets } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
+import { createThrottle } from './throttle.ts';
+import { createTokenCheck } from './tokens.ts';
+import { sentBearer } from './transport.ts';
+import { isUuid } from './uuid.ts';
+
+export type { Caller } from './keyCheck.ts';
+
+/**
+ * Called for each authenticated request before its scope is looked at: the place of the rate limits (429 before 403).
+ */
+export type Admission = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
+
+export interface Authentication {
+  readonly secrets: Secrets;
+  authenticateKey(request: FastifyRequest): Promise<Caller>;
+  authenticateMember(request: FastifyRequest, workspaceId: string): Promise<Membership>;
+  readonly admit: Admission;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly authentication: Authentication;
+  }
+  interface FastifyRequest {
+    /** Set by requireKey; null on other routes. */
+    caller: Caller;
+    /** Set by requireMember; null on other routes. */
+    member: Membership;
+  }
+}
+
+/** Must be called before the routes are put on the app. */
+export function authenticateRequests(app: App, services: Services, admit: Admission = () => {}): void {
+  const secrets = createSecrets();
+  const lastUsed = createLastUsed(services.sql, services.log);
+  const parts = { readKey: createKeyReader(services.sql), secrets, throttle: createThrottle(), lastUsed };
+  const tokens = createTokenCheck(services.sql, services.config);
+  app.decorateRequest('caller', null as unknown as Caller);
+  app.decorateRequest('member', null as unknown as Membership);
+  app.decorate('authentication', {
+    secrets,
+    admit,
+    authenticateKey: (request) => checkKey(request, parts),
+    authenticateMember: async (request, workspaceId) => {
+      const subject = await tokens.subjectOf(sentBearer(request));
+      const membership = isUuid(workspaceId) ? await findMembership(services.sql, subject, workspaceId) : null;
+      // Who is not a member learns nothing of the workspace, not even whether there is one.
+      if (membership === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
+      return membership;
+    },
+  });
+  app.addHook('onClose', () => lastUsed[Symbol.asyncDispose]());
+}
+
+/** What a route under /public/v1 asks of a key. Without scope, any valid key will do. */
+export interface KeyNeed {
+  readonly scope?: ApiKeyScope;
+  readonly role?: 'member';
+}
+
+/**
+ * `onRequest: requireKey({scope: 'strategies_write', role: 'member'})`: 401, 429, 403 scope, 403 role, in this order.
+ */
+export function requireKey(need: KeyNeed = {}): onRequestAsyncHookHandler {
+  const { scope, role } = need;
+  return async function (request, reply) {
+    const { authentication } = request.server;
+    const caller = await authentication.authenticateKey(request);
+    request.caller = caller;
+    await authentication.admit(caller, request, reply);
+    if (scope !== undefined && !caller.scopes.has(scope)) {
+      throw problem('INSUFFICIENT_SCOPE', {
+        message: `Insufficient scope. This endpoint requires the scope ${scope}.`,
+        extras: { requiredScopes: [scope], scopes: [...caller.scopes] },
+      });
+    }
+    if (role !== undefined && caller.role !== role) {
+      throw problem('INSUFFICIENT_ROLE', {
+        message: `Insufficient role. This endpoint requires a key with the role ${role}; this key is a ${caller.role}.`,
+        extras: { requiredRole: role, role: caller.role },
+      });
+    }
+  };
+}
+
+/** For routes under /workspaces/:workspaceId: a signed-in member of it, with one of the roles. */
+export function requireMember(roles: readonly MemberRole[]): onRequestAsyncHookHandler {
+  return async function (request) {
+    const { workspaceId } = request.params as { workspaceId: string };
+    const member = await request.server.authentication.authenticateMember(request, workspaceId);
+    if (!roles.includes(member.role)) {
+      throw problem('INSUFFICIENT_ROLE', {
+        message: `Insufficient role. This endpoint requires a workspace ${roles.join(' or ')}.`,
+        extras: { requiredRoles: roles, role: member.role },
+      });
+    }
+    request.member = member;
+  };
+}

@@ -1,0 +1,103 @@
+// The check of an API key, in this order: transport, format, look-up, revoked, expired, creator, secret.
+import type { FastifyRequest } from 'fastify';
+import type { ApiKeyLookup, ApiKeyRole, ApiKeyScope } from '../../../db/apiKeys.ts';
+import type { Tier } from '../../../tiers.ts';
+import { problem } from '../problems.ts';
+import { parseApiKey } from './keyFormat.ts';
+import type { ParsedApiKey } from './keyFormat.ts';
+import type { KeyReader } from './keyReader.ts';
+import type { LastUsed } from './lastUsed.ts';
+import type { Secrets } from './secrets.ts';
+import type { Throttle } from './throttle.ts';
+import { sentApiKey } from './transport.ts';
+
+/** Who sent a request under /public/v1, as Postgres knew it when the request came. */
+export interface Caller {
+  readonly workspaceId: string;
+  /** The public part of the key. */
+  readonly keyId: string;
+  /** The key's uuid. */
+  readonly apiKeyId: string;
+  readonly name: string;
+  readonly role: ApiKeyRole;
+  readonly scopes: ReadonlySet<ApiKeyScope>;
+  readonly tier: Tier;
+  readonly expiresAt: Date | null;
+}
+
+export interface KeyCheckParts {
+  readonly readKey: KeyReader;
+  readonly secrets: Secrets;
+  readonly throttle: Throttle;
+  readonly lastUsed: LastUsed;
+}
+
+const MISSING = 'Missing API key. Provide x-api-key or Authorization: Bearer <api_key>.';
+
+/**
+ * @returns who is calling.
+ * @throws ProblemError 401 with the exact texts of the contract; 429 when too many wrong secrets were tried.
+ */
+export async function checkKey(request: FastifyRequest, parts: KeyCheckParts): Promise<Caller> {
+  const sent = sentApiKey(request);
+  if (sent === undefined) throw problem('API_KEY_MISSING', { message: MISSING });
+  const parsed = parseApiKey(sent);
+  if (parsed === null) throw invalid();
+  const row = await parts.readKey(parsed.keyId);
+  if (row === undefined) throw invalid();
+  // A key that is dead is refused whatever the secret, so that none of the processor's time is spent on it.
+  if (row.status === 'revoked') throw problem('API_KEY_REVOKED', { message: 'API key has been revoked' });
+  if (row.status === 'expired') throw problem('API_KEY_EXPIRED', { message: 'API key has expired' });
+  if (!row.isCreatorActive) {
+    throw problem('API_KEY_CREATOR_INACTIVE', { message: 'API key creator is no longer a workspace member' });
+  }
+  if (!(await isSecretRight(parsed, row, request.ip, parts))) throw invalid();
+  parts.lastUsed.note(row.id);
+  return {
+    workspaceId: row.workspaceId,
+    keyId: parsed.keyId,
+    apiKeyId: row.id,
+    name: row.name,
+    role: row.role,
+    scopes: scopeSet(row.scopes),
+    tier: row.tier,
+    expiresAt: row.expiresAt,
+  };
+}
+
+const invalid = () => problem('API_KEY_INVALID', { message: 'Invalid API key' });
+
+async function isSecretRight(
+  { keyId, secret }: ParsedApiKey,
+  { secretHash, workspaceId }: ApiKeyLookup,
+  address: string,
+  { secrets, throttle }: KeyCheckParts,
+): Promise<boolean> {
+  if (secrets.isRemembered(keyId, secret, secretHash)) return true;
+  // Joining a verification that is under way costs no argon2, so it does not count as a try.
+  if (secrets.isVerifying(keyId, secret, secretHash)) return secrets.verify(keyId, secret, secretHash);
+  const waitSeconds = throttle.begin(keyId, workspaceId, address);
+  if (waitSeconds > 0) {
+    throw problem('RATE_LIMITED', {
+      message: 'Too many attempts with a wrong secret for this API key. Try again later.',
+      headers: { 'retry-after': String(waitSeconds) },
+    });
+  }
+  const isRight = await secrets.verify(keyId, secret, secretHash);
+  if (isRight) throttle.forgive(keyId, workspaceId, address);
+  return isRight;
+}
+
+/** There are 63 combinations of six scopes (orders aside): one set each serves every request. */
+const scopeSets = new Map<string, ReadonlySet<ApiKeyScope>>();
+const MAX_SCOPE_SETS = 2_000;
+
+function scopeSet(written: string): ReadonlySet<ApiKeyScope> {
+  let set = scopeSets.get(written);
+  if (set === undefined) {
+    if (scopeSets.size >= MAX_SCOPE_SETS) scopeSets.clear();
+    set = new Set(written.split(' ') as ApiKeyScope[]);
+    scopeSets.set(written, set);
+  }
+  return set;
+}

@@ -1,0 +1,102 @@
+// Body: how a request body becomes a JSON value, with its bytes kept for the idempotency hash.
+import { isUtf8 } from 'node:buffer';
+import { pointerTo } from '../../engine/index.ts';
+import type { App } from '../services.ts';
+import { problem } from './problems.ts';
+import type { ProblemIssue } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it was sent; null when there was none. */
+    rawBody: Buffer | null;
+  }
+}
+
+/**
+ * Takes application/json and nothing else. A body of no bytes is no body: clients that always send the header may call
+ * an action without one, and a route that needs a body refuses its absence by name. `__proto__` and
+ * `constructor.prototype` are refused.
+ */
+export function readJsonBodies(app: App): void {
+  app.decorateRequest('rawBody', null);
+  app.removeAllContentTypeParsers();
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    const bytes = body as Buffer;
+    if (bytes.length === 0) return done(null, undefined);
+    if (!isUtf8(bytes)) return done(problem('MALFORMED_JSON', { message: 'The body is not valid UTF-8.' }));
+    request.rawBody = bytes;
+    void parse(request, bytes.toString('utf8'), (error, value) => {
+      if (error) return done(problem('MALFORMED_JSON', { message: faultOf(bytes.toString('utf8')) }));
+      const excess = excessOf(value);
+      if (excess === null) done(null, value);
+      else done(problem('VALIDATION_FAILED', { message: excess.message, issues: [excess] }));
+    });
+  });
+}
+
+/**
+ * The framework's parser does not say where; the plain one does. What that one takes holds a key that must not reach an
+ * object.
+ */
+function faultOf(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    return `The body is not valid JSON: ${(error as Error).message}`;
+  }
+  return 'The body holds the key "__proto__" or "constructor.prototype", which is refused.';
+}
+
+/**
+ * The largest objects of a legitimate body are the params and overrides of a config: at most a few for each of 1,024
+ * nodes.
+ */
+const MAX_MEMBERS = 5_000;
+/** A pro strategy of 4 MiB has about 200,000. */
+const MAX_VALUES = 500_000;
+
+interface Place {
+  readonly value: unknown;
+  readonly key: string | number;
+  readonly parent: Place | null;
+}
+
+/**
+ * Counts what a body holds before any schema looks at it: a schema reports a fault for each member, which for a million
+ * members takes seconds and gigabytes.
+ */
+function excessOf(body: unknown): ProblemIssue | null {
+  let count = 0;
+  const open: Place[] = [{ value: body, key: '', parent: null }];
+  for (let place = open.pop(); place !== undefined; place = open.pop()) {
+    const { value } = place;
+    if (typeof value !== 'object' || value === null) continue;
+    const isArray = Array.isArray(value);
+    const entries: readonly (readonly [string | number, unknown])[] | ArrayIterator<[number, unknown]> = isArray
+      ? value.entries()
+      : Object.entries(value);
+    const size = isArray ? value.length : (entries as readonly unknown[]).length;
+    count += size;
+    if (!isArray && size > MAX_MEMBERS)
+      return tooMany(place, `This object has ${size} members; at most ${MAX_MEMBERS} are allowed.`);
+    if (count > MAX_VALUES)
+      return tooMany({ ...place, parent: null }, `The body holds more than ${MAX_VALUES} values. Send less at a time.`);
+    for (const [key, child] of entries)
+      if (typeof child === 'object' && child !== null) open.push({ value: child, key, parent: place });
+  }
+  return null;
+}
+
+/** A pointer of more segments than this helps nobody. */
+const MAX_SEGMENTS = 32;
+
+function tooMany(place: Place, message: string): ProblemIssue {
+  const keys: (string | number)[] = [];
+  for (let at: Place | null = place; at?.parent; at = at.parent) keys.push(at.key);
+  const path = keys
+    .reverse()
+    .slice(0, MAX_SEGMENTS)
+    .reduce<string>((pointer, key) => pointerTo(pointer, key), '');
+  return { code: 'TOO_MANY_VALUES', path, message };
+}

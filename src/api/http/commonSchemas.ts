@@ -1,0 +1,108 @@
+// Common: the pieces that every route's schema is made of.
+import { isUuid } from './auth/uuid.ts';
+import { z } from 'zod';
+import { PROBLEMS, problem, type ProblemCode, type ProblemIssue } from './problems.ts';
+
+export const Uuid = z.uuid().meta({ description: 'A UUID.' });
+export const DateTime = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
+export const Json = z.record(z.string(), z.unknown());
+
+/** A path id; `pathId` looks at it, for what is no UUID is not found rather than malformed. */
+export const IdParams = z.object({ id: z.string() });
+/** A route without query parameters; any is refused. */
+export const NoQuery = z.strictObject({});
+/** Only the header that the route reads is described; others pass. */
+export const IdempotencyHeader = z.looseObject({
+  'idempotency-key': z.string().min(1).max(255).optional().meta({
+    description: 'Makes the request safe to repeat: the answer is kept for 24 hours.',
+  }),
+});
+
+/** A text of `min` to `max` characters that Postgres and UTF-8 can hold: no NUL, no half of a surrogate pair. */
+export const text = (min: number, max: number) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be well-formed text without NUL');
+
+/** A strategy name or a template's: something must show. */
+export const name = (max: number) =>
+  text(1, max).refine((value) => value.trim() !== '', 'must have a character that shows');
+
+/**
+ * The id of a path, in Postgres's spelling. Anything but a UUID names nothing.
+ * @throws NOT_FOUND
+ */
+export function pathId(id: string, what: string): string {
+  if (!isUuid(id)) throw notFound(what, id);
+  return id.toLowerCase();
+}
+export const notFound = (what: string, id: string) =>
+  problem('NOT_FOUND', { message: `No ${what} "${id}" in this workspace.` });
+
+export const Issue = z
+  .object({
+    code: z.string(),
+    path: z.string().meta({ description: 'RFC 6901 pointer into the request body.' }),
+    field: z.string().optional().meta({ description: 'The top-level member concerned.' }),
+    severity: z.string().optional().meta({ description: '`error` blocks, `warning` does not.' }),
+    message: z.string(),
+    suggestion: z.string().optional(),
+    patch: z.array(Json).optional().meta({ description: 'RFC 6902, where the repair is certain.' }),
+  })
+  .meta({ id: 'ValidationIssue' });
+
+/** The same list as a body's schema has it: ours is readonly, the schema's type is not. */
+export const issueBodies = (issues: readonly ProblemIssue[]) => [...issues] as z.input<typeof Issue>[];
+
+export const Problem = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    message: z.string(),
+    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
+    retryable: z.boolean(),
+    requestId: z.string(),
+    issues: z.array(Issue).optional(),
+  })
+  .meta({
+    id: 'Problem',
+    description:
+      'Problem details (RFC 9457). `code` is stable and says what went wrong; `message` says it to a person.',
+  });
+
+const PROBLEM_DESCRIPTIONS = {
+  400: 'The request is malformed.',
+  401: 'No valid credentials.',
+  403: 'Scope, role or tier does not allow it.',
+  404: 'Not found in this workspace.',
+  409: 'It is in a state that does not allow this.',
+  413: 'The body is too large.',
+  415: 'The body is not application/json.',
+  422: 'Well-formed, but it cannot be done.',
+  429: 'Too many requests; see Retry-After.',
+} as const;
+type ProblemStatus = keyof typeof PROBLEM_DESCRIPTIONS;
+
+/** Response entries of the failures a route may answer. */
+export function problems<const Status extends ProblemStatus>(...statuses: readonly Status[]) {
+  const entries = statuses.map((status) => [
+    status,
+    { description: PROBLEM_DESCRIPTIONS[status], content: { 'application/problem+json': { schema: Problem } } },
+  ]);
+  return Object.fromEntries(entries) as Record<
+    Status,
+    { description: string; content: { 'application/problem+json': { schema: typeof Problem } } }
+  >;
+}
+/** What every route with a key may answer; those with a body add 413 and 415. */
+export const KEY_PROBLEMS = [400, 401, 403, 429] as const;
+export const BODY_PROBLEMS = [...KEY_PROBLEMS, 413, 415] as const;
+
+/** How a route is authenticated, for the description. */
+export const API_KEY_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { bearerApiKey: [] }];
+export const JWT_SECURITY: Record<string, string[]>[] = [{ accessToken: [] }];

@@ -1,0 +1,78 @@
+// Connections: how long a client may take to send a request, how many there may be, and what happens to a body nobody
+// reads.
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { App } from '../services.ts';
+import { PROBLEM_MEDIA_TYPE, problem, problemBody } from './problems.ts';
+import type { ProblemError } from './problems.ts';
+
+/** 8 MiB within a minute is 1.1 Mbit/s; headers are a few KiB. */
+export const REQUEST_TIMEOUT_MS = 60_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+/**
+ * How often Node looks for requests that have taken too long; its own default of 30 s would hold them half as long
+ * again.
+ */
+const CHECK_EVERY_MS = 1_000;
+/** Sockets of one API process; 500 waiters and 500 event streams are a busy day. */
+const MAX_CONNECTIONS = 4_000;
+/** A client that is still sending reads the answer only afterwards; one that has not finished by then is cut off. */
+const LINGER_MS = 5_000;
+
+/** For http.createServer. */
+export const HTTP_OPTIONS = {
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  connectionsCheckingInterval: CHECK_EVERY_MS,
+} as const;
+
+export function boundConnections(app: App): void {
+  app.server.maxConnections = MAX_CONNECTIONS;
+  // The framework closes the connection under a body that it refuses unread, and the client sees a broken pipe instead
+  // of the answer. Node itself reads the rest and throws it away; the hook below bounds for how long.
+  app.addHook('onSend', async (request, reply) => {
+    if (isUnread(request.raw)) reply.removeHeader('connection');
+  });
+  app.addHook('onResponse', async (request) => {
+    if (isUnread(request.raw)) linger(request.raw);
+  });
+}
+
+/** False for an injected request, which has no connection. */
+const isUnread = (raw: IncomingMessage): boolean => 'complete' in raw && !raw.complete;
+
+function linger(raw: IncomingMessage): void {
+  raw.resume();
+  const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref();
+  raw.once('close', () => {
+    clearTimeout(timer);
+    if (isUnread(raw)) raw.socket.destroy();
+  });
+}
+
+/** Answers what never became a request, as Node does, with a problem as the body. */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+  // The member is Node's own, which asks it the same: an answer that has begun must not be followed by another.
+  const { _httpMessage: answer } = socket as Socket & { _httpMessage?: { readonly headersSent: boolean } };
+  if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) return void socket.destroy();
+  const known = problemOf(error.code);
+  const body = JSON.stringify(problemBody(known, '', ''));
+  const head = [
+    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status] ?? ''}`,
+    `content-type: ${PROBLEM_MEDIA_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function problemOf(code: string | undefined): ProblemError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return problem('REQUEST_TIMEOUT');
+    case 'HPE_HEADER_OVERFLOW':
+      return problem('HEADERS_TOO_LARGE');
+    default:
+      return problem('MALFORMED_REQUEST');
+  }
+}

@@ -1,0 +1,92 @@
+// Failures: turns whatever a request ran into (a problem, a failed schema, a framework or database error) into one
+// problem answer.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { RequestValidationError } from 'fastify-zod-openapi';
+import { BODY_LIMIT_BYTES } from '../../tiers.ts';
+import { PROBLEM_MEDIA_TYPE, ProblemError, problem, problemBody, type ProblemIssue } from './problems.ts';
+import { WorkAlreadyDone } from '../../db/backtests.ts';
+import { isDatabaseAway, isDiskFull } from '../../db/availability.ts';
+import { isDataError } from '../../db/connect.ts';
+import { issuesOfZod } from './envelopeIssues.ts';
+import type { App } from '../services.ts';
+
+/** Sends `error` as application/problem+json, with its headers. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: ProblemError): FastifyReply {
+  const path = request.url.split('?', 1)[0];
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer');
+  if (error.status === 503) reply.header('retry-after', '1');
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .type(PROBLEM_MEDIA_TYPE)
+    .send(JSON.stringify(problemBody(error, path, request.id)));
+}
+
+export function answerFailures(app: App): void {
+  app.setErrorHandler((error: FastifyError | ProblemError, request, reply) => {
+    const known = error instanceof ProblemError ? error : asProblem(error);
+    if (known.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+    return sendProblem(request, reply, known);
+  });
+}
+
+const ALREADY_DONE =
+  'A request with this Idempotency-Key has created its backtests, but its answer was lost. List the backtests to ' +
+  'find them.';
+
+/** What the framework and the database throw, in our table's words. Whatever is not known is ours to repair: 500. */
+function asProblem(error: FastifyError): ProblemError {
+  if (error.validation) {
+    const issues = validationIssues(error);
+    const message = issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`;
+    return problem('VALIDATION_FAILED', { message, issues });
+  }
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return problem('PAYLOAD_TOO_LARGE', {
+        message: `The body is larger than ${BODY_LIMIT_BYTES} bytes.`,
+        extras: { limit: BODY_LIMIT_BYTES },
+      });
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_TYPE':
+    case 'FST_ERR_CTP_EMPTY_TYPE':
+      return problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return problem('MALFORMED_JSON', { message: 'The body is not as long as Content-Length says.' });
+  }
+  const refusal = refusalOf(error.statusCode ?? 0);
+  if (refusal !== null) return refusal;
+  if (error instanceof WorkAlreadyDone) return problem('IDEMPOTENCY_KEY_REUSED', { message: ALREADY_DONE });
+  if (isDatabaseAway(error)) return problem('UNAVAILABLE');
+  if (isDiskFull(error)) return problem('UNAVAILABLE', { message: 'The disk of the database is full.' });
+  // The database refused a value that every check let through, such as an instant in the year 20000.
+  if (isDataError(error))
+    return problem('VALIDATION_FAILED', { message: `A value of the request cannot be stored: ${error.message}.` });
+  return problem('INTERNAL_ERROR');
+}
+
+/**
+ * What the framework or a plugin of it has refused by a status alone: a path outside of a folder, a body that was cut
+ * off.
+ */
+function refusalOf(status: number): ProblemError | null {
+  if (status === 403 || status === 404) return problem('NOT_FOUND');
+  if (status === 415)
+    return problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body as Content-Type: application/json.' });
+  return status >= 400 && status < 500 ? problem('MALFORMED_REQUEST') : null;
+}
+
+/**
+ * The faults of a request that failed its schema; query and path faults are told apart from body ones by their first
+ * segment.
+ */
+export function validationIssues(error: {
+  readonly validation?: unknown;
+  readonly validationContext?: string;
+}): ProblemIssue[] {
+  const zodIssues = ([error.validation ?? []].flat() as unknown[])
+    .filter((each) => each instanceof RequestValidationError)
+    .map((each) => each.params.issue);
+  const place = error.validationContext === 'querystring' ? 'query' : error.validationContext;
+  return issuesOfZod(zodIssues, place === undefined || place === 'body' ? '' : `/${place}`);
+}

@@ -1,0 +1,38 @@
+// Methods: tells a path that does not exist (404) from one that has other methods (405 with Allow).
+import { problem } from './problems.ts';
+import { sendProblem } from './failures.ts';
+import type { App } from '../services.ts';
+
+/** Must be set up before the first route: it learns the routes as they are put on the app. */
+export function answerUnknownRoutes(app: App): void {
+  const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const route = routes.get(url) ?? { pattern: patternOf(url), methods: new Set<string>() };
+    for (const each of [method].flat()) route.methods.add(each);
+    routes.set(url, route);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0];
+    const allowed = [...routes.values()]
+      .filter((route) => route.pattern.test(path))
+      .flatMap((each) => [...each.methods]);
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return sendProblem(request, reply, problem('NOT_FOUND', { message: `No route ${request.method} ${path}.` }));
+    const allow = [...new Set(allowed)].toSorted().join(', ');
+    const message = `${request.method} is not allowed here; allowed: ${allow}.`;
+    return sendProblem(request, reply, problem('METHOD_NOT_ALLOWED', { message, headers: { allow } }));
+  });
+}
+
+/**
+ * `/strategies/:id` → a pattern of the paths it serves. The urls are our own, and hold no other special character than
+ * dot.
+ */
+function patternOf(url: string): RegExp {
+  const source = url
+    .replace(/\/+$/, '')
+    .replaceAll('.', '\\.')
+    .replaceAll(/:[A-Za-z]+/g, '[^/]+')
+    .replaceAll('*', '.*');
+  return new RegExp(`^${source}/?$`);
+}

@@ -1,0 +1,70 @@
+// OpenAPI: the description of the service, made from the routes' own schemas, and the page that shows it.
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi';
+import { sendTagged, tagged, type TaggedBody } from './etag.ts';
+import type { App } from '../services.ts';
+
+export const API_VERSION = '1.0.0';
+
+const DESCRIPTION = `Author trading strategies as JSON, have them validated, and run backtests of them.
+
+Failures are \`application/problem+json\`: check the status, then \`code\`. \`GET /public/v1\` describes the workflow.`;
+
+/**
+ * The plugin's own policy asks browsers to fetch everything by https, which leaves the page blank where we serve plain
+ * http to another machine. Ours allows the page its own files and nothing else.
+ */
+const DOCS_POLICY = {
+  'default-src': "'self'",
+  'base-uri': "'self'",
+  'frame-ancestors': "'self'",
+  'img-src': ["'self'", 'data:'],
+  'object-src': "'none'",
+  'script-src': "'self'",
+  'style-src': ["'self'", "'unsafe-inline'"],
+};
+
+/** Before the first route: the plugin learns the routes as they are put on the app. */
+export async function describeRoutes(app: App): Promise<void> {
+  await app.register(fastifyZodOpenApiPlugin);
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Candlepool', version: API_VERSION, description: DESCRIPTION },
+      // Clients resolve it against the address they read this from.
+      servers: [{ url: '/' }],
+      tags: [
+        { name: 'Discovery', description: 'What this is, who you are, what a strategy may say.' },
+        { name: 'Templates', description: 'Strategies that are ready to copy.' },
+        { name: 'Strategies', description: 'Validate, create, finalize.' },
+        { name: 'Backtests', description: 'Queue, poll, read.' },
+        { name: 'Sweeps', description: 'Many variants of a strategy, ranked, and how much of the best is luck.' },
+        { name: 'Management', description: 'For signed-in users: API keys and the editor.' },
+        { name: 'Operations', description: 'Health and metrics.' },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+          bearerApiKey: { type: 'http', scheme: 'bearer', description: 'The API key, as a bearer token.' },
+          accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A signed-in user.' },
+        },
+      },
+    },
+    ...fastifyZodOpenApiTransformers,
+  });
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: DOCS_POLICY,
+    uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0 },
+  });
+}
+
+/** `GET /public/v1/openapi.json`; no key is needed. */
+export function openapiRoute(app: App): void {
+  let document: TaggedBody | undefined;
+  app.get('/public/v1/openapi.json', { schema: { hide: true } }, async (request, reply) => {
+    document ??= tagged(JSON.stringify(app.swagger()));
+    return sendTagged(request, reply, document);
+  });
+}

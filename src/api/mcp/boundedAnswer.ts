@@ -1,0 +1,95 @@
+// Bounded answers: an API answer cut to what fits an agent's context, with the places where more can be read.
+
+export interface Bounds {
+  /** RFC 6901 pointer into the answer; '' is the whole. */
+  readonly path: string;
+  /** Of the text, in UTF-8. */
+  readonly maxBytes: number;
+}
+
+/** A part that is not shown: `path` reads it in a further call. */
+interface Omitted {
+  readonly omitted: string;
+  readonly path: string;
+}
+
+/** Below this a shortened part says nothing; it is omitted whole. */
+const SMALLEST_PART_BYTES = 160;
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? 'null');
+const escapeSegment = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/**
+ * The part of `answer` at `path`, whole if it fits, else shortened: small members stay, large ones are cut or omitted.
+ */
+export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string {
+  const part = partAt(answer, path);
+  if (part === undefined) {
+    return JSON.stringify({ code: 'PATH_NOT_FOUND', message: `The answer has nothing at "${path}". Leave out path.` });
+  }
+  // The marks of omitted parts take room of their own: where they overflow, everything else gets less.
+  for (let room = maxBytes; room >= SMALLEST_PART_BYTES; room = Math.floor(room * 0.8)) {
+    const text = JSON.stringify(shorten(part, path, room));
+    if (Buffer.byteLength(text) <= maxBytes) return text;
+  }
+  return JSON.stringify(omitted(bytesOf(part), path));
+}
+
+function partAt(answer: unknown, path: string): unknown {
+  let part = answer;
+  for (const escaped of path.split('/').slice(1)) {
+    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof part !== 'object' || part === null || !Object.hasOwn(part, segment)) return undefined;
+    part = (part as Record<string, unknown>)[segment];
+  }
+  return part;
+}
+
+function shorten(value: unknown, path: string, maxBytes: number): unknown {
+  const bytes = bytesOf(value);
+  if (bytes <= maxBytes) return value;
+  if (maxBytes < SMALLEST_PART_BYTES) return omitted(bytes, path);
+  if (typeof value === 'string')
+    return `${value.slice(0, Math.floor(maxBytes / 4))}… (${bytes} bytes, see path ${path})`;
+  if (Array.isArray(value)) return shortenList(value, path, maxBytes);
+  return shortenObject(value as Readonly<Record<string, unknown>>, path, maxBytes);
+}
+
+const omitted = (bytes: number, path: string): Omitted => ({ omitted: `${bytes} bytes`, path });
+
+/** The first items that fit, and how many there are more. */
+function shortenList(items: readonly unknown[], path: string, maxBytes: number): unknown[] {
+  const shown: unknown[] = [];
+  let left = maxBytes - SMALLEST_PART_BYTES;
+  for (const [index, item] of items.entries()) {
+    const bytes = bytesOf(item) + 1;
+    if (bytes > left) {
+      if (index === 0) shown.push(shorten(item, `${path}/0`, left));
+      break;
+    }
+    shown.push(item);
+    left -= bytes;
+  }
+  const next = shown.length;
+  if (next < items.length) shown.push({ omitted: `items ${next} to ${items.length - 1}`, path: `${path}/${next}` });
+  return shown;
+}
+
+/** Members in their order; the smallest get their room first, and the large ones share what is left. */
+function shortenObject(value: Readonly<Record<string, unknown>>, path: string, maxBytes: number): object {
+  const members = Object.entries(value).map(([name, member]) => ({
+    name,
+    member,
+    path: `${path}/${escapeSegment(name)}`,
+    bytes: bytesOf(member),
+  }));
+  let left = maxBytes - members.reduce((sum, { name }) => sum + name.length + 4, 2);
+  const shown = new Map<string, unknown>();
+  for (const [index, one] of members.toSorted((a, b) => a.bytes - b.bytes).entries()) {
+    const share = Math.floor(left / (members.length - index));
+    const part = shorten(one.member, one.path, Math.max(share, 0));
+    shown.set(one.name, part);
+    left -= bytesOf(part);
+  }
+  return Object.fromEntries(members.map(({ name }) => [name, shown.get(name)]));
+}

@@ -1,0 +1,92 @@
+// The MCP server: tools and resources over the public API, for one client with one key.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { McpServer } from '@modelcontextprotocol/server';
+import { ROOT } from '../../config.ts';
+import { API_VERSION } from '../http/openapi.ts';
+import type { ApiAnswer, CallApi } from './apiCall.ts';
+import { boundedText } from './boundedAnswer.ts';
+import { TOOLS, type Tool } from './tools.ts';
+
+const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON and backtests them.
+Order: get_workspace_context, get_capabilities, validate_strategy until valid, create_strategy, finalize_strategy_version, run_backtest, get_backtest.
+Answers are cut to maxBytes; { omitted, path } marks a part that the same tool reads when called with that path.`;
+
+/** Builds a server whose tools call the API through `call`. Whatever the API refuses comes back as its problem body. */
+export function createMcpServer(call: CallApi): McpServer {
+  const server = new McpServer({ name: 'candlepool', version: API_VERSION }, { instructions: INSTRUCTIONS });
+  for (const tool of TOOLS) registerTool(server, tool, call);
+  registerResources(server, call);
+  return server;
+}
+
+function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
+  server.registerTool(
+    tool.name,
+    {
+      title: tool.title,
+      description: tool.description,
+      inputSchema: tool.input,
+      annotations: {
+        readOnlyHint: tool.isReadOnly,
+        idempotentHint: tool.isIdempotent,
+        destructiveHint: false,
+        openWorldHint: false,
+      },
+    },
+    async (args, context) => {
+      const { path, maxBytes } = args as { path: string; maxBytes: number };
+      const { signal, _meta, notify } = context.mcpReq;
+      const progressToken = _meta?.progressToken;
+      let reported = 0;
+      const answer = await tool.run(args, {
+        call: (request) => call(request, signal),
+        report: async (fraction, message) => {
+          if (progressToken === undefined) return;
+          // Progress must grow with each notification, whatever the run says.
+          reported = Math.max(reported + 1e-6, fraction);
+          const params = { progressToken, progress: reported, total: 1, message };
+          await notify({ method: 'notifications/progress', params });
+        },
+      });
+      return toolResult(answer, path, maxBytes);
+    },
+  );
+}
+
+function toolResult({ status, body }: ApiAnswer, path: string, maxBytes: number) {
+  const isError = status >= 400;
+  const text = boundedText(body, { path: isError ? '' : path, maxBytes });
+  return { content: [{ type: 'text' as const, text }], ...(isError && { isError }) };
+}
+
+interface Page {
+  readonly name: string;
+  readonly title: string;
+  readonly file: string;
+}
+const PAGES: readonly Page[] = [
+  { name: 'language', title: 'What strategies can say', file: 'docs/language.md' },
+  { name: 'fill-rules', title: 'The fill rules, with pictures', file: 'docs/fills.md' },
+  { name: 'semantics', title: 'Every rule of the engine', file: 'docs/semantics.md' },
+  { name: 'problems', title: 'Every error and its remedy', file: 'docs/problems.md' },
+];
+
+function registerResources(server: McpServer, call: CallApi): void {
+  const json = (name: string, title: string, path: string): void => {
+    const uri = `candlepool://${name}`;
+    server.registerResource(name, uri, { title, mimeType: 'application/json' }, async () => {
+      const { body } = await call({ method: 'GET', path });
+      return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(body) }] };
+    });
+  };
+  json('manifest', 'The workflow contract', '/public/v1');
+  json('authoring-pack', 'All that is needed to write a strategy', '/public/v1/authoring-pack');
+  json('templates', 'Strategies to copy and change', '/public/v1/system-strategies?limit=100');
+  for (const { name, title, file } of PAGES) {
+    const uri = `candlepool://${name}`;
+    server.registerResource(name, uri, { title, mimeType: 'text/markdown' }, async () => ({
+      contents: [{ uri, mimeType: 'text/markdown', text: await readFile(join(ROOT, file), 'utf8') }],
+    }));
+  }
+}

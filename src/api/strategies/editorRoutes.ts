@@ -1,0 +1,75 @@
+// Management: the two editor operations for signed-in users; API keys have a file of their own.
+import { z } from 'zod';
+import { MANAGING_ROLES } from '../../db/members.ts';
+import { compileTokens } from '../../engine/index.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
+import { requireMember } from '../http/auth/authentication.ts';
+import { Issue, issueBodies, Json, JWT_SECURITY, NoQuery, problems } from '../http/commonSchemas.ts';
+import { TOKENS_EXAMPLES } from './strategyExamples.ts';
+import * as shapes from './strategySchemas.ts';
+import type { App, Services } from '../services.ts';
+import { checkPayloads, knownSymbols, limitPayloadBytes, requireEnvelope } from './strategyChecks.ts';
+
+/** The editor's vocabulary; what is inside a token is an issue, not a malformed request. */
+const Tokens = z.array(z.unknown()).max(10_000);
+const TokensBody = z
+  .strictObject({ entryTokens: Tokens, exitTokens: Tokens.optional(), settings: Json.optional() })
+  .meta({
+    id: 'EditorTokens',
+    examples: TOKENS_EXAMPLES,
+    description: 'Infix order; a token is {id, type, value?, name?, args?}.',
+  });
+const TokensReport = z
+  .object({ valid: z.boolean(), issues: z.array(Issue), strategyAst: Json.nullable() })
+  .meta({ id: 'EditorTokensReport' });
+
+const BASE = '/workspaces/:workspaceId/backtests';
+const params = z.object({ workspaceId: z.string() });
+
+export async function managementRoutes(app: App, services: Services): Promise<void> {
+  const onRequest = requireMember(MANAGING_ROLES);
+  const described = { tags: ['Management'], security: JWT_SECURITY, params, querystring: NoQuery };
+  const failures = problems(400, 401, 403, 404, 413, 415);
+
+  app.post(
+    `${BASE}/validate-strategy`,
+    {
+      onRequest,
+      schema: {
+        ...described,
+        operationId: 'validate_editor_tokens',
+        summary: 'Compile editor tokens into a canonical payload',
+        body: TokensBody,
+        response: { 200: TokensReport, ...failures },
+      },
+    },
+    async ({ body, member }) => {
+      const { valid, issues, strategyAst } = compileTokens(body, {
+        limits: TIER_LIMITS[member.tier],
+        knownSymbols: await knownSymbols(services),
+      });
+      return { valid, issues: issueBodies(issues), strategyAst: strategyAst && { ...strategyAst } };
+    },
+  );
+
+  app.post(
+    `${BASE}/validate-signal-graph`,
+    {
+      onRequest,
+      preValidation: async (request) => limitPayloadBytes(request, request.member.tier),
+      attachValidation: true,
+      schema: {
+        ...described,
+        operationId: 'validate_signal_graph',
+        summary: 'validate, for signed-in users',
+        body: shapes.ValidateBody,
+        response: { 200: shapes.ValidationReport, ...failures },
+      },
+    },
+    async (request) => {
+      await requireEnvelope(services, request.member.tier, request);
+      const outcome = await checkPayloads(services, request.member.tier, request.body);
+      return shapes.reportBody(outcome, request.body.ignoreWarnings);
+    },
+  );
+}

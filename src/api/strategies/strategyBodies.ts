@@ -1,0 +1,33 @@
+// Strategy bodies: stored strategies and versions as the contract shows them.
+import type { Strategy, StrategyHead, StrategyRow, StrategyVersion, VersionSummary } from '../../db/strategies.ts';
+import type { ProblemIssue } from '../http/problems.ts';
+import { issueBodies } from '../http/commonSchemas.ts';
+
+const headBody = (head: StrategyHead) => ({
+  id: head.id,
+  name: head.name,
+  description: head.description,
+  templateKey: head.templateKey,
+  createdAt: head.createdAt.toISOString(),
+  updatedAt: head.updatedAt.toISOString(),
+  archivedAt: head.archivedAt?.toISOString() ?? null,
+});
+
+/** Payloads are passed through when they are there. */
+const versionBody = <Version extends VersionSummary>(version: Version) => ({
+  ...version,
+  createdAt: version.createdAt.toISOString(),
+  readyAt: version.readyAt?.toISOString() ?? null,
+});
+
+export const rowBody = (row: StrategyRow) => ({ ...headBody(row), versions: row.versions.map(versionBody) });
+export const strategyBody = (strategy: Strategy) => ({
+  ...headBody(strategy),
+  versions: strategy.versions.map(versionBody),
+});
+
+export const finalizedBody = (
+  version: StrategyVersion,
+  warnings: readonly ProblemIssue[],
+  duplicateOf: string | null,
+) => ({ ...versionBody(version), warnings: issueBodies(warnings), duplicateOf });

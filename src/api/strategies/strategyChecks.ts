@@ -1,0 +1,126 @@
+// Strategy check: validation of a request's payloads against what the caller's tier and the market data allow.
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkStrategy } from '../../engine/index.ts';
+import type { CheckOutcome, ValidationIssue } from '../../engine/index.ts';
+import type { VersionContent } from '../../db/strategies.ts';
+import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { validationIssues } from '../http/failures.ts';
+import { problem, type ProblemIssue } from '../http/problems.ts';
+import type { Services } from '../services.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The members of a body that hold a strategy. */
+export interface Payloads {
+  readonly settings: Json;
+  readonly strategyAst?: Json | null | undefined;
+  readonly signalGraph?: Json | null | undefined;
+}
+
+/**
+ * Not to be called inside a transaction: the catalogue may ask Postgres, by a connection that the waiting transactions
+ * would hold.
+ */
+export async function checkPayloads(
+  services: Pick<Services, 'catalogue'>,
+  tier: Tier,
+  { settings, strategyAst, signalGraph }: Payloads,
+): Promise<CheckOutcome> {
+  const context = { limits: TIER_LIMITS[tier], knownSymbols: await knownSymbols(services) };
+  const payloads = { strategyAst: strategyAst ?? undefined, signalGraph: signalGraph ?? undefined };
+  return checkStrategy({ settings, ...payloads }, context);
+}
+
+export async function knownSymbols({ catalogue }: Pick<Services, 'catalogue'>): Promise<ReadonlySet<string>> {
+  return new Set((await catalogue.list()).map((series) => series.symbol));
+}
+
+/**
+ * What is stored of valid payloads: as sent, a graph alone with the AST it compiles to. Null when they are not valid.
+ */
+export function contentOf(payloads: Payloads, outcome: CheckOutcome): VersionContent | null {
+  if (!outcome.valid || outcome.compiled === null) return null;
+  return {
+    settings: payloads.settings,
+    strategyAst: payloads.strategyAst ?? { ...outcome.compiled.strategyAst },
+    signalGraph: payloads.signalGraph ?? null,
+    strategyHash: outcome.compiled.strategyHash,
+  };
+}
+
+export const warningsOf = (outcome: CheckOutcome): ValidationIssue[] =>
+  outcome.issues.filter((issue) => issue.severity === 'warning');
+
+/** @throws STRATEGY_INVALID unless there is content to store. */
+export function requireValid(content: VersionContent | null, outcome: CheckOutcome): asserts content is VersionContent {
+  if (content !== null) return;
+  const { errors } = outcome.summary;
+  throw problem('STRATEGY_INVALID', {
+    message: `The strategy has ${errors} blocking ${errors === 1 ? 'issue' : 'issues'}.`,
+    issues: outcome.issues,
+    extras: {
+      summary: outcome.summary,
+      nextSteps: ['Apply the patches, repair the other errors, then send it again.'],
+    },
+  });
+}
+
+/**
+ * For routes with `attachValidation`: a wrong envelope is told together with every fault of the payloads inside it, so
+ * that one round of repairs suffices.
+ * @throws VALIDATION_FAILED
+ */
+export async function requireEnvelope(services: Services, tier: Tier, request: FastifyRequest): Promise<void> {
+  if (!request.validationError) return;
+  const faults = validationIssues(request.validationError);
+  const inner = await issuesInside(services, tier, request.body);
+  const issues = [...faults, ...inner.filter((issue) => !faults.some((fault) => fault.path === issue.path))];
+  throw problem('VALIDATION_FAILED', {
+    message: issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`,
+    issues,
+  });
+}
+
+async function issuesInside(services: Services, tier: Tier, body: unknown): Promise<readonly ProblemIssue[]> {
+  if (!isObject(body)) return [];
+  const object = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
+  const strategyAst = object(body.strategyAst);
+  const signalGraph = object(body.signalGraph);
+  if (strategyAst === undefined && signalGraph === undefined) return [];
+  const settings = object(body.settings) ?? {};
+  return (await checkPayloads(services, tier, { settings, strategyAst, signalGraph })).issues;
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * `preValidation` of the strategy writes: payloads above the tier's size are refused before their shape is looked at.
+ */
+export async function limitPayloads(request: FastifyRequest, _reply: FastifyReply): Promise<void> {
+  limitPayloadBytes(request, request.caller.tier);
+}
+
+/** @throws PAYLOAD_TOO_LARGE */
+export function limitPayloadBytes(request: FastifyRequest, tier: Tier): void {
+  const limit = TIER_LIMITS[tier].payloadBytes;
+  // Compact JSON is never longer than what was sent, but for escapes; most bodies are done here.
+  if (request.rawBody === null || request.rawBody.length <= limit || !isObject(request.body)) return;
+  const { strategyAst, signalGraph } = request.body;
+  if (bytesOf(strategyAst) + bytesOf(signalGraph) <= limit) return;
+  throw problem('PAYLOAD_TOO_LARGE', {
+    message: `strategyAst and signalGraph together may have ${limit} bytes on the ${tier} tier.`,
+    extras: { limit, limitName: 'payloadBytes', tier },
+  });
+}
+
+function bytesOf(value: unknown): number {
+  if (value === undefined || value === null) return 0;
+  try {
+    return Buffer.byteLength(JSON.stringify(value));
+  } catch (error) {
+    // Nested so deep that it cannot be written: no strategy of this size is.
+    if (error instanceof RangeError) return Infinity;
+    throw error;
+  }
+}

@@ -1,0 +1,218 @@
+// Strategies: list, read, validate, create and finalize.
+import type { Transaction } from '../../db/connect.ts';
+import { archiveStrategy, countStrategies, findStrategy, insertStrategy, listStrategies } from '../../db/strategies.ts';
+import type { VersionContent } from '../../db/strategies.ts';
+import { lockWorkspace } from '../../db/workspaces.ts';
+import { explainStrategy, type CheckOutcome } from '../../engine/index.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import { answerOnce } from '../http/idempotency.ts';
+import { pageOf, paginate } from '../http/pagination.ts';
+import { problem } from '../http/problems.ts';
+import { API_KEY_SECURITY, BODY_PROBLEMS, KEY_PROBLEMS, notFound, pathId, problems } from '../http/commonSchemas.ts';
+import { IdempotencyHeader, IdParams, issueBodies, NoQuery } from '../http/commonSchemas.ts';
+import { finalizeRoute } from './finalizeRoute.ts';
+import * as shapes from './strategySchemas.ts';
+import type { App, Services } from '../services.ts';
+import {
+  checkPayloads,
+  contentOf,
+  limitPayloads,
+  requireEnvelope,
+  requireValid,
+  warningsOf,
+} from './strategyChecks.ts';
+import { rowBody, strategyBody } from './strategyBodies.ts';
+
+const BASE = '/public/v1/strategies';
+const read = requireKey({ scope: 'strategies_read' });
+const write = requireKey({ scope: 'strategies_write', role: 'member' });
+const described = { tags: ['Strategies'], security: API_KEY_SECURITY };
+/**
+ * A body with payloads: its size is looked at first, and what is wrong with it is told together with what is wrong
+ * inside.
+ */
+const writes = { onRequest: write, preValidation: limitPayloads, attachValidation: true };
+
+export async function strategyRoutes(app: App, services: Services): Promise<void> {
+  readRoutes(app, services);
+  validateRoute(app, services);
+  explainRoute(app, services);
+  createRoute(app, services);
+  archiveRoute(app, services);
+  finalizeRoute(app, services);
+}
+
+function readRoutes(app: App, { sql }: Services): void {
+  app.get(
+    BASE,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'list_strategies',
+        summary: 'Strategies of the workspace, without payloads',
+        querystring: shapes.StrategyListQuery,
+        response: { 200: pageOf(shapes.StrategyRow), ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    ({ caller, query }) =>
+      paginate(query, async (page) => {
+        const { rows, total } = await listStrategies(
+          sql,
+          caller.workspaceId,
+          { ...query, isArchived: query.archived === 'true' },
+          page,
+        );
+        return { rows: rows.map((each) => ({ ...each, row: rowBody(each.row) })), total };
+      }),
+  );
+
+  app.get(
+    `${BASE}/:id`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_strategy',
+        summary: 'A strategy with its versions',
+        params: IdParams,
+        querystring: NoQuery,
+        response: { 200: shapes.Strategy, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params }) => {
+      const strategy = await findStrategy(sql, caller.workspaceId, pathId(params.id, 'strategy'));
+      if (strategy === undefined) throw notFound('strategy', params.id);
+      return strategyBody(strategy);
+    },
+  );
+}
+
+function validateRoute(app: App, services: Services): void {
+  app.post(
+    `${BASE}/validate`,
+    {
+      ...writes,
+      schema: {
+        ...described,
+        operationId: 'validate_strategy',
+        summary: 'Finalize-grade validation; stores nothing',
+        querystring: NoQuery,
+        body: shapes.ValidateBody,
+        response: { 200: shapes.ValidationReport, ...problems(...BODY_PROBLEMS) },
+      },
+    },
+    async (request) => {
+      await requireEnvelope(services, request.caller.tier, request);
+      const outcome = await checkPayloads(services, request.caller.tier, request.body);
+      return shapes.reportBody(outcome, request.body.ignoreWarnings);
+    },
+  );
+}
+
+function explainRoute(app: App, services: Services): void {
+  app.post(
+    `${BASE}/explain`,
+    {
+      ...writes,
+      schema: {
+        ...described,
+        operationId: 'explain_strategy',
+        summary: 'The plan of a valid strategy; stores nothing',
+        querystring: NoQuery,
+        body: shapes.ValidateBody,
+        response: { 200: shapes.Explanation, ...problems(...BODY_PROBLEMS, 422) },
+      },
+    },
+    async (request) => {
+      await requireEnvelope(services, request.caller.tier, request);
+      const outcome = await checkPayloads(services, request.caller.tier, request.body);
+      requireValid(contentOf(request.body, outcome), outcome);
+      const explained = explainStrategy(outcome.compiled!.strategyAst, request.body.settings);
+      if (explained.ok) return explained.explanation;
+      throw problem('STRATEGY_INVALID', { issues: explained.issues });
+    },
+  );
+}
+
+function createRoute(app: App, services: Services): void {
+  app.post(
+    BASE,
+    {
+      ...writes,
+      schema: {
+        ...described,
+        operationId: 'create_strategy',
+        summary: 'A strategy with draft version 1',
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        body: shapes.CreateBody,
+        response: { 201: shapes.CreatedStrategy, ...problems(...BODY_PROBLEMS, 409, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, body } = request;
+      await requireEnvelope(services, caller.tier, request);
+      const strategy = { name: body.name, description: body.description ?? '', templateKey: null };
+      const outcome = await checkPayloads(services, caller.tier, body);
+      return answerOnce(services, request, reply, (tx) =>
+        createStrategy(tx, caller, strategy, contentOf(body, outcome), outcome),
+      );
+    },
+  );
+}
+
+function archiveRoute(app: App, { sql }: Services): void {
+  app.delete(
+    `${BASE}/:id`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'archive_strategy',
+        summary: 'Archive a strategy: it leaves the lists and the quota, and keeps its versions and backtests',
+        params: IdParams,
+        querystring: NoQuery,
+        response: { 200: shapes.ArchivedStrategy, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params }) => {
+      const id = pathId(params.id, 'strategy');
+      const archivedAt = await archiveStrategy(sql, caller.workspaceId, id);
+      if (archivedAt === undefined) throw notFound('strategy', params.id);
+      return { id, archivedAt: archivedAt.toISOString() };
+    },
+  );
+}
+
+/**
+ * Stores a strategy and its draft version 1, unless the tier's number of strategies is used up (403) or the payloads
+ * are not valid (422); the former is said first.
+ */
+export async function createStrategy(
+  tx: Transaction,
+  caller: Caller,
+  strategy: { readonly name: string; readonly description: string; readonly templateKey: string | null },
+  content: VersionContent | null,
+  outcome: CheckOutcome,
+) {
+  await lockWorkspace(tx, caller.workspaceId);
+  const limit = TIER_LIMITS[caller.tier].strategies;
+  const usage = await countStrategies(tx, caller.workspaceId);
+  if (usage >= limit)
+    throw problem('TIER_LIMIT_REACHED', {
+      message:
+        `Strategy limit (${limit}) of the ${caller.tier} tier reached. Archive strategies you no longer need: DELETE ` +
+        `${BASE}/{id}.`,
+      extras: { limitName: 'strategies', limit, usage },
+    });
+  requireValid(content, outcome);
+  const stored = await insertStrategy(tx, caller.workspaceId, strategy, content);
+  return {
+    status: 201 as const,
+    body: { ...strategyBody(stored), warnings: issueBodies(warningsOf(outcome)) },
+    location: `${BASE}/${stored.id}`,
+  };
+}

@@ -1,0 +1,156 @@
+// Sweep bodies: rows of the database as the API answers them, whole and cut for an agent.
+import type { z } from 'zod';
+import type { Sweep, SweepRow } from '../../db/sweeps.ts';
+import type { SweepDetail, SweepProgress, SweepRow as RowShape } from './sweepSchemas.ts';
+
+export const SWEEPS = '/public/v1/sweeps';
+
+const iso = (date: Date | null): string | null => date && date.toISOString();
+type Best = z.input<typeof RowShape>['best'];
+
+export const sweepRowBody = ({
+  createdAt,
+  startedAt,
+  finishedAt,
+  best,
+  ...row
+}: SweepRow): z.input<typeof RowShape> => ({
+  ...row,
+  createdAt: createdAt.toISOString(),
+  startedAt: iso(startedAt),
+  finishedAt: iso(finishedAt),
+  best: best as Best,
+});
+
+export function sweepLinks(id: string): Record<string, string> {
+  const self = `${SWEEPS}/${id}`;
+  return {
+    self,
+    events: `${self}/events`,
+    cancel: `${self}/cancel`,
+    results: `${self}/results`,
+    heatmap: `${self}/heatmap`,
+    report: `${self}/report`,
+    row: `${self}/rows/{variant}/backtest`,
+  };
+}
+
+export function sweepProgress(sweep: Sweep): z.input<typeof SweepProgress> {
+  const { status, variants, indexes, indexesDone, startedAt } = sweep;
+  const share = status === 'completed' ? 1 : Math.min(1, indexesDone / indexes);
+  const isUnderWay = status === 'running' && startedAt !== null && share > 0;
+  const spentSeconds = isUnderWay ? (Date.now() - startedAt.getTime()) / 1_000 : 0;
+  return {
+    pct: share,
+    variantsDone: Math.round(share * variants),
+    variantsTotal: variants,
+    secondsLeft: isUnderWay ? Math.round((spentSeconds * (1 - share)) / share) : null,
+  };
+}
+
+export function sweepDetail(sweep: Sweep): SweepDetail {
+  const { id, status, strategyId, strategyVersionId, variants, spec, best, error, result } = sweep;
+  return {
+    id,
+    status,
+    strategyId,
+    strategyVersionId,
+    createdAt: sweep.createdAt.toISOString(),
+    startedAt: iso(sweep.startedAt),
+    finishedAt: iso(sweep.finishedAt),
+    spec: { ...spec },
+    variants,
+    progress: sweepProgress(sweep),
+    best: best as Best,
+    error: error as SweepDetail['error'],
+    result: result && { ...result },
+    links: sweepLinks(id),
+  };
+}
+
+interface TopRow {
+  readonly rank: number;
+  readonly variant: number;
+  readonly params: Record<string, unknown>;
+  readonly metrics: Record<string, number | null>;
+  readonly plateau: { readonly score: number | null; readonly isCliff: boolean };
+  readonly deflatedSharpe: number | null;
+}
+interface Marginal {
+  readonly name: string;
+  readonly influence: number | null;
+  readonly points: readonly object[];
+}
+
+const SHOWN = ['returnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions', 'winRate', 'profitFactor'];
+
+/** At most `maxBytes` of JSON in UTF-8: the verdict, the ranked table, then what the parameters do, as much as fits. */
+export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<string, unknown> {
+  const { id, status, progress, error, best, links } = detail;
+  const view: Record<string, unknown> = { id, status, progress, error, best, links };
+  const { result } = detail;
+  if (result === null) return view;
+  Object.assign(view, {
+    verdict: result.verdict,
+    objective: result.objective,
+    trials: result.trials,
+    warnings: result.warnings,
+  });
+  const { key } = result.objective as { key: string };
+  const top = result.top as readonly TopRow[];
+  const names = Object.keys(top[0]?.params ?? {});
+  const metrics = [key, ...SHOWN.filter((name) => name !== key)];
+  const table = {
+    columns: ['rank', 'variant', ...names, ...metrics, 'deflatedSharpe', 'plateauScore', 'isCliff'],
+    rows: [] as unknown[],
+  };
+  view.table = table;
+  const short = (value: number | null | undefined) => (typeof value === 'number' ? Number(value.toPrecision(5)) : null);
+  const lines = top.map((row) => [
+    row.rank,
+    row.variant,
+    ...names.map((name) => row.params[name]),
+    ...metrics.map((name) => short(row.metrics[name])),
+    short(row.deflatedSharpe),
+    short(row.plateau.score),
+    row.plateau.isCliff,
+  ]);
+  const omitted: string[] = [];
+  let left = maxBytes - bytesOf({ ...view, omitted: ['…'] }) - 200;
+  for (const line of lines) {
+    left -= bytesOf(line) + 1;
+    if (left < 0) break;
+    table.rows.push(line);
+  }
+  if (table.rows.length < lines.length) omitted.push('table');
+  const influence = (result.marginals as readonly Marginal[]).map(({ name, influence: share }) => ({
+    name,
+    influence: short(share),
+  }));
+  for (const [name, value] of Object.entries({
+    influence,
+    overfitting: result.overfitting,
+    walkForward: shortWalk(result.walkForward),
+    marginals: result.marginals,
+    heatmap: result.heatmap,
+  })) {
+    if (value === null) continue;
+    const bytes = bytesOf(value) + name.length + 4;
+    if (bytes > left) omitted.push(name);
+    else {
+      view[name] = value;
+      left -= bytes;
+    }
+  }
+  view.omitted = omitted;
+  return view;
+}
+
+/** Without the equity points. */
+function shortWalk(walk: unknown): unknown {
+  if (walk === null || walk === undefined) return null;
+  const { equity: _, ...rest } = walk as Record<string, unknown>;
+  return rest;
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

@@ -1,0 +1,106 @@
+// Sweep checks: whether a well-formed request can be run on the market data there is, and the shards it is run in.
+import type { NewSweep } from '../../db/sweeps.ts';
+import type { StrategyVersion } from '../../db/strategies.ts';
+import {
+  configOf,
+  marketsOf,
+  planSweep,
+  shardsOf,
+  variantAt,
+  type SignalGraph,
+  type SweepJob,
+  type SweepSpec,
+  type SweepStrategy,
+} from '../../engine/index.ts';
+import type { StrategyAst } from '../../engine/index.ts';
+import type { Catalogue } from '../../market/catalogue.ts';
+import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { BacktestCheck } from '../backtests/backtestChecks.ts';
+import { problem } from '../http/problems.ts';
+
+/** About a second of work on one thread, and what a variant costs however few its bars are; both measured in bars. */
+const COST_PER_SHARD = 50_000_000;
+const COST_PER_VARIANT = 50_000;
+const MAX_SHARD = 20_000;
+/** The constraints may rule out the first points of a grid; the first variant is found long before this. */
+const MAX_LOOKED_AT = 4_000_000;
+
+/**
+ * What is stored of the request.
+ * @throws SWEEP_INVALID with every fault of the space, BACKTEST_CONFIG_INVALID, RANGE_NO_DATA, TIER_LIMIT_REACHED
+ */
+export async function acceptSweep(
+  catalogue: Catalogue,
+  tier: Tier,
+  version: StrategyVersion,
+  spec: SweepSpec,
+): Promise<NewSweep> {
+  const planned = planSweep(strategyOf(version), spec);
+  if (!planned.ok)
+    throw problem('SWEEP_INVALID', {
+      message:
+        planned.faults.length === 1
+          ? planned.faults[0].message
+          : `The sweep has ${planned.faults.length} faults; see issues.`,
+      issues: planned.faults.map((fault) => ({
+        ...fault,
+        code: 'OUT_OF_RANGE',
+        field: fault.path.split('/')[1],
+        severity: 'error',
+      })),
+    });
+  const { job, space } = planned;
+  limitVariants(tier, job.variants);
+  const check = new BacktestCheck(catalogue, tier);
+  const first = configOf(spec.config, space, firstVariant(job, space));
+  const markets = await Promise.all(
+    marketsOf(spec.config, space).map(async ({ symbol, timeframe }) => {
+      const accepted = await check.accept(version, { ...first, timeframe, signalInstrument: { symbol } });
+      return { symbol, timeframe, snapshots: accepted.snapshots, cost: accepted.cost };
+    }),
+  );
+  const windows = 1 + (spec.walkForward?.folds ?? 0);
+  const cost = (markets.reduce((most, market) => Math.max(most, market.cost), 0) + COST_PER_VARIANT) * windows;
+  const size = Math.max(1, Math.min(MAX_SHARD, Math.floor(COST_PER_SHARD / cost)));
+  const shards = shardsOf(job, size).map((shard) => ({ ...shard, cost: cost * (shard.last - shard.first) }));
+  return {
+    strategyId: version.strategyId,
+    strategyVersionId: version.id,
+    spec,
+    markets: markets.map(({ symbol, timeframe, snapshots }) => ({ symbol, timeframe, snapshots })),
+    variants: job.variants,
+    indexes: job.indexes,
+    shards: spec.method === 'tpe' ? shards.slice(0, 1) : shards,
+  };
+}
+
+export function strategyOf(version: StrategyVersion): SweepStrategy {
+  return {
+    // Stored payloads were checked when they became ready.
+    strategyAst: version.strategyAst as unknown as StrategyAst,
+    ...(version.signalGraph && { signalGraph: version.signalGraph as unknown as SignalGraph }),
+    settings: version.settings,
+    strategyHash: version.strategyHash,
+  };
+}
+
+type Space = Parameters<typeof configOf>[1];
+
+function firstVariant({ spec, indexes }: SweepJob, space: Space): ArrayLike<number> {
+  for (let index = 0; index < Math.min(indexes, MAX_LOOKED_AT); index++) {
+    const coordinates = variantAt(spec, space, index);
+    if (coordinates !== null) return coordinates;
+  }
+  throw problem('SWEEP_INVALID', { message: 'The constraints leave no variant.' });
+}
+
+function limitVariants(tier: Tier, variants: number): void {
+  const limit = TIER_LIMITS[tier].sweepVariants;
+  if (variants <= limit) return;
+  throw problem('TIER_LIMIT_REACHED', {
+    message:
+      `This sweep has ${variants} variants; the ${tier} tier allows ${limit}. Use larger steps, or random with a ` +
+      'budget.',
+    extras: { limitName: 'sweepVariants', limit, usage: variants },
+  });
+}

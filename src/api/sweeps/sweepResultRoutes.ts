@@ -1,0 +1,238 @@
+// Results of sweeps: every row as a file, a heatmap of two parameters, the report, and a row as a full backtest.
+import { zstdDecompressSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Queryable } from '../../db/connect.ts';
+import { findVersions } from '../../db/strategies.ts';
+import { findSweep, readSweepPage, readSweepShards } from '../../db/sweeps.ts';
+import type { Sweep } from '../../db/sweeps.ts';
+import {
+  configOf,
+  decodeRows,
+  encodeSweepRows,
+  heatmapOf,
+  joinRows,
+  objectiveOf,
+  spaceOf,
+} from '../../engine/index.ts';
+import type { SweepJob, SweepSpec } from '../../engine/index.ts';
+import { MEDIA_TYPES, REPORT_POLICY } from '../backtests/artifactRoutes.ts';
+import { BacktestCheck } from '../backtests/backtestChecks.ts';
+import { QueuedBacktest } from '../backtests/backtestSchemas.ts';
+import { queueOne } from '../backtests/queueing.ts';
+import { requireReady } from '../backtests/readyVersion.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import {
+  API_KEY_SECURITY,
+  BODY_PROBLEMS,
+  IdParams,
+  IdempotencyHeader,
+  KEY_PROBLEMS,
+  NoQuery,
+  notFound,
+  pathId,
+  problems,
+} from '../http/commonSchemas.ts';
+import { answerOnce } from '../http/idempotency.ts';
+import { problem } from '../http/problems.ts';
+import type { App, Services } from '../services.ts';
+import { SWEEPS } from './sweepBodies.ts';
+import { strategyOf } from './sweepChecks.ts';
+import { SweepHeatmap, SweepHeatmapQuery, SweepResultsQuery } from './sweepSchemas.ts';
+
+const read = requireKey({ scope: 'backtests_read' });
+const described = { tags: ['Sweeps'], security: API_KEY_SECURITY };
+
+export function sweepResultRoutes(app: App, services: Services): void {
+  resultsRoute(app, services);
+  heatmapRoute(app, services);
+  reportRoute(app, services);
+  rowRoute(app, services);
+}
+
+function resultsRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${SWEEPS}/:id/results`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_sweep_results',
+        summary: 'Every row of a completed sweep, as Arrow, CSV or JSON',
+        params: IdParams,
+        querystring: SweepResultsQuery,
+        response: { 200: files('arrow', 'csv', 'json'), ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params, query }, reply) => {
+      const sweep = await requireCompleted(sql, caller, params.id);
+      const job = await jobOf(sql, caller, sweep);
+      const rows = joinRows((await readSweepShards(sql, sweep.id)).map(decodeRows));
+      return reply
+        .header('content-type', MEDIA_TYPES[query.format])
+        .header('content-disposition', `attachment; filename="sweep-${sweep.id}.${query.format}"`)
+        .send(Readable.from(encodeSweepRows(spaceOf(job), rows, query.format)) as never);
+    },
+  );
+}
+
+function heatmapRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${SWEEPS}/:id/heatmap`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_sweep_heatmap',
+        summary: 'Mean and best of a metric over any two parameters of a completed sweep',
+        params: IdParams,
+        querystring: SweepHeatmapQuery,
+        response: { 200: SweepHeatmap, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params, query }) => {
+      const sweep = await requireCompleted(sql, caller, params.id);
+      const job = await jobOf(sql, caller, sweep);
+      const space = spaceOf(job);
+      const rows = joinRows((await readSweepShards(sql, sweep.id)).map(decodeRows));
+      const [x, y] = [query.x, query.y].map((name) =>
+        space.dimensions.findIndex((dimension) => dimension.name === name),
+      );
+      if (x === -1 || y === -1 || x === y)
+        throw refused(
+          x === -1 ? 'x' : 'y',
+          `x and y must be two different members of the space: ${space.dimensions.map(({ name }) => name).join(', ')}.`,
+        );
+      const objective = objectiveOf(job.spec);
+      const metric = rows.metrics.find(({ key }) => key === (query.metric ?? objective.key));
+      if (metric === undefined)
+        throw refused(
+          'metric',
+          `The rows hold no ${query.metric}; they hold ${rows.metrics.map(({ key }) => key).join(', ')}.`,
+        );
+      return heatmapOf(
+        space,
+        [x, y],
+        rows.coordinates,
+        metric.values,
+        metric.key === objective.key ? objective.sign : 1,
+      ) as never;
+    },
+  );
+}
+
+function reportRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${SWEEPS}/:id/report`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_sweep_report',
+        summary: 'The report of a completed sweep: one HTML page that asks nothing of the network',
+        params: IdParams,
+        querystring: NoQuery,
+        response: { 200: files('html'), ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params }, reply) => {
+      const sweep = await requireCompleted(sql, caller, params.id);
+      const page = await readSweepPage(sql, sweep.id);
+      return reply
+        .header('content-type', MEDIA_TYPES.html)
+        .header('content-security-policy', REPORT_POLICY)
+        .send(zstdDecompressSync(page!) as never);
+    },
+  );
+}
+
+const RowParams = z.object({ id: z.string(), variant: z.string() });
+
+function rowRoute(app: App, services: Services): void {
+  app.post(
+    `${SWEEPS}/:id/rows/:variant/backtest`,
+    {
+      onRequest: requireKey({ scope: 'backtests_write', role: 'member' }),
+      schema: {
+        ...described,
+        operationId: 'run_sweep_row',
+        summary: 'Queue the full backtest of one row; its summary has the numbers of the row',
+        params: RowParams,
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        response: { 201: QueuedBacktest, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(services, request, reply, async (tx, requestKey) => {
+        const { caller, params } = request;
+        const sweep = await requireCompleted(tx, caller, params.id);
+        const [version] = await findVersions(tx, caller.workspaceId, [sweep.strategyVersionId]);
+        const config = await rowConfig(tx, caller, sweep, params.variant);
+        const check = new BacktestCheck(services.catalogue, caller.tier);
+        const item = await check.accept(requireReady(version, sweep.strategyVersionId), config);
+        return queueOne(tx, requestKey, caller, pinned(item, sweep), config);
+      }),
+  );
+}
+
+type Item = Awaited<ReturnType<BacktestCheck['accept']>>;
+
+/** The snapshots that the sweep read, even when the series has been imported again since. */
+function pinned(item: Item, sweep: Sweep): Item {
+  const market = sweep.markets.find(({ symbol, timeframe }) => symbol === item.symbol && timeframe === item.timeframe);
+  const isSame =
+    market !== undefined &&
+    market.snapshots.length === item.snapshots.length &&
+    market.snapshots.every((name, at) => name === item.snapshots[at]);
+  // Another run key: an equal one would name a stored result over other bars.
+  return market === undefined || isSame
+    ? item
+    : { ...item, snapshots: market.snapshots, runKey: `${item.runKey} of sweep ${sweep.id}` };
+}
+
+async function rowConfig(sql: Queryable, caller: Caller, sweep: Sweep, given: string) {
+  const variant = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
+  const [bytes] = Number.isNaN(variant) ? [] : await readSweepShards(sql, sweep.id, variant);
+  const rows = bytes && decodeRows(bytes);
+  const row = rows?.indexes.indexOf(variant) ?? -1;
+  if (rows === undefined || row === -1)
+    throw problem('NOT_FOUND', {
+      message: `The sweep has no row of variant "${given}". The column "variant" of its results has those there are.`,
+    });
+  const job = await jobOf(sql, caller, sweep);
+  return configOf(
+    job.spec.config,
+    spaceOf(job),
+    rows.coordinates.map((column) => column[row]),
+  );
+}
+
+async function jobOf(sql: Queryable, caller: Caller, sweep: Sweep): Promise<SweepJob> {
+  const [version] = await findVersions(sql, caller.workspaceId, [sweep.strategyVersionId]);
+  // What is stored was checked when it was accepted.
+  const spec = sweep.spec as unknown as SweepSpec;
+  return { strategy: strategyOf(version), spec, variants: sweep.variants, indexes: sweep.indexes };
+}
+
+async function requireCompleted(sql: Queryable, caller: Caller, given: string): Promise<Sweep> {
+  const id = pathId(given, 'sweep');
+  const sweep = await findSweep(sql, caller.workspaceId, id);
+  if (sweep === undefined) throw notFound('sweep', id);
+  if (sweep.status !== 'completed')
+    throw problem('NOT_FOUND', { message: `The sweep is ${sweep.status}; only a completed one has results.` });
+  return sweep;
+}
+
+function refused(field: string, message: string): Error {
+  const issue = { code: 'OUT_OF_RANGE', path: `/query/${field}`, field, severity: 'error', message };
+  return problem('VALIDATION_FAILED', { message, issues: [issue] });
+}
+
+function files(...formats: ('arrow' | 'csv' | 'json' | 'html')[]) {
+  const content = Object.fromEntries(
+    formats.map((format) => [MEDIA_TYPES[format].split(';')[0], { schema: z.string() }]),
+  );
+  return { description: 'The file.', content };
+}

@@ -1,0 +1,226 @@
+// Sweeps: start, list, read, follow and cancel.
+import type { Queryable } from '../../db/connect.ts';
+import { notify } from '../../db/notifications.ts';
+import { findVersions } from '../../db/strategies.ts';
+import {
+  cancelSweep,
+  countOpenSweeps,
+  findSweep,
+  findSweepStatus,
+  isSweepTerminal,
+  listSweeps,
+} from '../../db/sweeps.ts';
+import type { Sweep } from '../../db/sweeps.ts';
+import { enqueueSweep } from '../../jobs/enqueue.ts';
+import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
+import { waitUntil } from '../http/waiting.ts';
+import { queueFull } from '../backtests/queueing.ts';
+import { requireReady } from '../backtests/readyVersion.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import {
+  API_KEY_SECURITY,
+  BODY_PROBLEMS,
+  IdParams,
+  IdempotencyHeader,
+  KEY_PROBLEMS,
+  NoQuery,
+  notFound,
+  pathId,
+  problems,
+} from '../http/commonSchemas.ts';
+import { sendTagged, tagged } from '../http/etag.ts';
+import { answerOnce } from '../http/idempotency.ts';
+import { pageOf, paginate } from '../http/pagination.ts';
+import { problem } from '../http/problems.ts';
+import type { App, Services } from '../services.ts';
+import { sweepAgentView, sweepDetail, sweepLinks, sweepProgress, sweepRowBody, SWEEPS } from './sweepBodies.ts';
+import { acceptSweep } from './sweepChecks.ts';
+import { sweepResultRoutes } from './sweepResultRoutes.ts';
+import * as shapes from './sweepSchemas.ts';
+
+const read = requireKey({ scope: 'backtests_read' });
+const write = requireKey({ scope: 'backtests_write', role: 'member' });
+const described = { tags: ['Sweeps'], security: API_KEY_SECURITY };
+/** Each holds its rows in Postgres until it is read; a workspace that needs more waits for one to end. */
+const MAX_OPEN_SWEEPS = 100;
+
+export async function sweepRoutes(app: App, services: Services): Promise<void> {
+  createRoute(app, services);
+  listRoute(app, services);
+  detailRoute(app, services);
+  cancelRoute(app, services);
+  eventsRoute(app, services);
+  sweepResultRoutes(app, services);
+}
+
+function createRoute(app: App, services: Services): void {
+  app.post(
+    SWEEPS,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'run_sweep',
+        summary: 'Start a sweep: many variants of a ready strategy version',
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        body: shapes.CreateSweepBody,
+        response: { 201: shapes.SweepDetail, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(services, request, reply, async (tx) => {
+        const { caller, body } = request;
+        const { strategyVersionId, ...spec } = body;
+        const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
+        const accepted = await acceptSweep(
+          services.catalogue,
+          caller.tier,
+          requireReady(version, strategyVersionId),
+          spec,
+        );
+        const open = await countOpenSweeps(tx, caller.workspaceId);
+        if (open >= MAX_OPEN_SWEEPS)
+          throw queueFull(
+            'openSweeps',
+            MAX_OPEN_SWEEPS,
+            open,
+            `The workspace has ${open} sweeps queued or running, and ${MAX_OPEN_SWEEPS} are allowed. Wait until some ` +
+              'have ended, then send this request again.',
+          );
+        const { id } = await enqueueSweep(tx, caller.workspaceId, accepted);
+        const made = (await findSweep(tx, caller.workspaceId, id))!;
+        return { status: 201, body: sweepDetail(made), location: sweepLinks(id).self };
+      }),
+  );
+}
+
+function listRoute(app: App, { sql }: Services): void {
+  app.get(
+    SWEEPS,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'list_sweeps',
+        summary: 'Sweeps of the workspace, with their best row and verdict',
+        querystring: shapes.SweepListQuery,
+        response: { 200: pageOf(shapes.SweepRow), ...problems(...KEY_PROBLEMS) },
+      },
+    },
+    ({ caller, query }) =>
+      paginate(query, async (page) => {
+        const { rows, total } = await listSweeps(sql, caller.workspaceId, query, page);
+        return { rows: rows.map((each) => ({ ...each, row: sweepRowBody(each.row) })), total };
+      }),
+  );
+}
+
+function detailRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${SWEEPS}/:id`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_sweep',
+        summary: 'Status, progress, best row so far and result; `wait` answers as soon as it is terminal',
+        params: IdParams,
+        querystring: shapes.SweepQuery,
+        response: { 200: shapes.SweepDetail, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params, query } = request;
+      const id = pathId(params.id, 'sweep');
+      if (query.wait > 0) {
+        await waitUntil(app, reply, id, query.wait * 1_000, async () => {
+          const status = await findSweepStatus(sql, caller.workspaceId, id);
+          return status === undefined || isSweepTerminal(status);
+        });
+      }
+      const detail = sweepDetail(await requireSweep(sql, caller, id));
+      const body = query.view === 'agent' ? sweepAgentView(detail, query.maxBytes) : detail;
+      sendTagged(request, reply, tagged(JSON.stringify(body)));
+      return reply as never;
+    },
+  );
+}
+
+function cancelRoute(app: App, services: Services): void {
+  app.post(
+    `${SWEEPS}/:id/cancel`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'cancel_sweep',
+        summary: 'Cancel a sweep; rows that were made are dropped',
+        params: IdParams,
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        response: { 200: shapes.SweepDetail, ...problems(...BODY_PROBLEMS, 404, 409) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(services, request, reply, async (tx) => {
+        const { caller, params } = request;
+        const id = pathId(params.id, 'sweep');
+        if (!(await cancelSweep(tx, caller.workspaceId, id))) {
+          const { status } = await requireSweep(tx, caller, id);
+          throw problem('SWEEP_ALREADY_TERMINAL', { message: `The sweep has ended already: it is ${status}.` });
+        }
+        await notify(tx, 'cancel', [id]);
+        await notify(tx, 'changed', [id]);
+        return { status: 200, body: sweepDetail(await requireSweep(tx, caller, id)) };
+      }),
+  );
+}
+
+function eventsRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${SWEEPS}/:id/events`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'follow_sweep',
+        summary: 'Server-sent events `status` and `progress`; the stream ends with the sweep',
+        params: IdParams,
+        querystring: NoQuery,
+        response: {
+          200: EVENT_STREAM,
+          ...problems(...KEY_PROBLEMS, 404),
+        },
+      },
+    },
+    async ({ caller, params }, reply) => {
+      const id = pathId(params.id, 'sweep');
+      const first = await requireSweep(sql, caller, id);
+      const read = () => findSweep(sql, caller.workspaceId, id);
+      const isTerminal = ({ status }: Sweep): boolean => isSweepTerminal(status);
+      return sendEvents(app, reply, { id, first, read, isTerminal, stateOf, dataOf }) as never;
+    },
+  );
+}
+
+/** Without the time left, which changes with every look. */
+const stateOf = ({ id, status, indexesDone, best, error }: Sweep): string =>
+  JSON.stringify({ id, status, indexesDone, best, error });
+
+const dataOf = (sweep: Sweep): string =>
+  JSON.stringify({
+    id: sweep.id,
+    status: sweep.status,
+    progress: sweepProgress(sweep),
+    best: sweep.best,
+    error: sweep.error,
+    finishedAt: sweep.finishedAt,
+  });
+
+async function requireSweep(sql: Queryable, caller: Caller, id: string): Promise<Sweep> {
+  const sweep = await findSweep(sql, caller.workspaceId, id);
+  if (sweep === undefined) throw notFound('sweep', id);
+  return sweep;
+}

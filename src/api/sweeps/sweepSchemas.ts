@@ -1,0 +1,102 @@
+// Sweep schemas: what the routes take and answer.
+import { z } from 'zod';
+import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
+import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
+import { listQuery } from '../http/pagination.ts';
+import { DateTime, Json, Uuid, text } from '../http/commonSchemas.ts';
+import { SWEEP_EXAMPLES } from './sweepExamples.ts';
+
+/** Hosts cut requests at about a minute; a longer wait is two. */
+const MAX_WAIT_SECONDS = 60;
+const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
+
+export const CreateSweepBody = SweepSpec.extend({
+  strategyVersionId: Uuid.meta({ description: 'Of a ready version.' }),
+}).meta({ id: 'CreateSweep', examples: SWEEP_EXAMPLES });
+export type CreateSweepBody = z.infer<typeof CreateSweepBody>;
+
+export const SweepListQuery = listQuery(Object.keys(SWEEP_SORTS) as (keyof typeof SWEEP_SORTS)[], '-createdAt', {
+  status: z.enum(SWEEP_STATUSES).optional(),
+  strategyId: Uuid.optional(),
+  strategyVersionId: Uuid.optional(),
+});
+
+const Best = z
+  .looseObject({ variant: z.number(), value: z.number(), params: Json })
+  .nullable()
+  .meta({ description: 'The best row so far: its variant, the value of the objective, and its parameters.' });
+
+export const SweepRow = z
+  .object({
+    id: Uuid,
+    status: z.enum(SWEEP_STATUSES),
+    strategyId: Uuid,
+    strategyVersionId: Uuid,
+    method: z.string(),
+    variants: z.int(),
+    createdAt: DateTime,
+    startedAt: DateTime.nullable(),
+    finishedAt: DateTime.nullable(),
+    best: Best,
+    verdict: z.string().nullable().meta({ description: '`luck` or `not_luck`, of a completed sweep.' }),
+  })
+  .meta({ id: 'SweepRow' });
+
+export const SweepQuery = z.strictObject({
+  wait: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_WAIT_SECONDS)
+    .default(0)
+    .meta({ type: 'integer', description: 'Answers when the sweep is terminal, or after so many seconds.' }),
+  view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
+  maxBytes: z.coerce
+    .number()
+    .int()
+    .min(AGENT_BYTES.min)
+    .max(AGENT_BYTES.max)
+    .default(AGENT_BYTES.default)
+    .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
+});
+
+export const SweepProgress = z.object({
+  pct: z.number().meta({ description: 'A fraction, 0 to 1.' }),
+  variantsDone: z.number(),
+  variantsTotal: z.number(),
+  secondsLeft: z.number().nullable().meta({ description: 'At the pace so far; null until a part has ended.' }),
+});
+
+export const SweepDetail = z
+  .object({
+    id: Uuid,
+    status: z.enum(SWEEP_STATUSES),
+    strategyId: Uuid,
+    strategyVersionId: Uuid,
+    createdAt: DateTime,
+    startedAt: DateTime.nullable(),
+    finishedAt: DateTime.nullable(),
+    spec: Json.meta({ description: 'The request, with every default filled in.' }),
+    variants: z.int(),
+    progress: SweepProgress,
+    best: Best,
+    error: z.looseObject({ code: z.string(), path: z.string(), message: z.string() }).nullable(),
+    result: Json.nullable().meta({ description: 'Of a completed sweep. Read verdict first, then top and warnings.' }),
+    links: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'Sweep' });
+export type SweepDetail = z.input<typeof SweepDetail>;
+
+export const SweepResultsQuery = z.strictObject({ format: z.enum(SWEEP_FORMATS).default('json') });
+export const SweepHeatmapQuery = z.strictObject({
+  x: text(1, 500).meta({ description: 'A member of the space.' }),
+  y: text(1, 500).meta({ description: 'Another one.' }),
+  metric: text(1, 100).optional().meta({ description: 'A key that the rows hold; default: the objective.' }),
+});
+export const SweepHeatmap = z.object({
+  x: z.object({ name: z.string(), values: z.array(z.unknown()) }),
+  y: z.object({ name: z.string(), values: z.array(z.unknown()) }),
+  mean: z.array(z.array(z.number().nullable())),
+  best: z.array(z.array(z.number().nullable())),
+  variants: z.array(z.array(z.number())),
+});

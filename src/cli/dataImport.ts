@@ -1,0 +1,127 @@
+// candlepool data import and synth: puts bars into the catalogue, and prints what was inferred and noticed.
+import { basename } from 'node:path';
+import { periodsPerYear, periodsPerYearReason } from '../engine/index.ts';
+import type { Outlier, StoredTimeframe } from '../engine/index.ts';
+import { nameParts } from '../market/barsFile.ts';
+import { readBars } from '../market/barsTable.ts';
+import type { CatalogueEntry } from '../market/catalogue.ts';
+import { MarketDataError } from '../market/importError.ts';
+import { barCount, isoTime, rangeOf } from '../market/importReport.ts';
+import type { ImportReport } from '../market/importReport.ts';
+import { importSeries } from '../market/importSeries.ts';
+import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
+import { readSourceFile } from '../market/sourceFile.ts';
+import { synthesiseBars } from '../market/synth.ts';
+import { openData } from './dataCatalogue.ts';
+import { printJson, printLine, UsageError } from './output.ts';
+
+export interface ImportOptions {
+  readonly symbol?: string;
+  readonly timeframe?: StoredTimeframe;
+  readonly timeIs?: 'open' | 'close';
+  readonly instrument?: string;
+  readonly append?: boolean;
+  readonly replace?: boolean;
+  readonly json?: boolean;
+}
+
+/** How many outliers a terminal shows; `--json` lists all. */
+const SHOWN_OUTLIERS = 20;
+
+export async function importFile(path: string, options: ImportOptions): Promise<void> {
+  if (options.append && options.replace) throw new UsageError('Give either --append or --replace.');
+  try {
+    const named = nameParts(path);
+    const symbol = options.symbol ?? named.symbol;
+    const given = options.instrument === undefined ? {} : parseInstrumentFields(options.instrument);
+    // Checked before a database is opened, because most mistakes are in the command or the file.
+    makeInstrument(symbol, given);
+    const read = readBars(await readSourceFile(path), {
+      timeframe: options.timeframe,
+      timeIs: options.timeIs,
+      timeframeHint: named.timeframe,
+    });
+    const bars = { ...read, sourceFile: basename(path) };
+    const onExisting = options.append ? 'append' : options.replace ? 'replace' : 'refuse';
+    await using opened = await openData();
+    const { entry, report } = await importSeries(opened.catalogue, { symbol, bars, given, onExisting });
+    print(entry, report, options.json === true);
+  } catch (error) {
+    if (!(error instanceof MarketDataError) || !options.json) throw error;
+    const { code, message, refusals, total } = error;
+    process.stderr.write(`${JSON.stringify({ error: { code, message, refusals, total } })}\n`);
+    process.exitCode = 1;
+  }
+}
+
+export interface SynthOptions {
+  readonly symbol: string;
+  readonly days: number;
+  readonly seed: number;
+  readonly replace?: boolean;
+  readonly json?: boolean;
+}
+
+export async function synth(options: SynthOptions): Promise<void> {
+  const bars = synthesiseBars(options);
+  const { symbol } = options;
+  await using opened = await openData();
+  const { catalogue } = opened;
+  const stored = options.replace
+    ? (await catalogue.list()).find((entry) => entry.symbol === symbol && entry.timeframe === bars.report.timeframe)
+    : undefined;
+  const entry = await catalogue.add(symbol, bars, makeInstrument(symbol, {}, bars.report.calendar), stored);
+  print(entry, bars.report, options.json === true);
+}
+
+function print(entry: CatalogueEntry, report: ImportReport, isJson: boolean): void {
+  const { isTimeframeInferred, format, time, series, ignored, outliers, notes } = report;
+  const { instrument } = entry;
+  const periods = periodsPerYear(instrument);
+  const reason = periodsPerYearReason(instrument);
+  if (isJson) {
+    const inferred = { isTimeframeInferred, format, time, series, ignored };
+    const calendar = { periodsPerYear: periods, periodsPerYearReason: reason };
+    return printJson({ ...describeEntry(entry), ...inferred, ...calendar, outliers, notes });
+  }
+  printLine(`Imported ${entry.symbol} ${entry.timeframe}: ${barCount(entry.bars)}, ${rangeOf(entry)}.`);
+  printLine(
+    `Timeframe ${isTimeframeInferred ? 'inferred from the bars' : 'as given'}. Times from "${time.column}" ` +
+      `(${time.unit}, ${zoneText(time.zone)}) are the ${time.is} of each bar.`,
+  );
+  const other = periods === 365 ? 252 : 365;
+  printLine(
+    `${periods} periods per year, ${reason}. --instrument '{"periodsPerYear":${other}}' would annualize by ${other}.`,
+  );
+  printLine(
+    entry.gaps === 0
+      ? 'No gaps.'
+      : `Gaps: ${barCount(entry.missingBars)} absent, in ${entry.gaps} ${entry.gaps === 1 ? 'place' : 'places'}. ` +
+          'Nothing was filled.',
+  );
+  if (series.length > 0) printLine(`Kept as extra series: ${series.join(', ')}.`);
+  if (ignored.length > 0) printLine(`Not kept: ${ignored.join(', ')}.`);
+  for (const note of notes) printLine(note);
+  printOutliers(outliers);
+}
+
+const zoneText = (zone: ImportReport['time']['zone']): string =>
+  zone === 'UTC' ? 'UTC' : zone === 'given by each time' ? 'zone given by each time' : 'no zone given, read as UTC';
+
+function printOutliers(outliers: readonly Outlier[]): void {
+  if (outliers.length === 0) return;
+  printLine(`Outliers: ${outliers.length}. They were imported as they are; check them against another source.`);
+  for (const { time, kind, column, price, neighbor } of outliers.slice(0, SHOWN_OUTLIERS)) {
+    const change = `${Math.abs((price / neighbor - 1) * 100).toFixed(1)} % ${price > neighbor ? 'above' : 'below'}`;
+    const beside = kind === 'spike' ? `the bars beside it (${neighbor})` : `the close before it (${neighbor})`;
+    printLine(`  ${isoTime(time)}: ${column} ${price} is ${change} ${beside}`);
+  }
+  if (outliers.length > SHOWN_OUTLIERS)
+    printLine(`  … and ${outliers.length - SHOWN_OUTLIERS} more: --json lists them all.`);
+}
+
+/** Times in ms, as the API answers them. */
+export function describeEntry(entry: CatalogueEntry): object {
+  const { symbol, timeframe, sha256, bars, start, end, gaps, missingBars, synthetic, instrument } = entry;
+  return { symbol, timeframe, bars, start, end, gaps, missingBars, synthetic, sha256, instrument };
+}

@@ -1,0 +1,141 @@
+// Where `backtest`, `explain` and `indicator` find bars: in the catalogue under DATA_DIR if series were imported into
+// it, in the shipped series, or in a folder of files. Also says which import a run has read.
+import { basename } from 'node:path';
+import { readConfig } from '../config.ts';
+import { hasEmbedded } from '../db/embedded.ts';
+import type { SnapshotMeta, StoredTimeframe } from '../engine/index.ts';
+import { catalogueOver, openCatalogue } from '../market/catalogue.ts';
+import type { Catalogue, CatalogueEntry, StoredEntry } from '../market/catalogue.ts';
+import { openShippedData, readShippedSeries } from '../market/shipped.ts';
+import { listSnapshotFiles } from '../market/snapshotFiles.ts';
+import { openDatabase } from './database.ts';
+import { commandName } from './invocation.ts';
+
+/** Which bars were read, and where they came from. */
+export interface SeriesSource {
+  readonly symbol: string;
+  readonly timeframe: string;
+  /** The stored series; coarser timeframes are resampled from it. */
+  readonly storedTimeframe: StoredTimeframe;
+  readonly sha256: string;
+  readonly origin: 'import' | 'synthetic' | 'shipped' | 'file';
+  /** Name of the file; null if unknown. */
+  readonly file: string | null;
+  /** ISO 8601; null unless the series is in the catalogue. */
+  readonly importedAt: string | null;
+}
+
+export interface MarketSource {
+  readonly catalogue: Catalogue;
+  readonly describe: (symbol: string, timeframe: string, snapshot: SnapshotMeta) => SeriesSource;
+}
+
+/** @param folder files in place of the catalogue (`--data`). */
+export async function openMarketSource(symbols: readonly string[], folder: string | undefined): Promise<MarketSource> {
+  const shipped = await openShippedData(folder);
+  if (folder !== undefined)
+    return { catalogue: shipped, describe: (...series) => sourceOf(...series, { origin: 'file', file: folder }) };
+  const shippedFiles = new Map(
+    (await readShippedSeries()).map((each) => [`${each.symbol} ${each.timeframe}`, each.file]),
+  );
+  const describeShipped: MarketSource['describe'] = (symbol, timeframe, meta) =>
+    sourceOf(symbol, timeframe, meta, {
+      origin: 'shipped',
+      file: shippedFiles.get(`${meta.symbol} ${meta.timeframe}`) ?? null,
+    });
+  if (!(await isImported(symbols, shipped))) return { catalogue: shipped, describe: describeShipped };
+  const stored = await readStored();
+  const isStored = (symbol: string): boolean =>
+    [...stored.entries, ...stored.removed].some((entry) => entry.symbol === symbol);
+  const shippedHashes = await hashesOf(symbols, shipped);
+  const pick = (symbol: string): Catalogue => (isStored(symbol) ? stored.catalogue : shipped);
+  return {
+    catalogue: {
+      ...stored.catalogue,
+      find: (symbol, timeframe) => pick(symbol).find(symbol, timeframe),
+      readable: (symbol, timeframe) => pick(symbol).readable(symbol, timeframe),
+      snapshots: (symbol, timeframe) => pick(symbol).snapshots(symbol, timeframe),
+    },
+    describe: (symbol, timeframe, meta) => {
+      const entry = stored.entries.find((each) => each.sha256 === meta.sha256);
+      if (entry === undefined || shippedHashes.has(meta.sha256)) return describeShipped(symbol, timeframe, meta);
+      return sourceOf(symbol, timeframe, meta, {
+        origin: entry.synthetic ? 'synthetic' : 'import',
+        file: entry.sourceFile,
+        importedAt: entry.importedAt.toISOString(),
+      });
+    },
+  };
+}
+
+/** Bars of a file named with `--bars`. */
+export const fileSource = (path: string, timeframe: string, meta: SnapshotMeta): SeriesSource =>
+  sourceOf(meta.symbol, timeframe, meta, { origin: 'file', file: basename(path) });
+
+function sourceOf(
+  symbol: string,
+  timeframe: string,
+  { sha256, timeframe: storedTimeframe }: SnapshotMeta,
+  { importedAt = null, ...origin }: Pick<SeriesSource, 'origin' | 'file'> & { importedAt?: string | null },
+): SeriesSource {
+  return { symbol, timeframe, storedTimeframe, sha256, ...origin, importedAt };
+}
+
+/** "SPY 1d: imported from SPY.csv on 2026-03-01T10:00Z (snapshot 1a2b3c4d5e6f)" */
+export function describeSource(source: SeriesSource): string {
+  const { symbol, timeframe, storedTimeframe, sha256, origin, file, importedAt } = source;
+  const from = file === null ? '' : ` from ${file}`;
+  const when = importedAt === null ? '' : ` on ${importedAt.slice(0, '2026-03-01T10:00'.length)}Z`;
+  const snapshot = ` (snapshot ${sha256.slice(0, 12)})`;
+  const how: Record<SeriesSource['origin'], string> = {
+    import: `imported${from}${when}${snapshot}`,
+    synthetic: `synthesized${when}${snapshot}`,
+    // A file that ships with the program needs no further description.
+    shipped: `shipped with Candlepool (${file})`,
+    file: `read${from}${snapshot}`,
+  };
+  const resampled = timeframe === storedTimeframe ? '' : ` made from ${storedTimeframe}`;
+  return `${symbol} ${timeframe}${resampled}: ${how[origin]}`;
+}
+
+/** The hint for a series that does not exist. */
+export const listHint = (): string => `"${commandName()} data list" shows the stored series.`;
+
+/**
+ * Whether DATA_DIR holds snapshots of these symbols other than the shipped ones, according to the footers of the files.
+ * Only then is a database queried, which may have to be started.
+ */
+async function isImported(symbols: readonly string[], shipped: Catalogue): Promise<boolean> {
+  const { dataDir, databaseUrl } = readConfig();
+  if (databaseUrl === undefined && !hasEmbedded(dataDir)) return false;
+  const files = await listSnapshotFiles(`${dataDir}/snapshots`);
+  const ofSymbols = files.filter(({ symbol }) => symbols.includes(symbol));
+  if (ofSymbols.length === 0) return false;
+  const known = await hashesOf(symbols, shipped);
+  return ofSymbols.some(({ sha256 }) => !known.has(sha256));
+}
+
+async function hashesOf(symbols: readonly string[], shipped: Catalogue): Promise<Set<string>> {
+  // Every series of a symbol is readable at the coarsest timeframe.
+  const entries = await Promise.all(symbols.map((symbol) => shipped.readable(symbol, '1d')));
+  return new Set(entries.flat().map(({ sha256 }) => sha256));
+}
+
+/** The database is closed again at once: snapshots are read from their files. */
+async function readStored(): Promise<{
+  readonly catalogue: Catalogue;
+  readonly entries: readonly StoredEntry[];
+  readonly removed: readonly Pick<CatalogueEntry, 'symbol'>[];
+}> {
+  await using database = await openDatabase();
+  const stored = openCatalogue(database.sql, database.config.dataDir);
+  const [entries, removed] = [await stored.list(), await stored.removed()];
+  return {
+    catalogue: catalogueOver(
+      async () => entries,
+      (hashes) => stored.open(hashes),
+    ),
+    entries,
+    removed,
+  };
+}

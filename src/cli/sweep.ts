@@ -1,0 +1,195 @@
+// candlepool sweep: many variants of a strategy file on bars, in this process, on several threads.
+import { availableParallelism } from 'node:os';
+import { basename } from 'node:path';
+import { InvalidArgumentError, type Command } from 'commander';
+import {
+  createPool,
+  encodeSweepRows,
+  decodeRows,
+  joinRows,
+  marketsOf,
+  planSweep,
+  spaceOf,
+  SWEEP_FORMATS,
+  SWEEP_METHODS,
+  SweepSpec,
+  type Snapshot,
+  type SweepJob,
+  type SweepResult,
+} from '../engine/index.ts';
+import { oneOf, wholeNumber } from './arguments.ts';
+import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
+import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
+import { startProgress } from './progress.ts';
+import {
+  openMarket,
+  readCheckedStrategy,
+  readConfig,
+  repeated,
+  type MarketOptions,
+  type StrategyOptions,
+} from './runInputs.ts';
+import { readJsonObject } from './strategyFile.ts';
+import { runShards, type SweepInputs } from './sweepShards.ts';
+
+interface Options extends StrategyOptions, MarketOptions {
+  readonly config: string;
+  readonly space: string;
+  readonly method?: string;
+  readonly budget?: number;
+  readonly seed?: number;
+  readonly objective?: string;
+  readonly threads: number;
+  readonly rows?: string;
+  readonly report?: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  const command = program
+    .command('sweep')
+    .description('run many variants of a strategy file on bars')
+    .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
+    .requiredOption('--config <file>', 'the config of the backtests, as POST /public/v1/backtests takes it')
+    .requiredOption('--space <file>', 'the space, or a request body as POST /public/v1/sweeps takes it, in JSON')
+    .option(
+      '--method <name>',
+      `one of ${SWEEP_METHODS.join(', ')}; default: that of the space file, else grid`,
+      oneOf(SWEEP_METHODS),
+    )
+    .option('--budget <count>', 'how many variants to run; needed unless the method is grid', wholeNumber(1, 1_000_000))
+    .option('--seed <number>', 'for the methods that draw; default 1', wholeNumber(0, 0xffffffff))
+    .option('--objective <key>', 'the summary key to rank by; default: that of the space file, else sharpeRatio')
+    .option('--settings <file>', 'settings; default: those of the request body, else none')
+    .option('--bars <file>', 'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE; repeatable', repeated)
+    .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
+    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue')
+    .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism())
+    .option('--rows <file>', 'write every row into this file: .arrow, .csv or .json', rowsFile)
+    .option('--report <file>', 'write the report, one HTML page, into this file');
+  withJson(command).action(run);
+}
+
+function rowsFile(path: string): string {
+  if (formatOf(path) === undefined)
+    throw new InvalidArgumentError('Use a file name that ends in .arrow, .csv or .json.');
+  return path;
+}
+
+const formatOf = (path: string) => SWEEP_FORMATS.find((format) => path.toLowerCase().endsWith(`.${format}`));
+
+async function run(options: Options): Promise<void> {
+  await checkOutputs([options.rows, options.report].filter((path) => path !== undefined));
+  const inputs = await readInputs(options);
+  await using pool = createPool({ threads: options.threads });
+  const { job } = inputs;
+  let shards: Uint8Array[];
+  {
+    using progress = startProgress('sweep', job.indexes);
+    shards = await runShards(pool, inputs, options.threads, (done, best) => progress.update(done, noteOf(best)));
+  }
+  const title = basename(options.strategy).replace(/\.json$/i, '');
+  const finished = await pool.sweep({ ...inputs, work: { kind: 'finish', shards, earlierTrials: null, title } })
+    .outcome;
+  if (finished.kind !== 'result')
+    throw new CommandError('error' in finished ? finished.error.message : 'The sweep was stopped.');
+  const files: OutputFile[] = [];
+  if (options.report !== undefined) files.push({ path: options.report, content: finished.page });
+  if (options.rows !== undefined) files.push({ path: options.rows, content: rowsIn(job, shards, options.rows) });
+  await writeOutputs(files);
+  if (options.json) return printJson(finished.result);
+  print(finished.result);
+  for (const { path } of files) printLine(`wrote ${path}`);
+}
+
+function rowsIn(job: SweepJob, shards: readonly Uint8Array[], path: string): Uint8Array {
+  const pieces = encodeSweepRows(spaceOf(job), joinRows(shards.map(decodeRows)), formatOf(path)!);
+  return Buffer.concat([...pieces]);
+}
+
+/** @throws CommandError with every fault in the space. */
+async function readInputs(options: Options): Promise<SweepInputs> {
+  const config = await readConfig(options.config);
+  const { issues: _, ...strategy } = await readCheckedStrategy(options, config.timeframe);
+  const content = await readJsonObject(options.space);
+  const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };
+  delete body.strategyVersionId;
+  const { method, budget, seed, objective } = options;
+  const given = {
+    method: 'grid',
+    ...body,
+    config,
+    ...(method && { method }),
+    ...(budget !== undefined && { budget }),
+    ...(seed !== undefined && { seed }),
+    ...(objective !== undefined && { objective }),
+  };
+  const parsed = SweepSpec.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(({ path, message }) => `  /${path.join('/')}: ${message}`);
+    throw new UsageError(`${options.space} does not describe a sweep:\n${lines.join('\n')}`);
+  }
+  const planned = planSweep(strategy, parsed.data);
+  if (!planned.ok) {
+    const lines = planned.faults.map(
+      ({ path, message, suggestion }) => `  ${path}: ${message}${suggestion ? ` (${suggestion})` : ''}`,
+    );
+    throw new CommandError(`The sweep cannot be run:\n${lines.join('\n')}`, 'SWEEP_INVALID');
+  }
+  return { job: planned.job, ...(await readMarkets(planned.job, options)) };
+}
+
+/** What each symbol and timeframe of the space reads. */
+async function readMarkets(job: SweepJob, options: Options): Promise<Pick<SweepInputs, 'snapshots' | 'markets'>> {
+  const { strategyAst } = job.strategy;
+  const snapshots = new Map<string, Snapshot>();
+  const markets = [];
+  for (const { symbol, timeframe } of marketsOf(job.spec.config, spaceOf(job))) {
+    const config = { ...job.spec.config, timeframe, signalInstrument: { symbol } };
+    const { snapshots: read } = await openMarket(config, strategyAst, options);
+    for (const snapshot of read)
+      if (!snapshots.has(snapshot.meta.sha256)) snapshots.set(snapshot.meta.sha256, snapshot);
+    const names = [...snapshots.keys()];
+    markets.push({ symbol, timeframe, snapshots: read.map(({ meta }) => names.indexOf(meta.sha256)) });
+  }
+  return { snapshots: [...snapshots.values()], markets };
+}
+
+const noteOf = (best: { readonly value: number; readonly params: object } | null): string =>
+  best === null ? '' : `best ${best.value.toPrecision(4)} ${JSON.stringify(best.params)}`;
+
+const number = (value: number | string | boolean | null | undefined): string =>
+  typeof value === 'number' ? Number(value.toPrecision(4)).toString() : String(value ?? '–');
+
+function print(result: SweepResult): void {
+  const { verdict, top, warnings, objective, evaluated, failures } = result;
+  printLine(`${evaluated} variants by ${objective.key}${failures.count > 0 ? `, ${failures.count} failed` : ''}`);
+  const names = Object.keys(top[0]?.params ?? {});
+  const keys = [...new Set([objective.key, 'returnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions'] as const)];
+  printTable(
+    [
+      { title: 'rank', value: (row) => row.rank, align: 'right' },
+      ...names.map((name) => ({
+        title: name,
+        value: (row: SweepResult['top'][number]) => number(row.params[name]),
+        align: 'right' as const,
+      })),
+      ...keys.map((key) => ({
+        title: key,
+        value: (row: SweepResult['top'][number]) => number(row.metrics[key]),
+        align: 'right' as const,
+      })),
+      { title: 'plateau', value: (row) => number(row.plateau.score), align: 'right' },
+    ],
+    top,
+  );
+  printLine(verdict.text);
+  for (const { code, message } of warnings) printLine(`warning ${code}: ${message}`);
+  if (result.walkForward !== null) {
+    const { returnPct, sharpeRatio, maxDrawdown } = result.walkForward.outOfSample;
+    printLine(
+      `walk-forward, out of sample: return ${number(returnPct)}, Sharpe ratio ${number(sharpeRatio)}, ` +
+        `drawdown ${number(maxDrawdown)}`,
+    );
+  }
+}

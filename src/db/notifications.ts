@@ -1,0 +1,65 @@
+// Notifications: which backtests have just changed, sent through LISTEN/NOTIFY. One connection per process serves all
+// waiters.
+import type { Queryable, Sql } from './connect.ts';
+
+const CHANNELS = {
+  /** Ids of backtests whose state or progress changed, or of reruns that are done. */
+  changed: 'candlepool_changed',
+  /** Ids of running backtests to be cancelled. */
+  cancel: 'candlepool_cancel',
+} as const;
+export type NotificationKind = keyof typeof CHANNELS;
+
+/** A payload has at most 8,000 bytes; an id takes 37 with its comma. */
+const IDS_PER_MESSAGE = 200;
+
+/** Messages leave when the transaction commits. */
+export async function notify(sql: Queryable, kind: NotificationKind, ids: readonly string[]): Promise<void> {
+  const messages: string[] = [];
+  for (let at = 0; at < ids.length; at += IDS_PER_MESSAGE) messages.push(ids.slice(at, at + IDS_PER_MESSAGE).join());
+  if (messages.length > 0)
+    await sql`select pg_notify(${CHANNELS[kind]}, message) from unnest(${messages}::text[]) as message`;
+}
+
+/** Calls back with ids as they come; null: the connection was replaced, and notifications may have been missed. */
+export async function listen(
+  sql: Sql,
+  kind: NotificationKind,
+  hear: (ids: readonly string[] | null) => void,
+): Promise<AsyncDisposable> {
+  const subscription = await sql.listen(
+    CHANNELS[kind],
+    (message) => hear(message.split(',')),
+    () => hear(null),
+  );
+  // A closed connection receives nothing: stopping must not fail because the database is away.
+  return { [Symbol.asyncDispose]: () => subscription.unlisten().catch(() => {}) };
+}
+
+/** Waiters by id over one subscription. */
+export interface Notifications extends AsyncDisposable {
+  /**
+   * `wake` is called at every later change of `id`. Read the row after subscribing: earlier changes are not repeated.
+   */
+  subscribe(id: string, wake: () => void): Disposable;
+}
+
+export async function openNotifications(sql: Sql): Promise<Notifications> {
+  const waiting = new Map<string, Set<() => void>>();
+  const subscription = await listen(sql, 'changed', (ids) => {
+    for (const id of ids ?? waiting.keys()) for (const wake of waiting.get(id) ?? []) wake();
+  });
+  return {
+    subscribe(id, wake) {
+      const waiters = waiting.get(id) ?? new Set();
+      waiting.set(id, waiters.add(wake));
+      return {
+        [Symbol.dispose]() {
+          waiters.delete(wake);
+          if (waiters.size === 0 && waiting.get(id) === waiters) waiting.delete(id);
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
+  };
+}

@@ -1,0 +1,165 @@
+// The shards of sweeps as a worker sees them: claim what is due, store the rows, take over what dead processes held.
+import type { Sql, Queryable, Transaction } from './connect.ts';
+import type { NewSweep } from './sweeps.ts';
+import { WEIGHTS } from './claims.ts';
+import { addSweepTickets } from './tickets.ts';
+
+/** A shard under which so many processes died ends its sweep. */
+const MAX_KILLS = 3;
+
+export interface ShardClaim {
+  readonly sweepId: string;
+  readonly ordinal: number;
+  /** null: the last step. */
+  readonly first: number | null;
+  readonly last: number | null;
+  readonly attempt: number;
+  readonly workspaceId: string;
+  readonly strategyId: string;
+  readonly strategyVersionId: string;
+  readonly spec: object;
+  readonly markets: NewSweep['markets'];
+  readonly snapshots: readonly string[];
+  readonly variants: number;
+  readonly indexes: number;
+  readonly createdAt: Date;
+  /** About how many bars of work. */
+  readonly cost: number;
+}
+
+/** Hands out one shard of the workspace with the least virtual time, and charges the workspace. */
+export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim | undefined> {
+  return sql.begin(async (tx) => {
+    const [claim] = await tx<(ShardClaim & { tier: keyof typeof WEIGHTS })[]>`
+      with due as (
+        select shard.sweep_id, shard.ordinal
+        from sweep_shards shard join sweeps s on s.id = shard.sweep_id left join workspace_turns turn using (workspace_id)
+        where shard.status = 'queued' and s.status in ('queued', 'running')
+        order by coalesce(turn.virtual_time, 0), s.id, shard.ordinal limit 1 for update of shard skip locked
+      )
+      update sweep_shards as shard set status = 'running', claimed_by = ${worker}, attempt = shard.attempt + 1
+      from due, sweeps s, workspaces w
+      where shard.sweep_id = due.sweep_id and shard.ordinal = due.ordinal and s.id = shard.sweep_id and w.id = s.workspace_id
+      returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last, shard.attempt,
+        shard.cost, w.tier, s.workspace_id as "workspaceId", s.strategy_id as "strategyId",
+        s.strategy_version_id as "strategyVersionId", s.spec, s.markets, s.snapshots, s.variants, s.indexes, s.created_at as "createdAt"`;
+    if (claim === undefined) return undefined;
+    await tx`
+      update sweeps set status = 'running', started_at = coalesce(started_at, now())
+      where id = ${claim.sweepId} and status = 'queued'`;
+    await tx`
+      update workspace_turns set virtual_time = virtual_time + ${claim.cost / WEIGHTS[claim.tier]}
+      where workspace_id = ${claim.workspaceId}`;
+    return claim;
+  });
+}
+
+export interface FinishedShard {
+  readonly bytes: Uint8Array;
+  readonly best: { readonly variant: number; readonly value: number; readonly params: object } | null;
+  /** 1: more is better. */
+  readonly sign: 1 | -1;
+  /** The shard that follows, of a method whose shards come one after the other. */
+  readonly next: { readonly first: number; readonly last: number; readonly cost: number } | null;
+}
+
+/** Stores the rows of a shard, and queues what comes after it. A claim that is no longer the latest stores nothing. */
+export async function finishShard(
+  tx: Transaction,
+  claim: ShardClaim,
+  { bytes, best, sign, next }: FinishedShard,
+): Promise<void> {
+  const { sweepId, ordinal, attempt } = claim;
+  // One shard of a sweep at a time ends, so that exactly one of them finds itself to be the last.
+  const [sweep] = await tx<{ best: { value: number } | null }[]>`
+    select best from sweeps where id = ${sweepId} and status = 'running' for update`;
+  if (sweep === undefined) return;
+  const rows = await tx`
+    update sweep_shards set status = 'done', claimed_by = null, rows = ${Buffer.from(bytes)}
+    where sweep_id = ${sweepId} and ordinal = ${ordinal} and attempt = ${attempt} and status = 'running' returning 1`;
+  if (rows.length === 0) return;
+  const isBetter = best !== null && (sweep.best === null || sign * best.value > sign * sweep.best.value);
+  await tx`
+    update sweeps set indexes_done = indexes_done + ${claim.last! - claim.first!}
+      ${isBetter ? tx`, best = ${JSON.stringify(best)}::text::json` : tx``}
+    where id = ${sweepId}`;
+  if (next !== null)
+    await tx`
+      insert into sweep_shards (sweep_id, ordinal, first_index, last_index, cost)
+      values (${sweepId}, ${ordinal + 1}, ${next.first}, ${next.last}, ${next.cost})`;
+  else
+    await tx`
+      insert into sweep_shards (sweep_id, ordinal, cost)
+      select ${sweepId}, max(ordinal) + 1, 1 from sweep_shards where sweep_id = ${sweepId}
+      having bool_and(status = 'done')`;
+  await addSweepTickets(tx, 1);
+}
+
+export interface FinishedSweep {
+  readonly trials: number;
+  readonly result: object;
+  readonly page: Uint8Array;
+}
+
+export async function completeSweep(
+  tx: Transaction,
+  claim: ShardClaim,
+  { trials, result, page }: FinishedSweep,
+): Promise<void> {
+  const rows = await tx`
+    delete from sweep_shards where sweep_id = ${claim.sweepId} and ordinal = ${claim.ordinal} and attempt = ${claim.attempt}
+      and status = 'running' returning 1`;
+  if (rows.length === 0) return;
+  await tx`
+    update sweeps set status = 'completed', finished_at = now(), trials = ${trials}, result = ${JSON.stringify(result)}::text::json,
+      page = ${Buffer.from(page)}
+    where id = ${claim.sweepId} and status = 'running'`;
+}
+
+export async function failSweep(tx: Transaction, sweepId: string, error: object): Promise<void> {
+  await tx`
+    update sweeps set status = 'failed', finished_at = now(), error = ${JSON.stringify(error)}::text::json
+    where id = ${sweepId} and status in ('queued', 'running')`;
+  await tx`delete from sweep_shards where sweep_id = ${sweepId}`;
+}
+
+/** Shards that were claimed and not run. */
+export async function returnShard(sql: Queryable, { sweepId, ordinal, attempt }: ShardClaim): Promise<void> {
+  await sql`
+    update sweep_shards set status = 'queued', claimed_by = null
+    where sweep_id = ${sweepId} and ordinal = ${ordinal} and attempt = ${attempt} and status = 'running'`;
+}
+
+/**
+ * Shards of a process that is not registered any more are queued again; one that has ended its process several times
+ * ends its sweep.
+ */
+export async function takeOverShards(tx: Transaction): Promise<string[]> {
+  const orphans = await tx<{ sweepId: string; kills: number }[]>`
+    update sweep_shards as shard set status = 'queued', claimed_by = null, kills = kills + 1
+    where status = 'running' and not exists (select 1 from worker_processes w where w.id = shard.claimed_by)
+    returning sweep_id as "sweepId", kills`;
+  const message = `The worker process ended ${MAX_KILLS} times while it ran one part of this sweep. It probably needs more memory than there is: use a coarser timeframe or a shorter range.`;
+  for (const { sweepId, kills } of orphans)
+    if (kills >= MAX_KILLS) await failSweep(tx, sweepId, { code: 'RESOURCE_LIMIT', path: '', message });
+  const [{ isStranded }] = await tx<[{ isStranded: boolean }]>`
+    select exists (select 1 from sweep_shards where status = 'queued') and not exists (
+      select 1 from graphile_worker.jobs where task_identifier = 'run_sweep_shards') as "isStranded"`;
+  if (isStranded || orphans.length > 0) await addSweepTickets(tx, Math.max(1, orphans.length));
+  return orphans.map((orphan) => orphan.sweepId);
+}
+
+/** Distinct variants and backtests that the workspace ran before on this lineage and data (semantics §5.4). */
+export async function countEarlierTrials(
+  sql: Queryable,
+  { workspaceId, strategyId, snapshots, createdAt, sweepId }: ShardClaim,
+): Promise<number> {
+  const [{ count }] = await sql<[{ count: number }]>`
+    select (
+      coalesce((select sum(trials) from sweeps where workspace_id = ${workspaceId} and strategy_id = ${strategyId}
+        and status = 'completed' and snapshots = ${snapshots as string[]} and id <> ${sweepId}), 0)
+      + (select count(distinct run_key) from backtests where workspace_id = ${workspaceId} and strategy_id = ${strategyId}
+        and status = 'completed' and snapshots <@ ${snapshots as string[]} and created_at < ${createdAt})
+    )::int as count`;
+  return count;
+}

@@ -1,0 +1,164 @@
+// The sweeps table as the API sees it: accept, list, read, cancel. Every query names the workspace.
+import type { Queryable, Transaction } from './connect.ts';
+import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
+import { addSweepTickets } from './tickets.ts';
+
+export const SWEEP_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+export type SweepStatus = (typeof SWEEP_STATUSES)[number];
+export const isSweepTerminal = (status: SweepStatus): boolean => status !== 'queued' && status !== 'running';
+type Json = Readonly<Record<string, unknown>>;
+
+export interface NewSweep {
+  readonly strategyId: string;
+  readonly strategyVersionId: string;
+  readonly spec: object;
+  readonly markets: readonly {
+    readonly symbol: string;
+    readonly timeframe: string;
+    readonly snapshots: readonly string[];
+  }[];
+  readonly variants: number;
+  readonly indexes: number;
+  /** The first shards, in order; those of tpe follow one by one. */
+  readonly shards: readonly { readonly first: number; readonly last: number; readonly cost: number }[];
+}
+
+export interface SweepRow {
+  readonly id: string;
+  readonly status: SweepStatus;
+  readonly strategyId: string;
+  readonly strategyVersionId: string;
+  readonly method: string;
+  readonly variants: number;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly best: Json | null;
+  readonly verdict: string | null;
+}
+export interface Sweep extends Omit<SweepRow, 'method' | 'verdict'> {
+  readonly spec: Json;
+  readonly markets: NewSweep['markets'];
+  readonly indexes: number;
+  readonly indexesDone: number;
+  readonly result: Json | null;
+  readonly error: Json | null;
+}
+
+/** More tickets than a few hosts have threads would find nothing to do. */
+const MAX_TICKETS = 16;
+
+/** Inserts the sweep, its shards and their tickets. */
+export async function insertSweep(
+  tx: Transaction,
+  workspaceId: string,
+  sweep: NewSweep,
+): Promise<{ id: string; createdAt: Date }> {
+  const snapshots = [...new Set(sweep.markets.flatMap((market) => market.snapshots))].sort();
+  const [made] = await tx<[{ id: string; createdAt: Date }]>`
+    insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes)
+    values (${workspaceId}, ${sweep.strategyId}, ${sweep.strategyVersionId}, ${JSON.stringify(sweep.spec)}::text::json,
+      ${JSON.stringify(sweep.markets)}::text::json, ${snapshots}, ${sweep.variants}, ${sweep.indexes})
+    returning id, created_at as "createdAt"`;
+  await tx`
+    insert into sweep_shards (sweep_id, ordinal, first_index, last_index, cost)
+    select ${made.id}, ordinal - 1, first, last, cost from rows from (
+      json_to_recordset(${JSON.stringify(sweep.shards)}::text::json) as (first double precision, last double precision, cost double precision)
+    ) with ordinality as shard (first, last, cost, ordinal)`;
+  // A workspace that was idle starts where the others are: it has neither saved up turns nor lost any.
+  await tx`
+    insert into workspace_turns as turn (workspace_id, virtual_time)
+    values (${workspaceId}, (select coalesce(min(virtual_time), 0) from workspace_turns where due > 0))
+    on conflict (workspace_id) do update set virtual_time = greatest(turn.virtual_time, case when turn.due = 0 then excluded.virtual_time else 0 end)`;
+  await addSweepTickets(tx, Math.min(sweep.shards.length, MAX_TICKETS));
+  return made;
+}
+
+/** How many sweeps of the workspace are queued or running. */
+export async function countOpenSweeps(sql: Queryable, workspaceId: string): Promise<number> {
+  const [{ count }] = await sql<[{ count: number }]>`
+    select count(*)::int as count from sweeps where workspace_id = ${workspaceId} and status in ('queued', 'running')`;
+  return count;
+}
+
+export const SWEEP_SORTS = {
+  createdAt: { expression: 's.created_at', type: 'timestamptz' },
+  finishedAt: { expression: `coalesce(s.finished_at, 'infinity')`, type: 'timestamptz' },
+  status: { expression: 's.status', type: 'text' },
+} as const satisfies Record<string, SortColumn>;
+
+export interface SweepFilters {
+  readonly status?: SweepStatus | undefined;
+  readonly strategyId?: string | undefined;
+  readonly strategyVersionId?: string | undefined;
+}
+
+export async function listSweeps(
+  sql: Queryable,
+  workspaceId: string,
+  { status, strategyId, strategyVersionId }: SweepFilters,
+  page: KeysetPage,
+): Promise<{ rows: { row: SweepRow; value: string; id: string }[]; total: number }> {
+  const where = sql`
+    s.workspace_id = ${workspaceId}
+    ${status ? sql`and s.status = ${status}` : sql``}
+    ${strategyId ? sql`and s.strategy_id = ${strategyId}` : sql``}
+    ${strategyVersionId ? sql`and s.strategy_version_id = ${strategyVersionId}` : sql``}`;
+  const { value, startsAfter, orderAndLimit } = keyset(
+    sql,
+    SWEEP_SORTS[page.order.name as keyof typeof SWEEP_SORTS],
+    's.id',
+    page,
+  );
+  const rows = await sql<(SweepRow & { sortValue: string })[]>`
+    select s.id, s.status, s.strategy_id as "strategyId", s.strategy_version_id as "strategyVersionId", s.spec ->> 'method' as method,
+      s.variants, s.created_at as "createdAt", s.started_at as "startedAt", s.finished_at as "finishedAt", s.best,
+      s.result #>> '{verdict,code}' as verdict, ${value} as "sortValue"
+    from sweeps s where ${where} ${startsAfter} ${orderAndLimit}`;
+  const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from sweeps s where ${where}`;
+  return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
+}
+
+export async function findSweep(sql: Queryable, workspaceId: string, id: string): Promise<Sweep | undefined> {
+  const [row] = await sql<Sweep[]>`
+    select id, status, strategy_id as "strategyId", strategy_version_id as "strategyVersionId", variants, created_at as "createdAt",
+      started_at as "startedAt", finished_at as "finishedAt", best, spec, markets, indexes, indexes_done as "indexesDone", result, error
+    from sweeps where workspace_id = ${workspaceId} and id = ${id}`;
+  return row;
+}
+
+export async function findSweepStatus(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<SweepStatus | undefined> {
+  const [row] = await sql<{ status: SweepStatus }[]>`
+    select status from sweeps where workspace_id = ${workspaceId} and id = ${id}`;
+  return row?.status;
+}
+
+/**
+ * Ends it at once; whoever runs its shards must be told (notifications.ts).
+ * @returns false when it had ended before or is not there.
+ */
+export async function cancelSweep(tx: Transaction, workspaceId: string, id: string): Promise<boolean> {
+  const rows = await tx`
+    update sweeps set status = 'cancelled', finished_at = now()
+    where workspace_id = ${workspaceId} and id = ${id} and status in ('queued', 'running') returning 1`;
+  if (rows.length > 0) await tx`delete from sweep_shards where sweep_id = ${id}`;
+  return rows.length > 0;
+}
+
+/** The encoded rows of every shard, in order; of one shard when `containing` names an index in it. */
+export async function readSweepShards(sql: Queryable, sweepId: string, containing?: number): Promise<Uint8Array[]> {
+  const rows = await sql<{ rows: Uint8Array }[]>`
+    select rows from sweep_shards where sweep_id = ${sweepId} and rows is not null
+      ${containing === undefined ? sql`` : sql`and first_index <= ${containing} and last_index > ${containing}`}
+    order by ordinal`;
+  return rows.map((row) => row.rows);
+}
+
+export async function readSweepPage(sql: Queryable, sweepId: string): Promise<Uint8Array | undefined> {
+  const [row] = await sql<{ page: Uint8Array | null }[]>`select page from sweeps where id = ${sweepId}`;
+  return row?.page ?? undefined;
+}

@@ -1,0 +1,37 @@
+// Coverage: whether finer bars cover the whole of a coarser series and may stand in for it (semantics §1.13).
+import { TIMEFRAME_MS } from './bars.ts';
+import type { Bars, StoredTimeframe } from './bars.ts';
+
+/** What coverage is told from. */
+export type TimedBars = Pick<Bars, 'timeframe' | 'length' | 'time'>;
+
+/**
+ * True when every bar of `coarser` holds at least one bar of `finer`. Sessions and minutes without a trade do not
+ * matter, missing days do.
+ */
+export function coversBars(finer: TimedBars, coarser: TimedBars): boolean {
+  const stepMs = TIMEFRAME_MS[coarser.timeframe];
+  let child = 0;
+  for (let row = 0; row < coarser.length; row++) {
+    const open = coarser.time[row];
+    while (child < finer.length && finer.time[child] < open) child++;
+    if (child === finer.length || finer.time[child] >= open + stepMs) return false;
+  }
+  return true;
+}
+
+/** What is known of a series without opening it: its timeframe and [start, end) in ms UTC. */
+export interface SeriesSpan {
+  readonly timeframe: StoredTimeframe;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The same as far as the two ends tell. Daily bars begin at midnight, the sessions inside them later, hence a day of
+ * tolerance.
+ */
+export function coversSpan(finer: SeriesSpan, coarser: SeriesSpan): boolean {
+  const toleranceMs = coarser.timeframe === '1d' ? TIMEFRAME_MS['1d'] : 0;
+  return finer.start <= coarser.start + toleranceMs && finer.end >= coarser.end - toleranceMs;
+}

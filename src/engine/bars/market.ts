@@ -1,0 +1,138 @@
+// The market of one run: base bars, bars to drill into, and the other series a strategy names, stored or resampled.
+import { STORED_TIMEFRAMES, TIMEFRAME_MS } from './bars.ts';
+import type { Bars, Market, StoredTimeframe } from './bars.ts';
+import { openSnapshot } from './arrow.ts';
+import type { Snapshot } from './arrow.ts';
+import { coversBars } from './coverage.ts';
+import { resample } from './resample.ts';
+
+/** Whether the finer of two stored timeframes covers the whole of the coarser one. */
+export type Covers = (finer: StoredTimeframe, coarser: StoredTimeframe) => boolean;
+
+/**
+ * The stored timeframe that `wanted` is read from: itself, else the finest one below it that covers the coarser ones,
+ * so that importing finer bars never changes what is read (semantics §1.13); undefined: `wanted` is not available.
+ */
+export function sourceTimeframe(
+  stored: readonly StoredTimeframe[],
+  wanted: StoredTimeframe,
+  covers: Covers,
+): StoredTimeframe | undefined {
+  if (stored.includes(wanted)) return wanted;
+  const [coarsest, ...finer] = storedBelow(stored, wanted).toReversed();
+  return finer.reduce<StoredTimeframe | undefined>(
+    (source, candidate) => (source !== undefined && covers(candidate, source) ? candidate : source),
+    coarsest,
+  );
+}
+
+/** Finest first. */
+const storedBelow = (stored: readonly StoredTimeframe[], wanted: StoredTimeframe): StoredTimeframe[] =>
+  STORED_TIMEFRAMES.filter((timeframe) => TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[wanted] && stored.includes(timeframe));
+
+/**
+ * A market over these snapshots, of which a series (symbol, timeframe) may be there once. The same Snapshot objects
+ * give the same Bars, also in another market: opening and resampling happen once for as long as the snapshot lives.
+ *
+ * A timeframe of the base instrument that is not stored is resampled from the finest stored series that covers the
+ * whole of the base series (semantics §1.13). Another instrument has no base series; there the series below the
+ * timeframe are compared with each other.
+ * @throws Error when the snapshots cannot serve (symbol, timeframe); callers ask the catalogue first.
+ */
+export function createMarket(snapshots: readonly Snapshot[], symbol: string, timeframe: StoredTimeframe): Market {
+  const bySymbol = groupBySymbol(snapshots);
+  const ofBase = bySymbol.get(symbol);
+  const baseSource = ofBase?.source(timeframe);
+  if (!ofBase || !baseSource) throw new Error(`No snapshot serves ${symbol} ${timeframe}.`);
+  const bars = (wantedSymbol: string, wanted: StoredTimeframe): Bars | undefined => {
+    const series = bySymbol.get(wantedSymbol);
+    const source =
+      wantedSymbol === symbol && wanted !== timeframe
+        ? ofBase.sourceCovering(baseSource, wanted)
+        : series?.source(wanted);
+    return series && source && series.bars(source, wanted);
+  };
+  const finest = STORED_TIMEFRAMES.find((candidate) => ofBase.stored.includes(candidate))!;
+  return {
+    base: ofBase.bars(baseSource, timeframe),
+    instrument: ofBase.snapshot(baseSource).meta.instrument,
+    fine: TIMEFRAME_MS[finest] < TIMEFRAME_MS[timeframe] ? ofBase.bars(finest, finest) : undefined,
+    bars,
+  };
+}
+
+/** The stored series of one instrument. */
+class InstrumentSeries {
+  readonly #snapshots = new Map<StoredTimeframe, Snapshot>();
+
+  add(snapshot: Snapshot): void {
+    const { symbol, timeframe } = snapshot.meta;
+    if (this.#snapshots.has(timeframe)) throw new Error(`Two snapshots of ${symbol} ${timeframe} in one market.`);
+    this.#snapshots.set(timeframe, snapshot);
+  }
+
+  get stored(): readonly StoredTimeframe[] {
+    return [...this.#snapshots.keys()];
+  }
+
+  snapshot(stored: StoredTimeframe): Snapshot {
+    return this.#snapshots.get(stored)!;
+  }
+
+  bars(source: StoredTimeframe, wanted: StoredTimeframe): Bars {
+    const found = opened(this.snapshot(source));
+    return source === wanted ? found : resampled(found, wanted);
+  }
+
+  source(wanted: StoredTimeframe): StoredTimeframe | undefined {
+    return sourceTimeframe(this.stored, wanted, this.#covers);
+  }
+
+  /** The finest series below `wanted` that covers `base`; where none does, the one that `source` names. */
+  sourceCovering(base: StoredTimeframe, wanted: StoredTimeframe): StoredTimeframe | undefined {
+    if (this.#snapshots.has(wanted)) return wanted;
+    const covering = storedBelow(this.stored, wanted).find((finer) => finer === base || this.#covers(finer, base));
+    return covering ?? this.source(wanted);
+  }
+
+  readonly #covers: Covers = (finer, coarser) => covers(this.snapshot(finer), this.snapshot(coarser));
+}
+
+function groupBySymbol(snapshots: readonly Snapshot[]): Map<string, InstrumentSeries> {
+  const bySymbol = new Map<string, InstrumentSeries>();
+  for (const snapshot of snapshots) {
+    const { symbol } = snapshot.meta;
+    const series = bySymbol.get(symbol) ?? new InstrumentSeries();
+    bySymbol.set(symbol, series);
+    series.add(snapshot);
+  }
+  return bySymbol;
+}
+
+const openedBars = new WeakMap<Snapshot, Bars>();
+const coverage = new WeakMap<Snapshot, WeakMap<Snapshot, boolean>>();
+const resampledBars = new WeakMap<Bars, Map<StoredTimeframe, Bars>>();
+
+function opened(snapshot: Snapshot): Bars {
+  const kept = openedBars.get(snapshot);
+  if (kept) return kept;
+  const bars = openSnapshot(snapshot.buffer, snapshot.meta);
+  openedBars.set(snapshot, bars);
+  return bars;
+}
+
+function covers(finer: Snapshot, coarser: Snapshot): boolean {
+  const known = coverage.get(finer) ?? new WeakMap<Snapshot, boolean>();
+  coverage.set(finer, known);
+  let found = known.get(coarser);
+  if (found === undefined) known.set(coarser, (found = coversBars(opened(finer), opened(coarser))));
+  return found;
+}
+
+function resampled(bars: Bars, timeframe: StoredTimeframe): Bars {
+  const kept = resampledBars.get(bars) ?? new Map<StoredTimeframe, Bars>();
+  resampledBars.set(bars, kept);
+  let made = kept.get(timeframe);
+  if (!made) kept.set(timeframe, (made = resample(bars, timeframe)));
+  return made;
+}

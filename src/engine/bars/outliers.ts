@@ -1,0 +1,92 @@
+// Outliers: prices that the bars around them contradict. They are listed, never changed: some of them did happen.
+import type { Bars } from './bars.ts';
+
+export interface Outlier {
+  /** Open of the bar, ms UTC. */
+  readonly time: number;
+  /**
+   * spike: one bar leaves its neighbors and the next is back. jump: the price moved between two bars and stayed, as
+   * after a split.
+   */
+  readonly kind: 'spike' | 'jump';
+  readonly column: 'open' | 'high' | 'low' | 'close';
+  readonly price: number;
+  /** What it is compared with: the nearest price of the bars beside it (spike), or the close before it (jump). */
+  readonly neighbor: number;
+}
+
+export type PriceColumns = Pick<Bars, 'time' | 'open' | 'high' | 'low' | 'close'>;
+
+/**
+ * A spike lies beyond both neighboring bars by 6 times the usual range of a bar and 5 %, or by 25 times and 1 %. In 22
+ * real series (585,141 bars of coins, stocks and currencies, 1m to 1d) that lists 31 bars: 20 bad ticks, 19 of them
+ * SPY's of 2000 to 2007, 10 flash crashes and squeezes that happened, and a jump that was news.
+ */
+export const SPIKES = [
+  { fraction: 0.05, ranges: 6 },
+  { fraction: 0.01, ranges: 25 },
+] as const;
+const NEAREST_SPIKE = 0.01;
+/** Unadjusted splits are 33 % and more. News moved AAPL by 47 % overnight in 2000: the only jump in the same series. */
+export const JUMP = { fraction: 0.2, ranges: 10 };
+/** Bars on either side whose median range, as a log of high over low, is the usual one. */
+export const WINDOW = 100;
+
+/** Oldest first, at most one per bar. The first and the last bar have one neighbor, so only a jump is seen there. */
+export function findOutliers(bars: PriceColumns): Outlier[] {
+  const { time, close, open } = bars;
+  const found: Outlier[] = [];
+  let spikeRow = -2;
+  for (let row = 1; row < time.length; row++) {
+    const spike = row + 1 < time.length ? spikeAt(bars, row) : null;
+    if (spike !== null) {
+      found.push(spike);
+      spikeRow = row;
+    } else if (row - 1 !== spikeRow && isBeyond(bars, row, open[row], close[row - 1], JUMP)) {
+      found.push({ time: time[row], kind: 'jump', column: 'open', price: open[row], neighbor: close[row - 1] });
+    }
+  }
+  return found;
+}
+
+function spikeAt(bars: PriceColumns, row: number): Outlier | null {
+  const { time, open, high, low, close } = bars;
+  const top = Math.max(high[row - 1], high[row + 1]);
+  const bottom = Math.min(low[row - 1], low[row + 1]);
+  // Almost every bar ends here.
+  if (high[row] <= top * (1 + NEAREST_SPIKE) && low[row] * (1 + NEAREST_SPIKE) >= bottom) return null;
+  for (const spike of SPIKES) {
+    const isHigh = isBeyond(bars, row, Math.max(high[row], top), top, spike);
+    if (!isHigh && !isBeyond(bars, row, Math.min(low[row], bottom), bottom, spike)) continue;
+    const price = isHigh ? high[row] : low[row];
+    const column = open[row] === price ? 'open' : close[row] === price ? 'close' : isHigh ? 'high' : 'low';
+    return { time: time[row], kind: 'spike', column, price, neighbor: isHigh ? top : bottom };
+  }
+  return null;
+}
+
+/**
+ * Whether two prices are further apart than a fraction and so many usual ranges. A market without any range is judged
+ * by the fraction alone.
+ */
+function isBeyond(
+  bars: PriceColumns,
+  row: number,
+  price: number,
+  neighbor: number,
+  limit: { readonly fraction: number; readonly ranges: number },
+): boolean {
+  const ratio = price > neighbor ? price / neighbor : neighbor / price;
+  if (!(ratio > 1 + limit.fraction)) return false;
+  return Math.log(ratio) > limit.ranges * usualRange(bars, row);
+}
+
+function usualRange({ high, low }: PriceColumns, row: number): number {
+  const first = Math.max(0, row - WINDOW);
+  const end = Math.min(high.length, row + WINDOW + 1);
+  const ranges = new Float64Array(end - first - 1);
+  for (let other = first, at = 0; other < end; other++)
+    if (other !== row) ranges[at++] = Math.log(high[other] / low[other]);
+  ranges.sort();
+  return ranges[ranges.length >> 1];
+}

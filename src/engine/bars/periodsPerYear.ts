@@ -1,0 +1,27 @@
+// Periods per year: how many trading days annualize a statistic, and why that many.
+import type { CalendarBasis, Instrument } from './bars.ts';
+
+/** Every day of the year (semantics §5.1). */
+const ALL_DAYS = 365;
+/** Weekdays less the holidays of a stock exchange. */
+const TRADING_DAYS = 252;
+
+export function periodsPerYear({ tradesAllDay }: Pick<Instrument, 'tradesAllDay'>): 365 | 252 {
+  return tradesAllDay ? ALL_DAYS : TRADING_DAYS;
+}
+
+const REASONS: Readonly<Record<CalendarBasis, string>> = {
+  given: 'stated for the instrument',
+  traded_every_day: 'inferred from the bars, which trade on every day of the week',
+  closed_days: 'inferred from the bars, which leave out the same days of every week',
+  closed_nights: 'inferred from the bars, which leave out several hours of every day',
+  assumed: 'assumed, because the bars are too few to show whether the market closes',
+};
+
+/**
+ * The end of a sentence that begins with the number of periods. Snapshots older than `calendarBasis` say nothing of it:
+ * theirs was stated.
+ */
+export function periodsPerYearReason({ calendarBasis = 'given' }: Pick<Instrument, 'calendarBasis'>): string {
+  return REASONS[calendarBasis];
+}

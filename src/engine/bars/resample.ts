@@ -1,0 +1,127 @@
+// Resampling: coarser bars from finer ones, in UTC buckets.
+import { TIMEFRAME_MS } from './bars.ts';
+import type { Bars, StoredTimeframe } from './bars.ts';
+
+/**
+ * Bars of a coarser timeframe: a bucket [k·timeframe, (k+1)·timeframe) since 1970 UTC (days begin 00:00 UTC) with any
+ * child is a bar, an empty one is absent. Open of the first child, extremes, close of the last, volume summed as
+ * decimals; an extra column takes its last present value in the bucket. A child belongs to the bucket in which it
+ * opens.
+ */
+export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
+  const bucketMs = TIMEFRAME_MS[timeframe];
+  const childMs = TIMEFRAME_MS[bars.timeframe];
+  if (bucketMs <= childMs)
+    throw new Error(`${bars.timeframe} bars cannot be resampled to ${timeframe}: it is not coarser.`);
+  const starts = bucketStarts(bars.time, bucketMs);
+  const length = starts.length - 1;
+  const time = column(length);
+  const open = column(length);
+  const high = column(length);
+  const low = column(length);
+  const close = column(length);
+  const volume = column(length);
+  const childrenWhole = bucketMs / childMs;
+  let partialBars = 0;
+  let overhangMs = 0;
+  for (let row = 0; row < length; row++) {
+    const first = starts[row];
+    const end = starts[row + 1];
+    const bucket = Math.floor(bars.time[first] / bucketMs) * bucketMs;
+    time[row] = bucket;
+    open[row] = bars.open[first];
+    close[row] = bars.close[end - 1];
+    high[row] = greatest(bars.high, first, end);
+    low[row] = least(bars.low, first, end);
+    volume[row] = decimalSum(bars.volume, first, end);
+    if (end - first < childrenWhole) partialBars++;
+    overhangMs = Math.max(overhangMs, bars.time[end - 1] + childMs - (bucket + bucketMs));
+  }
+  const series = new Map([...bars.series].map(([name, values]) => [name, lastPresent(values, starts)]));
+  const { symbol, sha256 } = bars;
+  return {
+    symbol,
+    timeframe,
+    length,
+    time,
+    open,
+    high,
+    low,
+    close,
+    volume,
+    series,
+    sha256,
+    isResampled: true,
+    partialBars,
+    overhangMs,
+  };
+}
+
+const column = (length: number): Float64Array => new Float64Array(new SharedArrayBuffer(length * 8));
+
+/** The first child of each bucket, and the number of children at the end. */
+function bucketStarts(time: Float64Array, bucketMs: number): Uint32Array {
+  const starts = new Uint32Array(time.length + 1);
+  let count = 0;
+  let bucketEnd = -Infinity;
+  for (let row = 0; row < time.length; row++) {
+    if (time[row] < bucketEnd) continue;
+    starts[count++] = row;
+    bucketEnd = (Math.floor(time[row] / bucketMs) + 1) * bucketMs;
+  }
+  starts[count] = time.length;
+  return starts.subarray(0, count + 1);
+}
+
+function greatest(values: Float64Array, first: number, end: number): number {
+  let best = values[first];
+  for (let row = first + 1; row < end; row++) if (values[row] > best) best = values[row];
+  return best;
+}
+
+function least(values: Float64Array, first: number, end: number): number {
+  let best = values[first];
+  for (let row = first + 1; row < end; row++) if (values[row] < best) best = values[row];
+  return best;
+}
+
+/** Volumes are written with at most eight decimals by the exchanges. */
+const UNITS = 1e8;
+
+/**
+ * The sum of the decimals as written: 0.1 + 0.2 is 0.3. A day of minutes then gives the exchange's own daily volume,
+ * not one that differs in the last place. Values with more decimals, or too large for whole units, are summed as they
+ * are.
+ */
+function decimalSum(values: Float64Array, first: number, end: number): number {
+  let units = 0;
+  for (let row = first; row < end; row++) {
+    const whole = Math.round(values[row] * UNITS);
+    units += whole;
+    if (whole / UNITS !== values[row] || units > Number.MAX_SAFE_INTEGER) return exactSum(values, first, end);
+  }
+  return units / UNITS;
+}
+
+/** Neumaier's compensated sum: the order of the children does not matter to the last bit but one. */
+function exactSum(values: Float64Array, first: number, end: number): number {
+  let sum = 0;
+  let lost = 0;
+  for (let row = first; row < end; row++) {
+    const value = values[row];
+    const next = sum + value;
+    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+    sum = next;
+  }
+  return sum + lost;
+}
+
+function lastPresent(values: Float64Array, starts: Uint32Array): Float64Array {
+  const out = column(starts.length - 1);
+  for (let bucket = 0; bucket < out.length; bucket++) {
+    let row = starts[bucket + 1] - 1;
+    while (row > starts[bucket] && Number.isNaN(values[row])) row--;
+    out[bucket] = values[row];
+  }
+  return out;
+}

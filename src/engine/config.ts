@@ -1,0 +1,188 @@
+// The config of a backtest: the zod schema is the type; resolving fills the defaults.
+import { z } from 'zod';
+import { TIMEFRAMES } from './bars/bars.ts';
+
+export const ORDER_ROLES = ['maker', 'taker'] as const;
+export const ORDER_TIMINGS = ['next_open', 'bar_close'] as const;
+export const AMBIGUITY_RESOLUTIONS = [
+  'multi_resolution',
+  'pessimistic',
+  'optimistic',
+  'bar_direction',
+  'distance',
+] as const;
+/** The policies that decide a bar. */
+export const AMBIGUITY_FALLBACKS = ['pessimistic', 'optimistic', 'bar_direction', 'distance'] as const;
+/** What a config may choose: a policy, or of pessimistic and optimistic the one under which the run earns less. */
+export const FALLBACK_CHOICES = [...AMBIGUITY_FALLBACKS, 'worst'] as const;
+export const SLIPPAGE_KINDS = ['none', 'fixed', 'volatility_scaled'] as const;
+export type OrderRole = (typeof ORDER_ROLES)[number];
+export type AmbiguityFallback = (typeof AMBIGUITY_FALLBACKS)[number];
+export type FallbackChoice = (typeof FALLBACK_CHOICES)[number];
+
+export const FeeTier = z.strictObject({
+  /** Notional of all earlier fills from which this tier holds, quote units. First 0, strictly ascending. */
+  minCumulativeNotional: z.number().min(0),
+  /** Fractions of the notional; negative is a rebate. */
+  makerRate: z.number().min(-0.01).max(0.1),
+  takerRate: z.number().min(-0.01).max(0.1),
+});
+export const FeeModel = z.strictObject({
+  kind: z.literal('tiered_maker_taker'),
+  tiers: z.array(FeeTier).min(1).max(50),
+  window: z.strictObject({ kind: z.literal('rolling'), days: z.number().positive().max(3650) }).optional(),
+});
+export const Slippage = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('none') }),
+  z.strictObject({ kind: z.literal('fixed'), unit: z.enum(['bps', 'ticks']), value: z.number().min(0).max(10_000) }),
+  z.strictObject({
+    kind: z.literal('volatility_scaled'),
+    reference: z.enum(['atr_pct', 'bar_range_pct']),
+    multiplier: z.number().min(0).max(100),
+    /** Bars of the ATR for atr_pct; default 14. */
+    atrPeriod: z.int().min(1).max(10_000).optional(),
+  }),
+]);
+export const Execution = z.strictObject({
+  orderTiming: z.enum(ORDER_TIMINGS).optional(),
+  entryOrderRole: z.enum(ORDER_ROLES).optional(),
+  exitOrderRole: z.enum(ORDER_ROLES).optional(),
+  riskOrderRole: z.enum(ORDER_ROLES).optional(),
+  feeModel: FeeModel,
+  slippage: Slippage,
+});
+/** The last millisecond that a Date can name. */
+const MAX_TIME_MS = 8.64e15;
+/** A point in time as people write it, or as numbers. */
+export const Instant = z
+  .union(
+    [
+      z.int().min(-MAX_TIME_MS).max(MAX_TIME_MS),
+      z.iso.date(),
+      z.iso.datetime({ offset: true }),
+      // To the minute.
+      z.iso.datetime({ offset: true, precision: -1 }),
+    ],
+    { error: 'must be a day such as "2020-01-31", a time with its zone such as "2020-01-31T09:30Z", or milliseconds' },
+  )
+  .meta({
+    description:
+      'A day (midnight UTC), a time with its zone, or a number: milliseconds since 1970, or seconds when it has at ' +
+      'most 10 digits.',
+    examples: ['2020-01-31', '2020-01-31T09:30:00Z', 1_580_463_000_000],
+    // In place of the patterns of the formats, which nobody can read.
+    override: {
+      anyOf: [
+        { type: 'integer', minimum: -MAX_TIME_MS, maximum: MAX_TIME_MS },
+        { type: 'string', format: 'date' },
+        { type: 'string', format: 'date-time' },
+      ],
+    },
+  });
+export const BacktestConfig = z.strictObject({
+  timeframe: z.enum(TIMEFRAMES),
+  signalInstrument: z.strictObject({ symbol: z.string().min(1).max(100) }),
+  range: z
+    .strictObject({ start: Instant.nullish(), end: Instant.nullish() })
+    .nullish()
+    .meta({
+      description:
+        'From the first bar that opens at or after `start` to the last that has closed by `end`; null: no limit on ' +
+        'that side.',
+    }),
+  initialBalance: z.number().positive().max(1e15),
+  execution: Execution.optional().meta({
+    description: 'Absent: no fees and no slippage, with the warning COSTS_NOT_MODELED.',
+  }),
+  ambiguityResolution: z.enum(AMBIGUITY_RESOLUTIONS).optional(),
+  ambiguityFallback: z
+    .enum(FALLBACK_CHOICES)
+    .optional()
+    .meta({
+      description:
+        'Decides what finer bars do not. "worst" runs pessimistic and optimistic and keeps the one with the lower ' +
+        'return.',
+    }),
+  leverage: z.number().min(1).max(1000).optional(),
+  maintenanceMarginRate: z.number().min(0).max(0.5).optional(),
+  /** Fraction of notional each 8 hours; a long pays a positive rate. */
+  fundingRate: z.number().min(-0.1).max(0.1).optional(),
+  params: z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).optional(),
+  /** JSON pointer into the strategy payload → number. */
+  overrides: z.record(z.string(), z.number()).optional(),
+});
+export type BacktestConfig = z.infer<typeof BacktestConfig>;
+export type FeeModel = z.infer<typeof FeeModel>;
+export type Slippage = z.infer<typeof Slippage>;
+
+/** A config with every default filled in and its range in ms; what enters configHash. */
+export interface ResolvedConfig {
+  readonly timeframe: (typeof TIMEFRAMES)[number];
+  readonly signalInstrument: { readonly symbol: string };
+  /** null: from the first bar, to the last. */
+  readonly range: { readonly start: number | null; readonly end: number | null };
+  readonly initialBalance: number;
+  readonly execution: {
+    readonly orderTiming: (typeof ORDER_TIMINGS)[number];
+    readonly entryOrderRole: OrderRole;
+    readonly exitOrderRole: OrderRole;
+    readonly riskOrderRole: OrderRole;
+    readonly feeModel: FeeModel;
+    readonly slippage: Slippage;
+  };
+  readonly ambiguityResolution: (typeof AMBIGUITY_RESOLUTIONS)[number];
+  readonly ambiguityFallback: FallbackChoice;
+  readonly leverage: number;
+  readonly maintenanceMarginRate: number;
+  readonly fundingRate: number;
+  readonly params: Readonly<Record<string, number | boolean | string>>;
+  readonly overrides: Readonly<Record<string, number>>;
+}
+
+/** What fills cost when a config says nothing: nothing. */
+const NO_FEES: FeeModel = {
+  kind: 'tiered_maker_taker',
+  tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate: 0 }],
+};
+const NO_SLIPPAGE: Slippage = { kind: 'none' };
+
+export function resolveConfig(config: BacktestConfig): ResolvedConfig {
+  const { execution } = config;
+  return {
+    timeframe: config.timeframe,
+    signalInstrument: config.signalInstrument,
+    range: { start: toMs(config.range?.start), end: toMs(config.range?.end) },
+    initialBalance: config.initialBalance,
+    execution: {
+      orderTiming: execution?.orderTiming ?? 'next_open',
+      entryOrderRole: execution?.entryOrderRole ?? 'taker',
+      exitOrderRole: execution?.exitOrderRole ?? 'taker',
+      riskOrderRole: execution?.riskOrderRole ?? 'taker',
+      feeModel: execution?.feeModel ?? NO_FEES,
+      slippage: execution?.slippage ?? NO_SLIPPAGE,
+    },
+    ambiguityResolution: config.ambiguityResolution ?? 'multi_resolution',
+    ambiguityFallback: config.ambiguityFallback ?? 'pessimistic',
+    leverage: config.leverage ?? 1,
+    maintenanceMarginRate: config.maintenanceMarginRate ?? 0.005,
+    fundingRate: config.fundingRate ?? 0,
+    params: config.params ?? {},
+    overrides: config.overrides ?? {},
+  };
+}
+
+/** What decides an undecided bar: `ambiguityFallback` matters only under `multi_resolution` (semantics §3.2). */
+export const policyInForce = ({
+  ambiguityResolution,
+  ambiguityFallback,
+}: Pick<ResolvedConfig, 'ambiguityResolution' | 'ambiguityFallback'>): FallbackChoice =>
+  ambiguityResolution === 'multi_resolution' ? ambiguityFallback : ambiguityResolution;
+
+const SECONDS_LIMIT = 1e10;
+
+/** Days begin at midnight UTC; a number of at most 10 digits is in seconds. */
+function toMs(time: z.infer<typeof Instant> | null | undefined): number | null {
+  if (time === undefined || time === null) return null;
+  if (typeof time === 'string') return Date.parse(time);
+  return Math.abs(time) < SECONDS_LIMIT ? time * 1000 : time;
+}

@@ -1,0 +1,56 @@
+// Issues of a config that its schema cannot find: the order of the fee tiers, the range, the tick size of the
+// instrument.
+import type { Instrument } from './bars/bars.ts';
+import type { CONFIG_ERROR_CODES, ValidationIssue } from './language/check/issues.ts';
+import { resolveConfig, type BacktestConfig } from './config.ts';
+
+/** Paths begin with `/config`. What depends on the instrument is checked only when one is given. */
+export function configIssues(config: BacktestConfig, instrument?: Instrument): ValidationIssue[] {
+  return [...feeIssues(config), ...(instrument ? slippageIssues(config, instrument) : []), ...rangeIssues(config)];
+}
+
+const issue = (
+  code: (typeof CONFIG_ERROR_CODES)[number],
+  path: string,
+  message: string,
+  suggestion?: string,
+): ValidationIssue => ({
+  code,
+  path: `/config${path}`,
+  field: 'config',
+  severity: 'error',
+  message,
+  ...(suggestion !== undefined && { suggestion }),
+});
+
+function feeIssues(config: BacktestConfig): ValidationIssue[] {
+  const { tiers } = resolveConfig(config).execution.feeModel;
+  return tiers.flatMap(({ minCumulativeNotional }, index) => {
+    const path = `/execution/feeModel/tiers/${index}/minCumulativeNotional`;
+    if (index === 0)
+      return minCumulativeNotional === 0 ? [] : [issue('FEE_TIERS_ORDER', path, 'The first tier must begin at 0.')];
+    const before = tiers[index - 1].minCumulativeNotional;
+    if (minCumulativeNotional > before) return [];
+    return [
+      issue('FEE_TIERS_ORDER', path, `Tiers must ascend: ${minCumulativeNotional} does not come after ${before}.`),
+    ];
+  });
+}
+
+function slippageIssues(config: BacktestConfig, instrument: Instrument): ValidationIssue[] {
+  const { slippage } = resolveConfig(config).execution;
+  if (slippage.kind !== 'fixed' || slippage.unit !== 'ticks' || instrument.tickSize !== null) return [];
+  const message = `The tick size of ${instrument.symbol} is not known.`;
+  return [issue('TICK_SIZE_UNKNOWN', '/execution/slippage/unit', message, 'Use bps.')];
+}
+
+function rangeIssues(config: BacktestConfig): ValidationIssue[] {
+  const { start, end } = resolveConfig(config).range;
+  if (start === null || end === null || start < end) return [];
+  const [from, to] = [start, end].map((time) => new Date(time).toISOString());
+  const message =
+    start === end
+      ? `The range is empty: it starts and ends at ${from}.`
+      : `The range ends (${to}) before it starts (${from}).`;
+  return [issue('RANGE_INVALID', '/range', message, 'Give an end that is later than the start.')];
+}

@@ -1,0 +1,74 @@
+// The column store: computed columns, kept for the next run on the same bars, and buffers that can be reused.
+import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
+
+export type Column = ValueColumn | ConditionColumn;
+
+const bytesOf = (column: Column): number =>
+  'values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength;
+
+/**
+ * One per worker thread. A key names the whole sub-expression and its bars (including snapshot hashes), so equal keys
+ * are equal columns: the runs of a batch, the variants of a sweep and later backtests share them. `trim` is only called
+ * between runs: during a run, no column that was handed out is overwritten.
+ */
+export class ColumnStore {
+  readonly #columns = new Map<string, Column>();
+  readonly #free = new Map<number, Float64Array[]>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #freeBytes = 0;
+
+  /** @param maxBytes the most that is kept between runs; free buffers may take as much again. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(key: string): Column | undefined {
+    const column = this.#columns.get(key);
+    if (column !== undefined) {
+      // A Map iterates in insertion order: the column read last moves to the end.
+      this.#columns.delete(key);
+      this.#columns.set(key, column);
+    }
+    return column;
+  }
+
+  set(key: string, column: Column): void {
+    this.#columns.set(key, column);
+    this.#bytes += bytesOf(column);
+  }
+
+  /**
+   * A buffer with undefined contents. Fresh memory costs about 2 ns per row in page faults, a reused buffer nothing.
+   */
+  allocate(length: number): Float64Array {
+    const buffer = this.#free.get(length)?.pop();
+    if (buffer === undefined) return new Float64Array(length);
+    this.#freeBytes -= buffer.byteLength;
+    return buffer;
+  }
+
+  /** Drops the least recently read columns until the rest fits. */
+  trim(): void {
+    for (const [key, column] of this.#columns) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#columns.delete(key);
+      this.#bytes -= bytesOf(column);
+      if ('values' in column) this.#release(column.values);
+    }
+  }
+
+  #release(values: Float64Array): void {
+    // A view of shared bars, or a part of a larger buffer, must not be overwritten.
+    const isOurs = values.buffer instanceof ArrayBuffer && values.byteLength === values.buffer.byteLength;
+    if (!isOurs || this.#freeBytes + values.byteLength > this.#maxBytes) return;
+    const list = this.#free.get(values.length);
+    if (list) list.push(values);
+    else this.#free.set(values.length, [values]);
+    this.#freeBytes += values.byteLength;
+  }
+}

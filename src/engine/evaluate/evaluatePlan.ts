@@ -1,0 +1,393 @@
+// Evaluation: the steps of a plan over the columns of a market, each computed once, on demand.
+import { zscore } from '../indicators/windowStatistics.ts';
+import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
+import { percentileRank } from '../indicators/ranks.ts';
+import { rollingMean, rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
+import type { ConditionStep, Frame, Plan, Slot, Step, ValueOperation, ValueStep } from '../plan/plan.ts';
+import { alignRows } from '../bars/align.ts';
+import type { Bars, Market } from '../bars/bars.ts';
+import { inspect, inspectMade, type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
+import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
+import { compareColumns, crossColumns, movingColumn } from './leafConditions.ts';
+import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from '../kernels/history.ts';
+import { invert, trimUnknown } from '../kernels/compare.ts';
+import { and, or, rollingWindow, sequence, stateMachine, withinRows } from '../kernels/logic.ts';
+import { applyMath } from '../kernels/arithmetic.ts';
+import { rollingQuantile, rollingRowsAgo, rollingSlope } from '../kernels/rollingRanks.ts';
+import { timeField, timeWindow } from './clock.ts';
+import type { ColumnStore } from './columnStore.ts';
+import { localTimes } from '../bars/timeZones.ts';
+
+/** The columns of a plan on one market. A column is computed when it is first read, and then kept. */
+export class EvaluatedPlan {
+  readonly plan: Plan;
+  readonly market: Market;
+  readonly #store: ColumnStore;
+  readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
+  readonly #bars = new Map<string, Bars>();
+  /** Identifies the bars that the plan reads, so that a key of the store never stands for two snapshots. */
+  readonly #fingerprint: string;
+
+  /** @throws Error when a frame of the plan has no bars; callers check `missingFrames` first. */
+  constructor(plan: Plan, market: Market, store: ColumnStore) {
+    this.plan = plan;
+    this.market = market;
+    this.#store = store;
+    this.#columns = new Array(plan.steps.length);
+    for (const frame of [plan.base, ...plan.frames]) this.#bars.set(frameKey(frame), barsOf(market, frame));
+    this.#fingerprint = [...this.#bars].map(([key, bars]) => `${key}#${bars.sha256}#${bars.length}`).join('|');
+  }
+
+  value(slot: Slot): ValueColumn {
+    const column = this.#column(slot);
+    if (!('values' in column)) throw new Error(`Step ${slot} makes a condition, not a value.`);
+    return column;
+  }
+
+  condition(slot: Slot): ConditionColumn {
+    const column = this.#column(slot);
+    if ('values' in column) throw new Error(`Step ${slot} makes a value, not a condition.`);
+    return column;
+  }
+
+  /** The number of a constant step, which therefore needs no column; undefined for any other step. */
+  numberAt(slot: Slot): number | undefined {
+    const step = this.plan.steps[slot];
+    return step.type === 'value' && step.op === 'const' ? step.value : undefined;
+  }
+
+  #column(slot: Slot): ValueColumn | ConditionColumn {
+    const known = this.#columns[slot];
+    if (known) return known;
+    const step = this.plan.steps[slot];
+    const key = `${this.#fingerprint}|${step.key}`;
+    let column = this.#store.get(key);
+    if (!column) {
+      column = step.type === 'value' ? this.#makeValue(step) : this.#makeCondition(step);
+      // A raw field is a view of the bars, and a constant is cheap to make again.
+      if (!(step.type === 'value' && (step.op === 'field' || step.op === 'const'))) this.#store.set(key, column);
+    }
+    this.#columns[slot] = column;
+    return column;
+  }
+
+  #barsOf(step: Step): Bars {
+    return this.#bars.get(frameKey(step.frame))!;
+  }
+
+  /** The column of an operand on the bars of `step`; a constant is repeated on every row. */
+  #operand(slot: Slot, step: Step): ValueColumn {
+    const number = this.numberAt(slot);
+    if (number === undefined) return this.value(slot);
+    const length = this.#barsOf(step).length;
+    const isMissing = number !== number;
+    return { values: new Float64Array(length).fill(number), firstValid: isMissing ? length : 0, hasHoles: false };
+  }
+
+  #makeValue(step: ValueStep): ValueColumn {
+    const bars = this.#barsOf(step);
+    const n = bars.length;
+    const { inputs } = step;
+    switch (step.op) {
+      case 'const':
+        return this.#operand(step.slot, step);
+      case 'field':
+        return fieldColumn(bars, step.field, this.#store);
+      case 'series': {
+        const values = bars.series.get(step.name);
+        return values ? inspect(values) : { values: new Float64Array(n).fill(NaN), firstValid: n, hasHoles: false };
+      }
+      case 'indicator':
+        return this.#indicator(step);
+      case 'pattern': {
+        const [open, high, low, close] = inputs.map((slot) => this.value(slot).values);
+        const out = this.#store.allocate(n);
+        const firstValid = Math.min(n, step.definition.lookback(step.args));
+        out.fill(NaN, 0, firstValid);
+        step.definition.compute(open, high, low, close, step.args, out);
+        return { values: out, firstValid, hasHoles: false };
+      }
+      case 'math': {
+        const out = this.#store.allocate(n);
+        applyMath(
+          step.math,
+          inputs.map((slot) => this.numberAt(slot) ?? this.value(slot).values),
+          out,
+        );
+        return inspect(out);
+      }
+      case 'rolling':
+        return overPresent([this.#operand(inputs[0], step)], 1, n, this.#store, ([source], [out]) => {
+          out.fill(NaN);
+          rollingKernel(step, source, out);
+        })[0];
+      case 'shift': {
+        const out = this.#store.allocate(n);
+        const source = this.value(inputs[0]);
+        shiftValues(source.values, step.by, out);
+        return { values: out, firstValid: Math.min(n, source.firstValid + step.by), hasHoles: source.hasHoles };
+      }
+      case 'align': {
+        const out = this.#store.allocate(n);
+        gather(this.value(inputs[0]).values, this.#rows(step), out);
+        return inspect(out);
+      }
+      case 'if':
+      case 'bars_since':
+      case 'value_when':
+      case 'capture':
+      case 'pivot':
+      case 'time':
+        return this.#makeHistory(step, bars);
+    }
+  }
+
+  #makeHistory(
+    step: ValueStep & { op: 'if' | 'bars_since' | 'value_when' | 'capture' | 'pivot' | 'time' },
+    bars: Bars,
+  ): ValueColumn {
+    const out = this.#store.allocate(bars.length);
+    const [first, second, third] = step.inputs;
+    switch (step.op) {
+      case 'if':
+        choose(this.condition(first), this.#operand(second, step).values, this.#operand(third, step).values, out);
+        break;
+      case 'bars_since':
+        barsSince(this.condition(first), out);
+        break;
+      case 'value_when':
+        valueWhen(this.#operand(first, step).values, this.condition(second), step.occurrence, out);
+        break;
+      case 'capture':
+        capture(this.#operand(first, step).values, this.condition(second), out);
+        break;
+      case 'pivot':
+        pivot(this.value(first).values, step.pivotKind, step.left, step.right, step.occurrence, out);
+        break;
+      case 'time': {
+        const local = localTimes(bars.time, step.timezone);
+        for (let row = 0; row < out.length; row++) out[row] = timeField(local[row], step.field);
+        break;
+      }
+    }
+    return inspect(out);
+  }
+
+  /** One call computes every output. The other outputs go to the store, where their own steps find them. */
+  #indicator(step: ValueStep & { op: 'indicator' }): ValueColumn {
+    const { definition, args } = step;
+    const n = this.#barsOf(step).length;
+    const inputs = step.inputs.map((slot) => this.#operand(slot, step));
+    const outputs = overPresent(inputs, definition.outputs.length, n, this.#store, (dense, outs) => {
+      const lookback = Math.min(dense[0].length, definition.lookback(args));
+      for (const out of outs) out.fill(NaN, 0, lookback);
+      if (lookback < dense[0].length) definition.compute(dense, args, outs);
+    });
+    const suffix = step.key.slice(step.key.indexOf('['));
+    outputs.forEach((column, output) => {
+      const key = `${this.#fingerprint}|${step.call}.${definition.outputs[output].name}${suffix}`;
+      if (output !== step.output && step.key.startsWith(step.call)) this.#store.set(key, column);
+    });
+    return outputs[step.output];
+  }
+
+  #makeCondition(step: ConditionStep): ConditionColumn {
+    const n = this.#barsOf(step).length;
+    const out = new Uint32Array(wordCount(n));
+    const { inputs } = step;
+    switch (step.op) {
+      case 'compare':
+        return compareColumns(step.compare, this.#side(inputs[0]), this.#side(inputs[1]), step.tolerance, n, out);
+      case 'cross':
+        return crossColumns(step.direction, this.#side(inputs[0]), this.#side(inputs[1]), n, out);
+      case 'moving':
+        return movingColumn(step.direction, this.#operand(inputs[0], step), step.bars, n, out);
+      case 'pattern_side':
+        return patternSide(step.side, this.value(inputs[0]), n, out);
+      case 'within':
+        return withinRows(this.condition(inputs[0]), step.window, n);
+      case 'all':
+        return and(
+          inputs.map((slot) => this.condition(slot)),
+          out,
+        );
+      case 'any':
+        return or(
+          inputs.map((slot) => this.condition(slot)),
+          out,
+        );
+      case 'not':
+        return invert(this.condition(inputs[0]), n, out);
+      case 'align_condition':
+        return gatherCondition(this.condition(inputs[0]), this.#rows(step), out);
+      case 'time_window':
+        timeWindow(localTimes(this.#barsOf(step).time, step.timezone), step.window, out);
+        return { isTrue: out, isUnknown: NOTHING_UNKNOWN };
+      case 'sequence':
+        return sequence(
+          step.steps.map((bounds, index) => ({ ...bounds, column: this.condition(inputs[index]) })),
+          n,
+        );
+      case 'rolling_window':
+        return rollingWindow(this.condition(inputs[0]), step.window, step.mode, step.value, n);
+      case 'state_machine': {
+        const reset = step.hasReset ? this.condition(inputs[1]) : null;
+        return stateMachine(this.condition(inputs[0]), reset, step.ttlBars, step.conflictPolicy, n);
+      }
+    }
+  }
+
+  #side(slot: Slot): ValueColumn | number {
+    return this.numberAt(slot) ?? this.value(slot);
+  }
+
+  /** For each bar of the step's frame, the row it reads in the frame it aligns from. */
+  #rows(step: Step & { readonly from: Frame }): Int32Array {
+    return alignedRows(this.#barsOf(step), this.#bars.get(frameKey(step.from))!);
+  }
+}
+
+const frameKey = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
+
+const barsFor = (market: Market, frame: Frame): Bars | undefined =>
+  frame.symbol === market.base.symbol && frame.timeframe === market.base.timeframe
+    ? market.base
+    : market.bars(frame.symbol, frame.timeframe);
+
+function barsOf(market: Market, frame: Frame): Bars {
+  const bars = barsFor(market, frame);
+  if (!bars) throw new Error(`The market has no bars for ${frameKey(frame)}.`);
+  return bars;
+}
+
+/** The frames of a plan that a market cannot serve. */
+export const missingFrames = (plan: Plan, market: Market): Frame[] =>
+  plan.frames.filter((frame) => !barsFor(market, frame));
+
+const alignments = new WeakMap<Bars, WeakMap<Bars, Int32Array>>();
+
+/** `alignRows`, computed once per pair of series. */
+function alignedRows(base: Bars, other: Bars): Int32Array {
+  let ofBase = alignments.get(base);
+  if (!ofBase) alignments.set(base, (ofBase = new WeakMap()));
+  let rows = ofBase.get(other);
+  if (!rows) ofBase.set(other, (rows = alignRows(base, other)));
+  return rows;
+}
+
+function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn {
+  const { open, high, low, close } = bars;
+  const whole = (values: Float64Array): ValueColumn => ({ values, firstValid: 0, hasHoles: false });
+  switch (field) {
+    case 'open':
+    case 'high':
+    case 'low':
+    case 'close':
+    case 'volume':
+    case 'time':
+      return whole(bars[field]);
+  }
+  const out = store.allocate(bars.length);
+  if (field === 'hl2') for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row]) / 2;
+  else if (field === 'hlc3')
+    for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row] + close[row]) / 3;
+  else for (let row = 0; row < out.length; row++) out[row] = (open[row] + high[row] + low[row] + close[row]) / 4;
+  return whole(out);
+}
+
+/**
+ * Runs a kernel over the rows on which every input is present (semantics §1.3). Without holes, that is a view from the
+ * first such row on. With holes, the present rows are copied together, and the results are written back to their rows.
+ */
+function overPresent(
+  inputs: readonly ValueColumn[],
+  outputCount: number,
+  n: number,
+  store: ColumnStore,
+  kernel: (inputs: Float64Array[], outputs: Float64Array[]) => void,
+): ValueColumn[] {
+  const first = inputs.reduce((latest, input) => Math.max(latest, input.firstValid), 0);
+  const outputs = Array.from({ length: outputCount }, () => store.allocate(n));
+  for (const out of outputs) out.fill(NaN, 0, Math.min(first, n));
+  if (!inputs.some((input) => input.hasHoles)) {
+    if (first < n)
+      kernel(
+        inputs.map((input) => input.values.subarray(first)),
+        outputs.map((out) => out.subarray(first)),
+      );
+    return outputs.map(inspectMade);
+  }
+  const present: number[] = [];
+  for (let row = first; row < n; row++)
+    if (inputs.every(({ values }) => values[row] === values[row])) present.push(row);
+  const dense = inputs.map(({ values }) => Float64Array.from(present, (row) => values[row]));
+  const results = outputs.map(() => new Float64Array(present.length));
+  if (present.length > 0) kernel(dense, results);
+  outputs.forEach((out, output) => {
+    out.fill(NaN);
+    for (let index = 0; index < present.length; index++) out[present[index]] = results[output][index];
+  });
+  return outputs.map(inspectMade);
+}
+
+/**
+ * One rolling operation over present values. Rows before the window is full are left as they are. An operation with the
+ * name of an indicator means the same as that indicator.
+ */
+export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: Float64Array, out: Float64Array): void {
+  const { period } = step;
+  switch (step.rolling) {
+    case 'sum':
+      return rollingSum(source, 0, period, out);
+    case 'avg':
+      return rollingMean(source, 0, period, out);
+    case 'var':
+      return rollingVariance(source, 0, period, out);
+    case 'std':
+      rollingVariance(source, 0, period, out);
+      for (let row = 0; row < out.length; row++) out[row] = Math.sqrt(out[row]);
+      return;
+    case 'zscore':
+      return zscore.compute([source], { length: period, ddof: 1 }, [out]);
+    case 'percentile_rank':
+      return percentileRank.compute([source], { length: period }, [out]);
+    case 'max':
+      return rollingMax(source, 0, period, out);
+    case 'min':
+      return rollingMin(source, 0, period, out);
+    case 'argmax':
+      return rollingRowsAgo(source, period, 'max', out);
+    case 'argmin':
+      return rollingRowsAgo(source, period, 'min', out);
+    case 'median':
+      return rollingQuantile(source, period, 0.5, out);
+    case 'quantile':
+      return rollingQuantile(source, period, step.quantile, out);
+    case 'slope':
+      return rollingSlope(source, period, out);
+  }
+}
+
+function patternSide(
+  side: 'bullish' | 'bearish' | 'any',
+  column: ValueColumn,
+  n: number,
+  out: Uint32Array,
+): ConditionColumn {
+  if (side === 'bullish') return compareColumns('gt', column, 0, 0, n, out);
+  if (side === 'bearish') return compareColumns('lt', column, 0, 0, n, out);
+  const bullish = compareColumns('gt', column, 0, 0, n, new Uint32Array(out.length));
+  return or([bullish, compareColumns('lt', column, 0, 0, n, new Uint32Array(out.length))], out);
+}
+
+function gatherCondition(column: ConditionColumn, rows: Int32Array, out: Uint32Array): ConditionColumn {
+  const unknown = new Uint32Array(out.length);
+  for (let row = 0; row < rows.length; row++) {
+    const from = rows[row];
+    const bit = 1 << (row & 31);
+    if (from < 0 || (from >>> 5 < column.isUnknown.length && (column.isUnknown[from >>> 5] >>> (from & 31)) & 1))
+      unknown[row >>> 5] |= bit;
+    else if ((column.isTrue[from >>> 5] >>> (from & 31)) & 1) out[row >>> 5] |= bit;
+  }
+  return { isTrue: out, isUnknown: trimUnknown(unknown) };
+}

@@ -1,0 +1,166 @@
+// Leaf conditions over columns and numbers: the kernel that computes them, and the rows that are unknown.
+import { type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
+import { NOTHING_UNKNOWN, leadingOnes, wordCount } from '../kernels/bits.ts';
+import {
+  greaterOrEqual,
+  greaterOrEqualNumber,
+  greaterThan,
+  greaterThanNumber,
+  invert,
+  lessOrEqualNumber,
+  lessThanNumber,
+  missingRows,
+  within,
+  withinNumber,
+} from '../kernels/compare.ts';
+import { becomesTrue, delayBits, or, throughoutRows } from '../kernels/logic.ts';
+import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
+import { trimUnknown } from '../kernels/compare.ts';
+
+export type Side = ValueColumn | number;
+
+/**
+ * left op right on every row. With a tolerance, eq is true within it (|left - right| <= tolerance), gt and lt require a
+ * larger difference, and gte and lte may be missed by at most the tolerance.
+ */
+export function compareColumns(
+  op: CompareOp,
+  left: Side,
+  right: Side,
+  tolerance: number,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
+  if (typeof left === 'number') {
+    return typeof right === 'number'
+      ? constantCondition(op, left, right, tolerance, rows, out)
+      : compareColumns(MIRRORED_OPS[op], right, left, tolerance, rows, out);
+  }
+  if (op === 'neq') {
+    const equal = compareColumns('eq', left, right, tolerance, rows, new Uint32Array(out.length));
+    return invert(equal, rows, out);
+  }
+  if (typeof right === 'number') {
+    if (right !== right) return { isTrue: out.fill(0), isUnknown: leadingOnes(rows) };
+    compareNumber(op, left.values, right, tolerance, out);
+    return { isTrue: out, isUnknown: missingRows([left]) };
+  }
+  comparePair(op, left.values, right.values, tolerance, out);
+  return { isTrue: out, isUnknown: missingRows([left, right]) };
+}
+
+function compareNumber(
+  op: Exclude<CompareOp, 'neq'>,
+  values: Float64Array,
+  number: number,
+  tolerance: number,
+  out: Uint32Array,
+): void {
+  switch (op) {
+    case 'gt':
+      return greaterThanNumber(values, number + tolerance, out);
+    case 'gte':
+      return greaterOrEqualNumber(values, number - tolerance, out);
+    case 'lt':
+      return lessThanNumber(values, number - tolerance, out);
+    case 'lte':
+      return lessOrEqualNumber(values, number + tolerance, out);
+    case 'eq':
+      return withinNumber(values, number, tolerance, out);
+  }
+}
+
+function comparePair(
+  op: Exclude<CompareOp, 'neq'>,
+  a: Float64Array,
+  b: Float64Array,
+  tolerance: number,
+  out: Uint32Array,
+): void {
+  const moved = (values: Float64Array, by: number): Float64Array =>
+    by === 0 ? values : values.map((value) => value + by);
+  switch (op) {
+    case 'gt':
+      return greaterThan(a, moved(b, tolerance), out);
+    case 'gte':
+      return greaterOrEqual(a, moved(b, -tolerance), out);
+    case 'lt':
+      return greaterThan(moved(b, -tolerance), a, out);
+    case 'lte':
+      return greaterOrEqual(moved(b, tolerance), a, out);
+    case 'eq':
+      return within(a, b, tolerance, out);
+  }
+}
+
+/** Compares two numbers: 1 true, 0 false, 2 unknown. */
+export function compareNumbers(op: CompareOp, left: number, right: number, tolerance: number): 0 | 1 | 2 {
+  if (left !== left || right !== right) return 2;
+  switch (op) {
+    case 'gt':
+      return left > right + tolerance ? 1 : 0;
+    case 'gte':
+      return left >= right - tolerance ? 1 : 0;
+    case 'lt':
+      return left < right - tolerance ? 1 : 0;
+    case 'lte':
+      return left <= right + tolerance ? 1 : 0;
+    case 'eq':
+      return Math.abs(left - right) <= tolerance ? 1 : 0;
+    case 'neq':
+      return Math.abs(left - right) > tolerance ? 1 : 0;
+  }
+}
+
+function constantCondition(
+  op: CompareOp,
+  left: number,
+  right: number,
+  tolerance: number,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
+  const truth = compareNumbers(op, left, right, tolerance);
+  if (truth === 1) out.set(leadingOnes(rows));
+  return { isTrue: out, isUnknown: truth === 2 ? leadingOnes(rows) : NOTHING_UNKNOWN };
+}
+
+/**
+ * cross_up: left[t-1] <= right[t-1] and left[t] > right[t], combined by a Kleene and. The row before the first is
+ * missing. One comparison serves both: where both sides are known, `left <= right` is `not left > right`.
+ */
+export function crossColumns(
+  direction: 'up' | 'down' | 'any',
+  left: Side,
+  right: Side,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
+  if (direction === 'any') {
+    const up = crossColumns('up', left, right, rows, new Uint32Array(out.length));
+    return or([up, crossColumns('down', left, right, rows, new Uint32Array(out.length))], out);
+  }
+  const op = direction === 'up' ? 'gt' : 'lt';
+  return becomesTrue(compareColumns(op, left, right, 0, rows, new Uint32Array(out.length)), rows, out);
+}
+
+/** Strictly higher (or lower) than the row before, `bars` times in a row. */
+export function movingColumn(
+  direction: 'rising' | 'falling',
+  source: ValueColumn,
+  bars: number,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
+  const { values } = source;
+  // The column against itself moved by one: bit r of `moved` belongs to row r + 1.
+  const moved = new Uint32Array(wordCount(Math.max(0, rows - 1)));
+  if (direction === 'rising') greaterThan(values.subarray(1), values.subarray(0, -1), moved);
+  else greaterThan(values.subarray(0, -1), values.subarray(1), moved);
+  out.set(delayBits(moved, 1, rows, 0));
+  const missing = missingRows([source]);
+  const before = delayBits(missing, 1, rows, 1);
+  for (let w = 0; w < missing.length; w++) before[w] |= missing[w];
+  const step: ConditionColumn = { isTrue: out, isUnknown: trimUnknown(before) };
+  return bars === 1 ? step : throughoutRows(step, bars, rows);
+}

@@ -1,0 +1,123 @@
+// The rules that a run trades by, bound to columns: the interface between evaluation and simulation.
+import type { STATE_FIELDS } from '../language/grammar/ast.ts';
+
+export type StateField = (typeof STATE_FIELDS)[number];
+
+/** The fields of one position; the other fields belong to the account, and are the same for every position. */
+export const POSITION_STATE_FIELDS = [
+  'position_exists',
+  'position_side',
+  'position_size',
+  'position_entry_price',
+  'position_unrealized_pnl',
+  'position_unrealized_pnl_pct',
+  'position_realized_pnl',
+  'position_bars_since_entry',
+  'position_highest_since_entry',
+  'position_lowest_since_entry',
+  'position_mfe_pct',
+  'position_mae_pct',
+  'position_stop_price',
+] as const satisfies readonly StateField[];
+export type PositionStateField = (typeof POSITION_STATE_FIELDS)[number];
+
+/**
+ * Position and account state before the orders of this bar, as semantics §1.10 defines it for the rule; NaN: missing.
+ */
+export interface StateView {
+  /** `field` is an index into STATE_FIELDS. */
+  read(field: number): number;
+}
+
+/**
+ * The memories of a rule's history nodes over state (rings, counters): one list per entry rule, one per open position
+ * in exits.
+ */
+export type StateMemory = readonly object[];
+
+/**
+ * A condition or value that reads position or account state, evaluated inside the loop. Its history is recorded at
+ * every evaluated close before any read, account state first. In an exit, the history of position state starts with the
+ * position (semantics §1.10).
+ */
+export interface Stateful {
+  readonly hasAccountHistory: boolean;
+  readonly hasPositionHistory: boolean;
+  /** @param account the memory whose account history is shared; null: none. */
+  newMemory(account: StateMemory | null): StateMemory;
+  recordAccount(row: number, state: StateView, memory: StateMemory): void;
+  recordPosition(row: number, state: StateView, memory: StateMemory): void;
+}
+export interface StatefulCondition extends Stateful {
+  /** Rows with a 0 here are not true in any state (by the stateless siblings of an `all`); null: no gate. */
+  readonly gate: Uint32Array | null;
+  /** 1 true, 0 false, 2 unknown. */
+  test(row: number, state: StateView, memory: StateMemory): 0 | 1 | 2;
+}
+export interface StatefulValue extends Stateful {
+  /** NaN: missing. */
+  value(row: number, state: StateView, memory: StateMemory): number;
+}
+export type ConditionSource =
+  | { readonly kind: 'bits'; readonly isTrue: Uint32Array }
+  | { readonly kind: 'stateful'; readonly condition: StatefulCondition };
+export type ValueSource =
+  | { readonly kind: 'column'; readonly values: Float64Array }
+  | { readonly kind: 'constant'; readonly value: number }
+  | { readonly kind: 'stateful'; readonly value: StatefulValue };
+
+export type SizingRule =
+  | {
+      readonly mode: 'fixed' | 'fixed_cash' | 'percent_equity' | 'percent_balance' | 'risk_percent';
+      readonly value: number;
+    }
+  | { readonly mode: 'volatility_target'; readonly value: number; readonly atr: Float64Array };
+export type OrderRule =
+  | { readonly type: 'market' }
+  | { readonly type: 'limit' | 'stop'; readonly price: ValueSource; readonly expireBars: number };
+
+export interface EntryRule {
+  /** The author's node id, else the pointer of the rule. */
+  readonly id: string;
+  readonly side: 1 | -1;
+  /** setup AND trigger AND every filter. */
+  readonly signal: ConditionSource;
+  readonly sizing: SizingRule;
+  readonly order: OrderRule;
+  readonly cooldownBars: number;
+  readonly conflict: 'ignore' | 'close' | 'reverse';
+}
+export interface ExitRule {
+  readonly id: string;
+  readonly appliesTo: 1 | -1 | 0;
+  readonly priority: number;
+  readonly when: ConditionSource;
+  readonly action: { readonly mode: 'percent_position' | 'fixed'; readonly value: number };
+}
+
+export type StopRule =
+  | { readonly mode: 'percent' | 'fixed'; readonly value: number }
+  | { readonly mode: 'atr'; readonly atr: Float64Array; readonly multiplier: number }
+  | { readonly mode: 'price'; readonly price: ValueSource; readonly update: 'entry' | 'bar' };
+export interface TakeProfitRule {
+  readonly trigger:
+    | { readonly mode: 'percent' | 'r'; readonly value: number }
+    | { readonly mode: 'atr'; readonly atr: Float64Array; readonly multiplier: number }
+    | { readonly mode: 'price'; readonly price: ValueSource };
+  readonly closePercent: number;
+  readonly closeBasis: 'initial' | 'remaining';
+  readonly moveStopToBreakeven: boolean;
+}
+/** Percents are in points (2 means 2 %), as in the language. */
+export interface RiskRules {
+  readonly stopLoss: StopRule | null;
+  readonly takeProfits: readonly TakeProfitRule[];
+  readonly trailingStop: {
+    readonly distance:
+      | { readonly mode: 'percent'; readonly value: number }
+      | { readonly mode: 'atr'; readonly atr: Float64Array; readonly multiplier: number };
+    readonly activateAfterPercent: number | null;
+  } | null;
+  readonly breakeven: { readonly activateAfterPercent: number; readonly offsetPercent: number } | null;
+  readonly timeStop: { readonly maxBars: number } | null;
+}

@@ -1,0 +1,44 @@
+// The plan of a strategy as people read it: the one answer behind `candlepool explain`, the API and MCP.
+import type { Timeframe } from './bars/bars.ts';
+import type { Settings, StrategyAst } from './language/grammar/ast.ts';
+import { inferLookback } from './language/canonical/lookback.ts';
+import { prepareStrategy } from './language/canonical/prepare.ts';
+import type { ValidationIssue } from './language/check/issues.ts';
+import { compilePlan } from './plan/compile.ts';
+import { explainPlan } from './plan/explain.ts';
+
+export interface Explanation {
+  readonly symbol: string;
+  readonly timeframe: Timeframe;
+  /** Base bars before the first value of every expression. */
+  readonly inferredLookback: number;
+  /** Number of column steps. */
+  readonly steps: number;
+  /** The plan, printed the way a database prints one. */
+  readonly plan: string;
+}
+
+/** On `base`, or what the strategy's own defaults name, else 1h bars of "SYMBOL". */
+export function explainStrategy(
+  strategyAst: StrategyAst,
+  settings: Settings,
+  base: { readonly symbol?: string | undefined; readonly timeframe?: Timeframe | undefined } = {},
+):
+  | { readonly ok: true; readonly explanation: Explanation }
+  | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
+  const { defaults } = strategyAst.strategy;
+  const timeframe = base.timeframe ?? defaults?.timeframe ?? '1h';
+  const symbol = base.symbol ?? defaults?.instrument?.symbol ?? 'SYMBOL';
+  const prepared = prepareStrategy(strategyAst, settings, {}, { timeframe });
+  if (!prepared.ok) return prepared;
+  const plan = compilePlan(
+    prepared.strategy,
+    { symbol, timeframe },
+    { slippageAtrPeriod: null, recordsConditions: true },
+  );
+  const inferredLookback = inferLookback(prepared.strategy, timeframe);
+  return {
+    ok: true,
+    explanation: { symbol, timeframe, inferredLookback, steps: plan.steps.length, plan: explainPlan(plan) },
+  };
+}

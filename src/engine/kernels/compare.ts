@@ -1,0 +1,173 @@
+// Comparisons of columns, written as words of 32 rows: missing cells are NaN, for which every comparison is false.
+import { type ConditionColumn, type ValueColumn } from './column.ts';
+import { leadingOnes, NOTHING_UNKNOWN, wordCount } from './bits.ts';
+
+// The loops below write whole words, four comparisons per step. Each replaces
+//   for (let row = 0; row < n; row++) if (a[row] > b[row]) out[row >>> 5] |= 1 << (row & 31);
+// which takes five to eight times as long (bench/conditions.ts): the word stays in a register, +(a > b) does not branch,
+// and V8 compiles each loop for one kind of comparison.
+
+export function greaterThan(a: Float64Array, b: Float64Array, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |=
+        (+(a[row] > b[row]) |
+          (+(a[row + 1] > b[row + 1]) << 1) |
+          (+(a[row + 2] > b[row + 2]) << 2) |
+          (+(a[row + 3] > b[row + 3]) << 3)) <<
+        bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] > b[row]);
+}
+export function greaterOrEqual(a: Float64Array, b: Float64Array, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |=
+        (+(a[row] >= b[row]) |
+          (+(a[row + 1] >= b[row + 1]) << 1) |
+          (+(a[row + 2] >= b[row + 2]) << 2) |
+          (+(a[row + 3] >= b[row + 3]) << 3)) <<
+        bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] >= b[row]);
+}
+/** |a - b| <= tolerance. Equal infinities cannot occur: values are finite or NaN. */
+export function within(a: Float64Array, b: Float64Array, tolerance: number, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |=
+        (+(Math.abs(a[row] - b[row]) <= tolerance) |
+          (+(Math.abs(a[row + 1] - b[row + 1]) <= tolerance) << 1) |
+          (+(Math.abs(a[row + 2] - b[row + 2]) <= tolerance) << 2) |
+          (+(Math.abs(a[row + 3] - b[row + 3]) <= tolerance) << 3)) <<
+        bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => Math.abs(a[row] - b[row]) <= tolerance);
+}
+export function greaterThanNumber(a: Float64Array, b: number, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |= (+(a[row] > b) | (+(a[row + 1] > b) << 1) | (+(a[row + 2] > b) << 2) | (+(a[row + 3] > b) << 3)) << bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] > b);
+}
+export function greaterOrEqualNumber(a: Float64Array, b: number, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |=
+        (+(a[row] >= b) | (+(a[row + 1] >= b) << 1) | (+(a[row + 2] >= b) << 2) | (+(a[row + 3] >= b) << 3)) << bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] >= b);
+}
+export function lessThanNumber(a: Float64Array, b: number, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |= (+(a[row] < b) | (+(a[row + 1] < b) << 1) | (+(a[row + 2] < b) << 2) | (+(a[row + 3] < b) << 3)) << bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] < b);
+}
+export function lessOrEqualNumber(a: Float64Array, b: number, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |=
+        (+(a[row] <= b) | (+(a[row + 1] <= b) << 1) | (+(a[row + 2] <= b) << 2) | (+(a[row + 3] <= b) << 3)) << bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] <= b);
+}
+export function withinNumber(a: Float64Array, b: number, tolerance: number, out: Uint32Array): void {
+  const whole = a.length >>> 5;
+  for (let w = 0; w < whole; w++) {
+    let word = 0;
+    for (let bit = 0; bit < 32; bit += 4) {
+      const row = (w << 5) + bit;
+      word |=
+        (+(Math.abs(a[row] - b) <= tolerance) |
+          (+(Math.abs(a[row + 1] - b) <= tolerance) << 1) |
+          (+(Math.abs(a[row + 2] - b) <= tolerance) << 2) |
+          (+(Math.abs(a[row + 3] - b) <= tolerance) << 3)) <<
+        bit;
+    }
+    out[w] = word;
+  }
+  if (whole < out.length) out[whole] = tail(a.length, (row) => Math.abs(a[row] - b) <= tolerance);
+}
+/** The last word, of the rows after the last whole word. */
+function tail(rows: number, isTrue: (row: number) => boolean): number {
+  let word = 0;
+  for (let row = rows & ~31; row < rows; row++) word |= +isTrue(row) << (row & 31);
+  return word;
+}
+
+/** The rows on which any of `columns` is missing, as unknown bits. */
+export function missingRows(columns: readonly ValueColumn[]): Uint32Array {
+  const holed = columns.filter((column) => column.hasHoles);
+  const firstKnown = columns.reduce((first, column) => Math.max(first, column.firstValid), 0);
+  if (holed.length === 0) return leadingOnes(firstKnown);
+  const words = new Uint32Array(wordCount(holed[0].values.length));
+  words.set(leadingOnes(firstKnown));
+  for (const { values } of holed) addMissing(values, words);
+  return trimUnknown(words);
+}
+
+function addMissing(values: Float64Array, words: Uint32Array): void {
+  const n = values.length;
+  for (let w = 0, row = 0; row < n; w++) {
+    const end = row + 32 < n ? row + 32 : n;
+    let word = 0;
+    for (let bit = 0; row < end; bit++, row++) word |= +(values[row] !== values[row]) << bit;
+    words[w] |= word;
+  }
+}
+
+/** The same unknown bits without the trailing words that hold none. */
+export function trimUnknown(words: Uint32Array): Uint32Array {
+  let length = words.length;
+  while (length > 0 && words[length - 1] === 0) length--;
+  return length === words.length ? words : length === 0 ? NOTHING_UNKNOWN : words.subarray(0, length);
+}
+
+/** Turns known-and-not-true into true: the `neq` of an `eq`, or the complement of any column (Kleene not). */
+export function invert(column: ConditionColumn, rows: number, out: Uint32Array): ConditionColumn {
+  const { isTrue, isUnknown } = column;
+  const words = wordCount(rows);
+  const unknownWords = Math.min(words, isUnknown.length);
+  for (let w = 0; w < unknownWords; w++) out[w] = ~(isTrue[w] | isUnknown[w]);
+  for (let w = unknownWords; w < words; w++) out[w] = ~isTrue[w];
+  if ((rows & 31) !== 0 && words > 0) out[words - 1] &= (1 << (rows & 31)) - 1;
+  return { isTrue: out, isUnknown };
+}

@@ -1,0 +1,25 @@
+// The series of other instruments that a payload names, needed before anything is compiled.
+import type { StoredTimeframe } from '../../bars/bars.ts';
+import { visitObjects } from '../grammar/payloadObjects.ts';
+
+export interface SeriesName {
+  readonly symbol: string;
+  readonly timeframe: StoredTimeframe;
+}
+
+/** Series of other instruments that the nodes of a payload name. */
+export function foreignSeries(ast: unknown, symbol: string, base: StoredTimeframe): SeriesName[] {
+  const found = new Map<string, SeriesName>();
+  visitObjects(ast, (object) => {
+    const { instrument, timeframe, kind } = object as {
+      instrument?: { symbol?: string } | null;
+      timeframe?: StoredTimeframe;
+      kind?: unknown;
+    };
+    // `defaults` has an instrument too, which the config replaces; it has no kind.
+    if (kind === undefined || instrument?.symbol === undefined || instrument.symbol === symbol) return;
+    const series = { symbol: instrument.symbol, timeframe: timeframe ?? base };
+    found.set(`${series.symbol} ${series.timeframe}`, series);
+  });
+  return [...found.values()];
+}

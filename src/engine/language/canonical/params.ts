@@ -1,0 +1,104 @@
+// Params: the values of a strategy that a run may set. Checks their declarations and resolves their values.
+import type { Param } from '../grammar/ast.ts';
+import type { ParamValues } from './canonical.ts';
+import { shown } from '../check/displayNames.ts';
+import type { IssueCode, IssueLog } from '../check/issues.ts';
+import { nearestName, suggestionFor } from '../check/nearest.ts';
+import { pointerTo } from '../pointer.ts';
+
+export type ParamValue = number | boolean | string;
+export type GivenParams = Readonly<Record<string, ParamValue>>;
+
+export interface ParamIssue {
+  readonly code: IssueCode;
+  readonly message: string;
+}
+
+/** Why a param cannot have this value, as a predicate (`must be …`); undefined when it can. */
+export function paramIssue(param: Param, value: ParamValue): ParamIssue | undefined {
+  const { type, min, max, values } = param;
+  if (type === 'bool') {
+    return typeof value === 'boolean' ? undefined : { code: 'TYPE_MISMATCH', message: 'must be true or false' };
+  }
+  if (values !== undefined && !values.includes(value)) {
+    return { code: 'OUT_OF_RANGE', message: `must be one of ${values.slice(0, 20).join(', ')}, not ${shown(value)}` };
+  }
+  if (type === 'choice') return undefined;
+  if (typeof value !== 'number' || !Number.isFinite(value) || (type === 'int' && !Number.isInteger(value))) {
+    return {
+      code: 'TYPE_MISMATCH',
+      message: `must be ${type === 'int' ? 'a whole number' : 'a number'}, not ${shown(value)}`,
+    };
+  }
+  if (value < (min ?? -Infinity) || value > (max ?? Infinity)) {
+    return { code: 'OUT_OF_RANGE', message: `must be ${boundsText(min, max)}, not ${value}` };
+  }
+  return undefined;
+}
+
+/** `at least 3`, `at most 9`, `between 3 and 9`. */
+function boundsText(min: number | undefined, max: number | undefined): string {
+  if (max === undefined) return `at least ${min}`;
+  return min === undefined ? `at most ${max}` : `between ${min} and ${max}`;
+}
+
+/** The value of every declared param: the given one, else its default. Issues have places under `/config/params`. */
+export function resolveParams(declared: readonly Param[], given: GivenParams, log: IssueLog): ParamValues {
+  const values = new Map<string, ParamValue>(declared.map((param) => [param.name, param.default]));
+  for (const [name, value] of Object.entries(given)) {
+    const param = declared.find((one) => one.name === name);
+    const path = pointerTo('/config/params', name);
+    if (param === undefined) {
+      const names = declared.map((one) => one.name);
+      log.add('PARAM_UNDEFINED', path, {
+        message: `The strategy does not declare a param ${shown(name)}.`,
+        suggestion:
+          names.length === 0
+            ? 'Remove it: the strategy has no params.'
+            : suggestionFor(nearestName(name, names), names),
+      });
+      continue;
+    }
+    const issue = paramIssue(param, value);
+    if (issue === undefined) values.set(name, value);
+    else log.add(issue.code, path, { message: `Param ${shown(name)} ${issue.message}.` });
+  }
+  return values;
+}
+
+/** Reports issues of the declarations themselves; `pointerOf` gives the place of a member of a param. */
+export function checkParams(
+  params: readonly Param[],
+  log: IssueLog,
+  pointerOf: (param: Param, ...member: string[]) => string,
+): void {
+  const names = new Set<string>();
+  for (const param of params) {
+    const { name, type, min, max, values } = param;
+    if (names.has(name)) {
+      log.add('NODE_ID_DUPLICATE', pointerOf(param, 'name'), {
+        message: `The param ${shown(name)} is declared twice.`,
+        suggestion: 'Give every param its own name.',
+      });
+    }
+    names.add(name);
+    if (type === 'choice' && values === undefined) {
+      log.add('MISSING_FIELD', pointerOf(param, 'values'), {
+        message: `Param ${shown(name)} is a choice without values.`,
+        suggestion: 'List its possible values in `values`.',
+      });
+      continue;
+    }
+    if (min !== undefined && max !== undefined && min > max) {
+      log.add('OUT_OF_RANGE', pointerOf(param, 'min'), {
+        message: `The min ${min} of param ${shown(name)} is above its max ${max}.`,
+      });
+      continue;
+    }
+    const issue = paramIssue(param, param.default);
+    if (issue !== undefined) {
+      const message = `The default of param ${shown(name)} ${issue.message}.`;
+      log.add(issue.code, pointerOf(param, 'default'), { message });
+    }
+  }
+}

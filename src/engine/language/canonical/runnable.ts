@@ -1,0 +1,39 @@
+// Runnable form: canonical sections with numbers for parameters, and the issues that only numbers show.
+import type { RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
+import { canonicalSections, Canonicalizer, type CanonicalSections, type ParamValues } from './canonical.ts';
+import type { IssueLog } from '../check/issues.ts';
+import { checkSections, sectionsOf, type PointerOf } from '../check/sectionChecks.ts';
+
+/**
+ * The sections of a strategy without errors, its params replaced by `values`. A value that does not fit its place is
+ * reported.
+ */
+export function runnableSections(
+  ast: StrategyAst,
+  values: ParamValues,
+  log: IssueLog,
+  pointerOf: PointerOf,
+): CanonicalSections {
+  const canonicalizer = new Canonicalizer({
+    keepNames: true,
+    params: values,
+    timezone: ast.strategy.defaults?.timezone ?? 'UTC',
+    onIssue: (owner, member, code, message) => log.add(code, pointerOf(owner, ...member), { message }),
+  });
+  const rules = canonicalSections(ast, canonicalizer);
+  checkSections(sectionsOf(ast.strategy), { log, pointerOf, values });
+  return rules;
+}
+
+export function runnableStrategy(rules: CanonicalSections, ast: StrategyAst, settings: Settings): RunnableStrategy {
+  const { defaults } = ast.strategy;
+  return {
+    entries: rules.entry,
+    exits: rules.exits,
+    risk: rules.risk,
+    timezone: defaults?.timezone ?? 'UTC',
+    maxConcurrentPositions: settings.maxConcurrentPositions ?? defaults?.maxConcurrentPositions ?? 1,
+    warmupBars: settings.warmupPeriod ?? defaults?.warmupBars ?? null,
+    // The canonicalizer rewrites by shape, which types cannot follow; RunnableStrategy states what it writes.
+  } as unknown as RunnableStrategy;
+}

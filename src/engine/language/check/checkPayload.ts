@@ -1,0 +1,290 @@
+// The checks of one payload: its expressions, sections, limits and contradictions, and what it compiles to.
+import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../../bars/bars.ts';
+import type { Entry, Exit, Expression, Param, Settings, StrategyAst } from '../grammar/ast.ts';
+import { Canonicalizer, type ParamValues } from '../canonical/canonical.ts';
+import { Conjunctions } from './conjunctions.ts';
+import { ContentIndex } from '../canonical/content.ts';
+import { costOf } from './cost.ts';
+import { checkParamUses, checkTimezone, ExpressionChecks, reportSymbol } from './expressionChecks.ts';
+import type { KeyOf } from './inferredRanges.ts';
+import type { IssueLog } from './issues.ts';
+import { inferLookback } from '../canonical/lookback.ts';
+import { checkParams, resolveParams } from '../canonical/params.ts';
+import { pointerTo } from '../pointer.ts';
+import { readPayload, type PayloadMember, type ReadPayload } from './readPayload.ts';
+import { checkSections, checkSectionWarnings, sectionsOf, type PointerOf } from './sectionChecks.ts';
+import { runnableSections, runnableStrategy } from '../canonical/runnable.ts';
+import { isCondition, isExpression } from '../grammar/shapes.ts';
+import { checkLimits, countExpressions, WIDEST_LIMITS, type Census, type LanguageLimits } from './tierLimits.ts';
+import { childrenOf, rootsOf, type Root } from '../grammar/visit.ts';
+import { isMembers, shown } from './displayNames.ts';
+
+export interface CheckContext {
+  /** What the caller's tier allows; default: the largest tier. */
+  readonly limits?: LanguageLimits;
+  /** Symbols with market data; when absent, symbols are not checked. */
+  readonly knownSymbols?: ReadonlySet<string>;
+  /** The timeframe the strategy will run on; default: `defaults.timeframe`. */
+  readonly baseTimeframe?: Timeframe;
+}
+
+export interface StrategyAnalysis {
+  /** Base bars before every node has a value; null when the payload has errors. */
+  readonly inferredLookback: number | null;
+  /** The same, counted until the seeds of recursive indicators no longer affect their values. */
+  readonly recommendedWarmup: number | null;
+  readonly nodeCount: number;
+  readonly conditionCount: number;
+  /** Registry ids, sorted. */
+  readonly indicators: readonly string[];
+  /** Timeframes of nodes and defaults, finest first. */
+  readonly timeframes: readonly string[];
+  /** Approximate nanoseconds per bar, for comparing strategies. */
+  readonly estimatedCost: number;
+}
+export const NO_ANALYSIS: StrategyAnalysis = {
+  inferredLookback: null,
+  recommendedWarmup: null,
+  nodeCount: 0,
+  conditionCount: 0,
+  indicators: [],
+  timeframes: [],
+  estimatedCost: 0,
+};
+
+export interface CheckedPayload {
+  /** null when this payload has errors. */
+  readonly ast: StrategyAst | null;
+  readonly analysis: StrategyAnalysis;
+}
+interface PayloadContext extends CheckContext {
+  readonly settings: Settings;
+  readonly log: IssueLog;
+}
+
+/** Adds every issue of one payload to the log. */
+export function checkPayload(member: PayloadMember, payload: unknown, context: PayloadContext): CheckedPayload {
+  const errorsBefore = context.log.errorCount;
+  const read = readPayload(member, payload, context.log);
+  const checked = read === undefined ? undefined : new PayloadCheck(member, read, context, errorsBefore).run();
+  context.log.translateFrom(null);
+  return checked ?? { ast: null, analysis: NO_ANALYSIS };
+}
+
+/**
+ * The checks of one payload that has been read. Invalid parts are skipped, so that the valid ones are checked as well.
+ */
+class PayloadCheck {
+  readonly #member: PayloadMember;
+  readonly #read: ReadPayload;
+  readonly #context: PayloadContext;
+  readonly #errorsBefore: number;
+  readonly #strategy: Readonly<Record<string, unknown>>;
+  readonly #params: readonly Param[];
+  readonly #base: Timeframe | undefined;
+  readonly #entries: readonly Entry[];
+  readonly #exits: readonly Exit[];
+  readonly #roots: readonly Root[];
+
+  constructor(member: PayloadMember, read: ReadPayload, context: PayloadContext, errorsBefore: number) {
+    const { ast, invalid } = read;
+    this.#member = member;
+    this.#read = read;
+    this.#context = context;
+    this.#errorsBefore = errorsBefore;
+    const strategy: Record<string, unknown> = isMembers(ast.strategy) ? ast.strategy : {};
+    this.#strategy = strategy;
+    const params: unknown[] = Array.isArray(strategy.params) ? strategy.params : [];
+    this.#params = params.filter((one) => isMembers(one) && !invalid.has(one)) as Param[];
+    const named = isMembers(strategy.defaults) ? strategy.defaults.timeframe : undefined;
+    this.#base = context.baseTimeframe ?? TIMEFRAMES.find((timeframe) => timeframe === named);
+    const { entries, exits, risk } = sectionsOf(strategy);
+    this.#entries = entries as unknown as Entry[];
+    this.#exits = exits as unknown as Exit[];
+    this.#roots = rootsOf({ entries: this.#entries, exits: this.#exits, risk });
+  }
+
+  run(): CheckedPayload {
+    const { log, limits = WIDEST_LIMITS } = this.#context;
+    const values = this.#checkParams();
+    this.#checkDefaults();
+    const checks = this.#checkExpressions();
+    const census = this.#census();
+    this.#checkLimits(census, limits);
+    const timeframes = timeframesOf(checks.checked, this.#base);
+    const runsOn = this.#base ?? timeframes[0] ?? '1h';
+    const sections = sectionsOf(this.#strategy);
+    const rules = { log, pointerOf: this.#pointerOf, values };
+    checkSections(sections, rules);
+    checkSectionWarnings(sections, runsOn, this.#strategy, rules);
+    // A payload over the limit is rejected anyway, and comparing all of its nodes would take long.
+    if (census.nodes <= limits.nodes) {
+      this.#compare(checks);
+      this.#checkIds(checks);
+    }
+    const compiled = this.#isClean ? this.#compile(runsOn, values) : undefined;
+    this.#reportExitAlias();
+    const analysis = {
+      ...NO_ANALYSIS,
+      nodeCount: census.nodes,
+      conditionCount: census.entryConditions + census.exitConditions,
+      timeframes,
+      ...costOf(checks.checked),
+      ...compiled,
+    };
+    return { ast: compiled === undefined ? null : this.#read.ast, analysis };
+  }
+
+  readonly #pointerOf: PointerOf = (owner, ...member) =>
+    pointerTo(this.#read.places.get(owner) ?? `/${this.#member}`, ...member);
+
+  get #isClean(): boolean {
+    return this.#context.log.errorCount === this.#errorsBefore;
+  }
+
+  #checkParams(): ParamValues {
+    const { log } = this.#context;
+    checkParams(this.#params, log, this.#pointerOf);
+    checkParamUses(this.#read.paramUses, this.#paramsByName(), log);
+    return resolveParams(this.#params, {}, log);
+  }
+
+  #paramsByName(): ReadonlyMap<string, Param> {
+    return new Map(this.#params.map((param) => [param.name, param]));
+  }
+
+  #checkDefaults(): void {
+    const { defaults } = this.#strategy;
+    if (!isMembers(defaults)) return;
+    const { timezone, instrument } = defaults;
+    const { knownSymbols, log } = this.#context;
+    if (typeof timezone === 'string') checkTimezone(timezone, this.#pointerOf(defaults, 'timezone'), log);
+    const symbol = isMembers(instrument) ? instrument.symbol : undefined;
+    if (typeof symbol === 'string' && knownSymbols?.has(symbol) === false) {
+      reportSymbol(symbol, this.#pointerOf(defaults, 'instrument', 'symbol'), knownSymbols, log);
+    }
+  }
+
+  #checkExpressions(): ExpressionChecks {
+    const { log, knownSymbols } = this.#context;
+    const checks = new ExpressionChecks({
+      log,
+      pointerOf: this.#pointerOf,
+      invalid: this.#read.invalid,
+      params: this.#paramsByName(),
+      baseTimeframe: this.#base,
+      knownSymbols,
+    });
+    for (const { expression } of this.#roots) checks.check(expression);
+    for (const node of this.#read.nodes ?? []) if (isExpression(node)) checks.check(node);
+    return checks;
+  }
+
+  /** A graph's nodes are counted as its author listed them; a number in place of a reference is not a node. */
+  #census(): Census {
+    const of = (...roles: Root['role'][]): Expression[] =>
+      this.#roots.filter(({ role }) => roles.includes(role)).map(({ expression }) => expression);
+    const all = [...this.#roots.map(({ expression }) => expression), ...(this.#read.nodes ?? [])];
+    const census = countExpressions(of('setup', 'trigger', 'filter'), of('exit'), all, this.#exits.length);
+    return { ...census, nodes: this.#read.nodes?.length ?? census.nodes };
+  }
+
+  #checkLimits(census: Census, limits: LanguageLimits): void {
+    const root = `/${this.#member}`;
+    const nodes = this.#read.nodes === null ? `${root}/strategy` : `${root}/nodes`;
+    const places = { root, nodes, entry: `${root}/strategy/entry`, exits: `${root}/strategy/exits` };
+    checkLimits(census, limits, places, this.#context.log);
+  }
+
+  /** Warnings that come from comparing expressions with each other; invalid ones are left out. */
+  #compare(checks: ExpressionChecks): void {
+    const keyOf = contentKeys();
+    checks.checkComparisons(keyOf);
+    const conjunctions = new Conjunctions({
+      log: this.#context.log,
+      pointerOf: this.#pointerOf,
+      keyOf,
+      isValid: checks.isValid,
+      params: this.#params,
+    });
+    for (const entry of this.#entries) conjunctions.checkEntry(entry);
+    for (const exit of this.#exits) conjunctions.checkExit(exit);
+    for (const expression of checks.checked) {
+      if (isCondition(expression) && checks.isValid(expression)) conjunctions.checkLeaf(expression);
+    }
+  }
+
+  #compile(base: Timeframe, values: ParamValues): { inferredLookback: number; recommendedWarmup: number } | undefined {
+    const { log, settings } = this.#context;
+    const { ast } = this.#read;
+    const rules = runnableSections(ast, values, log, this.#pointerOf);
+    if (!this.#isClean) return undefined;
+    const strategy = runnableStrategy(rules, ast, settings);
+    const inferredLookback = inferLookback(strategy, base);
+    if (strategy.warmupBars !== null && strategy.warmupBars < inferredLookback) {
+      const isSetting = settings.warmupPeriod !== undefined;
+      const path = isSetting ? '/settings/warmupPeriod' : this.#pointerOf(ast.strategy.defaults!, 'warmupBars');
+      log.add('WARMUP_TOO_SHORT', path, {
+        message: `A warm-up of ${strategy.warmupBars} bars is too short: the lookback is ${inferredLookback} bars.`,
+        suggestion: `Use ${inferredLookback}, or leave it out.`,
+        patch: [{ op: 'replace', path, value: inferredLookback }],
+      });
+    }
+    return { inferredLookback, recommendedWarmup: Math.max(inferredLookback, inferLookback(strategy, base, true)) };
+  }
+
+  /** In an AST, equal expressions may have the same id (a graph's node used twice), different ones may not. */
+  #checkIds(checks: ExpressionChecks): void {
+    if (this.#member === 'signalGraph') return;
+    const keyOf = contentKeys();
+    const keys = new Map<string, number>();
+    const seen = new Set<Expression>();
+    const stack = this.#roots.map(({ expression }) => expression).reverse();
+    while (stack.length > 0) {
+      const node = stack.pop()!;
+      if (seen.has(node)) continue;
+      seen.add(node);
+      stack.push(...childrenOf(node).reverse());
+      if (node.id === undefined || !checks.isValid(node)) continue;
+      const key = keyOf(node);
+      const first = keys.get(node.id);
+      if (first === undefined) keys.set(node.id, key);
+      else if (first !== key) {
+        this.#context.log.add('NODE_ID_DUPLICATE', this.#pointerOf(node, 'id'), {
+          message: `A different node has the id ${shown(node.id)} as well.`,
+          suggestion: 'Give every node its own id.',
+        });
+      }
+    }
+  }
+
+  /** Reported last, so that its patch moves what the other patches have repaired. */
+  #reportExitAlias(): void {
+    const strategy = this.#strategy;
+    if (!isMembers(strategy.exit)) return;
+    const [from, exits] = [this.#pointerOf(strategy, 'exit'), this.#pointerOf(strategy, 'exits')];
+    const list = Array.isArray(strategy.exits) ? [] : [{ op: 'add', path: exits, value: [] } as const];
+    this.#context.log.add('ALIAS_USED', from, {
+      message: '`exit` is an alias of `exits` with one element.',
+      suggestion: 'Write "exits": [ … ].',
+      patch: [...list, { op: 'move', from, path: `${exits}/-` }],
+    });
+  }
+}
+
+/** Gives expressions that mean the same an equal number, params left in place. */
+function contentKeys(): KeyOf {
+  const canonicalizer = new Canonicalizer({ keepNames: false, params: null, timezone: 'UTC' });
+  const index = new ContentIndex();
+  return (expression) => index.keyOf(canonicalizer.expression(expression));
+}
+
+/** Timeframes of nodes and the base, finest first. */
+function timeframesOf(expressions: Iterable<Expression>, base: Timeframe | undefined): Timeframe[] {
+  const named = new Set<Timeframe>(base === undefined ? [] : [base]);
+  for (const expression of expressions) {
+    const timeframe = 'timeframe' in expression ? expression.timeframe : undefined;
+    if (timeframe !== undefined && TIMEFRAMES.includes(timeframe)) named.add(timeframe);
+  }
+  return [...named].sort((a, b) => TIMEFRAME_MS[a] - TIMEFRAME_MS[b]);
+}

@@ -1,0 +1,92 @@
+// Checking: every issue of a strategy's payloads in one pass, and what the payloads compile to when none is an error.
+import type { Settings, StrategyAst } from '../grammar/ast.ts';
+import { canonicalize } from '../canonical/canonical.ts';
+import { contentOf, strategyHash } from '../canonical/content.ts';
+import { firstDifference } from './firstDifference.ts';
+import { IssueLog, type ValidationIssue } from './issues.ts';
+import {
+  checkPayload,
+  NO_ANALYSIS,
+  type CheckContext,
+  type CheckedPayload,
+  type StrategyAnalysis,
+} from './checkPayload.ts';
+import { SETTINGS_SHAPE } from '../grammar/shapes.ts';
+import { Structure } from './structure.ts';
+
+export type { CheckContext, StrategyAnalysis } from './checkPayload.ts';
+
+/**
+ * The members of a strategy request that are checked here. Whether a request may have them is checked by the caller.
+ */
+export interface Payloads {
+  readonly settings?: unknown;
+  readonly strategyAst?: unknown;
+  readonly signalGraph?: unknown;
+}
+export interface Compiled {
+  /** The payload's AST as sent, or what its graph lowers to. */
+  readonly strategyAst: StrategyAst;
+  readonly canonical: StrategyAst;
+  readonly strategyHash: string;
+}
+export interface CheckOutcome {
+  /** True when no issue is an error. */
+  readonly valid: boolean;
+  /** Counts of all issues found, including those beyond the hundredth. */
+  readonly summary: { readonly errors: number; readonly warnings: number };
+  /** Errors first, at most 100. */
+  readonly issues: readonly ValidationIssue[];
+  readonly issueCount: number;
+  readonly analysis: StrategyAnalysis;
+  readonly compiled: Compiled | null;
+  /** An entry can never be true: finalizing requires `ignoreWarnings`. */
+  readonly requiresConfirmation: boolean;
+}
+
+/** Finds all issues of the payloads. Never throws, whatever the payloads hold. */
+export function checkStrategy(payloads: Payloads, context: CheckContext = {}): CheckOutcome {
+  const log = new IssueLog();
+  const { settings = {}, strategyAst, signalGraph } = payloads;
+  new Structure(log).check(SETTINGS_SHAPE, settings, '/settings');
+  const rightSettings: Settings = log.errorCount === 0 ? (settings as Settings) : {};
+  if (strategyAst === undefined && signalGraph === undefined) {
+    log.add('PAYLOAD_REQUIRED', '', {
+      message: 'The request has neither strategyAst nor signalGraph.',
+      suggestion: 'Send at least one of the two.',
+    });
+  }
+  const check = (member: 'strategyAst' | 'signalGraph', value: unknown): CheckedPayload | undefined =>
+    value === undefined ? undefined : checkPayload(member, value, { ...context, settings: rightSettings, log });
+  const ast = check('strategyAst', strategyAst);
+  const graph = check('signalGraph', signalGraph);
+  const isAgreed = agree(ast, graph, log);
+  const checked = ast ?? graph;
+  const isValid = log.errorCount === 0;
+  const chosen = isValid && isAgreed ? checked?.ast : undefined;
+  return {
+    valid: isValid,
+    summary: { errors: log.errorCount, warnings: log.warningCount },
+    issues: log.list(),
+    issueCount: log.errorCount + log.warningCount,
+    analysis: checked?.analysis ?? NO_ANALYSIS,
+    compiled:
+      chosen == null
+        ? null
+        : { strategyAst: chosen, canonical: canonicalize(chosen), strategyHash: strategyHash(chosen, rightSettings) },
+    requiresConfirmation: log.has('CONTRADICTION'),
+  };
+}
+
+/** Reports PAYLOADS_DISAGREE when both payloads are valid and mean different strategies. */
+function agree(ast: CheckedPayload | undefined, graph: CheckedPayload | undefined, log: IssueLog): boolean {
+  if (ast?.ast == null || graph?.ast == null) return true;
+  const [left, right] = [canonicalize(ast.ast), canonicalize(graph.ast)];
+  if (contentOf(left).text === contentOf(right).text) return true;
+  const place = firstDifference({ ...left.strategy, defaults: undefined }, { ...right.strategy, defaults: undefined });
+  log.add('PAYLOADS_DISAGREE', '/signalGraph', {
+    message: `strategyAst and signalGraph are different strategies: canonical forms differ at /strategy${place}.`,
+    suggestion: 'Make them equal, or send only one of the two.',
+  });
+  return false;
+}

@@ -1,0 +1,177 @@
+// Conjunctions: what an entry or exit requires on one bar: contradictions, constant and redundant conditions.
+import type { Condition, Entry, Exit, Expression, Param } from '../grammar/ast.ts';
+import { CONDITION_ROLES } from '../grammar/kinds.ts';
+import { boundsOf, InferredRanges, constantTruth, type KeyOf } from './inferredRanges.ts';
+import type { IssueLog } from './issues.ts';
+import { isWithin, Ranges } from './ranges.ts';
+import type { PointerOf } from './sectionChecks.ts';
+
+export interface ConjunctionContext {
+  readonly log: IssueLog;
+  readonly pointerOf: PointerOf;
+  readonly keyOf: KeyOf;
+  readonly isValid: (expression: Expression) => boolean;
+  readonly params: readonly Param[];
+}
+
+/** Warns of conditions that can never be true, are always true, or add nothing. */
+export class Conjunctions {
+  readonly #context: ConjunctionContext;
+  readonly #ranges: Ranges;
+  /** Conditions already reported as contradictions. */
+  readonly #contradictions = new Set<Condition>();
+
+  constructor(context: ConjunctionContext) {
+    this.#context = context;
+    this.#ranges = new Ranges(context.params);
+  }
+
+  checkEntry(entry: Entry): void {
+    const conjuncts = [entry.setup, entry.trigger, ...(Array.isArray(entry.filters) ? entry.filters : [])];
+    const valid = conjuncts.filter((one) => one !== undefined && this.#context.isValid(one)) as Condition[];
+    const contradiction = this.#contradiction(valid);
+    if (contradiction !== null) {
+      this.#contradictions.add(contradiction);
+      this.#warn(
+        'CONTRADICTION',
+        contradiction,
+        'This can never be true together with the other conditions of the entry, so the entry never trades.',
+        'Loosen or remove one of the conditions.',
+      );
+    }
+    this.#checkGroup(valid);
+  }
+
+  checkExit(exit: Exit): void {
+    if (exit.when === undefined || !this.#context.isValid(exit.when)) return;
+    const contradiction = this.#contradiction([exit.when]);
+    if (contradiction !== null && !isLeaf(contradiction)) {
+      this.#warn(
+        'CONSTANT_CONDITION',
+        contradiction,
+        'This exit can never be true.',
+        'Loosen or remove one of its conditions.',
+      );
+    }
+    this.#checkGroup([exit.when]);
+  }
+
+  /** Reports a condition that is the same on every bar, and alternatives that add nothing, wherever they stand. */
+  checkLeaf(condition: Condition): void {
+    const { keyOf } = this.#context;
+    const isSelf =
+      (condition.kind === 'compare' || condition.kind === 'cross' || condition.kind === 'near') &&
+      keyOf(condition.left) === keyOf(condition.right);
+    const isReported = isSelf || !isLeaf(condition) || this.#contradictions.has(condition);
+    const constant = isReported ? undefined : constantTruth(condition, this.#ranges, keyOf);
+    if (constant !== undefined) {
+      const message = constant === 'always' ? 'This is true on every bar.' : 'This is never true.';
+      this.#warn(
+        'CONSTANT_CONDITION',
+        condition,
+        message,
+        constant === 'always' ? 'Remove it.' : 'Check the bounds: no value of the operands can meet them.',
+      );
+    }
+    if (condition.kind === 'any' || condition.kind === 'or') this.#checkAlternatives(condition.items);
+  }
+
+  #contradiction(conjuncts: readonly Condition[]): Condition | null {
+    if (conjuncts.length === 0) return null;
+    const all: Condition = { kind: 'all', items: [...conjuncts] };
+    const contradiction = new InferredRanges(this.#ranges, this.#context.keyOf).add(all);
+    return contradiction === all ? conjuncts[0] : contradiction;
+  }
+
+  /** Everything that must be true on the same bar, out of nested lists. */
+  #flat(conditions: readonly Condition[]): Condition[] {
+    return conditions.flatMap((one) => (one.kind === 'all' || one.kind === 'and' ? this.#flat(one.items) : [one]));
+  }
+
+  #checkGroup(conditions: readonly Condition[]): void {
+    const conjuncts = this.#flat(conditions);
+    this.#checkDuplicates(conjuncts);
+    this.#checkImplied(conjuncts, 'narrower');
+    const { keyOf } = this.#context;
+    const crosses = conjuncts.filter((one) => one.kind === 'cross' && (one.within ?? 1) === 1);
+    const second = crosses.find((one) => keyOf(one) !== keyOf(crosses[0]));
+    if (second !== undefined) {
+      this.#warn(
+        'SIMULTANEOUS_CROSSES',
+        second,
+        'Two crosses have to happen on the same bar, which is rare.',
+        'Give one of them `within`, or replace one by a comparison.',
+      );
+    }
+  }
+
+  #checkAlternatives(items: readonly Condition[]): void {
+    this.#checkDuplicates(items);
+    this.#checkImplied(items, 'wider');
+    for (const item of items) {
+      if (item.kind !== 'all' && item.kind !== 'and') continue;
+      const contradiction = this.#contradiction([item]);
+      if (contradiction !== null && !isImpossible(contradiction, this.#ranges, this.#context.keyOf)) {
+        this.#warn(
+          'CONSTANT_CONDITION',
+          item,
+          'This alternative is never true.',
+          'Loosen or remove one of its conditions.',
+        );
+      }
+    }
+  }
+
+  #checkDuplicates(items: readonly Condition[]): void {
+    const seen = new Set<number>();
+    for (const item of items) {
+      const key = this.#context.keyOf(item);
+      if (seen.has(key))
+        this.#warn('REDUNDANT_CONDITION', item, 'The same condition is in this list already.', 'Remove it.');
+      seen.add(key);
+    }
+  }
+
+  /**
+   * Of two bounds on one value, the wider adds nothing in a conjunction, and the narrower adds nothing among
+   * alternatives.
+   */
+  #checkImplied(items: readonly Condition[], kept: 'narrower' | 'wider'): void {
+    const { keyOf } = this.#context;
+    const bounded = items.flatMap((item) => {
+      const found = boundsOf(item, this.#ranges, keyOf);
+      return found === undefined ? [] : [{ item, ...found }];
+    });
+    for (const { item, key, bounds } of bounded) {
+      const isImplied = bounded.some((other) => {
+        if (other.item === item || other.key !== key || keyOf(other.item) === keyOf(item)) return false;
+        const [inner, outer] = kept === 'narrower' ? [other.bounds, bounds] : [bounds, other.bounds];
+        return isWithin(inner, outer) && !isWithin(outer, inner);
+      });
+      if (isImplied)
+        this.#warn(
+          'REDUNDANT_CONDITION',
+          item,
+          'Another condition on the same value makes this one redundant.',
+          'Remove it.',
+        );
+    }
+  }
+
+  #warn(
+    code: 'CONTRADICTION' | 'CONSTANT_CONDITION' | 'REDUNDANT_CONDITION' | 'SIMULTANEOUS_CROSSES',
+    at: Condition,
+    message: string,
+    suggestion: string,
+  ): void {
+    const { log, pointerOf } = this.#context;
+    log.add(code, pointerOf(at), { message, suggestion });
+  }
+}
+
+/** Whether a leaf is never true by itself, which is reported at the leaf. */
+const isImpossible = (leaf: Condition, ranges: Ranges, keyOf: KeyOf): boolean =>
+  isLeaf(leaf) && constantTruth(leaf, ranges, keyOf) === 'never';
+
+/** Conditions that do not join others on the same bar. */
+const isLeaf = ({ kind }: Condition): boolean => CONDITION_ROLES[kind] !== 'logic';

@@ -1,0 +1,50 @@
+// Display names: how messages name the values of a payload and what the grammar expects.
+import type { Shape } from '../grammar/shapes.ts';
+
+/** A JSON object with any members. */
+export const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The number that a string spells; undefined when it spells none. */
+export function numericText(value: unknown): number | undefined {
+  if (typeof value !== 'string' || value.trim() === '') return undefined;
+  const number = Number(value);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+/** What the grammar expects at a place, in words. */
+export function expected(shape: Shape): string {
+  switch (shape.type) {
+    case 'number':
+      return shape.isInteger ? 'a whole number' : 'a number';
+    case 'string':
+      return 'a string';
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return 'a list';
+    case 'choice':
+      return shape.values.length > 12
+        ? 'one of the words that the capabilities list'
+        : `one of ${shape.values.join(', ')}`;
+    case 'slot':
+      return shape.of === 'value' ? 'a value expression' : 'a condition';
+    case 'reference':
+      return 'a reference {"ref": "<node id>"}';
+    case 'either':
+      return shape.options.map(expected).join(' or ');
+    case 'object':
+      return shape.fields.has('param') ? 'a parameter {"param": "<name>"}' : 'an object';
+    default:
+      return 'an object';
+  }
+}
+
+const MAX_SHOWN = 60;
+/** A value of the payload as a message shows it: short, and without the contents of lists and objects. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string')
+    return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}

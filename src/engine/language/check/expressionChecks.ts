@@ -1,0 +1,303 @@
+// Expression checks: what the grammar cannot state: names, argument counts, time zones, doubtful comparisons.
+import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
+import { MATH_FUNCTIONS } from '../../kernels/arithmetic.ts';
+import type { Expression, Node, Param, Value } from '../grammar/ast.ts';
+import { checkIndicator, checkPattern } from './calls.ts';
+import type { KeyOf } from './inferredRanges.ts';
+import type { IssueLog } from './issues.ts';
+import type { PatchOperation } from './patch.ts';
+import { nearestName, suggestionFor } from './nearest.ts';
+import { isDiscrete } from './ranges.ts';
+import type { PointerOf } from './sectionChecks.ts';
+import { type ParamUse } from './structure.ts';
+import { shown } from './displayNames.ts';
+import { numberIssue } from '../grammar/shapes.ts';
+import { childSlots } from '../grammar/visit.ts';
+
+export interface ExpressionContext {
+  readonly log: IssueLog;
+  readonly pointerOf: PointerOf;
+  readonly invalid: Set<object>;
+  readonly params: ReadonlyMap<string, Param>;
+  readonly baseTimeframe: StoredTimeframe | undefined;
+  readonly knownSymbols: ReadonlySet<string> | undefined;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+const KIND_ALIASES: Readonly<Record<string, string>> = { and: 'all', or: 'any' };
+/** Modes of rolling_window that compare a count with `value`. */
+const COUNT_MODES: ReadonlySet<unknown> = new Set(['count_gt', 'count_lt', 'count_eq']);
+
+export class ExpressionChecks {
+  readonly #context: ExpressionContext;
+  readonly #valid = new Map<Expression, boolean>();
+  /** Checked expressions that are or contain a `state` node. */
+  readonly #overState = new Set<object>();
+
+  constructor(context: ExpressionContext) {
+    this.#context = context;
+  }
+
+  /**
+   * Checks an expression and all below it, each object once; true when none has an error, so that it can be compiled.
+   */
+  check(expression: Expression): boolean {
+    const known = this.#valid.get(expression);
+    if (known !== undefined) return known;
+    let isValid = true;
+    for (const child of childSlots(expression)) {
+      if (!this.check(child.expression)) isValid = false;
+      if (this.#overState.has(child.expression)) this.#overState.add(expression);
+    }
+    if (expression.kind === 'state') this.#overState.add(expression);
+    const { invalid } = this.#context;
+    if (!this.#node(expression)) invalid.add(expression);
+    isValid &&= !invalid.has(expression);
+    this.#valid.set(expression, isValid);
+    return isValid;
+  }
+
+  isValid = (expression: Expression): boolean => this.#valid.get(expression) === true;
+  /** Every expression that was checked. */
+  get checked(): Iterable<Expression> {
+    return this.#valid.keys();
+  }
+
+  #node(node: Members): boolean {
+    const { log } = this.#context;
+    const kind = node.kind as string;
+    const at = (...member: (string | number)[]): string => this.#context.pointerOf(node, ...member);
+    if (Object.hasOwn(KIND_ALIASES, kind)) {
+      const patch: PatchOperation[] = [{ op: 'replace', path: at('kind'), value: KIND_ALIASES[kind] }];
+      log.add('ALIAS_USED', at('kind'), {
+        message: `${shown(kind)} is an alias of ${KIND_ALIASES[kind]}.`,
+        suggestion: `Write "${KIND_ALIASES[kind]}".`,
+        patch,
+      });
+    }
+    let isValid = true;
+    if (kind === 'indicator' && !this.#checkStateless(node as unknown as Expression, at)) isValid = false;
+    if (!this.#checkPlace(node, at)) isValid = false;
+    return this.#checkKind(node, at) && isValid;
+  }
+
+  /** An indicator is computed as a column before the fill loop, and state exists only inside the loop. */
+  #checkStateless(node: Expression, at: (...member: (string | number)[]) => string): boolean {
+    let isValid = true;
+    for (const { expression, path } of childSlots(node)) {
+      if (!this.#overState.has(expression)) continue;
+      isValid = false;
+      this.#context.log.add('NOT_AVAILABLE_YET', at(...path), {
+        message: 'An indicator cannot read position or account state yet.',
+        suggestion: 'Use `rolling`, `shift`, `percent_change`, `cross` or `rising`, which can.',
+      });
+    }
+    return isValid;
+  }
+
+  #checkPlace(node: Members, at: (...member: string[]) => string): boolean {
+    const { log, baseTimeframe, knownSymbols } = this.#context;
+    const symbol = (node.instrument as Members | undefined)?.symbol;
+    if (typeof symbol === 'string' && knownSymbols?.has(symbol) === false)
+      reportSymbol(symbol, at('instrument', 'symbol'), knownSymbols, log);
+    const { timeframe } = node as { timeframe?: StoredTimeframe };
+    if (
+      baseTimeframe === undefined ||
+      timeframe === undefined ||
+      !(TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[baseTimeframe])
+    )
+      return true;
+    log.add('TIMEFRAME_BELOW_BASE', at('timeframe'), {
+      message: `${timeframe} bars are finer than the strategy's own ${baseTimeframe} bars.`,
+      suggestion: `Use ${baseTimeframe} or a coarser timeframe, or set defaults.timeframe to ${timeframe}.`,
+    });
+    return false;
+  }
+
+  #checkKind(node: Members, at: (...member: (string | number)[]) => string): boolean {
+    const { log } = this.#context;
+    const missing = (member: string, message: string): false => {
+      log.add('MISSING_FIELD', at(member), { message });
+      return false;
+    };
+    switch (node.kind) {
+      case 'indicator':
+      case 'pattern': {
+        const check = node.kind === 'indicator' ? checkIndicator : checkPattern;
+        return check(node, { log, at, paramDefault: (name, pointer) => this.#paramDefault(name, pointer) });
+      }
+      case 'param':
+        return typeof node.name === 'string' && this.#paramDefault(node.name, at('name')) !== undefined;
+      case 'math':
+        return this.#context.invalid.has(node) || this.#checkArity(node, at('args'));
+      case 'rolling':
+        return (
+          node.op !== 'quantile' ||
+          node.quantile !== undefined ||
+          missing('quantile', 'The op quantile requires `quantile`, a fraction from 0 to 1.')
+        );
+      case 'rolling_window':
+        return (
+          !COUNT_MODES.has(node.mode) ||
+          node.value !== undefined ||
+          missing(
+            'value',
+            `The mode ${String(node.mode)} requires \`value\`, the number that the count is compared with.`,
+          )
+        );
+      case 'sequence':
+        return this.#checkSteps(node, at);
+      case 'time_window':
+        return this.#checkWindow(node as unknown as Node<'time_window'>, at);
+      default:
+        return true;
+    }
+  }
+
+  #checkArity({ op, args }: Members, path: string): boolean {
+    if (typeof op !== 'string' || !Object.hasOwn(MATH_FUNCTIONS, op) || !Array.isArray(args)) return true;
+    const { minArgs, maxArgs } = MATH_FUNCTIONS[op as keyof typeof MATH_FUNCTIONS];
+    if (args.length >= minArgs && args.length <= maxArgs) return true;
+    const wanted = minArgs === maxArgs ? `${minArgs}` : `${minArgs} to ${maxArgs}`;
+    this.#context.log.add('OUT_OF_RANGE', path, {
+      message: `${op} takes ${wanted} args, not ${args.length}.`,
+    });
+    return false;
+  }
+
+  #checkSteps({ steps }: Members, at: (...member: (string | number)[]) => string): boolean {
+    if (!Array.isArray(steps)) return false;
+    let isValid = true;
+    for (const [i, step] of (steps as Members[]).entries()) {
+      const { minBars = 1, maxBars } = step ?? {};
+      if (typeof minBars !== 'number' || typeof maxBars !== 'number' || minBars <= maxBars) continue;
+      isValid = false;
+      this.#context.log.add('OUT_OF_RANGE', at('steps', i, 'maxBars'), {
+        message: `maxBars ${maxBars} is less than minBars ${minBars}.`,
+        suggestion: `Use at least ${minBars}.`,
+      });
+    }
+    return isValid;
+  }
+
+  #checkWindow({ timezone, dates }: Node<'time_window'>, at: (...member: string[]) => string): boolean {
+    const { log } = this.#context;
+    let isValid = typeof timezone !== 'string' || checkTimezone(timezone, at('timezone'), log);
+    for (const end of ['from', 'to'] as const) {
+      const day = dates?.[end];
+      if (typeof day !== 'string' || isCalendarDay(day)) continue;
+      isValid = false;
+      log.add('OUT_OF_RANGE', at('dates', end), { message: `${shown(day)} is not a day of the calendar.` });
+    }
+    return isValid;
+  }
+
+  /** The param's default; reports PARAM_UNDEFINED where the param is not declared. */
+  #paramDefault(name: string, pointer: string): number | boolean | string | undefined {
+    const { params, log } = this.#context;
+    const param = params.get(name);
+    if (param === undefined) reportUndefined(name, pointer, [...params.keys()], log);
+    return param?.default;
+  }
+
+  /**
+   * Warns of valid comparisons that are rarely meant: equality of computed numbers, and a value compared with itself.
+   */
+  checkComparisons(keyOf: KeyOf): void {
+    const { log, pointerOf } = this.#context;
+    for (const node of this.checked) {
+      if (!this.isValid(node)) continue;
+      if (node.kind === 'compare' && (node.op === 'eq' || node.op === 'neq') && (node.tolerance ?? 0) === 0) {
+        if (isFloat(node.left, node.right)) {
+          log.add('FLOAT_EQUALITY', pointerOf(node, 'op'), {
+            message: `${node.op} compares computed numbers, where rounding in the last digit decides.`,
+            suggestion: 'Use `near` with a tolerance, or gte and lte.',
+          });
+        }
+      }
+      const isPair = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
+      if (isPair && keyOf(node.left) === keyOf(node.right)) {
+        log.add('SELF_COMPARE_SAME_BAR', pointerOf(node), {
+          message: 'Both sides are the same value of the same bar.',
+          suggestion: 'Give one side an `offset`, or compare with something else.',
+        });
+      }
+    }
+  }
+}
+
+/** Neither side is a count, flag or clock field. */
+const isFloat = (left: Value, right: Value): boolean => !isDiscrete(left) && !isDiscrete(right);
+
+/** Checks params that stand for a number: they must be declared, and their default must fit the place. */
+export function checkParamUses(uses: readonly ParamUse[], params: ReadonlyMap<string, Param>, log: IssueLog): void {
+  for (const { name, pointer, shape } of uses) {
+    const param = params.get(name);
+    if (param === undefined) {
+      // An indicator's args are checked again with the indicator; the log keeps one issue per place.
+      reportUndefined(name, pointer, [...params.keys()], log);
+      continue;
+    }
+    if (shape === null) continue;
+    const value = typeof param.default === 'boolean' ? Number(param.default) : param.default;
+    if (typeof value !== 'number') {
+      log.add('TYPE_MISMATCH', pointer, {
+        message: `A number is required here, and the default of param ${shown(name)} is ${shown(value)}.`,
+      });
+      continue;
+    }
+    const issue = numberIssue(shape, value);
+    if (issue !== undefined) {
+      const message = `The default of param ${shown(name)} ${issue.message} here.`;
+      log.add(shape.code ?? 'OUT_OF_RANGE', pointer, { message });
+    }
+  }
+}
+
+function reportUndefined(name: string, pointer: string, names: readonly string[], log: IssueLog): void {
+  log.add('PARAM_UNDEFINED', pointer, () => {
+    const nearest = nearestName(name, names);
+    const member = pointer.endsWith('/name') ? pointer : `${pointer}/param`;
+    return {
+      message: `The param ${shown(name)} is not declared.`,
+      suggestion: names.length === 0 ? 'Declare it in strategy.params.' : suggestionFor(nearest, names),
+      patch: nearest?.isCertain === true ? [{ op: 'replace', path: member, value: nearest.name }] : undefined,
+    };
+  });
+}
+
+export function reportSymbol(symbol: string, path: string, known: ReadonlySet<string>, log: IssueLog): void {
+  log.add('SYMBOL_NOT_AVAILABLE', path, () => {
+    const names = [...known];
+    return {
+      message: `No market data is available for ${shown(symbol)}.`,
+      suggestion: suggestionFor(nearestName(symbol, names), names),
+    };
+  });
+}
+
+let zones: readonly string[] | undefined;
+
+/** An IANA zone name that this runtime knows. */
+export function checkTimezone(timezone: string, path: string, log: IssueLog): boolean {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone !== '';
+  } catch {
+    zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone')];
+    const nearest = nearestName(timezone, zones);
+    log.add('OUT_OF_RANGE', path, {
+      message: `Unknown time zone ${shown(timezone)}.`,
+      suggestion:
+        nearest === undefined
+          ? 'Use an IANA name, such as UTC or America/New_York.'
+          : `Did you mean "${nearest.name}"?`,
+      patch: nearest?.isCertain === true ? [{ op: 'replace', path, value: nearest.name }] : undefined,
+    });
+    return false;
+  }
+}
+
+function isCalendarDay(day: string): boolean {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+}

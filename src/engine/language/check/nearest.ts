@@ -1,0 +1,55 @@
+// Nearest names: what a misspelled word was meant to be, and whether that is certain enough for a patch.
+import { distance } from 'fastest-levenshtein';
+
+/** Longer words are not compared: no name of the language is that long, and the distance takes quadratic time. */
+const MAX_WORD = 64;
+
+export interface Nearest {
+  readonly name: string;
+  /** It is the only candidate this near, so a patch may write it. */
+  readonly isCertain: boolean;
+}
+
+/** Words that differ only in case or separators are the same word. */
+const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s_\-.]/g, '');
+
+/** Insertions, deletions and replacements. Two adjacent letters swapped, the most common typing error, count as one. */
+function editsBetween(word: string, candidate: string): number {
+  if (word.length === candidate.length) {
+    let first = 0;
+    while (first < word.length && word[first] === candidate[first]) first++;
+    const isSwap = word[first] === candidate[first + 1] && word[first + 1] === candidate[first];
+    if (isSwap && word.slice(first + 2) === candidate.slice(first + 2)) return Math.min(1, word.length - first);
+  }
+  return distance(word, candidate);
+}
+
+/** The candidate nearest to `word`; undefined when none is near. */
+export function nearestName(word: string, candidates: Iterable<string>): Nearest | undefined {
+  if (word.length > MAX_WORD) return undefined;
+  const wanted = plain(word);
+  let best: string | undefined;
+  let bestDistance = Infinity;
+  let ties = 0;
+  for (const candidate of candidates) {
+    const apart = editsBetween(wanted, plain(candidate));
+    if (apart < bestDistance) {
+      best = candidate;
+      bestDistance = apart;
+      ties = 1;
+    } else if (apart === bestDistance && candidate !== best) ties++;
+  }
+  if (best === undefined || bestDistance > Math.max(1, Math.floor(best.length * 0.4)) || bestDistance >= wanted.length)
+    return undefined;
+  const allowed = wanted.length <= 2 ? 0 : wanted.length <= 5 ? 1 : 2;
+  return { name: best, isCertain: ties === 1 && bestDistance <= allowed };
+}
+
+/** `Did you mean "x"?`, else the possible words: every enumeration of the language, whole. */
+export function suggestionFor(nearest: Pick<Nearest, 'name'> | undefined, candidates: readonly string[]): string {
+  if (nearest !== undefined) return `Did you mean "${nearest.name}"?`;
+  const shown = candidates.slice(0, MAX_SHOWN).join(', ');
+  return `Use one of ${shown}${candidates.length > MAX_SHOWN ? ', …' : ''}.`;
+}
+/** Longer than any enumeration; lists of names that an author made can be longer. */
+const MAX_SHOWN = 64;

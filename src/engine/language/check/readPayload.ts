@@ -1,0 +1,99 @@
+// Reading a payload: measure it, check its form and lower a graph, so that later checks see an AST with places.
+import type { Expression, StrategyAst } from '../grammar/ast.ts';
+import { measure, MAX_CONTAINERS, MAX_DEPTH } from './bounds.ts';
+import type { IssueLog } from './issues.ts';
+import { locate } from './locate.ts';
+import { Lowering } from '../convert/lowerGraph.ts';
+import { repaired, translationOf } from './repair.ts';
+import { AST_SHAPE, GRAPH_SHAPE } from '../grammar/shapes.ts';
+import { Structure, type ParamUse } from './structure.ts';
+import { isMembers } from './displayNames.ts';
+
+/** The most expressions that a graph may have when written out as a tree: its AST is stored and read back as JSON. */
+const MAX_TREE_SIZE = 20_000;
+
+/** The most nodes of a graph that are checked beyond their form: four times what the largest tier allows. */
+const MAX_NODES = 4_096;
+
+export type PayloadMember = 'strategyAst' | 'signalGraph';
+
+/** A payload as an AST, valid or not. */
+export interface ReadPayload {
+  readonly ast: StrategyAst;
+  /** Pointers of its objects in the payload as sent. */
+  readonly places: ReadonlyMap<object, string>;
+  /** Objects with errors of their own. */
+  readonly invalid: Set<object>;
+  /** A graph's nodes, including unused ones; null for an AST. */
+  readonly nodes: readonly Expression[] | null;
+  readonly paramUses: readonly ParamUse[];
+}
+
+/**
+ * Reads a payload and reports its issues of size and form; undefined when it is too large or too deep to check further.
+ */
+export function readPayload(member: PayloadMember, payload: unknown, log: IssueLog): ReadPayload | undefined {
+  const pointer = `/${member}`;
+  const extent = measure(payload);
+  if (extent.depth > MAX_DEPTH) {
+    log.add('PAYLOAD_TOO_DEEP', pointer, {
+      message: `The payload nests objects and lists more than ${MAX_DEPTH} deep.`,
+      suggestion: 'Flatten the expressions.',
+    });
+  }
+  if (extent.containers > MAX_CONTAINERS) {
+    log.add('TIER_LIMIT_NODES', pointer, {
+      message: `The payload holds more than ${MAX_CONTAINERS} objects and lists.`,
+      suggestion: 'Simplify the strategy.',
+    });
+  }
+  if (extent.depth > MAX_DEPTH || extent.containers > MAX_CONTAINERS) return undefined;
+  // A copy through JSON holds every object once, so that every object has one place.
+  const sent: unknown = extent.isShared ? JSON.parse(JSON.stringify(payload)) : payload;
+  const { value, structure } = checkForm(member, sent, log);
+  if (!isMembers(value)) return undefined;
+  const { invalid, paramUses } = structure;
+  if (member === 'strategyAst') {
+    return { ast: value as unknown as StrategyAst, places: locate(value, pointer), invalid, nodes: null, paramUses };
+  }
+  if (Array.isArray(value.nodes) && value.nodes.length > MAX_NODES) {
+    log.add('TIER_LIMIT_NODES', `${pointer}/nodes`, {
+      message: `The graph has ${value.nodes.length} nodes, far more than any tier allows.`,
+      suggestion: 'Simplify the strategy.',
+    });
+    return undefined;
+  }
+  const lowered = new Lowering(value, log, invalid).run();
+  if (lowered.depth > MAX_DEPTH) {
+    log.add('PAYLOAD_TOO_DEEP', '/signalGraph/nodes', {
+      message: `The references of the graph nest ${lowered.depth} deep, and at most ${MAX_DEPTH} are allowed.`,
+      suggestion: 'Flatten the graph.',
+    });
+    return undefined;
+  }
+  if (lowered.treeSize > MAX_TREE_SIZE) {
+    log.add('TIER_LIMIT_NODES', '/signalGraph/nodes', {
+      message: `Written out as a StrategyAst, the graph has more than ${MAX_TREE_SIZE} nodes.`,
+      suggestion: 'Use fewer references to nodes that contain many others.',
+    });
+    return undefined;
+  }
+  return { ...lowered, paramUses };
+}
+
+/**
+ * Checks the form. Where it can be repaired with certainty (a misspelled member hides everything below it), a repaired
+ * copy is read instead, and the log translates its places from then on.
+ */
+function checkForm(member: PayloadMember, sent: unknown, log: IssueLog): { value: unknown; structure: Structure } {
+  const shape = member === 'strategyAst' ? AST_SHAPE : GRAPH_SHAPE;
+  const structure = new Structure(log);
+  structure.check(shape, sent, `/${member}`);
+  const { repairs } = structure;
+  if (repairs.length === 0 || !log.keepsErrors || !isMembers(sent)) return { value: sent, structure };
+  const copy = repaired({ [member]: sent }, repairs)[member];
+  log.translateFrom(translationOf(repairs));
+  const again = new Structure(log);
+  again.check(shape, copy, `/${member}`);
+  return { value: copy, structure: again };
+}

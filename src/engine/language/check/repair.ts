@@ -1,0 +1,99 @@
+// Repairs: certain patches applied to a copy of the payload, so that what errors hide is checked in the same pass.
+import type { PatchOperation } from './patch.ts';
+import { parsePointer, pointerTo } from '../pointer.ts';
+
+type Json = Record<string, unknown>;
+
+const depthOf = (pointer: string): number => pointer.split('/').length;
+
+/**
+ * Puts patches in an order in which all of them can be applied: repairs in place first, then renames of members, the
+ * deepest first. Every pointer can then refer to the payload as it was sent.
+ */
+export function inOrder<T>(items: readonly T[], patchOf: (item: T) => readonly PatchOperation[]): T[] {
+  const moves = (item: T): boolean => patchOf(item).some(({ op }) => op === 'move');
+  const deepest = (item: T): number => Math.max(...patchOf(item).map((step) => depthOf(step.path)));
+  const renames = items.filter(moves).sort((a, b) => deepest(b) - deepest(a));
+  return [...items.filter((item) => !moves(item)), ...renames];
+}
+
+/** A copy of the request body with the patches applied; a step that finds nothing to change is skipped. */
+export function repaired(body: Readonly<Json>, steps: readonly PatchOperation[]): Json {
+  const copy = structuredClone(body);
+  for (const step of inOrder(steps, (one) => [one])) {
+    const target = placeOf(copy, step.path);
+    if (target === undefined) continue;
+    const [owner, name] = target;
+    if (step.op === 'remove') delete owner[name];
+    else if (step.op !== 'move') set(owner, name, structuredClone(step.value));
+    else {
+      const source = placeOf(copy, step.from);
+      if (source === undefined) continue;
+      set(owner, name, source[0][source[1]]);
+      delete source[0][source[1]];
+    }
+  }
+  return copy;
+}
+
+/** Uses defineProperty, so that a member named __proto__ stays a member. */
+function set(owner: Json, name: string, value: unknown): void {
+  Object.defineProperty(owner, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function placeOf(body: Json, pointer: string): [owner: Json, name: string] | undefined {
+  const segments = parsePointer(pointer)!;
+  const name = segments.pop()!;
+  let owner: unknown = body;
+  for (const segment of segments) {
+    if (typeof owner !== 'object' || owner === null || !Object.hasOwn(owner, segment)) return undefined;
+    owner = (owner as Json)[segment];
+  }
+  return typeof owner === 'object' && owner !== null ? [owner as Json, name] : undefined;
+}
+
+/** From places of the repaired copy to places of the body as it was sent. */
+export interface Translation {
+  /** The nearest place that exists in the body as sent. */
+  readonly path: (pointer: string) => string;
+  /** A pointer for a patch that is applied in order: members have the names they were sent with. */
+  readonly patch: (pointer: string) => string;
+}
+
+export function translationOf(steps: readonly PatchOperation[]): Translation {
+  const renames = steps
+    .flatMap((step) => (step.op === 'move' ? [step] : []))
+    .sort((a, b) => depthOf(a.path) - depthOf(b.path));
+  const replaced = steps.flatMap((step) => (step.op === 'replace' || step.op === 'add' ? [step.path] : []));
+  const patch = (pointer: string): string => {
+    let sent = pointer;
+    for (const { from, path } of renames) {
+      if (sent === path || sent.startsWith(`${path}/`)) sent = from + sent.slice(path.length);
+    }
+    return sent;
+  };
+  const path = (pointer: string): string => {
+    const sent = patch(pointer);
+    const whole = replaced.find((one) => sent.startsWith(`${one}/`));
+    return whole ?? sent;
+  };
+  return { path, patch };
+}
+
+/** A patch with its pointers translated. */
+export function translatePatch(
+  steps: readonly PatchOperation[],
+  translate: (pointer: string) => string,
+): PatchOperation[] {
+  return steps.map((step) =>
+    step.op === 'move'
+      ? {
+          ...step,
+          from: translate(step.from),
+          path: pointerTo(parentOf(translate(step.from)), parsePointer(step.path)!.at(-1)!),
+        }
+      : { ...step, path: translate(step.path) },
+  );
+}
+
+const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'));

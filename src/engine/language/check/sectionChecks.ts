@@ -1,0 +1,185 @@
+// Section checks: sizing without its stop, take-profits that close too much, a strategy without exits.
+import type { Timeframe } from '../../bars/bars.ts';
+import { isParamRef, type ParamValues } from '../canonical/canonical.ts';
+import type { IssueLog } from './issues.ts';
+import { isMembers } from './displayNames.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+/** The place of a member of an object of the payload, as a pointer from the request body. */
+export type PointerOf = (owner: object, ...member: readonly (string | number)[]) => string;
+
+/** The sections of a strategy that are objects; anything else is left out. */
+export interface Sections {
+  readonly entries: readonly Members[];
+  readonly exits: readonly Members[];
+  readonly risk: Members | undefined;
+}
+
+export interface SectionContext {
+  readonly log: IssueLog;
+  readonly pointerOf: PointerOf;
+  /** What parameters stand for. */
+  readonly values: ParamValues;
+}
+
+const TARGET_TRIGGERS = ['triggerPercent', 'triggerR', 'triggerAtr', 'triggerPrice'] as const;
+const TRAIL_DISTANCES = ['distancePercent', 'distanceAtr'] as const;
+/** Take-profits written as thirds add up to 99.99… or 100.00…: an excess up to this is allowed. */
+const CLOSE_TOLERANCE = 1e-9;
+
+/** The sections of a payload, valid or not. */
+export function sectionsOf(strategy: unknown): Sections {
+  if (!isMembers(strategy)) return { entries: [], exits: [], risk: undefined };
+  const listed = (value: unknown): Members[] => (Array.isArray(value) ? value : [value]).filter(isMembers);
+  return {
+    entries: listed(strategy.entry),
+    exits: [...(Array.isArray(strategy.exits) ? listed(strategy.exits) : []), ...listed(strategy.exit)],
+    risk: isMembers(strategy.risk) ? strategy.risk : undefined,
+  };
+}
+
+/** Reports SIZING_NEEDS_STOP, RISK_INVALID and TP_CLOSE_OVER_100: errors that only show across sections. */
+export function checkSections({ entries, risk }: Sections, context: SectionContext): void {
+  const { log, pointerOf } = context;
+  for (const entry of entries) {
+    const sizing = sizingOf(entry);
+    if (sizing?.mode === 'risk_percent' && risk?.stopLoss === undefined) {
+      log.add('SIZING_NEEDS_STOP', pointerOf(sizing, 'mode'), {
+        message: 'risk_percent sizes by the distance to the stop, and the strategy has no risk.stopLoss.',
+        suggestion: 'Add strategy.risk.stopLoss, or use the sizing mode percent_equity.',
+      });
+    }
+  }
+  if (risk === undefined) return;
+  checkStop(risk, entries, context);
+  checkTargets(risk, context);
+  const { trailingStop } = risk;
+  if (isMembers(trailingStop) && TRAIL_DISTANCES.filter((name) => trailingStop[name] !== undefined).length !== 1) {
+    log.add('RISK_INVALID', pointerOf(trailingStop), {
+      message: 'A trailing stop must have exactly one distance.',
+      suggestion: `Give one of ${TRAIL_DISTANCES.join(', ')}.`,
+    });
+  }
+}
+
+function checkStop(risk: Members, entries: readonly Members[], { log, pointerOf, values }: SectionContext): void {
+  const { stopLoss } = risk;
+  const hasLong = entries.some((entry) => isMembers(entry.action) && entry.action.side === 'long');
+  if (isMembers(stopLoss) && stopLoss.mode === 'percent' && hasLong && !(numberOf(stopLoss.value, values) < 100)) {
+    if (Number.isNaN(numberOf(stopLoss.value, values))) return;
+    log.add('RISK_INVALID', pointerOf(stopLoss, 'value'), {
+      message: 'A stop that is 100 % or more below a long entry has no positive price.',
+      suggestion: 'Use a value below 100. Percents are in points: 2 means 2 %.',
+    });
+  }
+}
+
+function checkTargets(risk: Members, { log, pointerOf, values }: SectionContext): void {
+  const targets = Array.isArray(risk.takeProfits) ? risk.takeProfits.filter(isMembers) : [];
+  let closed = 0;
+  for (const target of targets) {
+    const given = TARGET_TRIGGERS.filter((name) => target[name] !== undefined);
+    if (given.length !== 1) {
+      const triggers = given.length === 0 ? 'none' : given.join(' and ');
+      log.add('RISK_INVALID', pointerOf(target), {
+        message: `A take-profit must have exactly one trigger; this one has ${triggers}.`,
+        suggestion: `Give one of ${TARGET_TRIGGERS.join(', ')}.`,
+      });
+    }
+    if (target.triggerR !== undefined && risk.stopLoss === undefined) {
+      log.add('RISK_INVALID', pointerOf(target, 'triggerR'), {
+        message: 'triggerR is a multiple of the distance to the stop, and the strategy has no risk.stopLoss.',
+        suggestion: 'Add strategy.risk.stopLoss, or use triggerPercent.',
+      });
+    }
+    const share = numberOf(target.closePercent, values);
+    if ((target.closeBasis ?? 'initial') === 'initial' && share > 0) closed += share;
+  }
+  if (closed > 100 + CLOSE_TOLERANCE) {
+    log.add('TP_CLOSE_OVER_100', pointerOf(risk, 'takeProfits'), {
+      message: `Together, the take-profits close ${closed} % of the initial position.`,
+      suggestion: 'Lower closePercent to 100 in total, or use closeBasis "remaining".',
+    });
+  }
+}
+
+/** A stop nearer than this is within the usual move of one bar: about a fifth of the median range of liquid markets. */
+const NOISE_PERCENT: Readonly<Record<Timeframe, number>> = { '15m': 0.05, '1h': 0.1, '4h': 0.2, '1d': 0.4 };
+const NOISE_ATR = 0.5;
+
+/** Below these a number of percent points was probably written as a fraction: 0.95 for 95 %, 0.02 for 2 %. */
+const LEAST_PERCENT = { size: 1, risk: 0.1, trigger: 0.1, close: 1 } as const;
+
+/** FRACTION_FOR_PERCENT: percents are in points everywhere in a strategy. */
+function warnOfFractions({ entries, risk }: Sections, { log, pointerOf, values }: SectionContext): void {
+  const warn = (owner: Members, member: string, least: number): void => {
+    const value = numberOf(owner[member], values);
+    if (!(value > 0 && value < least)) return;
+    const points = Number((100 * value).toPrecision(12));
+    log.add('FRACTION_FOR_PERCENT', pointerOf(owner, member), {
+      message: `${member} is in percent points: ${value} means ${value} %.`,
+      suggestion: `Write ${points} for ${points} %.`,
+    });
+  };
+  for (const { action } of entries) {
+    const sizing = isMembers(action) ? action.sizing : undefined;
+    if (!isMembers(sizing)) continue;
+    if (sizing.mode === 'risk_percent') warn(sizing, 'value', LEAST_PERCENT.risk);
+    if (sizing.mode === 'percent_equity' || sizing.mode === 'percent_balance')
+      warn(sizing, 'value', LEAST_PERCENT.size);
+  }
+  for (const step of Array.isArray(risk?.takeProfits) ? (risk.takeProfits as unknown[]) : []) {
+    if (!isMembers(step)) continue;
+    warn(step, 'triggerPercent', LEAST_PERCENT.trigger);
+    warn(step, 'closePercent', LEAST_PERCENT.close);
+  }
+}
+
+/** NO_EXIT_RULE, FRACTION_FOR_PERCENT and STOP_TIGHTER_THAN_NOISE. */
+export function checkSectionWarnings(
+  sections: Sections,
+  timeframe: Timeframe,
+  strategy: object,
+  context: SectionContext,
+): void {
+  const { log, pointerOf, values } = context;
+  const { entries, exits, risk } = sections;
+  warnOfFractions(sections, context);
+  const sides = new Set(entries.map((entry) => (isMembers(entry.action) ? entry.action.side : undefined)));
+  const closes = sides.size > 1 && entries.some(({ conflict }) => conflict === 'close' || conflict === 'reverse');
+  const protects = (['stopLoss', 'takeProfits', 'trailingStop', 'breakeven', 'timeStop'] as const).some((name) => {
+    const rule = risk?.[name];
+    return rule !== undefined && !(Array.isArray(rule) && rule.length === 0);
+  });
+  if (entries.length > 0 && exits.length === 0 && !protects && !closes) {
+    log.add('NO_EXIT_RULE', pointerOf(strategy, 'exits'), {
+      message: 'Nothing closes a position before the end of the data.',
+      suggestion: 'Add strategy.exits, or a stop and a take-profit in strategy.risk.',
+    });
+  }
+  const tight = (owner: Members, member: string, least: number, what: string): void => {
+    const value = numberOf(owner[member], values);
+    if (value > 0 && value < least) {
+      log.add('STOP_TIGHTER_THAN_NOISE', pointerOf(owner, member), {
+        message: `${value} ${what} is less than a ${timeframe} bar usually moves: most positions stop out at once.`,
+        suggestion: `Use at least ${least}.`,
+      });
+    }
+  };
+  const { stopLoss, trailingStop } = risk ?? {};
+  if (isMembers(stopLoss) && stopLoss.mode === 'percent') tight(stopLoss, 'value', NOISE_PERCENT[timeframe], '%');
+  if (isMembers(stopLoss) && stopLoss.mode === 'atr') tight(stopLoss, 'multiplier', NOISE_ATR, 'ATR');
+  if (!isMembers(trailingStop)) return;
+  tight(trailingStop, 'distancePercent', NOISE_PERCENT[timeframe], '%');
+  if (isMembers(trailingStop.distanceAtr)) tight(trailingStop.distanceAtr, 'multiplier', NOISE_ATR, 'ATR');
+}
+
+const sizingOf = ({ action }: Members): Members | undefined =>
+  isMembers(action) && isMembers(action.sizing) ? action.sizing : undefined;
+
+/** A number, or the number a parameter stands for; NaN for anything else. */
+function numberOf(value: unknown, values: ParamValues): number {
+  const number = isParamRef(value) ? values.get(value.param) : value;
+  if (typeof number === 'boolean') return Number(number);
+  return typeof number === 'number' ? number : NaN;
+}

@@ -1,0 +1,450 @@
+// Structure: every issue of a payload's form against the grammar, in one pass, each with its place and its repair.
+import { isParamRef } from '../canonical/canonical.ts';
+import type { IssueCode, IssueLog } from './issues.ts';
+import type { PatchOperation } from './patch.ts';
+import { nearestName, suggestionFor, type Nearest } from './nearest.ts';
+import { pointerTo } from '../pointer.ts';
+import {
+  EXPRESSION_SHAPES,
+  expressionShapeOf,
+  numberIssue,
+  typeOfKind,
+  type ExpressionType,
+  type Field,
+  type NumberShape,
+  type ObjectShape,
+  type Shape,
+} from '../grammar/shapes.ts';
+import { operatorKind, synonymIn, synonymousMember } from '../grammar/synonyms.ts';
+import { expected, isMembers, numericText, shown } from './displayNames.ts';
+import { fitsShape, isParamShape, withAnyTag } from './tags.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+type Kinds = Shape & { readonly type: 'kinds' };
+type Choice = Shape & { readonly type: 'choice' };
+
+/** A parameter in the place of a number, to be checked once the declarations are known. */
+export interface ParamUse {
+  readonly name: string;
+  readonly pointer: string;
+  readonly shape: (NumberShape & { readonly code?: IssueCode }) | null;
+}
+
+/** The issue codes of some missing members. */
+const MISSING_CODES: Readonly<Record<string, IssueCode>> = { entry: 'ENTRY_MISSING', trigger: 'TRIGGER_MISSING' };
+/** Members whose empty form means the same as leaving them out, so that a patch can add it. */
+const EMPTY_FORMS: Readonly<Record<string, unknown>> = { args: {} };
+
+export class Structure {
+  readonly #log: IssueLog;
+  /** Objects with an error of their own; their meaning is not checked further. */
+  readonly invalid = new Set<object>();
+  readonly paramUses: ParamUse[] = [];
+  /** The patches of all issues that have one. */
+  readonly repairs: PatchOperation[] = [];
+
+  constructor(log: IssueLog) {
+    this.#log = log;
+  }
+
+  /**
+   * Reports the issues of `value` and everything below it. True when its own form is valid; child expressions are
+   * judged by themselves.
+   */
+  check(shape: Shape, value: unknown, pointer: string, name = ''): boolean {
+    switch (shape.type) {
+      case 'object':
+        return this.#isObject(value, pointer) && this.#object(shape, value, pointer);
+      case 'slot':
+        return this.#expression(shape.of, value, pointer);
+      case 'reference':
+        return this.#reference(shape.of, value, pointer);
+      case 'kinds':
+        return this.#isObject(value, pointer) && this.#kinds(shape, value, pointer);
+      case 'either':
+        return this.#either(shape.options, value, pointer, name);
+      case 'array':
+        return this.#array(shape, value, pointer, name);
+      case 'record':
+        return this.#record(shape.item, value, pointer);
+      case 'choice':
+        return this.#choice(shape, value, pointer, name);
+      case 'number':
+        return this.#number(shape, value, pointer);
+      case 'string':
+        return this.#string(shape, value, pointer);
+      case 'boolean':
+        return typeof value === 'boolean' || this.#mismatch(pointer, 'true or false', value);
+      case 'anything':
+        return true;
+    }
+  }
+
+  #report(
+    code: IssueCode,
+    pointer: string,
+    message: string,
+    suggestion?: string,
+    patch?: readonly PatchOperation[],
+  ): false {
+    this.#log.add(code, pointer, { message, suggestion, patch });
+    if (patch !== undefined) this.repairs.push(...patch);
+    return false;
+  }
+
+  #mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): false {
+    const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
+    return this.#report('TYPE_MISMATCH', pointer, `This must be ${wanted}, not ${shown(value)}.`, undefined, patch);
+  }
+
+  #isObject(value: unknown, pointer: string): value is Members {
+    return isMembers(value) || this.#mismatch(pointer, 'an object', value);
+  }
+
+  #object(shape: ObjectShape, value: Members, pointer: string): boolean {
+    const unknown = Object.keys(value).filter((name) => value[name] !== undefined && !shape.fields.has(name));
+    const renamed = this.#renamed(shape, value, unknown);
+    let isValid = unknown.length === 0;
+    for (const field of shape.fields.values()) {
+      const { name } = field;
+      const written = value[name] !== undefined && Object.hasOwn(value, name) ? name : renamed.get(name)?.written;
+      if (written === undefined) {
+        if (field.isRequired) isValid = this.#missing(field, pointer);
+      } else if (value[written] === null && !field.isRequired) {
+        const path = pointerTo(pointer, written);
+        isValid = this.#report('TYPE_MISMATCH', path, `${name} is null.`, 'Leave it out.', [{ op: 'remove', path }]);
+      } else if (!this.check(field.shape, value[written], pointerTo(pointer, written), name)) isValid = false;
+    }
+    // Reported after the members' own issues, so that patches applied in order find what they move.
+    for (const name of unknown) this.#unknownField(name, shape, value, pointer, renamed);
+    if (!isValid) this.invalid.add(value);
+    return isValid;
+  }
+
+  /** The grammar's names that misspelled members certainly meant, each used once. */
+  #renamed(shape: ObjectShape, value: Members, unknown: readonly string[]): Map<string, { written: string }> {
+    const renamed = new Map<string, { written: string }>();
+    for (const written of this.#log.keepsErrors ? unknown.slice(0, MAX_RENAMES) : []) {
+      const free = [...shape.fields.keys()].filter((name) => value[name] === undefined && !renamed.has(name));
+      const synonym = synonymousMember(written, free);
+      const nearest = synonym === undefined ? nearestName(written, free) : { name: synonym, isCertain: true };
+      if (nearest?.isCertain === true) renamed.set(nearest.name, { written });
+    }
+    return renamed;
+  }
+
+  #unknownField(
+    name: string,
+    shape: ObjectShape,
+    value: Members,
+    pointer: string,
+    renamed: ReadonlyMap<string, { written: string }>,
+  ): void {
+    const from = pointerTo(pointer, name);
+    const names = [...shape.fields.keys()];
+    const meant = [...renamed].find(([, { written }]) => written === name)?.[0];
+    const nearest = meant === undefined ? this.#nearest(name, names) : { name: meant, isCertain: true };
+    const free = names.filter((one) => value[one] === undefined);
+    const patch = meant === undefined ? undefined : [{ op: 'move', from, path: pointerTo(pointer, meant) } as const];
+    const message = `Unknown member ${shown(name)}.`;
+    this.#report('UNKNOWN_FIELD', from, message, suggestionFor(nearest, free), patch);
+  }
+
+  /** Whether a member was certainly meant to be the tag: another word for it, or a misspelling. */
+  #standsFor(written: string, key: string): boolean {
+    return ['type', 'kind', 'mode'].includes(written) || this.#nearest(written, [key])?.isCertain === true;
+  }
+
+  /** Not searched for once the log only counts: a hostile payload misspells thousands of names. */
+  #nearest(word: string, words: readonly string[]): Nearest | undefined {
+    return this.#log.keepsErrors ? nearestName(word, words) : undefined;
+  }
+
+  #missing({ name, shape }: Field, pointer: string): false {
+    const path = pointerTo(pointer, name);
+    const only = shape.type === 'choice' && shape.values.length === 1 ? shape.values[0] : EMPTY_FORMS[name];
+    const code = MISSING_CODES[name] ?? 'MISSING_FIELD';
+    const patch = only === undefined ? undefined : [{ op: 'add', path, value: only } as const];
+    return this.#report(code, path, `${name} is missing.`, `Give ${expected(shape)}.`, patch);
+  }
+
+  /** An expression of the AST. True when it is of the right type for its place; its own issues count against itself. */
+  #expression(of: ExpressionType, value: unknown, pointer: string): boolean {
+    const wanted = of === 'value' ? 'a value expression' : 'a condition';
+    if (!isMembers(value)) {
+      const isNumber = of === 'value' && typeof value === 'number' && Number.isFinite(value);
+      return this.#mismatch(pointer, wanted, value, isNumber ? { value: { kind: 'const', value } } : undefined);
+    }
+    if (
+      of === 'value' &&
+      value.kind === undefined &&
+      typeof value.param === 'string' &&
+      Object.keys(value).length === 1
+    ) {
+      return this.#mismatch(pointer, wanted, value, { value: { kind: 'param', name: value.param } });
+    }
+    const { kind } = value;
+    const type = typeOfKind(kind);
+    if (type === undefined) {
+      const guess = this.#tag({ type: 'kinds', key: 'kind', options: EXPRESSION_SHAPES[of] }, value, pointer);
+      if (guess !== undefined) this.#object(guess, value, pointer);
+      this.invalid.add(value);
+      return false;
+    }
+    this.#object(expressionShapeOf(kind)!, value, pointer);
+    if (type === of) return true;
+    const is = type === 'value' ? 'a value' : 'a condition';
+    const way = of === 'condition' ? 'Compare it with something.' : 'Use `if` to turn a condition into a number.';
+    return this.#report('TYPE_MISMATCH', pointer, `This must be ${wanted}, and ${shown(kind)} is ${is}.`, way);
+  }
+
+  #reference(of: ExpressionType, value: unknown, pointer: string): boolean {
+    const wanted =
+      of === 'value'
+        ? 'a reference {"ref": "<node id>"} or a number {"const": <number>}'
+        : 'a reference {"ref": "<node id>"}';
+    if (typeof value === 'string') return this.#mismatch(pointer, wanted, value, { value: { ref: value } });
+    if (typeof value === 'number' && of === 'value' && Number.isFinite(value)) {
+      return this.#mismatch(pointer, wanted, value, { value: { const: value } });
+    }
+    if (!isMembers(value)) return this.#mismatch(pointer, wanted, value);
+    const names = Object.keys(value);
+    if (typeof value.kind === 'string') {
+      return this.#report(
+        'TYPE_MISMATCH',
+        pointer,
+        `This must be ${wanted}, not an expression.`,
+        'Put the expression into `nodes` and refer to it by its id.',
+      );
+    }
+    if (names.length !== 1) return this.#mismatch(pointer, wanted, value);
+    const at = pointerTo(pointer, names[0]);
+    if (names[0] === 'ref') return typeof value.ref === 'string' || this.#mismatch(at, 'a node id', value.ref);
+    if (of === 'value' && names[0] === 'const') return this.check(ANY_NUMBER, value.const, at);
+    if (of === 'value' && names[0] === 'param') return this.#paramRef(value, null, pointer);
+    const patch =
+      nearestName(names[0], ['ref'])?.isCertain === true
+        ? [{ op: 'move', from: at, path: pointerTo(pointer, 'ref') } as const]
+        : undefined;
+    return this.#report('UNKNOWN_FIELD', at, `This must be ${wanted}, not ${shown(value)}.`, undefined, patch);
+  }
+
+  #kinds(shape: Kinds, value: Members, pointer: string): boolean {
+    const tag = value[shape.key];
+    const option = typeof tag === 'string' ? shape.options.get(tag) : undefined;
+    if (option !== undefined) return this.#object(option, value, pointer);
+    const guess = this.#tag(shape, value, pointer);
+    if (guess !== undefined) this.#object(guess, value, pointer);
+    this.invalid.add(value);
+    return false;
+  }
+
+  /**
+   * Reports an invalid tag (the member that distinguishes kinds), and returns the shape that was meant, where that is
+   * clear.
+   */
+  #tag(shape: Kinds, value: Members, pointer: string): ObjectShape | undefined {
+    const { key, options } = shape;
+    const tag = value[key];
+    const path = pointerTo(pointer, key);
+    const names = [...options.keys()];
+    if (tag === undefined) {
+      const named = Object.keys(value)
+        .slice(0, MAX_RENAMES)
+        .find((one) => one !== key && options.has(String(value[one])) && this.#standsFor(one, key));
+      if (named !== undefined) {
+        const move = [{ op: 'move', from: pointerTo(pointer, named), path } as const];
+        const message = `${key} is missing; ${shown(named)} is not a member here.`;
+        this.#report('MISSING_FIELD', path, message, `Rename ${shown(named)} to ${shown(key)}.`, move);
+        return undefined;
+      }
+      const fits = (this.#log.keepsErrors ? names : []).filter((name) => fitsShape(options.get(name)!, value, key));
+      const patch = fits.length === 1 ? [{ op: 'add', path, value: fits[0] } as const] : undefined;
+      this.#report(
+        'MISSING_FIELD',
+        path,
+        `${key} is missing.`,
+        suggestionFor(patch && { name: fits[0] }, names),
+        patch,
+      );
+      return fits.length === 1 ? withAnyTag(options.get(fits[0])!, key) : undefined;
+    }
+    if (typeof tag !== 'string') {
+      this.#mismatch(path, 'a string', tag);
+      return undefined;
+    }
+    const operator = key === 'kind' ? operatorKind(tag) : undefined;
+    if (operator !== undefined && options.has(operator.kind)) {
+      const { kind, op } = operator;
+      const opPath = pointerTo(pointer, 'op');
+      const message = `There is no kind ${shown(tag)} here.`;
+      const written = value.op === undefined ? ([{ op: 'add', path: opPath, value: op }] as const) : [];
+      const patch = [{ op: 'replace', path, value: kind } as const, ...written];
+      this.#report('UNKNOWN_NODE_KIND', path, message, `Use kind "${kind}" with op "${op}".`, patch);
+      return undefined;
+    }
+    const nearest = this.#nearest(tag, names);
+    const isCertain = nearest?.isCertain === true;
+    const patch = isCertain ? replaceBy(path, nearest.name) : undefined;
+    const code = key === 'kind' ? 'UNKNOWN_NODE_KIND' : (shape.code ?? 'OUT_OF_RANGE');
+    this.#report(code, path, `Unknown ${key} ${shown(tag)}.`, suggestionFor(nearest, names), patch);
+    return isCertain ? withAnyTag(options.get(nearest.name)!, key) : undefined;
+  }
+
+  #either(options: readonly Shape[], value: unknown, pointer: string, name: string): boolean {
+    const find = (type: Shape['type']): Shape | undefined => options.find((option) => option.type === type);
+    const number = find('number') as ParamUse['shape'] | undefined;
+    if (isParamRef(value) && isParamShape(find('object'))) {
+      // Where a string is allowed as well, the argument's own definition says what the parameter must be.
+      return this.#paramRef(value, find('string') === undefined ? (number ?? null) : null, pointer);
+    }
+    const wanted =
+      typeof value === 'object'
+        ? Array.isArray(value)
+          ? 'array'
+          : value === null
+            ? undefined
+            : 'object'
+        : typeof value;
+    const option = options.find(({ type }) => type === wanted);
+    if (option !== undefined) return this.check(option, value, pointer, name);
+    const numeric = number === undefined || number === null ? undefined : numericText(value);
+    const isRepair = numeric !== undefined && numberIssue(number!, numeric) === undefined;
+    return this.#mismatch(
+      pointer,
+      options.map(expected).join(' or '),
+      value,
+      isRepair ? { value: numeric } : undefined,
+    );
+  }
+
+  #paramRef(value: Members, shape: ParamUse['shape'], pointer: string): boolean {
+    const isRight = Object.keys(value).length === 1 && typeof value.param === 'string' && value.param !== '';
+    if (!isRight) return this.#mismatch(pointer, 'a parameter {"param": "<name>"}', value);
+    this.paramUses.push({ name: value.param as string, pointer, shape });
+    return true;
+  }
+
+  #array(shape: Shape & { type: 'array' }, value: unknown, pointer: string, name: string): boolean {
+    if (!Array.isArray(value)) return this.#mismatch(pointer, 'a list', value);
+    if (value.length < shape.min) {
+      const code = value.length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (shape.code ?? 'OUT_OF_RANGE');
+      return this.#report(
+        code,
+        pointer,
+        `${name} must have at least ${shape.min} ${shape.min === 1 ? 'item' : 'items'}, not ${value.length}.`,
+      );
+    }
+    let isValid = true;
+    for (const [i, item] of value.entries()) {
+      if (!this.check(shape.item, item, pointerTo(pointer, i), name)) isValid = false;
+    }
+    if (value.length <= shape.max) return isValid;
+    return this.#report(
+      shape.code ?? 'OUT_OF_RANGE',
+      pointer,
+      `${name} must have at most ${shape.max} items, not ${value.length}.`,
+    );
+  }
+
+  #record(item: Shape, value: unknown, pointer: string): boolean {
+    if (!this.#isObject(value, pointer)) return false;
+    let isValid = true;
+    for (const name of Object.keys(value)) {
+      if (value[name] !== undefined && !this.check(item, value[name], pointerTo(pointer, name), name)) isValid = false;
+    }
+    return isValid;
+  }
+
+  #choice(shape: Choice, value: unknown, pointer: string, name: string): boolean {
+    const { values, code, isLiteral } = shape;
+    if (values.includes(value as string)) return true;
+    if (isLiteral && name === 'kind') {
+      const patch = replaceBy(pointer, values[0]);
+      return this.#report(
+        'UNKNOWN_NODE_KIND',
+        pointer,
+        `kind must be ${shown(values[0])} here, not ${shown(value)}.`,
+        undefined,
+        patch,
+      );
+    }
+    const sameNumber = values.find((one) => typeof one === 'number' && numericText(value) === one);
+    if (isLiteral && typeof values[0] === 'number') {
+      const patch = sameNumber === undefined ? undefined : replaceBy(pointer, sameNumber);
+      return this.#report(
+        code ?? 'OUT_OF_RANGE',
+        pointer,
+        `${name} must be ${values[0]}, not ${shown(value)}.`,
+        undefined,
+        patch,
+      );
+    }
+    if (typeof value !== 'string')
+      return this.#report(
+        isLiteral && code !== undefined ? code : 'TYPE_MISMATCH',
+        pointer,
+        `${name} must be ${expected(shape)}, not ${shown(value)}.`,
+      );
+    const words = values as readonly string[];
+    const synonym = synonymIn(value, words);
+    const nearest = synonym === undefined ? this.#nearest(value, words) : { name: synonym, isCertain: true };
+    const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
+    const message = `${name} cannot be ${shown(value)}.`;
+    // A near timeframe is rarely the one that was meant: 5m is not 15m.
+    const isSameWord = synonym !== undefined || nearest?.name.toLowerCase() === value.toLowerCase();
+    const isTimeframe = code === 'UNKNOWN_TIMEFRAME' && !isSameWord;
+    const suggestion = suggestionFor(isTimeframe ? undefined : nearest, words);
+    return this.#report(code ?? 'OUT_OF_RANGE', pointer, message, suggestion, isTimeframe ? undefined : patch);
+  }
+
+  #number(shape: NumberShape & { code?: IssueCode | undefined }, value: unknown, pointer: string): boolean {
+    if (typeof value !== 'number') {
+      const numeric = numericText(value);
+      const isRepair = numeric !== undefined && numberIssue(shape, numeric) === undefined;
+      return this.#mismatch(pointer, expected(shape), value, isRepair ? { value: numeric } : undefined);
+    }
+    const issue = numberIssue(shape, value);
+    if (issue === undefined) return true;
+    const { nearest } = issue;
+    const patch = nearest === undefined ? undefined : replaceBy(pointer, nearest);
+    const suggestion = nearest === undefined ? `Give ${expected(shape)}.` : `Use ${nearest}.`;
+    return this.#report(shape.code ?? 'OUT_OF_RANGE', pointer, `This ${issue.message}.`, suggestion, patch);
+  }
+
+  #string(shape: Shape & { type: 'string' }, value: unknown, pointer: string): boolean {
+    if (typeof value !== 'string') return this.#mismatch(pointer, 'a string', value);
+    if (value.length < shape.min)
+      return this.#report(
+        'OUT_OF_RANGE',
+        pointer,
+        `This must have at least ${shape.min} ${shape.min === 1 ? 'character' : 'characters'}.`,
+      );
+    if (value.length > shape.max)
+      return this.#report('OUT_OF_RANGE', pointer, `This must have at most ${shape.max} characters.`);
+    if (shape.pattern !== null && !shape.pattern.test(value)) {
+      return this.#report(
+        'OUT_OF_RANGE',
+        pointer,
+        `${shown(value)} does not have the right format.`,
+        shape.hint || undefined,
+      );
+    }
+    return true;
+  }
+}
+
+const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ op: 'replace', path, value }];
+
+/**
+ * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a
+ * million.
+ */
+const MAX_RENAMES = 32;
+const ANY_NUMBER: NumberShape = {
+  type: 'number',
+  isInteger: false,
+  min: -Number.MAX_VALUE,
+  max: Number.MAX_VALUE,
+  isMinExclusive: false,
+};

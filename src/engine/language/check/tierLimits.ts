@@ -1,0 +1,96 @@
+// Tier limits on the size of a strategy, counted on the payload as it is written.
+import type { Expression } from '../grammar/ast.ts';
+import type { IssueLog } from './issues.ts';
+import { CONDITION_ROLES } from '../grammar/kinds.ts';
+import { isCondition } from '../grammar/shapes.ts';
+import { childSlots } from '../grammar/visit.ts';
+
+/** What the caller's tier allows; the numbers are the caller's. */
+export interface LanguageLimits {
+  /** Leaf conditions of all entries together, and of all exits together. */
+  readonly entryConditions: number;
+  readonly exitConditions: number;
+  readonly exits: number;
+  /** Expression nodes, and how deep they nest. */
+  readonly nodes: number;
+  readonly depth: number;
+}
+
+/** The limits of the largest tier, for callers without one (the command line). */
+export const WIDEST_LIMITS: LanguageLimits = {
+  entryConditions: 100,
+  exitConditions: 100,
+  exits: 20,
+  nodes: 1_024,
+  depth: 32,
+};
+
+export interface Census {
+  readonly entryConditions: number;
+  readonly exitConditions: number;
+  readonly nodes: number;
+  readonly depth: number;
+  readonly exits: number;
+}
+
+/** Counts expressions, each object once: a node that is used twice is one node. */
+export function countExpressions(
+  entries: readonly Expression[],
+  exits: readonly Expression[],
+  others: readonly Expression[],
+  exitCount: number,
+): Census {
+  const all = new Set<Expression>();
+  const depths = new Map<Expression, number>();
+  const leavesOf = (roots: readonly Expression[]): number => {
+    const seen = new Set<Expression>();
+    const walk = (expression: Expression): number => {
+      const known = depths.get(expression);
+      if (seen.has(expression)) return known!;
+      seen.add(expression);
+      const depth = childSlots(expression).reduce((deepest, child) => Math.max(deepest, walk(child.expression)), 0) + 1;
+      depths.set(expression, depth);
+      return depth;
+    };
+    for (const root of roots) walk(root);
+    for (const expression of seen) all.add(expression);
+    return [...seen].filter(isLeafCondition).length;
+  };
+  const entryConditions = leavesOf(entries);
+  const exitConditions = leavesOf(exits);
+  leavesOf(others);
+  const depth = [...depths.values()].reduce((deepest, one) => Math.max(deepest, one), 0);
+  return { entryConditions, exitConditions, nodes: all.size, depth, exits: exitCount };
+}
+
+const isLeafCondition = (expression: Expression): boolean =>
+  isCondition(expression) && CONDITION_ROLES[expression.kind] === 'leaf';
+
+/** The places at which exceeded limits are reported. */
+export interface LimitPlaces {
+  readonly entry: string;
+  readonly exits: string;
+  readonly nodes: string;
+  readonly root: string;
+}
+
+export function checkLimits(census: Census, limits: LanguageLimits, places: LimitPlaces, log: IssueLog): void {
+  const over = (
+    code: 'TIER_LIMIT_CONDITIONS' | 'TIER_LIMIT_NODES' | 'TIER_LIMIT_EXITS' | 'PAYLOAD_TOO_DEEP',
+    path: string,
+    what: string,
+    count: number,
+    limit: number,
+  ): void => {
+    if (count <= limit) return;
+    log.add(code, path, {
+      message: `The strategy has ${count} ${what}, and this tier allows ${limit}.`,
+      suggestion: 'Simplify the strategy, or upgrade the plan.',
+    });
+  };
+  over('TIER_LIMIT_CONDITIONS', places.entry, 'entry conditions', census.entryConditions, limits.entryConditions);
+  over('TIER_LIMIT_CONDITIONS', places.exits, 'exit conditions', census.exitConditions, limits.exitConditions);
+  over('TIER_LIMIT_EXITS', places.exits, 'exits', census.exits, limits.exits);
+  over('TIER_LIMIT_NODES', places.nodes, 'nodes', census.nodes, limits.nodes);
+  over('PAYLOAD_TOO_DEEP', places.root, 'levels of nested expressions', census.depth, limits.depth);
+}

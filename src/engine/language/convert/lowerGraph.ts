@@ -1,0 +1,325 @@
+// Lowering: from a SignalGraph to the StrategyAst that means the same, with the id and the place of every node.
+import type { Expression, StrategyAst } from '../grammar/ast.ts';
+import type { SignalGraph } from '../grammar/graph.ts';
+import { IssueLog, type ValidationIssue } from '../check/issues.ts';
+import { nearestName, suggestionFor } from '../check/nearest.ts';
+import { pointerTo } from '../pointer.ts';
+import {
+  GRAPH_SHAPE,
+  nodeShapeOf,
+  typeOfKind,
+  type ExpressionType,
+  type ObjectShape,
+  type Shape,
+} from '../grammar/shapes.ts';
+import { Structure } from '../check/structure.ts';
+import { isMembers, shown } from '../check/displayNames.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** A payload as an AST, which may lack its invalid parts, and the places of its objects in the payload as sent. */
+export interface Lowered {
+  readonly ast: StrategyAst;
+  /** Pointers of the objects of `ast` in the payload as sent. */
+  readonly places: Map<object, string>;
+  /** Objects of `ast` with errors of their own. */
+  readonly invalid: Set<object>;
+  /** Every node, including unused ones. */
+  readonly nodes: readonly Expression[];
+  /** The nesting of the deepest expression, computed without walking the tree. */
+  readonly depth: number;
+  /** The number of expressions when written out as a tree, counting every use of a node. */
+  readonly treeSize: number;
+}
+
+interface Node {
+  readonly raw: Members;
+  readonly id: string | undefined;
+  readonly type: ExpressionType | undefined;
+  readonly shape: ObjectShape | undefined;
+  readonly pointer: string;
+  isUsed: boolean;
+}
+interface Use {
+  readonly target: Node;
+}
+interface LoweredNode {
+  readonly expression: Expression;
+  readonly depth: number;
+  readonly treeSize: number;
+}
+
+/**
+ * The AST of a graph without errors, else its issues. A node that is used in several places is one object in the AST.
+ */
+export function lowerGraph(
+  graph: SignalGraph,
+):
+  | { readonly ok: true; readonly strategyAst: StrategyAst }
+  | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
+  const log = new IssueLog();
+  const structure = new Structure(log);
+  structure.check(GRAPH_SHAPE, graph, '/signalGraph');
+  const { ast } = new Lowering(graph as unknown as Members, log, structure.invalid).run();
+  return log.errorCount > 0 ? { ok: false, issues: log.list() } : { ok: true, strategyAst: ast };
+}
+
+export class Lowering {
+  readonly #graph: Members;
+  readonly #log: IssueLog;
+  readonly #invalidPayload: ReadonlySet<object>;
+  readonly #nodes: Node[] = [];
+  readonly #byId = new Map<string, Node>();
+  readonly #made = new Map<Node, LoweredNode>();
+  readonly #places = new Map<object, string>();
+  readonly #invalid = new Set<object>();
+  /** The depth and size of what the object being copied contains. */
+  #depth = 0;
+  #treeSize = 0;
+
+  constructor(graph: Members, log: IssueLog, invalid: ReadonlySet<object>) {
+    this.#graph = graph;
+    this.#log = log;
+    this.#invalidPayload = invalid;
+  }
+
+  run(): Lowered {
+    this.#register();
+    const order = this.#order();
+    for (const node of order) this.#made.set(node, this.#lowerNode(node));
+    this.#depth = 0;
+    this.#treeSize = 0;
+    const strategyShape = GRAPH_SHAPE.fields.get('strategy')!.shape;
+    const ast: Record<string, unknown> = { protocol: 'svc.strategy', version: 1 };
+    if (isMembers(this.#graph.meta)) ast.meta = this.#graph.meta;
+    if (isMembers(this.#graph.strategy)) {
+      ast.strategy = this.#copy(strategyShape, this.#graph.strategy, '/signalGraph/strategy', true);
+    }
+    this.#places.set(ast, '/signalGraph');
+    const depth = this.#depth;
+    const treeSize = this.#treeSize;
+    this.#reportUnused();
+    return {
+      ast: ast as unknown as StrategyAst,
+      places: this.#places,
+      invalid: this.#invalid,
+      nodes: [...this.#made.values()].map(({ expression }) => expression),
+      depth: [...this.#made.values()].reduce((most, made) => Math.max(most, made.depth), depth),
+      treeSize,
+    };
+  }
+
+  #register(): void {
+    const nodes = Array.isArray(this.#graph.nodes) ? (this.#graph.nodes as unknown[]) : [];
+    for (const [i, raw] of nodes.entries()) {
+      if (!isMembers(raw)) continue;
+      const pointer = pointerTo('/signalGraph/nodes', i);
+      const id = typeof raw.id === 'string' ? raw.id : undefined;
+      const node: Node = { raw, id, type: typeOfKind(raw.kind), shape: nodeShapeOf(raw.kind), pointer, isUsed: false };
+      this.#nodes.push(node);
+      if (id === undefined) continue;
+      if (this.#byId.has(id)) {
+        this.#log.add('NODE_ID_DUPLICATE', `${pointer}/id`, {
+          message: `Another node has the id ${shown(id)} as well.`,
+          suggestion: 'Give every node its own id.',
+        });
+      } else this.#byId.set(id, node);
+    }
+  }
+
+  /**
+   * The nodes in an order in which each comes after those it refers to. A loop, since a chain may be as long as the
+   * payload. Cycles are cut.
+   */
+  #order(): Node[] {
+    const order: Node[] = [];
+    const state = new Map<Node, 'open' | 'done'>();
+    for (const start of this.#nodes) {
+      if (state.has(start)) continue;
+      const stack: { node: Node; uses: Use[]; next: number }[] = [{ node: start, uses: this.#usesOf(start), next: 0 }];
+      state.set(start, 'open');
+      while (stack.length > 0) {
+        const top = stack[stack.length - 1];
+        if (top.next === top.uses.length) {
+          state.set(top.node, 'done');
+          order.push(top.node);
+          stack.pop();
+          continue;
+        }
+        const { target } = top.uses[top.next++];
+        const known = state.get(target);
+        if (known === 'open') {
+          this.#cycles.add(`${top.node.pointer} ${target.pointer}`);
+        } else if (known === undefined) {
+          state.set(target, 'open');
+          stack.push({ node: target, uses: this.#usesOf(target), next: 0 });
+        }
+      }
+    }
+    return order;
+  }
+  /** Uses that would close a cycle, by the pointers of the two nodes. */
+  readonly #cycles = new Set<string>();
+
+  #usesOf(node: Node): Use[] {
+    const uses: Use[] = [];
+    const collect = (shape: Shape, value: unknown): void => {
+      if (shape.type === 'reference' && isMembers(value) && typeof value.ref === 'string') {
+        const target = this.#byId.get(value.ref);
+        if (target !== undefined) uses.push({ target });
+      } else if (shape.type === 'array' && Array.isArray(value)) {
+        for (const item of value) collect(shape.item, item);
+      } else if (shape.type === 'object' && isMembers(value)) {
+        for (const { name, shape: field } of shape.fields.values()) collect(field, value[name]);
+      }
+    };
+    if (node.shape !== undefined) collect(node.shape, node.raw);
+    return uses;
+  }
+
+  #lowerNode(node: Node): LoweredNode {
+    this.#depth = 0;
+    this.#treeSize = 0;
+    const expression =
+      node.shape === undefined
+        ? { ...node.raw }
+        : (this.#copy(node.shape, node.raw, node.pointer, false, node) as Members);
+    this.#places.set(expression, node.pointer);
+    if (node.shape === undefined) this.#invalid.add(expression);
+    return { expression: expression as unknown as Expression, depth: this.#depth + 1, treeSize: this.#treeSize + 1 };
+  }
+
+  /**
+   * A copy with references replaced by the nodes they refer to. Invalid parts are copied and marked; a reference to
+   * nothing is left out.
+   */
+  #copy(shape: Shape, value: unknown, pointer: string, isUse: boolean, owner?: Node): unknown {
+    switch (shape.type) {
+      case 'reference':
+        return this.#refer(shape.of, value, pointer, isUse, owner);
+      case 'array':
+        if (!Array.isArray(value)) return value;
+        return value
+          .map((item, i) => this.#copy(shape.item, item, pointerTo(pointer, i), isUse, owner))
+          .filter((item) => item !== undefined);
+      case 'kinds': {
+        const option = isMembers(value) ? shape.options.get(String(value[shape.key])) : undefined;
+        return option === undefined ? value : this.#copy(option, value, pointer, isUse, owner);
+      }
+      case 'either': {
+        const wanted = Array.isArray(value) ? 'array' : 'object';
+        const option = shape.options.find(({ type }) => type === wanted);
+        return option === undefined || typeof value !== 'object'
+          ? value
+          : this.#copy(option, value, pointer, isUse, owner);
+      }
+      case 'object': {
+        if (!isMembers(value)) return value;
+        const copy: Record<string, unknown> = {};
+        for (const { name, shape: field } of shape.fields.values()) {
+          if (value[name] === undefined || !Object.hasOwn(value, name)) continue;
+          const made = this.#copy(field, value[name], pointerTo(pointer, name), isUse, owner);
+          if (made !== undefined) copy[name] = made;
+          if (isMissing(field, value[name], made)) this.#invalid.add(copy);
+        }
+        if (this.#invalidPayload.has(value)) this.#invalid.add(copy);
+        this.#places.set(copy, pointer);
+        return copy;
+      }
+      default:
+        return value;
+    }
+  }
+
+  #refer(
+    of: ExpressionType,
+    value: unknown,
+    pointer: string,
+    isUse: boolean,
+    owner: Node | undefined,
+  ): Expression | undefined {
+    if (!isMembers(value)) return undefined;
+    if (of === 'value' && ('const' in value || 'param' in value)) {
+      const inline = 'const' in value ? { kind: 'const', value: value.const } : { kind: 'param', name: value.param };
+      this.#places.set(inline, pointer);
+      this.#reach(1, 1);
+      return inline as Expression;
+    }
+    const { ref } = value;
+    if (typeof ref !== 'string') return undefined;
+    const target = this.#byId.get(ref);
+    const at = `${pointer}/ref`;
+    if (target === undefined) {
+      this.#log.add('REF_NOT_FOUND', at, () => this.#notFound(ref, of, at));
+      return undefined;
+    }
+    if (isUse) this.#use(target);
+    if (owner !== undefined && this.#cycles.has(`${owner.pointer} ${target.pointer}`)) {
+      this.#log.add('GRAPH_CYCLE', at, {
+        message: `Node ${shown(owner.id)} reads ${shown(ref)}, which itself depends on ${shown(owner.id)}.`,
+        suggestion: 'Break the cycle. For a value of an earlier bar, shift a market or indicator node.',
+      });
+      return undefined;
+    }
+    if (target.type !== undefined && target.type !== of) {
+      const is = target.type === 'value' ? 'a value' : 'a condition';
+      this.#log.add('REF_TYPE_MISMATCH', at, {
+        message: `Node ${shown(ref)} is ${is}, and this input takes ${of === 'value' ? 'a value' : 'a condition'}.`,
+        suggestion: of === 'value' ? 'Turn it into a number with an `if` node.' : 'Compare it with something first.',
+      });
+      return undefined;
+    }
+    const made = this.#made.get(target);
+    if (made === undefined) return undefined;
+    this.#reach(made.depth, made.treeSize);
+    return target.type === undefined ? undefined : made.expression;
+  }
+
+  #notFound(ref: string, of: ExpressionType, path: string) {
+    const ids = this.#nodes.flatMap(({ id, type }) => (id !== undefined && type === of ? [id] : []));
+    const nearest = nearestName(ref, ids.slice(0, MAX_COMPARED_IDS));
+    return {
+      message: `No node has the id ${shown(ref)}.`,
+      suggestion: suggestionFor(nearest, ids),
+      patch: nearest?.isCertain === true ? [{ op: 'replace', path, value: nearest.name } as const] : undefined,
+    };
+  }
+
+  #reach(depth: number, treeSize: number): void {
+    this.#depth = Math.max(this.#depth, depth);
+    this.#treeSize += treeSize;
+  }
+
+  /** Marks a node and everything it reads as used. */
+  #use(node: Node): void {
+    const stack = [node];
+    while (stack.length > 0) {
+      const one = stack.pop()!;
+      if (one.isUsed) continue;
+      one.isUsed = true;
+      for (const { target } of this.#usesOf(one)) stack.push(target);
+    }
+  }
+
+  /** After an error only the error is reported: a broken reference leaves nodes unused that its repair will use. */
+  #reportUnused(): void {
+    if (this.#log.errorCount > 0) return;
+    for (const node of this.#nodes) {
+      const isDuplicate = node.id !== undefined && this.#byId.get(node.id) !== node;
+      if (node.isUsed || isDuplicate) continue;
+      this.#log.add('UNUSED_NODE', node.pointer, {
+        message: `Node ${shown(node.id)} is not used.`,
+        suggestion: 'Refer to it, or remove it.',
+      });
+    }
+  }
+}
+
+/** The most ids that a misspelled reference is compared with: a hostile graph has thousands of both. */
+const MAX_COMPARED_IDS = 2_000;
+
+/** Whether an input was written and could not be lowered, so that its owner is incomplete. */
+function isMissing(shape: Shape, value: unknown, made: unknown): boolean {
+  if (shape.type === 'reference') return made === undefined;
+  return shape.type === 'array' && Array.isArray(value) && Array.isArray(made) && made.length !== value.length;
+}

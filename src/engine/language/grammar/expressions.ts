@@ -1,0 +1,378 @@
+// Expressions: the zod schemas of every value and condition kind of `svc.strategy` version 1. The schema is the type.
+import { z } from 'zod';
+import { TIMEFRAMES } from '../../bars/bars.ts';
+import { issueCodes } from '../check/issues.ts';
+import {
+  COMPARE_OPS,
+  CROSS_OPS,
+  MARKET_FIELDS,
+  MATH_OPS,
+  PATTERN_SIDES,
+  PIVOT_KINDS,
+  ROLLING_OPS,
+  ROLLING_WINDOW_MODES,
+  SESSIONS,
+  STATE_CONFLICT_POLICIES,
+  STATE_FIELDS,
+  TIME_FIELDS,
+  WEEKDAYS,
+} from './words.ts';
+
+/**
+ * The most bars that a period, offset or wait may count: enough for the largest backtest of any tier, and no lookback
+ * overflows.
+ */
+const MAX_BARS = 1_000_000;
+/** The most items of one `all` or `any`, inputs of one `math` and steps of one `sequence`. */
+const MAX_ITEMS = 1_024;
+const MAX_INPUTS = 64;
+const MAX_STEPS = 64;
+
+export const ParamRef = z.strictObject({ param: z.string().min(1) });
+export type ParamRef = z.infer<typeof ParamRef>;
+
+/** A number, or a parameter that stands for one. */
+export const Num = z.union([z.number(), ParamRef]);
+export const Int = z.union([z.int(), ParamRef]);
+/** A count of bars from 0, and one from 1. */
+export const bars0 = z.union([z.int().min(0).max(MAX_BARS), ParamRef]);
+export const bars1 = z.union([z.int().min(1).max(MAX_BARS), ParamRef]);
+
+/** Members that every object of the AST may have. */
+export const named = {
+  id: z.string().optional(),
+  label: z.string().optional(),
+  description: z.string().optional(),
+  meta: z.record(z.string(), z.unknown()).optional(),
+};
+export const InstrumentRef = z.strictObject({ symbol: z.string().min(1) });
+export const timeframe = z.enum(TIMEFRAMES).register(issueCodes, { code: 'UNKNOWN_TIMEFRAME' });
+const placed = { timeframe: timeframe.optional(), offset: bars0.default(0), instrument: InstrumentRef.optional() };
+
+// The two recursive unions. zod cannot infer types through them, so `ChildMembers` names the child expressions once
+// more.
+// Every place of an expression is one of these two schemas by identity: that is how shapes.ts tells inputs from fields.
+const value: z.ZodType = z.lazy(() => Value);
+const condition: z.ZodType = z.lazy(() => Condition);
+
+// Values -------------------------------------------------------------------------------------------------------------
+
+export const Const = z.strictObject({ ...named, kind: z.literal('const'), value: Num });
+export const MarketValue = z.strictObject({
+  ...named,
+  kind: z.literal('market'),
+  field: z.enum(MARKET_FIELDS),
+  ...placed,
+});
+export const IndicatorValue = z.strictObject({
+  ...named,
+  kind: z.literal('indicator'),
+  indicator: z.string(),
+  args: z.record(z.string(), z.union([z.number(), z.string(), z.boolean(), ParamRef])).optional(),
+  output: z.string().optional(),
+  ...placed,
+  source: value.optional(),
+  sources: z.array(value).min(1).max(8).optional(),
+});
+export const StateValue = z.strictObject({
+  ...named,
+  kind: z.literal('state'),
+  field: z.enum(STATE_FIELDS).register(issueCodes, { code: 'UNKNOWN_STATE_FIELD' }),
+  offset: bars0.default(0),
+  instrument: InstrumentRef.optional(),
+});
+export const RollingValue = z.strictObject({
+  ...named,
+  kind: z.literal('rolling'),
+  op: z.enum(ROLLING_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
+  period: bars1,
+  /** For `quantile`: the fraction in [0, 1]. */
+  quantile: z.union([z.number().min(0).max(1), ParamRef]).optional(),
+  offset: bars0.default(0),
+  source: value,
+});
+export const MathValue = z.strictObject({
+  ...named,
+  kind: z.literal('math'),
+  op: z.enum(MATH_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
+  args: z.array(value).min(1).max(MAX_INPUTS),
+});
+export const ShiftValue = z.strictObject({
+  ...named,
+  kind: z.literal('shift'),
+  offset: bars0,
+  source: value,
+});
+export const PercentChangeValue = z.strictObject({
+  ...named,
+  kind: z.literal('percent_change'),
+  bars: bars1,
+  source: value,
+});
+export const ParamValue = z.strictObject({ ...named, kind: z.literal('param'), name: z.string().min(1) });
+export const IfValue = z.strictObject({
+  ...named,
+  kind: z.literal('if'),
+  cond: condition,
+  // oxlint-disable-next-line unicorn/no-thenable -- the language's word for it; no expression is awaited.
+  then: value,
+  else: value,
+});
+export const BarsSinceValue = z.strictObject({
+  ...named,
+  kind: z.literal('bars_since'),
+  when: condition,
+});
+export const ValueWhenValue = z.strictObject({
+  ...named,
+  kind: z.literal('value_when'),
+  occurrence: bars0.default(0),
+  value,
+  when: condition,
+});
+export const SeriesValue = z.strictObject({ ...named, kind: z.literal('series'), name: z.string().min(1), ...placed });
+export const CaptureValue = z.strictObject({
+  ...named,
+  kind: z.literal('capture'),
+  value,
+  when: condition,
+});
+export const PivotValue = z.strictObject({
+  ...named,
+  kind: z.literal('pivot'),
+  pivotKind: z.enum(PIVOT_KINDS),
+  left: bars1,
+  right: bars1,
+  occurrence: bars0.default(0),
+  timeframe: timeframe.optional(),
+  instrument: InstrumentRef.optional(),
+});
+export const TimeValue = z.strictObject({ ...named, kind: z.literal('time'), field: z.enum(TIME_FIELDS) });
+
+/** The schemas of all values, in the order in which capabilities list them. */
+export const VALUE_KINDS = [
+  Const,
+  MarketValue,
+  IndicatorValue,
+  StateValue,
+  RollingValue,
+  MathValue,
+  ShiftValue,
+  PercentChangeValue,
+  ParamValue,
+  IfValue,
+  BarsSinceValue,
+  ValueWhenValue,
+  SeriesValue,
+  CaptureValue,
+  PivotValue,
+  TimeValue,
+] as const;
+export const Value = z.discriminatedUnion('kind', VALUE_KINDS);
+
+const tolerance = z.union([z.number().min(0), ParamRef]);
+
+// Conditions ---------------------------------------------------------------------------------------------------------
+
+export const CompareCondition = z.strictObject({
+  ...named,
+  kind: z.literal('compare'),
+  op: z.enum(COMPARE_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
+  tolerance: tolerance.default(0),
+  left: value,
+  right: value,
+});
+export const CrossCondition = z.strictObject({
+  ...named,
+  kind: z.literal('cross'),
+  op: z.enum(CROSS_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
+  within: bars1.default(1),
+  left: value,
+  right: value,
+});
+export const BetweenCondition = z.strictObject({
+  ...named,
+  kind: z.literal('between'),
+  value,
+  lower: value,
+  upper: value,
+});
+export const NearCondition = z.strictObject({
+  ...named,
+  kind: z.literal('near'),
+  tolerance,
+  left: value,
+  right: value,
+});
+export const RisingCondition = z.strictObject({
+  ...named,
+  kind: z.literal('rising'),
+  bars: bars1,
+  source: value,
+});
+export const FallingCondition = z.strictObject({
+  ...named,
+  kind: z.literal('falling'),
+  bars: bars1,
+  source: value,
+});
+export const PatternCondition = z.strictObject({
+  ...named,
+  kind: z.literal('pattern'),
+  name: z.string(),
+  side: z.enum(PATTERN_SIDES).default('any'),
+  args: z.record(z.string(), Num).optional(),
+  timeframe: timeframe.optional(),
+  offset: bars0.default(0),
+  within: bars1.default(1),
+  instrument: InstrumentRef.optional(),
+});
+export const AllCondition = z.strictObject({
+  ...named,
+  /** `and` is accepted and written back as `all`. */
+  kind: z.enum(['all', 'and']),
+  items: z.array(condition).min(1).max(MAX_ITEMS),
+});
+export const AnyCondition = z.strictObject({
+  ...named,
+  /** `or` is accepted and written back as `any`. */
+  kind: z.enum(['any', 'or']),
+  items: z.array(condition).min(1).max(MAX_ITEMS),
+});
+export const NotCondition = z.strictObject({
+  ...named,
+  kind: z.literal('not'),
+  item: condition,
+});
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'Write a time as HH:MM, from 00:00 to 24:00.');
+const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'Write a date as YYYY-MM-DD.');
+export const TimeWindowCondition = z.strictObject({
+  ...named,
+  kind: z.literal('time_window'),
+  timezone: z.string().optional(),
+  weekdays: z.array(z.enum(WEEKDAYS)).min(1).optional(),
+  /** Open times in [from, to), past midnight when from > to. */
+  between: z.strictObject({ from: clock, to: clock }).optional(),
+  /** Calendar days, both included. */
+  dates: z.strictObject({ from: date.optional(), to: date.optional() }).optional(),
+});
+export const SessionCondition = z.strictObject({ ...named, kind: z.literal('session'), name: z.enum(SESSIONS) });
+export const SequenceStep = z.strictObject({
+  ...named,
+  minBars: bars1.default(1),
+  maxBars: bars1.optional(),
+  expr: condition,
+});
+export const SequenceCondition = z.strictObject({
+  ...named,
+  kind: z.literal('sequence'),
+  steps: z.array(SequenceStep).min(1).max(MAX_STEPS),
+});
+export const RollingWindowCondition = z.strictObject({
+  ...named,
+  kind: z.literal('rolling_window'),
+  window: bars1,
+  mode: z.enum(ROLLING_WINDOW_MODES).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
+  value: Num.optional(),
+  expr: condition,
+});
+export const StateMachineCondition = z.strictObject({
+  ...named,
+  kind: z.literal('state_machine'),
+  ttlBars: bars1.optional(),
+  conflictPolicy: z.enum(STATE_CONFLICT_POLICIES).default('reset'),
+  set: condition,
+  reset: condition.optional(),
+});
+
+/** The schemas of all conditions, in the order in which capabilities list them. */
+export const CONDITION_KINDS = [
+  CompareCondition,
+  CrossCondition,
+  BetweenCondition,
+  NearCondition,
+  RisingCondition,
+  FallingCondition,
+  PatternCondition,
+  AllCondition,
+  AnyCondition,
+  NotCondition,
+  TimeWindowCondition,
+  SessionCondition,
+  SequenceCondition,
+  RollingWindowCondition,
+  StateMachineCondition,
+] as const;
+export const Condition = z.discriminatedUnion('kind', CONDITION_KINDS);
+
+// Types --------------------------------------------------------------------------------------------------------------
+
+/** What stands where a child expression stands: as an author writes it, or as the later stages read it. */
+export interface ChildTypes {
+  readonly value: object;
+  readonly condition: object;
+  readonly step: object;
+}
+/** The members that hold expressions, of each kind that has any. */
+export interface ChildMembers<T extends ChildTypes> {
+  indicator: { source?: T['value']; sources?: T['value'][] };
+  rolling: { source: T['value'] };
+  math: { args: T['value'][] };
+  shift: { source: T['value'] };
+  percent_change: { source: T['value'] };
+  if: { cond: T['condition']; then: T['value']; else: T['value'] };
+  bars_since: { when: T['condition'] };
+  value_when: { value: T['value']; when: T['condition'] };
+  capture: { value: T['value']; when: T['condition'] };
+  compare: { left: T['value']; right: T['value'] };
+  cross: { left: T['value']; right: T['value'] };
+  between: { value: T['value']; lower: T['value']; upper: T['value'] };
+  near: { left: T['value']; right: T['value'] };
+  rising: { source: T['value'] };
+  falling: { source: T['value'] };
+  all: { items: T['condition'][] };
+  and: { items: T['condition'][] };
+  any: { items: T['condition'][] };
+  or: { items: T['condition'][] };
+  not: { item: T['condition'] };
+  sequence: { steps: T['step'][] };
+  rolling_window: { expr: T['condition'] };
+  state_machine: { set: T['condition']; reset?: T['condition'] };
+}
+
+type ValueSchema = (typeof VALUE_KINDS)[number];
+type ConditionSchema = (typeof CONDITION_KINDS)[number];
+/** Kind → schema. */
+export type ExpressionSchemas = { [S in ValueSchema | ConditionSchema as z.output<S>['kind']]: S };
+export type ValueKind = z.output<ValueSchema>['kind'];
+export type ConditionKind = z.output<ConditionSchema>['kind'];
+export type Kind = ValueKind | ConditionKind;
+
+/** The child expressions of kind K; a mapped type, because they refer back to it. */
+type ChildrenOf<K, T extends ChildTypes> = K extends keyof ChildMembers<ChildTypes>
+  ? { [M in keyof ChildMembers<ChildTypes>[K]]: ChildMembers<T>[K][M] }
+  : unknown;
+/** What zod infers of kind K, with its child expressions typed. */
+export type WithChildren<K, Members, T extends ChildTypes> = Omit<Members, 'kind' | keyof ChildrenOf<K, ChildTypes>> & {
+  kind: K;
+} & ChildrenOf<K, T>;
+
+/** An expression as its author writes it, by kind: members with a default may be absent. */
+export type Node<K extends Kind> = K extends Kind
+  ? WithChildren<K, z.input<ExpressionSchemas[K]>, AuthoredTypes>
+  : never;
+/** The same as a map, for tables with one entry per kind. */
+export type Nodes = { [K in Kind]: Node<K> };
+interface AuthoredTypes {
+  readonly value: Value;
+  readonly condition: Condition;
+  readonly step: SequenceStep;
+}
+export type Value = Node<ValueKind>;
+export type Condition = Node<ConditionKind>;
+export type SequenceStep = Omit<z.input<typeof SequenceStep>, 'expr'> & { expr: Condition };
+export type Expression = Value | Condition;
+
+/** Where an expression may stand, typed, for the schemas of the strategy's sections. */
+export const valueSlot = value as z.ZodType<Value, Value>;
+export const conditionSlot = condition as z.ZodType<Condition, Condition>;

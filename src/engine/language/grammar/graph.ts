@@ -1,0 +1,90 @@
+// The SignalGraph: the grammar of `svc.strategy` with a reference to a node in every place of an expression.
+import { z } from 'zod';
+import { CONDITION_KINDS, conditionSlot, ParamRef, VALUE_KINDS, valueSlot } from './expressions.ts';
+import { issueCodes } from '../check/issues.ts';
+import { Strategy } from './strategy.ts';
+
+export const GRAPH_EDITORS = ['token-flow', 'text-dsl', 'ai', 'runtime-strategy', 'signal-graph'] as const;
+
+/** What a value input takes: a reference to a node, a number, or a parameter. */
+export const ValueRef = z.union([z.strictObject({ ref: z.string() }), z.strictObject({ const: z.number() }), ParamRef]);
+/** What a condition input takes. */
+export const ConditionRef = z.strictObject({ ref: z.string() });
+export type ValueRef = z.infer<typeof ValueRef>;
+export type ConditionRef = z.infer<typeof ConditionRef>;
+
+/** The same schema with references in the places of expressions. A schema without such a place is returned as it is. */
+function withReferences(schema: z.ZodType): z.ZodType {
+  if (schema === valueSlot) return ValueRef;
+  if (schema === conditionSlot) return ConditionRef;
+  let mapped: z.ZodType = schema;
+  if (schema instanceof z.ZodOptional) {
+    mapped = withReferences(schema.def.innerType as z.ZodType).optional();
+  } else if (schema instanceof z.ZodDefault) {
+    const inner = withReferences(schema.def.innerType as z.ZodType);
+    if (inner !== schema.def.innerType) mapped = inner.default(schema.def.defaultValue);
+  } else if (schema instanceof z.ZodArray) {
+    mapped = z.array(withReferences(schema.def.element as z.ZodType)).check(...((schema.def.checks ?? []) as []));
+  } else if (schema instanceof z.ZodDiscriminatedUnion) {
+    const options = schema.def.options.map((option) => withReferences(option as z.ZodType));
+    mapped = z.discriminatedUnion(schema.def.discriminator, options as unknown as [z.ZodObject]);
+  } else if (schema instanceof z.ZodUnion && schema.def.options.some((option) => holdsObject(option as z.ZodType))) {
+    mapped = z.union(schema.def.options.map((option) => withReferences(option as z.ZodType)));
+  } else if (schema instanceof z.ZodObject && schema !== (ParamRef as z.ZodType)) {
+    mapped = z.strictObject(
+      Object.fromEntries(
+        Object.entries(schema.shape).map(([name, field]) => [name, withReferences(field as z.ZodType)]),
+      ),
+    );
+  }
+  const issue = issueCodes.get(schema);
+  if (issue !== undefined && mapped !== schema) mapped.register(issueCodes, issue);
+  return mapped;
+}
+
+/** Unions of plain numbers and parameters stay the schemas they are. */
+const holdsObject = (schema: z.ZodType): boolean =>
+  schema instanceof z.ZodArray || (schema instanceof z.ZodObject && schema !== (ParamRef as z.ZodType));
+
+const nodeId = z.string().min(1).max(200);
+const nodeOf = (kind: (typeof VALUE_KINDS)[number] | (typeof CONDITION_KINDS)[number]): z.ZodObject => {
+  const { shape } = withReferences(kind as z.ZodType) as z.ZodObject;
+  const args = 'indicator' in shape ? { args: (shape.args as z.ZodOptional).unwrap() as z.ZodType } : {};
+  return z.strictObject({ ...shape, ...args, id: nodeId });
+};
+
+/** One schema per kind of node, in the order of the grammar. An indicator's `args` are required. */
+export const VALUE_NODES: readonly z.ZodObject[] = VALUE_KINDS.map(nodeOf);
+export const CONDITION_NODES: readonly z.ZodObject[] = CONDITION_KINDS.map(nodeOf);
+export const GraphNode = z.discriminatedUnion('kind', [...VALUE_NODES, ...CONDITION_NODES] as unknown as [z.ZodObject]);
+export const GraphStrategy = withReferences(Strategy) as z.ZodObject;
+
+export const SignalGraph = z.strictObject({
+  protocol: z.literal('svc.signal-graph').register(issueCodes, { code: 'PROTOCOL_UNSUPPORTED' }),
+  version: z.literal(2).register(issueCodes, { code: 'VERSION_UNSUPPORTED' }),
+  meta: z
+    .strictObject({
+      name: z.string().optional(),
+      tags: z.array(z.string()).optional(),
+      source: z
+        .strictObject({ editor: z.enum(GRAPH_EDITORS).optional(), blockIds: z.array(z.string()).optional() })
+        .optional(),
+    })
+    .optional(),
+  nodes: z.array(GraphNode).min(1),
+  strategy: GraphStrategy,
+});
+
+/** A node as its author writes it; the schema of its kind defines its members. */
+export interface GraphNode {
+  readonly id: string;
+  readonly kind: string;
+  readonly [member: string]: unknown;
+}
+export interface SignalGraph {
+  readonly protocol: 'svc.signal-graph';
+  readonly version: 2;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  readonly nodes: readonly GraphNode[];
+  readonly strategy: Readonly<Record<string, unknown>>;
+}

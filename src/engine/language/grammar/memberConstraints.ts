@@ -1,0 +1,25 @@
+// Constraints that the schemas cannot state, for capabilities: conditional requirements, formats, one of several.
+
+/** Members that are required where another member of the node has one of these values. */
+export const REQUIRED_WHEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'rolling.quantile': { op: ['quantile'] },
+  'rolling_window.value': { mode: ['count_gt', 'count_lt', 'count_eq'] },
+};
+
+/** What the schema of a member does not say about it, by the member's name. */
+export const MEMBER_NOTES: Readonly<
+  Record<string, { readonly format?: string; readonly examples?: readonly string[]; readonly atMostField?: string }>
+> = {
+  timezone: { format: 'iana-time-zone', examples: ['UTC', 'America/New_York', 'Europe/London', 'Asia/Tokyo'] },
+  minBars: { atMostField: 'maxBars' },
+};
+
+/** What the sections require beyond the schemas of their members. */
+export const MEMBER_CONSTRAINTS = [
+  { path: 'strategy.risk.takeProfits[]', exactlyOneOf: ['triggerPercent', 'triggerR', 'triggerAtr', 'triggerPrice'] },
+  { path: 'strategy.risk.trailingStop', exactlyOneOf: ['distancePercent', 'distanceAtr'] },
+  { path: 'strategy.risk.takeProfits[].triggerR', needs: 'strategy.risk.stopLoss' },
+  { path: 'strategy.entry.action.sizing', when: { mode: ['risk_percent'] }, needs: 'strategy.risk.stopLoss' },
+  { path: 'strategy.risk.takeProfits[].closePercent', when: { closeBasis: ['initial'] }, sumAtMost: 100 },
+  { path: 'strategy.risk.stopLoss.value', when: { mode: ['percent'] }, below: 100 },
+] as const;

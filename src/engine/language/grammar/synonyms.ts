@@ -1,0 +1,110 @@
+// Synonyms: other languages' words for ours, so that a repair can be offered where no spelling is similar.
+
+/** Word → other words for it. */
+type Synonyms = Readonly<Record<string, readonly string[]>>;
+
+const OPERATORS: Synonyms = {
+  gt: ['>', 'greater_than', 'greater', 'above'],
+  gte: ['>=', 'ge'],
+  lt: ['<', 'less_than', 'less', 'below'],
+  lte: ['<=', 'le'],
+  eq: ['=', '==', '===', 'equals', 'equal'],
+  neq: ['!=', '!==', '<>', 'ne', 'not_equal'],
+  cross_up: ['crossover', 'cross_over', 'crosses_above', 'cross_above', 'crossed_above', 'crosses_over'],
+  cross_down: ['crossunder', 'cross_under', 'crosses_below', 'cross_below', 'crossed_below', 'crosses_under'],
+  add: ['+', 'plus'],
+  sub: ['-', 'minus', 'subtract'],
+  mul: ['*', 'multiply'],
+  div: ['/', 'divide'],
+  mod: ['%'],
+  pow: ['^', '**'],
+  avg: ['mean', 'average'],
+  max: ['highest'],
+  min: ['lowest'],
+  std: ['stdev', 'stddev'],
+  var: ['variance'],
+};
+const TIMEFRAMES: Synonyms = {
+  '15m': ['15', '15min'],
+  '1h': ['60', '60m', '60min', '1hour', 'hourly'],
+  '4h': ['240', '240m', '4hour'],
+  '1d': ['D', 'd', '1D', 'daily', 'day', '24h', '1440m'],
+};
+/** Arguments of indicators. One of these is only meant where the indicator has it. */
+const ARGUMENTS: Synonyms = {
+  length: ['period', 'timeperiod', 'window', 'lookback', 'n', 'len', 'periods', 'atr_period'],
+  fast_length: ['fast', 'fastperiod', 'fast_period'],
+  slow_length: ['slow', 'slowperiod', 'slow_period'],
+  signal_length: ['signal', 'signalperiod', 'signal_period'],
+  atr_length: ['atr_period'],
+  multiplier: ['std', 'stddev', 'std_dev', 'nbdev', 'mult', 'factor'],
+  mult: ['std', 'stddev', 'std_dev', 'nbdev'],
+};
+
+/** Indicators by descriptions that are neither their names nor their aliases. */
+const INDICATORS: Synonyms = {
+  sma: ['simple_ma', 'simple_average', 'moving_average', 'ma_simple'],
+  ema: ['exponential_ma', 'exponential_average', 'ma_exponential'],
+  wma: ['weighted_ma', 'weighted_average'],
+  rsi: ['relative_strength', 'rel_strength'],
+  atr: ['average_range', 'true_range_average'],
+  bbands: ['bollinger', 'bollinger_band'],
+  donchian: ['donchian_channel'],
+  keltner: ['keltner_channel'],
+  stoch: ['stochastics'],
+};
+/** Members of strategies and conditions. */
+const MEMBERS: Synonyms = {
+  weekdays: ['days', 'days_of_week', 'weekday'],
+  mode: ['type', 'kind'],
+  items: ['conditions', 'rules'],
+  maxBars: ['bars', 'max_bars'],
+};
+
+/** Other word → the words it may mean, in the order of the table. */
+function inverted(synonyms: Synonyms): ReadonlyMap<string, readonly string[]> {
+  const meanings = new Map<string, string[]>();
+  for (const [word, others] of Object.entries(synonyms)) {
+    for (const other of others) meanings.set(other, [...(meanings.get(other) ?? []), word]);
+  }
+  return meanings;
+}
+const OPERATOR_MEANINGS = inverted(OPERATORS);
+const TIMEFRAME_MEANINGS = inverted(TIMEFRAMES);
+const ARGUMENT_MEANINGS = inverted(ARGUMENTS);
+const INDICATOR_MEANINGS = inverted(INDICATORS);
+const MEMBER_MEANINGS = inverted(MEMBERS);
+/** Operators that authors write as kinds. */
+const KIND_OF_OPERATOR: ReadonlyMap<string, string> = new Map([
+  ...['cross_up', 'cross_down', 'cross_any'].map((op) => [op, 'cross'] as const),
+  ...['gt', 'gte', 'lt', 'lte', 'eq', 'neq'].map((op) => [op, 'compare'] as const),
+  ...['add', 'sub', 'mul', 'div'].map((op) => [op, 'math'] as const),
+]);
+
+/** The word among `values` that `word` is a synonym of. */
+export function synonymIn(word: string, values: readonly unknown[]): string | undefined {
+  const meanings = OPERATOR_MEANINGS.get(word.toLowerCase()) ?? TIMEFRAME_MEANINGS.get(word);
+  return meanings?.find((meaning) => values.includes(meaning));
+}
+
+/** The argument among `names` that `word` is a synonym of. */
+export function synonymousArgument(word: string, names: readonly string[]): string | undefined {
+  return ARGUMENT_MEANINGS.get(word.toLowerCase())?.find((name) => names.includes(name));
+}
+
+/** The indicator that a description such as `simple_ma` stands for. */
+export const synonymousIndicator = (word: string): string | undefined =>
+  INDICATOR_MEANINGS.get(word.toLowerCase().replaceAll(/[\s-]/g, '_'))?.[0];
+
+/** The member among `names` that `word` is a synonym of. */
+export const synonymousMember = (word: string, names: readonly string[]): string | undefined =>
+  MEMBER_MEANINGS.get(word)?.find((name) => names.includes(name));
+
+/** The kind and operator that an operator written as a kind stands for: `crossover` is `cross` with `cross_up`. */
+export function operatorKind(word: string): { readonly kind: string; readonly op: string } | undefined {
+  for (const op of [word.toLowerCase(), ...(OPERATOR_MEANINGS.get(word.toLowerCase()) ?? [])]) {
+    const kind = KIND_OF_OPERATOR.get(op);
+    if (kind !== undefined) return { kind, op };
+  }
+  return undefined;
+}

@@ -1,0 +1,118 @@
+// Walking expressions: the children of one, and the roots of a strategy, each with its place.
+import type {
+  Entry,
+  Exit,
+  Expression,
+  Kind,
+  Risk,
+  RunnableEntry,
+  RunnableExit,
+  RunnableExpression,
+  RunnableRisk,
+} from './ast.ts';
+import { EXPRESSION_SHAPES, isExpression, type ExpressionType } from './shapes.ts';
+
+/** An expression below another one or below a section, and its path from there. */
+export interface Child<E = Expression> {
+  readonly expression: E;
+  /** The type of expression that belongs there. */
+  readonly type: ExpressionType;
+  readonly path: readonly (string | number)[];
+}
+interface Slot {
+  readonly name: string;
+  readonly isMany: boolean;
+  readonly type: ExpressionType;
+}
+
+/**
+ * Where each kind holds child expressions, read from the grammar; only the steps of a sequence hold them two levels
+ * down.
+ */
+const CHILD_SLOTS: ReadonlyMap<Kind, readonly Slot[]> = new Map(
+  [...EXPRESSION_SHAPES.value, ...EXPRESSION_SHAPES.condition].map(([kind, shape]) => {
+    const slots: Slot[] = [];
+    for (const { name, shape: field } of shape.fields.values()) {
+      if (field.type === 'slot') slots.push({ name, isMany: false, type: field.of });
+      if (field.type === 'array' && field.item.type === 'slot') slots.push({ name, isMany: true, type: field.item.of });
+    }
+    return [kind, slots];
+  }),
+);
+
+const listOf = <T>(value: readonly T[] | undefined): readonly T[] =>
+  Array.isArray(value) ? (value as readonly T[]) : [];
+
+/**
+ * The expressions directly below one, in the order of the grammar. Absent and malformed ones (of a payload with errors)
+ * are left out.
+ */
+export function childSlots(expression: RunnableExpression): Child<RunnableExpression>[];
+export function childSlots(expression: Expression): Child[];
+export function childSlots(expression: Expression): Child[] {
+  const node = expression as unknown as Readonly<Record<string, unknown>>;
+  const children: Child[] = [];
+  const add = (child: unknown, type: ExpressionType, ...path: (string | number)[]): void => {
+    if (isExpression(child)) children.push({ expression: child, type, path });
+  };
+  for (const { name, isMany, type } of CHILD_SLOTS.get(expression.kind) ?? []) {
+    if (!isMany) add(node[name], type, name);
+    else if (Array.isArray(node[name]))
+      for (const [i, item] of (node[name] as unknown[]).entries()) add(item, type, name, i);
+  }
+  if (expression.kind === 'sequence' && Array.isArray(expression.steps)) {
+    for (const [i, step] of expression.steps.entries()) add(step?.expr, 'condition', 'steps', i, 'expr');
+  }
+  return children;
+}
+
+/** The expressions directly below one. */
+export function childrenOf(expression: RunnableExpression): RunnableExpression[];
+export function childrenOf(expression: Expression): Expression[];
+export function childrenOf(expression: Expression): Expression[] {
+  return childSlots(expression).map((child) => child.expression);
+}
+
+export type RootRole = 'setup' | 'trigger' | 'filter' | 'exit' | 'order_price' | 'stop_price' | 'target_price';
+/** A place in the strategy's sections where an expression stands. */
+export interface Root<E = Expression> extends Child<E> {
+  readonly role: RootRole;
+}
+
+interface Sections {
+  readonly entries: readonly Entry[];
+  readonly exits: readonly Exit[];
+  readonly risk?: Risk | undefined;
+}
+interface RunnableSections {
+  readonly entries: readonly RunnableEntry[];
+  readonly exits: readonly RunnableExit[];
+  readonly risk: RunnableRisk;
+}
+
+/**
+ * Every expression that stands in a section, with its path from the section (`['filters', 0]` of its entry,
+ * `['stopLoss', 'value']` of risk). Malformed sections are left out.
+ */
+export function rootsOf(sections: RunnableSections): Root<RunnableExpression>[];
+export function rootsOf(sections: Sections): Root[];
+export function rootsOf({ entries, exits, risk }: Sections): Root[] {
+  const roots: Root[] = [];
+  const add = (role: RootRole, expression: unknown, type: ExpressionType, ...path: (string | number)[]): void => {
+    if (isExpression(expression)) roots.push({ role, expression, type, path });
+  };
+  for (const entry of entries) {
+    add('setup', entry.setup, 'condition', 'setup');
+    add('trigger', entry.trigger, 'condition', 'trigger');
+    for (const [i, filter] of listOf(entry.filters).entries()) add('filter', filter, 'condition', 'filters', i);
+    const order = entry.action?.order;
+    if (order?.type === 'limit' || order?.type === 'stop')
+      add('order_price', order.price, 'value', 'action', 'order', 'price');
+  }
+  for (const exit of exits) add('exit', exit.when, 'condition', 'when');
+  if (risk?.stopLoss?.mode === 'price') add('stop_price', risk.stopLoss.value, 'value', 'stopLoss', 'value');
+  for (const [i, target] of listOf(risk?.takeProfits).entries()) {
+    add('target_price', target?.triggerPrice, 'value', 'takeProfits', i, 'triggerPrice');
+  }
+  return roots;
+}

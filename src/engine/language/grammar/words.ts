@@ -1,0 +1,120 @@
+// The closed word lists of the language: fields, operators, modes. Schemas and capabilities index into these.
+export { MATH_OPS } from '../../kernels/arithmetic.ts';
+
+export const MARKET_FIELDS = [
+  'open',
+  'high',
+  'low',
+  'close',
+  'hl2',
+  'hlc3',
+  'ohlc4',
+  'typical',
+  'median',
+  'volume',
+] as const;
+/** Two names for the same price, which is one column. */
+const FIELD_ALIASES = { typical: 'hlc3', median: 'hl2' } as const;
+type FieldAlias = keyof typeof FIELD_ALIASES;
+/** A market field by its canonical name. */
+export const canonicalField = <F extends string>(field: F): Exclude<F, FieldAlias> | 'hlc3' | 'hl2' =>
+  Object.hasOwn(FIELD_ALIASES, field) ? FIELD_ALIASES[field as FieldAlias] : (field as Exclude<F, FieldAlias>);
+export const ROLLING_OPS = [
+  'max',
+  'min',
+  'sum',
+  'avg',
+  'std',
+  'var',
+  'median',
+  'zscore',
+  'percentile_rank',
+  'quantile',
+  'slope',
+  'argmax',
+  'argmin',
+] as const;
+/**
+ * How many values a rolling operation reads, the current one included: percentile_rank ranks it among `period` others,
+ * as the indicator of that name does.
+ */
+export const rollingReach = (op: (typeof ROLLING_OPS)[number], period: number): number =>
+  op === 'percentile_rank' ? period + 1 : period;
+export const COMPARE_OPS = ['gt', 'gte', 'lt', 'lte', 'eq', 'neq'] as const;
+export type CompareOp = (typeof COMPARE_OPS)[number];
+/** a op b is b MIRRORED_OPS[op] a. */
+export const MIRRORED_OPS = {
+  gt: 'lt',
+  gte: 'lte',
+  lt: 'gt',
+  lte: 'gte',
+  eq: 'eq',
+  neq: 'neq',
+} as const satisfies Readonly<Record<CompareOp, CompareOp>>;
+export const CROSS_OPS = ['cross_up', 'cross_down', 'cross_any'] as const;
+export const STATE_FIELDS = [
+  'position_exists',
+  'position_side',
+  'position_size',
+  'position_entry_price',
+  'position_unrealized_pnl',
+  'position_unrealized_pnl_pct',
+  'position_realized_pnl',
+  'position_bars_since_entry',
+  'position_bars_since_exit',
+  'position_highest_since_entry',
+  'position_lowest_since_entry',
+  'position_mfe_pct',
+  'position_mae_pct',
+  'position_stop_price',
+  'open_positions_count',
+  'account_balance',
+  'account_equity',
+  'account_gross_exposure',
+  'account_used_margin',
+  'account_available_collateral',
+  'account_margin_utilization',
+  'account_drawdown',
+  'account_max_drawdown',
+  'account_day_pnl_pct',
+  'trades_count_total',
+  'trades_count_today',
+  'wins_streak',
+  'losses_streak',
+  'last_trade_pnl',
+  'last_trade_pnl_pct',
+  'last_entry_price',
+  'last_exit_price',
+] as const;
+export const TIME_FIELDS = [
+  'minute',
+  'hour',
+  'day_of_week',
+  'day_of_month',
+  'month',
+  'year',
+  'minute_of_day',
+  'week_of_year',
+] as const;
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export const SESSIONS = ['tokyo', 'london', 'new_york', 'us_equities'] as const;
+export const ROLLING_WINDOW_MODES = ['any', 'none', 'all', 'streak', 'count_gt', 'count_lt', 'count_eq'] as const;
+export const CONFLICT_POLICIES = ['ignore', 'close', 'reverse'] as const;
+export const STATE_CONFLICT_POLICIES = ['reset', 'set', 'hold'] as const;
+export const ENTRY_SIZING_MODES = [
+  'fixed',
+  'fixed_cash',
+  'percent_equity',
+  'percent_balance',
+  'risk_percent',
+  'volatility_target',
+] as const;
+export const EXIT_SIZING_MODES = ['percent_position', 'fixed'] as const;
+export const SIDES = ['long', 'short'] as const;
+export const PATTERN_SIDES = ['bullish', 'bearish', 'any'] as const;
+export const APPLIES_TO = ['long', 'short', 'any'] as const;
+export const ORDER_TYPES = ['market', 'limit', 'stop'] as const;
+export const STOP_UPDATES = ['entry', 'bar'] as const;
+export const CLOSE_BASES = ['initial', 'remaining'] as const;
+export const PIVOT_KINDS = ['high', 'low'] as const;
+export const PARAM_TYPES = ['int', 'float', 'bool', 'choice'] as const;

@@ -1,0 +1,225 @@
+// The flat summary: every number of summaryJson outside its blocks, or only the requested ones.
+import { periodsPerYear } from '../bars/periodsPerYear.ts';
+import { countBits } from '../kernels/bits.ts';
+import { TIMEFRAME_MS } from '../bars/bars.ts';
+import { drawdownStatistics } from './drawdown.ts';
+import { mean } from './moments.ts';
+import { positionsOf, positionStatistics, type Position, type PositionStatistics } from './positions.ts';
+import type { ReportInput } from './reportInput.ts';
+import { cagr, dailySeries, returnStatistics, type DailySeries, type ReturnStatistics } from './returns.ts';
+
+/** Percents are fractions, money is in quote units, times are in ms; null means undefined. */
+export interface FlatSummary extends ReturnStatistics, PositionStatistics {
+  /** finalEquity / initialBalance - 1. */
+  readonly returnPct: number;
+  readonly netProfit: number;
+  readonly initialBalance: number;
+  readonly finalEquity: number;
+  readonly equityPeak: number;
+  /** Last close / first evaluated open - 1. */
+  readonly buyHoldReturnPct: number | null;
+  readonly excessReturnPct: number | null;
+  readonly cagr: number | null;
+  /** cagr / maxDrawdown. */
+  readonly calmarRatio: number | null;
+  /** netProfit / largest drawdown in money. */
+  readonly recoveryFactor: number | null;
+  readonly maxDrawdown: number;
+  readonly avgDrawdown: number | null;
+  readonly maxDrawdownDurationBars: number;
+  readonly maxDrawdownStart: number | null;
+  readonly maxDrawdownEnd: number | null;
+  readonly maxDrawdownRecoveredAt: number | null;
+  readonly timeUnderwaterPct: number | null;
+  /** Bars with a position at any time / bars. */
+  readonly exposurePct: number | null;
+  /** totalNotional / mean equity. */
+  readonly turnover: number | null;
+  readonly totalFees: number;
+  readonly makerFees: number;
+  readonly takerFees: number;
+  /** totalFees / |net profit before fees|. */
+  readonly feesPctOfGross: number | null;
+  readonly slippageCost: number;
+  readonly fundingPaid: number;
+  readonly totalNotional: number;
+}
+
+/** Every key of the flat summary, in the order they are written. */
+export const FLAT_KEYS = [
+  'returnPct', 'netProfit', 'initialBalance', 'finalEquity', 'buyHoldReturnPct', 'excessReturnPct',
+  'equityPeak', 'cagr', 'calmarRatio', 'recoveryFactor', 'maxDrawdown', 'avgDrawdown', 'maxDrawdownDurationBars',
+  'maxDrawdownStart', 'maxDrawdownEnd', 'maxDrawdownRecoveredAt', 'timeUnderwaterPct',
+  'annualVolatility', 'sharpeRatio', 'sortinoRatio', 'omegaRatio', 'ulcerIndex', 'tailRatio', 'var95', 'cvar95', 'skew',
+  'kurtosis', 'beta', 'alpha', 'probabilisticSharpe', 'minTrackRecordDays',
+  'exposurePct', 'turnover',
+  'totalPositions', 'longPositions', 'shortPositions', 'winRate', 'profitFactor', 'expectancy', 'expectancyR',
+  'avgTradePct', 'medianTradePct', 'avgWin', 'avgLoss', 'winLossRatio', 'bestTradePct', 'worstTradePct',
+  'maxConsecutiveWins',
+  'maxConsecutiveLosses', 'avgBarsHeld', 'avgMaePct', 'avgMfePct', 'systemQualityNumber', 'kellyFraction',
+  'totalFees', 'makerFees', 'takerFees', 'feesPctOfGross', 'slippageCost', 'fundingPaid', 'totalNotional',
+] as const satisfies readonly (keyof FlatSummary)[]; // prettier-ignore
+export type FlatKey = (typeof FLAT_KEYS)[number];
+
+const DRAWDOWN_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(
+  FLAT_KEYS.indexOf('equityPeak'),
+  FLAT_KEYS.indexOf('annualVolatility'),
+);
+const RETURN_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(
+  FLAT_KEYS.indexOf('annualVolatility'),
+  FLAT_KEYS.indexOf('exposurePct'),
+);
+const POSITION_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(
+  FLAT_KEYS.indexOf('totalPositions'),
+  FLAT_KEYS.indexOf('totalFees'),
+);
+
+export type MeasuredParts = Pick<ReportInput, 'simulation' | 'input' | 'config'>;
+
+/** What several statistics are computed from. */
+export interface MeasuredRun {
+  readonly daily: DailySeries;
+  readonly positions: readonly Position[];
+}
+
+export function measureRun({ simulation, input, config }: MeasuredParts): MeasuredRun {
+  return { daily: dailyOf({ simulation, input, config }), positions: positionsOf(simulation.trades) };
+}
+
+export function dailyOf({ simulation, input, config }: MeasuredParts): DailySeries {
+  const { start, end, bars } = input;
+  const firstOpen = end > start ? bars.open[start] : NaN;
+  return dailySeries(
+    bars.time,
+    bars.close,
+    firstOpen,
+    simulation.equity,
+    start,
+    Math.max(start, end),
+    config.initialBalance,
+  );
+}
+
+/** All keys, in order. */
+export const flatSummary = (parts: MeasuredParts, measured: MeasuredRun): FlatSummary => ({
+  ...moneyKeys(parts),
+  ...drawdownKeys(parts, finalEquityOf(parts)),
+  ...returnStatistics(measured.daily, parts.config.initialBalance, periodsOf(parts)),
+  ...activityKeys(parts),
+  ...positionStatistics(measured.positions),
+  ...costKeys(parts),
+});
+
+/**
+ * The same values for some keys only, without computing what none of them needs; `daily` is supplied if the caller
+ * already has it. A sweep needs a dozen of the sixty keys, thousands of times.
+ */
+export function chosenSummary(
+  parts: MeasuredParts,
+  daily: DailySeries | null,
+  wanted: ReadonlySet<FlatKey>,
+): Partial<FlatSummary> {
+  const wants = (keys: readonly FlatKey[]): boolean => keys.some((key) => wanted.has(key));
+  const balance = parts.config.initialBalance;
+  return {
+    ...moneyKeys(parts),
+    ...(wants(DRAWDOWN_KEYS) && drawdownKeys(parts, finalEquityOf(parts))),
+    ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(parts), balance, periodsOf(parts), wanted)),
+    ...(wanted.has('exposurePct') && { exposurePct: exposure(parts) }),
+    ...(wanted.has('turnover') && { turnover: turnover(parts) }),
+    ...(wants(POSITION_KEYS) && positionStatistics(positionsOf(parts.simulation.trades))),
+    ...costKeys(parts),
+  };
+}
+
+const periodsOf = ({ input }: MeasuredParts): number => periodsPerYear(input.instrument);
+
+function finalEquityOf({ simulation, config }: MeasuredParts): number {
+  const { equity } = simulation;
+  return equity.length > 0 ? equity[equity.length - 1] : config.initialBalance;
+}
+
+function moneyKeys(parts: MeasuredParts) {
+  const { start, end, bars } = parts.input;
+  const { initialBalance } = parts.config;
+  const finalEquity = finalEquityOf(parts);
+  const firstOpen = end > start ? bars.open[start] : NaN;
+  const returnPct = finalEquity / initialBalance - 1;
+  const buyHoldReturnPct = firstOpen > 0 ? bars.close[end - 1] / firstOpen - 1 : null;
+  return {
+    returnPct,
+    netProfit: finalEquity - initialBalance,
+    initialBalance,
+    finalEquity,
+    buyHoldReturnPct,
+    excessReturnPct: buyHoldReturnPct === null ? null : returnPct - buyHoldReturnPct,
+  };
+}
+
+function drawdownKeys(
+  { simulation, input, config }: MeasuredParts,
+  finalEquity: number,
+): Pick<
+  FlatSummary,
+  | 'equityPeak'
+  | 'cagr'
+  | 'calmarRatio'
+  | 'recoveryFactor'
+  | 'maxDrawdown'
+  | 'avgDrawdown'
+  | 'maxDrawdownDurationBars'
+  | 'maxDrawdownStart'
+  | 'maxDrawdownEnd'
+  | 'maxDrawdownRecoveredAt'
+  | 'timeUnderwaterPct'
+> {
+  const { start, end, bars } = input;
+  const drawdown = drawdownStatistics(simulation.equity, config.initialBalance);
+  const timeAt = (index: number | null): number | null =>
+    index === null ? null : bars.time[start + Math.max(0, index)];
+  const growth =
+    end > start
+      ? cagr(config.initialBalance, finalEquity, bars.time[start], bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe])
+      : null;
+  const { maxDrawdown, maxDrawdownMoney } = drawdown;
+  return {
+    equityPeak: drawdown.equityPeak,
+    cagr: growth,
+    calmarRatio: growth === null || maxDrawdown === 0 ? null : growth / maxDrawdown,
+    recoveryFactor: maxDrawdownMoney === 0 ? null : (finalEquity - config.initialBalance) / maxDrawdownMoney,
+    maxDrawdown,
+    avgDrawdown: drawdown.avgDrawdown,
+    maxDrawdownDurationBars: drawdown.maxDrawdownDurationBars,
+    maxDrawdownStart: timeAt(drawdown.peakIndex),
+    maxDrawdownEnd: timeAt(drawdown.troughIndex),
+    maxDrawdownRecoveredAt: timeAt(drawdown.recoveredIndex),
+    timeUnderwaterPct: end > start ? drawdown.underwaterBars / (end - start) : null,
+  };
+}
+
+const activityKeys = (parts: MeasuredParts) => ({ exposurePct: exposure(parts), turnover: turnover(parts) });
+
+function exposure({ simulation, input }: MeasuredParts): number | null {
+  const rows = Math.max(0, input.end - input.start);
+  return rows === 0 ? null : countBits(simulation.inPosition, 0, rows) / rows;
+}
+
+function turnover({ simulation }: MeasuredParts): number | null {
+  const average = mean(simulation.equity);
+  return average === null || average <= 0 ? null : simulation.totals.totalNotional / average;
+}
+
+function costKeys(parts: MeasuredParts) {
+  const { totals } = parts.simulation;
+  const totalFees = totals.makerFees + totals.takerFees;
+  const grossProfit = finalEquityOf(parts) - parts.config.initialBalance + totalFees;
+  return {
+    totalFees,
+    makerFees: totals.makerFees,
+    takerFees: totals.takerFees,
+    feesPctOfGross: grossProfit === 0 ? null : totalFees / Math.abs(grossProfit),
+    slippageCost: totals.slippageCost,
+    fundingPaid: totals.fundingPaid,
+    totalNotional: totals.totalNotional,
+  };
+}

@@ -1,0 +1,150 @@
+// Chart data: the columns that the charts draw, in buckets if a run has more bars than a browser draws smoothly.
+import type { EvaluatedPlan } from '../../evaluate/evaluatePlan.ts';
+import { buyAndHold } from '../buyAndHold.ts';
+import { drawdowns } from '../drawdown.ts';
+import type { CompletedRun } from '../simulatedRun.ts';
+import type { TradeRow } from '../tradeColumns.ts';
+
+/** A browser draws this many candles without stutter. */
+const MAX_POINTS = 20_000;
+/** Most lines over the candles; more would hide them. */
+const MAX_OVERLAYS = 4;
+/** Most lines in the separate pane for nodes whose scale differs from the price. */
+const MAX_OSCILLATORS = 2;
+/** A node is drawn over the candles if nearly all of its values lie between half and twice the close. */
+const PRICE_RATIO = 2;
+const PRICE_SHARE = 0.9;
+
+export interface ChartLine {
+  readonly name: string;
+  readonly values: readonly (number | null)[];
+}
+
+export interface ChartData {
+  readonly barsPerPoint: number;
+  /** Open of each point, seconds UTC. */
+  readonly time: readonly number[];
+  readonly open: readonly number[];
+  readonly high: readonly number[];
+  readonly low: readonly number[];
+  readonly close: readonly number[];
+  /** Equity at the last bar of the point, or at a bar in it where equity is at an extreme of the run. */
+  readonly equity: readonly number[];
+  readonly benchmark: readonly number[];
+  /** The deepest drawdown within the point, in percent, at most 0. */
+  readonly drawdown: readonly number[];
+  readonly overlays: readonly ChartLine[];
+  readonly oscillators: readonly ChartLine[];
+  /** Entry and exit as [position among the points, price], the side, and whether the trade won. */
+  readonly trades: readonly (readonly [number, number, number, number, 1 | -1, 0 | 1])[];
+}
+
+/** @param trades the trades that are shown. */
+export function chartData(run: CompletedRun, trades: readonly TradeRow[], maxPoints = MAX_POINTS): ChartData {
+  const { input, simulation, config, firstRow } = run.report;
+  const { bars, start } = input;
+  const { equity } = simulation;
+  const rows = equity.length;
+  const every = Math.max(1, Math.ceil(rows / maxPoints));
+  const points = Array.from({ length: Math.ceil(rows / every) }, (_, point) => ({
+    first: point * every,
+    last: Math.min(rows, (point + 1) * every) - 1,
+  }));
+  const drawdown = drawdowns(equity, config.initialBalance);
+  const extremes = extremeIndexes(equity, drawdown);
+  const held = buyAndHold(bars, start, rows, config.initialBalance);
+  /** The position of the middle of a bar among the points. */
+  const pointOf = (bar: number): number => (bar - (start - firstRow) - (every - 1) / 2) / every;
+  const column = (read: (first: number, last: number) => number): number[] =>
+    points.map(({ first, last }) => read(first, last));
+  const rounded = (read: (first: number, last: number) => number): number[] =>
+    column((first, last) => shortened(read(first, last)));
+  return {
+    barsPerPoint: every,
+    time: column((first) => bars.time[start + first] / 1000),
+    open: rounded((first) => bars.open[start + first]),
+    high: rounded((first, last) => most(bars.high, start + first, start + last)),
+    low: rounded((first, last) => least(bars.low, start + first, start + last)),
+    close: rounded((_, last) => bars.close[start + last]),
+    equity: rounded((first, last) => equity[extremes.find((index) => index >= first && index <= last) ?? last]),
+    benchmark: rounded((_, last) => held[last]),
+    drawdown: rounded((first, last) => -100 * most(drawdown, first, last)),
+    ...linesOf(run, points),
+    trades: trades.map((trade) => [
+      pointOf(trade.entryBar),
+      trade.entryPrice,
+      pointOf(trade.exitBar),
+      trade.exitPrice,
+      trade.side === 'long' ? 1 : -1,
+      trade.pnl > 0 ? 1 : 0,
+    ]),
+  };
+}
+
+/** Nine digits are more than a screen shows and take half the bytes of a full double. */
+const shortened = (value: number): number => Number(value.toPrecision(9));
+
+function most(values: Float64Array, first: number, last: number): number {
+  let found = -Infinity;
+  for (let index = first; index <= last; index++) if (values[index] > found) found = values[index];
+  return found;
+}
+
+function least(values: Float64Array, first: number, last: number): number {
+  let found = Infinity;
+  for (let index = first; index <= last; index++) if (values[index] < found) found = values[index];
+  return found;
+}
+
+/**
+ * The bars that every bucket width must show: the bottom of the deepest drawdown, and the highest and lowest equity.
+ */
+function extremeIndexes(equity: Float64Array, drawdown: Float64Array): number[] {
+  return [indexOfMost(drawdown), indexOfMost(equity), indexOfMost(equity.map((value) => -value))];
+}
+
+function indexOfMost(values: Float64Array): number {
+  let found = 0;
+  for (let index = 1; index < values.length; index++) if (values[index] > values[found]) found = index;
+  return found;
+}
+
+interface Point {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Named values as lines, with those on the scale of the price separated from the others. */
+function linesOf({ report }: CompletedRun, points: readonly Point[]): Pick<ChartData, 'overlays' | 'oscillators'> {
+  const { evaluated, input } = report;
+  const { bars, start } = input;
+  const overlays: ChartLine[] = [];
+  const oscillators: ChartLine[] = [];
+  const shortClose = (row: number): number => Number(bars.close[row].toPrecision(7));
+  for (const { nodeId, type, slot } of evaluated.plan.named) {
+    const read = type === 'value' ? readerOf(evaluated, slot) : null;
+    if (read === null) continue;
+    const values = points.map(({ last }) => {
+      const value = read(start + last);
+      return Number.isFinite(value) ? Number(value.toPrecision(7)) : null;
+    });
+    // The close is already drawn, and a node without values has nothing to draw.
+    if (points.every(({ last }, point) => values[point] === null || values[point] === shortClose(start + last)))
+      continue;
+    const near = points.filter(({ last }, point) => isNearPrice(values[point], bars.close[start + last])).length;
+    const isOnPrice = near >= points.length * PRICE_SHARE;
+    const group = isOnPrice ? overlays : oscillators;
+    if (group.length < (isOnPrice ? MAX_OVERLAYS : MAX_OSCILLATORS)) group.push({ name: nodeId, values });
+  }
+  return { overlays, oscillators };
+}
+
+const isNearPrice = (value: number | null, close: number): boolean =>
+  value === null || (value > close / PRICE_RATIO && value < close * PRICE_RATIO);
+
+/** null for a constant, which is not worth a line. */
+function readerOf(evaluated: EvaluatedPlan, slot: number): ((row: number) => number) | null {
+  if (evaluated.numberAt(slot) !== undefined) return null;
+  const { values } = evaluated.value(slot);
+  return (row) => values[row];
+}

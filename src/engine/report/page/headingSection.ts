@@ -1,0 +1,127 @@
+// The head of the page: which strategy ran on what, at what cost, and the few numbers that readers look at first.
+import { policyInForce, type ResolvedConfig } from '../../config.ts';
+import type { ArtifactNotice, ReportHeading } from '../../task.ts';
+import { TIMEFRAME_MS } from '../../bars/bars.ts';
+import type { CompletedRun } from '../simulatedRun.ts';
+import { html, NOTHING, tone, type Html } from './html.ts';
+import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } from './numberText.ts';
+
+export function titleOf({ report }: CompletedRun, heading: ReportHeading | null): string {
+  const { config } = report;
+  return heading?.strategyName ?? `${config.signalInstrument.symbol} ${config.timeframe}`;
+}
+
+export function headingSection(run: CompletedRun, heading: ReportHeading | null, precision: Precision): Html {
+  const { config, input } = run.report;
+  const { symbol } = config.signalInstrument;
+  const version = heading?.strategyVersion ?? null;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Market', `${symbol} ${config.timeframe}`],
+    ['Period', periodOf(run)],
+    ['Costs', costsOf(config)],
+    ['Fills', fillsOf(config)],
+    ['Capital', `${fixed(config.initialBalance, 0)} ${input.instrument.quote ?? ''}`.trim()],
+    ...parametersOf(config),
+    ...(heading?.backtestId ? [['Run', heading.backtestId] as const] : []),
+  ];
+  return html`<header>
+      <p class="eyebrow">Backtest report</p>
+      <h1>${titleOf(run, heading)}${version === null ? NOTHING : html` <small>version ${version}</small>`}</h1>
+      <dl class="facts">
+        ${facts.map(
+          ([name, value]) =>
+            html`<div>
+              <dt>${name}</dt>
+              <dd>${value}</dd>
+            </div>`,
+        )}
+      </dl>
+    </header>
+    ${headline(run, precision)}`;
+}
+
+export const noticeSection = (notice: ArtifactNotice | null): Html =>
+  notice === null
+    ? NOTHING
+    : html`<section id="notice" class="note warning">
+        <h3>Not the stored result</h3>
+        <p>${notice.message}</p>
+      </section> `;
+
+function periodOf({ report }: CompletedRun): string {
+  const { bars, start, end } = report.input;
+  if (end <= start) return 'no bars';
+  const last = bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe] - 1;
+  return `${day(bars.time[start])} to ${day(last)}, ${count(end - start)} bars`;
+}
+
+function costsOf({ execution, leverage, fundingRate }: ResolvedConfig): string {
+  const { tiers } = execution.feeModel;
+  const [{ makerRate, takerRate }] = tiers;
+  const first = makerRate === takerRate ? rate(takerRate) : `maker ${rate(makerRate)}, taker ${rate(takerRate)}`;
+  const isFree = tiers.every((tier) => tier.makerRate === 0 && tier.takerRate === 0);
+  const fees = isFree
+    ? 'no fees'
+    : tiers.length === 1
+      ? `fees ${first}`
+      : `fees from ${first} in ${tiers.length} tiers`;
+  const funding = fundingRate === 0 ? [] : [`funding ${rate(fundingRate)} per 8 h`];
+  const margin = leverage === 1 ? [] : [`leverage ${trimmed(leverage, 2)}×`];
+  return [fees, slippageOf(execution.slippage), ...funding, ...margin].join(', ');
+}
+
+function slippageOf(slippage: ResolvedConfig['execution']['slippage']): string {
+  switch (slippage.kind) {
+    case 'none':
+      return 'no slippage';
+    case 'fixed':
+      return `slippage ${trimmed(slippage.value, 4)} ${slippage.unit}`;
+    case 'volatility_scaled':
+      return slippage.reference === 'atr_pct'
+        ? `slippage ${trimmed(slippage.multiplier, 4)} × ATR(${slippage.atrPeriod ?? 14})`
+        : `slippage ${trimmed(slippage.multiplier, 4)} × bar range`;
+  }
+}
+
+function fillsOf(config: ResolvedConfig): string {
+  const timing = config.execution.orderTiming === 'next_open' ? 'at the next open' : "at the signal's close";
+  return `${timing}; ${policyInForce(config).replace('_', ' ')} inside a bar`;
+}
+
+function parametersOf({ params, overrides }: ResolvedConfig): (readonly [string, string])[] {
+  const set = { ...params, ...overrides };
+  const texts = Object.entries(set).map(([name, value]) => `${name} = ${value}`);
+  return texts.length === 0 ? [] : [['Parameters', texts.join(', ')]];
+}
+
+function headline({ summary }: CompletedRun, precision: Precision): Html {
+  const cards: readonly (readonly [string, string, string, boolean])[] = [
+    ['Return', percentWithSign(summary.returnPct), `buy and hold ${percentWithSign(summary.buyHoldReturnPct)}`, true],
+    ['Growth per year', percentWithSign(summary.cagr), `volatility ${percentWithSign(summary.annualVolatility)}`, true],
+    [
+      'Deepest drawdown',
+      percentWithSign(-summary.maxDrawdown),
+      recovery(summary.maxDrawdownRecoveredAt, summary.maxDrawdown),
+      true,
+    ],
+    ['Sharpe ratio', fixed(summary.sharpeRatio, 2), `Sortino ${fixed(summary.sortinoRatio, 2)}`, false],
+    ['Positions', count(summary.totalPositions), `${percentWithSign(summary.winRate)} won`, false],
+    [
+      'Profit factor',
+      fixed(summary.profitFactor, 2),
+      `${fixed(summary.expectancy, precision.money)} per position`,
+      false,
+    ],
+  ];
+  return html`<div id="headline" class="cards">
+    ${cards.map(
+      ([name, value, more, isSigned]) =>
+        html`<div class="card">
+        <span>${name}</span><strong${isSigned ? tone(value) : NOTHING}>${value}</strong><small>${more}</small>
+      </div>`,
+    )}
+  </div> `;
+}
+
+const recovery = (recoveredAt: number | null, depth: number): string =>
+  depth === 0 ? 'never below a peak' : recoveredAt === null ? 'not recovered' : `recovered ${day(recoveredAt)}`;

@@ -1,0 +1,130 @@
+// The report: one HTML file that contains its style, scripts and data, and makes no network requests.
+import type { ArtifactNotice, ReportHeading } from '../../task.ts';
+import { ENGINE_VERSION } from '../../version.ts';
+import { periodsPerYear, periodsPerYearReason } from '../../bars/periodsPerYear.ts';
+import type { CompletedRun } from '../simulatedRun.ts';
+import { chartData } from './chartData.ts';
+import { dataSection } from './dataSection.ts';
+import { headingSection, noticeSection, titleOf } from './headingSection.ts';
+import { html, htmlPage, section, type Html } from './html.ts';
+import { day, minute, moneyDecimals, priceDecimals, quantityDecimals, type Precision } from './numberText.ts';
+import { drawdownsSection, monthsSection, spreadSection } from './returnsSections.ts';
+import { bandSection, conditionsSection, diagnosisSection, funnelSection } from './signalSections.ts';
+import { statisticsSection } from './statisticsSection.ts';
+import { tradesSection } from './tradesSection.ts';
+
+/** Most trades in the table and the chart: more are slow to sort and hide one another. The trades artifact has all. */
+const MAX_TRADES = 2_000;
+/** From this ratio of highest to lowest price, the charts start with a logarithmic scale. */
+const WIDE_RATIO = 5;
+const CHART_SITE = 'https://www.tradingview.com/';
+
+/** The texts of a page other than its data. */
+export interface PageAssets {
+  /** lightweight-charts' standalone build (Apache 2.0; its attribution is kept on the page). */
+  readonly chartLibrary: string;
+  readonly style: string;
+  readonly script: string;
+}
+
+export function reportPage(
+  run: CompletedRun,
+  assets: PageAssets,
+  heading: ReportHeading | null,
+  notice: ArtifactNotice | null,
+): string {
+  const precision = precisionOf(run);
+  const title = `${titleOf(run, heading)}: backtest of ${run.report.config.signalInstrument.symbol}`;
+  return htmlPage({
+    title,
+    style: assets.style,
+    body: html`<main>${noticeSection(notice)}${bodyOf(run, heading, precision)}</main>
+      ${footer(run)}`,
+    data: dataOf(run, precision),
+    scripts: [assets.chartLibrary, assets.script],
+  });
+}
+
+function bodyOf(run: CompletedRun, heading: ReportHeading | null, precision: Precision): Html {
+  const { base, quote } = run.report.input.instrument;
+  const units = { base: base ?? 'units', quote: quote ?? 'quote' };
+  return html`${headingSection(run, heading, precision)}${diagnosisSection(run)}${CHARTS}
+    <div class="pair">
+      ${funnelSection(run)}${bandSection(run)}${conditionsSection(run)}
+      ${spreadSection(run, units.quote, precision)}${drawdownsSection(run)}
+    </div>
+    ${monthsSection(run)} ${statisticsSection(run.summary, units.quote, precision)} ${dataSection(run, precision)}
+    ${tradesSection(shownTrades(run), run.trades.length, units, precision)}`;
+}
+
+const CHARTS = section(
+  { id: 'charts', title: 'Price, equity and drawdown' },
+  html`<div class="tools">
+      <div id="ranges"></div>
+      <label><input type="checkbox" id="log" /> Log scale</label>
+    </div>
+    <div id="chart"></div>
+    <p id="legend" aria-live="off"></p>
+    <noscript
+      ><p class="lead">The charts need JavaScript; everything else on this page works without it.</p></noscript
+    >`,
+);
+
+const shownTrades = ({ trades }: CompletedRun) => trades.slice(-MAX_TRADES);
+
+function precisionOf({ report, trades }: CompletedRun): Precision {
+  const { input, config } = report;
+  const { bars, instrument, start, end } = input;
+  const prices = bars.close.subarray(start, Math.max(start, end));
+  return {
+    price: priceDecimals(instrument.tickSize, prices),
+    money: moneyDecimals(config.initialBalance),
+    quantity: quantityDecimals(
+      instrument.qtyStep,
+      trades.reduce((most, { quantity }) => Math.max(most, quantity), 0),
+    ),
+    time: bars.timeframe === '1d' ? day : minute,
+  };
+}
+
+/** What the script draws. */
+function dataOf(run: CompletedRun, precision: Precision): object {
+  const { config } = run.report;
+  return {
+    ...chartData(run, shownTrades(run)),
+    initialBalance: config.initialBalance,
+    symbol: config.signalInstrument.symbol,
+    isDaily: config.timeframe === '1d',
+    isWide: isWide(run),
+    priceDecimals: precision.price,
+    moneyDecimals: precision.money,
+    tradeCount: run.trades.length,
+  };
+}
+
+/** Whether the price moved so far that a linear scale would flatten most of it. */
+function isWide({ report }: CompletedRun): boolean {
+  const { bars, start, end } = report.input;
+  let lowest = Infinity;
+  let highest = 0;
+  for (let row = start; row < end; row++) {
+    lowest = Math.min(lowest, bars.low[row]);
+    highest = Math.max(highest, bars.high[row]);
+  }
+  return lowest > 0 && highest > WIDE_RATIO * lowest;
+}
+
+function footer({ report, resultHash }: CompletedRun): Html {
+  const { bars, instrument } = report.input;
+  const periods = `${periodsPerYear(instrument)} periods per year, ${periodsPerYearReason(instrument)}`;
+  return html`<footer>
+    <p>
+      Daily equity is the last mark of each UTC day that has bars; the risk-free rate is 0. Ratios are annualized over
+      ${periods}. All times are UTC.
+    </p>
+    <p>Engine ${ENGINE_VERSION} · result <code>${resultHash}</code> · data <code>${bars.sha256}</code></p>
+    <p>
+      Charts by <a href="${CHART_SITE}">TradingView</a> Lightweight Charts™, © TradingView, Inc., Apache License 2.0.
+    </p>
+  </footer>`;
+}

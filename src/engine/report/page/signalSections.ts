@@ -1,0 +1,196 @@
+// Why a strategy did what it did: diagnosis, the funnel from bars to entries, conditions, and undecided bars.
+import { policyInForce } from '../../config.ts';
+import type { Diagnosis } from '../diagnosis.ts';
+import type { EntryFunnel, Funnel } from '../funnel.ts';
+import type { RuleStats } from '../ruleStatistics.ts';
+import type { CompletedRun } from '../simulatedRun.ts';
+import { html, NOTHING, section, table, type Html } from './html.ts';
+import { count, percent, percentWithSign } from './numberText.ts';
+
+const MAX_CONDITIONS = 40;
+const SEVERITY_WORDS: Readonly<Record<Diagnosis['severity'], string>> = {
+  error: 'Problem',
+  warning: 'Caution',
+  info: 'Note',
+};
+
+export function diagnosisSection({ summary }: CompletedRun): Html {
+  const diagnosis = summary.strategyTrace?.diagnosis ?? [];
+  if (diagnosis.length === 0) return NOTHING;
+  const notes = diagnosis.map(
+    ({ code, severity, message, suggestion }) =>
+      html`<div class="note ${severity}">
+        <h3><span class="badge">${SEVERITY_WORDS[severity]}</span> ${message}</h3>
+        <p>${suggestion} <code>${code}</code></p>
+      </div> `,
+  );
+  return section({ id: 'diagnosis', title: 'Diagnosis' }, html`${notes}`);
+}
+
+interface Stage {
+  readonly name: string;
+  readonly count: number;
+  /** What the count is a share of; null if it is not a share. */
+  readonly whole: number | null;
+}
+
+export function funnelSection({ summary }: CompletedRun): Html {
+  const funnel = summary.strategyTrace?.funnel;
+  if (funnel === undefined) return NOTHING;
+  const evaluated = funnel.barsTotal - funnel.barsWarmup;
+  // Entry signals occur on a few of thousands of bars: on a linear scale they would be invisible.
+  const widest = Math.log1p(Math.max(funnel.barsTotal, funnel.entrySignals, 1));
+  const stages = (list: readonly Stage[]): Html =>
+    html`<ol class="funnel">
+      ${list.map((each) => stageRow(each, widest))}
+    </ol>`;
+  const before = [
+    { name: 'Bars', count: funnel.barsTotal, whole: null },
+    { name: 'After warm-up', count: evaluated, whole: funnel.barsTotal },
+  ];
+  const after = [
+    { name: 'Entry signals', count: funnel.entrySignals, whole: evaluated },
+    { name: 'Entries filled', count: funnel.entriesFilled, whole: funnel.entrySignals },
+  ];
+  const { entries } = funnel;
+  const middle = entries.map((entry) => {
+    const title = entries.length > 1 ? html`<h3>Entry ${entry.rule}</h3>` : NOTHING;
+    return html`${title}${stages(entryStages(entry, evaluated))}`;
+  });
+  const separator = entries.length > 1 ? html`<h3>All entries</h3>` : NOTHING;
+  const lost = lossesOf(funnel).map(({ name, count: signals }) => html`<li>${name} <b>${count(signals)}</b></li>`);
+  const losses =
+    lost.length === 0
+      ? NOTHING
+      : html`<h3>Signals that did not become a position</h3>
+          <ul class="chips">
+            ${lost}
+          </ul>`;
+  const note =
+    'From bars to filled entries, as shares of the bars after warm-up; fills as a share of signals. ' +
+    'Widths are logarithmic.';
+  return section(
+    { id: 'funnel', title: 'Funnel', note },
+    html`${stages(before)}${middle}${separator}${stages(after)}${losses}`,
+  );
+}
+
+function stageRow({ name, count: bars, whole }: Stage, widest: number): Html {
+  const share = whole === null || whole === 0 ? '' : `${percent(bars / whole, 1)}\u00a0%`;
+  const width = ((100 * Math.log1p(bars)) / widest).toFixed(1);
+  return html`<li><span>${name}</span><i style="--w:${width}%"></i><b>${count(bars)}</b><small>${share}</small></li> `;
+}
+
+function entryStages(
+  { setupTrue, triggerTrue, setupAndTrigger, afterFilter }: EntryFunnel,
+  evaluated: number,
+): Stage[] {
+  const stages: (readonly [string, number])[] = [
+    ...(setupTrue === null ? [] : [['Setup true', setupTrue] as const]),
+    ['Trigger true', triggerTrue],
+    ...(setupTrue === null ? [] : [['Setup and trigger', setupAndTrigger] as const]),
+    ...afterFilter.map(({ nodeId, count }) => [`and filter ${nodeId}`, count] as const),
+  ];
+  return stages.map(([name, count]) => ({ name, count, whole: evaluated }));
+}
+
+const REJECTIONS: Readonly<Record<string, string>> = {
+  INSUFFICIENT_BALANCE: 'Rejected: not enough balance',
+  MIN_NOTIONAL: 'Rejected: below the minimum notional',
+  ZERO_QTY: 'Rejected: quantity rounds to zero',
+  LEVEL_MISSING: 'Rejected: a price level is missing',
+};
+
+function lossesOf(funnel: Funnel): Pick<Stage, 'name' | 'count'>[] {
+  return [
+    { name: 'Already in a position', count: funnel.blockedInPosition },
+    { name: 'Cooling down', count: funnel.blockedCooldown },
+    { name: 'All slots taken', count: funnel.blockedMaxPositions },
+    { name: 'Expired unfilled', count: funnel.ordersExpired },
+    ...Object.entries(funnel.ordersRejected).map(([code, count]) => ({ name: REJECTIONS[code] ?? code, count })),
+  ].filter((loss) => loss.count > 0);
+}
+
+/** Where the return lies between the pessimistic and the optimistic reading of the undecided bars. */
+export function bandSection({ report, summary }: CompletedRun): Html {
+  const { ambiguity } = report.simulation;
+  const { band, config } = report;
+  const title = 'What the bars leave open';
+  if (ambiguity.undecidedBars === 0) {
+    const note = 'In no bar did the result depend on the order of prices inside it.';
+    return section({ id: 'band', title, note }, NOTHING);
+  }
+  const settled = ambiguity.undecidedBars - ambiguity.fallbackBars;
+  const note = `In ${count(ambiguity.undecidedBars)} bars the order of prices inside the bar decided the outcome. \
+Finer bars settled ${count(settled)}, the ${policyInForce(config).replace('_', ' ')} policy ${count(ambiguity.fallbackBars)}.`;
+  const at = (value: number): string => {
+    const width = band.high - band.low;
+    return (width === 0 ? 50 : (100 * (value - band.low)) / width).toFixed(1);
+  };
+  const scale = html`<div
+      class="band"
+      role="img"
+      aria-label="Return between ${percentWithSign(band.low)} and ${percentWithSign(band.high)}"
+    >
+      <i style="--x:${at(summary.returnPct)}%"></i>
+    </div>
+    <dl class="ends">
+      <div>
+        <dt>Pessimistic</dt>
+        <dd>${percentWithSign(band.pessimistic)}</dd>
+      </div>
+      <div>
+        <dt>This run</dt>
+        <dd>${percentWithSign(summary.returnPct)}</dd>
+      </div>
+      <div>
+        <dt>Optimistic</dt>
+        <dd>${percentWithSign(band.optimistic)}</dd>
+      </div>
+    </dl>
+    <p class="lead">
+      The return if each of those bars had gone the worse or the better way: a sensitivity, not a bound.
+    </p>`;
+  return section({ id: 'band', title, note }, scale);
+}
+
+const ROLE_WORDS: Readonly<Record<RuleStats['role'], string>> = {
+  setup: 'Setup',
+  trigger: 'Trigger',
+  filter: 'Filter',
+  exit: 'Exit',
+};
+
+export function conditionsSection({ summary }: CompletedRun): Html {
+  const rules = summary.ruleStatsSummary?.rules ?? [];
+  if (rules.length === 0) return NOTHING;
+  const entries = summary.strategyTrace?.funnel.entries ?? [];
+  const rows = rules.slice(0, MAX_CONDITIONS).map((rule) => {
+    const { text, trueCount, trueRate, soleBlockerCount } = rule;
+    return html`<tr>
+      <td class="text">${roleOf(rule, entries)}</td>
+      <td class="text"><code>${text}</code></td>
+      <td>${count(trueCount)}</td>
+      <td>${percent(trueRate)}</td>
+      <td>${count(soleBlockerCount)}</td>
+    </tr>`;
+  });
+  const headings = [
+    { text: 'Role', isText: true },
+    { text: 'Condition', isText: true },
+    { text: 'True', unit: 'bars' },
+    { text: 'True', unit: '%' },
+    { text: 'Sole blocker', unit: 'bars' },
+  ];
+  const left = rules.length - MAX_CONDITIONS;
+  const rest = left > 0 ? html`<p class="lead">And ${count(left)} more.</p>` : NOTHING;
+  const note = 'How often each condition was true, and on how many bars it alone kept its rule from firing.';
+  return section({ id: 'conditions', title: 'Conditions', note }, html`${table(headings, rows)}${rest}`);
+}
+
+/** With several entries, also names the one that a condition belongs to. */
+function roleOf({ role, path }: RuleStats, entries: readonly EntryFunnel[]): string {
+  const index = /^\/strategy\/entry\/(\d+)\//.exec(path)?.[1];
+  const entry = entries.length > 1 && index !== undefined ? entries[Number(index)]?.rule : undefined;
+  return entry === undefined ? ROLE_WORDS[role] : `${ROLE_WORDS[role]} of ${entry}`;
+}

@@ -1,0 +1,71 @@
+// The trades as a table: one row per closing fill, each a link to its place in the chart.
+import type { TradeRow } from '../tradeColumns.ts';
+import { html, NOTHING, section, signedCell, table, trusted, type Html } from './html.ts';
+import { count, fixed, percent, type Precision } from './numberText.ts';
+import { EXIT_WORDS } from './returnsSections.ts';
+
+export interface TradeUnits {
+  readonly base: string;
+  readonly quote: string;
+}
+
+/** @param shown the rows of the table, oldest first; `total` also counts those that are left out. */
+export function tradesSection(
+  shown: readonly TradeRow[],
+  total: number,
+  units: TradeUnits,
+  precision: Precision,
+): Html {
+  const title = 'Trades';
+  if (total === 0) return section({ id: 'trades', title, note: 'No position was closed.' }, NOTHING);
+  const left = total - shown.length;
+  const which =
+    left === 0
+      ? `All ${count(total)} closing fills, newest first.`
+      : `The last ${count(shown.length)} of ${count(total)} closing fills, newest first; the trades artifact has all.`;
+  const note = `${which} Times are UTC. Click a row to see it in the chart, or a heading to sort.`;
+  const rows = shown.map((trade, index) => rowOf(trade, index, precision)).toReversed();
+  return section({ id: 'trades', title, note }, table(headingsOf(units), rows, trusted(' class="trades"')));
+}
+
+/** The first columns are those that a phone shows without scrolling. */
+const headingsOf = ({ base, quote }: TradeUnits) => [
+  { text: 'Position' },
+  { text: 'Side', isText: true },
+  { text: 'Return', unit: '%' },
+  { text: 'Profit', unit: quote },
+  { text: 'Entry' },
+  { text: 'Exit' },
+  { text: 'Entry price', unit: quote },
+  { text: 'Exit price', unit: quote },
+  { text: 'Quantity', unit: base },
+  { text: 'Fees', unit: quote },
+  { text: 'MAE', unit: '%' },
+  { text: 'MFE', unit: '%' },
+  { text: 'Held', unit: 'bars' },
+  { text: 'Exit by', isText: true },
+];
+
+function rowOf(trade: TradeRow, index: number, { price, money, quantity, time }: Precision): Html {
+  const cells = [
+    html`<td class="text ${trade.side}">${trade.side === 'long' ? 'Long' : 'Short'}</td>`,
+    signedCell(percent(trade.returnPct)),
+    signedCell(fixed(trade.pnl, money)),
+    ...[
+      time(trade.entryTime),
+      time(trade.exitTime),
+      fixed(trade.entryPrice, price),
+      fixed(trade.exitPrice, price),
+      fixed(trade.quantity, quantity),
+      fixed(trade.entryFee + trade.exitFee, money),
+      percent(trade.maePct),
+      percent(trade.mfePct),
+      count(trade.barsHeld),
+    ].map((text) => html`<td>${text}</td>`),
+    html`<td class="text">${EXIT_WORDS[trade.exitReason]}</td>`,
+  ];
+  return html`<tr data-trade="${index}" tabindex="0">
+    <td>${trade.positionId}</td>
+    ${cells}
+  </tr>`;
+}

@@ -1,0 +1,322 @@
+// Rule statistics (semantics §6.1): how often each condition was true, and which one alone blocked an entry, computed
+// from stored bits.
+import { countBits, popcount, wordCount } from '../kernels/bits.ts';
+import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
+import type { ConditionNode, Slot } from '../plan/plan.ts';
+import type { RecordedCondition } from '../evaluate/stateful.ts';
+import type { Position } from './positions.ts';
+import type { SimulationResult } from '../simulate/simulation.ts';
+
+/** The rows of the evaluated window, [start, end). */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Bits of one rule node over all rows; `evaluated` null: on every row of the window. */
+export interface RuleBits {
+  readonly node: ConditionNode;
+  readonly isTrue: Uint32Array;
+  readonly isUnknown: Uint32Array;
+  readonly evaluated: Uint32Array | null;
+}
+
+/** Five numbers of one side of a comparison over at most SAMPLED_ROWS rows of the window. */
+export interface SideStats {
+  readonly min: number | null;
+  readonly max: number | null;
+  readonly mean: number | null;
+  readonly last: number | null;
+  /** How many rows were sampled. */
+  readonly sampled: number;
+}
+
+export interface RuleStats {
+  readonly nodeId: string;
+  readonly path: string;
+  readonly role: ConditionNode['role'];
+  readonly kind: string;
+  readonly text: string;
+  readonly evaluated: number;
+  readonly trueCount: number;
+  readonly falseCount: number;
+  readonly unknownCount: number;
+  /** trueCount / evaluated. */
+  readonly trueRate: number | null;
+  /** Bar open time, ms. */
+  readonly firstTrueAt: number | null;
+  readonly lastTrueAt: number | null;
+  /** Number of changes between true and not true inside the window. */
+  readonly transitions: number;
+  readonly maxStreakTrue: number;
+  /** Bars on which every other conjunct of the rule was true and only this one was false; null: no conjunct. */
+  readonly soleBlockerCount: number | null;
+  readonly leftStats: SideStats | null;
+  readonly rightStats: SideStats | null;
+}
+
+/** The most rows that statistics of values sample, evenly spaced. */
+export const SAMPLED_ROWS = 4096;
+/** The most leaves of one conjunction whose pairs are all examined. */
+const PAIRED_LEAVES = 32;
+
+/** The kept bits of every rule node. */
+export function ruleBits(
+  rules: readonly ConditionNode[],
+  evaluated: EvaluatedPlan,
+  recorded: ReadonlyMap<object, RecordedCondition>,
+): RuleBits[] {
+  const nothing = new Uint32Array(wordCount(evaluated.market.base.length));
+  return rules.map((node) => {
+    if (node.slot !== null) return { node, ...evaluated.condition(node.slot), evaluated: null };
+    const kept = recorded.get(node.expression);
+    return kept ? { node, ...kept } : { node, isTrue: nothing, isUnknown: nothing, evaluated: nothing };
+  });
+}
+
+/** The leaf conjuncts of one entry or exit: all must be true, and none of them is itself an `all`. */
+export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', rule: number): RuleBits[] =>
+  bits.filter(
+    ({ node }) =>
+      node.ruleIndex === rule && (node.role === 'exit') === (kind === 'exit') && node.isConjunct && node.kind !== 'all',
+  );
+
+/** For each conjunct of every entry and exit, the rows on which it alone was false. */
+export function soleBlockers(bits: readonly RuleBits[], window: Window): ReadonlyMap<RuleBits, Uint32Array> {
+  const found = new Map<RuleBits, Uint32Array>();
+  for (const rule of rulesOf(bits)) {
+    const conjuncts = conjunctsOf(bits, rule.kind, rule.index);
+    soleBlockerRows(conjuncts, window).forEach((rows, index) => found.set(conjuncts[index], rows));
+  }
+  return found;
+}
+
+export function ruleStatistics(
+  bits: readonly RuleBits[],
+  blockers: ReadonlyMap<RuleBits, Uint32Array>,
+  evaluated: EvaluatedPlan,
+  window: Window,
+): RuleStats[] {
+  const sampled = sampledRows(window);
+  // A cross up and a cross down have the same two sides.
+  const sides = new Map<Slot, SideStats>();
+  const statsOf = (slot: Slot | null): SideStats | null => {
+    if (slot === null) return null;
+    const known = sides.get(slot) ?? sideStats(slot, evaluated, window, sampled);
+    sides.set(slot, known);
+    return known;
+  };
+  return bits.map((rule) => {
+    const { node, isTrue, isUnknown } = rule;
+    const blocked = blockers.get(rule);
+    const rows =
+      rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
+    const trueCount = countBits(isTrue, window.start, window.end);
+    const unknownCount = countBits(isUnknown, window.start, window.end);
+    return {
+      nodeId: node.nodeId,
+      path: node.path,
+      role: node.role,
+      kind: node.kind,
+      text: node.text,
+      evaluated: rows,
+      trueCount,
+      falseCount: rows - trueCount - unknownCount,
+      unknownCount,
+      trueRate: rows === 0 ? null : trueCount / rows,
+      ...runs(isTrue, window, evaluated.market.base.time),
+      soleBlockerCount: blocked === undefined ? null : countBits(blocked, window.start, window.end),
+      leftStats: statsOf(node.left),
+      rightStats: statsOf(node.right),
+    };
+  });
+}
+
+function rulesOf(bits: readonly RuleBits[]): { kind: 'entry' | 'exit'; index: number }[] {
+  const found = new Map<string, { kind: 'entry' | 'exit'; index: number }>();
+  for (const { node } of bits) {
+    const kind = node.role === 'exit' ? 'exit' : 'entry';
+    found.set(`${kind}${node.ruleIndex}`, { kind, index: node.ruleIndex });
+  }
+  return [...found.values()];
+}
+
+/**
+ * For each conjunct, the rows on which it is false and all others are true, computed by prefix and suffix conjunctions.
+ */
+function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
+  const words = wordCount(window.end);
+  const all = (): Uint32Array => new Uint32Array(words).fill(0xffffffff);
+  const suffixes = conjuncts.map(all);
+  for (let c = conjuncts.length - 2; c >= 0; c--) {
+    const { isTrue } = conjuncts[c + 1];
+    for (let w = 0; w < words; w++) suffixes[c][w] = suffixes[c + 1][w] & isTrue[w];
+  }
+  const prefix = all();
+  return conjuncts.map(({ isTrue, isUnknown, evaluated }, c) => {
+    const rows = new Uint32Array(words);
+    for (let w = 0; w < words; w++) {
+      const isFalse =
+        ~isTrue[w] & ~(w < isUnknown.length ? isUnknown[w] : 0) & (evaluated === null ? -1 : evaluated[w]);
+      rows[w] = prefix[w] & suffixes[c][w] & isFalse;
+      prefix[w] &= isTrue[w];
+    }
+    return rows;
+  });
+}
+
+/** Pairs of conjuncts of one rule that are each true at some time but never together. */
+export function neverTogether(conjuncts: readonly RuleBits[], window: Window): [RuleBits, RuleBits][] {
+  const leaves = conjuncts
+    .filter((rule) => rule.evaluated === null && countBits(rule.isTrue, window.start, window.end) > 0)
+    .slice(0, PAIRED_LEAVES);
+  const pairs: [RuleBits, RuleBits][] = [];
+  for (const [index, a] of leaves.entries()) {
+    for (const b of leaves.slice(index + 1)) if (!meet(a.isTrue, b.isTrue, window)) pairs.push([a, b]);
+  }
+  return pairs;
+}
+
+function meet(a: Uint32Array, b: Uint32Array, window: Window): boolean {
+  const first = window.start >>> 5;
+  const last = (window.end - 1) >>> 5;
+  for (let w = first; w <= last; w++) {
+    let word = a[w] & b[w];
+    if (w === first) word &= -1 << (window.start & 31);
+    if (w === last && (window.end & 31) !== 0) word &= (1 << (window.end & 31)) - 1;
+    if (word !== 0) return true;
+  }
+  return false;
+}
+
+/** First and last true bar, changes and the longest streak, word by word. */
+function runs(
+  isTrue: Uint32Array,
+  { start, end }: Window,
+  time: Float64Array,
+): Pick<RuleStats, 'firstTrueAt' | 'lastTrueAt' | 'transitions' | 'maxStreakTrue'> {
+  let first = -1;
+  let last = -1;
+  let transitions = 0;
+  let longest = 0;
+  let streak = 0;
+  for (let w = start >>> 5; w * 32 < end; w++) {
+    const low = Math.max(0, start - w * 32);
+    const high = Math.min(32, end - w * 32);
+    const mask = (high === 32 ? -1 : (1 << high) - 1) & (-1 << low);
+    const word = isTrue[w] & mask;
+    // The bit before the window counts as equal to its first one, so that the edge of the window is not a change.
+    const carry = w * 32 + low > start ? (isTrue[w - 1] >>> 31) & 1 : (word >>> low) & 1;
+    const before = low === 0 ? (isTrue[w] << 1) | carry : ((isTrue[w] << 1) & ~(1 << low)) | (carry << low);
+    transitions += popcount((isTrue[w] ^ before) & mask);
+    if (word === 0) {
+      streak = 0;
+      continue;
+    }
+    if (first < 0) first = w * 32 + 31 - Math.clz32(word & -word);
+    last = w * 32 + 31 - Math.clz32(word);
+    if (word === -1) {
+      streak += 32;
+      longest = Math.max(longest, streak);
+      continue;
+    }
+    for (let bit = low; bit < high; bit++) {
+      streak = (word >>> bit) & 1 ? streak + 1 : 0;
+      if (streak > longest) longest = streak;
+    }
+  }
+  return {
+    firstTrueAt: first < 0 ? null : time[first],
+    lastTrueAt: last < 0 ? null : time[last],
+    transitions,
+    maxStreakTrue: longest,
+  };
+}
+
+/** Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included. */
+function sampledRows({ start, end }: Window): Int32Array {
+  const rows = end - start;
+  const sampled = new Int32Array(Math.min(rows, SAMPLED_ROWS));
+  const step = sampled.length > 1 ? (rows - 1) / (sampled.length - 1) : 0;
+  for (let index = 0; index < sampled.length; index++) sampled[index] = start + Math.floor(index * step);
+  if (sampled.length > 0) sampled[sampled.length - 1] = end - 1;
+  return sampled;
+}
+
+function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window, rows: Int32Array): SideStats {
+  const number = evaluated.numberAt(slot);
+  if (number !== undefined) {
+    const value = finiteOrNull(number);
+    return { min: value, max: value, mean: value, last: value, sampled: 1 };
+  }
+  const { values } = evaluated.value(slot);
+  let [min, max, total, count] = [Infinity, -Infinity, 0, 0];
+  for (let index = 0; index < rows.length; index++) {
+    const value = values[rows[index]];
+    if (value !== value) continue;
+    if (value < min) min = value;
+    if (value > max) max = value;
+    total += value;
+    count++;
+  }
+  const last = rows.length === 0 ? NaN : values[window.end - 1];
+  const known = count > 0;
+  return {
+    min: known ? min : null,
+    max: known ? max : null,
+    mean: known ? finiteOrNull(total / count) : null,
+    last: finiteOrNull(last),
+    sampled: rows.length,
+  };
+}
+
+/** A constant that divides by zero is missing, and so is the mean of numbers whose sum overflows. */
+const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
+export interface RuleStatsSummary {
+  readonly rules: readonly RuleStats[];
+  readonly pairwiseNeverTogether: readonly { readonly rule: string; readonly nodeIds: readonly [string, string] }[];
+  readonly alwaysTrue: readonly string[];
+  readonly alwaysFalse: readonly string[];
+  readonly tradesByRule: readonly {
+    readonly rule: string;
+    readonly signals: number;
+    readonly fills: number;
+    readonly positions: number;
+    readonly pnl: number;
+  }[];
+  readonly truncated: boolean;
+}
+
+export function ruleStatsSummary(
+  bits: readonly RuleBits[],
+  stats: readonly RuleStats[],
+  entryIds: readonly string[],
+  { simulation, positions }: { readonly simulation: SimulationResult; readonly positions: readonly Position[] },
+  window: Window,
+): RuleStatsSummary {
+  const pairs = entryIds.flatMap((id, index) =>
+    neverTogether(conjunctsOf(bits, 'entry', index), window).map(([a, b]) => ({
+      rule: id,
+      nodeIds: [a.node.nodeId, b.node.nodeId] as [string, string],
+    })),
+  );
+  const known = stats.filter((rule) => rule.evaluated > 0);
+  const pnls = entryIds.map(() => 0);
+  for (const trade of simulation.trades) pnls[trade.entryRule] += trade.pnl;
+  const tradesByRule = entryIds.map((rule, index) => ({
+    rule,
+    signals: simulation.counts.signalsByRule[index],
+    fills: simulation.counts.fillsByRule[index],
+    positions: positions.filter(({ entryRule }) => entryRule === index).length,
+    pnl: pnls[index],
+  }));
+  return {
+    rules: stats,
+    pairwiseNeverTogether: pairs.slice(0, PAIRED_LEAVES),
+    alwaysTrue: known.filter((rule) => rule.trueCount === rule.evaluated).map((rule) => rule.nodeId),
+    alwaysFalse: known.filter((rule) => rule.falseCount === rule.evaluated).map((rule) => rule.nodeId),
+    tradesByRule,
+    truncated: false,
+  };
+}

@@ -1,0 +1,16 @@
+// A run once it has been simulated and summarized: what stored results and artifacts are made from.
+import type { RunError } from '../task.ts';
+import type { ReportInput } from './reportInput.ts';
+import type { Summary } from './summary.ts';
+import type { TradeRow } from './tradeColumns.ts';
+
+export interface CompletedRun {
+  readonly ok: true;
+  readonly report: ReportInput;
+  readonly summary: Summary;
+  readonly trades: readonly TradeRow[];
+  readonly resultHash: string;
+}
+export type SimulatedRun =
+  | CompletedRun
+  | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };

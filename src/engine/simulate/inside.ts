@@ -1,0 +1,131 @@
+// The inside of a stretch for one position: nothing, a fill at its level where that is decided, or what the policy
+// says.
+import type { AmbiguityFallback } from '../config.ts';
+import { fillAdverse, fillTarget } from './fills.ts';
+import type { Decision, Instant } from './instant.ts';
+import { heldExtremes, settle, type Exits, type Part } from './intrabar.ts';
+import { reachedSteps } from './ladder.ts';
+import { adverseLevel } from './margin.ts';
+import { hasMovingStop, recordExtremes, stopAfter, type Position } from './position.ts';
+import { agreementOn } from './rehearsal.ts';
+import { countBar, type Run } from './run.ts';
+import { goesWorstFirst, type Prices, type Stretch } from './stretch.ts';
+
+/** The fills of a position in a stretch, for the run. */
+class RunExits implements Exits {
+  readonly position: Position;
+  readonly run: Run;
+  readonly stretch: Stretch;
+  readonly from: number;
+  /** How many more of the fills every policy makes alike. */
+  agreed: number;
+
+  constructor(run: Run, position: Position, stretch: Stretch, from: number, agreed: number) {
+    this.position = position;
+    this.run = run;
+    this.stretch = stretch;
+    this.from = from;
+    this.agreed = agreed;
+  }
+
+  adverseLevel(): number {
+    return adverseLevel(this.run, this.position);
+  }
+
+  fillAdverse(signedPrice: number): void {
+    fillAdverse(this.run, this.position, signedPrice, this.next());
+  }
+
+  fillTarget(signedPrice: number): void {
+    const before = this.run.trades.length;
+    const at = this.next();
+    fillTarget(this.run, this.position, signedPrice, at);
+    // A step too small to close anything is not a fill.
+    if (this.run.trades.length === before) this.agreed++;
+  }
+
+  private next(): Instant {
+    const { row, certain, contested } = this.stretch;
+    const decision: Decision = this.agreed-- > 0 ? certain : contested;
+    return { row, isAtClose: false, from: this.from, decision };
+  }
+}
+
+/** Whether a level is touched by these extremes, the stop as it would stand after the best of them included. */
+export function isTouched(run: Run, position: Position, best: number, worst: number): boolean {
+  return worst <= Math.max(adverseLevel(run, position), stopAfter(position, best)) || best >= position.nextTarget;
+}
+
+/**
+ * Whether every path through a stretch that touches a level gives the same outcome (semantics §3.1): no stop moves in
+ * it, and not both sides are touched, nor a target that moves the stop of what is left to where the stretch has also
+ * been.
+ */
+export function isDecided(run: Run, position: Position, at: Prices): boolean {
+  if (hasMovingStop(position, at.best)) return !isTouched(run, position, at.best, at.worst);
+  if (at.best < position.nextTarget) return true;
+  const isStopTouched = at.worst <= adverseLevel(run, position);
+  if (!isStopTouched && at.worst > position.side * position.entryPrice) return true;
+  const { risk, instrument } = run.input;
+  const { closesSome, movesStop } = reachedSteps(position, at.best, risk.takeProfits, instrument.qtyStep);
+  return isStopTouched ? !closesSome && !movesStop : !movesStop;
+}
+
+/** A decided stretch: its levels fill where they stand, and no policy is asked. */
+export function settleDecided(run: Run, position: Position, stretch: Stretch, at: Prices): void {
+  const { bars, index, row, certain } = stretch;
+  const instant: Instant = { row, isAtClose: false, from: bars.open[index], decision: certain };
+  const adverse = adverseLevel(run, position);
+  if (at.worst <= adverse) fillAdverse(run, position, adverse, instant);
+  else
+    while (position.quantity > 0 && at.best >= position.nextTarget)
+      fillTarget(run, position, position.nextTarget, instant);
+  if (position.quantity > 0) recordExtremes(position, at.best, at.worst);
+}
+
+/**
+ * Settles the usual undecided stretches without a rehearsal, which would double the time of a run with a trailing stop:
+ * no target is touched, and either no stop has moved in it, so that every policy hits the same stop, or only the moved
+ * stop is touched and the policy follows no path, so that nothing fills. False when the stretch is another one.
+ */
+export function settleMoving(run: Run, position: Position, stretch: Stretch, at: Prices): boolean {
+  if (at.best >= position.nextTarget) return false;
+  const afterBest = stopAfter(position, at.best);
+  if (afterBest <= position.stop) {
+    settleDecided(run, position, stretch, at);
+    return true;
+  }
+  const { side } = position;
+  if (at.worst <= adverseLevel(run, position) || goesWorstFirst(side, at, run.policy) !== null) return false;
+  // On a path the stop is met on the way down from the best price, or before it where the open has moved it.
+  const isMet = (isWorstFirst: boolean | null): boolean =>
+    isWorstFirst !== null && (!isWorstFirst || at.worst <= stopAfter(position, at.open) || at.close <= afterBest);
+  const isContested = isMet(goesWorstFirst(side, at, 'bar_direction')) || isMet(goesWorstFirst(side, at, 'distance'));
+  if (isContested) countBar(run.ambiguous.fallback, stretch.row);
+  recordExtremes(position, at.best, at.worst);
+  return true;
+}
+
+/** A stretch left to the policy, for the part of it that the position lives in. */
+export function settleByPolicy(run: Run, position: Position, stretch: Stretch, part: Part): void {
+  const { at, entry, end } = part;
+  const { policy } = run;
+  if (isTouched(run, position, at.best, at.worst) || (entry !== null && hasMovingStop(position, at.best))) {
+    const from = entry === null ? stretch.bars.open[stretch.index] : position.side * entry.price;
+    settle(new RunExits(run, position, stretch, from, agreedFills(run, position, part, stretch.row)), part, policy);
+  }
+  // What an order is about to close records no more than the order's price.
+  if (position.quantity > 0 && end === null) recordHeld(position, part, policy);
+}
+
+function recordHeld(position: Position, part: Part, policy: AmbiguityFallback): void {
+  const [best, worst] = heldExtremes(position.side, part, policy);
+  recordExtremes(position, best, worst);
+}
+
+/** How many fills of the part are certain; counts the bar as left to the policy where the policies disagree. */
+function agreedFills(run: Run, position: Position, part: Part, row: number): number {
+  const { fills, isComplete } = agreementOn(run, position, part, row);
+  if (!isComplete) countBar(run.ambiguous.fallback, row);
+  return fills;
+}

@@ -1,0 +1,31 @@
+// The instant of a fill: the bar, the place in it, and how the outcome was decided. Every fill is given one.
+import type { Bars } from '../bars/bars.ts';
+import type { AmbiguityFallback } from '../config.ts';
+import type { ExitMethod } from './simulation.ts';
+
+/** How an exit was decided, as its trade row says it (semantics §3.6). */
+export interface Decision {
+  readonly method: ExitMethod;
+  readonly resolution: Bars['timeframe'];
+  readonly policy: AmbiguityFallback | null;
+  /** Open time of the child that decided, ms; null when none did. */
+  readonly fineTime: number | null;
+}
+
+export interface Instant {
+  readonly row: number;
+  readonly isAtClose: boolean;
+  /**
+   * The price at which the last stretch of the position began: the open of the bar or child, or the fill of an entry
+   * inside it. NaN at a close, where the whole bar has already been recorded.
+   */
+  readonly from: number;
+  readonly decision: Decision;
+}
+
+/** The last bar closed before this instant; what is read there is known. */
+export const closedRow = ({ row, isAtClose }: Instant): number => (isAtClose ? row : row - 1);
+
+/** The time of this instant, ms; of fills inside a bar, its open. */
+export const timeOf = ({ row, isAtClose }: Pick<Instant, 'row' | 'isAtClose'>, bars: Bars, barMs: number): number =>
+  bars.time[row] + (isAtClose ? barMs : 0);

@@ -1,0 +1,66 @@
+// Margin: what open positions use of the balance, and the price at which the account is liquidated.
+import type { Position } from './position.ts';
+import type { Run } from './run.ts';
+
+/**
+ * Derives margin, marks and the liquidation price from the balance and what is open; after every fill and funding.
+ * Summed afresh, so that a flat account is exactly its balance (semantics §4.5).
+ */
+export function remark(run: Run): void {
+  const { ledger, positions } = run;
+  const { leverage, maintenanceMarginRate } = run.input.config;
+  let quantity = 0;
+  let notional = 0;
+  for (const position of positions) {
+    quantity += position.quantity;
+    notional += position.quantity * position.entryPrice;
+  }
+  ledger.usedMargin = notional / leverage;
+  if (positions.length === 0) {
+    ledger.cashBase = ledger.balance;
+    ledger.netQuantity = 0;
+    ledger.liquidation = -Infinity;
+    return;
+  }
+  const { side } = positions[0];
+  ledger.netQuantity = side * quantity;
+  ledger.cashBase = ledger.balance - side * notional;
+  ledger.liquidation = liquidationLevel(side, ledger.balance, quantity, notional, maintenanceMarginRate);
+}
+
+/**
+ * The signed price at which the account is liquidated: long (Σq·e − B)/(Σq·(1 − m)), short (B + Σq·e)/(Σq·(1 + m));
+ * -Infinity when no price above 0 liquidates it.
+ */
+export function liquidationLevel(
+  side: 1 | -1,
+  balance: number,
+  quantity: number,
+  notional: number,
+  maintenanceMarginRate: number,
+): number {
+  const price =
+    side > 0
+      ? (notional - balance) / (quantity * (1 - maintenanceMarginRate))
+      : (balance + notional) / (quantity * (1 + maintenanceMarginRate));
+  return price > 0 ? side * price : -Infinity;
+}
+
+/**
+ * The level that ends a position if the market turns against it (signed): its stop, or the account's liquidation if
+ * that is nearer.
+ */
+export const adverseLevel = (run: Run, position: Position): number => Math.max(position.stop, run.ledger.liquidation);
+
+/**
+ * Oldest first; in a bar that reaches the liquidation price the nearer stops first, since what they give up moves that
+ * price.
+ */
+export function inOrder(run: Run, row: number): Position[] {
+  const positions = [...run.positions];
+  if (positions.length < 2) return positions;
+  const { high, low } = run.bars;
+  const worst = positions[0].side > 0 ? low[row] : -high[row];
+  if (worst <= run.ledger.liquidation) positions.sort((a, b) => b.stop - a.stop || a.id - b.id);
+  return positions;
+}

@@ -1,0 +1,203 @@
+// Pending orders: a bar in which limit or stop entries wait, played in time order with the levels of what is held
+// (semantics §3.7, §3.8).
+import { beforeWalk, openOf, playInside, playLevels, undoWalk } from './drill.ts';
+import { fillEntry, fillPassed } from './fills.ts';
+import { isDecided, settleByPolicy } from './inside.ts';
+import type { Instant } from './instant.ts';
+import { inOrder } from './margin.ts';
+import { logEntry, removePending } from './orderLog.ts';
+import type { EntryOrder } from './orders.ts';
+import type { Position } from './position.ts';
+import { atGap, atOpen, countBar, type Run } from './run.ts';
+import { closeOpposite } from './signals.ts';
+import { baseStretch, childrenOf, childStretch, goesWorstFirst, pricesOf, type Stretch } from './stretch.ts';
+
+/**
+ * Positions closed inside a stretch: their slots and their side stay taken until its close, since nobody knows when
+ * they were freed.
+ */
+interface Freed {
+  long: number;
+  short: number;
+}
+
+/** A bar with pending orders. */
+export function playWithPending(run: Run, row: number): void {
+  const base = baseStretch(run, row);
+  playOpen(run, base, atGap(run, row), atOpen(run, row), row);
+  const reached = reachedOrders(run, base);
+  if (reached.length === 0) {
+    for (const position of inOrder(run, row)) if (position.quantity > 0) playInside(run, position, row);
+    return;
+  }
+  countBar(run.ambiguous.undecided, row);
+  if (!walkTogether(run, base)) {
+    if (run.children !== null) countBar(run.ambiguous.childrenMissing, row);
+    playStretch(run, base, inOrder(run, row), { long: 0, short: 0 });
+  }
+}
+
+/** What the open of a stretch has passed fills at it: levels, oldest position first, then orders as listed. */
+function playOpen(run: Run, stretch: Stretch, passed: Instant, ordered: Instant, row: number): void {
+  const open = stretch.bars.open[stretch.index];
+  for (const position of inOrder(run, row)) {
+    if (position.quantity > 0) fillPassed(run, position, position.side * open, passed);
+  }
+  for (const order of run.pending) {
+    if (order === null || touchOf(run, order, stretch) !== 'open') continue;
+    const position = fillPending(run, order, open, ordered, { long: 0, short: 0 });
+    if (position !== null) fillPassed(run, position, position.side * open, passed);
+  }
+}
+
+/** Levels and orders child by child; false when there are no children. */
+function walkTogether(run: Run, base: Stretch): boolean {
+  const { children } = run;
+  const { row } = base;
+  const { first, last } = childrenOf(run, row);
+  if (children === null || first === last) return false;
+  countBar(run.ambiguous.drilled, row);
+  const held = run.positions.map((position) => beforeWalk(position, pricesOf(base, position.side)));
+  for (let index = first; index < last; index++) {
+    const child = childStretch(run, children, row, index);
+    const open = openOf(child);
+    playOpen(run, child, open, open, row);
+    playStretch(run, child, inOrder(run, row), { long: 0, short: 0 });
+  }
+  settleUndecidedByWalk(run, base, held);
+  return true;
+}
+
+/** What no child touched although the bar did is settled on the bar. */
+function settleUndecidedByWalk(run: Run, base: Stretch, held: ReturnType<typeof beforeWalk>[]): void {
+  const open = held.filter(({ position }) => position.quantity > 0);
+  const undone = open
+    .filter((before) => undoWalk(before, pricesOf(base, before.position.side)))
+    .map(({ position }) => position);
+  const closed = held.filter(({ position }) => position.quantity === 0);
+  const freed: Freed = {
+    long: closed.filter(({ position }) => position.side > 0).length,
+    short: closed.filter(({ position }) => position.side < 0).length,
+  };
+  const isLeft = (position: Position) => !isDecided(run, position, pricesOf(base, position.side));
+  if (undone.some(isLeft) || reachedOrders(run, base).length > 0) countBar(run.ambiguous.childrenMissing, base.row);
+  playStretch(run, base, undone, freed);
+}
+
+/**
+ * The inside of a stretch that is not walked any further: levels of `positions`, then the pending orders it reaches.
+ */
+function playStretch(run: Run, stretch: Stretch, positions: readonly Position[], freed: Freed): void {
+  const orders = reachedOrders(run, stretch);
+  const before = countSides(run);
+  for (const position of positions) {
+    if (position.quantity > 0) playLevels(run, position, stretch, endOf(run, position, orders));
+  }
+  const after = countSides(run);
+  freed.long += before.long - after.long;
+  freed.short += before.short - after.short;
+  countIfContested(run, stretch, orders);
+  orders.forEach((order, index) => {
+    if (run.pending[order.rule] === order) fillInside(run, order, stretch, orders.slice(index + 1), freed);
+  });
+}
+
+function countSides(run: Run): Freed {
+  const { positions } = run;
+  const count = positions.length;
+  return count > 0 && positions[0].side > 0 ? { long: count, short: 0 } : { long: 0, short: count };
+}
+
+/** A limit or stop order at its price, and its position in the rest of the stretch. */
+function fillInside(run: Run, order: EntryOrder, stretch: Stretch, later: readonly EntryOrder[], freed: Freed): void {
+  const { side, order: orderRule } = run.entries[order.rule];
+  const at = openOf(stretch);
+  const position = fillPending(run, order, order.price, at, freed);
+  if (position === null) return;
+  const price = side * order.price;
+  fillPassed(run, position, price, { ...at, from: order.price });
+  if (position.quantity > 0) {
+    const entry = { price, type: orderRule.type as 'limit' | 'stop' };
+    const end = endOf(run, position, later);
+    settleByPolicy(run, position, stretch, { at: pricesOf(stretch, side), entry, end });
+  }
+  if (position.quantity > 0) return;
+  if (side > 0) freed.long++;
+  else freed.short++;
+}
+
+/** The signed price of the first of `orders` that closes or reverses a position; null: none does. */
+function endOf(run: Run, { side }: Position, orders: readonly EntryOrder[]): number | null {
+  const turning = orders.find(({ rule }) => run.entries[rule].side !== side && run.entries[rule].conflict !== 'ignore');
+  return turning === undefined ? null : side * turning.price;
+}
+
+/**
+ * Conflict and slots, judged again at the fill of a limit or stop order (semantics §2.6), and its fill; null when it
+ * did not open. What was freed inside the stretch counts as taken, except the other side for an order that reverses.
+ */
+function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, freed: Freed): Position | null {
+  removePending(run, order);
+  const { side, conflict, order: orderRule } = run.entries[order.rule];
+  const { positions, counts } = run;
+  const [sameFreed, otherFreed] = side > 0 ? [freed.long, freed.short] : [freed.short, freed.long];
+  const isOpposed = otherFreed > 0 || (positions.length > 0 && positions[0].side !== side);
+  let blocked: 'in position' | 'max positions' | 'conflict' | null = null;
+  if (run.isOver) blocked = 'max positions';
+  else if (isOpposed && conflict === 'ignore') blocked = 'in position';
+  else {
+    if (isOpposed) closeOpposite(run, side, price, orderRule.type !== 'limit', at);
+    const { maxConcurrentPositions } = run.input;
+    if (isOpposed && conflict === 'close') blocked = 'conflict';
+    else if (positions.length + sameFreed >= maxConcurrentPositions) {
+      blocked = maxConcurrentPositions === 1 ? 'in position' : 'max positions';
+    }
+  }
+  if (blocked === null) return fillEntry(run, order, price, at);
+  if (blocked === 'in position') counts.blockedInPosition++;
+  if (blocked === 'max positions') counts.blockedMaxPositions++;
+  logEntry(run, order, { status: 'cancelled', reason: blocked });
+  return null;
+}
+
+/** Where the price of a live order lies in a stretch: not touched, passed by the open, or reached inside. */
+function touchOf(run: Run, order: EntryOrder, stretch: Stretch): 'none' | 'open' | 'inside' {
+  if (order.signalRow >= stretch.row) return 'none';
+  const { side, order: orderRule } = run.entries[order.rule];
+  const { open, best, worst } = pricesOf(stretch, side);
+  const price = side * order.price;
+  // A limit waits for the market to come down to it (signed), a stop for it to rise to it.
+  if (orderRule.type === 'limit') {
+    if (open <= price) return 'open';
+    return worst <= price ? 'inside' : 'none';
+  }
+  if (open >= price) return 'open';
+  return best >= price ? 'inside' : 'none';
+}
+
+/**
+ * The pending orders reached inside a stretch, in the order in which the policy has them settle; equal ones as listed.
+ */
+function reachedOrders(run: Run, stretch: Stretch): EntryOrder[] {
+  const reached = run.pending.filter(
+    (order): order is EntryOrder => order !== null && touchOf(run, order, stretch) === 'inside',
+  );
+  if (reached.length < 2) return reached;
+  const at = pricesOf(stretch, 1);
+  const isLowFirst = goesWorstFirst(1, at, run.policy);
+  const first = isLowFirst ? at.worst : at.best;
+  /** How far the market has come when it reaches a price: along the path, or straight from the open. */
+  const distance = (price: number): number => {
+    const isBeyondFirst = isLowFirst !== null && price > at.open === isLowFirst;
+    return isBeyondFirst ? 2 * Math.abs(at.open - first) + Math.abs(price - at.open) : Math.abs(price - at.open);
+  };
+  return reached.sort((a, b) => distance(a.price) - distance(b.price));
+}
+
+/** Orders on both sides of the open settle in another order under another policy. */
+function countIfContested(run: Run, { bars, index, row }: Stretch, orders: readonly EntryOrder[]): void {
+  const open = bars.open[index];
+  if (orders.some(({ price }) => price > open) && orders.some(({ price }) => price < open)) {
+    countBar(run.ambiguous.fallback, row);
+  }
+}

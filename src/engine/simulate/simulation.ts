@@ -1,0 +1,149 @@
+// A simulation, seen from outside: what the fill loop is given, and what it returns.
+import type { Bars, Instrument } from '../bars/bars.ts';
+import type { AmbiguityFallback, ResolvedConfig } from '../config.ts';
+import type { EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
+import type { RunControl } from '../task.ts';
+
+export interface SimulationInput {
+  /** The whole loaded snapshot; rows outside [start, end) are not traded. */
+  readonly bars: Bars;
+  readonly instrument: Instrument;
+  /** The first row whose close may signal. */
+  readonly start: number;
+  /** One past the last evaluated row. */
+  readonly end: number;
+  /** Bars of the finest imported timeframe below the base, to drill into; null: none. */
+  readonly fine: Bars | null;
+  readonly config: ResolvedConfig;
+  readonly maxConcurrentPositions: number;
+  readonly entries: readonly EntryRule[];
+  readonly exits: readonly ExitRule[];
+  readonly risk: RiskRules;
+  /** ATR of the base bars for volatility_scaled slippage by atr_pct, else null. */
+  readonly slippageAtr: Float64Array | null;
+  /** Polled every 65,536 rows: a cancelled run stops and gives `cancelled: true`. */
+  readonly control: RunControl | null;
+  /** Also keep the order log (artifacts); off in sweeps. */
+  readonly keepOrders: boolean;
+  /** Memory that a sweep lends to one run after the other: fresh pages cost more than what is written on them. */
+  readonly scratch?: Scratch;
+}
+
+/** For runs of at most so many rows; a result that was written here holds until the next run. */
+export interface Scratch {
+  readonly equity: Float64Array;
+  readonly inPosition: Uint32Array;
+}
+
+export const EXIT_REASONS = [
+  'signal', 'stop_loss', 'take_profit', 'trailing_stop', 'breakeven', 'time_stop', 'reverse', 'liquidation',
+  'end_of_data',
+] as const; // prettier-ignore
+export const EXIT_METHODS = ['direct', 'gap', 'drill', 'fallback'] as const;
+export const REJECTION_REASONS = ['INSUFFICIENT_BALANCE', 'MIN_NOTIONAL', 'ZERO_QTY', 'LEVEL_MISSING'] as const;
+export type ExitReason = (typeof EXIT_REASONS)[number];
+export type ExitMethod = (typeof EXIT_METHODS)[number];
+export type RejectionReason = (typeof REJECTION_REASONS)[number];
+
+/**
+ * One closing fill (semantics §4.7). Rows are absolute rows of the snapshot; the report makes them relative to the
+ * range.
+ */
+export interface Trade {
+  readonly positionId: number;
+  readonly side: 1 | -1;
+  readonly entryRow: number;
+  readonly exitRow: number;
+  /**
+   * The row at whose close the entry was decided: the signal's, which a limit or stop order may outlive by many bars.
+   */
+  readonly entryDecisionRow: number;
+  /**
+   * The last row that had closed when the exit filled: what was read there is known, and decided a market exit. A stop
+   * or target fills inside its bar, before that bar's close.
+   */
+  readonly exitDecisionRow: number;
+  readonly entryPrice: number;
+  readonly exitPrice: number;
+  readonly quantity: number;
+  readonly entryFee: number;
+  readonly exitFee: number;
+  /** Quote units lost to slippage at both ends of this row. */
+  readonly slippage: number;
+  /** Net of fees and funding. */
+  readonly pnl: number;
+  readonly returnPct: number;
+  readonly maePct: number;
+  readonly mfePct: number;
+  readonly exitReason: ExitReason;
+  readonly exitMethod: ExitMethod;
+  /** The timeframe that decided. */
+  readonly exitResolution: Bars['timeframe'];
+  /** The fallback policy that decided, else null. */
+  readonly exitPolicy: AmbiguityFallback | null;
+  /** Open time of the child that decided, ms; null when no child did. */
+  readonly exitFineTime: number | null;
+  /** Index into `entries`. */
+  readonly entryRule: number;
+  /** Index into `exits` for reason `signal`, the ladder step for `take_profit`, else null. */
+  readonly exitRule: number | null;
+  /** |entry fill − initial stop|, quote units a unit of base; null without a stop. */
+  readonly initialRisk: number | null;
+}
+
+export interface OrderRecord {
+  readonly orderId: number;
+  readonly row: number;
+  readonly filledRow: number | null;
+  readonly type: 'market' | 'limit' | 'stop' | 'risk';
+  readonly purpose: 'entry' | 'exit';
+  readonly side: 'buy' | 'sell';
+  readonly price: number | null;
+  readonly fillPrice: number | null;
+  readonly quantity: number | null;
+  readonly fee: number | null;
+  readonly role: 'maker' | 'taker';
+  readonly status: 'filled' | 'rejected' | 'expired' | 'cancelled' | 'replaced';
+  readonly reason: string | null;
+  readonly rule: string;
+  readonly positionId: number | null;
+}
+
+export interface SimulationResult {
+  readonly cancelled: boolean;
+  readonly trades: readonly Trade[];
+  /** Equity at the close of rows start … end-1. */
+  readonly equity: Float64Array;
+  /** Bit per row start … end-1 (0-based from start): a position was open at any time of that bar. */
+  readonly inPosition: Uint32Array;
+  readonly orders: readonly OrderRecord[] | null;
+  readonly finalBalance: number;
+  readonly totals: {
+    readonly makerFees: number;
+    readonly takerFees: number;
+    readonly slippageCost: number;
+    readonly fundingPaid: number;
+    readonly totalNotional: number;
+    /** A fee tier each: notional and fees of the fills it priced. */
+    readonly tiers: readonly { readonly notional: number; readonly fees: number; readonly fills: number }[];
+  };
+  readonly counts: {
+    readonly entrySignals: number;
+    readonly blockedInPosition: number;
+    readonly blockedCooldown: number;
+    readonly blockedMaxPositions: number;
+    readonly ordersRejected: Readonly<Record<RejectionReason, number>>;
+    readonly ordersExpired: number;
+    readonly entriesFilled: number;
+    /** Per entry rule: signals that were true, entries filled. */
+    readonly signalsByRule: readonly number[];
+    readonly fillsByRule: readonly number[];
+  };
+  readonly ambiguity: {
+    /** Bars in which an outcome depended on the path. */
+    readonly undecidedBars: number;
+    readonly drilledBars: number;
+    readonly fallbackBars: number;
+    readonly childrenMissingBars: number;
+  };
+}

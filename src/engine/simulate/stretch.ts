@@ -1,0 +1,81 @@
+// A stretch: a bar, or one of the children it is walked through, as levels and pending orders see it.
+import type { Bars } from '../bars/bars.ts';
+import { lowerBound } from '../kernels/search.ts';
+import type { AmbiguityFallback } from '../config.ts';
+import type { Decision } from './instant.ts';
+import type { Run } from './run.ts';
+
+export interface Stretch {
+  readonly bars: Bars;
+  readonly index: number;
+  /** The base bar that the stretch is, or is part of. */
+  readonly row: number;
+  /** How a fill inside it is decided that no policy had to decide, and one that a policy had to. */
+  readonly certain: Decision;
+  readonly contested: Decision;
+}
+
+/** Four signed prices of a stretch: `best` is the high of a long and the negated low of a short. */
+export interface Prices {
+  readonly open: number;
+  readonly best: number;
+  readonly worst: number;
+  readonly close: number;
+}
+
+export function baseStretch({ bars, decisions }: Run, row: number): Stretch {
+  return { bars, index: row, row, certain: decisions.direct, contested: decisions.policy };
+}
+
+export function childStretch(run: Run, children: Bars, row: number, index: number): Stretch {
+  const certain: Decision = {
+    method: 'drill',
+    resolution: children.timeframe,
+    policy: null,
+    fineTime: children.time[index],
+  };
+  return {
+    bars: children,
+    index,
+    row,
+    certain,
+    contested: { ...certain, method: 'fallback', policy: run.policy },
+  };
+}
+
+export const pricesOf = ({ bars, index }: Stretch, side: 1 | -1): Prices => pricesAt(bars, index, side);
+
+export function pricesAt({ open, high, low, close }: Bars, index: number, side: 1 | -1): Prices {
+  if (side > 0) return { open: open[index], best: high[index], worst: low[index], close: close[index] };
+  return { open: -open[index], best: -low[index], worst: -high[index], close: -close[index] };
+}
+
+/** The child rows [first, last) of base row `row`; empty when there are none. */
+export function childrenOf(run: Run, row: number): { first: number; last: number } {
+  if (run.children === null) return { first: 0, last: 0 };
+  const { time } = run.children;
+  const opens = run.bars.time[row];
+  return { first: lowerBound(time, opens), last: lowerBound(time, opens + run.barMs) };
+}
+
+/**
+ * Whether the path of a policy goes to the adverse extreme first; null: the policy follows no path, or the extremes are
+ * equally far, which is settled as pessimistic.
+ */
+export function goesWorstFirst(side: 1 | -1, at: Prices, policy: AmbiguityFallback): boolean | null {
+  switch (policy) {
+    case 'pessimistic':
+    case 'optimistic':
+      return null;
+    case 'bar_direction': {
+      // close >= open reads O-L-H-C: the low, a long's worst and a short's best, comes first.
+      const isLowFirst = side > 0 ? at.close >= at.open : at.close <= at.open;
+      return side > 0 ? isLowFirst : !isLowFirst;
+    }
+    case 'distance': {
+      const toBest = at.best - at.open;
+      const toWorst = at.open - at.worst;
+      return toBest === toWorst ? null : toWorst < toBest;
+    }
+  }
+}

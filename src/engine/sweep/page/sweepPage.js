@@ -1,0 +1,344 @@
+// The drawings of a sweep's report; runs in a browser, on the JSON in the page.
+const { result, heatmaps, cloud } = JSON.parse(document.getElementById('data').textContent);
+const byId = (id) => document.getElementById(id);
+const element = (name, text, className) => {
+  const made = document.createElement(name);
+  if (text !== undefined && text !== null) made.textContent = text;
+  if (className) made.className = className;
+  return made;
+};
+const shape = (name, attributes, text) => {
+  const made = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.append(element('title'), text);
+  return made;
+};
+const hint = (node, text) => {
+  const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
+  title.textContent = text;
+  node.append(title);
+  return node;
+};
+const label = (x, y, text, anchor = 'middle') => {
+  const made = shape('text', { x, y, 'text-anchor': anchor });
+  made.textContent = text;
+  return made;
+};
+const number = (value) =>
+  value === null || value === undefined
+    ? '–'
+    : typeof value === 'number'
+      ? Number(value.toPrecision(4)).toString()
+      : String(value);
+const percent = (value) => (value === null || value === undefined ? '–' : (100 * value).toFixed(1) + ' %');
+const isShare = (key) => /Pct$|Drawdown$|^cagr$|^winRate$/.test(key);
+const shown = (key, value) => (isShare(key) ? percent(value) : number(value));
+const key = result.objective.key;
+const sign = result.objective.direction === 'maximize' ? 1 : -1;
+const table = (head, rows) => {
+  const made = element('table');
+  const line = (cells, name) => {
+    const row = element('tr');
+    for (const cell of cells) row.append(element(name, cell));
+    made.append(row);
+  };
+  line(head, 'th');
+  for (const row of rows) line(row, 'td');
+  const scroll = element('div', undefined, 'scroll');
+  scroll.append(made);
+  return scroll;
+};
+// From red through gray to green by the rank of the value, so that outliers do not wash out the others.
+const colorScale = (values) => {
+  const sorted = values.filter((value) => value !== null).sort((a, b) => sign * (a - b));
+  return (value) => {
+    if (value === null) return 'transparent';
+    let low = 0;
+    let high = sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sign * sorted[middle] < sign * value) low = middle + 1;
+      else high = middle;
+    }
+    const share = sorted.length < 2 ? 0.5 : low / (sorted.length - 1);
+    return 'hsl(' + (Math.round(355 + share * 165) % 360) + ' 55% ' + Math.round(50 - 8 * share) + '%)';
+  };
+};
+
+byId('headline').textContent =
+  result.method +
+  ', ' +
+  result.evaluated +
+  ' variants by ' +
+  key +
+  (result.failures.count ? ', ' + result.failures.count + ' failed' : '');
+for (const { code, message } of result.warnings) {
+  const note = element('p', undefined, 'warning');
+  note.append(element('strong', code + ': '), message);
+  byId('warnings').append(note);
+}
+if (result.top.length > 0) {
+  const names = Object.keys(result.top[0].params);
+  const metrics = Object.keys(result.top[0].metrics);
+  byId('top').append(
+    table(
+      ['', ...names, ...metrics, 'deflated Sharpe', 'plateau'],
+      result.top.map((row) => [
+        row.rank,
+        ...names.map((name) => number(row.params[name])),
+        ...metrics.map((name) => shown(name, row.metrics[name])),
+        percent(row.deflatedSharpe),
+        row.plateau.score === null ? '–' : percent(row.plateau.score) + (row.plateau.isCliff ? ' cliff' : ''),
+      ]),
+    ),
+  );
+}
+
+const drawHeatmap = (map) => {
+  const width = 640;
+  const left = 70;
+  const [columns, lines] = [map.x.values.length, map.y.values.length];
+  const cell = (width - left) / columns;
+  const tall = Math.min(cell, 400 / lines);
+  const svg = shape('svg', { viewBox: '0 0 ' + width + ' ' + (lines * tall + 40), role: 'img' });
+  const color = colorScale(map.mean.flat());
+  map.mean.forEach((row, line) =>
+    row.forEach((value, column) => {
+      const y = (lines - 1 - line) * tall;
+      const box = shape('rect', {
+        x: left + column * cell,
+        y,
+        width: cell + 0.3,
+        height: tall + 0.3,
+        fill: color(value),
+      });
+      svg.append(
+        hint(
+          box,
+          map.x.name +
+            ' ' +
+            number(map.x.values[column]) +
+            ', ' +
+            map.y.name +
+            ' ' +
+            number(map.y.values[line]) +
+            ': mean ' +
+            shown(key, value) +
+            ', best ' +
+            shown(key, map.best[line][column]) +
+            ', ' +
+            map.variants[line][column] +
+            ' variants',
+        ),
+      );
+    }),
+  );
+  const everyX = Math.ceil(columns / 10);
+  map.x.values.forEach((value, column) => {
+    if (column % everyX === 0) svg.append(label(left + (column + 0.5) * cell, lines * tall + 14, number(value)));
+  });
+  const everyY = Math.ceil(lines / 12);
+  map.y.values.forEach((value, line) => {
+    if (line % everyY === 0) svg.append(label(left - 6, (lines - 0.5 - line) * tall + 4, number(value), 'end'));
+  });
+  svg.append(label(left + (width - left) / 2, lines * tall + 32, map.x.name), label(0, 10, map.y.name, 'start'));
+  byId('heatmap').replaceChildren(svg);
+};
+if (heatmaps.length > 0) {
+  const select = element('select');
+  select.setAttribute('aria-label', 'Two parameters');
+  heatmaps.forEach((map, index) => {
+    const option = element('option', map.x.name + ' and ' + map.y.name);
+    option.value = index;
+    select.append(option);
+  });
+  const first = heatmaps.findIndex(
+    (map) => result.heatmap && map.x.name === result.heatmap.x.name && map.y.name === result.heatmap.y.name,
+  );
+  select.value = Math.max(0, first);
+  select.addEventListener('change', () => drawHeatmap(heatmaps[select.value]));
+  byId('pairs').append(select);
+  drawHeatmap(heatmaps[Math.max(0, first)]);
+} else byId('heatmap').append(element('p', 'A heatmap needs two parameters.'));
+
+const scaleOf = (values, from, to) => {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return {
+    low,
+    high,
+    at: (value) => (high === low ? (from + to) / 2 : from + ((value - low) / (high - low)) * (to - from)),
+  };
+};
+const small = element('div', undefined, 'small');
+for (const marginal of result.marginals) {
+  const points = marginal.points.filter((point) => point.mean !== null);
+  if (points.length === 0) continue;
+  const box = element('div');
+  box.append(
+    element('strong', marginal.name),
+    element('span', marginal.influence === null ? '' : ', explains ' + percent(marginal.influence)),
+  );
+  const svg = shape('svg', { viewBox: '0 0 300 150', role: 'img' });
+  const y = scaleOf(
+    points.flatMap((point) => [point.mean, point.best]),
+    120,
+    8,
+  );
+  const x = (index) => (points.length === 1 ? 165 : 45 + (index * 240) / (points.length - 1));
+  for (const [name, color] of [
+    ['best', '#98a2b3'],
+    ['mean', '#2f6fde'],
+  ]) {
+    svg.append(
+      shape('polyline', {
+        points: points.map((point, index) => x(index) + ',' + y.at(point[name])).join(' '),
+        fill: 'none',
+        stroke: color,
+        'stroke-width': 1.5,
+      }),
+    );
+    points.forEach((point, index) =>
+      svg.append(
+        hint(
+          shape('circle', { cx: x(index), cy: y.at(point[name]), r: 2.5, fill: color }),
+          number(point.value) + ': ' + name + ' ' + shown(key, point[name]),
+        ),
+      ),
+    );
+  }
+  svg.append(label(40, 14, shown(key, y.high), 'end'), label(40, 122, shown(key, y.low), 'end'));
+  svg.append(
+    label(45, 140, number(points[0].value), 'start'),
+    label(285, 140, number(points[points.length - 1].value), 'end'),
+  );
+  box.append(svg);
+  small.append(box);
+}
+byId('marginals').append(
+  element('p', 'Blue: the mean over all variants with that value. Gray: the best of them.'),
+  small,
+);
+
+{
+  const svg = shape('svg', { viewBox: '0 0 640 320', role: 'img' });
+  const x = scaleOf(
+    cloud.map((point) => point[0]),
+    60,
+    630,
+  );
+  const y = scaleOf(
+    cloud.map((point) => point[1]),
+    285,
+    8,
+  );
+  const color = colorScale(cloud.map((point) => point[2]));
+  for (const [drawdown, gain, value, isTop] of cloud.sort((a, b) => a[3] - b[3])) {
+    const dot = shape('circle', {
+      cx: x.at(drawdown),
+      cy: y.at(gain),
+      r: isTop ? 4 : 2,
+      fill: value === null ? '#98a2b3' : color(value),
+      'fill-opacity': isTop ? 1 : 0.6,
+      stroke: isTop ? 'currentColor' : 'none',
+    });
+    svg.append(
+      hint(dot, 'return ' + percent(gain) + ', drawdown ' + percent(drawdown) + ', ' + key + ' ' + shown(key, value)),
+    );
+  }
+  svg.append(
+    label(54, 14, percent(y.high), 'end'),
+    label(54, 288, percent(y.low), 'end'),
+    label(60, 302, percent(x.low), 'start'),
+    label(630, 302, percent(x.high), 'end'),
+    label(345, 316, 'maximum drawdown'),
+  );
+  byId('cloud').append(svg);
+}
+
+if (result.curves.length > 0) {
+  const svg = shape('svg', { viewBox: '0 0 640 300', role: 'img' });
+  const lines = result.curves.map((curve) => curve.points);
+  const benchmark = result.curves[0].points.map(([time], index) => [time, result.curves[0].benchmark[index]]);
+  const x = scaleOf(
+    [...lines.flat(), ...benchmark].map((point) => point[0]),
+    60,
+    630,
+  );
+  const y = scaleOf(
+    [...lines.flat(), ...benchmark].map((point) => point[1]),
+    270,
+    8,
+  );
+  const draw = (points, color, width) =>
+    svg.append(
+      shape('polyline', {
+        points: points.map(([time, value]) => x.at(time) + ',' + y.at(value)).join(' '),
+        fill: 'none',
+        stroke: color,
+        'stroke-width': width,
+      }),
+    );
+  draw(benchmark, '#98a2b3', 1.5);
+  lines.slice(1).forEach((points) => draw(points, 'rgba(47,111,222,0.35)', 1));
+  draw(lines[0], '#2f6fde', 2);
+  const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+  svg.append(
+    label(54, 14, number(y.high), 'end'),
+    label(54, 272, number(y.low), 'end'),
+    label(60, 290, day(x.low), 'start'),
+    label(630, 290, day(x.high), 'end'),
+  );
+  byId('fan').append(element('p', 'Blue: the best variant, pale: the next ones. Gray: buy and hold.'), svg);
+}
+
+if (result.walkForward) {
+  const { folds, outOfSample, efficiency } = result.walkForward;
+  const day = (ms) => new Date(ms).toISOString().slice(0, 10);
+  byId('walkForward').className = 'card';
+  byId('walkForward').append(
+    element('h2', 'Walk-forward'),
+    element(
+      'p',
+      'Out of sample: return ' +
+        percent(outOfSample.returnPct) +
+        ', Sharpe ratio ' +
+        number(outOfSample.sharpeRatio) +
+        ', drawdown ' +
+        percent(outOfSample.maxDrawdown) +
+        (efficiency === null ? '' : ', ' + percent(efficiency) + ' of ' + key + ' in sample') +
+        '.',
+    ),
+  );
+  byId('walkForward').append(
+    table(
+      ['test from', 'to', 'chosen', 'in sample', 'out of sample', 'return'],
+      folds.map((fold) => [
+        day(fold.test.start),
+        day(fold.test.end),
+        Object.entries(fold.params)
+          .map(([name, value]) => name + ' ' + number(value))
+          .join(', '),
+        shown(key, fold.inSample),
+        shown(key, fold.outOfSample),
+        percent(fold.returnPct),
+      ]),
+    ),
+  );
+}
+const found = result.overfitting;
+byId('overfitting').append(
+  table(
+    ['', ''],
+    [
+      ['variants tried', number(found.trials)],
+      ['probabilistic Sharpe', percent(found.probabilisticSharpe)],
+      ['deflated Sharpe', percent(found.deflatedSharpe)],
+      ['daily Sharpe of the best', number(found.dailySharpe)],
+      ['expected by luck alone', number(found.expectedMaximum)],
+      ['probability of over-fitting', percent(found.overfittingProbability)],
+      ['days', number(found.days)],
+      ['days needed', number(found.minTrackRecordDays)],
+    ],
+  ),
+);
+document.body.dataset.ready = 'yes';

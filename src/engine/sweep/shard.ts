@@ -1,0 +1,216 @@
+// A shard: a range of a sweep's variants, each run as a separate backtest that shares columns and keeps only the
+// requested numbers.
+import type { BacktestConfig } from '../config.ts';
+import { narrowRun, prepareRun, type PreparedRun } from '../backtest.ts';
+import { wordCount } from '../kernels/bits.ts';
+import { periodsPerYear } from '../bars/periodsPerYear.ts';
+import type { ColumnStore } from '../evaluate/columnStore.ts';
+import { chosenSummary, dailyOf, type FlatKey } from '../report/flatSummary.ts';
+import type { DailySeries } from '../report/returns.ts';
+import { simulate } from '../simulate/simulate.ts';
+import type { Scratch, SimulationResult } from '../simulate/simulation.ts';
+import type { BacktestTask, RunError } from '../task.ts';
+import { addBlockSums, calendarOf, isSampled, type Calendar } from './calendar.ts';
+import { variantAt, type Coordinates } from './samplers.ts';
+import { configOf, holds, type Space } from './space.ts';
+import { metricsOf, objectiveOf, spaceOf, type MarketOf, type SweepControl, type SweepJob } from './sweepJob.ts';
+import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
+import { foldsOf, type Fold } from './folds.ts';
+import { proposeVariants, type SweepHistory } from './parzen.ts';
+
+/** Indexes [first, last), and for tpe the results of the earlier ones. */
+export interface ShardRange {
+  readonly first: number;
+  readonly last: number;
+  readonly history?: SweepHistory;
+}
+
+/** Everything that the variants of one sweep share in one thread. */
+export interface SweepScene {
+  readonly job: SweepJob;
+  readonly space: Space;
+  readonly marketOf: MarketOf;
+  readonly store: ColumnStore;
+}
+
+interface Variant {
+  readonly index: number;
+  readonly coordinates: Coordinates;
+}
+
+/** Runs the variants of a range; null if it was cancelled. The rows do not depend on other shards or on the thread. */
+export function runShard(scene: SweepScene, range: ShardRange, control: SweepControl | null): SweepRows | null {
+  const variants = variantsOf(scene, range);
+  const rows = new RowWriter(scene, variants);
+  // Neighbors in the space share columns; in this order they are still cached.
+  const order = variants.map((_, at) => at).sort((a, b) => compareCoordinates(variants[a], variants[b]));
+  for (const [done, at] of order.entries()) {
+    if (control?.isCancelled()) return null;
+    rows.run(at);
+    scene.store.trim();
+    control?.report(done + 1, variants.length);
+  }
+  return rows.finish();
+}
+
+function variantsOf({ job, space }: SweepScene, { first, last, history }: ShardRange): Variant[] {
+  if (job.spec.method === 'tpe' && history !== undefined) {
+    const proposed = proposeVariants(space, history, { seed: job.spec.seed, first, count: last - first });
+    return proposed.map((coordinates, at) => ({ index: first + at, coordinates }));
+  }
+  const variants: Variant[] = [];
+  for (let index = first; index < last; index++) {
+    const coordinates = variantAt(job.spec, space, index);
+    if (coordinates !== null) variants.push({ index, coordinates });
+  }
+  return variants;
+}
+
+function compareCoordinates(a: Variant, b: Variant): number {
+  for (let at = 0; at < a.coordinates.length; at++) {
+    const difference = a.coordinates[at] - b.coordinates[at];
+    if (difference !== 0) return difference;
+  }
+  return a.index - b.index;
+}
+
+/**
+ * One variant as a backtest. A single backtest with this config has an equal task in every member that affects a
+ * result.
+ */
+export const taskOf = ({ strategy }: SweepJob, config: BacktestConfig): BacktestTask => ({
+  id: 'variant',
+  ...strategy,
+  config,
+});
+
+export function prepareVariant(scene: SweepScene, config: BacktestConfig): PreparedRun | RunError {
+  const { symbol } = config.signalInstrument;
+  const market = scene.marketOf(symbol, config.timeframe);
+  if (market === undefined)
+    return {
+      code: 'SYMBOL_NOT_AVAILABLE',
+      path: '/config/signalInstrument/symbol',
+      message: `There are no ${config.timeframe} bars of ${symbol}.`,
+    };
+  const prepared = prepareRun(taskOf(scene.job, config), market, scene.store, false);
+  return prepared.ok ? prepared : prepared.error;
+}
+
+/** Fills the columns of a shard's rows. */
+class RowWriter {
+  readonly #scene: SweepScene;
+  readonly #variants: readonly Variant[];
+  readonly #keys: readonly FlatKey[];
+  readonly #wanted: ReadonlySet<FlatKey>;
+  readonly #trainingKeys: ReadonlySet<FlatKey>;
+  readonly #calendar: Calendar;
+  readonly #folds: readonly Fold[];
+  readonly #metrics: readonly Float64Array[];
+  readonly #training: readonly Float64Array[];
+  readonly #dailySharpe: Float64Array;
+  readonly #sums: Float64Array;
+  readonly #sampled: Int32Array;
+  readonly #failures = new Map<number, RunError>();
+  #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0) };
+
+  constructor(scene: SweepScene, variants: readonly Variant[]) {
+    const { job, space, marketOf } = scene;
+    const count = variants.length;
+    this.#scene = scene;
+    this.#variants = variants;
+    this.#keys = metricsOf(job, space);
+    this.#wanted = new Set(this.#keys);
+    this.#trainingKeys = new Set([objectiveOf(job.spec).key, ...space.resultConstraints.map(({ key }) => key)]);
+    this.#calendar = calendarOf(job, space, marketOf);
+    this.#folds = foldsOf(job.spec, marketOf);
+    this.#metrics = this.#keys.map(() => new Float64Array(count));
+    this.#training = this.#folds.map(() => new Float64Array(count));
+    this.#dailySharpe = new Float64Array(count);
+    const { blocks } = this.#calendar;
+    const sampled =
+      blocks === 0 ? [] : variants.flatMap(({ index }, at) => (isSampled(index, job.variants) ? [at] : []));
+    this.#sampled = Int32Array.from(sampled);
+    this.#sums = new Float64Array(sampled.length * 2 * blocks);
+  }
+
+  run(at: number): void {
+    const { job, space } = this.#scene;
+    const config = configOf(job.spec.config, space, this.#variants[at].coordinates);
+    const prepared = prepareVariant(this.#scene, config);
+    if ('code' in prepared) {
+      this.#failures.set(at, prepared);
+      return;
+    }
+    const simulation = this.#simulate(prepared);
+    const parts = { ...prepared, simulation };
+    const daily = dailyOf(parts);
+    const summary = chosenSummary(parts, daily, this.#wanted);
+    this.#keys.forEach((key, column) => (this.#metrics[column][at] = summary[key] ?? NaN));
+    const periods = periodsPerYear(prepared.input.instrument);
+    this.#dailySharpe[at] = (summary.sharpeRatio ?? NaN) / Math.sqrt(periods);
+    this.#keepSums(at, daily);
+    this.#folds.forEach(({ train }, fold) => {
+      const narrowed = narrowRun(prepared, taskOf(job, { ...config, range: train }));
+      this.#training[fold][at] = this.#score(narrowed);
+    });
+  }
+
+  finish(): SweepRows {
+    const kept = this.#variants.flatMap((_, at) => (this.#failures.has(at) ? [] : [at]));
+    const isWhole = kept.length === this.#variants.length;
+    const pick = (values: Float64Array): Float64Array =>
+      isWhole ? values : Float64Array.from(kept, (at) => values[at]);
+    const width = 2 * this.#calendar.blocks;
+    const sampled = [...this.#sampled.entries()].filter(([, at]) => !this.#failures.has(at));
+    const sums = new Float64Array(sampled.length * width);
+    sampled.forEach(([from], to) => sums.set(this.#sums.subarray(from * width, (from + 1) * width), to * width));
+    const failed = [...this.#failures].sort(([a], [b]) => a - b);
+    return {
+      indexes: Float64Array.from(kept, (at) => this.#variants[at].index),
+      coordinates: this.#scene.space.dimensions.map((_, dimension) =>
+        Float64Array.from(kept, (at) => this.#variants[at].coordinates[dimension]),
+      ),
+      metrics: this.#keys.map((key, column) => ({ key, values: pick(this.#metrics[column]) })),
+      dailySharpe: pick(this.#dailySharpe),
+      training: this.#training.map(pick),
+      sampled: Float64Array.from(sampled, ([, at]) => this.#variants[at].index),
+      sums,
+      failures: {
+        count: failed.length,
+        first: failed
+          .slice(0, MAX_FAILURES_KEPT)
+          .map(([at, error]) => ({ ...error, variant: this.#variants[at].index })),
+      },
+    };
+  }
+
+  /** The result is in memory that the next run overwrites. */
+  #simulate(prepared: PreparedRun): SimulationResult {
+    const { length } = prepared.input.bars;
+    if (this.#scratch.equity.length < length)
+      this.#scratch = { equity: new Float64Array(length), inPosition: new Uint32Array(wordCount(length)) };
+    return simulate({ ...prepared.input, scratch: this.#scratch });
+  }
+
+  #score(prepared: PreparedRun): number {
+    const { job, space } = this.#scene;
+    const summary = chosenSummary({ ...prepared, simulation: this.#simulate(prepared) }, null, this.#trainingKeys);
+    const isFeasible = space.resultConstraints.every(({ key, op, value }) => holds(summary[key] ?? NaN, op, value));
+    const { key, sign } = objectiveOf(job.spec);
+    return isFeasible ? sign * (summary[key] ?? NaN) : NaN;
+  }
+
+  #keepSums(at: number, daily: DailySeries): void {
+    const sample = this.#sampled.indexOf(at);
+    if (sample !== -1) addBlockSums(this.#calendar, daily, this.#sums, sample * 2 * this.#calendar.blocks);
+  }
+}
+
+/** The scene of a job on the markets that are open in a thread. */
+export const sceneOf = (job: SweepJob, marketOf: MarketOf, store: ColumnStore): SweepScene => ({
+  job,
+  space: spaceOf(job),
+  marketOf,
+  store,
+});

@@ -1,0 +1,122 @@
+// A sweep as threads receive it: the strategy, the request, and what is known before the first variant runs.
+import type { BacktestTask, RunControl } from '../task.ts';
+import type { Market, StoredTimeframe } from '../bars/bars.ts';
+import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
+import { paramFaults } from './paramLevels.ts';
+import { indexCount, variantAt } from './samplers.ts';
+import { resolveSpace, type Space, type SpaceFault } from './space.ts';
+import type { SweepSpec } from './sweepRequest.ts';
+
+export type SweepStrategy = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings' | 'strategyHash'>;
+
+/** Plain data, so that it crosses threads and is stored. */
+export interface SweepJob {
+  readonly strategy: SweepStrategy;
+  readonly spec: SweepSpec;
+  /** Variants to run; some may turn out to be invalid. */
+  readonly variants: number;
+  /** The number of indexes that they are spread over. */
+  readonly indexes: number;
+}
+
+/** Bars of a variant; undefined if there are none. */
+export type MarketOf = (symbol: string, timeframe: StoredTimeframe) => Market | undefined;
+export type SweepControl = Pick<RunControl, 'isCancelled' | 'report'>;
+
+export type PlannedSweep =
+  | { readonly ok: true; readonly job: SweepJob; readonly space: Space }
+  | { readonly ok: false; readonly faults: readonly SpaceFault[] };
+
+/**
+ * With constraints, a grid is counted point by point. A larger one is rejected, because counting would take seconds.
+ */
+const MAX_COUNTED = 4_000_000;
+/** At a million variants, rows with all keys take half a gigabyte, and rows with the headline keys a tenth of that. */
+const ALL_METRICS_UP_TO = 20_000;
+
+const HEADLINE: readonly FlatKey[] = [
+  'returnPct', 'excessReturnPct', 'cagr', 'calmarRatio', 'maxDrawdown', 'sharpeRatio', 'totalPositions', 'winRate',
+  'profitFactor', 'expectancy', 'avgBarsHeld', 'totalFees',
+]; // prettier-ignore
+/** The keys that the ranking, the report and the verdict read. */
+const ALWAYS: readonly FlatKey[] = ['returnPct', 'maxDrawdown', 'sharpeRatio', 'totalPositions'];
+
+/** Checks what can be checked without market data, and counts the variants. */
+export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSweep {
+  const resolved = resolveSpace(spec, strategy);
+  if (!resolved.ok) return resolved;
+  const { space } = resolved;
+  // Only here: a stored sweep whose variants failed for such a value can still be read.
+  const faults = paramFaults(space, spec.space, strategy);
+  if (spec.method !== 'grid' && spec.budget === undefined)
+    faults.push({
+      path: '/budget',
+      message: `The method ${spec.method} needs a budget: how many variants to evaluate.`,
+    });
+  if (spec.method === 'grid' && spec.budget !== undefined)
+    faults.push({
+      path: '/budget',
+      message: 'A grid has as many variants as its space has points; leave the budget out, or use random.',
+    });
+  if (spec.method === 'tpe' && spec.walkForward !== undefined)
+    faults.push({
+      path: '/walkForward',
+      message:
+        'tpe chooses variants by results over the whole range, the test windows included; walk-forward needs ' +
+        'another method.',
+      suggestion: 'use random or latin_hypercube',
+    });
+  if (spec.method === 'grid' && space.size > MAX_COUNTED)
+    faults.push({
+      path: '/space',
+      message: `The grid has ${space.size} points; a grid may have ${MAX_COUNTED}.`,
+      suggestion: 'use larger steps, or random with a budget',
+    });
+  if (faults.length > 0) return { ok: false, faults };
+  const indexes = indexCount(spec, space);
+  const variants =
+    spec.method === 'grid' && space.constraints.length > 0 ? countVariants(spec, space, indexes) : indexes;
+  if (variants === 0)
+    return { ok: false, faults: [{ path: '/constraints', message: 'The constraints leave no variant.' }] };
+  return { ok: true, job: { strategy, spec, variants, indexes }, space };
+}
+
+function countVariants(spec: SweepSpec, space: Space, indexes: number): number {
+  let count = 0;
+  for (let index = 0; index < indexes; index++) if (variantAt(spec, space, index) !== null) count++;
+  return count;
+}
+
+/** @throws Error when the job was not planned by `planSweep`. */
+export function spaceOf({ strategy, spec }: SweepJob): Space {
+  const resolved = resolveSpace(spec, strategy);
+  if (!resolved.ok) throw new Error(`A stored sweep has a faulty space: ${JSON.stringify(resolved.faults)}`);
+  return resolved.space;
+}
+
+export const objectiveOf = ({
+  objective,
+}: Pick<SweepSpec, 'objective'>): { readonly key: FlatKey; readonly sign: 1 | -1 } => {
+  const key = typeof objective === 'string' ? objective : objective.key;
+  const given = typeof objective === 'string' ? undefined : objective.direction;
+  const isMinimized = given === undefined ? LOWER_IS_BETTER.has(key) : given === 'minimize';
+  return { key, sign: isMinimized ? -1 : 1 };
+};
+
+const LOWER_IS_BETTER: ReadonlySet<FlatKey> = new Set<FlatKey>([
+  'maxDrawdown', 'avgDrawdown', 'maxDrawdownDurationBars', 'timeUnderwaterPct', 'annualVolatility', 'ulcerIndex',
+  'maxConsecutiveLosses', 'totalFees', 'feesPctOfGross', 'slippageCost', 'minTrackRecordDays', 'turnover',
+]); // prettier-ignore
+
+/** Keys of every row, in the order of the summary. */
+export function metricsOf({ spec, variants }: Pick<SweepJob, 'spec' | 'variants'>, space: Space): FlatKey[] {
+  const asked = spec.metrics ?? (variants <= ALL_METRICS_UP_TO ? 'all' : 'headline');
+  if (asked === 'all') return [...FLAT_KEYS];
+  const wanted = new Set<FlatKey>([
+    ...(asked === 'headline' ? HEADLINE : asked),
+    ...ALWAYS,
+    objectiveOf(spec).key,
+    ...space.resultConstraints.map(({ key }) => key),
+  ]);
+  return FLAT_KEYS.filter((key) => wanted.has(key));
+}

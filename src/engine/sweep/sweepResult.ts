@@ -1,0 +1,242 @@
+// The result of a sweep: its best rows, the effect of the parameters, and how much of the best row is luck.
+import { narrowRun } from '../backtest.ts';
+import { percentile, populationShape, standardDeviation } from '../report/moments.ts';
+import { dailyOf, type FlatKey } from '../report/flatSummary.ts';
+import { previewIndexes } from '../report/preview.ts';
+import { simulate } from '../simulate/simulate.ts';
+import { calendarOf, MAX_SAMPLED } from './calendar.ts';
+import { heatmapOf, marginalOf, plateauOf, type Heatmap, type Marginal, type Plateau } from './landscape.ts';
+import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../report/sharpeConfidence.ts';
+import { expectedMaximum, overfittingProbability } from './overfitting.ts';
+import { gridIndex, isCountable } from './samplers.ts';
+import { prepareVariant, taskOf, type SweepScene } from './shard.ts';
+import { bestRows, scoresOf } from './scores.ts';
+import { configOf, paramsOf, type LevelValue, type Space } from './space.ts';
+import { objectiveOf } from './sweepJob.ts';
+import { metricOf, type SweepRows, type VariantFailures } from './sweepRows.ts';
+import { verdictOf, type Overfitting, type Verdict } from './verdict.ts';
+import { walkForwardOf, type WalkForwardResult } from './walkForward.ts';
+
+export interface RankedRow {
+  readonly rank: number;
+  /** The permanent name of the row: its index among the variants. */
+  readonly variant: number;
+  readonly params: Readonly<Record<string, LevelValue>>;
+  readonly metrics: Readonly<Partial<Record<FlatKey, number | null>>>;
+  readonly plateau: Plateau;
+  readonly probabilisticSharpe: number | null;
+  readonly deflatedSharpe: number | null;
+}
+export interface EquityCurve {
+  readonly variant: number;
+  /** At most 200 [time, equity] points. */
+  readonly points: readonly (readonly [number, number])[];
+  /** Buy and hold of the instrument, at the same times. */
+  readonly benchmark: readonly number[];
+}
+export interface SweepResult {
+  readonly method: string;
+  readonly seed: number;
+  readonly objective: { readonly key: FlatKey; readonly direction: 'maximize' | 'minimize' };
+  readonly trials: { readonly sweep: number; readonly workspace: number | null };
+  readonly evaluated: number;
+  /** Rows that satisfy the constraints on results and have a value of the objective. */
+  readonly ranked: number;
+  readonly failures: VariantFailures;
+  readonly verdict: Verdict;
+  readonly overfitting: Overfitting;
+  /** The same with all trials of the workspace on this lineage and data; null if they are not known. */
+  readonly workspaceDeflatedSharpe: number | null;
+  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+  readonly top: readonly RankedRow[];
+  readonly marginals: readonly Marginal[];
+  /** Of the two parameters with the greatest influence; null with one parameter. */
+  readonly heatmap: Heatmap | null;
+  readonly walkForward: WalkForwardResult | null;
+  readonly curves: readonly EquityCurve[];
+}
+
+const TOP_ROWS = 20;
+const CURVES = 10;
+const CURVE_POINTS = 200;
+
+/**
+ * Puts the rows of all shards into a result.
+ * @param earlierTrials trials of the workspace on the same lineage and data; null if not known.
+ */
+export function finishSweep(scene: SweepScene, rows: SweepRows, earlierTrials: number | null): SweepResult {
+  const { job, space } = scene;
+  const { key, sign } = objectiveOf(job.spec);
+  const values = metricOf(rows, key);
+  const scores = scoresOf(space, rows, key, sign);
+  const order = bestRows(scores, TOP_ROWS);
+  const trials = countDistinct(space, rows);
+  const variance = varianceOf(rows.dailySharpe);
+  const ascending = scores.filter((score) => score === score).sort();
+  const median = percentile(ascending, 50) ?? NaN;
+  const samples = order.map((row) => sampleOf(scene, rows, row));
+  const deflate = (sample: SharpeSample | null, count: number): number | null =>
+    sample === null ? null : probabilisticSharpe(sample, expectedMaximum(count, variance));
+  const top = order.map((row, at): RankedRow => ({
+    rank: at + 1,
+    ...rowOf(space, rows, row),
+    plateau: plateauOf(space, row, rows.coordinates, scores, median),
+    probabilisticSharpe: samples[at] && probabilisticSharpe(samples[at].sample, 0),
+    deflatedSharpe: deflate(samples[at]?.sample ?? null, trials),
+  }));
+  const best = samples[0]?.sample ?? null;
+  const overfitting = overfittingOf(scene, rows, best, trials, variance);
+  const workspace = earlierTrials === null ? null : trials + earlierTrials;
+  const marginals = space.dimensions.map((_, at) => marginalOf(space, at, rows.coordinates[at], values, sign));
+  return {
+    method: job.spec.method,
+    seed: job.spec.seed,
+    objective: { key, direction: sign > 0 ? 'maximize' : 'minimize' },
+    trials: { sweep: trials, workspace },
+    evaluated: rows.indexes.length,
+    ranked: ascending.length,
+    failures: rows.failures,
+    verdict: verdictOf(overfitting),
+    overfitting,
+    workspaceDeflatedSharpe: workspace === null ? null : deflate(best, workspace),
+    warnings: warningsOf(top, rows, ascending.length),
+    top,
+    marginals,
+    heatmap: heatmapOfBest(space, rows, values, marginals, sign),
+    walkForward: walkForwardOf(scene, rows),
+    curves: samples.slice(0, CURVES).flatMap((each) => (each === null ? [] : [each.curve])),
+  };
+}
+
+export function rowOf(space: Space, rows: SweepRows, row: number): Pick<RankedRow, 'variant' | 'params' | 'metrics'> {
+  return {
+    variant: rows.indexes[row],
+    params: paramsOf(
+      space,
+      rows.coordinates.map((column) => column[row]),
+    ),
+    metrics: Object.fromEntries(
+      rows.metrics.map(({ key, values }) => [key, values[row] === values[row] ? values[row] : null]),
+    ),
+  };
+}
+
+/** Two random draws may hit the same point of a grid that is too large for drawing without replacement. */
+function countDistinct(space: Space, rows: SweepRows): number {
+  const count = rows.indexes.length;
+  if (!isCountable(space)) return count;
+  const points = Float64Array.from({ length: count }, (_, row) =>
+    gridIndex(
+      space,
+      rows.coordinates.map((column) => column[row]),
+    ),
+  ).sort();
+  let distinct = 0;
+  for (let at = 0; at < count; at++) if (at === 0 || points[at] !== points[at - 1]) distinct++;
+  return distinct;
+}
+
+function varianceOf(values: Float64Array): number {
+  return (standardDeviation(values.filter((value) => value === value)) ?? 0) ** 2;
+}
+
+/** The daily returns of a row, which is run once more for them. */
+function sampleOf(
+  scene: SweepScene,
+  rows: SweepRows,
+  row: number,
+): { sample: SharpeSample; curve: EquityCurve } | null {
+  const config = configOf(
+    scene.job.spec.config,
+    scene.space,
+    rows.coordinates.map((column) => column[row]),
+  );
+  const prepared = prepareVariant(scene, config);
+  if ('code' in prepared) return null;
+  const run = narrowRun(prepared, taskOf(scene.job, config));
+  const simulation = simulate(run.input);
+  const { returns } = dailyOf({ ...run, simulation });
+  const shape = populationShape(returns);
+  const sharpe = rows.dailySharpe[row];
+  if (shape === null || sharpe !== sharpe) return null;
+  const { bars, start } = run.input;
+  const { equity } = simulation;
+  const places = previewIndexes(equity.length, CURVE_POINTS);
+  const units = run.config.initialBalance / bars.open[start];
+  return {
+    sample: { sharpe, skew: shape.skew, kurtosis: shape.kurtosis, days: returns.length },
+    curve: {
+      variant: rows.indexes[row],
+      points: places.map((at) => [bars.time[start + at], equity[at]]),
+      benchmark: places.map((at) => units * bars.close[start + at]),
+    },
+  };
+}
+
+function overfittingOf(
+  scene: SweepScene,
+  rows: SweepRows,
+  best: SharpeSample | null,
+  trials: number,
+  variance: number,
+): Overfitting {
+  const { blocks, daysPerBlock, days } = calendarOf(scene.job, scene.space, scene.marketOf);
+  const compared = Math.min(MAX_SAMPLED, rows.sampled.length);
+  const sums = rows.sums.subarray(0, compared * 2 * blocks);
+  const threshold = expectedMaximum(trials, variance);
+  return {
+    trials,
+    dailySharpe: best?.sharpe ?? null,
+    expectedMaximum: best && threshold,
+    probabilisticSharpe: best && probabilisticSharpe(best, 0),
+    deflatedSharpe: best && probabilisticSharpe(best, threshold),
+    overfittingProbability: best && overfittingProbability({ blocks, daysPerBlock, sums }),
+    variantsCompared: compared,
+    days: best?.days ?? days.length,
+    minTrackRecordDays: best && minTrackRecord(best),
+  };
+}
+
+function heatmapOfBest(
+  space: Space,
+  rows: SweepRows,
+  values: Float64Array,
+  marginals: readonly Marginal[],
+  sign: 1 | -1,
+): Heatmap | null {
+  if (marginals.length < 2) return null;
+  const order = marginals
+    .map((_, at) => at)
+    .sort((a, b) => (marginals[b].influence ?? 0) - (marginals[a].influence ?? 0) || a - b);
+  const [x, y] = [Math.min(order[0], order[1]), Math.max(order[0], order[1])];
+  return heatmapOf(space, [x, y], rows.coordinates, values, sign);
+}
+
+function warningsOf(top: readonly RankedRow[], rows: SweepRows, ranked: number): SweepResult['warnings'] {
+  const warnings: { code: string; message: string }[] = [];
+  const [best] = top;
+  if (best?.plateau.isCliff)
+    warnings.push({
+      code: 'BEST_ON_CLIFF',
+      message:
+        `The best row stands alone: its ${best.plateau.neighbors} nearest rows keep ` +
+        `${Math.round(100 * best.plateau.score!)} % of its lead over the median row. A small change of a parameter ` +
+        'loses it.',
+    });
+  if (best === undefined)
+    warnings.push({
+      code: 'NOTHING_RANKED',
+      message: 'No variant has a value of the objective and satisfies the constraints on results.',
+    });
+  if (rows.failures.count > 0)
+    warnings.push({
+      code: 'VARIANTS_FAILED',
+      message: `${rows.failures.count} variants could not be run; the first failed with: ${rows.failures.first[0]?.message}`,
+    });
+  if (rows.indexes.length > 0 && ranked < rows.indexes.length / 2)
+    warnings.push({
+      code: 'FEW_RANKED',
+      message: `Only ${ranked} of ${rows.indexes.length} rows can win: the others have no objective or break a constraint.`,
+    });
+  return warnings;
+}

@@ -1,0 +1,119 @@
+// The domain types that cross threads, jobs and HTTP unchanged: a backtest task, its outcome and its errors.
+import type { Settings, StrategyAst } from './language/grammar/ast.ts';
+import type { SignalGraph } from './language/grammar/graph.ts';
+import type { BacktestConfig, ResolvedConfig } from './config.ts';
+
+/** One backtest as the engine takes it. */
+export interface BacktestTask {
+  readonly id: string;
+  readonly strategyAst: StrategyAst;
+  /** The graph the strategy was sent as, for overrides that point into it; absent: it was sent as an AST. */
+  readonly signalGraph?: SignalGraph;
+  readonly settings: Settings;
+  readonly config: BacktestConfig;
+  readonly strategyHash: string;
+}
+
+/** An expected failure: data that crosses threads, jobs and HTTP unchanged. */
+export interface RunError {
+  readonly code: string;
+  /** RFC 6901 pointer into what was asked, '' for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface Reproducibility {
+  readonly engineVersion: string;
+  readonly strategyHash: string;
+  readonly dataHash: string;
+  readonly configHash: string;
+  readonly runKey: string;
+  readonly resultHash: string;
+}
+
+/** What `runBacktest` gives back. */
+export type BacktestOutcome =
+  | {
+      readonly ok: true;
+      readonly summaryJson: object;
+      readonly trades: readonly object[];
+      readonly reproducibility: Reproducibility;
+      readonly warnings: readonly object[];
+      readonly resolvedConfig: ResolvedConfig;
+    }
+  | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };
+
+export const ARTIFACT_NAMES = ['trades', 'equity', 'orders', 'signals', 'report'] as const;
+export const ARTIFACT_FORMATS = ['arrow', 'csv', 'json', 'html'] as const;
+export type ArtifactName = (typeof ARTIFACT_NAMES)[number];
+export type ArtifactFormat = (typeof ARTIFACT_FORMATS)[number];
+/** The formats each artifact is made in, the default first. */
+export const FORMATS_OF: Readonly<Record<ArtifactName, readonly ArtifactFormat[]>> = {
+  trades: ['json', 'csv', 'arrow'],
+  equity: ['json', 'csv', 'arrow'],
+  orders: ['json', 'csv', 'arrow'],
+  signals: ['json', 'csv', 'arrow'],
+  report: ['html'],
+};
+export interface ArtifactRequest {
+  readonly name: ArtifactName;
+  readonly format: ArtifactFormat;
+  /** What the report's heading says of the run, which is not in its task; absent: nothing is known. */
+  readonly heading?: ReportHeading;
+  /** The result as it is stored, to be compared with the recomputed one; absent: nothing is stored. */
+  readonly stored?: StoredResult;
+}
+
+export interface ReportHeading {
+  readonly strategyName: string | null;
+  readonly strategyVersion: number | null;
+  readonly backtestId: string | null;
+}
+
+/** A result in the form in which it is stored. */
+export interface StoredResult {
+  readonly engineVersion: string;
+  readonly resultHash: string;
+  /** The flat members of the summary. */
+  readonly summary: Readonly<Record<string, unknown>>;
+  /** The other members and the trades, see pool/detail.ts. */
+  readonly detail: Uint8Array;
+}
+
+/** Says that an artifact was recomputed and is not of the stored result, and what differs. */
+export interface ArtifactNotice {
+  readonly code: 'RESULT_DIFFERS';
+  /** One or two sentences in ASCII, fit for a header. */
+  readonly message: string;
+  readonly stored: { readonly engineVersion: string; readonly resultHash: string };
+  readonly recomputed: { readonly engineVersion: string; readonly resultHash: string };
+  /** Trade rows that differ in a stored column, those that one side lacks included. */
+  readonly tradesDiffering: number;
+  /** Trade rows whose numbers differ in their last digits only. */
+  readonly tradesRounded: number;
+  /** Members of the summary whose values differ, blocks as `block.member`. */
+  readonly summaryDiffering: readonly string[];
+  /** Members of the summary whose numbers differ in their last digits only. */
+  readonly summaryRounded: readonly string[];
+  /** Members of the summary and columns of the trades that the stored result does not have. */
+  readonly added: readonly string[];
+}
+
+/**
+ * `resultHash` is of the run the artifact was made from; `notice` is null when that is the stored one or none is
+ * stored.
+ */
+export type ArtifactOutcome =
+  | {
+      readonly ok: true;
+      readonly bytes: Uint8Array;
+      readonly resultHash: string;
+      readonly notice: ArtifactNotice | null;
+    }
+  | { readonly ok: false; readonly error: RunError };
+
+/** How a run is stopped and followed from another thread. */
+export interface RunControl {
+  isCancelled(): boolean;
+  report(barsDone: number, barsTotal: number): void;
+}

@@ -1,0 +1,119 @@
+// Outcomes of claims: what happens to a claim when its run is over, and the buffer that stores the outcomes of a share
+// together.
+import type { Claim, FinishedRun } from '../db/claims.ts';
+import type { PoolOutcome, RunError, RunProgress, StopReason } from '../engine/index.ts';
+
+/**
+ * A share of small backtests finishes sooner and takes one write; next to a long run, the short ones appear after this
+ * time.
+ */
+const STORE_AFTER_MS = 50;
+
+/** A run that has finished, or one that goes back to the queue. */
+export type ClaimOutcome =
+  | { readonly kind: 'finished'; readonly claim: Claim; readonly run: FinishedRun; readonly bug?: string }
+  | { readonly kind: 'returned'; readonly claim: Claim };
+
+const TIME_LIMIT_ERROR = {
+  code: 'TIME_LIMIT',
+  path: '',
+  message: 'This backtest took longer than a run may take. Use a shorter range or a coarser timeframe.',
+};
+const BUG_ERROR = {
+  code: 'INTERNAL_ERROR',
+  path: '',
+  message:
+    'This run failed because of an error in the service. It has been logged; queue it again or report it with its id.',
+};
+const STOPPED_RUNS: Readonly<Record<Exclude<StopReason, 'returned'>, Pick<FinishedRun, 'status' | 'error'>>> = {
+  cancelled: { status: 'cancelled', error: null },
+  time_limit: { status: 'failed', error: TIME_LIMIT_ERROR },
+};
+
+export const NOTHING_DONE = { barsDone: 0, barsTotal: 0 };
+
+const emptyRun = (claim: Claim): Omit<FinishedRun, 'status' | 'error'> => ({
+  id: claim.id,
+  attempt: claim.attempt,
+  isCached: false,
+  summary: null,
+  detail: null,
+  resolvedConfig: null,
+  reproducibility: null,
+  warnings: [],
+  ...NOTHING_DONE,
+});
+
+/** A claim that ends without having run. */
+export const finishedWith = (claim: Claim, error: RunError): FinishedRun => ({
+  ...emptyRun(claim),
+  status: 'failed',
+  error,
+});
+
+/** `isCopy`: an equal backtest of the same share already has the result. */
+export function claimOutcomeOf(
+  claim: Claim,
+  outcome: PoolOutcome,
+  { barsDone, barsTotal }: Pick<RunProgress, 'barsDone' | 'barsTotal'>,
+  isCopy: boolean,
+): ClaimOutcome {
+  const nothing = { ...emptyRun(claim), barsDone, barsTotal };
+  switch (outcome.kind) {
+    case 'stopped':
+      if (outcome.reason === 'returned') return { kind: 'returned', claim };
+      return { kind: 'finished', claim, run: { ...nothing, ...STOPPED_RUNS[outcome.reason] } };
+    case 'failed': {
+      const isBug = outcome.error.code === 'INTERNAL_ERROR';
+      const error = { ...(isBug ? BUG_ERROR : outcome.error), ...(outcome.issues && { issues: outcome.issues }) };
+      const run = { ...nothing, status: 'failed', error } as const;
+      return { kind: 'finished', claim, run, ...(isBug && { bug: outcome.error.message }) };
+    }
+    case 'completed': {
+      const { kind: _, ...result } = outcome;
+      const run = {
+        ...nothing,
+        ...result,
+        status: 'completed',
+        isCached: isCopy,
+        error: null,
+        barsDone: barsTotal,
+      } as const;
+      return { kind: 'finished', claim, run };
+    }
+  }
+}
+
+/** Collects the outcomes of a share: they are stored when all are in, or when the first has waited long enough. */
+export class OutcomeBuffer {
+  readonly #store: (outcomes: readonly ClaimOutcome[]) => Promise<void>;
+  #outcomes: ClaimOutcome[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  readonly #stored: Promise<void>[] = [];
+
+  constructor(store: (outcomes: readonly ClaimOutcome[]) => Promise<void>) {
+    this.#store = store;
+  }
+
+  add(outcome: ClaimOutcome): void {
+    this.#outcomes.push(outcome);
+    this.#timer ??= setTimeout(() => this.#send(), STORE_AFTER_MS);
+  }
+
+  /** Resolves when everything that was added is stored; rejects if something could not be. */
+  async flush(): Promise<void> {
+    this.#send();
+    await Promise.all(this.#stored);
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#outcomes.length === 0) return;
+    const sent = this.#store(this.#outcomes);
+    // Awaited in flush; until then a rejection must not end the process.
+    sent.catch(() => {});
+    this.#stored.push(sent);
+    this.#outcomes = [];
+  }
+}

@@ -1,0 +1,217 @@
+// The sweep task: runs the shards of sweeps through the pool, one after the other, and puts their rows into a result at
+// the end.
+import { zstdCompressSync } from 'node:zlib';
+import type { Sql } from '../db/connect.ts';
+import { readRunnableVersions } from '../db/claims.ts';
+import { notify } from '../db/notifications.ts';
+import {
+  claimShard,
+  completeSweep,
+  countEarlierTrials,
+  failSweep,
+  finishShard,
+  returnShard,
+} from '../db/sweepShards.ts';
+import type { ShardClaim } from '../db/sweepShards.ts';
+import { readSweepShards } from '../db/sweeps.ts';
+import { addSweepTickets } from '../db/tickets.ts';
+import { decodeRows, historyOf, joinRows, objectiveOf, shardsOf, spaceOf } from '../engine/index.ts';
+import type {
+  Pool,
+  RunError,
+  SignalGraph,
+  Snapshot,
+  StrategyAst,
+  SweepBatch,
+  SweepJob,
+  SweepRun,
+  SweepSpec,
+  SweepWork,
+} from '../engine/index.ts';
+import type { Log } from '../log.ts';
+import type { SnapshotSource } from './inputs.ts';
+
+/** A ticket keeps working for so long, then leaves a new one, so that hosts that came later get a part. */
+const TICKET_MS = 10_000;
+/** A ticket that finds this process busy is left for another. */
+const LEAVE_MS = 500;
+/** A part that was given back so often is not going to end here either. */
+const MAX_ATTEMPTS = 10;
+
+export class SweepRunner {
+  readonly #sql: Sql;
+  readonly #pool: Pool;
+  readonly #source: SnapshotSource;
+  readonly #workerId: string;
+  readonly #log: Log;
+  readonly #active = new Map<SweepRun, string>();
+  #isStopping = false;
+
+  constructor(parts: {
+    readonly sql: Sql;
+    readonly pool: Pool;
+    readonly source: SnapshotSource;
+    readonly workerId: string;
+    readonly log: Log;
+  }) {
+    this.#sql = parts.sql;
+    this.#pool = parts.pool;
+    this.#source = parts.source;
+    this.#workerId = parts.workerId;
+    this.#log = parts.log;
+  }
+
+  /**
+   * What a ticket does: runs shards until none is due. At most one shard per thread, so that backtests have the other
+   * tickets.
+   */
+  async work(): Promise<void> {
+    if (this.#active.size >= this.#pool.threads) return addSweepTickets(this.#sql, 1, LEAVE_MS);
+    const until = performance.now() + TICKET_MS;
+    while (!this.#isStopping) {
+      const claim = await claimShard(this.#sql, this.#workerId);
+      if (claim === undefined) return;
+      await this.#run(claim);
+      if (performance.now() > until) break;
+    }
+    await addSweepTickets(this.#sql, 1);
+  }
+
+  cancel(ids: readonly string[]): void {
+    for (const [run, sweepId] of this.#active) if (ids.includes(sweepId)) run.stop('cancelled');
+  }
+
+  /** From now on no shard is claimed. */
+  close(): void {
+    this.#isStopping = true;
+  }
+
+  /** Tells every shard to stop; they go back to the queue. */
+  returnAll(): void {
+    for (const run of this.#active.keys()) run.stop('returned');
+  }
+
+  async #run(claim: ShardClaim): Promise<void> {
+    try {
+      const job = await this.#jobOf(claim);
+      if ('code' in job) return await this.#fail(claim, job);
+      const batch = await this.#batchOf(claim, job);
+      const run = this.#pool.sweep(batch);
+      this.#active.set(run, claim.sweepId);
+      try {
+        await this.#settle(claim, job, await run.outcome);
+      } finally {
+        this.#active.delete(run);
+      }
+    } catch (error) {
+      if (claim.attempt >= MAX_ATTEMPTS)
+        await this.#fail(claim, {
+          code: 'ATTEMPTS_EXHAUSTED',
+          path: '',
+          message:
+            `A part of this sweep was started ${MAX_ATTEMPTS} times and never ended. The fault is on our side; start ` +
+            'it again or report it.',
+        });
+      else await returnShard(this.#sql, claim);
+      throw error;
+    }
+  }
+
+  async #settle(claim: ShardClaim, job: SweepJob, outcome: Awaited<SweepRun['outcome']>): Promise<void> {
+    switch (outcome.kind) {
+      case 'rows': {
+        const { bytes, best } = outcome;
+        const { sign } = objectiveOf(job.spec);
+        await this.#sql.begin((tx) => finishShard(tx, claim, { bytes, best, sign, next: nextShard(claim, job) }));
+        break;
+      }
+      case 'result': {
+        const { result, page } = outcome;
+        const finished = { trials: result.trials.sweep, result, page: zstdCompressSync(page) };
+        await this.#sql.begin((tx) => completeSweep(tx, claim, finished));
+        break;
+      }
+      case 'failed':
+        return this.#fail(claim, outcome.error);
+      case 'stopped':
+        if (outcome.reason === 'time_limit')
+          return this.#fail(claim, {
+            code: 'TIME_LIMIT',
+            path: '',
+            message:
+              'A part of this sweep took longer than the time limit. Use a shorter range or a coarser timeframe.',
+          });
+        await returnShard(this.#sql, claim);
+    }
+    await notify(this.#sql, 'changed', [claim.sweepId]);
+  }
+
+  async #fail(claim: ShardClaim, error: RunError): Promise<void> {
+    const isBug = error.code === 'INTERNAL_ERROR';
+    if (isBug)
+      this.#log.error(
+        { sweepId: claim.sweepId, stack: error.message },
+        'a sweep failed because of a bug in the engine',
+      );
+    const told = isBug ? { ...error, message: 'The sweep failed because of a fault on our side.' } : error;
+    await this.#sql.begin((tx) => failSweep(tx, claim.sweepId, told));
+    await notify(this.#sql, 'changed', [claim.sweepId]);
+    this.cancel([claim.sweepId]);
+  }
+
+  async #jobOf(claim: ShardClaim): Promise<SweepJob | RunError> {
+    const [version] = await readRunnableVersions(this.#sql, [claim.strategyVersionId]);
+    if (version === undefined)
+      return {
+        code: 'INPUT_MISSING',
+        path: '',
+        message: 'The strategy version of this sweep does not exist any more.',
+      };
+    const { strategyHash, settings, signalGraph } = version;
+    return {
+      strategy: {
+        strategyAst: version.strategyAst as StrategyAst,
+        ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
+        settings,
+        strategyHash,
+      },
+      // What is stored was checked when it was accepted.
+      spec: claim.spec as SweepSpec,
+      variants: claim.variants,
+      indexes: claim.indexes,
+    };
+  }
+
+  async #batchOf(claim: ShardClaim, job: SweepJob): Promise<SweepBatch> {
+    const snapshots = await this.#source.open(claim.snapshots);
+    const at = new Map(snapshots.map((snapshot: Snapshot, index) => [snapshot.meta.sha256, index]));
+    const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
+      symbol,
+      timeframe: timeframe as SweepBatch['markets'][number]['timeframe'],
+      snapshots: names.map((name) => at.get(name)!),
+    }));
+    return { snapshots, markets, job, work: await this.#workOf(claim, job) };
+  }
+
+  async #workOf(claim: ShardClaim, job: SweepJob): Promise<SweepWork> {
+    const { first, last } = claim;
+    const shards =
+      first === null || (job.spec.method === 'tpe' && first > 0) ? await readSweepShards(this.#sql, claim.sweepId) : [];
+    if (first === null || last === null)
+      return { kind: 'finish', shards, earlierTrials: await countEarlierTrials(this.#sql, claim), title: 'Sweep' };
+    if (shards.length === 0) return { kind: 'shard', range: { first, last } };
+    const history = historyOf({ job, space: spaceOf(job) }, joinRows(shards.map(decodeRows)));
+    return { kind: 'shard', range: { first, last, history } };
+  }
+}
+
+/** Rounds of tpe follow each other; the shards of other methods were all queued at the start. */
+function nextShard(
+  { first: from, last, cost }: ShardClaim,
+  job: SweepJob,
+): { first: number; last: number; cost: number } | null {
+  if (job.spec.method !== 'tpe') return null;
+  const next = shardsOf(job, 0).find(({ first }) => first === last);
+  if (next === undefined || from === null || last === null) return null;
+  return { ...next, cost: (cost / (last - from)) * (next.last - next.first) };
+}

@@ -1,0 +1,77 @@
+// Calendars: whether a market trades every day, as its bars show.
+import { DAY_MS, TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import type { CalendarBasis, StoredTimeframe } from '../engine/bars/bars.ts';
+
+export interface Calendar {
+  /** true: 365 periods per year, false: 252. */
+  readonly tradesAllDay: boolean;
+  readonly basis: CalendarBasis;
+}
+
+const HOUR_MS = 3_600_000;
+/**
+ * Up to this many consecutive days without bars count as closed: a long weekend. Longer gaps say nothing about the
+ * week.
+ */
+const LONGEST_CLOSURE_DAYS = 4;
+/**
+ * A market that pauses this long between two bars closes at night. Futures pause for one hour, crypto exchanges for
+ * a few.
+ */
+const NIGHT_MS = { from: 4 * HOUR_MS, to: 20 * HOUR_MS };
+/** Two nights in a row are a pattern; one may be an outage. */
+const MIN_DAYS_FOR_NIGHTS = 3;
+const SATURDAY = 6;
+const SUNDAY = 0;
+
+/**
+ * Days are those of UTC. A market closes on a weekday that is absent more often than traded, whichever it is (Saturday
+ * for currencies, Friday and Saturday in Riyadh). Less than a week of bars is judged by the weekend, then by the
+ * nights. A market without evidence is assumed to trade always.
+ */
+export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): Calendar {
+  const days = tradedDays(time);
+  const { traded, skipped } = countWeekdays(days);
+  if (skipped.some((count, weekday) => count > traded[weekday])) return { tradesAllDay: false, basis: 'closed_days' };
+  const tradesWeekends = traded[SATURDAY] > 0 && traded[SUNDAY] > 0;
+  if (tradesWeekends) return { tradesAllDay: true, basis: 'traded_every_day' };
+  const closesEveryNight =
+    days.length >= MIN_DAYS_FOR_NIGHTS && countNights(time, TIMEFRAME_MS[timeframe]) >= days.length - 1;
+  if (closesEveryNight) return { tradesAllDay: false, basis: 'closed_nights' };
+  return { tradesAllDay: true, basis: 'assumed' };
+}
+
+/** Days since 1970 that have bars. */
+function tradedDays(time: Float64Array): number[] {
+  const days: number[] = [];
+  for (const at of time) {
+    const day = Math.floor(at / DAY_MS);
+    if (day !== days.at(-1)) days.push(day);
+  }
+  return days;
+}
+
+/** By weekday, Sunday first: days with bars, and days without bars between two that have some. */
+function countWeekdays(days: readonly number[]): { traded: number[]; skipped: number[] } {
+  const traded = [0, 0, 0, 0, 0, 0, 0];
+  const skipped = [0, 0, 0, 0, 0, 0, 0];
+  days.forEach((day, index) => {
+    traded[weekdayOf(day)]++;
+    const before = index > 0 ? days[index - 1] : day;
+    if (day - before - 1 > LONGEST_CLOSURE_DAYS) return;
+    for (let closed = before + 1; closed < day; closed++) skipped[weekdayOf(closed)]++;
+  });
+  return { traded, skipped };
+}
+
+/** 1970-01-01 was a Thursday. */
+const weekdayOf = (day: number): number => (((day + 4) % 7) + 7) % 7;
+
+function countNights(time: Float64Array, stepMs: number): number {
+  let nights = 0;
+  for (let row = 1; row < time.length; row++) {
+    const shutMs = time[row] - time[row - 1] - stepMs;
+    if (shutMs >= NIGHT_MS.from && shutMs <= NIGHT_MS.to) nights++;
+  }
+  return nights;
+}

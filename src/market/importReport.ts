@@ -1,0 +1,76 @@
+// Import reports: what an import inferred and noticed, so that a wrong guess is visible.
+import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import type { StoredTimeframe } from '../engine/bars/bars.ts';
+import type { SnapshotColumns } from '../engine/bars/arrow.ts';
+import { findOutliers } from '../engine/bars/outliers.ts';
+import type { Outlier } from '../engine/bars/outliers.ts';
+import { inferCalendar } from './calendar.ts';
+import type { Calendar } from './calendar.ts';
+import { countGaps } from './gaps.ts';
+import type { GapCount } from './gaps.ts';
+import type { Table } from './table.ts';
+import type { TimeReading } from './times.ts';
+
+/** What the bars of a series show, whether imported or generated. */
+export interface SeriesSummary extends GapCount {
+  readonly timeframe: StoredTimeframe;
+  readonly bars: number;
+  /** [start, end): open of the first bar, close of the last, ms UTC. */
+  readonly start: number;
+  readonly end: number;
+  readonly calendar: Calendar;
+  /** All prices that the bars around them contradict, oldest first. */
+  readonly outliers: readonly Outlier[];
+}
+
+export interface ImportReport extends SeriesSummary {
+  readonly isTimeframeInferred: boolean;
+  readonly format: Table['format'];
+  readonly time: {
+    readonly column: string;
+    readonly unit: TimeReading['unit'];
+    readonly zone: TimeReading['zone'];
+    readonly is: 'open' | 'close';
+  };
+  /** Extra numeric columns, kept as `series`. */
+  readonly series: readonly string[];
+  /** Columns that were dropped: not numbers, or a second time. */
+  readonly ignored: readonly string[];
+  readonly notes: readonly string[];
+}
+
+export interface BarsTable {
+  readonly columns: SnapshotColumns;
+  readonly report: ImportReport;
+  /** Name of the file the bars were read from, without its folder; absent for generated bars. */
+  readonly sourceFile?: string;
+}
+
+export function summarizeSeries(columns: SnapshotColumns, timeframe: StoredTimeframe): SeriesSummary {
+  const { time } = columns;
+  return {
+    timeframe,
+    bars: time.length,
+    start: time[0],
+    end: time[time.length - 1] + TIMEFRAME_MS[timeframe],
+    ...countGaps(time, TIMEFRAME_MS[timeframe]),
+    calendar: inferCalendar(time, timeframe),
+    outliers: findOutliers(columns),
+  };
+}
+
+/** "1998-01-02 to 2021-04-01", with times of day if there are any. */
+export function rangeOf({ start, end }: { readonly start: number; readonly end: number }): string {
+  return `${isoTime(start)} to ${isoTime(end)}`;
+}
+
+/** "1 bar", "3 bars". */
+export const barCount = (bars: number): string => `${bars} ${bars === 1 ? 'bar' : 'bars'}`;
+
+/** 2024-01-31 or 2024-01-31T15:00Z: as short as the instant allows. */
+export function isoTime(time: number): string {
+  return new Date(time)
+    .toISOString()
+    .replace(/(:00)?\.000Z$/, 'Z')
+    .replace(/T00:00Z$/, '');
+}

@@ -1,0 +1,88 @@
+// Importing a series: as a new one, as a replacement for a stored one, or appended to it.
+import { coversBars } from '../engine/bars/coverage.ts';
+import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import type { Bars } from '../engine/bars/bars.ts';
+import { openSnapshot } from '../engine/bars/arrow.ts';
+import { refuseExisting } from './catalogue.ts';
+import type { CatalogueEntry, StoredCatalogue } from './catalogue.ts';
+import { barCount, rangeOf, summarizeSeries } from './importReport.ts';
+import type { BarsTable, ImportReport } from './importReport.ts';
+import { makeInstrument, updateInstrument } from './instrument.ts';
+import type { InstrumentFields } from './instrument.ts';
+import { mergeBars } from './mergeBars.ts';
+
+export interface ImportRequest {
+  readonly symbol: string;
+  readonly bars: BarsTable;
+  /** Metadata that this import states. */
+  readonly given: InstrumentFields;
+  /** What to do with a stored series of the same symbol and timeframe. */
+  readonly onExisting: 'refuse' | 'append' | 'replace';
+}
+export interface ImportedSeries {
+  readonly entry: CatalogueEntry;
+  /** The catalogue's entry after the import. */
+  readonly report: ImportReport;
+}
+
+/** @throws MarketDataError SERIES_EXISTS, OVERLAP_DISAGREES, STEP_NOT_MULTIPLE, SERIES_CHANGED, SYMBOL_INVALID */
+export async function importSeries(
+  catalogue: StoredCatalogue,
+  { symbol, bars, given, onExisting }: ImportRequest,
+): Promise<ImportedSeries> {
+  const entries = (await catalogue.list()).filter((entry) => entry.symbol === symbol);
+  const existing = entries.find((entry) => entry.timeframe === bars.report.timeframe);
+  if (existing && onExisting === 'refuse') refuseExisting(existing, bars.report);
+  const stored = existing && onExisting === 'append' ? await appended(catalogue, existing, bars) : bars;
+  const known = existing ?? entries.at(0);
+  const { calendar } = stored.report;
+  const instrument = known
+    ? updateInstrument(known.instrument, given, calendar)
+    : makeInstrument(symbol, given, calendar);
+  const entry = await catalogue.add(symbol, stored, instrument, existing);
+  const others = entries.filter((other) => other !== existing);
+  const notes = [...stored.report.notes, ...(await coverageNotes(catalogue, entry, others))];
+  return { entry, report: { ...stored.report, notes } };
+}
+
+async function appended(catalogue: StoredCatalogue, existing: CatalogueEntry, bars: BarsTable): Promise<BarsTable> {
+  const { timeframe } = existing;
+  const merged = mergeBars(await openEntry(catalogue, existing), bars.columns, timeframe);
+  const { addedBars, commonBars } = merged;
+  const added = barCount(addedBars);
+  const note = `Added ${added} to the ${existing.bars} stored ones; bars in both: ${commonBars}, in agreement.`;
+  const report: ImportReport = {
+    ...bars.report,
+    ...summarizeSeries(merged.columns, timeframe),
+    series: [...merged.columns.series.keys()],
+    notes: [...bars.report.notes, note],
+  };
+  return { ...bars, columns: merged.columns, report };
+}
+
+/** Says which series of the symbol cover only a part of a coarser one, and what that means (semantics §1.13). */
+async function coverageNotes(
+  catalogue: StoredCatalogue,
+  entry: CatalogueEntry,
+  others: readonly CatalogueEntry[],
+): Promise<string[]> {
+  const notes: string[] = [];
+  const bars = await openEntry(catalogue, entry);
+  for (const other of others) {
+    const otherBars = await openEntry(catalogue, other);
+    const isFiner = TIMEFRAME_MS[entry.timeframe] < TIMEFRAME_MS[other.timeframe];
+    const [finer, coarser] = isFiner ? [entry, other] : [other, entry];
+    if (isFiner ? coversBars(bars, otherBars) : coversBars(otherBars, bars)) continue;
+    notes.push(
+      `The ${finer.timeframe} bars (${rangeOf(finer)}) cover only a part of the ${coarser.timeframe} bars ` +
+        `(${rangeOf(coarser)}): runs on ${coarser.timeframe} use them to look inside bars, and resample no ` +
+        'other timeframe from them.',
+    );
+  }
+  return notes;
+}
+
+async function openEntry(catalogue: StoredCatalogue, { sha256 }: CatalogueEntry): Promise<Bars> {
+  const [{ buffer, meta }] = await catalogue.open([sha256]);
+  return openSnapshot(buffer, meta);
+}

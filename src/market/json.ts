@@ -1,0 +1,60 @@
+// JSON: lists of bars, bare or inside the answer of an exchange, into a Table.
+import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
+import type { Table } from './table.ts';
+import { MarketDataError, refuse } from './importError.ts';
+
+const EXPECTED = 'Expected a list of bars: [[time, open, high, low, close, volume], …] or [{"time": …, …}, …].';
+/** A bar has at least a time and four prices. */
+const MIN_COLUMNS = 5;
+/** Kraken: {"result": {"XXBTZUSD": [[…], …]}}; Polygon: {"results": [{…}, …]}. */
+const MAX_WRAPPERS = 2;
+
+/**
+ * ccxt's `[[ms, o, h, l, c, v], …]`, a list of objects `{time, open, …}`, or an object that holds one such list.
+ * @throws MarketDataError
+ */
+export function readJson(text: string): Table {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    refuse('FILE_UNREADABLE', `The JSON cannot be read: ${(error as Error).message}.`);
+  }
+  const lists = Array.isArray(value) ? [value] : listsIn(value, MAX_WRAPPERS);
+  if (lists.length === 0) refuse('FORMAT_UNKNOWN', `The JSON is not a list. ${EXPECTED}`);
+  if (lists.length > 1)
+    refuse('FORMAT_UNKNOWN', `The JSON holds ${lists.length} lists. Import one series per file. ${EXPECTED}`);
+  return tableOf(lists[0]);
+}
+
+/** The lists of bars inside an object, by the shape of their first element. */
+function listsIn(value: unknown, depth: number): unknown[][] {
+  if (typeof value !== 'object' || value === null || depth === 0) return [];
+  return Object.values(value).flatMap((member: unknown) => {
+    if (!Array.isArray(member)) return listsIn(member, depth - 1);
+    const [first] = member as unknown[];
+    return typeof first === 'object' && first !== null ? [member as unknown[]] : [];
+  });
+}
+
+function tableOf(rows: readonly unknown[]): Table {
+  if (rows.length === 0) refuse('NO_ROWS', 'The file holds no bars.');
+  const [first] = rows;
+  const isObjects = typeof first === 'object' && first !== null && !Array.isArray(first);
+  const names = isObjects ? Object.keys(first) : null;
+  const width = names?.length ?? (Array.isArray(first) ? first.length : 0);
+  if (width < MIN_COLUMNS || width > MAX_COLUMNS || width * rows.length > MAX_CELLS)
+    refuse('FORMAT_UNKNOWN', `The first element of the JSON is not a bar. ${EXPECTED}`);
+  const builders = Array.from({ length: width }, () => new CellsBuilder(rows.length));
+  rows.forEach((row, index) => {
+    if (typeof row !== 'object' || row === null || Array.isArray(row) === isObjects) {
+      const message = `Row ${index + 1} is not a bar like the first. ${EXPECTED}`;
+      throw new MarketDataError([{ code: 'ROW_LENGTH', row: index + 1, line: null, message }]);
+    }
+    const cell = (at: number): unknown =>
+      names ? (row as Record<string, unknown>)[names[at]] : (row as unknown[])[at];
+    builders.forEach((builder, at) => builder.push(cell(at)));
+  });
+  const columns = builders.map((builder) => builder.finish());
+  return { format: 'json', names, rowCount: rows.length, columns, firstLine: null, notes: [] };
+}

@@ -1,0 +1,89 @@
+// Prices: the four price columns and the volume of a file, with the checks every row must pass.
+import type { SnapshotColumns } from '../engine/bars/arrow.ts';
+import type { ColumnRoles } from './header.ts';
+import type { RefusalList } from './importError.ts';
+import type { Cells } from './table.ts';
+
+/**
+ * Adjusted prices are rounded after multiplication, so a high may lie this fraction below a close that it should equal.
+ */
+const ROUNDING = 1e-9;
+
+export type PriceColumns = Pick<SnapshotColumns, 'open' | 'high' | 'low' | 'close'>;
+
+/** Invalid rows are added to `refusals`; a high or low that rounding left inside the body is moved to its end. */
+export function readPrices(roles: ColumnRoles, refusals: RefusalList, notes: string[]): PriceColumns {
+  const scaled = ({ numbers }: Cells): Float64Array =>
+    roles.priceDivisor === 1 ? numbers.slice() : numbers.map((value) => value / roles.priceDivisor);
+  const columns = {
+    open: scaled(roles.open),
+    high: scaled(roles.high),
+    low: scaled(roles.low),
+    close: scaled(roles.close),
+  };
+  const { open, high, low, close } = columns;
+  let rounded = 0;
+  for (let row = 0; row < open.length; row++) {
+    if (open[row] === 0 && high[row] === 0 && low[row] === 0 && close[row] === 0) {
+      refusals.add('VALUE_ZERO', row, 'all prices are 0; leave out bars that did not trade');
+      continue;
+    }
+    const before = refusals.total;
+    checkPrice('open', roles.open, row, refusals);
+    checkPrice('high', roles.high, row, refusals);
+    checkPrice('low', roles.low, row, refusals);
+    checkPrice('close', roles.close, row, refusals);
+    if (refusals.total > before) continue;
+    const top = open[row] > close[row] ? open[row] : close[row];
+    const bottom = open[row] < close[row] ? open[row] : close[row];
+    checkExtremes(columns, row, top, bottom, refusals);
+    if (high[row] < top || low[row] > bottom) rounded++;
+    if (high[row] < top) high[row] = top;
+    if (low[row] > bottom) low[row] = bottom;
+  }
+  if (rounded > 0)
+    notes.push(
+      `${rounded} ${rounded === 1 ? 'bar has its' : 'bars have their'} high or low inside the body by rounding ` +
+        `(less than ${ROUNDING} of the price); it was moved to the end of the body.`,
+    );
+  return columns;
+}
+
+function checkExtremes(
+  { open, high, low, close }: PriceColumns,
+  row: number,
+  top: number,
+  bottom: number,
+  refusals: RefusalList,
+): void {
+  const end = (value: number): string => (value === close[row] ? `close ${close[row]}` : `open ${open[row]}`);
+  if (high[row] < low[row] * (1 - ROUNDING)) {
+    refusals.add('HIGH_BELOW_LOW', row, `high ${high[row]} is below low ${low[row]}`);
+    return;
+  }
+  if (high[row] < top * (1 - ROUNDING)) refusals.add('HIGH_BELOW_BODY', row, `high ${high[row]} is below ${end(top)}`);
+  if (low[row] > bottom * (1 + ROUNDING))
+    refusals.add('LOW_ABOVE_BODY', row, `low ${low[row]} is above ${end(bottom)}`);
+}
+
+export function readVolume(cells: Cells | null, rows: number, refusals: RefusalList): Float64Array {
+  if (cells === null || (cells.texts === null && cells.numbers.every(Number.isNaN))) return new Float64Array(rows);
+  for (let row = 0; row < rows; row++) checkNumber('volume', cells, row, refusals);
+  return cells.numbers.slice();
+}
+
+/** Nothing trades at 0. A row of zeros stands for an absent bar, and a strategy would trade at its prices. */
+function checkPrice(name: string, cells: Cells, row: number, refusals: RefusalList): void {
+  if (cells.numbers[row] === 0) refusals.add('VALUE_ZERO', row, `${name} is 0; leave out bars that did not trade`);
+  else checkNumber(name, cells, row, refusals);
+}
+
+function checkNumber(name: string, cells: Cells, row: number, refusals: RefusalList): void {
+  const value = cells.numbers[row];
+  if (value >= 0 && value < Infinity) return;
+  const text = cells.texts?.[row];
+  if (text !== undefined) refusals.add('VALUE_NOT_A_NUMBER', row, `${name} "${text.slice(0, 60)}" is not a number`);
+  else if (Number.isNaN(value)) refusals.add('VALUE_MISSING', row, `${name} is missing (NaN)`);
+  else if (value < 0) refusals.add('VALUE_NEGATIVE', row, `${name} ${value} is negative`);
+  else refusals.add('VALUE_NOT_A_NUMBER', row, `${name} is infinite`);
+}

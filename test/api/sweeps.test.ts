@@ -1,0 +1,187 @@
+// Sweeps over HTTP, run by a worker with the real engine: from request to ranked table, rows as files, a row as a
+// backtest, and refusals.
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { urlOf } from '../../src/db/connect.ts';
+import { startWorker, type Worker } from '../../src/jobs/runner.ts';
+import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { config } from '../support/backtestApi.ts';
+import { quiet } from '../support/queue.ts';
+import { CROSSING } from '../support/sweeps.ts';
+
+let api: ApiApp;
+let client: Client;
+let worker: Worker | undefined;
+let strategyVersionId: string;
+
+beforeAll(async () => {
+  api = await createApiApp();
+  client = await api.client();
+  strategyVersionId = await readyVersion(client);
+});
+afterAll(async () => {
+  await worker?.[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+async function readyVersion(of: Client): Promise<string> {
+  const payload = { settings: {}, strategyAst: CROSSING };
+  const made = await of.post('/strategies', { name: 'crossing', description: '', ...payload });
+  const ready = await of.post(`/strategies/${made.body.id}/versions/finalize`, payload);
+  return ready.body.id as string;
+}
+
+async function withWorker(): Promise<void> {
+  worker ??= await startWorker(
+    { url: urlOf(api.services.sql), threads: 2, snapshots: () => api.services.catalogue },
+    quiet,
+  );
+}
+
+const body = (more: object = {}) => ({
+  strategyVersionId,
+  config: config(),
+  space: { fast: { values: [5, 10, 20] }, slow: { values: [30, 60] } },
+  method: 'grid',
+  ...more,
+});
+
+describe('a sweep', () => {
+  it('ranks 300 variants over six symbols in two calls and less than 20 KB', async () => {
+    await withWorker();
+    const space = {
+      symbol: { values: ['SPX', 'NASDAQ', 'AAPL', 'GOOG', 'IBM', 'MSFT'] },
+      fast: { min: 2, max: 20, step: 2 },
+      slow: { values: [30, 45, 60, 90, 120] },
+    };
+    const made = await client.post('/sweeps', body({ space }));
+    expect(made.status, made.text).toBe(201);
+    expect(made.body.variants).toBe(300);
+    let seen: Reply;
+    let calls = 1;
+    do {
+      seen = await client.get(`/sweeps/${made.body.id}?wait=60&view=agent`);
+      calls++;
+    } while (seen.body.status !== 'completed' && calls < 4);
+    expect(seen.body.status, seen.text).toBe('completed');
+    expect(seen.body.table.columns.slice(0, 5)).toEqual(['rank', 'variant', 'symbol', 'fast', 'slow']);
+    expect(seen.body.table.rows.length).toBeGreaterThanOrEqual(20);
+    expect(seen.body.verdict.text).toMatch(/luck/);
+    expect(Buffer.byteLength(seen.text)).toBeLessThanOrEqual(8_000);
+    expect(Buffer.byteLength(made.text) + Buffer.byteLength(seen.text)).toBeLessThan(20_000);
+  });
+
+  it('answers rows in every format, a heatmap, a report, and any row as the backtest with the same summary', async () => {
+    await withWorker();
+    const made = await client.post('/sweeps', body({ walkForward: { kind: 'rolling', folds: 2 } }));
+    const done = await client.get(`/sweeps/${made.body.id}?wait=60`);
+    expect(done.body, done.text).toMatchObject({
+      status: 'completed',
+      progress: { pct: 1 },
+      result: { trials: { sweep: 6 } },
+    });
+    expect(done.body.result.walkForward.folds).toHaveLength(2);
+    const rows = (await client.get(`/sweeps/${made.body.id}/results`)).body as Record<string, number | null>[];
+    expect(rows.map(({ variant, fast, slow }) => [variant, fast, slow])).toEqual([
+      [0, 5, 30],
+      [1, 5, 60],
+      [2, 10, 30],
+      [3, 10, 60],
+      [4, 20, 30],
+      [5, 20, 60],
+    ]);
+    const csv = await client.get(`/sweeps/${made.body.id}/results?format=csv`);
+    expect(csv.text.trim().split('\n')).toHaveLength(7);
+    const arrow = await api.app.inject({
+      url: `/public/v1/sweeps/${made.body.id}/results?format=arrow`,
+      headers: { 'x-api-key': client.apiKey },
+    });
+    expect(tableFromIPC(arrow.rawPayload).numRows).toBe(6);
+    const heatmap = await client.get(`/sweeps/${made.body.id}/heatmap?x=fast&y=slow&metric=returnPct`);
+    expect(heatmap.body.best[1][2]).toBe(rows[5].returnPct);
+    const report = await client.get(`/sweeps/${made.body.id}/report`);
+    expect(report.text).toContain(done.body.result.verdict.text);
+
+    const opened = await client.post(`/sweeps/${made.body.id}/rows/3/backtest`);
+    expect(opened.status, opened.text).toBe(201);
+    const backtest = await client.get(`/backtests/${opened.body.id}?wait=30`);
+    const { variant: _, fast: __, slow: ___, ...numbers } = rows[3];
+    expect(backtest.body.result.summaryJson, backtest.text).toMatchObject(numbers);
+    expect((await client.post(`/sweeps/${made.body.id}/rows/99/backtest`)).status).toBe(404);
+  });
+
+  it('runs the rounds of tpe one after the other and gives the same rows again', async () => {
+    await withWorker();
+    const asked = body({
+      method: 'tpe',
+      budget: 45,
+      space: { fast: { min: 2, max: 50 }, slow: { min: 20, max: 150 } },
+    });
+    const [first, second] = await Promise.all([client.post('/sweeps', asked), client.post('/sweeps', asked)]);
+    const rowsOf = async (made: Reply): Promise<string> => {
+      const done = await client.get(`/sweeps/${made.body.id}?wait=60`);
+      expect(done.body.status, done.text).toBe('completed');
+      return (await client.get(`/sweeps/${made.body.id}/results?format=csv`)).text;
+    };
+    const rows = await rowsOf(first);
+    expect(rows.trim().split('\n')).toHaveLength(46);
+    expect(await rowsOf(second)).toBe(rows);
+  });
+
+  it('counts the earlier trials of the workspace on the same lineage and data', async () => {
+    await withWorker();
+    const own = await api.client();
+    const versionId = await readyVersion(own);
+    const run = async () => {
+      const made = await own.post('/sweeps', { ...body(), strategyVersionId: versionId });
+      return (await own.get(`/sweeps/${made.body.id}?wait=60`)).body.result.trials;
+    };
+    expect(await run()).toEqual({ sweep: 6, workspace: 6 });
+    expect(await run()).toEqual({ sweep: 6, workspace: 12 });
+  });
+
+  it('ends at once when cancelled, answers 409 when cancelled again, and has no results', async () => {
+    await worker?.[Symbol.asyncDispose]();
+    worker = undefined;
+    const made = await client.post('/sweeps', body());
+    const cancelled = await client.post(`/sweeps/${made.body.id}/cancel`);
+    expect(cancelled.body).toMatchObject({ status: 'cancelled' });
+    expect(await client.post(`/sweeps/${made.body.id}/cancel`)).toMatchObject({
+      status: 409,
+      body: { code: 'SWEEP_ALREADY_TERMINAL' },
+    });
+    expect((await client.get(`/sweeps/${made.body.id}/results`)).status).toBe(404);
+    const events = await client.get(`/sweeps/${made.body.id}/events`);
+    expect(events.text).toContain('event: status');
+    expect((await client.get('/sweeps?status=cancelled')).body.data[0]).toMatchObject({ id: made.body.id, best: null });
+  });
+});
+
+describe('an invalid request for a sweep', () => {
+  it('is refused with the path of each fault in the space', async () => {
+    const wrong = await client.post(
+      '/sweeps',
+      body({ space: { quick: { min: 1, max: 2 }, fast: { min: 9, max: 1 } } }),
+    );
+    expect(wrong).toMatchObject({ status: 422, body: { code: 'SWEEP_INVALID' } });
+    expect(wrong.body.issues.map((issue: { path: string }) => issue.path)).toEqual(['/space/quick', '/space/fast']);
+  });
+
+  it('is refused above the tier’s variants, without market data, for a viewer, and for another workspace', async () => {
+    const free = await api.client({ tier: 'free' });
+    const large = {
+      ...body({ space: { fast: { min: 1, max: 200 }, slow: { min: 1, max: 2 } } }),
+      strategyVersionId: await readyVersion(free),
+    };
+    expect(await free.post('/sweeps', large)).toMatchObject({
+      status: 403,
+      body: { code: 'TIER_LIMIT_REACHED', limitName: 'sweepVariants', usage: 400 },
+    });
+    const nowhere = await client.post('/sweeps', body({ space: { symbol: { values: ['SPX', 'NOWHERE'] } } }));
+    expect(nowhere).toMatchObject({ status: 422, body: { code: 'BACKTEST_CONFIG_INVALID' } });
+    const viewer = await api.client({ role: 'viewer', workspaceId: client.workspaceId });
+    expect((await viewer.post('/sweeps', body())).status).toBe(403);
+    const other = await api.client();
+    expect((await other.post('/sweeps', body())).status).toBe(404);
+  });
+});

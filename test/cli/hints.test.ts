@@ -1,0 +1,75 @@
+// Hints of the command line: misspelled options get their suggestion, and commands are named as they can be typed.
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { commandName, serveCommandWith } from '../../src/cli/invocation.ts';
+import { readLaunch, ROOT } from '../../src/config.ts';
+import { runCommand } from '../support/command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a misspelled option', () => {
+  it.each([
+    [['backtest', '--stratgy', 'a.json', '--config', 'b.json'], '--strategy'],
+    [['backtest', '--strategy', 'a.json', '--confg', 'b.json'], '--config'],
+    [['validate', '--strateg', 'a.json'], '--strategy'],
+    [['keys', 'list', '--workspce', '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f'], '--workspace'],
+    [['data', 'show', '--symbl', 'SPX', '--timeframe', '1d'], '--symbol'],
+  ])('is answered with the intended one: %j', async (args, meant) => {
+    const { code, stdout, stderr } = await runCommand(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('unknown option');
+    expect(stderr).toContain(`(Did you mean ${meant}?)`);
+  });
+
+  it('is suggested in JSON too', async () => {
+    const { stderr } = await runCommand(['validate', '--stratgy', 'a.json', '--json']);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'USAGE', message: expect.stringContaining('--strategy?') },
+    });
+  });
+});
+
+it('names all missing required options at once', async () => {
+  const { code, stderr } = await runCommand(['backtest']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('error: --strategy <file> and --config <file> are required.');
+});
+
+describe('the name of the command', () => {
+  const launch = { npmCommand: undefined, npmScript: undefined, searchPath: '/usr/bin:/bin' };
+
+  it('is the path from the current folder to bin/candlepool', () => {
+    expect(commandName(launch, ROOT)).toBe('bin/candlepool');
+    expect(commandName(launch, join(ROOT, 'bin'))).toBe('./candlepool');
+    expect(commandName(launch, '/')).toBe(join(ROOT, 'bin', 'candlepool').slice(1));
+    expect(commandName(launch, join(dirname(ROOT), 'elsewhere'))).toBe(join(ROOT, 'bin', 'candlepool'));
+  });
+
+  it('is candlepool where PATH leads to it, and npx candlepool under npx', () => {
+    symlinkSync(join(ROOT, 'bin', 'candlepool'), join(folder, 'candlepool'));
+    expect(commandName({ ...launch, searchPath: `/bin:${folder}` }, '/')).toBe('candlepool');
+    expect(commandName({ ...launch, npmCommand: 'exec' }, '/')).toBe('npx candlepool');
+  });
+
+  it('is npm start for the server, if npm started it', () => {
+    const script = 'exec node scripts/node24.mjs src/main.ts serve';
+    const environment = {
+      npm_command: 'start',
+      npm_lifecycle_event: 'start',
+      npm_lifecycle_script: script,
+      PATH: '/bin',
+    };
+    expect(serveCommandWith('--port 0', 'serve', readLaunch(environment))).toBe('npm start -- --port 0');
+    expect(readLaunch({ ...environment, npm_lifecycle_script: 'other' })).toMatchObject({ npmScript: undefined });
+    expect(serveCommandWith('--port 0', 'api', launch)).toMatch(/bin\/candlepool api --port 0$/);
+  });
+
+  it('appears in help, in hints and in errors', async () => {
+    const name = commandName(readLaunch());
+    expect((await runCommand(['--help'])).stdout).toContain(`Usage: ${name} [options] [command]`);
+    expect((await runCommand(['validate'])).stderr).toContain(`(${name} <command> --help describes the options)`);
+  });
+});

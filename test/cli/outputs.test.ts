@@ -1,0 +1,117 @@
+// The files that `candlepool backtest` writes: what the API has, in the format of the extension, whole or not at all.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { configOf, CROSS_GRAPH } from '../../src/cli/demoStrategies.ts';
+import { writeOutputs } from '../../src/cli/outputFiles.ts';
+import { runCommand } from '../support/command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
+const at = (name: string): string => join(folder, name);
+const INPUTS = ['backtest', '--strategy', at('strategy.json'), '--config', at('config.json')];
+beforeAll(() => {
+  writeFileSync(at('strategy.json'), JSON.stringify(CROSS_GRAPH));
+  writeFileSync(at('config.json'), JSON.stringify(configOf('SPX', '1d')));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+type Row = Readonly<Record<string, unknown>>;
+const csvRows = (name: string): string[][] =>
+  readFileSync(at(name), 'utf8')
+    .trim()
+    .split('\r\n')
+    .map((line) => line.split(','));
+const arrow = (name: string) => tableFromIPC(readFileSync(at(name)));
+
+describe('backtest', () => {
+  it('writes each artifact in the format of its extension, all from one run', async () => {
+    const names = ['r.html', 't.csv', 'e.arrow', 'o.feather', 's.json'];
+    const [report, trades, equity, orders, signals] = names.map(at);
+    const options = [
+      '--report',
+      report,
+      '--trades',
+      trades,
+      '--equity',
+      equity,
+      '--orders',
+      orders,
+      '--signals',
+      signals,
+    ];
+    const { code, stdout, stderr } = await runCommand([...INPUTS, ...options, '--json']);
+    expect([code, stderr]).toEqual([0, '']);
+    const result = JSON.parse(stdout) as { summaryJson: Row; trades: readonly Row[] };
+    expect(result.trades.length).toBeGreaterThan(0);
+
+    const [header, ...rows] = csvRows('t.csv');
+    const column = (name: string): string[] => rows.map((row) => row[header.indexOf(name)]);
+    expect(column('pnl').map(Number)).toEqual(result.trades.map((trade) => trade.pnl));
+    expect(column('entryTime').map(Number)).toEqual(result.trades.map((trade) => trade.entryTime));
+
+    const equityColumn = arrow('e.arrow').getChild('equity')!;
+    expect(equityColumn.get(equityColumn.length - 1)).toBe(result.summaryJson.finalEquity);
+    expect(arrow('o.feather').numRows).toBeGreaterThanOrEqual(result.trades.length);
+    const signalRows = JSON.parse(readFileSync(signals, 'utf8')) as readonly Row[];
+    expect(signalRows.length).toBe(arrow('e.arrow').numRows);
+    const page = readFileSync(report, 'utf8');
+    expect(page).toMatch(/^<!doctype html>/i);
+    expect(page).toContain('Two means');
+  });
+
+  it('prints which files it wrote, and leaves no temporary ones', async () => {
+    mkdirSync(at('said'));
+    const { stdout } = await runCommand([...INPUTS, '--trades', at('said/t.json'), '--out', at('said/out')]);
+    for (const name of ['said/t.json', 'said/out/summary.json', 'said/out/trades.json'])
+      expect(stdout).toContain(`wrote ${at(name)}\n`);
+    expect(readdirSync(at('said')).toSorted()).toEqual(['out', 't.json']);
+    expect(readdirSync(at('said/out')).toSorted()).toEqual(['summary.json', 'trades.json']);
+  });
+
+  it.each([
+    ['an unknown extension', ['--trades', at('t.xlsx')], '.json, .csv, .arrow, .feather'],
+    ['no extension', ['--equity', at('equity')], '.json, .csv, .arrow, .feather'],
+    ['a report that is not a page', ['--report', at('r.pdf')], '.html'],
+    ['a folder that does not exist', ['--trades', at('absent/t.csv')], `There is no folder ${at('absent')}`],
+    ['a folder in place of a file', ['--trades', at('folder.csv')], `${at('folder.csv')} is a folder`],
+    ['one file for two artifacts', ['--trades', at('x.csv'), '--equity', at('x.csv')], 'named for two files'],
+  ])('refuses %s before it runs: exit code 2', async (_, options, message) => {
+    mkdirSync(at('folder.csv'), { recursive: true });
+    const { code, stdout, stderr } = await runCommand([...INPUTS, ...options]);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+  });
+
+  it('refuses an --out that cannot be created', async () => {
+    const { code, stdout, stderr } = await runCommand([...INPUTS, '--out', '/proc/x']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toBe(
+      'error: The folder /proc/x cannot be created: the file system does not allow folders there. Choose another ' +
+        'folder with --out.\n',
+    );
+  });
+
+  it('writes nothing when the run fails', async () => {
+    writeFileSync(at('empty.json'), JSON.stringify({ ...configOf('SPX', '1d'), range: { start: '2100-01-01' } }));
+    const inputs = ['backtest', '--strategy', at('strategy.json'), '--config', at('empty.json')];
+    const { code, stderr } = await runCommand([...inputs, '--trades', at('none.csv')]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('The range holds no 1d bars of SPX');
+    expect(existsSync(at('none.csv'))).toBe(false);
+  });
+});
+
+describe('writing several files', () => {
+  it('keeps the existing files when one of them cannot be written', async () => {
+    writeFileSync(at('kept.csv'), 'before');
+    const files = [
+      { path: at('kept.csv'), content: 'after' },
+      { path: at('absent/b.csv'), content: 'after' },
+    ];
+    await expect(writeOutputs(files)).rejects.toThrow('ENOENT');
+    expect(readFileSync(at('kept.csv'), 'utf8')).toBe('before');
+    expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+// Stopping what the wrappers started: whoever is told to stop, or killed, the server and its Postgres end too.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ROOT } from '../../src/config.ts';
+import { stopEmbedded } from '../../src/db/embedded.ts';
+import { CLEAN } from '../support/command.ts';
+import { commandLinesWith } from '../support/processes.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
+});
+afterEach(async () => {
+  await stopEmbedded(folder);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Resolves when the server has said that it runs. */
+async function start(command: string, args: readonly string[]): Promise<ChildProcess> {
+  const env = { ...process.env, ...CLEAN, DATA_DIR: folder, PORT: '0', WORKER_THREADS: '1', LOG_LEVEL: 'error' };
+  // A group of its own, as under a shell: a signal to the child alone reaches the child alone.
+  const child = spawn(command, args, { cwd: ROOT, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  let stdout = '';
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)));
+  while (!stdout.includes('http://')) {
+    if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
+    await sleep(20);
+  }
+  return child;
+}
+
+/** The test's time limit is the only one: a machine may be slow. */
+async function untilNothingRuns(): Promise<void> {
+  while (commandLinesWith(folder).length > 0) await sleep(50);
+  expect(existsSync(join(folder, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
+}
+
+const WRAPPER = ['scripts/node24.mjs', 'src/main.ts', 'serve'];
+
+it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+  'stops everything on %s to scripts/node24.mjs alone',
+  async (signal) => {
+    const wrapper = await start(process.execPath, WRAPPER);
+    wrapper.kill(signal);
+    await once(wrapper, 'exit');
+    await untilNothingRuns();
+  },
+);
+
+it.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+  'stops everything on %s to the npm of npm start alone',
+  async (signal) => {
+    const npm = await start('npm', ['start']);
+    npm.kill(signal);
+    await once(npm, 'exit');
+    await untilNothingRuns();
+  },
+);

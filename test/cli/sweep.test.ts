@@ -1,0 +1,68 @@
+// candlepool sweep on the shipped data: the same rows on one thread and on two, files that can be read back, and
+// refusals with places.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { CONFIG, CROSSING } from '../support/sweeps.ts';
+
+let folder: string;
+const file = (name: string): string => join(folder, name);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-sweep-'));
+  await writeFile(file('strategy.json'), JSON.stringify(CROSSING));
+  await writeFile(file('config.json'), JSON.stringify({ ...CONFIG, signalInstrument: { symbol: 'SPX' } }));
+  await writeFile(
+    file('space.json'),
+    JSON.stringify({ fast: { values: [5, 10] }, slow: { min: 20, max: 60, step: 20 } }),
+  );
+  await writeFile(file('wrong.json'), JSON.stringify({ quick: { min: 1, max: 2 } }));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const sweep = (...options: string[]) =>
+  runCommand(['sweep', '--strategy', file('strategy.json'), '--config', file('config.json'), ...options]);
+
+describe('candlepool sweep', () => {
+  it('gives the same result on one thread and on two, and writes rows and report', async () => {
+    const one = await sweep('--space', file('space.json'), '--threads', '1', '--rows', file('rows.arrow'), '--json');
+    const two = await sweep(
+      '--space',
+      file('space.json'),
+      '--threads',
+      '2',
+      '--rows',
+      file('rows.csv'),
+      '--report',
+      file('report.html'),
+      '--json',
+    );
+    expect(one).toMatchObject({ code: 0, stderr: '' });
+    expect(two.stdout).toBe(one.stdout);
+    const result = JSON.parse(one.stdout) as {
+      evaluated: number;
+      top: { params: object }[];
+      verdict: { text: string };
+    };
+    expect(result.evaluated).toBe(6);
+    const table = tableFromIPC(await readFile(file('rows.arrow')));
+    expect(table.numRows).toBe(6);
+    expect([...table.getChild('fast')!].map(Number)).toEqual([5, 5, 5, 10, 10, 10]);
+    expect((await readFile(file('rows.csv'), 'utf8')).trim().split('\n')).toHaveLength(7);
+    expect(await readFile(file('report.html'), 'utf8')).toContain(result.verdict.text);
+  });
+
+  it('runs as many variants as the budget by the given method', async () => {
+    const { stdout } = await sweep('--space', file('space.json'), '--method', 'tpe', '--budget', '30', '--json');
+    expect((JSON.parse(stdout) as { evaluated: number }).evaluated).toBe(30);
+  });
+
+  it('refuses an invalid space with the path of every fault', async () => {
+    const { code, stderr } = await sweep('--space', file('wrong.json'));
+    expect(code).toBe(1);
+    expect(stderr).toContain('/space/quick: The strategy declares no param quick.');
+  });
+});

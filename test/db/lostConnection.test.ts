@@ -1,0 +1,116 @@
+// A database connection that dies under its user: errors that can be caught, transactions that commit whole or not at
+// all.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import type { Queryable, Sql } from '../../src/db/connect.ts';
+import { createTestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.sql`create table notes (id integer primary key)`;
+  sql = connect(database.url, { max: 2 });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 1 });
+  await database[Symbol.asyncDispose]();
+});
+
+async function killBackend(of: Queryable): Promise<void> {
+  const [{ pid }] = await of<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  await database.sql`select pg_terminate_backend(${pid}, 5000)`;
+}
+const outcomeOf = (promise: PromiseLike<unknown>): Promise<string> =>
+  Promise.resolve(promise).then(
+    () => 'done',
+    (error: unknown) => `rejected ${String((error as { code?: unknown }).code)}`,
+  );
+const disposable = (pool: Sql) => ({ sql: pool, [Symbol.asyncDispose]: () => pool.end({ timeout: 1 }) });
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
+const noteIds = async () =>
+  (await database.sql<{ id: number }[]>`select id from notes order by id`).map((row) => row.id);
+
+describe('a transaction whose backend dies', () => {
+  it('rejects, and the later statements of its callback are refused instead of committed one by one', async () => {
+    await database.sql`delete from notes`;
+    const later: string[] = [];
+    const finished = Promise.withResolvers<void>();
+    const transaction = sql.begin(async (tx) => {
+      await tx`insert into notes values (1)`;
+      await killBackend(tx);
+      await nextTurn();
+      // A connection of the pool is open again by now: what is sent must not reach it.
+      await outcomeOf(sql`select 1`);
+      for (const id of [2, 3]) later.push(await outcomeOf(tx`insert into notes values (${id})`));
+      finished.resolve();
+    });
+    expect(await outcomeOf(transaction)).toMatch(/^rejected /);
+    await finished.promise;
+    expect(later).toEqual(['rejected CONNECTION_CLOSED', 'rejected CONNECTION_CLOSED']);
+    expect(await noteIds()).toEqual([]);
+  });
+
+  it('leaves the pool usable', async () => {
+    for (let round = 0; round < 10; round++) {
+      const transaction = sql.begin(async (tx) => {
+        await killBackend(tx);
+        await tx`select 1`;
+      });
+      expect(await outcomeOf(transaction)).toMatch(/^rejected /);
+      expect(await outcomeOf(sql`select 1`)).toBe('done');
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => sql<[{ n: number }]>`select ${n}::int as n`),
+    );
+    expect(answers.map(([{ n }]) => n)).toEqual(Array.from({ length: 50 }, (_, n) => n));
+  });
+});
+
+describe('a reserved connection whose backend dies', () => {
+  it('rejects every later query instead of ending the process', async () => {
+    const reserved = await sql.reserve();
+    await killBackend(reserved);
+    await nextTurn();
+    for (let round = 0; round < 3; round++)
+      expect(await outcomeOf(reserved`select 1`)).toBe('rejected CONNECTION_CLOSED');
+    reserved.release();
+    expect(await outcomeOf(sql`select 1`)).toBe('done');
+  });
+});
+
+describe('a query on a pool whose backends are killed', () => {
+  it('is answered or rejected, and never left pending', async () => {
+    const end = performance.now() + 1_500;
+    let done = 0;
+    let rejected = 0;
+    const query = async (): Promise<void> => {
+      while (performance.now() < end) {
+        if ((await outcomeOf(sql`select pg_sleep(0.002)`)) === 'done') done++;
+        else rejected++;
+      }
+    };
+    const transaction = async (): Promise<void> => {
+      while (performance.now() < end) {
+        const outcome = await outcomeOf(sql.begin(async (tx) => tx`select pg_sleep(0.001)`));
+        if (outcome === 'done') done++;
+        else rejected++;
+      }
+    };
+    // A pool of one: the killer spares its own connection, and has no other that it could kill.
+    await using killer = disposable(connect(database.url, { max: 1 }));
+    const kill = async (): Promise<void> => {
+      while (performance.now() < end) {
+        await killer.sql`
+          select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`;
+        await nextTurn();
+      }
+    };
+    await Promise.all([query(), query(), query(), transaction(), transaction(), kill()]);
+    expect(done).toBeGreaterThan(0);
+    expect(rejected).toBeGreaterThan(0);
+    expect(await outcomeOf(sql`select 1`)).toBe('done');
+  });
+});

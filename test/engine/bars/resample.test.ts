@@ -1,0 +1,126 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { TIMEFRAME_MS } from '../../../src/engine/bars/bars.ts';
+import type { Bars, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import { resample } from '../../../src/engine/bars/resample.ts';
+import { START, randomBars } from '../../support/bars.ts';
+import { scaled } from '../../support/scale.ts';
+
+const ROUTES: readonly (readonly [StoredTimeframe, StoredTimeframe])[] = [
+  ['1m', '5m'],
+  ['1m', '15m'],
+  ['1m', '1h'],
+  ['5m', '4h'],
+  ['15m', '1d'],
+  ['1h', '4h'],
+  ['4h', '1d'],
+];
+const route = fc.constantFrom(...ROUTES);
+/** Steps between bars, 1 or, at a hole, more. */
+const steps = fc.array(fc.oneof({ weight: 9, arbitrary: fc.constant(1) }, fc.integer({ min: 2, max: 400 })), {
+  minLength: 1,
+  maxLength: 300,
+});
+const seed = fc.integer({ min: 1, max: 1e9 });
+
+function holeyBars(timeframe: StoredTimeframe, gaps: readonly number[], phase: number, seed: number): Bars {
+  let at = START + phase;
+  const times = gaps.map((gap) => (at += gap * TIMEFRAME_MS[timeframe]));
+  const series = { signal: times.map((_, row) => (row % 3 === 0 ? NaN : row)) };
+  return randomBars({ timeframe, times, seed, series });
+}
+
+/** The slow, obvious way: group rows by bucket, then read each group. */
+function bruteForce(bars: Bars, timeframe: StoredTimeframe): Record<string, number>[] {
+  const size = TIMEFRAME_MS[timeframe];
+  const groups = new Map<number, number[]>();
+  bars.time.forEach((time, row) => {
+    const bucket = time - (((time % size) + size) % size);
+    groups.set(bucket, [...(groups.get(bucket) ?? []), row]);
+  });
+  return [...groups].map(([time, rows]) => ({
+    time,
+    open: bars.open[rows[0]],
+    high: Math.max(...rows.map((row) => bars.high[row])),
+    low: Math.min(...rows.map((row) => bars.low[row])),
+    close: bars.close[rows.at(-1)!],
+    // Five decimals each: whole hundred-thousandths add up exactly.
+    volume: rows.reduce((sum, row) => sum + Math.round(bars.volume[row] * 1e5), 0) / 1e5,
+    signal: rows.map((row) => bars.series.get('signal')![row]).findLast((value) => !Number.isNaN(value)) ?? NaN,
+    children: rows.length,
+  }));
+}
+
+describe('resampling', () => {
+  it('equals a brute-force aggregation, whatever the holes', () => {
+    fc.assert(
+      fc.property(route, steps, seed, ([from, to], gaps, seed) => {
+        const bars = holeyBars(from, gaps, 0, seed);
+        const made = resample(bars, to);
+        const expected = bruteForce(bars, to);
+        expect(made.length).toBe(expected.length);
+        for (const name of ['time', 'open', 'high', 'low', 'close', 'volume'] as const) {
+          expect([...made[name]], name).toEqual(expected.map((bar) => bar[name]));
+        }
+        expect([...made.series.get('signal')!]).toEqual(expected.map((bar) => bar.signal));
+        const whole = TIMEFRAME_MS[to] / TIMEFRAME_MS[from];
+        expect(made.partialBars).toBe(expected.filter((bar) => bar.children < whole).length);
+      }),
+      { numRuns: scaled(500), seed: 20_240_101 },
+    );
+  });
+
+  it('gives in two steps what it gives in one', () => {
+    fc.assert(
+      fc.property(steps, seed, (gaps, seed) => {
+        const bars = holeyBars('1m', gaps, 0, seed);
+        const direct = resample(bars, '4h');
+        const twice = resample(resample(bars, '1h'), '4h');
+        for (const name of ['time', 'open', 'high', 'low', 'close', 'volume'] as const) {
+          expect([...twice[name]]).toEqual([...direct[name]]);
+        }
+      }),
+      { numRuns: scaled(200), seed: 7 },
+    );
+  });
+
+  it('never lets a later bar change an earlier bucket', () => {
+    const bars = randomBars({ timeframe: '1m', count: 1000 });
+    const whole = resample(bars, '1h');
+    const prefix = resample(randomBars({ timeframe: '1m', count: 720 }), '1h');
+    for (let row = 0; row < prefix.length; row++) expect(prefix.close[row]).toBe(whole.close[row]);
+  });
+
+  it('names the snapshot it was resampled from, and keeps the instrument', () => {
+    const made = resample(randomBars({ timeframe: '1m', symbol: 'ABC' }), '1h');
+    expect(made).toMatchObject({ symbol: 'ABC', timeframe: '1h', isResampled: true, sha256: 'test' });
+  });
+
+  it('begins days at 00:00 UTC, even before 1970', () => {
+    const times = [-2, -1, 0, 1].map((hours) => hours * 3_600_000);
+    const made = resample(randomBars({ timeframe: '1h', times }), '1d');
+    expect([...made.time]).toEqual([-86_400_000, 0]);
+    expect(made.partialBars).toBe(2);
+  });
+
+  it('sums volumes as decimals', () => {
+    const bars = randomBars({ timeframe: '1m', count: 3 });
+    bars.volume.set([0.1, 0.2, 0.3]);
+    expect(resample(bars, '1h').volume[0]).toBe(0.6);
+    bars.volume.set([1e300, 1, 1 / 3]);
+    expect(resample(bars, '1h').volume[0]).toBe(1e300);
+  });
+
+  it('reports how long after its bucket an off-grid child may close', () => {
+    const times = [14.5, 15.5, 16.5].map((hour) => START + hour * 3_600_000);
+    const made = resample(randomBars({ timeframe: '1h', times }), '4h');
+    expect([...made.time]).toEqual([START + 12 * 3_600_000, START + 16 * 3_600_000]);
+    expect(made.overhangMs).toBe(30 * 60_000);
+    expect(resample(randomBars({ timeframe: '1h' }), '4h').overhangMs).toBe(0);
+  });
+
+  it('refuses to make finer bars', () => {
+    expect(() => resample(randomBars({ timeframe: '1h' }), '15m')).toThrow('1h bars cannot be resampled to 15m');
+    expect(() => resample(randomBars({ timeframe: '1h' }), '1h')).toThrow('not coarser');
+  });
+});

@@ -1,0 +1,111 @@
+// Rows of sweeps: each is the single backtest of its parameters, whatever the space, the method and the shards.
+import { describe, expect, it } from 'vitest';
+import { runBacktest } from '../../../src/engine/backtest.ts';
+import { splitSummary } from '../../../src/engine/pool/detail.ts';
+import { runTpe } from '../../../src/engine/sweep/rounds.ts';
+import { taskOf } from '../../../src/engine/sweep/shard.ts';
+import { configOf } from '../../../src/engine/sweep/space.ts';
+import { finishSweep } from '../../../src/engine/sweep/sweepResult.ts';
+import { scaled, seededRandom } from '../../support/scale.ts';
+import { compiled, CROSSING, marketOf, rowsOf, sceneFor } from '../../support/sweeps.ts';
+import type { SweepScene } from '../../../src/engine/sweep/shard.ts';
+import type { Market } from '../../../src/engine/bars/bars.ts';
+import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
+
+const strategy = compiled(CROSSING);
+
+/** JSON of the flat summary, of a row and of the backtest with its config. */
+function bothSummaries(scene: SweepScene, rows: SweepRows, row: number, market: Market): [string, string] {
+  const config = configOf(
+    scene.job.spec.config,
+    scene.space,
+    rows.coordinates.map((column) => column[row]),
+  );
+  const outcome = runBacktest(taskOf(scene.job, config), market, null);
+  if (!outcome.ok) throw new Error(outcome.error.message);
+  const own = Object.fromEntries(rows.metrics.map(({ key, values }) => [key, values[row]]));
+  return [JSON.stringify(own), JSON.stringify(splitSummary(outcome.summaryJson).summary)];
+}
+
+describe('a row', () => {
+  const random = seededRandom(7);
+  const between = (low: number, high: number): number => low + Math.floor(random() * (high - low + 1));
+  const methods = ['grid', 'random', 'latin_hypercube'] as const;
+  const spaces = Array.from({ length: scaled(60) }, (_, seed) => {
+    const method = methods[seed % methods.length];
+    const step = between(2, 6);
+    return {
+      seed,
+      method,
+      ...(method !== 'grid' && { budget: between(5, 20) }),
+      space: {
+        fast: { min: between(1, 8), max: between(9, 20), step },
+        slow: { values: [between(2, 20), between(21, 40), between(41, 60)] },
+        ...(seed % 2 === 0 && method !== 'grid' && { stop: { min: 0.5, max: 20, log: seed % 4 === 0 } }),
+        ...(seed % 3 === 1 && { '/strategy/risk/timeStop/maxBars': { min: 5, max: 40, step: 15 } }),
+      },
+      constraints: [{ left: 'fast', op: 'lt', right: 'slow' }],
+    };
+  });
+
+  it.each(spaces)('equals a single backtest byte for byte, in one shard and in three: %j', (given) => {
+    const market = marketOf(260, given.seed);
+    const scene = sceneFor(strategy, given, market);
+    const rows = rowsOf(scene);
+    expect(rowsOf(scene, 3)).toEqual(rows);
+    expect(rows.indexes.length).toBeGreaterThan(0);
+    for (let row = 0; row < rows.indexes.length; row++) {
+      const [own, single] = bothSummaries(scene, rows, row, market);
+      expect(own).toBe(single);
+    }
+  });
+
+  it('holds the requested keys, with the same values', () => {
+    const market = marketOf(260, 5);
+    const given = { space: { fast: { min: 2, max: 9 } }, method: 'grid' };
+    const all = rowsOf(sceneFor(strategy, given, market));
+    const few = rowsOf(sceneFor(strategy, { ...given, metrics: ['cvar95', 'turnover', 'avgMfePct'] }, market));
+    expect(few.metrics.map(({ key }) => key)).toEqual([
+      'returnPct',
+      'maxDrawdown',
+      'sharpeRatio',
+      'cvar95',
+      'turnover',
+      'totalPositions',
+      'avgMfePct',
+    ]);
+    for (const { key, values } of few.metrics)
+      expect(values).toEqual(all.metrics.find((metric) => metric.key === key)!.values);
+  });
+
+  it('is absent for a variant that cannot be run, and the result says why', () => {
+    const scene = sceneFor(
+      strategy,
+      { space: { '/strategy/risk/timeStop/maxBars': { values: [0, 10] } }, method: 'grid' },
+      marketOf(260, 5),
+    );
+    const rows = rowsOf(scene);
+    expect([...rows.indexes]).toEqual([1]);
+    expect(rows.failures).toMatchObject({ count: 1, first: [{ variant: 0, code: 'STRATEGY_INVALID' }] });
+  });
+});
+
+describe('tpe', () => {
+  it('is reproducible and finds a better row than the same number of random draws, on average', () => {
+    const market = marketOf(500, 3, (row, noise) => 0.004 * Math.sin(row / 9) + 0.004 * noise);
+    const given = {
+      space: { fast: { min: 1, max: 60 }, slow: { min: 2, max: 120 } },
+      budget: 60,
+      constraints: [{ left: 'fast', op: 'lt', right: 'slow' }],
+    };
+    const bestOf = (method: string, seed: number): number => {
+      const scene = sceneFor(strategy, { ...given, method, seed }, market);
+      return finishSweep(scene, method === 'tpe' ? runTpe(scene, null)! : rowsOf(scene), null).top[0].metrics
+        .sharpeRatio!;
+    };
+    const seeds = [1, 2, 3, 4, 5];
+    const total = (method: string): number => seeds.reduce((sum, seed) => sum + bestOf(method, seed), 0);
+    expect(bestOf('tpe', 1)).toBe(bestOf('tpe', 1));
+    expect(total('tpe')).toBeGreaterThan(total('random'));
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
+import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
+import { inferCalendar } from '../../src/market/calendar.ts';
+import { makeInstrument, updateInstrument } from '../../src/market/instrument.ts';
+import { openShippedData, SHIPPED_FOLDER } from '../../src/market/shipped.ts';
+import { readBarsFile } from '../../src/market/barsFile.ts';
+import { join } from 'node:path';
+
+const DAY = TIMEFRAME_MS['1d'];
+const HOUR = TIMEFRAME_MS['1h'];
+/** A Monday. */
+const MONDAY = Date.UTC(2024, 0, 1);
+
+/**
+ * Opens of bars from `from` to before `to` that `isOpen` lets through; it is given the weekday (Sunday 0) and the hour
+ * of the day.
+ */
+function opens(
+  timeframe: StoredTimeframe,
+  days: number,
+  isOpen: (weekday: number, hour: number, day: number) => boolean,
+  from = MONDAY,
+): Float64Array {
+  const step = TIMEFRAME_MS[timeframe];
+  const all = Array.from({ length: (days * DAY) / step }, (_, at) => from + at * step);
+  return Float64Array.from(
+    all.filter((time) => isOpen(new Date(time).getUTCDay(), new Date(time).getUTCHours(), (time - from) / DAY)),
+  );
+}
+const isWeekday = (weekday: number): boolean => weekday >= 1 && weekday <= 5;
+const isCurrencyHour = (weekday: number, hour: number): boolean =>
+  (weekday >= 1 && weekday <= 4) || (weekday === 0 && hour >= 22) || (weekday === 5 && hour < 22);
+
+describe('the inference of a market’s calendar', () => {
+  const cases: readonly (readonly [string, Float64Array, StoredTimeframe, boolean, string])[] = [
+    ['for coins by the day', opens('1d', 60, () => true), '1d', true, 'traded_every_day'],
+    ['for coins over a weekend', opens('1h', 3, () => true, MONDAY + 4 * DAY), '1h', true, 'traded_every_day'],
+    [
+      'for coins with days and weeks absent',
+      opens('1d', 200, (_weekday, _hour, day) => day % 37 !== 5 && (day < 60 || day > 90)),
+      '1d',
+      true,
+      'traded_every_day',
+    ],
+    ['for stocks by the day', opens('1d', 60, isWeekday), '1d', false, 'closed_days'],
+    ['for stocks from a Friday to a Monday', opens('1d', 4, isWeekday, MONDAY + 4 * DAY), '1d', false, 'closed_days'],
+    [
+      'for stocks by the hour',
+      opens('1h', 30, (weekday, hour) => isWeekday(weekday) && hour >= 14 && hour < 21),
+      '1h',
+      false,
+      'closed_days',
+    ],
+    [
+      'for stocks of four days, by their nights',
+      opens('15m', 4, (_weekday, hour) => hour >= 14 && hour < 21),
+      '15m',
+      false,
+      'closed_nights',
+    ],
+    ['for currencies by the hour', opens('1h', 30, isCurrencyHour), '1h', false, 'closed_days'],
+    [
+      'for a market that rests on Friday and Saturday',
+      opens('1d', 60, (weekday) => weekday !== 5 && weekday !== 6),
+      '1d',
+      false,
+      'closed_days',
+    ],
+    ['without evidence from a single bar', Float64Array.of(MONDAY), '1d', true, 'assumed'],
+    ['without evidence from a week of weekdays', opens('1d', 5, isWeekday), '1d', true, 'assumed'],
+    ['without evidence from days around the clock', opens('1h', 2, () => true), '1h', true, 'assumed'],
+    ['without evidence from bars a week apart', opens('1d', 70, (weekday) => weekday === 1), '1d', true, 'assumed'],
+    [
+      'without evidence from days a year apart',
+      Float64Array.of(MONDAY, MONDAY + DAY, MONDAY + 364 * DAY, MONDAY + 365 * DAY),
+      '1d',
+      true,
+      'assumed',
+    ],
+  ];
+  it.each(cases)('infers it %s', (_, time, timeframe, tradesAllDay, basis) => {
+    expect(inferCalendar(time, timeframe)).toEqual({ tradesAllDay, basis });
+  });
+
+  it('needs more bars for a coin whose exchange was down for an evening', () => {
+    const time = opens('1h', 3, (_weekday, hour, day) => day < 1 || hour >= 6);
+    expect(inferCalendar(time.subarray(0, 30), '1h').basis).toBe('assumed');
+    expect(time[24] - time[23]).toBe(7 * HOUR);
+  });
+
+  it('agrees with series.json for every shipped series', async () => {
+    for (const entry of await (await openShippedData()).list()) {
+      const file = join(SHIPPED_FOLDER, `${entry.symbol}-${entry.timeframe}.csv.gz`);
+      const { instrument } = (await readBarsFile(file)).meta;
+      expect([entry.symbol, instrument.tradesAllDay, instrument.calendarBasis]).toEqual([
+        entry.symbol,
+        false,
+        'closed_days',
+      ]);
+      expect(entry.instrument.calendarBasis).toBe('given');
+    }
+  });
+});
+
+describe('a calendar that an instrument states', () => {
+  const closed = { tradesAllDay: false, basis: 'closed_days' } as const;
+  const assumed = { tradesAllDay: true, basis: 'assumed' } as const;
+
+  it('overrides what the bars show', () => {
+    expect(makeInstrument('SPY', {}, closed)).toMatchObject({ tradesAllDay: false, calendarBasis: 'closed_days' });
+    expect(makeInstrument('SPY', { periodsPerYear: 365 }, closed)).toMatchObject({
+      tradesAllDay: true,
+      calendarBasis: 'given',
+    });
+    expect(makeInstrument('SPY', { tradesAllDay: true }, closed)).toMatchObject({ calendarBasis: 'given' });
+    expect(() => makeInstrument('SPY', { tradesAllDay: true, periodsPerYear: 252 })).toThrow('contradict each other');
+  });
+
+  it('persists over later imports, while an inferred one is inferred again', () => {
+    const stated = makeInstrument('SPY', { tradesAllDay: true, qtyStep: 1 }, closed);
+    expect(updateInstrument(stated, {}, closed)).toMatchObject({ tradesAllDay: true, qtyStep: 1 });
+    expect(updateInstrument(stated, { periodsPerYear: 252 }, assumed)).toMatchObject({
+      tradesAllDay: false,
+      calendarBasis: 'given',
+    });
+    const guessed = makeInstrument('SPY', {}, assumed);
+    expect(updateInstrument(guessed, {}, closed)).toMatchObject({ tradesAllDay: false, calendarBasis: 'closed_days' });
+    expect(updateInstrument(makeInstrument('SPY', {}, closed), {}, assumed)).toMatchObject({ tradesAllDay: false });
+  });
+
+  it('is not read from the default of an old snapshot', () => {
+    const { calendarBasis: _, ...old } = makeInstrument('SPY');
+    expect(updateInstrument(old, {}, closed).tradesAllDay).toBe(false);
+    expect(
+      updateInstrument({ ...old, tradesAllDay: false }, {}, { tradesAllDay: true, basis: 'traded_every_day' }),
+    ).toMatchObject({ tradesAllDay: false });
+  });
+});

@@ -1,0 +1,343 @@
+// The book: open positions, pending orders, and what a fill does to them and to the account (semantics §2.6, §4).
+import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
+import type { AmbiguityFallback, ResolvedConfig } from '../../../src/engine/config.ts';
+import type { RunnableStrategy } from '../../../src/engine/language/grammar/ast.ts';
+import type { ExitMethod, ExitReason, RejectionReason } from '../../../src/engine/simulate/simulation.ts';
+import { Account, type Instant, type Role } from './account.ts';
+import type { LevelFill } from './inside.ts';
+import type { Levels, Side } from './levels.ts';
+import { targetsOf, type SignalLevels } from './signalLevels.ts';
+import { orderQuantity } from './sizing.ts';
+
+export interface Position extends Levels {
+  readonly id: number;
+  /** Index of its entry rule. */
+  readonly rule: number;
+  readonly entryRow: number;
+  /** The first close at which its exits are read. */
+  readonly firstRead: number;
+  readonly entryPrice: number;
+  readonly entryFee: number;
+  readonly entrySlippage: number;
+  readonly initialRisk: number | null;
+  /** Funding not yet given to a row; negative when paid. */
+  funding: number;
+  /** Sum of the pnl of its rows so far. */
+  realized: number;
+  /** Exit rules whose partial exit has fired. */
+  readonly doneExits: Set<number>;
+}
+
+/** An entry order: due at the next open, or pending at a price. */
+export interface EntryOrder {
+  readonly rule: number;
+  readonly signalRow: number;
+  readonly type: 'market' | 'limit' | 'stop';
+  /** NaN for a market order. */
+  readonly price: number;
+  /** The last row on which a pending order is live. */
+  readonly lastRow: number;
+  readonly levels: SignalLevels;
+}
+
+export interface DueExit {
+  readonly position: Position;
+  readonly quantity: number;
+  readonly reason: ExitReason;
+  readonly rule: number | null;
+}
+
+/** What decided a fill (semantics §3.6). */
+export interface Decision {
+  readonly method: ExitMethod;
+  readonly resolution: StoredTimeframe;
+  readonly policy: AmbiguityFallback | null;
+  readonly fineTime: number | null;
+}
+
+export interface ReferenceTrade {
+  readonly positionId: number;
+  readonly side: Side;
+  readonly entryRow: number;
+  readonly exitRow: number;
+  readonly entryPrice: number;
+  readonly exitPrice: number;
+  readonly quantity: number;
+  readonly entryFee: number;
+  readonly exitFee: number;
+  readonly slippage: number;
+  readonly pnl: number;
+  readonly returnPct: number;
+  readonly maePct: number;
+  readonly mfePct: number;
+  readonly exitReason: ExitReason;
+  readonly exitMethod: ExitMethod;
+  readonly exitResolution: StoredTimeframe;
+  readonly exitPolicy: AmbiguityFallback | null;
+  readonly exitFineTime: number | null;
+  readonly entryRule: number;
+  readonly exitRule: number | null;
+  readonly initialRisk: number | null;
+}
+
+/** What became of an entry order. */
+export interface OrderOutcome {
+  readonly rule: number;
+  readonly row: number;
+  readonly status: 'filled' | 'rejected' | 'expired' | 'cancelled' | 'replaced';
+  readonly reason: RejectionReason | null;
+  readonly filledRow: number | null;
+  readonly fillPrice: number | null;
+  readonly quantity: number | null;
+}
+
+export interface BookInput {
+  readonly strategy: RunnableStrategy;
+  readonly bars: Bars;
+  /** What undecided bars are walked through; null: nothing. */
+  readonly children: Bars | null;
+  readonly instrument: Instrument;
+  readonly config: ResolvedConfig;
+  readonly start: number;
+  readonly end: number;
+  /** Wilder's ATR of the base bars. */
+  readonly atr: (period: number, row: number) => number;
+}
+
+export interface ExitFill {
+  readonly quantity: number;
+  /** Before slippage. */
+  readonly price: number;
+  readonly isSlipped: boolean;
+  readonly role: Role;
+  readonly reason: ExitReason;
+  readonly rule: number | null;
+  readonly decision: Decision;
+  readonly instant: Instant;
+  /** Prices of the exit's bar that the position held through: its open, or the price of an entry inside it. */
+  readonly held: readonly number[];
+}
+
+export class Book {
+  readonly input: BookInput;
+  readonly account: Account;
+  positions: Position[] = [];
+  /** One per entry rule. */
+  readonly pending = new Map<number, EntryOrder>();
+  dueExits: DueExit[] = [];
+  dueEntry: EntryOrder | null = null;
+  readonly trades: ReferenceTrade[] = [];
+  readonly orders: OrderOutcome[] = [];
+  readonly counts = { entrySignals: 0, blockedInPosition: 0, blockedCooldown: 0, blockedMaxPositions: 0 };
+  /** Nothing was left of the balance: trading has ended. */
+  isOver = false;
+  lastFullExit = -Infinity;
+  lastEntryPrice = NaN;
+  lastExitPrice = NaN;
+  /** Wholly closed positions, in order. */
+  readonly closed: { readonly row: number; readonly pnl: number; readonly pnlPct: number }[] = [];
+  /** The bar being played. */
+  row = 0;
+  #nextId = 1;
+
+  constructor(input: BookInput) {
+    this.input = input;
+    this.account = new Account(input);
+  }
+
+  /** The liquidation price as a position of that side sees it. */
+  liquidation(side: Side): number {
+    const price = this.account.liquidationPrice(this.positions);
+    return price === null ? -Infinity : side * price;
+  }
+
+  /** The same once these fills of a position are made: it is computed again after every fill (semantics §4.5). */
+  liquidationAfter(position: Position, fills: readonly LevelFill[]): number {
+    if (fills.length === 0) return this.liquidation(position.side);
+    let { balance } = this.account;
+    let left = position.quantity;
+    for (const { price, quantity } of fills) {
+      // Only targets leave something to be liquidated, and they are not slipped.
+      const at = position.side * price;
+      const fee = quantity * at * this.account.rate('risk', { row: this.row, isAtClose: false });
+      balance += position.side * quantity * (at - position.entryPrice) - fee;
+      left -= quantity;
+    }
+    const holdings = this.positions.map((each) => (each === position ? { ...each, quantity: left } : each));
+    const price = this.account.liquidationPrice(
+      holdings.filter(({ quantity }) => quantity > 0),
+      balance,
+    );
+    return price === null ? -Infinity : position.side * price;
+  }
+
+  sideOf({ rule }: EntryOrder): Side {
+    return this.input.strategy.entries[rule].action.side === 'long' ? 1 : -1;
+  }
+
+  note(order: EntryOrder, status: OrderOutcome['status'], more: Partial<OrderOutcome> = {}): void {
+    const { rule, signalRow: row } = order;
+    this.orders.push({ rule, row, status, reason: null, filledRow: null, fillPrice: null, quantity: null, ...more });
+  }
+
+  /** Fills an entry at the market's price `raw`; null when it is rejected. */
+  enter(order: EntryOrder, raw: number, instant: Instant): Position | null {
+    const { strategy, config, instrument, bars, atr } = this.input;
+    const { account, positions } = this;
+    const { sizing } = strategy.entries[order.rule].action;
+    const side = this.sideOf(order);
+    const price = order.type === 'limit' ? raw : account.slipped(raw, side, instant);
+    const stop = order.levels.stopFrom(price);
+    const volatility =
+      sizing.mode === 'volatility_target'
+        ? atr(sizing.atrPeriod ?? 14, order.signalRow) / bars.close[order.signalRow]
+        : NaN;
+    const entryRate = account.rate('entry', instant);
+    const freeCash = account.freeCash(positions);
+    const quantity = orderQuantity({
+      sizing,
+      price,
+      stopPrice: account.slipped(stop, side === 1 ? -1 : 1, instant),
+      entryRate,
+      riskRate: account.rate('risk', instant),
+      equity: account.equity(positions, raw),
+      freeCash,
+      leverage: config.leverage,
+      volatility,
+      bars,
+      instrument,
+    });
+    const notional = quantity * price;
+    const cost = notional / config.leverage + notional * entryRate;
+    const reject = (reason: RejectionReason): null => {
+      this.note(order, 'rejected', { reason });
+      return null;
+    };
+    if (Number.isNaN(quantity)) return reject('LEVEL_MISSING');
+    if (quantity <= 0) return reject('ZERO_QTY');
+    if (notional < instrument.minNotional) return reject('MIN_NOTIONAL');
+    if (!(cost <= freeCash + 1e-9 * Math.abs(freeCash))) return reject('INSUFFICIENT_BALANCE');
+    const entryFee = account.pay('entry', notional, instant);
+    const initialRisk = Number.isNaN(stop) ? null : Math.abs(price - stop);
+    const position: Position = {
+      id: this.#nextId++,
+      rule: order.rule,
+      side,
+      entryRow: instant.row,
+      firstRead: instant.isAtClose ? instant.row + 1 : instant.row,
+      entryPrice: price,
+      entry: side * price,
+      entryFee,
+      entrySlippage: Math.abs(price - raw) * quantity,
+      initialRisk,
+      initialQuantity: quantity,
+      quantity,
+      stopLoss: Number.isNaN(stop) ? -Infinity : side * stop,
+      targets: targetsOf(strategy.risk, order.levels, side, price, initialRisk),
+      ladderPercent: 0,
+      ...trailingOf(strategy.risk.trailingStop, order.levels.trailDistance, side, price),
+      ...breakevenOf(strategy.risk.breakeven, side, price),
+      breakevenStop: -Infinity,
+      isLadderMoveDue: false,
+      best: side * price,
+      highest: side * price,
+      lowest: side * price,
+      funding: 0,
+      realized: 0,
+      doneExits: new Set(),
+    };
+    positions.push(position);
+    this.lastEntryPrice = price;
+    this.note(order, 'filled', { filledRow: instant.row, fillPrice: price, quantity });
+    return position;
+  }
+
+  /** Closes a part of a position, or all of it, and writes the row (semantics §4.7). */
+  exit(position: Position, fill: ExitFill): void {
+    const { side, entryPrice, initialQuantity } = position;
+    const isAll = fill.quantity >= position.quantity;
+    const quantity = isAll ? position.quantity : fill.quantity;
+    const exitSide: Side = side === 1 ? -1 : 1;
+    const exitPrice = fill.isSlipped ? this.account.slipped(fill.price, exitSide, fill.instant) : fill.price;
+    const exitFee = this.account.pay(fill.role, quantity * exitPrice, fill.instant);
+    const share = quantity / initialQuantity;
+    const entryFee = position.entryFee * share;
+    const funding = position.funding * (quantity / position.quantity);
+    const gross = side * quantity * (exitPrice - entryPrice);
+    const pnl = gross - entryFee - exitFee + funding;
+    const held = [...fill.held, exitPrice].map((price) => side * price);
+    const move = (extreme: number): number => (extreme - side * entryPrice) / entryPrice;
+    this.account.balance += gross;
+    this.trades.push({
+      positionId: position.id,
+      side,
+      entryRow: position.entryRow,
+      exitRow: fill.instant.row,
+      entryPrice,
+      exitPrice,
+      quantity,
+      entryFee,
+      exitFee,
+      slippage: position.entrySlippage * share + Math.abs(exitPrice - fill.price) * quantity,
+      pnl,
+      returnPct: pnl / (quantity * entryPrice),
+      maePct: move(Math.min(position.lowest, ...held)),
+      mfePct: move(Math.max(position.highest, ...held)),
+      exitReason: fill.reason,
+      exitMethod: fill.decision.method,
+      exitResolution: fill.decision.resolution,
+      exitPolicy: fill.decision.policy,
+      exitFineTime: fill.decision.fineTime,
+      entryRule: position.rule,
+      exitRule: fill.rule,
+      initialRisk: position.initialRisk,
+    });
+    position.funding -= funding;
+    position.realized += pnl;
+    position.quantity = isAll ? 0 : position.quantity - quantity;
+    this.lastExitPrice = exitPrice;
+    if (!isAll) return;
+    this.positions = this.positions.filter((other) => other !== position);
+    this.lastFullExit = fill.instant.row;
+    const pnlPct = (100 * position.realized) / (initialQuantity * entryPrice);
+    this.closed.push({ row: fill.instant.row, pnl: position.realized, pnlPct });
+    if (this.positions.length === 0 && this.account.balance <= 0) this.isOver = true;
+  }
+
+  payFunding(row: number): void {
+    for (const position of this.positions) {
+      const paid = this.account.fundingDue(position, row);
+      position.funding -= paid;
+      this.account.balance -= paid;
+    }
+  }
+}
+
+type Risk = RunnableStrategy['risk'];
+
+function trailingOf(
+  rule: Risk['trailingStop'],
+  distance: number,
+  side: Side,
+  price: number,
+): Pick<Levels, 'trailFrom' | 'trailLevel'> {
+  if (rule === undefined) return { trailFrom: Infinity, trailLevel: () => -Infinity };
+  const { activateAfterPercent: after, distancePercent: percent } = rule;
+  return {
+    trailFrom: after === undefined ? -Infinity : side * price * (1 + (side * after) / 100),
+    trailLevel: percent === undefined ? (best) => best - distance : (best) => best * (1 - (side * percent) / 100),
+  };
+}
+
+function breakevenOf(
+  rule: Risk['breakeven'],
+  side: Side,
+  price: number,
+): Pick<Levels, 'breakevenFrom' | 'breakevenLevel'> {
+  if (rule === undefined) return { breakevenFrom: Infinity, breakevenLevel: -Infinity };
+  const { activateAfterPercent: after, offsetPercent: offset } = rule;
+  return {
+    breakevenFrom: side * price * (1 + (side * after) / 100),
+    breakevenLevel: side * price * (1 + (side * offset) / 100),
+  };
+}

@@ -1,0 +1,101 @@
+// Sweeps for tests: a crossing of two averages as a strategy with params, and a sweep run in this thread, whole or in
+// shards.
+import { createMarket } from '../../src/engine/bars/market.ts';
+import type { Market } from '../../src/engine/bars/bars.ts';
+import type { BacktestConfig } from '../../src/engine/config.ts';
+import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
+import { checkStrategy } from '../../src/engine/language/index.ts';
+import { runShard, sceneOf, type SweepScene } from '../../src/engine/sweep/shard.ts';
+import { planSweep, type SweepStrategy } from '../../src/engine/sweep/sweepJob.ts';
+import { SweepSpec } from '../../src/engine/sweep/sweepRequest.ts';
+import { joinRows, type SweepRows } from '../../src/engine/sweep/sweepRows.ts';
+import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
+import { cross, indicator } from './builders.ts';
+import { dailyColumns, INSTRUMENT, SYMBOL } from './runs.ts';
+import { seededRandom } from './scale.ts';
+
+const average = (param: string) => indicator('sma', { length: { param } });
+const action = { side: 'long', sizing: { mode: 'percent_equity', value: 100 } };
+
+/** Buys when the fast average crosses above the slow one, and sells when it crosses below. */
+export const CROSSING = {
+  protocol: 'svc.strategy',
+  version: 1,
+  strategy: {
+    kind: 'strategy',
+    params: [
+      { name: 'fast', type: 'int', default: 5, min: 1, max: 200 },
+      { name: 'slow', type: 'int', default: 20, min: 1, max: 200 },
+      { name: 'stop', type: 'float', default: 5, min: 0.1, max: 50 },
+    ],
+    entry: { kind: 'entry', trigger: cross(average('fast'), 'cross_up', average('slow')), action },
+    exits: [{ kind: 'exit', when: cross(average('fast'), 'cross_down', average('slow')) }],
+    risk: { stopLoss: { mode: 'percent', value: { param: 'stop' } }, timeStop: { maxBars: 60 } },
+  },
+};
+
+export function compiled(strategyAst: object): SweepStrategy {
+  const outcome = checkStrategy({ strategyAst, settings: {} });
+  if (outcome.compiled === null) throw new Error(JSON.stringify(outcome.issues));
+  return { strategyAst: outcome.compiled.strategyAst, settings: {}, strategyHash: outcome.compiled.strategyHash };
+}
+
+export const CONFIG: BacktestConfig = {
+  timeframe: '1d',
+  signalInstrument: { symbol: SYMBOL },
+  initialBalance: 10_000,
+  execution: {
+    feeModel: {
+      kind: 'tiered_maker_taker',
+      tiers: [{ minCumulativeNotional: 0, makerRate: 0.0002, takerRate: 0.0005 }],
+    },
+    slippage: { kind: 'none' },
+  },
+};
+
+/** Daily bars whose returns are `returnOf(row, noise)`, noise being normal; `series` are columns beside the bars. */
+export function marketOf(
+  bars: number,
+  seed: number,
+  returnOf: (row: number, noise: number) => number = (_, noise) => 0.01 * noise,
+  series: ReadonlyMap<string, Float64Array> = new Map(),
+): Market {
+  const random = seededRandom(seed);
+  const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const columns = dailyColumns(bars);
+  const [open, high, low, close] = Array.from({ length: 4 }, () => new Float64Array(bars));
+  let price = 100;
+  for (let row = 0; row < bars; row++) {
+    open[row] = price;
+    price *= 1 + Math.max(-0.5, returnOf(row, normal()));
+    close[row] = price;
+    high[row] = Math.max(open[row], price) * (1 + 0.002 * random());
+    low[row] = Math.min(open[row], price) * (1 - 0.002 * random());
+  }
+  const snapshot = makeSnapshot(
+    { ...columns, open, high, low, close, series: new Map(series) },
+    { symbol: SYMBOL, timeframe: '1d', instrument: INSTRUMENT },
+  );
+  return createMarket([snapshot], SYMBOL, '1d');
+}
+
+type Given = Parameters<typeof SweepSpec.parse>[0];
+
+export function sceneFor(strategy: SweepStrategy, given: object, market: Market): SweepScene {
+  const planned = planSweep(strategy, SweepSpec.parse({ config: CONFIG, ...given } satisfies Given));
+  if (!planned.ok) throw new Error(JSON.stringify(planned.faults));
+  const { base } = market;
+  const open = (symbol: string, timeframe: string) =>
+    symbol === base.symbol && timeframe === base.timeframe ? market : undefined;
+  return sceneOf(planned.job, open, new ColumnStore(64 << 20));
+}
+
+/** All rows, made in so many shards that are run last first. */
+export function rowsOf(scene: SweepScene, shards = 1): SweepRows {
+  const { indexes } = scene.job;
+  const ranges = Array.from({ length: shards }, (_, shard) => ({
+    first: Math.floor((shard * indexes) / shards),
+    last: Math.floor(((shard + 1) * indexes) / shards),
+  }));
+  return joinRows(ranges.toReversed().map((range) => runShard(scene, range, null)!));
+}
