@@ -8,7 +8,8 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: ['test/support/databaseRun.ts'],
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Above the patience of test/support/eventually.ts, whose message says what did not happen.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   },
 });

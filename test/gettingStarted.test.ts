@@ -10,6 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
+import { cleanEnvironment } from './support/environment.ts';
+import { answersOk, eventually } from './support/eventually.ts';
 import { printedPattern, runShell, shellBlocks } from './support/shellBlocks.ts';
 
 const [start, ...rest] = shellBlocks(readFileSync(join(ROOT, 'docs', 'getting-started.md'), 'utf8'));
@@ -30,10 +32,10 @@ beforeAll(async () => {
   await Promise.all(['bin', 'docs'].map((name) => symlink(join(ROOT, name), join(folder, name))));
   const port = await freePort();
   address = `http://127.0.0.1:${port}`;
-  env = { PORT: String(port), DATA_DIR: join(folder, 'data'), WORKER_THREADS: '1', DATABASE_URL: '', HOST: '' };
+  env = { PORT: String(port), DATA_DIR: join(folder, 'data'), WORKER_THREADS: '1' };
   expect(start.commands).toBe('npm ci\nnpm start\n');
-  server = spawn('npm', ['start'], { cwd: ROOT, env: { ...process.env, ...env }, stdio: 'ignore', detached: true });
-  await answers(`${address}/healthz`);
+  server = spawn('npm', ['start'], { cwd: ROOT, env: cleanEnvironment(env), stdio: 'ignore', detached: true });
+  await eventually(() => answersOk(`${address}/healthz`));
 }, START_MS);
 afterAll(async () => {
   const ended = once(server, 'exit');
@@ -66,16 +68,4 @@ async function freePort(): Promise<number> {
   probe.close();
   await once(probe, 'close');
   return port;
-}
-
-async function answers(url: string): Promise<void> {
-  for (const end = Date.now() + START_MS - 10_000; Date.now() < end;) {
-    const ok = await fetch(url).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (ok) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`nothing answers at ${url}`);
 }

@@ -8,6 +8,7 @@ import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
 import type { ApiKeyScope } from '../../src/db/apiKeys.ts';
 import { createAuthApp } from '../support/authApp.ts';
 import type { AuthApp, Tenant } from '../support/authApp.ts';
+import { eventually } from '../support/eventually.ts';
 
 let auth: AuthApp;
 let tenant: Tenant;
@@ -140,9 +141,9 @@ describe('a request without a valid key', () => {
   });
 
   it('is refused for an expired key with API key has expired', async () => {
-    const { apiKey } = await createKey({ expiresAt: new Date(Date.now() + 700).toISOString() });
+    const { apiKey, id } = await createKey({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
     expect((await probe(apiKey)).statusCode).toBe(200);
-    await sleep(800);
+    await auth.database.sql`update api_keys set expires_at = now() where id = ${id}`;
     await expectRefusal({ 'x-api-key': apiKey }, 'API_KEY_EXPIRED', 'API key has expired');
   });
 
@@ -303,16 +304,15 @@ describe('lastUsedAt', () => {
     return row.last_used_at as Date | null;
   };
 
-  it('is written within a second of the first accepted request, but not by refused ones', async () => {
+  it('is written soon after the first accepted request, but not by refused ones', async () => {
     const { apiKey, id } = await createKey();
     await probe(withOtherSecret(apiKey));
     await sleep(900);
     expect(await lastUsed(id)).toBeNull();
     const before = Date.now();
     await probe(apiKey);
-    await sleep(950);
-    const at = await lastUsed(id);
-    expect(at?.getTime()).toBeGreaterThanOrEqual(before - 1);
+    const at = await eventually(() => lastUsed(id));
+    expect(at.getTime()).toBeGreaterThanOrEqual(before - 1);
     await probe(apiKey);
     await sleep(900);
     expect(await lastUsed(id)).toEqual(at);

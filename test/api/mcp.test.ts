@@ -12,6 +12,7 @@ import { urlOf } from '../../src/db/connect.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client as Key } from '../support/apiApp.ts';
+import { cleanEnvironment } from '../support/environment.ts';
 import { quiet } from '../support/queue.ts';
 
 let api: ApiApp;
@@ -181,7 +182,7 @@ describe('over stdio', () => {
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [join(ROOT, 'src/main.ts'), 'mcp', '--url', url.origin],
-      env: { PATH: process.env.PATH ?? '', CANDLEPOOL_API_KEY: key.apiKey },
+      env: cleanEnvironment({ CANDLEPOOL_API_KEY: key.apiKey }),
     });
     await client.connect(transport);
     await walk(async (name, args = {}) => answerOf(await client.callTool({ name, arguments: args })));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { cleanEnvironment } from '../support/environment.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -24,7 +25,7 @@ interface Answer {
 }
 function data(...args: string[]): Promise<Answer> {
   const command = join(import.meta.dirname, '..', '..', 'bin', 'candlepool');
-  const env = { ...process.env, DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') };
+  const env = cleanEnvironment({ DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') });
   const child = spawn(process.execPath, [command, 'data', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let out = '';
   let err = '';

@@ -2,10 +2,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/config.ts';
 import { runCommand } from '../support/command.ts';
+import { eventually } from '../support/eventually.ts';
 import { commandLinesWith } from '../support/processes.ts';
 import { CTRL_C, startOnTerminal, type TerminalRun } from '../support/terminal.ts';
 
@@ -22,10 +22,6 @@ const startDemo = (): TerminalRun => startOnTerminal([process.execPath, MAIN, 'd
 function expectNothingLeft(): void {
   expect(readdirSync(folder)).toEqual([]);
   expect(commandLinesWith(folder)).toEqual([]);
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await sleep(5);
 }
 
 /**
@@ -80,7 +76,7 @@ describe('candlepool demo', () => {
   ];
   it.each(moments)('ends with a sentence and leaves nothing behind when Ctrl-C comes while %s', async (_, momentOf) => {
     const run = startDemo();
-    await until(momentOf(run));
+    await eventually(momentOf(run));
     run.type(CTRL_C);
     expect(await run.ended).toBe(130);
     expect(run.screen()).toContain('Interrupted: stopping the server and removing its files.');
@@ -92,7 +88,7 @@ describe('candlepool demo', () => {
     const words = `"${process.execPath}" "${MAIN}" demo | head -n 1`;
     const run = startOnTerminal(['sh', '-c', words], { TMPDIR: folder });
     await run.ended;
-    await until(() => readdirSync(folder).length === 0 && commandLinesWith(folder).length === 0);
+    await eventually(() => readdirSync(folder).length === 0 && commandLinesWith(folder).length === 0);
     expect(run.screen()).toContain('Candlepool runs at');
   });
 });

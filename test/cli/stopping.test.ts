@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ROOT } from '../../src/config.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
-import { CLEAN } from '../support/command.ts';
+import { cleanEnvironment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
 import { commandLinesWith } from '../support/processes.ts';
 
 let folder: string;
@@ -22,21 +22,20 @@ afterEach(async () => {
 
 /** Resolves when the server has said that it runs. */
 async function start(command: string, args: readonly string[]): Promise<ChildProcess> {
-  const env = { ...process.env, ...CLEAN, DATA_DIR: folder, PORT: '0', WORKER_THREADS: '1', LOG_LEVEL: 'error' };
+  const env = cleanEnvironment({ DATA_DIR: folder, PORT: '0', WORKER_THREADS: '1', LOG_LEVEL: 'error' });
   // A group of its own, as under a shell: a signal to the child alone reaches the child alone.
   const child = spawn(command, args, { cwd: ROOT, env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   let stdout = '';
   child.stdout.on('data', (chunk) => (stdout += String(chunk)));
-  while (!stdout.includes('http://')) {
+  await eventually(() => {
     if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-    await sleep(20);
-  }
+    return stdout.includes('http://');
+  });
   return child;
 }
 
-/** The test's time limit is the only one: a machine may be slow. */
 async function untilNothingRuns(): Promise<void> {
-  while (commandLinesWith(folder).length > 0) await sleep(50);
+  await eventually(() => commandLinesWith(folder).length === 0);
   expect(existsSync(join(folder, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
 }
 

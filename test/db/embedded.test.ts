@@ -7,13 +7,12 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { connect, socketUrl } from '../../src/db/connect.ts';
 import { removeEmbedded, startEmbedded, stopEmbedded } from '../../src/db/embedded.ts';
 import { chooseIdentity } from '../../src/db/embeddedIdentity.ts';
 import { isAlive } from '../../src/db/processes.ts';
-import { eventually } from '../support/queue.ts';
+import { eventually } from '../support/eventually.ts';
 
 const CHILD = new URL('../support/embeddedChild.ts', import.meta.url).pathname;
 let folder: string;
@@ -106,7 +105,6 @@ it('leaves the server to the process that started it', async () => {
   const owner = await startChild();
   const guest = await startChild();
   expect([owner.isStarter, guest.isStarter]).toEqual([true, false]);
-  expect(guest.ms).toBeLessThan(1_000);
   await leave(guest.child);
   expect(isAlive(Number(await postmasterPid()))).toBe(true);
   await leave(owner.child);
@@ -161,10 +159,8 @@ it('keeps committed data after kill -9 of the server, and starts again without m
   const server = await startEmbedded(folder);
   await write(server.url, 'kept');
   process.kill(Number(await postmasterPid()), 'SIGKILL');
-  const begun = performance.now();
   const next = await startEmbedded(folder);
   expect(await answers(next.url)).toBe('kept');
-  expect(performance.now() - begun).toBeLessThan(15_000);
   await next[Symbol.asyncDispose]();
   await server[Symbol.asyncDispose]();
 });
@@ -184,7 +180,7 @@ it('leaves nothing that looks like a cluster when killed while creating it', asy
   const child = spawn(process.execPath, [CHILD, folder, 'owner'], { stdio: ['pipe', 'ignore', 'ignore'] });
   const home = join(folder, 'postgres');
   const isMaking = async () => (await readdir(home).catch(() => [])).some((name) => name.startsWith('cluster'));
-  while (!(await isMaking())) await sleep(2);
+  await eventually(isMaking);
   child.kill('SIGKILL');
   await once(child, 'exit');
   await using server = await startEmbedded(folder);

@@ -17,6 +17,7 @@ import { importShipped, openShippedData } from '../../src/market/shipped.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { astOf, cross, entry, exit, sma, type Json } from '../support/builders.ts';
+import { cleanEnvironment } from '../support/environment.ts';
 import { enqueue, makeWorkspace, settled } from '../support/queue.ts';
 import { configOf } from '../support/runs.ts';
 
@@ -80,7 +81,7 @@ describe('candlepool worker', () => {
     const read = await catalogue.readable('SPX', '1d');
     const [id] = await enqueue(sql, workspace, { sha256: read[0].sha256 }, [{}]);
     await sql`update backtests set config = ${JSON.stringify(config)}::text::json`;
-    const env = { ...process.env, DATABASE_URL: database.url, DATA_DIR: folder, LOG_LEVEL: 'silent' };
+    const env = cleanEnvironment({ DATABASE_URL: database.url, DATA_DIR: folder, LOG_LEVEL: 'silent' });
     const main = join(ROOT, 'src', 'main.ts');
     const worker = spawn(process.execPath, [main, 'worker', '--threads', '1', '--json'], {
       env,

@@ -4,15 +4,8 @@ import { claimDue } from '../../src/db/claims.ts';
 import { divide } from '../../src/jobs/shares.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import {
-  countByStatus,
-  enqueue,
-  eventually,
-  makeData,
-  makeWorkspace,
-  settled,
-  startTestWorker,
-} from '../support/queue.ts';
+import { eventually } from '../support/eventually.ts';
+import { countByStatus, enqueue, makeData, makeWorkspace, settled, startTestWorker } from '../support/queue.ts';
 import type { TestData, TestWorkspace } from '../support/queue.ts';
 import { scaled } from '../support/scale.ts';
 

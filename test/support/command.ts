@@ -5,19 +5,13 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ROOT } from '../../src/config.ts';
+import { cleanEnvironment } from './environment.ts';
 
 export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
-
-/** The variables a developer may have set must not reach a test. */
-export const CLEAN = Object.fromEntries(
-  ['PORT', 'HOST', 'DATABASE_URL', 'DATA_DIR', 'WORKER_THREADS', 'LOG_LEVEL', 'PUBLIC_URL', 'RATE_LIMITS']
-    .concat(['AUTH_JWKS_URL', 'AUTH_ISSUER', 'AUTH_AUDIENCE'])
-    .map((name) => [name, '']),
-);
 
 /** Runs to the end. */
 export async function runCommand(args: readonly string[], env: Record<string, string> = {}): Promise<CommandResult> {
@@ -35,9 +29,7 @@ export function startCommand(
   args: readonly string[],
   env: Record<string, string> = {},
 ): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [join(ROOT, 'src', 'main.ts'), ...args], {
-    env: { ...process.env, ...CLEAN, ...env },
-  });
+  return spawn(process.execPath, [join(ROOT, 'src', 'main.ts'), ...args], { env: cleanEnvironment(env) });
 }
 
 /** The url of a server that was started with --json, as soon as it says that it answers. */

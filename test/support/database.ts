@@ -8,6 +8,7 @@ import type { Sql } from '../../src/db/connect.ts';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import type { EmbeddedServer } from '../../src/db/embedded.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { eventually } from './eventually.ts';
 import { RUN_FOLDER, RUN_PID } from './databaseRun.ts';
 
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly sql: Sql };
@@ -51,12 +52,12 @@ const CLOSING_MS = 3_000;
  * and a forced drop in that moment is an error nobody listens for. What is still there later is forced.
  */
 async function connectionsGone(admin: Sql, name: string): Promise<void> {
-  for (const deadline = Date.now() + CLOSING_MS; Date.now() < deadline;) {
+  const areGone = async (): Promise<boolean> => {
     const [{ count }] = await admin<{ count: number }[]>`
       select count(*)::int as count from pg_stat_activity where datname = ${name}`;
-    if (count === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+    return count === 0;
+  };
+  await eventually(areGone, { ms: CLOSING_MS }).catch(() => {});
 }
 
 /** Under vitest the run's server (stopped by its global setup), elsewhere one that lives as long as the database. */

@@ -18,6 +18,7 @@ import type { Worker, WorkerSettings } from '../../src/jobs/runner.ts';
 import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
 import type { BacktestConfig } from '../../src/engine/config.ts';
 import type { Tier } from '../../src/tiers.ts';
+import { eventually } from './eventually.ts';
 import { INSTRUMENT, STAND_IN_RUNNER, STRATEGY, SYMBOL, configOf, dailyColumns } from './runs.ts';
 
 /** LOG_LEVEL=info shows what workers say. */
@@ -123,22 +124,12 @@ export async function countByStatus(sql: Sql, workspaceId?: string): Promise<Rec
   return Object.fromEntries(rows.map((row) => [row.status, row.count]));
 }
 
-/** Waits until `claim` holds, looking every few milliseconds. */
-export async function eventually(claim: () => Promise<boolean> | boolean, ms = 20_000, what = ''): Promise<void> {
-  const end = performance.now() + ms;
-  while (!(await claim())) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what || String(claim)}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** Until nothing is queued or running. */
-export const settled = (sql: Sql, ms = 30_000): Promise<void> =>
+export const settled = (sql: Sql): Promise<true> =>
   eventually(
     async () => {
       const { queued = 0, running = 0 } = await countByStatus(sql);
       return queued + running === 0;
     },
-    ms,
-    'no backtest queued or running',
+    { what: 'no backtest queued or running' },
   );

@@ -1,6 +1,7 @@
 // The command blocks of a document, run one after the other in one shell, as a reader would copy them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cleanEnvironment } from './environment.ts';
 
 export interface ShellBlock {
   readonly commands: string;
@@ -26,7 +27,7 @@ export async function runShell(
   const script = blocks.map(({ commands }) => `${commands}\necho '${MARK}'\n`).join('');
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: options.cwd,
-    env: { ...process.env, ...options.env },
+    env: cleanEnvironment(options.env),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';

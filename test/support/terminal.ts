@@ -1,7 +1,7 @@
 // The real command on a pseudo-terminal, as a person would run it: with a width, in color, and with Ctrl-C.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { CLEAN } from './command.ts';
+import { cleanEnvironment } from './environment.ts';
 
 export interface TerminalRun {
   /** Everything shown, with the terminal's control sequences; stdout and stderr together. */
@@ -22,7 +22,7 @@ export function startOnTerminal(
 ): TerminalRun {
   const quoted = words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
   const child = spawn('script', ['-qefc', `stty cols ${columns} rows 40; exec ${quoted}`, '/dev/null'], {
-    env: { ...process.env, ...CLEAN, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
+    env: cleanEnvironment({ TERM: 'xterm-256color', SHELL: '/bin/sh', ...env }),
   });
   let screen = '';
   child.stdout.on('data', (chunk) => (screen += String(chunk)));

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { decodeDetail } from '../../../src/engine/pool/detail.ts';
 import type { PoolOutcome } from '../../../src/engine/pool/messages.ts';
 import { createPool, PoolClosedError } from '../../../src/engine/pool/pool.ts';
+import { eventually } from '../../support/eventually.ts';
 import { STAND_IN_RUNNER, dailySnapshot, poolRun } from '../../support/runs.ts';
 
 const snapshot = dailySnapshot(500);
@@ -17,14 +18,6 @@ const kindOf = (outcome: PoolOutcome): string =>
     : outcome.kind === 'failed'
       ? `failed ${outcome.error.code}`
       : `stopped ${outcome.reason}`;
-
-const until = async (claim: () => boolean, ms = 5_000): Promise<void> => {
-  const end = performance.now() + ms;
-  while (!claim()) {
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${claim.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-};
 
 /**
  * What structured clone copies of a message: texts, numbers and private buffers; shared memory and ports cost nothing.
@@ -117,10 +110,10 @@ describe('a batch', () => {
 describe('stopping', () => {
   it('ends a running simulation within 100 ms and continues with the next run of the batch', async () => {
     const job = pool.run({ snapshots, runs: [poolRun({ act: 'spin', ms: 10_000 }), poolRun({ value: 5 })] });
-    await until(() => job.progress(0).state === 'running');
+    await eventually(() => job.progress(0).state === 'running');
     const asked = performance.now();
     job.stop(0, 'cancelled');
-    await until(() => job.progress(0).state === 'done');
+    await eventually(() => job.progress(0).state === 'done');
     expect(performance.now() - asked).toBeLessThan(100);
     expect((await job.outcomes).map(kindOf)).toEqual(['stopped cancelled', 'completed 5']);
   });
@@ -139,14 +132,14 @@ describe('stopping', () => {
   it('kills the thread of a run that does not respond, and runs the rest of the batch again', async () => {
     const runs = [poolRun({ value: 1 }), poolRun({ act: 'deaf', ms: 60_000 }), poolRun({ value: 3 })];
     const job = pool.run({ snapshots, runs });
-    await until(() => job.progress(1).state === 'running');
+    await eventually(() => job.progress(1).state === 'running');
     job.stop(1, 'cancelled');
     expect((await job.outcomes).map(kindOf)).toEqual(['completed 1', 'stopped cancelled', 'completed 3']);
   });
 
   it('keeps the result of a run that completed before it saw the flag', async () => {
     const job = pool.run({ snapshots, runs: [poolRun({ act: 'deaf', ms: 100 })] });
-    await until(() => job.progress(0).state === 'running');
+    await eventually(() => job.progress(0).state === 'running');
     job.stop(0, 'cancelled');
     expect((await job.outcomes).map(kindOf)).toEqual(['completed 0']);
   });
@@ -155,10 +148,10 @@ describe('stopping', () => {
 describe('progress', () => {
   it('grows during a run and ends at its number of bars', async () => {
     const job = pool.run({ snapshots, runs: [poolRun({ act: 'spin', ms: 200 })] });
-    await until(() => job.progress(0).barsDone > 0);
+    await eventually(() => job.progress(0).barsDone > 0);
     const early = job.progress(0);
     expect(early).toMatchObject({ state: 'running', barsTotal: 500 });
-    await until(() => job.progress(0).barsDone > early.barsDone);
+    await eventually(() => job.progress(0).barsDone > early.barsDone);
     await job.outcomes;
     expect(job.progress(0)).toEqual({ state: 'done', barsDone: 500, barsTotal: 500 });
   });
@@ -208,7 +201,7 @@ describe('the pool', () => {
     const closing = createPool({ threads: 1, runner: STAND_IN_RUNNER });
     const job = closing.run({ snapshots, runs: [poolRun({ act: 'spin', ms: 10_000 })] });
     const outcome = expect(job.outcomes).rejects.toThrow(PoolClosedError);
-    await until(() => job.progress(0).state === 'running');
+    await eventually(() => job.progress(0).state === 'running');
     await closing[Symbol.asyncDispose]();
     await outcome;
   });
