@@ -1,5 +1,5 @@
 // Averages that TA-Lib does not have: the Gaussian ALMA and Williams' displaced Alligator.
-import { length, number, real } from './arguments.ts';
+import { length, number, real, scannedLength } from './arguments.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
 import { wilder } from './exponential.ts';
 import { wilderStable } from './stability.ts';
@@ -11,7 +11,7 @@ export const alma: IndicatorDefinition = {
   category: 'overlap',
   inputs: ['source'],
   args: [
-    length(9, 1),
+    scannedLength(9, 1),
     { ...real('offset', 0.85, 0, 1), description: 'Where the weights peak: 0 at the oldest bar, 1 at the latest.' },
     { ...real('sigma', 6, 0.001, 1000), description: 'How narrow the peak is.' },
   ],

@@ -1,5 +1,5 @@
 // Association of two series over a window: beta of their returns and Pearson's correlation of their values.
-import { length, number } from './arguments.ts';
+import { number, scannedLength } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { EPSILON, isZero } from './talibZero.ts';
 
@@ -10,7 +10,7 @@ export const correl: IndicatorDefinition = {
   category: 'statistic',
   talib: { name: 'CORREL', args: { timeperiod: 'length' }, outputs: ['real'] },
   inputs: ['source', 'source2'],
-  args: [length(30, 1)],
+  args: [scannedLength(30, 1)],
   outputs: [{ name: 'value', kind: 'bounded', min: -1, max: 1 }],
   formula: 'Σ(x-x̄)(y-ȳ)/√(Σ(x-x̄)²·Σ(y-ȳ)²); 0 where one of them does not vary (TA-Lib CORREL)',
   lookback: (args) => number(args) - 1,
@@ -28,7 +28,7 @@ export const beta: IndicatorDefinition = {
   category: 'statistic',
   talib: { name: 'BETA', args: { timeperiod: 'length' }, outputs: ['real'] },
   inputs: ['source', 'source2'],
-  args: [length(5, 1)],
+  args: [scannedLength(5, 1)],
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'the slope of the returns of source2 on those of source; 0 where the latter do not vary (TA-Lib BETA)',
   lookback: (args) => number(args),

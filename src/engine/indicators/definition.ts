@@ -16,6 +16,8 @@ export interface ArgDefinition {
   /** true: must be given (INDICATOR_ARG_REQUIRED). */
   readonly required?: boolean;
   readonly description?: string;
+  /** true: every row reads a window of so many rows, so that a column costs rows × length. */
+  readonly isScanned?: true;
 }
 
 export interface OutputDefinition {

@@ -1,4 +1,5 @@
 // Ranks in a window: the value at a percentile, and the percentile of the newest value.
+import { MIN_RANKED_PERIOD, overRankedWindows } from '../kernels/rankedValues.ts';
 import { lowerBound } from '../kernels/search.ts';
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
@@ -32,6 +33,12 @@ export const percentileRank: IndicatorDefinition = {
   lookback: (args) => number(args),
   compute([source], args, [out]) {
     const span = number(args);
+    if (span >= MIN_RANKED_PERIOD) {
+      overRankedWindows(source, span + 1, (row, window, rank) => {
+        out[row] = (window.below(rank) / span) * 100;
+      });
+      return;
+    }
     for (let row = span; row < out.length; row++) {
       const value = source[row];
       let below = 0;
@@ -41,10 +48,16 @@ export const percentileRank: IndicatorDefinition = {
   },
 };
 
-/** The window is kept sorted: per row, two binary searches and one shift of the values between them. */
+/** A short window is kept sorted: per row, two binary searches and one shift of the values between them. */
 function rollingPercentile(source: Float64Array, length: number, percent: number, out: Float64Array): void {
   const n = source.length;
   const rank = Math.min(length, Math.max(1, Math.ceil((percent * length) / 100)));
+  if (length >= MIN_RANKED_PERIOD) {
+    overRankedWindows(source, length, (row, window) => {
+      out[row] = window.nth(rank - 1);
+    });
+    return;
+  }
   const sorted = source.slice(0, length).sort();
   for (let row = length - 1; row < n; row++) {
     if (row >= length) replace(sorted, source[row - length], source[row]);

@@ -1,7 +1,7 @@
 // Spread of a window: variance, standard deviation, mean absolute deviation, and the bands and CCI that are drawn from
 // them.
 import { chosen, maNames, maType } from './averages.ts';
-import { length, number, real, text } from './arguments.ts';
+import { length, number, real, scannedLength, text } from './arguments.ts';
 import type { Args, ArgDefinition, IndicatorDefinition } from './definition.ts';
 import { rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
 import { isZero } from './talibZero.ts';
@@ -110,7 +110,7 @@ export const avgDev: IndicatorDefinition = {
   category: 'price',
   talib: { name: 'AVGDEV', args: { timeperiod: 'length' }, outputs: ['real'] },
   inputs: ['source'],
-  args: [length(14)],
+  args: [scannedLength(14)],
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'Σ|x - mean|/length (TA-Lib AVGDEV)',
   lookback: (args) => number(args) - 1,
@@ -128,7 +128,7 @@ export const cci: IndicatorDefinition = {
   category: 'momentum',
   talib: { name: 'CCI', args: { timeperiod: 'length' }, outputs: ['real'], defaults: { length: 14 } },
   inputs: ['high', 'low', 'close'],
-  args: [length(20)],
+  args: [scannedLength(20)],
   outputs: [{ name: 'value', kind: 'free' }],
   formula:
     '(typical - mean)/(0.015·mean absolute deviation), typical = (high + low + close)/3; 0 without deviation ' +

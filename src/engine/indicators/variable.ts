@@ -1,6 +1,6 @@
 // Averages of choice: one average by its type, and one whose length changes from bar to bar.
 import { chosen, maNames, maType, movingAverage } from './averages.ts';
-import { length, number, text } from './arguments.ts';
+import { length, number, scannedLength, text } from './arguments.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
 
 export const ma: IndicatorDefinition = {
@@ -35,7 +35,7 @@ export const mavp: IndicatorDefinition = {
     choices: { matype: maNames('sma') },
   },
   inputs: ['source', 'periods'],
-  args: [length(2, 1, 'min_length'), length(30, 1, 'max_length'), maType('sma')],
+  args: [scannedLength(2, 1, 'min_length'), scannedLength(30, 1, 'max_length'), maType('sma')],
   outputs: [{ name: 'value', kind: 'price' }],
   formula: 'at each bar the average of length floor(periods), held within min_length and max_length (TA-Lib MAVP)',
   lookback: (args) => chosen(args, number(args, 'max_length')).lookback(number(args, 'max_length')),

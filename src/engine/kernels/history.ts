@@ -65,19 +65,28 @@ export function pivot(
   out: Float64Array,
 ): void {
   const sign = kind === 'high' ? 1 : -1;
+  const n = out.length;
   const ring = new Float64Array(occurrence + 1).fill(NaN);
+  // The rows that nothing after them has passed, their prices descending. `blocker` is the latest row before a row that
+  // is at least as high; itself, once a later row has passed it.
+  const open = new Int32Array(n);
+  const blocker = new Int32Array(n);
+  let openCount = 0;
+  let missing = -1;
   let count = 0;
-  for (let row = 0; row < out.length; row++) {
+  for (let row = 0; row < n; row++) {
+    const price = sign * prices[row];
+    // A missing price is compared with nothing: it passes every row before it, and blocks every row after it.
+    for (; openCount > 0; openCount--) {
+      const last = open[openCount - 1];
+      if (sign * prices[last] >= price) break;
+      blocker[last] = last;
+    }
+    blocker[row] = Math.max(missing, openCount > 0 ? open[openCount - 1] : -1);
+    if (price !== price) missing = row;
+    open[openCount++] = row;
     const candidate = row - right;
-    if (candidate >= left && isPivot(prices, sign, candidate, left, right))
-      ring[count++ % ring.length] = prices[candidate];
+    if (candidate >= left && candidate - blocker[candidate] > left) ring[count++ % ring.length] = prices[candidate];
     out[row] = count <= occurrence ? NaN : ring[(count - 1 - occurrence) % ring.length];
   }
-}
-
-function isPivot(prices: Float64Array, sign: number, candidate: number, left: number, right: number): boolean {
-  const price = sign * prices[candidate];
-  for (let row = candidate + 1; row <= candidate + right; row++) if (!(price >= sign * prices[row])) return false;
-  for (let row = candidate - 1; row >= candidate - left; row--) if (!(price > sign * prices[row])) return false;
-  return true;
 }

@@ -63,6 +63,9 @@ export function rollingMin(source: Float64Array, first: number, length: number, 
   }
 }
 
+/** Up to this length, scanning a window whose extreme has left it is cheaper than keeping its candidates in order. */
+const MAX_SCANNED = 32;
+
 /**
  * The row of the highest value. A new value equal to the highest wins. When the highest leaves the window, the latest
  * of equal values wins if `isLatest` (Aroon), else the earliest (TA-Lib's MAXINDEX).
@@ -74,6 +77,7 @@ export function rollingMaxIndex(
   out: Float64Array,
   isLatest = true,
 ): void {
+  if (length > MAX_SCANNED) return longMaxIndex(source, first, length, out, isLatest);
   const n = source.length;
   let bestRow = -1;
   for (let row = first + length - 1; row < n; row++) {
@@ -98,6 +102,7 @@ export function rollingMinIndex(
   out: Float64Array,
   isLatest = true,
 ): void {
+  if (length > MAX_SCANNED) return longMinIndex(source, first, length, out, isLatest);
   const n = source.length;
   let bestRow = -1;
   for (let row = first + length - 1; row < n; row++) {
@@ -110,6 +115,60 @@ export function rollingMinIndex(
     } else if (source[row] <= source[bestRow]) {
       bestRow = row;
     }
+    out[row] = bestRow;
+  }
+}
+
+/**
+ * The same in constant time per row whatever the length. The queue holds the rows that may yet become the highest,
+ * their values descending; its head is what a scan of the window would find.
+ */
+function longMaxIndex(source: Float64Array, first: number, length: number, out: Float64Array, isLatest: boolean): void {
+  const n = source.length;
+  const queue = new Int32Array(length);
+  let head = 0;
+  let size = 0;
+  let bestRow = -1;
+  for (let row = first; row < n; row++) {
+    const oldest = row - length + 1;
+    if (size > 0 && queue[head] < oldest) {
+      head = head + 1 === length ? 0 : head + 1;
+      size--;
+    }
+    const value = source[row];
+    for (; size > 0; size--) {
+      const last = source[queue[(head + size - 1) % length]];
+      if (!(isLatest ? last <= value : last < value)) break;
+    }
+    queue[(head + size++) % length] = row;
+    if (oldest < first) continue;
+    if (bestRow < oldest) bestRow = queue[head];
+    else if (value >= source[bestRow]) bestRow = row;
+    out[row] = bestRow;
+  }
+}
+
+function longMinIndex(source: Float64Array, first: number, length: number, out: Float64Array, isLatest: boolean): void {
+  const n = source.length;
+  const queue = new Int32Array(length);
+  let head = 0;
+  let size = 0;
+  let bestRow = -1;
+  for (let row = first; row < n; row++) {
+    const oldest = row - length + 1;
+    if (size > 0 && queue[head] < oldest) {
+      head = head + 1 === length ? 0 : head + 1;
+      size--;
+    }
+    const value = source[row];
+    for (; size > 0; size--) {
+      const last = source[queue[(head + size - 1) % length]];
+      if (!(isLatest ? last >= value : last > value)) break;
+    }
+    queue[(head + size++) % length] = row;
+    if (oldest < first) continue;
+    if (bestRow < oldest) bestRow = queue[head];
+    else if (value <= source[bestRow]) bestRow = row;
     out[row] = bestRow;
   }
 }

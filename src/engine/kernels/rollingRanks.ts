@@ -1,4 +1,5 @@
 // Rolling windows over dense columns: the `rolling` operations that are not indicators as well.
+import { MIN_RANKED_PERIOD, overRankedWindows } from './rankedValues.ts';
 import { lowerBound } from './search.ts';
 import { rollingMaxIndex, rollingMinIndex } from './rollingExtremes.ts';
 
@@ -9,7 +10,7 @@ export function rollingRowsAgo(values: Float64Array, period: number, of: 'max' |
   for (let row = period - 1; row < out.length; row++) out[row] = row - out[row];
 }
 
-/** The values of the window in ascending order, by insertion: O(period) per row, which is cheap for common periods. */
+/** The values of a short window in ascending order, by insertion. */
 class SortedWindow {
   readonly sorted: Float64Array;
   length = 0;
@@ -34,10 +35,17 @@ class SortedWindow {
  * type 7).
  */
 export function rollingQuantile(values: Float64Array, period: number, fraction: number, out: Float64Array): void {
-  const window = new SortedWindow(period);
   const rank = fraction * (period - 1);
   const below = Math.floor(rank);
   const above = Math.min(below + 1, period - 1);
+  if (period >= MIN_RANKED_PERIOD) {
+    overRankedWindows(values, period, (row, window) => {
+      const low = window.nth(below);
+      out[row] = low + (window.nth(above) - low) * (rank - below);
+    });
+    return;
+  }
+  const window = new SortedWindow(period);
   for (let row = 0; row < values.length; row++) {
     if (row >= period) window.remove(values[row - period]);
     window.insert(values[row]);

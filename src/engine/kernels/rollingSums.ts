@@ -124,6 +124,9 @@ export function rollingVariance(
     const variance = squares * inverse - mean * mean;
     // Below that share, the spread is only the rounding of the mean.
     out[row] = variance < 1e-12 * squares * inverse ? 0 : variance * correction;
+    // Where the mean of equal values is not that value, every row would start again, to no other numbers.
+    if (isFlat(source, row - length + 1, row))
+      for (; row + 1 < n && source[row + 1] === source[row]; row++) out[row + 1] = out[row];
     stop = Math.min(n, (Math.floor(row / interval) + 1) * interval);
     for (row++; row < stop; row++) {
       const dropped = source[row - length] - shift;
@@ -138,4 +141,9 @@ export function rollingVariance(
       out[row] = spread * correction;
     }
   }
+}
+
+function isFlat(source: Float64Array, first: number, last: number): boolean {
+  for (let row = first; row < last; row++) if (source[row] !== source[last]) return false;
+  return true;
 }

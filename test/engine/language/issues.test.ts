@@ -76,6 +76,8 @@ const CASES: Case[] = [
   { code: 'OUT_OF_RANGE', path: '/settings/warmupPeriod', body: ast(strategy(), { warmupPeriod: -1 }), isRepaired: true },
   { code: 'OUT_OF_RANGE', path: '/signalGraph/nodes/0/offset', body: inGraph((g) => (g.nodes[0].offset = -1)), isRepaired: true },
   { code: 'OUT_OF_RANGE', path: `${TRIGGER}/left/period`, body: triggered(compare({ kind: 'rolling', op: 'max', period: 0, source: market('high') }, 'gt', 1)), isRepaired: true },
+  { code: 'OUT_OF_RANGE', path: `${TRIGGER}/left/period`, body: triggered(compare({ kind: 'rolling', op: 'slope', period: 5_001, source: market('high') }, 'gt', 1)), isRepaired: true },
+  { code: 'INDICATOR_ARG_OUT_OF_RANGE', path: `${TRIGGER}/left/args/length`, body: triggered(compare({ kind: 'indicator', indicator: 'alma', args: { length: 5_001 } }, 'gt', 1)), isRepaired: true },
   { code: 'OUT_OF_RANGE', path: `${TRIGGER}/left/args`, body: triggered(compare({ kind: 'math', op: 'sqrt', args: [market(), market('open')] }, 'gt', 1)) },
   { code: 'OUT_OF_RANGE', path: `${TRIGGER}/timezone`, body: triggered({ kind: 'time_window', timezone: 'Europe/Londn', weekdays: ['mon'] }), isRepaired: true },
   { code: 'OUT_OF_RANGE', path: `${TRIGGER}/dates/from`, body: triggered({ kind: 'time_window', dates: { from: '2023-02-30' } }) },

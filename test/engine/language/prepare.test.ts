@@ -57,6 +57,20 @@ describe('preparing a run', () => {
     ]);
   });
 
+  it('rejects a param or an override that makes the window of a slope too long', () => {
+    const slope = (period: unknown): Json =>
+      strategy(compare({ kind: 'rolling', op: 'slope', period, source: market() }, 'gt', 0), {
+        params: [{ name: 'n', type: 'int', default: 20 }],
+      });
+    const pointer = '/strategyAst/strategy/entry/trigger/left/period';
+    expect(issues(slope({ param: 'n' }), { params: { n: 5_000 } })).toEqual([]);
+    expect(issues(slope({ param: 'n' }), { params: { n: 5_001 } })).toEqual([`OUT_OF_RANGE ${pointer}`]);
+    const override = '/strategy/entry/trigger/left/period';
+    expect(issues(slope(20), { overrides: { [override]: 5_001 } })).toEqual([
+      `OUT_OF_RANGE /config/overrides/${override.replaceAll('/', '~1')}`,
+    ]);
+  });
+
   it('rejects params that are unknown, of the wrong type or out of range', () => {
     expect(issues(withParams(), { params: { lenght: 5 } })).toEqual(['PARAM_UNDEFINED /config/params/lenght']);
     expect(issues(withParams(), { params: { length: 1 } })).toEqual(['OUT_OF_RANGE /config/params/length']);

@@ -1,6 +1,6 @@
 // Canonical form: one spelling for every meaning, so that a strategy has one hash and later stages need no defaults.
 import { findIndicator } from '../../indicators/registry.ts';
-import { argIssue } from '../../indicators/arguments.ts';
+import { argIssue, MAX_SCANNED_LENGTH } from '../../indicators/arguments.ts';
 import type { ArgDefinition } from '../../indicators/definition.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { Expression, StrategyAst } from '../grammar/ast.ts';
@@ -14,7 +14,7 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { canonicalField } from '../grammar/words.ts';
+import { canonicalField, isTooLongSlope } from '../grammar/words.ts';
 import { childrenOf } from '../grammar/visit.ts';
 
 export type ParamValues = ReadonlyMap<string, number | boolean | string>;
@@ -27,7 +27,7 @@ export interface CanonicalOptions {
   readonly params: ParamValues | null;
   /** For time windows without a time zone. */
   readonly timezone: string;
-  /** Called with a parameter's value that does not fit its place. */
+  /** Called with a value that does not fit its place, of a parameter or an override. */
   readonly onIssue?: (owner: object, member: readonly (string | number)[], code: IssueCode, message: string) => void;
 }
 
@@ -106,6 +106,14 @@ export class Canonicalizer {
     const below = isPlaced || node.timeframe !== undefined || node.instrument !== undefined;
     const made = this.#object(node, shape, node, [], below, this.#derivedDefaults(node));
     if (kind === 'market') return { ...made, field: canonicalField(made.field as string) };
+    const { op, period } = made;
+    if (typeof period === 'number' && isTooLongSlope(op, period))
+      this.#options.onIssue?.(
+        node,
+        ['period'],
+        'OUT_OF_RANGE',
+        `The op slope takes a period of at most ${MAX_SCANNED_LENGTH}, not ${period}.`,
+      );
     return made;
   }
 

@@ -1,6 +1,7 @@
 // Expression checks: what the grammar cannot state: names, argument counts, time zones, doubtful comparisons.
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
 import { MATH_FUNCTIONS } from '../../kernels/arithmetic.ts';
+import { MAX_SCANNED_LENGTH } from '../../indicators/arguments.ts';
 import type { Expression, Node, Param, Value } from '../grammar/ast.ts';
 import { checkIndicator, checkPattern } from './calls.ts';
 import type { KeyOf } from './inferredRanges.ts';
@@ -11,6 +12,7 @@ import { isDiscrete } from './ranges.ts';
 import type { PointerOf } from './sectionChecks.ts';
 import { type ParamUse } from './structure.ts';
 import { shown } from './displayNames.ts';
+import { isTooLongSlope } from '../grammar/words.ts';
 import { numberIssue } from '../grammar/shapes.ts';
 import { childSlots } from '../grammar/visit.ts';
 
@@ -132,9 +134,10 @@ export class ExpressionChecks {
         return this.#context.invalid.has(node) || this.#checkArity(node, at('args'));
       case 'rolling':
         return (
-          node.op !== 'quantile' ||
-          node.quantile !== undefined ||
-          missing('quantile', 'The op quantile requires `quantile`, a fraction from 0 to 1.')
+          this.#checkSlope(node, at('period')) &&
+          (node.op !== 'quantile' ||
+            node.quantile !== undefined ||
+            missing('quantile', 'The op quantile requires `quantile`, a fraction from 0 to 1.'))
         );
       case 'rolling_window':
         return (
@@ -161,6 +164,16 @@ export class ExpressionChecks {
     const wanted = minArgs === maxArgs ? `${minArgs}` : `${minArgs} to ${maxArgs}`;
     this.#context.log.add('OUT_OF_RANGE', path, {
       message: `${op} takes ${wanted} args, not ${args.length}.`,
+    });
+    return false;
+  }
+
+  #checkSlope({ op, period }: Members, path: string): boolean {
+    if (typeof period !== 'number' || !isTooLongSlope(op, period)) return true;
+    this.#context.log.add('OUT_OF_RANGE', path, {
+      message: `The op slope takes a period of at most ${MAX_SCANNED_LENGTH}, not ${period}.`,
+      suggestion: 'Use a shorter period, or a coarser timeframe.',
+      patch: [{ op: 'replace', path, value: MAX_SCANNED_LENGTH }],
     });
     return false;
   }
