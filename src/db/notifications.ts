@@ -1,11 +1,11 @@
-// Notifications: which backtests have just changed, sent through LISTEN/NOTIFY. One connection per process serves all
-// waiters.
+// Notifications: which backtests, sweeps and reruns have just changed, and which backtests and sweeps are to be
+// cancelled, sent through LISTEN/NOTIFY. One connection per process serves all waiters.
 import type { Queryable, Sql } from './connect.ts';
 
 const CHANNELS = {
-  /** Ids of backtests whose state or progress changed, or of reruns that are done. */
+  /** Ids of backtests and sweeps whose state or progress changed, and of reruns that are done. */
   changed: 'candlepool_changed',
-  /** Ids of running backtests to be cancelled. */
+  /** Ids of running backtests and sweeps to be cancelled. */
   cancel: 'candlepool_cancel',
 } as const;
 export type NotificationKind = keyof typeof CHANNELS;

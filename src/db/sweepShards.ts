@@ -30,28 +30,58 @@ export interface ShardClaim {
 /** Hands out one shard of the workspace with the least virtual time, and charges the workspace. */
 export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim | undefined> {
   return sql.begin(async (tx) => {
-    const [claim] = await tx<(ShardClaim & { tier: keyof typeof WEIGHTS })[]>`
-      with due as (
-        select shard.sweep_id, shard.ordinal
-        from sweep_shards shard join sweeps s on s.id = shard.sweep_id left join workspace_turns turn using (workspace_id)
-        where shard.status = 'queued' and s.status in ('queued', 'running')
-        order by coalesce(turn.virtual_time, 0), s.id, shard.ordinal limit 1 for update of shard skip locked
-      )
-      update sweep_shards as shard set status = 'running', claimed_by = ${worker}, attempt = shard.attempt + 1
-      from due, sweeps s, workspaces w
-      where shard.sweep_id = due.sweep_id and shard.ordinal = due.ordinal and s.id = shard.sweep_id and w.id = s.workspace_id
-      returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last, shard.attempt,
-        shard.cost, w.tier, s.workspace_id as "workspaceId", s.strategy_id as "strategyId",
-        s.strategy_version_id as "strategyVersionId", s.spec, s.markets, s.snapshots, s.variants, s.indexes, s.created_at as "createdAt"`;
-    if (claim === undefined) return undefined;
-    await tx`
-      update sweeps set status = 'running', started_at = coalesce(started_at, now())
-      where id = ${claim.sweepId} and status = 'queued'`;
-    await tx`
-      update workspace_turns set virtual_time = virtual_time + ${claim.cost / WEIGHTS[claim.tier]}
-      where workspace_id = ${claim.workspaceId}`;
-    return claim;
+    // A sweep without a shard left for us was ended, or its last shard taken, by somebody else meanwhile: look again.
+    for (let sweepId = await nextSweep(tx); sweepId !== undefined; sweepId = await nextSweep(tx)) {
+      const claim = await claimShardOf(tx, sweepId, worker);
+      if (claim !== undefined) return claim;
+    }
+    return undefined;
   });
+}
+
+/** The sweep whose turn it is, not locked. */
+async function nextSweep(tx: Transaction): Promise<string | undefined> {
+  const [next] = await tx<{ id: string }[]>`
+    select s.id from sweeps s left join workspace_turns turn using (workspace_id)
+    where s.status in ('queued', 'running')
+      and exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and shard.status = 'queued')
+    order by coalesce(turn.virtual_time, 0), s.id limit 1`;
+  return next?.id;
+}
+
+async function claimShardOf(tx: Transaction, sweepId: string, worker: string): Promise<ShardClaim | undefined> {
+  if (!(await lockSweep(tx, sweepId))) return undefined;
+  const [claim] = await tx<(ShardClaim & { tier: keyof typeof WEIGHTS })[]>`
+    update sweep_shards as shard set status = 'running', claimed_by = ${worker}, attempt = shard.attempt + 1
+    from sweeps s join workspaces w on w.id = s.workspace_id
+    where s.id = ${sweepId} and shard.sweep_id = s.id and shard.ordinal = (
+      select min(ordinal) from sweep_shards where sweep_id = ${sweepId} and status = 'queued')
+    returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last, shard.attempt,
+      shard.cost, w.tier, s.workspace_id as "workspaceId", s.strategy_id as "strategyId",
+      s.strategy_version_id as "strategyVersionId", s.spec, s.markets, s.snapshots, s.variants, s.indexes, s.created_at as "createdAt"`;
+  if (claim === undefined) return undefined;
+  await tx`
+    update sweeps set status = 'running', started_at = coalesce(started_at, now())
+    where id = ${sweepId} and status = 'queued'`;
+  await tx`
+    update workspace_turns set virtual_time = virtual_time + ${claim.cost / WEIGHTS[claim.tier]}
+    where workspace_id = ${claim.workspaceId}`;
+  return claim;
+}
+
+/** The first lock that a change of a sweep or its shards takes (see sweeps.ts). @returns false when it has ended */
+async function lockSweep(tx: Transaction, sweepId: string): Promise<boolean> {
+  const rows = await tx`
+    select 1 from sweeps where id = ${sweepId} and status in ('queued', 'running') for no key update`;
+  return rows.length > 0;
+}
+
+/** Which of these sweeps have ended: for a process that may have missed the notification of a cancel. */
+export async function readEndedSweeps(sql: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from unnest(${ids as string[]}::uuid[]) as asked (id)
+    where not exists (select 1 from sweeps s where s.id = asked.id and s.status in ('queued', 'running'))`;
+  return rows.map((row) => row.id);
 }
 
 export interface FinishedShard {
@@ -106,6 +136,7 @@ export async function completeSweep(
   claim: ShardClaim,
   { trials, result, page }: FinishedSweep,
 ): Promise<void> {
+  if (!(await lockSweep(tx, claim.sweepId))) return;
   const rows = await tx`
     delete from sweep_shards where sweep_id = ${claim.sweepId} and ordinal = ${claim.ordinal} and attempt = ${claim.attempt}
       and status = 'running' returning 1`;
@@ -135,9 +166,14 @@ export async function returnShard(sql: Queryable, { sweepId, ordinal, attempt }:
  * ends its sweep.
  */
 export async function takeOverShards(tx: Transaction): Promise<string[]> {
+  const isOrphan = tx`
+    shard.status = 'running' and not exists (select 1 from worker_processes w where w.id = shard.claimed_by)`;
+  const hit = await tx<{ id: string }[]>`
+    select s.id from sweeps s where exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and ${isOrphan})
+    order by s.id for no key update`;
   const orphans = await tx<{ sweepId: string; kills: number }[]>`
     update sweep_shards as shard set status = 'queued', claimed_by = null, kills = kills + 1
-    where status = 'running' and not exists (select 1 from worker_processes w where w.id = shard.claimed_by)
+    where sweep_id = any (${hit.map(({ id }) => id)}::uuid[]) and ${isOrphan}
     returning sweep_id as "sweepId", kills`;
   const message = `The worker process ended ${MAX_KILLS} times while it ran one part of this sweep. It probably needs more memory than there is: use a coarser timeframe or a shorter range.`;
   for (const { sweepId, kills } of orphans)

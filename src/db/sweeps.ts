@@ -1,4 +1,7 @@
 // The sweeps table as the API sees it: accept, list, read, cancel. Every query names the workspace.
+//
+// Locks are taken in one order by everybody: the row of a sweep, its shards, the turn of its workspace. Only a process
+// that gives back its own shard locks a shard alone.
 import type { Queryable, Transaction } from './connect.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 import { addSweepTickets } from './tickets.ts';
@@ -68,7 +71,7 @@ export async function insertSweep(
   // A workspace that was idle starts where the others are: it has neither saved up turns nor lost any.
   await tx`
     insert into workspace_turns as turn (workspace_id, virtual_time)
-    values (${workspaceId}, (select coalesce(min(virtual_time), 0) from workspace_turns where due > 0))
+    values (${workspaceId}, current_virtual_time())
     on conflict (workspace_id) do update set virtual_time = greatest(turn.virtual_time, case when turn.due = 0 then excluded.virtual_time else 0 end)`;
   await addSweepTickets(tx, Math.min(sweep.shards.length, MAX_TICKETS));
   return made;

@@ -215,6 +215,7 @@ function listenForCancels(sql: Sql, executor: Executor, sweeps: SweepRunner): Pr
       return sweeps.cancel(ids);
     }
     // The connection was down, and a cancel may have been missed.
+    void sweeps.cancelEnded().catch(() => {});
     const active = executor.activeIds();
     if (active.length > 0)
       void readCancelled(sql, active).then(

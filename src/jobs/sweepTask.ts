@@ -10,6 +10,7 @@ import {
   countEarlierTrials,
   failSweep,
   finishShard,
+  readEndedSweeps,
   returnShard,
 } from '../db/sweepShards.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
@@ -21,6 +22,7 @@ import type {
   RunError,
   SignalGraph,
   Snapshot,
+  StopReason,
   StrategyAst,
   SweepBatch,
   SweepJob,
@@ -38,14 +40,30 @@ const LEAVE_MS = 500;
 /** A part that was given back so often is not going to end here either. */
 const MAX_ATTEMPTS = 10;
 
+/** A shard that this process holds, from its claim to its end. */
+interface Active {
+  readonly sweepId: string;
+  /** Undefined while its inputs are read. */
+  run: SweepRun | undefined;
+  /** The shard must not start, or is to stop. */
+  stopReason: StopReason | undefined;
+}
+
+function stop(active: Active, reason: StopReason): void {
+  active.stopReason ??= reason;
+  active.run?.stop(reason);
+}
+
 export class SweepRunner {
   readonly #sql: Sql;
   readonly #pool: Pool;
   readonly #source: SnapshotSource;
   readonly #workerId: string;
   readonly #log: Log;
-  readonly #active = new Map<SweepRun, string>();
+  readonly #active = new Set<Active>();
   #isStopping = false;
+  /** Shards are given back, those too that a claim under way will bring. */
+  #isReturning = false;
 
   constructor(parts: {
     readonly sql: Sql;
@@ -78,7 +96,13 @@ export class SweepRunner {
   }
 
   cancel(ids: readonly string[]): void {
-    for (const [run, sweepId] of this.#active) if (ids.includes(sweepId)) run.stop('cancelled');
+    for (const active of this.#active) if (ids.includes(active.sweepId)) stop(active, 'cancelled');
+  }
+
+  /** Stops the shards of sweeps that have ended; for when the notification of a cancel may have been missed. */
+  async cancelEnded(): Promise<void> {
+    const held = [...new Set([...this.#active].map(({ sweepId }) => sweepId))];
+    if (held.length > 0) this.cancel(await readEndedSweeps(this.#sql, held));
   }
 
   /** From now on no shard is claimed. */
@@ -88,21 +112,21 @@ export class SweepRunner {
 
   /** Tells every shard to stop; they go back to the queue. */
   returnAll(): void {
-    for (const run of this.#active.keys()) run.stop('returned');
+    this.#isReturning = true;
+    for (const active of this.#active) stop(active, 'returned');
   }
 
   async #run(claim: ShardClaim): Promise<void> {
+    const active: Active = {
+      sweepId: claim.sweepId,
+      run: undefined,
+      stopReason: this.#isReturning ? 'returned' : undefined,
+    };
+    this.#active.add(active);
     try {
-      const job = await this.#jobOf(claim);
-      if ('code' in job) return await this.#fail(claim, job);
-      const batch = await this.#batchOf(claim, job);
-      const run = this.#pool.sweep(batch);
-      this.#active.set(run, claim.sweepId);
-      try {
-        await this.#settle(claim, job, await run.outcome);
-      } finally {
-        this.#active.delete(run);
-      }
+      // A cancel that came before this shard was registered has found nothing to stop here.
+      await this.cancelEnded();
+      await this.#runActive(claim, active);
     } catch (error) {
       if (claim.attempt >= MAX_ATTEMPTS)
         await this.#fail(claim, {
@@ -114,7 +138,19 @@ export class SweepRunner {
         });
       else await returnShard(this.#sql, claim);
       throw error;
+    } finally {
+      this.#active.delete(active);
     }
+  }
+
+  async #runActive(claim: ShardClaim, active: Active): Promise<void> {
+    const job = await this.#jobOf(claim);
+    if ('code' in job) return this.#fail(claim, job);
+    const batch = await this.#batchOf(claim, job);
+    if (active.stopReason !== undefined)
+      return this.#settle(claim, job, { kind: 'stopped', reason: active.stopReason });
+    active.run = this.#pool.sweep(batch);
+    await this.#settle(claim, job, await active.run.outcome);
   }
 
   async #settle(claim: ShardClaim, job: SweepJob, outcome: Awaited<SweepRun['outcome']>): Promise<void> {
