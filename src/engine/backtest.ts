@@ -1,7 +1,7 @@
 // A backtest, from a checked strategy and market columns to a result: the whole pipeline, stage by stage.
 import type { Bars, Market } from './bars/bars.ts';
 import { rowsInRange } from './bars/rowRange.ts';
-import { EvaluatedPlan, missingFrames } from './evaluate/evaluatePlan.ts';
+import { EvaluatedPlan, missingFrames, RunStopped } from './evaluate/evaluatePlan.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
 import { prepareStrategy } from './language/canonical/prepare.ts';
@@ -63,11 +63,16 @@ export function simulateTask(
   control: RunControl | null,
   keepOrders: boolean,
 ): SimulatedRun {
-  const prepared = prepareRun(task, market, columnStore, true);
-  if (!prepared.ok) return prepared;
-  const run = simulateAndReport({ ...prepared, input: { ...prepared.input, control, keepOrders } });
-  columnStore.trim();
-  return run;
+  try {
+    const prepared = prepareRun(task, market, columnStore, true, control);
+    if (!prepared.ok) return prepared;
+    return simulateAndReport({ ...prepared, input: { ...prepared.input, control, keepOrders } });
+  } catch (error) {
+    if (error instanceof RunStopped) return stopped();
+    throw error;
+  } finally {
+    columnStore.trim();
+  }
 }
 
 /** Everything that is known before the first bar is simulated. */
@@ -77,12 +82,14 @@ export type PreparedRun = Omit<ReportInput, 'simulation' | 'band'> & { readonly 
  * Prepare, plan, evaluate and bind. A caller that keeps several runs gives each the same store and trims it between
  * them.
  * @param recordsConditions also plan and keep what rule statistics and samples read; a sweep needs neither.
+ * @throws RunStopped when `control` says so
  */
 export function prepareRun(
   task: BacktestTask,
   market: Market,
   store: ColumnStore,
   recordsConditions: boolean,
+  control: RunControl | null = null,
 ): PreparedRun | (SimulatedRun & { ok: false }) {
   const config = resolveConfig(task.config);
   const context = { timeframe: config.timeframe, ...(task.signalGraph && { signalGraph: task.signalGraph }) };
@@ -108,7 +115,7 @@ export function prepareRun(
       'strategy.';
     return failure('SYMBOL_NOT_AVAILABLE', '/strategyAst', message);
   }
-  const evaluated = new EvaluatedPlan(plan, market, store);
+  const evaluated = new EvaluatedPlan(plan, market, store, control);
   const boundRules = bindRules(strategy, evaluated, recordsConditions);
   const window = evaluationRows(strategy, task.settings, task.strategyAst, config, market.base);
   if (window.firstRow === window.endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));
@@ -137,7 +144,7 @@ export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
 function simulateAndReport(parts: PreparedRun): SimulatedRun {
   const simulation = simulate(parts.input);
   const band = simulateBand(parts.input, simulation);
-  if (band === null) return failure('CANCELLED', '', 'The run was stopped.');
+  if (band === null) return stopped();
   const report: ReportInput = { ...parts, simulation, band };
   const { summary, json } = summarise(report);
   const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
@@ -195,6 +202,8 @@ function readSeries(market: Market, { evaluated, input }: ReportInput): object[]
   const named = read.map(({ symbol, timeframe, sha256 }) => ({ symbol, timeframe, sha256 }));
   return named.sort((a, b) => (`${a.symbol} ${a.timeframe}` < `${b.symbol} ${b.timeframe}` ? -1 : 1));
 }
+
+const stopped = () => failure('CANCELLED', '', 'The run was stopped.');
 
 function failure(
   code: string,

@@ -15,8 +15,14 @@ import { and, or, rollingWindow, sequence, stateMachine, withinRows } from '../k
 import { applyMath } from '../kernels/arithmetic.ts';
 import { rollingQuantile, rollingRowsAgo, rollingSlope } from '../kernels/rollingRanks.ts';
 import { timeField, timeWindow } from './clock.ts';
+import type { RunControl } from '../task.ts';
 import type { ColumnStore } from './columnStore.ts';
 import { localTimes } from '../bars/timeZones.ts';
+
+/** Thrown between the steps of a plan, and inside long ones, when the run is told to stop. */
+export class RunStopped extends Error {
+  override readonly name = 'RunStopped';
+}
 
 /** The columns of a plan on one market. A column is computed when it is first read, and then kept. */
 export class EvaluatedPlan {
@@ -25,14 +31,22 @@ export class EvaluatedPlan {
   readonly #store: ColumnStore;
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
   readonly #bars = new Map<string, Bars>();
+  /** Throws RunStopped once the run is told to stop. */
+  readonly #poll: () => void;
   /** Identifies the bars that the plan reads, so that a key of the store never stands for two snapshots. */
   readonly #fingerprint: string;
 
-  /** @throws Error when a frame of the plan has no bars; callers check `missingFrames` first. */
-  constructor(plan: Plan, market: Market, store: ColumnStore) {
+  /**
+   * @param control is asked before every step; null: the run is not stopped
+   * @throws Error when a frame of the plan has no bars; callers check `missingFrames` first.
+   */
+  constructor(plan: Plan, market: Market, store: ColumnStore, control: Pick<RunControl, 'isCancelled'> | null = null) {
     this.plan = plan;
     this.market = market;
     this.#store = store;
+    this.#poll = () => {
+      if (control?.isCancelled()) throw new RunStopped('The run was stopped.');
+    };
     this.#columns = new Array(plan.steps.length);
     for (const frame of [plan.base, ...plan.frames]) this.#bars.set(frameKey(frame), barsOf(market, frame));
     this.#fingerprint = [...this.#bars].map(([key, bars]) => `${key}#${bars.sha256}#${bars.length}`).join('|');
@@ -63,6 +77,7 @@ export class EvaluatedPlan {
     const key = `${this.#fingerprint}|${step.key}`;
     let column = this.#store.get(key);
     if (!column) {
+      this.#poll();
       column = step.type === 'value' ? this.#makeValue(step) : this.#makeCondition(step);
       // A raw field is a view of the bars, and a constant is cheap to make again.
       if (!(step.type === 'value' && (step.op === 'field' || step.op === 'const'))) this.#store.set(key, column);
@@ -119,7 +134,7 @@ export class EvaluatedPlan {
       case 'rolling':
         return overPresent([this.#operand(inputs[0], step)], 1, n, this.#store, ([source], [out]) => {
           out.fill(NaN);
-          rollingKernel(step, source, out);
+          rollingKernel(step, source, out, this.#poll);
         })[0];
       case 'shift': {
         const out = this.#store.allocate(n);
@@ -181,7 +196,7 @@ export class EvaluatedPlan {
     const outputs = overPresent(inputs, definition.outputs.length, n, this.#store, (dense, outs) => {
       const lookback = Math.min(dense[0].length, definition.lookback(args));
       for (const out of outs) out.fill(NaN, 0, lookback);
-      if (lookback < dense[0].length) definition.compute(dense, args, outs);
+      if (lookback < dense[0].length) definition.compute(dense, args, outs, this.#poll);
     });
     const suffix = step.key.slice(step.key.indexOf('['));
     outputs.forEach((column, output) => {
@@ -334,7 +349,12 @@ function overPresent(
  * One rolling operation over present values. Rows before the window is full are left as they are. An operation with the
  * name of an indicator means the same as that indicator.
  */
-export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: Float64Array, out: Float64Array): void {
+export function rollingKernel(
+  step: ValueOperation & { op: 'rolling' },
+  source: Float64Array,
+  out: Float64Array,
+  poll?: () => void,
+): void {
   const { period } = step;
   switch (step.rolling) {
     case 'sum':
@@ -350,7 +370,7 @@ export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: 
     case 'zscore':
       return zscore.compute([source], { length: period, ddof: 1 }, [out]);
     case 'percentile_rank':
-      return percentileRank.compute([source], { length: period }, [out]);
+      return percentileRank.compute([source], { length: period }, [out], poll);
     case 'max':
       return rollingMax(source, 0, period, out);
     case 'min':
@@ -360,11 +380,11 @@ export function rollingKernel(step: ValueOperation & { op: 'rolling' }, source: 
     case 'argmin':
       return rollingRowsAgo(source, period, 'min', out);
     case 'median':
-      return rollingQuantile(source, period, 0.5, out);
+      return rollingQuantile(source, period, 0.5, out, poll);
     case 'quantile':
-      return rollingQuantile(source, period, step.quantile, out);
+      return rollingQuantile(source, period, step.quantile, out, poll);
     case 'slope':
-      return rollingSlope(source, period, out);
+      return rollingSlope(source, period, out, poll);
   }
 }
 

@@ -1,5 +1,6 @@
 // Averages that TA-Lib does not have: the Gaussian ALMA and Williams' displaced Alligator.
 import { length, number, real, scannedLength } from './arguments.ts';
+import { SCANNED_ROWS } from '../kernels/rollingRanks.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
 import { wilder } from './exponential.ts';
 import { wilderStable } from './stability.ts';
@@ -21,10 +22,11 @@ export const alma: IndicatorDefinition = {
     '(Legoux and Kouzis-Loukas 2009; charting sites; pandas-ta alma counts from the latest bar, so that its offset ' +
     'is 1 - ours)',
   lookback: (args) => number(args) - 1,
-  compute([source], args, [out]) {
+  compute([source], args, [out], poll) {
     const size = number(args);
     const weights = gaussian(size, number(args, 'offset'), number(args, 'sigma'));
     for (let row = size - 1; row < source.length; row++) {
+      if (row % SCANNED_ROWS === 0) poll?.();
       const oldest = row - size + 1;
       let sum = 0;
       for (let i = 0; i < size; i++) sum += weights[i] * source[oldest + i];

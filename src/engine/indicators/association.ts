@@ -1,6 +1,7 @@
 // Association of two series over a window: beta of their returns and Pearson's correlation of their values.
 import { number, scannedLength } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
+import { SCANNED_ROWS } from '../kernels/rollingRanks.ts';
 import { EPSILON, isZero } from './talibZero.ts';
 
 export const correl: IndicatorDefinition = {
@@ -14,10 +15,10 @@ export const correl: IndicatorDefinition = {
   outputs: [{ name: 'value', kind: 'bounded', min: -1, max: 1 }],
   formula: 'Σ(x-x̄)(y-ȳ)/√(Σ(x-x̄)²·Σ(y-ȳ)²); 0 where one of them does not vary (TA-Lib CORREL)',
   lookback: (args) => number(args) - 1,
-  compute([x, y], args, [out]) {
-    moments(x, y, 0, number(args), out, (xx, yy, xy, scaleX, scaleY) =>
-      xx > EPSILON * scaleX && yy > EPSILON * scaleY ? Math.min(1, Math.max(-1, xy / Math.sqrt(xx * yy))) : 0,
-    );
+  compute([x, y], args, [out], poll) {
+    const read: Reading = (xx, yy, xy, scaleX, scaleY) =>
+      xx > EPSILON * scaleX && yy > EPSILON * scaleY ? Math.min(1, Math.max(-1, xy / Math.sqrt(xx * yy))) : 0;
+    moments(x, y, 0, number(args), out, read, poll);
   },
 };
 
@@ -32,10 +33,9 @@ export const beta: IndicatorDefinition = {
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'the slope of the returns of source2 on those of source; 0 where the latter do not vary (TA-Lib BETA)',
   lookback: (args) => number(args),
-  compute([x, y], args, [out]) {
-    moments(returns(x), returns(y), 1, number(args), out, (xx, _yy, xy, scaleX) =>
-      xx > EPSILON * scaleX ? xy / xx : 0,
-    );
+  compute([x, y], args, [out], poll) {
+    const read: Reading = (xx, _yy, xy, scaleX) => (xx > EPSILON * scaleX ? xy / xx : 0);
+    moments(returns(x), returns(y), 1, number(args), out, read, poll);
   },
 };
 
@@ -62,6 +62,7 @@ function moments(
   length: number,
   out: Float64Array,
   read: Reading,
+  poll?: () => void,
 ): void {
   const n = out.length;
   const interval = Math.max(256, 8 * length);
@@ -70,6 +71,7 @@ function moments(
   let leftX = 0;
   let leftY = 0;
   for (let row = first + length - 1; row < n; row++) {
+    if (row % SCANNED_ROWS === 0) poll?.();
     const oldest = row - length + 1;
     let isStale = row === first + length - 1 || row % interval === 0;
     if (!isStale) {

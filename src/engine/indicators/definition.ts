@@ -76,5 +76,11 @@ export interface IndicatorDefinition {
   lookback(args: Args): number;
   /** For recursive ones: rows after which the seed no longer shows at 1e-9 relative; default lookback. */
   stableLookback?(args: Args): number;
-  compute(inputs: readonly Float64Array[], args: Args, outputs: readonly Float64Array[]): void;
+  compute(
+    inputs: readonly Float64Array[],
+    args: Args,
+    outputs: readonly Float64Array[],
+    /** Called every few milliseconds by what takes long; it throws when the run is told to stop. */
+    poll?: () => void,
+  ): void;
 }

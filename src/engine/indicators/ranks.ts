@@ -17,7 +17,8 @@ export const percentile: IndicatorDefinition = {
     'the value of rank ceil(percentile·length/100), at least 1, of the last length values: no interpolation (TA-Lib ' +
     'PERCENTILE)',
   lookback: (args) => number(args) - 1,
-  compute: ([source], args, [out]) => rollingPercentile(source, number(args), number(args, 'percentile'), out),
+  compute: ([source], args, [out], poll) =>
+    rollingPercentile(source, number(args), number(args, 'percentile'), out, poll),
 };
 
 export const percentileRank: IndicatorDefinition = {
@@ -31,12 +32,17 @@ export const percentileRank: IndicatorDefinition = {
   outputs: [{ name: 'value', kind: 'bounded', min: 0, max: 100 }],
   formula: 'the share in percent of the length values before this bar that are below its value (TA-Lib PERCENTRANK)',
   lookback: (args) => number(args),
-  compute([source], args, [out]) {
+  compute([source], args, [out], poll) {
     const span = number(args);
     if (span >= MIN_RANKED_PERIOD) {
-      overRankedWindows(source, span + 1, (row, window, rank) => {
-        out[row] = (window.below(rank) / span) * 100;
-      });
+      overRankedWindows(
+        source,
+        span + 1,
+        (row, window, rank) => {
+          out[row] = (window.below(rank) / span) * 100;
+        },
+        poll,
+      );
       return;
     }
     for (let row = span; row < out.length; row++) {
@@ -49,13 +55,24 @@ export const percentileRank: IndicatorDefinition = {
 };
 
 /** A short window is kept sorted: per row, two binary searches and one shift of the values between them. */
-function rollingPercentile(source: Float64Array, length: number, percent: number, out: Float64Array): void {
+function rollingPercentile(
+  source: Float64Array,
+  length: number,
+  percent: number,
+  out: Float64Array,
+  poll?: () => void,
+): void {
   const n = source.length;
   const rank = Math.min(length, Math.max(1, Math.ceil((percent * length) / 100)));
   if (length >= MIN_RANKED_PERIOD) {
-    overRankedWindows(source, length, (row, window) => {
-      out[row] = window.nth(rank - 1);
-    });
+    overRankedWindows(
+      source,
+      length,
+      (row, window) => {
+        out[row] = window.nth(rank - 1);
+      },
+      poll,
+    );
     return;
   }
   const sorted = source.slice(0, length).sort();

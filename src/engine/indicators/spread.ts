@@ -3,6 +3,7 @@
 import { chosen, maNames, maType } from './averages.ts';
 import { length, number, real, scannedLength, text } from './arguments.ts';
 import type { Args, ArgDefinition, IndicatorDefinition } from './definition.ts';
+import { SCANNED_ROWS } from '../kernels/rollingRanks.ts';
 import { rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
 import { isZero } from './talibZero.ts';
 
@@ -114,10 +115,13 @@ export const avgDev: IndicatorDefinition = {
   outputs: [{ name: 'value', kind: 'free' }],
   formula: 'Σ|x - mean|/length (TA-Lib AVGDEV)',
   lookback: (args) => number(args) - 1,
-  compute([source], args, [out]) {
+  compute([source], args, [out], poll) {
     const span = number(args);
     rollingMean(source, 0, span, out);
-    for (let row = span - 1; row < out.length; row++) out[row] = absoluteDeviation(source, row, span, out[row]) / span;
+    for (let row = span - 1; row < out.length; row++) {
+      if (row % SCANNED_ROWS === 0) poll?.();
+      out[row] = absoluteDeviation(source, row, span, out[row]) / span;
+    }
   },
 };
 
@@ -134,12 +138,13 @@ export const cci: IndicatorDefinition = {
     '(typical - mean)/(0.015·mean absolute deviation), typical = (high + low + close)/3; 0 without deviation ' +
     '(TA-Lib CCI; Lambert 1980)',
   lookback: (args) => number(args) - 1,
-  compute([high, low, close], args, [out]) {
+  compute([high, low, close], args, [out], poll) {
     const span = number(args);
     const typical = new Float64Array(out.length);
     for (let row = 0; row < out.length; row++) typical[row] = (high[row] + low[row] + close[row]) / 3;
     rollingMean(typical, 0, span, out);
     for (let row = span - 1; row < out.length; row++) {
+      if (row % SCANNED_ROWS === 0) poll?.();
       const distance = typical[row] - out[row];
       const deviation = absoluteDeviation(typical, row, span, out[row]);
       out[row] = isZero(distance) || isZero(deviation) ? 0 : distance / (0.015 * (deviation / span));

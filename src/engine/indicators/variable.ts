@@ -39,11 +39,17 @@ export const mavp: IndicatorDefinition = {
   outputs: [{ name: 'value', kind: 'price' }],
   formula: 'at each bar the average of length floor(periods), held within min_length and max_length (TA-Lib MAVP)',
   lookback: (args) => chosen(args, number(args, 'max_length')).lookback(number(args, 'max_length')),
-  compute: ([source, periods], args, [out]) => variablePeriod(source, periods, args, out),
+  compute: ([source, periods], args, [out], poll) => variablePeriod(source, periods, args, out, poll),
 };
 
 /** One pass per length that occurs; every average begins on the first row of the longest (TA-Lib). */
-function variablePeriod(source: Float64Array, periods: Float64Array, args: Args, out: Float64Array): void {
+function variablePeriod(
+  source: Float64Array,
+  periods: Float64Array,
+  args: Args,
+  out: Float64Array,
+  poll?: () => void,
+): void {
   const n = source.length;
   const least = number(args, 'min_length');
   const most = number(args, 'max_length');
@@ -57,6 +63,7 @@ function variablePeriod(source: Float64Array, periods: Float64Array, args: Args,
     used.add(lengths[row]);
   }
   for (const span of used) {
+    poll?.();
     const average = movingAverage(type, span);
     average.compute(source, start - average.lookback(span), span, scratch);
     for (let row = start; row < n; row++) if (lengths[row] === span) out[row] = scratch[row];

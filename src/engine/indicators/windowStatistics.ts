@@ -42,7 +42,7 @@ export const hurst: IndicatorDefinition = {
     'slope of ln sd(x - x[lag]) on ln lag, lag 2 … max_lag, differences within the last length values; 0.5 is a ' +
     'random walk; missing where some sd is 0 (generalized Hurst exponent of order 2; Di Matteo 2007)',
   lookback: (args) => number(args) - 1,
-  compute([source], args, [out]) {
+  compute([source], args, [out], poll) {
     const n = source.length;
     const size = number(args);
     if (size > n) return;
@@ -54,6 +54,7 @@ export const hurst: IndicatorDefinition = {
     const variance = new Float64Array(n);
     out.fill(0, size - 1);
     for (const lag of lags) {
+      poll?.();
       for (let row = lag; row < n; row++) difference[row] = source[row] - source[row - lag];
       rollingVariance(difference, lag, size - lag, variance);
       // ln sd = ln(variance)/2; ln 0 is -Infinity, and so is whatever uses it: made missing below.

@@ -64,8 +64,10 @@ export function overRankedWindows(
   source: Float64Array,
   length: number,
   answer: (row: number, window: RankedValues, rank: number) => void,
+  poll?: () => void,
 ): void {
   for (let block = length - 1; block < source.length; block += length) {
+    poll?.();
     const start = block - length + 1;
     const end = Math.min(source.length, block + length);
     const values = source.subarray(start, end);

@@ -34,15 +34,26 @@ class SortedWindow {
  * The `fraction` quantile of the last `period` values, linear between neighbors (numpy's default, Hyndman and Fan 1996
  * type 7).
  */
-export function rollingQuantile(values: Float64Array, period: number, fraction: number, out: Float64Array): void {
+export function rollingQuantile(
+  values: Float64Array,
+  period: number,
+  fraction: number,
+  out: Float64Array,
+  poll?: () => void,
+): void {
   const rank = fraction * (period - 1);
   const below = Math.floor(rank);
   const above = Math.min(below + 1, period - 1);
   if (period >= MIN_RANKED_PERIOD) {
-    overRankedWindows(values, period, (row, window) => {
-      const low = window.nth(below);
-      out[row] = low + (window.nth(above) - low) * (rank - below);
-    });
+    overRankedWindows(
+      values,
+      period,
+      (row, window) => {
+        const low = window.nth(below);
+        out[row] = low + (window.nth(above) - low) * (rank - below);
+      },
+      poll,
+    );
     return;
   }
   const window = new SortedWindow(period);
@@ -55,15 +66,19 @@ export function rollingQuantile(values: Float64Array, period: number, fraction: 
   }
 }
 
+/** How many rows are scanned between two polls: about 5 ms at the longest windows. */
+export const SCANNED_ROWS = 1_024;
+
 /**
  * Slope per row of the least-squares line through the last `period` values; missing for a period of 1. Each row sums
  * the differences of values equally far from the middle, so that a flat window has slope 0 exactly and no running sum
  * cancels.
  */
-export function rollingSlope(values: Float64Array, period: number, out: Float64Array): void {
+export function rollingSlope(values: Float64Array, period: number, out: Float64Array, poll?: () => void): void {
   const middle = (period - 1) / 2;
   const spread = (period * (period * period - 1)) / 12;
   for (let row = period - 1; row < values.length; row++) {
+    if (row % SCANNED_ROWS === 0) poll?.();
     const first = row - period + 1;
     let moment = 0;
     for (let index = 0; index < middle; index++)

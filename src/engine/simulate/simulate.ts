@@ -15,6 +15,8 @@ import { nextWatched, type WatchedCloses } from './watch.ts';
 
 /** How often a run looks whether it is cancelled, in rows (semantics §6.4). */
 const POLL_ROWS = 65_536;
+/** A rule over state may read a window of its own on every row, which takes up to some 10 µs. */
+const STATEFUL_POLL_ROWS = 1_024;
 
 /**
  * Simulates under the policy of the config. Under `worst` it simulates pessimistically and optimistically and keeps the
@@ -40,13 +42,14 @@ export function simulate(input: SimulationInput): SimulationResult {
 function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): SimulationResult {
   const run = createRun(input, policy);
   const { control, start, end } = input;
-  let nextPoll = start + POLL_ROWS;
+  const pollRows = readsState(input) ? STATEFUL_POLL_ROWS : POLL_ROWS;
+  let nextPoll = start + pollRows;
   let row = start;
   while (row < end) {
     if (row >= nextPoll) {
       if (control?.isCancelled()) return gatherResult(run, true);
       control?.report(row - start, end - start);
-      nextPoll = row + POLL_ROWS;
+      nextPoll = row + pollRows;
     }
     if (run.isOver && isIdle(run) && !run.watch.hasStatefulEntries) break;
     row = isIdle(run) ? skipFlat(run, row) : skipQuiet(run, row, Math.min(end - 1, nextPoll));
@@ -57,6 +60,11 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
   control?.report(end - start, end - start);
   return gatherResult(run, false);
 }
+
+const readsState = ({ entries, exits }: SimulationInput): boolean =>
+  entries.some(
+    ({ signal, order }) => signal.kind === 'stateful' || (order.type !== 'market' && order.price.kind === 'stateful'),
+  ) || exits.some(({ when }) => when.kind === 'stateful');
 
 /** Nothing is open, due or waiting: only an entry signal can change anything. */
 const isIdle = (run: Run): boolean =>
