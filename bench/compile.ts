@@ -19,13 +19,17 @@ export function suite(): Bench {
     const prepare = () => {
       const prepared = prepareStrategy(checked, settings, config, { timeframe });
       if (!prepared.ok) throw new Error(`${name} cannot be prepared.`);
-      return prepared.strategy;
+      return prepared;
     };
-    const strategy = prepare();
+    const { strategy, pointerOf } = prepare();
     bench.add(`compile/check: ${name}/1`, () => checkStrategy({ strategyAst, settings: {} }));
     bench.add(`compile/prepare: ${name}/1`, prepare);
     bench.add(`compile/plan: ${name}/1`, () =>
-      compilePlan(strategy, { symbol: SYMBOL, timeframe }, { slippageAtrPeriod: null, recordsConditions: true }),
+      compilePlan(
+        strategy,
+        { symbol: SYMBOL, timeframe },
+        { pointerOf, slippageAtrPeriod: null, recordsConditions: true },
+      ),
     );
   }
   return bench;

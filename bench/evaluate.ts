@@ -24,7 +24,7 @@ export function suite(counts: readonly number[] = [10_000, 1_000_000]): Bench {
       const plan = compilePlan(
         prepared.strategy,
         { symbol: SYMBOL, timeframe: config.timeframe },
-        { slippageAtrPeriod: null, recordsConditions: true },
+        { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true },
       );
       // Columns are computed when they are first read; the bound rules read what the strategy reads.
       bench.add(`evaluate/${name}/${count}`, () =>

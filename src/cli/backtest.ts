@@ -46,9 +46,10 @@ async function run(options: Options): Promise<void> {
   await checkOutputs(artifactPaths(options));
   if (options.out !== undefined) await makeFolder(options.out, 'Choose another folder with --out.');
   const config = await readConfig(options.config);
-  const { strategyAst, settings, strategyHash, issues } = await readCheckedStrategy(options, config.timeframe);
-  const { market, sources } = await openMarket(config, strategyAst, options);
-  const task: BacktestTask = { id: 'command-line', strategyAst, settings, config, strategyHash };
+  const { issues, ...strategy } = await readCheckedStrategy(options, config.timeframe);
+  const { strategyAst } = strategy;
+  const { market, sources } = await openMarket(config, strategy, options);
+  const task: BacktestTask = { id: 'command-line', ...strategy, config };
   const outcome = runBacktest(task, market, null);
   if (!outcome.ok) throw new CommandError(outcome.error.message, outcome.error.code);
   const summary = outcome.summaryJson as Summary;

@@ -27,8 +27,8 @@ export function register(program: Command): void {
 }
 
 async function explain(options: Options): Promise<void> {
-  const { strategyAst, settings } = await readCheckedStrategy(options, options.timeframe);
-  const explained = explainStrategy(strategyAst, settings, options);
+  const { strategyAst, signalGraph, settings } = await readCheckedStrategy(options, options.timeframe);
+  const explained = explainStrategy(strategyAst, settings, { ...options, signalGraph });
   if (!explained.ok)
     throw new CommandError(explained.issues.map((issue) => issue.message).join('\n'), 'STRATEGY_INVALID');
   const { explanation } = explained;

@@ -5,6 +5,7 @@ import {
   configIssues,
   createMarket,
   foreignSeries,
+  placeOfSeries,
   sourceTimeframe,
 } from '../engine/index.ts';
 import type {
@@ -86,14 +87,14 @@ export interface OpenedMarket {
  */
 export async function openMarket(
   config: BacktestConfig,
-  ast: StrategyAst,
+  { strategyAst, signalGraph }: Pick<CheckedStrategy, 'strategyAst' | 'signalGraph'>,
   options: MarketOptions,
 ): Promise<OpenedMarket> {
   if (options.instrument !== undefined && options.bars === undefined)
     throw new UsageError('--instrument describes the bars of a file. Give the file with --bars.');
   const { timeframe, signalInstrument } = config;
   const { symbol } = signalInstrument;
-  const wanted = [{ symbol, timeframe }, ...foreignSeries(ast, symbol, timeframe)];
+  const wanted = [{ symbol, timeframe }, ...foreignSeries(strategyAst, symbol, timeframe)];
   const { snapshots, describe } = await (options.bars
     ? readBarsFiles(options.bars, symbol, options.instrument)
     : readSeries(wanted, options.data));
@@ -105,7 +106,7 @@ export async function openMarket(
     );
   }
   const market = createMarket(snapshots, symbol, timeframe);
-  requireRunnable(config, market, wanted.slice(1));
+  requireRunnable(config, market, wanted.slice(1), (series) => placeOfSeries(strategyAst, signalGraph, series));
   const read = [market.base, ...wanted.slice(1).map((series) => market.bars(series.symbol, series.timeframe))];
   if (market.fine) read.push(market.fine);
   const sources = read.flatMap((bars) => {
@@ -115,14 +116,21 @@ export async function openMarket(
   return { market, sources, snapshots };
 }
 
-function requireRunnable(config: BacktestConfig, market: Market, foreign: readonly SeriesName[]): void {
+function requireRunnable(
+  config: BacktestConfig,
+  market: Market,
+  foreign: readonly SeriesName[],
+  placeOf: (series: SeriesName) => string,
+): void {
   const faults = configIssues(config, market.instrument);
-  for (const { symbol, timeframe } of foreign) {
+  for (const series of foreign) {
+    const { symbol, timeframe } = series;
+    const path = placeOf(series);
     if (!market.bars(symbol, timeframe))
       faults.push({
         code: 'SYMBOL_NOT_AVAILABLE',
-        path: '/strategyAst',
-        field: 'strategyAst',
+        path,
+        field: path.split('/')[1],
         severity: 'error',
         message:
           `The strategy reads ${timeframe} bars of ${symbol}, and there are none. Import them, or give them with ` +

@@ -141,12 +141,11 @@ async function readInputs(options: Options): Promise<SweepInputs> {
 
 /** What each symbol and timeframe of the space reads. */
 async function readMarkets(job: SweepJob, options: Options): Promise<Pick<SweepInputs, 'snapshots' | 'markets'>> {
-  const { strategyAst } = job.strategy;
   const snapshots = new Map<string, Snapshot>();
   const markets = [];
   for (const { symbol, timeframe } of marketsOf(job.spec.config, spaceOf(job))) {
     const config = { ...job.spec.config, timeframe, signalInstrument: { symbol } };
-    const { snapshots: read } = await openMarket(config, strategyAst, options);
+    const { snapshots: read } = await openMarket(config, job.strategy, options);
     for (const snapshot of read)
       if (!snapshots.has(snapshot.meta.sha256)) snapshots.set(snapshot.meta.sha256, snapshot);
     const names = [...snapshots.keys()];

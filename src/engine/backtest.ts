@@ -3,6 +3,7 @@ import type { Bars, Market } from './bars/bars.ts';
 import { rowsInRange } from './bars/rowRange.ts';
 import { EvaluatedPlan, missingFrames, RunStopped } from './evaluate/evaluatePlan.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
+import { placeOfSeries } from './language/canonical/foreignSeries.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
 import { prepareStrategy } from './language/canonical/prepare.ts';
 import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar/ast.ts';
@@ -102,18 +103,18 @@ export function prepareRun(
       prepared.issues,
     );
   }
-  const { strategy } = prepared;
+  const { strategy, pointerOf } = prepared;
   const base = { symbol: config.signalInstrument.symbol, timeframe: config.timeframe };
   const { slippage } = config.execution;
   const slippageAtrPeriod =
     slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
-  const plan = compilePlan(strategy, base, { slippageAtrPeriod, recordsConditions });
+  const plan = compilePlan(strategy, base, { pointerOf, slippageAtrPeriod, recordsConditions });
   const [missing] = missingFrames(plan, market);
   if (missing) {
     const message =
       `There are no ${missing.timeframe} bars of ${missing.symbol}; import them, or take that instrument out of the ` +
       'strategy.';
-    return failure('SYMBOL_NOT_AVAILABLE', '/strategyAst', message);
+    return failure('SYMBOL_NOT_AVAILABLE', placeOfSeries(task.strategyAst, task.signalGraph, missing), message);
   }
   const evaluated = new EvaluatedPlan(plan, market, store, control);
   const boundRules = bindRules(strategy, evaluated, recordsConditions);

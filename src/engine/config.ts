@@ -108,8 +108,14 @@ export const BacktestConfig = z.strictObject({
   /** Fraction of notional each 8 hours; a long pays a positive rate. */
   fundingRate: z.number().min(-0.1).max(0.1).optional(),
   params: z.record(z.string(), z.union([z.number(), z.boolean(), z.string()])).optional(),
-  /** JSON pointer into the strategy payload → number. */
-  overrides: z.record(z.string(), z.number()).optional(),
+  overrides: z
+    .record(z.string(), z.number())
+    .optional()
+    .meta({
+      description:
+        'JSON pointer into the payload as it was sent (/strategyAst/… or /signalGraph/…), as answers name places, → the ' +
+        'number there for this run.',
+    }),
 });
 export type BacktestConfig = z.infer<typeof BacktestConfig>;
 export type FeeModel = z.infer<typeof FeeModel>;

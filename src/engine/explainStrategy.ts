@@ -1,6 +1,7 @@
 // The plan of a strategy as people read it: the one answer behind `candlepool explain`, the API and MCP.
 import type { Timeframe } from './bars/bars.ts';
 import type { Settings, StrategyAst } from './language/grammar/ast.ts';
+import type { SignalGraph } from './language/grammar/graph.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
 import { prepareStrategy } from './language/canonical/prepare.ts';
 import type { ValidationIssue } from './language/check/issues.ts';
@@ -22,19 +23,29 @@ export interface Explanation {
 export function explainStrategy(
   strategyAst: StrategyAst,
   settings: Settings,
-  base: { readonly symbol?: string | undefined; readonly timeframe?: Timeframe | undefined } = {},
+  base: {
+    readonly symbol?: string | undefined;
+    readonly timeframe?: Timeframe | undefined;
+    /** What `strategyAst` was compiled from, when the author sent a graph. */
+    readonly signalGraph?: SignalGraph | undefined;
+  } = {},
 ):
   | { readonly ok: true; readonly explanation: Explanation }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
   const { defaults } = strategyAst.strategy;
   const timeframe = base.timeframe ?? defaults?.timeframe ?? '1h';
   const symbol = base.symbol ?? defaults?.instrument?.symbol ?? 'SYMBOL';
-  const prepared = prepareStrategy(strategyAst, settings, {}, { timeframe });
+  const prepared = prepareStrategy(
+    strategyAst,
+    settings,
+    {},
+    { timeframe, ...(base.signalGraph && { signalGraph: base.signalGraph }) },
+  );
   if (!prepared.ok) return prepared;
   const plan = compilePlan(
     prepared.strategy,
     { symbol, timeframe },
-    { slippageAtrPeriod: null, recordsConditions: true },
+    { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true },
   );
   const inferredLookback = inferLookback(prepared.strategy, timeframe);
   return {

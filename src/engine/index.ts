@@ -14,7 +14,7 @@ export { resolveArgs, resolveTalibArgs } from './indicators/arguments.ts';
 export { type Computable, computeIndicator } from './indicators/compute.ts';
 export type { Args, IndicatorDefinition } from './indicators/definition.ts';
 export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patternRegistry.ts';
-export { foreignSeries, type SeriesName } from './language/canonical/foreignSeries.ts';
+export { foreignSeries, placeOfSeries, type SeriesName } from './language/canonical/foreignSeries.ts';
 export * from './config.ts';
 export { configIssues } from './configChecks.ts';
 export { EXIT_METHODS, EXIT_REASONS, REJECTION_REASONS } from './simulate/simulation.ts';

@@ -43,7 +43,11 @@ function isWarm(strategy: StrategyAst, market: Market, row: number): boolean {
   const prepared = prepareStrategy(strategy, {});
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
   const base = { symbol: 'TEST', timeframe: '1h' } as const;
-  const plan = compilePlan(prepared.strategy, base, { slippageAtrPeriod: null, recordsConditions: true });
+  const plan = compilePlan(prepared.strategy, base, {
+    pointerOf: prepared.pointerOf,
+    slippageAtrPeriod: null,
+    recordsConditions: true,
+  });
   const evaluated = new EvaluatedPlan(plan, market, new ColumnStore(1e8));
   return plan.steps
     .filter(({ frame }) => frame.timeframe === '1h' && frame.symbol === 'TEST')

@@ -11,7 +11,7 @@ const HEADLINES = [
 ] as const; // prettier-ignore
 const FUNNEL_COUNTS = [
   'barsTotal', 'barsWarmup', 'barsUnknown', 'setupTrue', 'triggerTrue', 'setupAndTrigger', 'entrySignals',
-  'blockedInPosition', 'ordersRejected', 'ordersExpired', 'entriesFilled', 'exits',
+  'blockedInPosition', 'ordersRejected', 'ordersExpired', 'ordersReplaced', 'entriesFilled', 'exits',
 ] as const; // prettier-ignore
 /** Left out of the list of what is missing: it must itself be small. */
 const LIST_BYTES = 300;

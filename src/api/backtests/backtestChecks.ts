@@ -32,7 +32,7 @@ export class BacktestCheck {
   }
 
   /**
-   * What is stored of the request. `root` is prefixed to the paths of issues.
+   * What is stored of the request. `root` is prefixed to the paths of issues in the request.
    * @throws BACKTEST_CONFIG_INVALID with every issue, RANGE_NO_DATA, TIER_LIMIT_REACHED
    */
   async accept(version: StrategyVersion, config: BacktestConfig, root = ''): Promise<NewBacktest> {
@@ -48,7 +48,8 @@ export class BacktestCheck {
     if (issues.length > 0 || !base)
       throw problem('BACKTEST_CONFIG_INVALID', {
         message: issues.length === 1 ? issues[0].message : `The config has ${issues.length} faults; see issues.`,
-        issues: issues.map((issue) => ({ ...issue, path: root + issue.path })),
+        // What is wrong inside the strategy has its place in the payload that was finalized, not in this request.
+        issues: issues.map((issue) => (isInRequest(issue) ? { ...issue, path: root + issue.path } : issue)),
       });
     const bars = barsInRange(config, base);
     this.#limitBars(bars);
@@ -145,6 +146,8 @@ export class BacktestCheck {
     });
   }
 }
+
+const isInRequest = ({ path }: ProblemIssue): boolean => /^\/(config|strategyVersionId)(\/|$)/.test(path);
 
 /** Bars of the base timeframe that open and close within the range, at most. */
 function barsInRange(config: BacktestConfig, base: CatalogueEntry): number {

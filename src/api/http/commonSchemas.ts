@@ -44,7 +44,9 @@ export const notFound = (what: string, id: string) =>
 export const Issue = z
   .object({
     code: z.string(),
-    path: z.string().meta({ description: 'RFC 6901 pointer into the request body.' }),
+    path: z.string().meta({
+      description: 'RFC 6901 pointer into the request body; of a stored strategy, into its payload as it was sent.',
+    }),
     field: z.string().optional().meta({ description: 'The top-level member concerned.' }),
     severity: z.string().optional().meta({ description: '`error` blocks, `warning` does not.' }),
     message: z.string(),

@@ -3,7 +3,7 @@ import type { Transaction } from '../../db/connect.ts';
 import { archiveStrategy, countStrategies, findStrategy, insertStrategy, listStrategies } from '../../db/strategies.ts';
 import type { VersionContent } from '../../db/strategies.ts';
 import { lockWorkspace } from '../../db/workspaces.ts';
-import { explainStrategy, type CheckOutcome } from '../../engine/index.ts';
+import { explainStrategy, type CheckOutcome, type SignalGraph } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -130,7 +130,10 @@ function explainRoute(app: App, services: Services): void {
       await requireEnvelope(services, request.caller.tier, request);
       const outcome = await checkPayloads(services, request.caller.tier, request.body);
       requireValid(contentOf(request.body, outcome), outcome);
-      const explained = explainStrategy(outcome.compiled!.strategyAst, request.body.settings);
+      const { settings, strategyAst, signalGraph } = request.body;
+      // With both payloads the AST is the one that is compiled.
+      const sent = strategyAst == null && signalGraph != null ? (signalGraph as unknown as SignalGraph) : undefined;
+      const explained = explainStrategy(outcome.compiled!.strategyAst, settings, { signalGraph: sent });
       if (explained.ok) return explained.explanation;
       throw problem('STRATEGY_INVALID', { issues: explained.issues });
     },

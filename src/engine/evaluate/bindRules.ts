@@ -19,6 +19,8 @@ export interface BoundRules {
   readonly entries: readonly EntryRule[];
   readonly exits: readonly ExitRule[];
   readonly risk: RiskRules;
+  /** The place of each take-profit in the payload as sent. */
+  readonly targetPaths: readonly string[];
   readonly slippageAtr: Float64Array | null;
   /** The answers of conditions over state, by expression. */
   readonly recorded: ReadonlyMap<object, RecordedCondition>;
@@ -56,7 +58,9 @@ export function bindRules(
     exitRule(exit, plan.exits[index].id, condition(plan.exits[index].condition)),
   );
   const risk = riskRules(strategy, evaluated, column, value);
-  return { entries, exits, risk, slippageAtr: plan.slippageAtr === null ? null : column(plan.slippageAtr), recorded };
+  const slippageAtr = plan.slippageAtr === null ? null : column(plan.slippageAtr);
+  const targetPaths = plan.risk.targets.map(({ path }) => path);
+  return { entries, exits, risk, targetPaths, slippageAtr, recorded };
 }
 
 /** A part that validation and planning guarantee for this kind of rule. */

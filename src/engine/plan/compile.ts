@@ -30,6 +30,8 @@ import type {
 } from './plan.ts';
 
 export interface CompileOptions {
+  /** The place of an expression or rule of the strategy in the payload as sent. */
+  readonly pointerOf: (made: object) => string;
   /** The ATR period of volatility-scaled slippage by atr_pct; null when there is no such slippage. */
   readonly slippageAtrPeriod: number | null;
   /** Also record every condition and named node, for rule statistics and samples. A sweep needs neither. */
@@ -42,15 +44,11 @@ export function compilePlan(strategy: RunnableStrategy, base: Frame, options: Co
 }
 
 /** The parts of an entry in reading order: setup, trigger, filters. */
-function entryParts(entry: RunnableEntry): { role: ConditionRole; pointer: string; condition: RunnableCondition }[] {
+function entryParts(entry: RunnableEntry): { role: ConditionRole; condition: RunnableCondition }[] {
   return [
-    ...(entry.setup ? [{ role: 'setup' as const, pointer: '/setup', condition: entry.setup }] : []),
-    { role: 'trigger' as const, pointer: '/trigger', condition: entry.trigger },
-    ...entry.filters.map((condition, index) => ({
-      role: 'filter' as const,
-      pointer: `/filters/${index}`,
-      condition,
-    })),
+    ...(entry.setup ? [{ role: 'setup' as const, condition: entry.setup }] : []),
+    { role: 'trigger' as const, condition: entry.trigger },
+    ...entry.filters.map((condition) => ({ role: 'filter' as const, condition })),
   ];
 }
 
@@ -62,6 +60,7 @@ class StrategyCompiler {
   readonly #stateReaders = new StateReaders();
   readonly #conditions: ConditionNode[] = [];
   readonly #named = new Map<string, NamedNode>();
+  readonly #compared = new Map<string, NamedNode>();
 
   constructor(strategy: RunnableStrategy, base: Frame, options: CompileOptions) {
     this.#strategy = strategy;
@@ -83,6 +82,7 @@ class StrategyCompiler {
     }
     const { steps } = this.#builder;
     const named = [...this.#named.values()];
+    const compared = [...this.#compared.values()];
     return {
       base,
       steps,
@@ -92,20 +92,19 @@ class StrategyCompiler {
       slippageAtr,
       conditions: this.#conditions,
       named,
+      compared,
       frames,
     };
   }
 
   #entry(entry: RunnableEntry, index: number): PlannedEntry {
     const parts = entryParts(entry);
-    const path = `/strategy/entry/${index}`;
     const condition = this.#conjunction(parts.map((part) => part.condition));
     if (this.#options.recordsConditions)
-      for (const part of parts)
-        this.#recordCondition(part.condition, `${path}${part.pointer}`, part.role, index, null, true);
+      for (const part of parts) this.#recordCondition(part.condition, part.role, index, null, true);
     const { order, sizing } = entry.action;
     return {
-      id: entry.id ?? path,
+      id: entry.id ?? this.#options.pointerOf(entry),
       condition,
       price: order.type !== 'market' ? this.#price(order.price) : null,
       sizingAtr: sizing.mode === 'volatility_target' ? this.#atr(sizing.atrPeriod) : null,
@@ -113,10 +112,9 @@ class StrategyCompiler {
   }
 
   #exit(exit: RunnableExit, index: number): PlannedExit {
-    const path = `/strategy/exits/${index}`;
     const condition = this.#conjunction([exit.when]);
-    if (this.#options.recordsConditions) this.#recordCondition(exit.when, `${path}/when`, 'exit', index, null, true);
-    return { id: exit.id ?? path, condition };
+    if (this.#options.recordsConditions) this.#recordCondition(exit.when, 'exit', index, null, true);
+    return { id: exit.id ?? this.#options.pointerOf(exit), condition };
   }
 
   /** The conjunction of `parts`: one column, or a gate of its stateless conjuncts and the rest for the fill loop. */
@@ -166,11 +164,14 @@ class StrategyCompiler {
   }
 
   #risk(): PlannedRisk {
-    const { stopLoss, takeProfits, trailingStop } = this.#strategy.risk;
+    const { risk } = this.#strategy;
+    const { stopLoss, takeProfits, trailingStop } = risk;
+    const path = takeProfits.length === 0 ? '' : this.#options.pointerOf(risk);
     return {
       stopAtr: stopLoss?.mode === 'atr' ? this.#atr(stopLoss.period) : null,
       stopPrice: stopLoss?.mode === 'price' ? this.#price(stopLoss.value) : null,
-      targets: takeProfits.map(({ triggerAtr, triggerPrice }) => ({
+      targets: takeProfits.map(({ triggerAtr, triggerPrice }, index) => ({
+        path: pointerTo(path, 'takeProfits', index),
         atr: triggerAtr ? this.#atr(triggerAtr.period) : null,
         price: triggerPrice ? this.#price(triggerPrice) : null,
       })),
@@ -181,7 +182,6 @@ class StrategyCompiler {
   /** Records a condition, the conditions in it, and every node that the author named. */
   #recordCondition(
     node: RunnableCondition,
-    path: string,
     role: ConditionRole,
     ruleIndex: number,
     parent: number | null,
@@ -193,6 +193,7 @@ class StrategyCompiler {
     const hasSides = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
     const index = this.#conditions.length;
     if (index >= MAX_CONDITION_NODES) return;
+    const path = this.#options.pointerOf(node);
     this.#conditions.push({
       nodeId: node.id ?? path,
       path,
@@ -209,12 +210,23 @@ class StrategyCompiler {
     });
     for (const child of childSlots(node)) {
       const { expression } = child;
-      const childPath = pointerTo(path, ...child.path);
-      if (isCondition(expression))
-        this.#recordCondition(expression, childPath, role, ruleIndex, index, isConjunct && isAll(node));
-      else this.#recordNamed(expression, new Set());
+      if (isCondition(expression)) this.#recordCondition(expression, role, ruleIndex, index, isConjunct && isAll(node));
+      else {
+        // What rises or falls runs on its own bars, and reading it on base bars would be a step more.
+        if (node.kind !== 'rising' && node.kind !== 'falling') this.#recordCompared(expression);
+        this.#recordNamed(expression, new Set());
+      }
     }
     if (node.id !== undefined && !isStateful) this.#name(node.id, node, 'condition');
+  }
+
+  /** What a condition reads, by its text: authors need not name every node to see its values. */
+  #recordCompared(node: RunnableExpression): void {
+    const isShown = node.id === undefined && node.kind !== 'const' && !this.#stateReaders.has(node);
+    if (!isShown || this.#compared.size >= MAX_COMPARED) return;
+    const text = textOf(node);
+    if (!this.#compared.has(text))
+      this.#compared.set(text, { nodeId: text, text, type: 'value', slot: this.#column(node) });
   }
 
   #recordNamed(node: RunnableExpression, seen: Set<object>): void {
@@ -233,6 +245,8 @@ class StrategyCompiler {
 
 /** The node limit of the largest tier. A graph that shares nodes can unfold to more, which are then not recorded. */
 const MAX_CONDITION_NODES = 1024;
+/** More values than a reader looks at on one bar. */
+const MAX_COMPARED = 32;
 
 const isAll = (node: RunnableCondition) => node.kind === 'all';
 const flattenAll = (node: RunnableCondition): RunnableCondition[] =>

@@ -110,7 +110,7 @@ export type ConditionRole = 'setup' | 'trigger' | 'filter' | 'exit';
 export interface ConditionNode {
   /** The author's node id, else the path. */
   readonly nodeId: string;
-  /** RFC 6901 pointer from the StrategyAst. */
+  /** RFC 6901 pointer into the payload as sent: `/strategyAst/…` or `/signalGraph/…`. */
   readonly path: string;
   readonly role: ConditionRole;
   readonly kind: RunnableKind;
@@ -151,7 +151,12 @@ export interface PlannedExit {
 export interface PlannedRisk {
   readonly stopAtr: Slot | null;
   readonly stopPrice: PlannedValue | null;
-  readonly targets: readonly { readonly atr: Slot | null; readonly price: PlannedValue | null }[];
+  readonly targets: readonly {
+    /** Its place in the payload as sent. */
+    readonly path: string;
+    readonly atr: Slot | null;
+    readonly price: PlannedValue | null;
+  }[];
   readonly trailAtr: Slot | null;
 }
 
@@ -164,6 +169,8 @@ export interface Plan {
   readonly slippageAtr: Slot | null;
   readonly conditions: readonly ConditionNode[];
   readonly named: readonly NamedNode[];
+  /** Values that conditions read and that have no id, for samples: `nodeId` is their text. */
+  readonly compared: readonly NamedNode[];
   /** The frames other than the base that the plan reads. */
   readonly frames: readonly Frame[];
 }

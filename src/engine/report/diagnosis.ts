@@ -18,6 +18,8 @@ export interface Diagnosis {
   readonly severity: 'error' | 'warning' | 'info';
   /** The node to change, null where no single one is meant. */
   readonly nodeId: string | null;
+  /** Its place in the payload as sent. */
+  readonly path: string | null;
   readonly message: string;
   readonly suggestion: string;
 }
@@ -46,7 +48,7 @@ export interface DiagnosisFacts {
 export function diagnose(facts: DiagnosisFacts): Diagnosis[] {
   const reasons = facts.funnel.entriesFilled === 0 ? noTrades(facts) : traded(facts);
   if (reasons.length > 0) return reasons;
-  return [info('OK', 'Nothing stands out.', 'Read the statistics and the trades.')];
+  return [info('OK', null, 'Nothing stands out.', 'Read the statistics and the trades.')];
 }
 
 function noTrades(facts: DiagnosisFacts): Diagnosis[] {
@@ -72,7 +74,7 @@ function notFilled({ funnel, report }: DiagnosisFacts): Diagnosis[] {
   }
   const message =
     `${funnel.entrySignals} entry signals, but no order was filled: ${funnel.ordersExpired} expired before their ` +
-    'price was reached.';
+    `price was reached${funnel.ordersReplaced > 0 ? `, and ${funnel.ordersReplaced} were replaced by a newer signal` : ''}.`;
   return [
     error(
       'ORDERS_NEVER_FILLED',
@@ -133,7 +135,7 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
       const range =
         stat.leftStats?.min == null ? '' : ` (${text(stat.leftStats.min)} … ${text(stat.leftStats.max)} on the left)`;
       const message = `${rule.node.text} was never true on ${stat.evaluated} bars${range}.`;
-      return error('RULE_ALWAYS_FALSE', rule.node.nodeId, message, thresholdAdvice(stat));
+      return error('RULE_ALWAYS_FALSE', rule.node, message, thresholdAdvice(stat));
     });
   }
   const [pair] = neverTogether(conjuncts, window);
@@ -143,7 +145,7 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
       `${a.node.text} was true on ${statsOf(a).trueCount} bars and ${b.node.text} on ${statsOf(b).trueCount}, but ` +
       'never both at once.';
     const suggestion = `Loosen one of them, or let ${b.node.nodeId} look back with "within" or as a sequence.`;
-    return [error('NEVER_TOGETHER', a.node.nodeId, message, suggestion)];
+    return [error('NEVER_TOGETHER', a.node, message, suggestion)];
   }
   const entry = funnel.entries[index];
   const blocking = entry.afterFilter.find((filter) => filter.count === 0);
@@ -151,7 +153,7 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
     const message =
       `Setup and trigger of ${id} were true together on ${entry.setupAndTrigger} bars; filter ${blocking.nodeId} let ` +
       'none of them through.';
-    return [error('FILTER_BLOCKS_ALL', blocking.nodeId, message, `Loosen or remove the filter ${blocking.nodeId}.`)];
+    return [error('FILTER_BLOCKS_ALL', blocking, message, `Loosen or remove the filter ${blocking.nodeId}.`)];
   }
   const blockers = conjuncts
     .map((rule) => ({ rule, count: statsOf(rule).soleBlockerCount ?? 0 }))
@@ -160,7 +162,7 @@ function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: str
   const message =
     `The ${conjuncts.length} conditions of ${id} were each true at some time, but never all at once; ` +
     `${first.rule.node.text} alone stood in the way on ${first.count} bars.`;
-  return [error('NEVER_TOGETHER', first.rule.node.nodeId, message, `Loosen ${first.rule.node.nodeId} first.`)];
+  return [error('NEVER_TOGETHER', first.rule.node, message, `Loosen ${first.rule.node.nodeId} first.`)];
 }
 
 function thresholdAdvice(stat: RuleStats): string {
@@ -221,7 +223,7 @@ function traded(facts: DiagnosisFacts): Diagnosis[] {
 
 function manyRejected({ funnel, report }: DiagnosisFacts): Diagnosis | undefined {
   const rejected = Object.values(funnel.ordersRejected).reduce((sum, count) => sum + count, 0);
-  const orders = rejected + funnel.entriesFilled + funnel.ordersExpired;
+  const orders = rejected + funnel.entriesFilled + funnel.ordersExpired + funnel.ordersReplaced;
   const most = mostRejected(funnel);
   if (most === undefined || rejected < MANY_REJECTIONS * orders) return undefined;
   const others = most.count === rejected ? '' : `, ${most.count} of them`;
@@ -255,11 +257,11 @@ function againstTheMarket({ returnPct, buyHoldReturnPct, netProfit }: DiagnosisF
   const held = trails ? `; buying and holding returned ${percent(buyHoldReturnPct)}` : '';
   if (netProfit < 0) {
     const advice = 'Compare bySide and byExitReason to see where it loses.';
-    return [info('LOST_MONEY', `The strategy returned ${percent(returnPct)}${held}.`, advice)];
+    return [info('LOST_MONEY', null, `The strategy returned ${percent(returnPct)}${held}.`, advice)];
   }
   if (!trails) return [];
   const message = `The strategy returned ${percent(returnPct)}${held}.`;
-  return [info('TRAILS_BUY_HOLD', message, 'Compare maxDrawdown and exposurePct before preferring either.')];
+  return [info('TRAILS_BUY_HOLD', null, message, 'Compare maxDrawdown and exposurePct before preferring either.')];
 }
 
 /** The two readings differ in sign, or by more than a fifth of the larger. */
@@ -269,24 +271,17 @@ function isSensitive({ low, high }: Band): boolean {
 }
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(2)} %`;
-const error = (code: Diagnosis['code'], nodeId: string | null, message: string, suggestion: string): Diagnosis => ({
-  code,
-  severity: 'error',
-  nodeId,
-  message,
-  suggestion,
-});
-const warning = (code: Diagnosis['code'], nodeId: string | null, message: string, suggestion: string): Diagnosis => ({
-  code,
-  severity: 'warning',
-  nodeId,
-  message,
-  suggestion,
-});
-const info = (code: Diagnosis['code'], message: string, suggestion: string): Diagnosis => ({
-  code,
-  severity: 'info',
-  nodeId: null,
-  message,
-  suggestion,
-});
+type Node = Pick<RuleStats, 'nodeId' | 'path'> | null;
+const finding =
+  (severity: Diagnosis['severity']) =>
+  (code: Diagnosis['code'], node: Node, message: string, suggestion: string): Diagnosis => ({
+    code,
+    severity,
+    nodeId: node?.nodeId ?? null,
+    path: node?.path ?? null,
+    message,
+    suggestion,
+  });
+const error = finding('error');
+const warning = finding('warning');
+const info = finding('info');

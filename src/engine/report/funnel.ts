@@ -13,7 +13,7 @@ export interface EntryFunnel {
   readonly triggerTrue: number;
   readonly setupAndTrigger: number;
   /** After each filter, in order: bars on which setup, trigger and the filters so far were true. */
-  readonly afterFilter: readonly { readonly nodeId: string; readonly count: number }[];
+  readonly afterFilter: readonly { readonly nodeId: string; readonly path: string; readonly count: number }[];
 }
 
 export interface Funnel extends Omit<EntryFunnel, 'rule'> {
@@ -25,6 +25,7 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
   readonly blockedMaxPositions: number;
   readonly ordersRejected: Readonly<Record<string, number>>;
   readonly ordersExpired: number;
+  readonly ordersReplaced: number;
   readonly entriesFilled: number;
   readonly exits: Readonly<Record<string, number>>;
   /**
@@ -55,6 +56,7 @@ export function funnelOf(report: ReportInput, bits: readonly RuleBits[]): Funnel
     blockedMaxPositions: counts.blockedMaxPositions,
     ordersRejected: counts.ordersRejected,
     ordersExpired: counts.ordersExpired,
+    ordersReplaced: counts.ordersReplaced,
     entriesFilled: counts.entriesFilled,
     exits,
     entries,
@@ -78,7 +80,7 @@ function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], sta
   const setupAndTrigger = narrow(trigger);
   const afterFilter = tops
     .filter(({ node }) => node.role === 'filter')
-    .map((part) => ({ nodeId: part.node.nodeId, count: narrow(part) }));
+    .map((part) => ({ nodeId: part.node.nodeId, path: part.node.path, count: narrow(part) }));
   for (let w = 0; w < maybe.length; w++) maybe[w] &= ~together[w];
   return {
     rule,

@@ -1,6 +1,7 @@
 // The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context.
 import { countBits, hasBit, nextBit, popcount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
+import type { NamedNode } from '../plan/plan.ts';
 import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -10,6 +11,8 @@ import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type RuleStatsSummary, type W
 export interface NearMiss {
   readonly rule: string;
   readonly nodeId: string;
+  /** The place of the condition in the payload as sent. */
+  readonly path: string;
   readonly text: string;
   readonly bar: number;
   readonly time: number;
@@ -19,7 +22,7 @@ export interface NearMiss {
   readonly distance: number | null;
 }
 
-/** One bar with the value of every named node. */
+/** One bar with the value of every named node, and of what conditions compare, by its text. */
 export interface Sample {
   readonly kind: 'first_trigger' | 'entry' | 'exit' | 'near_miss' | 'last_bar';
   readonly bar: number;
@@ -61,7 +64,7 @@ function nearMissesOf(
   const nearest = new Nearest();
   for (const [index, entry] of report.boundRules.entries.entries()) {
     for (const rule of conjunctsOf(bits, 'entry', index)) {
-      const { nodeId, text, left: leftSlot, right: rightSlot } = rule.node;
+      const { nodeId, path, text, left: leftSlot, right: rightSlot } = rule.node;
       const leftAt = reader(report.evaluated, leftSlot);
       const rightAt = reader(report.evaluated, rightSlot);
       for (const row of rowsOf(blockers.get(rule)!, window)) {
@@ -74,6 +77,7 @@ function nearMissesOf(
         nearest.add(closeness, {
           rule: entry.id,
           nodeId,
+          path,
           text,
           bar: row - report.firstRow,
           time: report.input.bars.time[row],
@@ -163,14 +167,18 @@ function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: r
     kind,
     bar: row - firstRow,
     time: input.bars.time[row],
-    values: valuesAt(evaluated, row),
+    values: { ...valuesAt(evaluated, row, evaluated.plan.compared), ...valuesAt(evaluated, row) },
   }));
 }
 
-/** Every named node on one bar; null where missing or unknown. */
-export function valuesAt(evaluated: EvaluatedPlan, row: number): Record<string, number | boolean | null> {
+/** The value of each node on one bar; null where missing or unknown. */
+export function valuesAt(
+  evaluated: EvaluatedPlan,
+  row: number,
+  nodes: readonly NamedNode[] = evaluated.plan.named,
+): Record<string, number | boolean | null> {
   return Object.fromEntries(
-    evaluated.plan.named.map(({ nodeId, type, slot }) => {
+    nodes.map(({ nodeId, type, slot }) => {
       if (type === 'value') return [nodeId, valueAt(evaluated, slot, row)];
       const { isTrue, isUnknown } = evaluated.condition(slot);
       return [nodeId, hasBit(isUnknown, row) ? null : hasBit(isTrue, row)];

@@ -8,7 +8,7 @@ export interface TradeContext {
   readonly time: Float64Array;
   /** First row of the range: bars are counted from it. */
   readonly firstRow: number;
-  readonly boundRules: Pick<BoundRules, 'entries' | 'exits'>;
+  readonly boundRules: Pick<BoundRules, 'entries' | 'exits' | 'targetPaths'>;
 }
 
 /** One closing fill as results and files show it. */
@@ -91,7 +91,5 @@ export const TRADE_COLUMNS: Readonly<Record<keyof TradeRow, TradeColumn>> = {
 /** The exit's id for a signal, the pointer of the ladder's step for a take profit. */
 function exitRuleOf({ exitReason, exitRule }: Trade, boundRules: TradeContext['boundRules']): string | null {
   if (exitRule === null) return null;
-  return exitReason === 'take_profit'
-    ? `/strategy/risk/takeProfits/${exitRule}`
-    : (boundRules.exits[exitRule]?.id ?? null);
+  return exitReason === 'take_profit' ? boundRules.targetPaths[exitRule] : (boundRules.exits[exitRule]?.id ?? null);
 }

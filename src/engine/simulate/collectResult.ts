@@ -31,6 +31,7 @@ export function gatherResult(run: Run, cancelled: boolean): SimulationResult {
       blockedMaxPositions: counts.blockedMaxPositions,
       ordersRejected: counts.ordersRejected,
       ordersExpired: counts.ordersExpired,
+      ordersReplaced: counts.ordersReplaced,
       entriesFilled: sum(counts.fillsByRule),
       signalsByRule,
       fillsByRule: counts.fillsByRule,

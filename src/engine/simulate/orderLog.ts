@@ -64,7 +64,10 @@ export function expireEntry(run: Run, order: EntryOrder): void {
 export function placePending(run: Run, order: EntryOrder): void {
   const replaced = run.pending[order.rule];
   if (replaced === null) run.pendingCount++;
-  else logEntry(run, replaced, { status: 'replaced' });
+  else {
+    run.counts.ordersReplaced++;
+    logEntry(run, replaced, { status: 'replaced' });
+  }
   run.pending[order.rule] = order;
 }
 

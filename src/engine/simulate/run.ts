@@ -81,6 +81,7 @@ export interface Run {
     blockedCooldown: number;
     blockedMaxPositions: number;
     ordersExpired: number;
+    ordersReplaced: number;
     readonly ordersRejected: Record<RejectionReason, number>;
   };
   /** Bars whose outcome depended on the path, and what became of them. */
@@ -151,6 +152,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
       blockedCooldown: 0,
       blockedMaxPositions: 0,
       ordersExpired: 0,
+      ordersReplaced: 0,
       ordersRejected: { INSUFFICIENT_BALANCE: 0, MIN_NOTIONAL: 0, ZERO_QTY: 0, LEVEL_MISSING: 0 },
     },
     ambiguous: {

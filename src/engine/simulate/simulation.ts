@@ -134,6 +134,7 @@ export interface SimulationResult {
     readonly blockedMaxPositions: number;
     readonly ordersRejected: Readonly<Record<RejectionReason, number>>;
     readonly ordersExpired: number;
+    readonly ordersReplaced: number;
     readonly entriesFilled: number;
     /** Per entry rule: signals that were true, entries filled. */
     readonly signalsByRule: readonly number[];

@@ -54,7 +54,11 @@ describe('columns', () => {
       fc.property(strategies, fc.constantFrom(...markets), (ast, market) => {
         const prepared = prepareStrategy(ast, {}, {}, { timeframe: '1h' });
         if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
-        const plan = compilePlan(prepared.strategy, market.base, { slippageAtrPeriod: null, recordsConditions: true });
+        const plan = compilePlan(prepared.strategy, market.base, {
+          pointerOf: prepared.pointerOf,
+          slippageAtrPeriod: null,
+          recordsConditions: true,
+        });
         const evaluated = new EvaluatedPlan(plan, market, new ColumnStore(1e8));
         const reference = new Evaluator(market, prepared.strategy.timezone);
         for (const { slot, expression, nodeId } of plan.conditions) {

@@ -21,7 +21,11 @@ const change = (source: Json, bars: number): Json => ({ kind: 'percent_change', 
 function compiled(ast: Json) {
   const prepared = prepareStrategy(ast as StrategyAst, {}, {}, { timeframe: '1h' });
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
-  const plan = compilePlan(prepared.strategy, MARKET.base, { slippageAtrPeriod: null, recordsConditions: true });
+  const plan = compilePlan(prepared.strategy, MARKET.base, {
+    pointerOf: prepared.pointerOf,
+    slippageAtrPeriod: null,
+    recordsConditions: true,
+  });
   return { strategy: prepared.strategy, plan, evaluated: new EvaluatedPlan(plan, MARKET, new ColumnStore(1e8)) };
 }
 

@@ -102,7 +102,9 @@ describe('lowering', () => {
       signalGraph: other,
     });
     expect(issues.map(({ code }) => code)).toEqual(['PAYLOADS_DISAGREE']);
-    expect(issues[0].message).toContain('/strategy/entry/0/trigger/right/args/length');
+    expect(issues[0].message).toContain(
+      '/strategyAst/strategy/entry/trigger/right/args/length differs from /signalGraph/nodes/1/args/length',
+    );
     expect(compiled).toBeNull();
   });
 });

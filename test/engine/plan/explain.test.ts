@@ -29,7 +29,11 @@ function planAndResult(ast: Json, on: Market): string {
   } as BacktestConfig;
   const prepared = prepareStrategy(ast as StrategyAst, {}, {}, { timeframe: config.timeframe });
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
-  const plan = compilePlan(prepared.strategy, on.base, { slippageAtrPeriod: null, recordsConditions: true });
+  const plan = compilePlan(prepared.strategy, on.base, {
+    pointerOf: prepared.pointerOf,
+    slippageAtrPeriod: null,
+    recordsConditions: true,
+  });
   const task = { id: 'run', strategyAst: ast as StrategyAst, settings: {}, config, strategyHash: 'hash' };
   const outcome = runBacktest(task, on, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
@@ -53,8 +57,8 @@ describe('a plan and its result', () => {
         #2 value     sma(length=30).value ← #0, read 2 times
         #3 condition cross direction=up ← #1, #2
         #4 condition cross direction=down ← #1, #2
-      entry 0 /strategy/entry/0: #3
-      exit 0 /strategy/exits/0: #4
+      entry 0 /strategyAst/strategy/entry: #3
+      exit 0 /strategyAst/strategy/exits/0: #4
       buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 88 from 1999-02-26T00:00 to 2018-11-19T00:00, together 2770.92"
     `);
@@ -75,8 +79,8 @@ describe('a plan and its result', () => {
         #5 condition compare compare=lt tolerance=0 ← #1, #4
         #6 value     const 70
         #7 condition compare compare=gt tolerance=0 ← #1, #6
-      entry 0 /strategy/entry/0: #5
-      exit 0 /strategy/exits/0: #7
+      entry 0 /strategyAst/strategy/entry: #5
+      exit 0 /strategyAst/strategy/exits/0: #7
       buffers: 1 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 23 from 1999-08-06T00:00 to 2018-10-11T00:00, together 1065.13"
     `);
@@ -100,8 +104,8 @@ describe('a plan and its result', () => {
          #7 condition align_condition from={"symbol":"EURUSD","timeframe":"4h"} ← #6
          #8 condition all ← #4, #7
          #9 condition not ← #4
-      entry 0 /strategy/entry/0: #8
-      exit 0 /strategy/exits/0: #9
+      entry 0 /strategyAst/strategy/entry: #8
+      exit 0 /strategyAst/strategy/exits/0: #9
       buffers: 3 of 8 bytes per bar, 5 of 2 bits per bar
       trades: 21 from 2017-01-15T23:00 to 2017-12-19T04:00, together 420.30"
     `);
@@ -121,8 +125,8 @@ describe('a plan and its result', () => {
         #4 value     rolling rolling=avg period=50 quantile=0.5 ← #3, read 2 times
         #5 condition cross direction=up ← #3, #4
         #6 condition cross direction=down ← #3, #4
-      entry 0 /strategy/entry/0: #5
-      exit 0 /strategy/exits/0: #6
+      entry 0 /strategyAst/strategy/entry: #5
+      exit 0 /strategyAst/strategy/exits/0: #6
       buffers: 3 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 163 from 1999-04-20T00:00 to 2018-12-14T00:00, together 1576.60"
     `);
@@ -141,8 +145,8 @@ describe('a plan and its result', () => {
         #3 condition cross direction=up ← #1, #2
         #4 condition compare compare=lt tolerance=0 ← #0, #1
         #5 value     const 5
-      entry 0 /strategy/entry/0: #3
-      exit 0 /strategy/exits/0: in the loop: position_bars_since_entry >= 5, gated by #4
+      entry 0 /strategyAst/strategy/entry: #3
+      exit 0 /strategyAst/strategy/exits/0: in the loop: position_bars_since_entry >= 5, gated by #4
       buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 85 from 1999-02-26T00:00 to 2018-11-19T00:00, together 383.94"
     `);
@@ -171,8 +175,8 @@ describe('a plan and its result', () => {
         #6 value     align from={"symbol":"EURUSD","timeframe":"4h"} ← #5
         #7 condition compare compare=gt tolerance=0 ← #4, #6
         #8 condition time_window window={"kind":"time_window","between":{"from":"08:00","to":"17:00"}} timezone=America/New_York
-      entry 0 /strategy/entry/0: #7
-      exit 0 /strategy/exits/0: #8
+      entry 0 /strategyAst/strategy/entry: #7
+      exit 0 /strategyAst/strategy/exits/0: #8
       buffers: 5 of 8 bytes per bar, 2 of 2 bits per bar
       trades: 406 from 2017-01-11T20:00 to 2017-12-29T21:00, together 62.24"
     `);

@@ -53,7 +53,7 @@ describe('an artifact', () => {
       if (index === 0) continue;
       const before = rows[index - 1];
       const crossed = (before.fast as number) <= (before.slow as number) && (row.fast as number) > (row.slow as number);
-      expect(row['entry /strategy/entry/0']).toBe(crossed);
+      expect(row['entry /strategyAst/strategy/entry']).toBe(crossed);
     }
   });
 

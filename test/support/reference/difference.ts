@@ -124,6 +124,7 @@ function countsDiffer({ counts }: SimulationResult, { counts: expected, orders }
   const wanted: Record<string, number> = {
     ...expected,
     ordersExpired: withStatus('expired'),
+    ordersReplaced: withStatus('replaced'),
     entriesFilled: withStatus('filled'),
   };
   const got: Record<string, unknown> = { ...counts };

@@ -27,6 +27,8 @@ export interface CanonicalOptions {
   readonly params: ParamValues | null;
   /** For time windows without a time zone. */
   readonly timezone: string;
+  /** Filled with the object that each rewritten expression and section was made from. */
+  readonly sources?: Map<object, object>;
   /** Called with a value that does not fit its place, of a parameter or an override. */
   readonly onIssue?: (owner: object, member: readonly (string | number)[], code: IssueCode, message: string) => void;
 }
@@ -68,7 +70,9 @@ export class Canonicalizer {
 
   /** An object of the strategy that is not an expression: entry, exit, risk, param, defaults. */
   section(shape: Shape, value: unknown): Members {
-    return this.#copy(value, shape, value as object, [], false) as Members;
+    const made = this.#copy(value, shape, value as object, [], false) as Members;
+    this.#options.sources?.set(made, value as object);
+    return made;
   }
 
   #expression(node: Members, isPlaced: boolean): Members {
@@ -77,6 +81,9 @@ export class Canonicalizer {
     if (found !== undefined) return found;
     const made = this.#rewrite(node, isPlaced);
     memo.set(node, made);
+    // A list of one item and a shift by 0 become what is in them, which has its own source.
+    const { sources } = this.#options;
+    if (sources !== undefined && !sources.has(made)) sources.set(made, node);
     return made;
   }
 
@@ -384,10 +391,16 @@ export function canonicalSections(ast: StrategyAst, canonicalizer: Canonicalizer
  * The canonical form of a strategy without errors: aliases resolved, defaults written out, shifts folded, nested
  * all/any flattened, without ids, labels and meta. It means the same as `ast`, is valid where `ast` is, and is its own
  * canonical form.
+ * @param sources filled with the object of `ast` that each rewritten expression and section was made from
  */
-export function canonicalize(ast: StrategyAst): StrategyAst {
+export function canonicalize(ast: StrategyAst, sources?: Map<object, object>): StrategyAst {
   const { defaults, params } = ast.strategy;
-  const canonicalizer = new Canonicalizer({ keepNames: false, params: null, timezone: defaults?.timezone ?? 'UTC' });
+  const canonicalizer = new Canonicalizer({
+    keepNames: false,
+    params: null,
+    timezone: defaults?.timezone ?? 'UTC',
+    ...(sources && { sources }),
+  });
   const section = (shape: Shape, value: unknown) => canonicalizer.section(shape, value);
   return {
     protocol: 'svc.strategy',

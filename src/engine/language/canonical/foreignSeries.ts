@@ -1,6 +1,9 @@
 // The series of other instruments that a payload names, needed before anything is compiled.
 import type { StoredTimeframe } from '../../bars/bars.ts';
+import type { StrategyAst } from '../grammar/ast.ts';
+import type { SignalGraph } from '../grammar/graph.ts';
 import { visitObjects } from '../grammar/payloadObjects.ts';
+import { sentPlaces } from './sentPlaces.ts';
 
 export interface SeriesName {
   readonly symbol: string;
@@ -22,4 +25,21 @@ export function foreignSeries(ast: unknown, symbol: string, base: StoredTimefram
     found.set(`${series.symbol} ${series.timeframe}`, series);
   });
   return [...found.values()];
+}
+
+/** The place, in the payload as sent, of the first node that names the instrument or else the timeframe of a series. */
+export function placeOfSeries(
+  ast: StrategyAst,
+  signalGraph: SignalGraph | undefined,
+  { symbol, timeframe }: SeriesName,
+): string {
+  const places = sentPlaces(ast, signalGraph);
+  let bySymbol: object | undefined;
+  let byTimeframe: object | undefined;
+  visitObjects(ast, (object) => {
+    if (object.kind === undefined) return;
+    if ((object.instrument as { symbol?: unknown } | undefined)?.symbol === symbol) bySymbol ??= object;
+    if (object.timeframe === timeframe) byTimeframe ??= object;
+  });
+  return places.get(bySymbol ?? byTimeframe ?? ast)!;
 }

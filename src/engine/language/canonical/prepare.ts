@@ -5,40 +5,51 @@ import type { CanonicalSections } from './canonical.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { shown } from '../check/displayNames.ts';
 import { IssueLog, type ValidationIssue } from '../check/issues.ts';
-import { locate } from '../check/locate.ts';
 import { applyOverrides } from './overrides.ts';
 import { resolveParams, type GivenParams } from './params.ts';
 import { pointerTo } from '../pointer.ts';
 import type { PointerOf } from '../check/sectionChecks.ts';
 import { runnableSections, runnableStrategy } from './runnable.ts';
+import { sentPlaces } from './sentPlaces.ts';
 import { childrenOf, rootsOf } from '../grammar/visit.ts';
 
 export interface RunInputs {
   /** `config.params`: param name → value; absent params have their default. */
   readonly params?: GivenParams;
   /**
-   * `config.overrides`: JSON pointer into the payload (`/strategyAst/…`, `/strategy/…` from its root, `/signalGraph/…`)
-   * → number.
+   * `config.overrides`: JSON pointer into the payload as sent (`/strategyAst/…` or `/signalGraph/…`; `/strategy/…` is
+   * read from the root of the AST) → number.
    */
   readonly overrides?: Readonly<Record<string, number>>;
 }
 export interface PrepareContext {
   /** The base timeframe of the run; no node may be finer. */
   readonly timeframe?: StoredTimeframe;
-  /** The graph the strategy was sent as, for overrides that point into it. */
+  /** The graph the strategy was sent as: overrides point into it, and so do the answers. */
   readonly signalGraph?: SignalGraph;
 }
 export type Prepared =
-  | { readonly ok: true; readonly strategy: RunnableStrategy }
+  | {
+      readonly ok: true;
+      readonly strategy: RunnableStrategy;
+      /** The pointer, into the payload as sent, of the expression or section that one of `strategy` was made from. */
+      readonly pointerOf: (made: object) => string;
+    }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
+interface Sections {
+  readonly rules: CanonicalSections;
+  /** Rewritten object → the object of the AST that it was made from. */
+  readonly sources: ReadonlyMap<object, object>;
+}
+
 /** Sections by payload, for runs without params and overrides: a payload is never changed once it is checked. */
-const plainSections = new WeakMap<StrategyAst, CanonicalSections>();
+const plainSections = new WeakMap<StrategyAst, Sections>();
 
 /**
  * The runnable form of a valid strategy. Params and overrides are checked against their declarations and places. The
  * paths of issues begin with `/config/params`, `/config/overrides` or `/config/timeframe`, or lead to the place in
- * `/strategyAst` that a param's value does not fit.
+ * the payload as sent that a param's value does not fit.
  */
 export function prepareStrategy(
   strategyAst: StrategyAst,
@@ -50,28 +61,27 @@ export function prepareStrategy(
   const log = new IssueLog();
   const isPlain = isEmpty(params) && isEmpty(overrides);
   const ast = isEmpty(overrides) ? strategyAst : applyOverrides(strategyAst, context.signalGraph, overrides, log);
-  let rules = isPlain ? plainSections.get(strategyAst) : undefined;
-  if (rules === undefined && log.errorCount === 0) {
+  // Computed where one is asked for: a sweep runs thousands of variants without.
+  const placeOf: PointerOf = (owner, ...member) => {
+    const places = sentPlaces(ast, context.signalGraph);
+    return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
+  };
+  let sections = isPlain ? plainSections.get(strategyAst) : undefined;
+  if (sections === undefined && log.errorCount === 0) {
     const values = resolveParams(ast.strategy.params ?? [], params, log);
-    rules = runnableSections(ast, values, log, placesIn(ast));
-    if (isPlain && log.errorCount === 0) plainSections.set(strategyAst, rules);
+    const sources = new Map<object, object>();
+    sections = { rules: runnableSections(ast, values, log, placeOf, sources), sources };
+    if (isPlain && log.errorCount === 0) plainSections.set(strategyAst, sections);
   }
-  if (rules === undefined || log.errorCount > 0) return { ok: false, issues: log.list() };
+  if (sections === undefined || log.errorCount > 0) return { ok: false, issues: log.list() };
+  const { rules, sources } = sections;
   const strategy = runnableStrategy(rules, ast, settings);
   if (context.timeframe !== undefined) checkTimeframes(strategy, context.timeframe, log);
-  return log.errorCount > 0 ? { ok: false, issues: log.list() } : { ok: true, strategy };
+  if (log.errorCount > 0) return { ok: false, issues: log.list() };
+  return { ok: true, strategy, pointerOf: (made) => placeOf(sources.get(made) ?? ast) };
 }
 
 const isEmpty = (record: object): boolean => Object.keys(record).length === 0;
-
-/** Places are only computed when there is an issue. */
-function placesIn(ast: StrategyAst): PointerOf {
-  let places: Map<object, string> | undefined;
-  return (owner, ...member) => {
-    places ??= locate(ast, '/strategyAst');
-    return pointerTo(places.get(owner) ?? '/strategyAst', ...member);
-  };
-}
 
 /** Reports TIMEFRAME_BELOW_BASE for every node finer than the run's bars. */
 function checkTimeframes(strategy: RunnableStrategy, base: StoredTimeframe, log: IssueLog): void {

@@ -7,16 +7,19 @@ import { checkSections, sectionsOf, type PointerOf } from '../check/sectionCheck
 /**
  * The sections of a strategy without errors, its params replaced by `values`. A value that does not fit its place is
  * reported.
+ * @param sources filled with the object of `ast` that each rewritten expression and section was made from
  */
 export function runnableSections(
   ast: StrategyAst,
   values: ParamValues,
   log: IssueLog,
   pointerOf: PointerOf,
+  sources?: Map<object, object>,
 ): CanonicalSections {
   const canonicalizer = new Canonicalizer({
     keepNames: true,
     params: values,
+    ...(sources && { sources }),
     timezone: ast.strategy.defaults?.timezone ?? 'UTC',
     onIssue: (owner, member, code, message) => log.add(code, pointerOf(owner, ...member), { message }),
   });

@@ -56,6 +56,8 @@ export interface CheckedPayload {
   /** null when this payload has errors. */
   readonly ast: StrategyAst | null;
   readonly analysis: StrategyAnalysis;
+  /** The place of an object of `ast` in the payload as sent. */
+  readonly placeOf: (object: object) => string;
 }
 interface PayloadContext extends CheckContext {
   readonly settings: Settings;
@@ -68,7 +70,7 @@ export function checkPayload(member: PayloadMember, payload: unknown, context: P
   const read = readPayload(member, payload, context.log);
   const checked = read === undefined ? undefined : new PayloadCheck(member, read, context, errorsBefore).run();
   context.log.translateFrom(null);
-  return checked ?? { ast: null, analysis: NO_ANALYSIS };
+  return checked ?? { ast: null, analysis: NO_ANALYSIS, placeOf: () => `/${member}` };
 }
 
 /**
@@ -132,7 +134,7 @@ class PayloadCheck {
       ...costOf(checks.checked),
       ...compiled,
     };
-    return { ast: compiled === undefined ? null : this.#read.ast, analysis };
+    return { ast: compiled === undefined ? null : this.#read.ast, analysis, placeOf: this.#pointerOf };
   }
 
   readonly #pointerOf: PointerOf = (owner, ...member) =>

@@ -11,6 +11,7 @@ import {
   type CheckedPayload,
   type StrategyAnalysis,
 } from './checkPayload.ts';
+import { parsePointer, pointerTo } from '../pointer.ts';
 import { SETTINGS_SHAPE } from '../grammar/shapes.ts';
 import { Structure } from './structure.ts';
 
@@ -81,12 +82,41 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
 /** Reports PAYLOADS_DISAGREE when both payloads are valid and mean different strategies. */
 function agree(ast: CheckedPayload | undefined, graph: CheckedPayload | undefined, log: IssueLog): boolean {
   if (ast?.ast == null || graph?.ast == null) return true;
-  const [left, right] = [canonicalize(ast.ast), canonicalize(graph.ast)];
+  const sources = new Map<object, object>();
+  const [left, right] = [canonicalize(ast.ast, sources), canonicalize(graph.ast, sources)];
   if (contentOf(left).text === contentOf(right).text) return true;
-  const place = firstDifference({ ...left.strategy, defaults: undefined }, { ...right.strategy, defaults: undefined });
+  const withoutDefaults = ({ strategy }: StrategyAst): object => ({ ...strategy, defaults: undefined });
+  const place = firstDifference(withoutDefaults(left), withoutDefaults(right)) ?? '';
+  const inAst = placeIn(left, place, sources, ast);
+  const inGraph = placeIn(right, place, sources, graph);
   log.add('PAYLOADS_DISAGREE', '/signalGraph', {
-    message: `strategyAst and signalGraph are different strategies: canonical forms differ at /strategy${place}.`,
+    message: `strategyAst and signalGraph are different strategies: ${inAst} differs from ${inGraph}.`,
     suggestion: 'Make them equal, or send only one of the two.',
   });
   return false;
+}
+
+/** The nearest place of the payload as sent to a place of its canonical form. */
+function placeIn(
+  { strategy }: StrategyAst,
+  pointer: string,
+  sources: ReadonlyMap<object, object>,
+  { ast, placeOf }: CheckedPayload,
+): string {
+  let made: unknown = strategy;
+  let source: unknown = ast!.strategy;
+  let place = placeOf(ast!.strategy);
+  for (const segment of parsePointer(pointer)!) {
+    if (typeof made !== 'object' || made === null) break;
+    made = Reflect.get(made, segment);
+    const known = typeof made === 'object' && made !== null ? sources.get(made) : undefined;
+    if (known !== undefined) {
+      source = known;
+      place = placeOf(known);
+    } else if (typeof source === 'object' && source !== null && Object.hasOwn(source, segment)) {
+      source = Reflect.get(source, segment);
+      place = pointerTo(place, segment);
+    } else source = undefined;
+  }
+  return place;
 }

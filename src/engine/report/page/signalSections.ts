@@ -107,6 +107,7 @@ function lossesOf(funnel: Funnel): Pick<Stage, 'name' | 'count'>[] {
     { name: 'Cooling down', count: funnel.blockedCooldown },
     { name: 'All slots taken', count: funnel.blockedMaxPositions },
     { name: 'Expired unfilled', count: funnel.ordersExpired },
+    { name: 'Replaced by a newer signal', count: funnel.ordersReplaced },
     ...Object.entries(funnel.ordersRejected).map(([code, count]) => ({ name: REJECTIONS[code] ?? code, count })),
   ].filter((loss) => loss.count > 0);
 }
