@@ -133,6 +133,40 @@ describe('preparing a run', () => {
     ]);
   });
 
+  it('rejects an override of the length of a list, which is not a number of the payload', () => {
+    const pointer = '/strategyAst/strategy/risk/takeProfits/length';
+    expect(issues(withParams(), { overrides: { [pointer]: 3 } })).toEqual([
+      `OUT_OF_RANGE /config/overrides/${pointer.replaceAll('/', '~1')}`,
+    ]);
+  });
+
+  it('copies a section once, however many numbers in it are overridden', () => {
+    const readsWith = (count: number): number => {
+      const payload = withParams();
+      let reads = 0;
+      Object.defineProperty(payload.strategy, 'exits', {
+        enumerable: true,
+        get: () => {
+          reads++;
+          return [];
+        },
+      });
+      const pointers = [
+        '/strategy/risk/stopLoss/value',
+        '/strategy/risk/takeProfits/0/triggerPercent',
+        '/strategy/risk/takeProfits/0/closePercent',
+        '/strategy/entry/trigger/left/args/length',
+        '/strategy/entry/trigger/right/value',
+        '/strategy/params/0/default',
+        '/strategy/params/0/min',
+        '/strategy/params/0/max',
+      ].slice(0, count);
+      rules(payload, { overrides: Object.fromEntries(pointers.map((pointer) => [pointer, 7])) });
+      return reads;
+    };
+    expect(readsWith(8)).toBe(readsWith(1));
+  });
+
   it('takes settings before the strategy’s defaults, and those before the general ones', () => {
     const plain = rules(strategy());
     expect([plain.maxConcurrentPositions, plain.warmupBars, plain.timezone]).toEqual([1, null, 'UTC']);

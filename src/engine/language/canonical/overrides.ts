@@ -22,52 +22,96 @@ export function applyOverrides(
   log: IssueLog,
 ): StrategyAst {
   const payloads: Container = { strategyAst: ast, ...(signalGraph === undefined ? {} : { signalGraph }) };
-  let changed: unknown = payloads;
-  const places = new Map<string, string>();
+  const draft = new Draft(payloads);
+  /** The pointer as it was sent, by the place that it leads to. */
+  const pointers = new Map<string, string>();
   for (const [pointer, value] of Object.entries(overrides)) {
-    const path = pointerTo('/config/overrides', pointer);
     const segments = parsePointer(pointer);
     if (segments === undefined) {
-      log.add('OUT_OF_RANGE', path, {
+      log.add('OUT_OF_RANGE', placeOf(pointer), {
         message: `${shown(pointer)} is not a JSON pointer.`,
         suggestion: 'Begin it with /strategyAst/strategy.',
       });
       continue;
     }
-    const full =
-      segments[0] === 'strategyAst' || segments[0] === 'signalGraph' ? segments : ['strategyAst', ...segments];
-    const set = withNumber(changed, full, value);
-    if (set === undefined) {
-      log.add('OUT_OF_RANGE', path, {
+    const isFull = segments[0] === 'strategyAst' || segments[0] === 'signalGraph';
+    if (!draft.setNumber(isFull ? segments : ['strategyAst', ...segments], value)) {
+      log.add('OUT_OF_RANGE', placeOf(pointer), {
         message: `${shown(pointer)} does not lead to a number.`,
         suggestion: 'Point to a number of the payload, such as /strategyAst/strategy/risk/stopLoss/value.',
       });
-    } else changed = set;
-    places.set(pointerTo('', ...full), path);
+    }
+    pointers.set(isFull ? pointer : `/strategyAst${pointer}`, pointer);
   }
-  const { strategyAst, signalGraph: graph } = changed as { strategyAst: StrategyAst; signalGraph?: SignalGraph };
-  const made = graph === signalGraph ? strategyAst : lowered(graph!, log, places);
+  const { strategyAst, signalGraph: graph } = draft.root as {
+    strategyAst: StrategyAst;
+    signalGraph?: SignalGraph;
+  };
+  const sentPlace = (place: string): string => {
+    const pointer = pointers.get(place);
+    return pointer === undefined ? place : placeOf(pointer);
+  };
+  const made = graph === signalGraph ? strategyAst : lowered(graph!, log, sentPlace);
   if (log.errorCount > 0 || made === undefined) return ast;
   for (const issue of checkStrategy({ strategyAst: made }).issues) {
-    if (issue.severity === 'error') log.add(issue.code, places.get(issue.path) ?? issue.path, issue);
+    if (issue.severity === 'error') log.add(issue.code, sentPlace(issue.path), issue);
   }
   return made;
 }
 
-function lowered(graph: SignalGraph, log: IssueLog, places: ReadonlyMap<string, string>): StrategyAst | undefined {
+const placeOf = (pointer: string): string => pointerTo('/config/overrides', pointer);
+
+function lowered(graph: SignalGraph, log: IssueLog, sentPlace: (place: string) => string): StrategyAst | undefined {
   const result = lowerGraph(graph);
   if (result.ok) return result.strategyAst;
   for (const issue of result.issues)
-    if (issue.severity === 'error') log.add(issue.code, places.get(issue.path) ?? issue.path, issue);
+    if (issue.severity === 'error') log.add(issue.code, sentPlace(issue.path), issue);
   return undefined;
 }
 
-/** `container` with the number (or parameter) at the path replaced; undefined when there is none at that path. */
-function withNumber(container: unknown, path: readonly string[], value: number): unknown {
-  if (path.length === 0) return typeof container === 'number' || isParamRef(container) ? value : undefined;
-  if (typeof container !== 'object' || container === null || !Object.hasOwn(container, path[0])) return undefined;
-  const below = withNumber((container as Container)[path[0]], path.slice(1), value);
-  if (below === undefined) return undefined;
-  if (Array.isArray(container)) return container.map((item: unknown, i) => (String(i) === path[0] ? below : item));
-  return { ...container, [path[0]]: below };
+/**
+ * A changed copy of a JSON value. Each object and list is copied at most once, however many numbers in it are set, so
+ * the time is linear in what is sent.
+ */
+class Draft {
+  readonly root: Container;
+  readonly #copies = new Set<object>();
+
+  constructor(original: Container) {
+    this.root = this.#copyOf(original);
+  }
+
+  /** Replaces the number (or parameter) at the path; false when there is none. */
+  setNumber(path: readonly string[], value: number): boolean {
+    const last = path.length - 1;
+    if (last < 0 || !isReplaceable(valueAt(this.root, path))) return false;
+    let container = this.root;
+    for (const name of path.slice(0, last)) {
+      const below = container[name] as Container;
+      container = container[name] = this.#copies.has(below) ? below : this.#copyOf(below);
+    }
+    container[path[last]] = value;
+    return true;
+  }
+
+  #copyOf(original: Container): Container {
+    const copy = (Array.isArray(original) ? [...(original as unknown[])] : { ...original }) as Container;
+    this.#copies.add(copy);
+    return copy;
+  }
 }
+
+const isReplaceable = (value: unknown): boolean => typeof value === 'number' || isParamRef(value);
+
+function valueAt(root: unknown, path: readonly string[]): unknown {
+  let value = root;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !hasMember(value, name)) return undefined;
+    value = (value as Container)[name];
+  }
+  return value;
+}
+
+/** The own members of an object, and the items of a list: its `length` is not one. */
+const hasMember = (container: object, name: string): boolean =>
+  Object.hasOwn(container, name) && !(Array.isArray(container) && name === 'length');

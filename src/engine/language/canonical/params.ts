@@ -45,18 +45,20 @@ function boundsText(min: number | undefined, max: number | undefined): string {
 /** The value of every declared param: the given one, else its default. Issues have places under `/config/params`. */
 export function resolveParams(declared: readonly Param[], given: GivenParams, log: IssueLog): ParamValues {
   const values = new Map<string, ParamValue>(declared.map((param) => [param.name, param.default]));
+  const paramOf = new Map(declared.map((param) => [param.name, param]));
+  const names = [...paramOf.keys()];
   for (const [name, value] of Object.entries(given)) {
-    const param = declared.find((one) => one.name === name);
+    const param = paramOf.get(name);
     const path = pointerTo('/config/params', name);
     if (param === undefined) {
-      const names = declared.map((one) => one.name);
-      log.add('PARAM_UNDEFINED', path, {
+      // Comparing names takes time, and only the first hundred issues are kept.
+      log.add('PARAM_UNDEFINED', path, () => ({
         message: `The strategy does not declare a param ${shown(name)}.`,
         suggestion:
           names.length === 0
             ? 'Remove it: the strategy has no params.'
             : suggestionFor(nearestName(name, names), names),
-      });
+      }));
       continue;
     }
     const issue = paramIssue(param, value);
