@@ -22,13 +22,21 @@ export interface TierLimits {
   readonly requestsPerMinute: number;
   /** strategyAst and signalGraph together, as compact JSON in UTF-8. */
   readonly payloadBytes: number;
+  /** Body of a request that sends a strategy; of a batch; of one backtest or sweep; of any other request. */
+  readonly bodyBytes: number;
+  readonly batchBytes: number;
+  readonly configBytes: number;
+  readonly actionBytes: number;
 }
+
+/** The limits that a request body can have. */
+export type BodyLimit = 'bodyBytes' | 'batchBytes' | 'configBytes' | 'actionBytes';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Any body of any tier; larger ones are refused unread. */
-export const BODY_LIMIT_BYTES = 8 * MIB;
+/** Names and descriptions of the longest that are allowed, with every character escaped. */
+const ACTION_BYTES = 32 * KIB;
 
 export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
   free: {
@@ -44,6 +52,10 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     sweepVariants: 200,
     requestsPerMinute: 600,
     payloadBytes: 256 * KIB,
+    bodyBytes: MIB,
+    batchBytes: 256 * KIB,
+    configBytes: 32 * KIB,
+    actionBytes: ACTION_BYTES,
   },
   plus: {
     activeApiKeys: 20,
@@ -58,6 +70,10 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     sweepVariants: 10_000,
     requestsPerMinute: 3_000,
     payloadBytes: MIB,
+    bodyBytes: 4 * MIB,
+    batchBytes: MIB,
+    configBytes: 128 * KIB,
+    actionBytes: ACTION_BYTES,
   },
   pro: {
     activeApiKeys: 50,
@@ -72,5 +88,9 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     sweepVariants: 1_000_000,
     requestsPerMinute: 30_000,
     payloadBytes: 4 * MIB,
+    bodyBytes: 8 * MIB,
+    batchBytes: 4 * MIB,
+    configBytes: 512 * KIB,
+    actionBytes: ACTION_BYTES,
   },
 };

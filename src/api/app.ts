@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import helmet from '@fastify/helmet';
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { createSerializerCompiler, validatorCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
-import { BODY_LIMIT_BYTES } from '../tiers.ts';
-import { authenticateRequests } from './http/auth/authentication.ts';
+import { authenticateRequests, trustAskers, type AskedFor } from './http/auth/authentication.ts';
+import { limitBodies } from './http/bodyLimits.ts';
 import { readJsonBodies } from './http/body.ts';
 import { answerBrokenRequest, boundConnections, HTTP_OPTIONS, REQUEST_TIMEOUT_MS } from './http/connections.ts';
 import { drainGracefully } from './http/draining.ts';
+import { forwardHeavyRequests, type HeavyRequests } from './http/heavyRequests.ts';
 import { answerFailures, sendProblem } from './http/failures.ts';
 import { forgetOldAnswers } from './http/idempotency.ts';
 import { answerUnknownRoutes } from './http/methods.ts';
@@ -33,9 +34,18 @@ import type { App, Services } from './services.ts';
 /** What a caller may choose as its request id; anything else gets one of ours. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
+export interface AppOptions {
+  /** Puts routes beside ours (a test's probes), under the same hooks. */
+  readonly putMore?: (app: App) => Promise<void>;
+  /** Who asks, where authentication has happened elsewhere. */
+  readonly askedFor?: AskedFor;
+  /** Default: every request is answered in place. */
+  readonly heavyRequests?: HeavyRequests | null;
+}
+
 /**
- * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given: the caller ends `services.sql`.
- * `putMore` puts routes beside ours (a test's probes), under the same hooks.
+ * Builds the app, ready for `inject` or `listen`. It closes nothing that it was given but `heavyRequests`: the caller
+ * ends `services.sql`.
  *
  * Conventions of a route module: `export async function xRoutes(app: App, services: Services)`, called in `putRoutes`
  * below. Each route has `onRequest: requireKey({scope, role})`, a schema with zod `body`/`querystring` (z.strictObject)
@@ -44,14 +54,13 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
  */
 export async function buildApp(
   services: Services,
-  putMore: (app: App) => Promise<void> = async () => {},
+  { putMore, askedFor, heavyRequests = null }: AppOptions = {},
 ): Promise<App> {
   // Named by Fastify's own type, or the app would have ours as its logger and no longer be an App.
   const log: FastifyBaseLogger = services.log;
   const app: App = fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: HTTP_OPTIONS,
     clientErrorHandler: answerBrokenRequest,
@@ -75,19 +84,23 @@ export async function buildApp(
   });
   answerFailures(app);
   answerUnknownRoutes(app);
+  limitBodies(app);
   readJsonBodies(app);
+  forwardHeavyRequests(app, heavyRequests);
   boundConnections(app);
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
   await describeRoutes(app);
   limitRates(app, services);
   forgetOldAnswers(app, services);
-  authenticateRequests(app, services, ({ apiKeyId, tier }, _request, reply) => {
-    app.rateLimits.charge({ keyId: apiKeyId, tier }, reply);
-  });
+  if (askedFor) trustAskers(app, askedFor);
+  else
+    authenticateRequests(app, services, ({ apiKeyId, tier }, _request, reply) => {
+      app.rateLimits.charge({ keyId: apiKeyId, tier }, reply);
+    });
   await listenForChanges(app, services);
   await putRoutes(app, services);
-  await putMore(app);
+  await putMore?.(app);
   await app.ready();
   return app;
 }

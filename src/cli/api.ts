@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { Option, type Command } from 'commander';
 import { buildApp } from '../api/app.ts';
+import { startHeavyRequests } from '../api/http/heavyRequests.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../db/connect.ts';
@@ -85,7 +86,8 @@ export async function startApi(
   const catalogue = openCatalogue(sql, config.dataDir);
   await importShipped(catalogue);
   signal.throwIfAborted();
-  const app = await buildApp({ sql, config, log, catalogue });
+  const services = { sql, config, log, catalogue };
+  const app = await buildApp(services, { heavyRequests: startHeavyRequests(services) });
   stack.defer(async () => {
     const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
     await app.close().finally(() => clearTimeout(timer));

@@ -163,11 +163,13 @@ describe('values that the database refuses', () => {
 
   it('answers 503 for a full disk, and for a statement that takes too long', async () => {
     const causes = { full: '53100', slow: '57014' };
-    const app = await buildApp(api.services, async (more) => {
-      for (const [name, code] of Object.entries(causes))
-        more.get(`/${name}`, async () => {
-          throw Object.assign(new Error('could not extend file'), { code });
-        });
+    const app = await buildApp(api.services, {
+      putMore: async (more) => {
+        for (const [name, code] of Object.entries(causes))
+          more.get(`/${name}`, async () => {
+            throw Object.assign(new Error('could not extend file'), { code });
+          });
+      },
     });
     for (const name of Object.keys(causes)) {
       const reply = await app.inject({ url: `/${name}` });

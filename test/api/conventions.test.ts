@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { connect as connectDatabase, urlOf } from '../../src/db/connect.ts';
-import { BODY_LIMIT_BYTES } from '../../src/tiers.ts';
+import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
 import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
 
@@ -120,8 +120,12 @@ describe('a body', () => {
   });
 
   it('is 413 above 8 MiB on every tier', async () => {
-    const reply = await validate(Buffer.alloc(BODY_LIMIT_BYTES + 1, 0x20));
-    expect([reply.status, reply.body.code, reply.body.limit]).toEqual([413, 'PAYLOAD_TOO_LARGE', BODY_LIMIT_BYTES]);
+    const reply = await validate(Buffer.alloc(TIER_LIMITS.pro.bodyBytes + 1, 0x20));
+    expect([reply.status, reply.body.code, reply.body.limit]).toEqual([
+      413,
+      'PAYLOAD_TOO_LARGE',
+      TIER_LIMITS.pro.bodyBytes,
+    ]);
   });
 
   it.each([
@@ -188,7 +192,7 @@ describe('a body', () => {
 
 describe('the order of answers', () => {
   const write = '/public/v1/strategies';
-  const huge = Buffer.alloc(BODY_LIMIT_BYTES + 1, 0x20);
+  const huge = Buffer.alloc(TIER_LIMITS.pro.bodyBytes + 1, 0x20);
   const json = { 'content-type': 'application/json' };
 
   it('puts 401 before 413 and 400', async () => {
@@ -266,11 +270,13 @@ describe('an API without a database', () => {
 
 describe('a stopping process', () => {
   it('answers its waiters with connection: close, and does not wait for idle clients', async () => {
-    const app = await buildApp(api.services, async (scope) => {
-      scope.get('/wait', async () => {
-        await once(scope.drainSignal, 'abort');
-        return { told: true };
-      });
+    const app = await buildApp(api.services, {
+      putMore: async (scope) => {
+        scope.get('/wait', async () => {
+          await once(scope.drainSignal, 'abort');
+          return { told: true };
+        });
+      },
     });
     const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }));
     const open = (path: string): Promise<string> => {

@@ -130,7 +130,7 @@ describe('capabilities', () => {
     for (const tier of TIERS) {
       const who = await api.client({ tier });
       const { body } = await who.get('/capabilities?sections=limits');
-      expect(body).toEqual({ limits: { tier, ...TIER_LIMITS[tier], bodyBytes: 8_388_608 } });
+      expect(body).toEqual({ limits: { tier, ...TIER_LIMITS[tier] } });
     }
   });
 

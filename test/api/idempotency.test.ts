@@ -160,13 +160,15 @@ describe('Idempotency-Key', () => {
 describe('a set of concurrent writes', () => {
   it('finishes even if each of forty needs a second connection', async () => {
     const { sql } = api.services;
-    const app = await buildApp(api.services, async (scope) => {
-      scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
-        answerOnce(api.services, request, reply, async () => {
-          await sql`select pg_sleep(0.01)`;
-          return { status: 200, body: {} };
-        }),
-      );
+    const app = await buildApp(api.services, {
+      putMore: async (scope) => {
+        scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
+          answerOnce(api.services, request, reply, async () => {
+            await sql`select pg_sleep(0.01)`;
+            return { status: 200, body: {} };
+          }),
+        );
+      },
     });
     const headers = { 'x-api-key': client.apiKey };
     const one = (index: number) =>
@@ -184,14 +186,16 @@ describe('a set of concurrent writes', () => {
 describe('a write that fails', () => {
   it('is rolled back and its answer stored, except that nothing is stored for a bug, which is 500', async () => {
     const { sql } = api.services;
-    const app = await buildApp(api.services, async (scope) => {
-      scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
-        answerOnce(api.services, request, reply, async (tx) => {
-          await tx`insert into strategies (workspace_id, name) values (${request.caller.workspaceId}, 'half')`;
-          if ((request.body as { bug?: boolean }).bug) throw new Error('bug');
-          throw problem('BACKTEST_ALREADY_TERMINAL');
-        }),
-      );
+    const app = await buildApp(api.services, {
+      putMore: async (scope) => {
+        scope.post('/public/v1/probe', { onRequest: requireKey() }, (request, reply) =>
+          answerOnce(api.services, request, reply, async (tx) => {
+            await tx`insert into strategies (workspace_id, name) values (${request.caller.workspaceId}, 'half')`;
+            if ((request.body as { bug?: boolean }).bug) throw new Error('bug');
+            throw problem('BACKTEST_ALREADY_TERMINAL');
+          }),
+        );
+      },
     });
     const before = await count();
     const send = (payload: object, key: string) =>

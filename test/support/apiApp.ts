@@ -1,6 +1,7 @@
 // The whole HTTP service over a fresh database and the shipped market data, with keys at hand.
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { buildApp } from '../../src/api/app.ts';
+import { startHeavyRequests } from '../../src/api/http/heavyRequests.ts';
 import { createKey } from '../../src/api/apiKeys/newKey.ts';
 import { signLocalToken } from '../../src/api/http/auth/tokens.ts';
 import type { App, Services } from '../../src/api/services.ts';
@@ -46,12 +47,13 @@ export interface ApiApp extends AsyncDisposable {
   token(workspaceId: string, role: MemberRole): Promise<string>;
 }
 
-export async function createApiApp(env: Record<string, string> = {}): Promise<ApiApp> {
+/** @param hasThread heavy requests go to a thread of their own, as under `serve`. */
+export async function createApiApp(env: Record<string, string> = {}, hasThread = false): Promise<ApiApp> {
   const database = await createTestDatabase();
   const { sql } = database;
   const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', ...env });
   const services: Services = { sql, config, log: createLog(config), catalogue: await openShippedData() };
-  const app = await buildApp(services);
+  const app = await buildApp(services, { heavyRequests: hasThread ? startHeavyRequests(services) : null });
   const send = async (options: InjectOptions): Promise<Reply> => replyOf(await app.inject(options));
   return {
     app,

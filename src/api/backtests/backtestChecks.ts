@@ -12,7 +12,9 @@ import {
 } from '../../engine/index.ts';
 import type { BacktestConfig, SeriesName, SignalGraph, StrategyAst } from '../../engine/index.ts';
 import type { Catalogue, CatalogueEntry } from '../../market/catalogue.ts';
-import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
+import type { Asker } from '../http/bodyLimits.ts';
+import { loopShare } from '../http/loopShare.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
 
 /** Handing over a small backtest costs about as much as running a thousand bars. */
@@ -23,12 +25,12 @@ const SYMBOLS_SHOWN = 20;
 /** Checks the requests of one call; equal strategies with equal params are prepared once. */
 export class BacktestCheck {
   readonly #catalogue: Catalogue;
-  readonly #tier: Tier;
+  readonly #asker: Asker;
   readonly #prepared = new Map<string, readonly ProblemIssue[]>();
 
-  constructor(catalogue: Catalogue, tier: Tier) {
+  constructor(catalogue: Catalogue, asker: Asker) {
     this.#catalogue = catalogue;
-    this.#tier = tier;
+    this.#asker = asker;
   }
 
   /**
@@ -112,7 +114,9 @@ export class BacktestCheck {
     const ast = version.strategyAst as unknown as StrategyAst;
     const signalGraph = version.signalGraph as unknown as SignalGraph | null;
     const context = { timeframe, ...(signalGraph && { signalGraph }) };
-    const prepared = prepareStrategy(ast, version.settings, { params, overrides }, context);
+    const prepared = loopShare.measure(this.#asker.workspaceId, () =>
+      prepareStrategy(ast, version.settings, { params, overrides }, context),
+    );
     const issues = prepared.ok ? [] : prepared.issues.filter((issue) => issue.severity === 'error');
     this.#prepared.set(key, issues);
     return issues;
@@ -136,11 +140,12 @@ export class BacktestCheck {
   }
 
   #limitBars(bars: number): void {
-    const limit = TIER_LIMITS[this.#tier].barsPerBacktest;
+    const { tier } = this.#asker;
+    const limit = TIER_LIMITS[tier].barsPerBacktest;
     if (bars <= limit) return;
     throw problem('TIER_LIMIT_REACHED', {
       message:
-        `This backtest has about ${bars} bars; the ${this.#tier} tier allows ${limit}. Use a shorter range or a ` +
+        `This backtest has about ${bars} bars; the ${tier} tier allows ${limit}. Use a shorter range or a ` +
         'coarser timeframe.',
       extras: { limitName: 'barsPerBacktest', limit, usage: bars },
     });

@@ -1,4 +1,5 @@
 // Backtests: queue, list, read, follow and cancel.
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
@@ -42,6 +43,8 @@ const write = requireKey({ scope: 'backtests_write', role: 'member' });
 const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
 /** A running backtest ends within 100 ms of a cancel. The answer waits for that, so that it has the final status. */
 const CANCEL_WAIT_MS = 1_000;
+/** How long a batch may keep the event loop before it lets other requests pass. */
+const SLICE_MS = 5;
 
 export async function backtestRoutes(app: App, services: Services): Promise<void> {
   createRoutes(app, services);
@@ -57,6 +60,7 @@ function createRoutes(app: App, services: Services): void {
     BACKTESTS,
     {
       onRequest: write,
+      config: { body: 'configBytes' },
       schema: {
         ...described,
         operationId: 'run_backtest',
@@ -71,7 +75,7 @@ function createRoutes(app: App, services: Services): void {
       answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
         const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
-        const check = new BacktestCheck(services.catalogue, caller.tier);
+        const check = new BacktestCheck(services.catalogue, caller);
         const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
         return queueOne(tx, requestKey, caller, item, body.config);
       }),
@@ -81,6 +85,7 @@ function createRoutes(app: App, services: Services): void {
     `${BACKTESTS}/batch`,
     {
       onRequest: write,
+      config: { body: 'batchBytes' },
       schema: {
         ...described,
         operationId: 'run_backtest_batch',
@@ -91,40 +96,52 @@ function createRoutes(app: App, services: Services): void {
         response: { 200: shapes.BatchAnswer, ...problems(...BODY_PROBLEMS, 409, 422) },
       },
     },
-    (request, reply) =>
-      answerOnce(services, request, reply, async (tx, requestKey) => ({
+    async (request, reply) => {
+      const { caller, body } = request;
+      // Before the transaction, which must not hold its connection for as long as a thousand checks take.
+      const checked = await checkBatch(services, caller, body.items);
+      return answerOnce(services, request, reply, async (tx, requestKey) => ({
         status: 200,
-        body: await acceptBatch(tx, requestKey, services, request.caller, request.body.items),
-      })),
+        body: await queueBatch(tx, requestKey, caller, checked),
+      }));
+    },
   );
 }
 
-/** Accepts items in order, so that the last ones are those that do not fit into the queue. */
-async function acceptBatch(
-  tx: Transaction,
-  requestKey: Buffer | null,
-  services: Services,
-  caller: Caller,
-  items: readonly unknown[],
-) {
+/** An item of a batch: what is stored of it, or why it is refused. */
+type CheckedItem = NewBacktest | ProblemError;
+
+async function checkBatch(services: Services, caller: Caller, items: readonly unknown[]): Promise<CheckedItem[]> {
   const parsed = items.map((item) => shapes.CreateBacktestBody.safeParse(item));
   const ids = new Set(parsed.flatMap((item) => (item.success ? [item.data.strategyVersionId.toLowerCase()] : [])));
-  const versions = new Map((await findVersions(tx, caller.workspaceId, [...ids])).map((each) => [each.id, each]));
-  const check = new BacktestCheck(services.catalogue, caller.tier);
-  const checked = await Promise.all(
-    parsed.map(async (item, index): Promise<NewBacktest | ProblemError> => {
-      const root = `/items/${index}`;
-      if (!item.success) return problem('VALIDATION_FAILED', { issues: issuesOfZod(item.error.issues, root) });
-      const { strategyVersionId, config } = item.data;
-      try {
-        const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
-        return await check.accept(version, config, root);
-      } catch (error) {
-        if (error instanceof ProblemError) return error;
-        throw error;
-      }
-    }),
-  );
+  const found = await findVersions(services.sql, caller.workspaceId, [...ids]);
+  const versions = new Map(found.map((each) => [each.id, each]));
+  const check = new BacktestCheck(services.catalogue, caller);
+  const checkOne = async (item: (typeof parsed)[number], root: string): Promise<CheckedItem> => {
+    if (!item.success) return problem('VALIDATION_FAILED', { issues: issuesOfZod(item.error.issues, root) });
+    const { strategyVersionId, config } = item.data;
+    try {
+      const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
+      return await check.accept(version, config, root);
+    } catch (error) {
+      if (error instanceof ProblemError) return error;
+      throw error;
+    }
+  };
+  const checked: CheckedItem[] = [];
+  let sliceBegan = performance.now();
+  for (const [index, item] of parsed.entries()) {
+    checked.push(await checkOne(item, `/items/${index}`));
+    if (performance.now() - sliceBegan < SLICE_MS) continue;
+    // Requests that came meanwhile go first.
+    await immediate();
+    sliceBegan = performance.now();
+  }
+  return checked;
+}
+
+/** Queues items in order, so that the last ones are those that do not fit into the queue. */
+async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Caller, checked: readonly CheckedItem[]) {
   const room = await roomOf(tx, caller);
   const fitting = checked.filter((item): item is NewBacktest => !(item instanceof ProblemError)).slice(0, room.left);
   const made = await enqueueBacktests(tx, caller.workspaceId, fitting, requestKey);
@@ -135,7 +152,7 @@ async function acceptBatch(
     if (id === undefined) return { index, error: itemError(backtestQueueFull(caller.tier, room.open + made.length)) };
     return { index, id, status: 'queued' as const };
   });
-  return { data, accepted: made.length, refused: items.length - made.length };
+  return { data, accepted: made.length, refused: checked.length - made.length };
 }
 
 function itemError({ status, code, message, issues, extras }: ProblemError) {

@@ -1,7 +1,7 @@
 // Capabilities: what a strategy may say, on which data, within which limits.
 import { z } from 'zod';
 import { BacktestConfig, describeCapabilities, Settings, SignalGraph, StrategyAst } from '../../engine/index.ts';
-import { BODY_LIMIT_BYTES, TIER_LIMITS, type Tier } from '../../tiers.ts';
+import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
 import { problem } from '../http/problems.ts';
@@ -102,7 +102,7 @@ function fixedSections(): Record<Exclude<Section, 'instruments' | 'limits'>, unk
   };
 }
 
-const limitsOf = (tier: Tier) => ({ tier, ...TIER_LIMITS[tier], bodyBytes: BODY_LIMIT_BYTES });
+const limitsOf = (tier: Tier) => ({ tier, ...TIER_LIMITS[tier] });
 
 /**
  * Each instrument with what is stored of it, so that an author can choose symbol, timeframe and range from one answer.

@@ -2,6 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import { pointerTo } from '../../engine/index.ts';
 import type { App } from '../services.ts';
+import { askerOf, bodyLimitOf, bodyTooLarge } from './bodyLimits.ts';
+import { isHeavy } from './heavyRequests.ts';
+import { loopShare } from './loopShare.ts';
 import { problem } from './problems.ts';
 import type { ProblemIssue } from './problems.ts';
 
@@ -24,14 +27,24 @@ export function readJsonBodies(app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     if (bytes.length === 0) return done(null, undefined);
+    if (bytes.length > bodyLimitOf(request)) return done(bodyTooLarge(request));
+    if (isHeavy(request, bytes.length)) {
+      request.rawBody = bytes;
+      request.isHeavy = true;
+      return done(null, undefined);
+    }
     if (!isUtf8(bytes)) return done(problem('MALFORMED_JSON', { message: 'The body is not valid UTF-8.' }));
     request.rawBody = bytes;
-    void parse(request, bytes.toString('utf8'), (error, value) => {
-      if (error) return done(problem('MALFORMED_JSON', { message: faultOf(bytes.toString('utf8')) }));
-      const excess = excessOf(value);
-      if (excess === null) done(null, value);
-      else done(problem('VALIDATION_FAILED', { message: excess.message, issues: [excess] }));
-    });
+    const read = (): void =>
+      void parse(request, bytes.toString('utf8'), (error, value) => {
+        if (error) return done(problem('MALFORMED_JSON', { message: faultOf(bytes.toString('utf8')) }));
+        const excess = excessOf(value);
+        if (excess === null) done(null, value);
+        else done(problem('VALIDATION_FAILED', { message: excess.message, issues: [excess] }));
+      });
+    const asker = askerOf(request);
+    if (asker === null) read();
+    else loopShare.measure(asker.workspaceId, read);
   });
 }
 

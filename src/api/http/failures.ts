@@ -2,11 +2,11 @@
 // problem answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestValidationError } from 'fastify-zod-openapi';
-import { BODY_LIMIT_BYTES } from '../../tiers.ts';
 import { PROBLEM_MEDIA_TYPE, ProblemError, problem, problemBody, type ProblemIssue } from './problems.ts';
 import { WorkAlreadyDone } from '../../db/backtests.ts';
 import { isDatabaseAway, isDiskFull } from '../../db/availability.ts';
 import { isDataError } from '../../db/connect.ts';
+import { bodyTooLarge } from './bodyLimits.ts';
 import { issuesOfZod } from './envelopeIssues.ts';
 import type { App } from '../services.ts';
 
@@ -24,7 +24,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 
 export function answerFailures(app: App): void {
   app.setErrorHandler((error: FastifyError | ProblemError, request, reply) => {
-    const known = error instanceof ProblemError ? error : asProblem(error);
+    const known = error instanceof ProblemError ? error : asProblem(error, request);
     if (known.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
     return sendProblem(request, reply, known);
   });
@@ -35,7 +35,7 @@ const ALREADY_DONE =
   'find them.';
 
 /** What the framework and the database throw, in our table's words. Whatever is not known is ours to repair: 500. */
-function asProblem(error: FastifyError): ProblemError {
+function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
   if (error.validation) {
     const issues = validationIssues(error);
     const message = issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`;
@@ -43,10 +43,7 @@ function asProblem(error: FastifyError): ProblemError {
   }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return problem('PAYLOAD_TOO_LARGE', {
-        message: `The body is larger than ${BODY_LIMIT_BYTES} bytes.`,
-        extras: { limit: BODY_LIMIT_BYTES },
-      });
+      return bodyTooLarge(request);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_TYPE':
     case 'FST_ERR_CTP_EMPTY_TYPE':

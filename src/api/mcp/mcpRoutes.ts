@@ -1,11 +1,13 @@
 // The MCP door: /mcp speaks the Model Context Protocol over streamable HTTP, with an API key as the bearer.
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { BODY_LIMIT_BYTES } from '../../tiers.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
 import type { App, Services } from '../services.ts';
 import { callApp } from './apiCall.ts';
 import { createMcpServer } from './server.ts';
 
+/** A strategy that an agent writes has kilobytes; the caller's tier may allow less. */
+const MAX_BODY_BYTES = TIER_LIMITS.pro.configBytes;
 const CREDENTIALS = ['x-api-key', 'authorization'] as const;
 
 /** Both the current protocol and clients of the 2025 revisions are served, each request by a server of its own. */
@@ -18,14 +20,15 @@ export async function mcpRoutes(app: App, { log }: Pick<Services, 'log'>): Promi
       });
       return createMcpServer(callApp(app, Object.fromEntries(sent)));
     },
-    { maxRequestBodySize: BODY_LIMIT_BYTES, onerror: (error) => log.debug({ err: error }, 'an MCP request failed') },
+    { maxRequestBodySize: MAX_BODY_BYTES, onerror: (error) => log.debug({ err: error }, 'an MCP request failed') },
   );
   app.addHook('preClose', () => handler.close());
-  const serve = toNodeHandler(handler, { maxRequestBodySize: BODY_LIMIT_BYTES });
+  const serve = toNodeHandler(handler, { maxRequestBodySize: MAX_BODY_BYTES });
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
     schema: { hide: true },
+    config: { body: 'configBytes' },
     // The calls that a tool makes are charged to the key; the envelope around them is not.
     onRequest: async (request) => {
       request.caller = await app.authentication.authenticateKey(request);

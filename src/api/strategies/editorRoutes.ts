@@ -35,6 +35,7 @@ export async function managementRoutes(app: App, services: Services): Promise<vo
     `${BASE}/validate-strategy`,
     {
       onRequest,
+      config: { body: 'bodyBytes' },
       schema: {
         ...described,
         operationId: 'validate_editor_tokens',
@@ -56,6 +57,7 @@ export async function managementRoutes(app: App, services: Services): Promise<vo
     `${BASE}/validate-signal-graph`,
     {
       onRequest,
+      config: { body: 'bodyBytes' },
       preValidation: async (request) => limitPayloadBytes(request, request.member.tier),
       attachValidation: true,
       schema: {
@@ -67,8 +69,8 @@ export async function managementRoutes(app: App, services: Services): Promise<vo
       },
     },
     async (request) => {
-      await requireEnvelope(services, request.member.tier, request);
-      const outcome = await checkPayloads(services, request.member.tier, request.body);
+      await requireEnvelope(services, request.member, request);
+      const outcome = await checkPayloads(services, request.member, request.body);
       return shapes.reportBody(outcome, request.body.ignoreWarnings);
     },
   );

@@ -29,6 +29,7 @@ export function finalizeRoute(app: App, services: Services): void {
       onRequest: requireKey({ scope: 'strategies_write', role: 'member' }),
       preValidation: limitPayloads,
       attachValidation: true,
+      config: { body: 'bodyBytes' },
       schema: {
         tags: ['Strategies'],
         security: API_KEY_SECURITY,
@@ -43,9 +44,9 @@ export function finalizeRoute(app: App, services: Services): void {
     },
     async (request, reply) => {
       const { caller, body, params } = request;
-      await requireEnvelope(services, caller.tier, request);
+      await requireEnvelope(services, caller, request);
       const payloads = await finalizedPayloads(services, caller.workspaceId, params.id, body);
-      const outcome = payloads && (await checkPayloads(services, caller.tier, payloads));
+      const outcome = payloads && (await checkPayloads(services, caller, payloads));
       const candidate = payloads && outcome && { payloads, outcome };
       return answerOnce(services, request, reply, async (tx) => {
         const strategyId = pathId(params.id, 'strategy');

@@ -4,6 +4,8 @@ import { checkStrategy } from '../../engine/index.ts';
 import type { CheckOutcome, ValidationIssue } from '../../engine/index.ts';
 import type { VersionContent } from '../../db/strategies.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
+import type { Asker } from '../http/bodyLimits.ts';
+import { loopShare } from '../http/loopShare.ts';
 import { validationIssues } from '../http/failures.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
 import type { Services } from '../services.ts';
@@ -23,12 +25,12 @@ export interface Payloads {
  */
 export async function checkPayloads(
   services: Pick<Services, 'catalogue'>,
-  tier: Tier,
+  asker: Asker,
   { settings, strategyAst, signalGraph }: Payloads,
 ): Promise<CheckOutcome> {
-  const context = { limits: TIER_LIMITS[tier], knownSymbols: await knownSymbols(services) };
+  const context = { limits: TIER_LIMITS[asker.tier], knownSymbols: await knownSymbols(services) };
   const payloads = { strategyAst: strategyAst ?? undefined, signalGraph: signalGraph ?? undefined };
-  return checkStrategy({ settings, ...payloads }, context);
+  return loopShare.measure(asker.workspaceId, () => checkStrategy({ settings, ...payloads }, context));
 }
 
 export async function knownSymbols({ catalogue }: Pick<Services, 'catalogue'>): Promise<ReadonlySet<string>> {
@@ -70,10 +72,10 @@ export function requireValid(content: VersionContent | null, outcome: CheckOutco
  * that one round of repairs suffices.
  * @throws VALIDATION_FAILED
  */
-export async function requireEnvelope(services: Services, tier: Tier, request: FastifyRequest): Promise<void> {
+export async function requireEnvelope(services: Services, asker: Asker, request: FastifyRequest): Promise<void> {
   if (!request.validationError) return;
   const faults = validationIssues(request.validationError);
-  const inner = await issuesInside(services, tier, request.body);
+  const inner = await issuesInside(services, asker, request.body);
   const issues = [...faults, ...inner.filter((issue) => !faults.some((fault) => fault.path === issue.path))];
   throw problem('VALIDATION_FAILED', {
     message: issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`,
@@ -81,14 +83,14 @@ export async function requireEnvelope(services: Services, tier: Tier, request: F
   });
 }
 
-async function issuesInside(services: Services, tier: Tier, body: unknown): Promise<readonly ProblemIssue[]> {
+async function issuesInside(services: Services, asker: Asker, body: unknown): Promise<readonly ProblemIssue[]> {
   if (!isObject(body)) return [];
   const object = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
   const strategyAst = object(body.strategyAst);
   const signalGraph = object(body.signalGraph);
   if (strategyAst === undefined && signalGraph === undefined) return [];
   const settings = object(body.settings) ?? {};
-  return (await checkPayloads(services, tier, { settings, strategyAst, signalGraph })).issues;
+  return (await checkPayloads(services, asker, { settings, strategyAst, signalGraph })).issues;
 }
 
 const isObject = (value: unknown): value is Json =>

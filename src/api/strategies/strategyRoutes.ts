@@ -33,7 +33,12 @@ const described = { tags: ['Strategies'], security: API_KEY_SECURITY };
  * A body with payloads: its size is looked at first, and what is wrong with it is told together with what is wrong
  * inside.
  */
-const writes = { onRequest: write, preValidation: limitPayloads, attachValidation: true };
+const writes = {
+  onRequest: write,
+  preValidation: limitPayloads,
+  attachValidation: true,
+  config: { body: 'bodyBytes' },
+} as const;
 
 export async function strategyRoutes(app: App, services: Services): Promise<void> {
   readRoutes(app, services);
@@ -105,8 +110,8 @@ function validateRoute(app: App, services: Services): void {
       },
     },
     async (request) => {
-      await requireEnvelope(services, request.caller.tier, request);
-      const outcome = await checkPayloads(services, request.caller.tier, request.body);
+      await requireEnvelope(services, request.caller, request);
+      const outcome = await checkPayloads(services, request.caller, request.body);
       return shapes.reportBody(outcome, request.body.ignoreWarnings);
     },
   );
@@ -127,8 +132,8 @@ function explainRoute(app: App, services: Services): void {
       },
     },
     async (request) => {
-      await requireEnvelope(services, request.caller.tier, request);
-      const outcome = await checkPayloads(services, request.caller.tier, request.body);
+      await requireEnvelope(services, request.caller, request);
+      const outcome = await checkPayloads(services, request.caller, request.body);
       requireValid(contentOf(request.body, outcome), outcome);
       const { settings, strategyAst, signalGraph } = request.body;
       // With both payloads the AST is the one that is compiled.
@@ -157,9 +162,9 @@ function createRoute(app: App, services: Services): void {
     },
     async (request, reply) => {
       const { caller, body } = request;
-      await requireEnvelope(services, caller.tier, request);
+      await requireEnvelope(services, caller, request);
       const strategy = { name: body.name, description: body.description ?? '', templateKey: null };
-      const outcome = await checkPayloads(services, caller.tier, body);
+      const outcome = await checkPayloads(services, caller, body);
       return answerOnce(services, request, reply, (tx) =>
         createStrategy(tx, caller, strategy, contentOf(body, outcome), outcome),
       );

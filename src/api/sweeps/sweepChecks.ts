@@ -16,6 +16,7 @@ import type { StrategyAst } from '../../engine/index.ts';
 import type { Catalogue } from '../../market/catalogue.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
+import type { Asker } from '../http/bodyLimits.ts';
 import { problem } from '../http/problems.ts';
 
 /** About a second of work on one thread, and what a variant costs however few its bars are; both measured in bars. */
@@ -31,7 +32,7 @@ const MAX_LOOKED_AT = 4_000_000;
  */
 export async function acceptSweep(
   catalogue: Catalogue,
-  tier: Tier,
+  asker: Asker,
   version: StrategyVersion,
   spec: SweepSpec,
 ): Promise<NewSweep> {
@@ -50,8 +51,8 @@ export async function acceptSweep(
       })),
     });
   const { job, space } = planned;
-  limitVariants(tier, job.variants);
-  const check = new BacktestCheck(catalogue, tier);
+  limitVariants(asker.tier, job.variants);
+  const check = new BacktestCheck(catalogue, asker);
   const first = configOf(spec.config, space, firstVariant(job, space));
   const markets = await Promise.all(
     marketsOf(spec.config, space).map(async ({ symbol, timeframe }) => {

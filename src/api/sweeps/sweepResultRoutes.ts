@@ -170,7 +170,7 @@ function rowRoute(app: App, services: Services): void {
         const sweep = await requireCompleted(tx, caller, params.id);
         const [version] = await findVersions(tx, caller.workspaceId, [sweep.strategyVersionId]);
         const config = await rowConfig(tx, caller, sweep, params.variant);
-        const check = new BacktestCheck(services.catalogue, caller.tier);
+        const check = new BacktestCheck(services.catalogue, caller);
         const item = await check.accept(requireReady(version, sweep.strategyVersionId), config);
         return queueOne(tx, requestKey, caller, pinned(item, sweep), config);
       }),

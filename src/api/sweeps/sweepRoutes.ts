@@ -59,6 +59,8 @@ function createRoute(app: App, services: Services): void {
     SWEEPS,
     {
       onRequest: write,
+      // Planning looks for a first variant that the constraints allow.
+      config: { body: 'configBytes', isHeavy: true },
       schema: {
         ...described,
         operationId: 'run_sweep',
@@ -74,12 +76,7 @@ function createRoute(app: App, services: Services): void {
         const { caller, body } = request;
         const { strategyVersionId, ...spec } = body;
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
-        const accepted = await acceptSweep(
-          services.catalogue,
-          caller.tier,
-          requireReady(version, strategyVersionId),
-          spec,
-        );
+        const accepted = await acceptSweep(services.catalogue, caller, requireReady(version, strategyVersionId), spec);
         const open = await countOpenSweeps(tx, caller.workspaceId);
         if (open >= MAX_OPEN_SWEEPS)
           throw queueFull(

@@ -111,7 +111,7 @@ function copyRoute(app: App, services: Services): void {
     async (request, reply) => {
       // An unknown key is an answer to keep as well.
       const template = findTemplate(request.params.key);
-      const outcome = template && (await checkPayloads(services, request.caller.tier, payloadsOf(template)));
+      const outcome = template && (await checkPayloads(services, request.caller, payloadsOf(template)));
       return answerOnce(services, request, reply, async (tx) => {
         if (template === undefined || outcome === undefined) throw notFound('system strategy', request.params.key);
         const { name = template.name, description } = request.body ?? {};

@@ -64,8 +64,7 @@ const placeOf = (pointer: string): string => pointerTo('/config/overrides', poin
 function lowered(graph: SignalGraph, log: IssueLog, sentPlace: (place: string) => string): StrategyAst | undefined {
   const result = lowerGraph(graph);
   if (result.ok) return result.strategyAst;
-  for (const issue of result.issues)
-    if (issue.severity === 'error') log.add(issue.code, sentPlace(issue.path), issue);
+  for (const issue of result.issues) if (issue.severity === 'error') log.add(issue.code, sentPlace(issue.path), issue);
   return undefined;
 }
 

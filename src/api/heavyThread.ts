@@ -1,0 +1,63 @@
+// The thread of heavy requests: the same service, without a network. What it is asked has passed authentication and
+// the rate limits; src/api/http/heavyRequests.ts asks.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FastifyRequest } from 'fastify';
+import { connect } from '../db/connect.ts';
+import { createLog } from '../log.ts';
+import { openCatalogue } from '../market/catalogue.ts';
+import { buildApp } from './app.ts';
+import type { HeavyAnswer, HeavyRequest, HeavyThreadData, ToThread } from './http/heavyRequests.ts';
+import type { App } from './services.ts';
+
+/** MAX_ACTIVE requests, and those that answerOnce leaves free. */
+const CONNECTIONS = 8;
+/** Names the request whose caller is meant. No client can send it: only the headers of a list are forwarded. */
+const ID_HEADER = 'x-heavy-request';
+/** Answered by the thread that has the connection, or for every answer anew. */
+const NOT_SENT_BACK = new Set(['content-length', 'connection', 'date', 'transfer-encoding', 'keep-alive']);
+
+const { config, databaseUrl } = workerData as HeavyThreadData;
+const asked = new Map<string, HeavyRequest>();
+
+const askedFor = ({ headers }: FastifyRequest) => asked.get(String(headers[ID_HEADER]));
+
+async function start(): Promise<void> {
+  const log = createLog(config);
+  const sql = connect(databaseUrl, { applicationName: 'candlepool api', max: CONNECTIONS });
+  const services = {
+    sql,
+    log,
+    catalogue: openCatalogue(sql, config.dataDir),
+    config: { ...config, rateLimits: false },
+  };
+  const app = await buildApp(services, { askedFor });
+  parentPort!.on('message', (message: ToThread) => {
+    if (message !== 'close') return void answer(app, message);
+    void app
+      .close()
+      .then(() => sql.end({ timeout: 2 }))
+      .finally(() => parentPort!.close());
+  });
+  parentPort!.postMessage('ready');
+}
+
+async function answer(app: App, request: HeavyRequest): Promise<void> {
+  const { id, method, url, headers, body } = request;
+  asked.set(String(id), request);
+  const response = await app.inject({
+    method: method as 'POST',
+    url,
+    headers: { ...headers, [ID_HEADER]: String(id) },
+    ...(body.byteLength > 0 && { payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }),
+  });
+  asked.delete(String(id));
+  const kept = Object.entries(response.headers).filter(([name]) => !NOT_SENT_BACK.has(name));
+  const answered = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+  // A copy that is all its own memory can be moved instead of copied again.
+  const bytes = new Uint8Array(response.rawPayload);
+  parentPort!.postMessage({ id, status: response.statusCode, headers: answered, body: bytes } satisfies HeavyAnswer, [
+    bytes.buffer,
+  ]);
+}
+
+await start();

@@ -1,0 +1,87 @@
+// Body limits: how large the body of a request may be, by route and tier, and how many large ones a workspace may have
+// in memory at the same time.
+import type { FastifyRequest } from 'fastify';
+import { TIER_LIMITS, type BodyLimit, type Tier } from '../../tiers.ts';
+import type { App } from '../services.ts';
+import { problem, type ProblemError } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The limit of the route's body; default: actionBytes. */
+    readonly body?: BodyLimit;
+  }
+}
+
+/** Who sends a request: the workspace of a key or of a signed-in member. */
+export interface Asker {
+  readonly workspaceId: string;
+  readonly tier: Tier;
+}
+
+/** Null before authentication, and on routes without any. */
+export const askerOf = (request: FastifyRequest): Asker | null => request.caller ?? request.member ?? null;
+
+/** Smaller bodies are not counted: 4,000 connections of them are 64 MiB. */
+export const LARGE_BODY_BYTES = 16 * 1024;
+/** Of one workspace, in its tier's largest bodies. A client that sends more at the same time waits for its answers. */
+const LARGE_BODIES_OF_A_WORKSPACE = 4;
+/** Of all workspaces together. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Must be called before the routes are put on the app. */
+export function limitBodies(app: App): void {
+  const held = new Map<string, number>();
+  let total = 0;
+  app.addHook('onRoute', (route) => {
+    // Read until the largest tier's limit; the hook below knows the tier.
+    route.bodyLimit ??= TIER_LIMITS.pro[route.config?.body ?? 'actionBytes'];
+  });
+  app.addHook('preParsing', async (request, reply, payload) => {
+    const { length, isKnown } = lengthOf(request);
+    if (isKnown && length > bodyLimitOf(request)) throw bodyTooLarge(request);
+    const asker = askerOf(request);
+    const bytes = isKnown ? length : bodyLimitOf(request);
+    if (asker === null || bytes <= LARGE_BODY_BYTES) return payload;
+    const { workspaceId, tier } = asker;
+    const ofWorkspace = held.get(workspaceId) ?? 0;
+    const most = LARGE_BODIES_OF_A_WORKSPACE * TIER_LIMITS[tier].bodyBytes;
+    if (ofWorkspace + bytes > most || total + bytes > MAX_BYTES) throw tooManyAtOnce();
+    held.set(workspaceId, ofWorkspace + bytes);
+    total += bytes;
+    reply.raw.once('close', () => {
+      total -= bytes;
+      const left = (held.get(workspaceId) ?? bytes) - bytes;
+      if (left > 0) held.set(workspaceId, left);
+      else held.delete(workspaceId);
+    });
+    return payload;
+  });
+}
+
+export function bodyTooLarge(request: FastifyRequest): ProblemError {
+  const limitName = request.routeOptions.config.body ?? 'actionBytes';
+  const limit = bodyLimitOf(request);
+  const tier = askerOf(request)?.tier;
+  const whose = tier === undefined ? '' : ` on the ${tier} tier`;
+  return problem('PAYLOAD_TOO_LARGE', {
+    message: `The body is larger than ${limit} bytes, the most that this request may send${whose}.`,
+    extras: { limit, limitName, ...(tier && { tier }) },
+  });
+}
+
+/** The most bytes that the body may have. */
+export const bodyLimitOf = (request: FastifyRequest): number =>
+  TIER_LIMITS[askerOf(request)?.tier ?? 'pro'][request.routeOptions.config.body ?? 'actionBytes'];
+
+/** A chunked body does not say how long it is. */
+function lengthOf({ headers }: FastifyRequest): { readonly length: number; readonly isKnown: boolean } {
+  const isKnown = headers['transfer-encoding'] === undefined;
+  return { length: Number(headers['content-length'] ?? 0), isKnown };
+}
+
+const tooManyAtOnce = (): ProblemError =>
+  problem('RATE_LIMITED', {
+    message: 'The workspace is sending too many large bodies at the same time. Wait for an answer before the next one.',
+    extras: { retryAfterSeconds: 1 },
+    headers: { 'retry-after': '1' },
+  });

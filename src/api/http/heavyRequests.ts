@@ -1,0 +1,193 @@
+// Heavy requests: those whose body is large, or whose workspace has used its share of the event loop, are answered by a
+// second thread, in fair turns among workspaces. This thread stays free for everybody's small requests.
+import { Worker } from 'node:worker_threads';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { urlOf } from '../../db/connect.ts';
+import type { Config } from '../../config.ts';
+import type { Membership } from '../../db/members.ts';
+import type { App, Services } from '../services.ts';
+import type { Caller } from './auth/keyCheck.ts';
+import { askerOf, LARGE_BODY_BYTES } from './bodyLimits.ts';
+import { loopShare } from './loopShare.ts';
+import { problem } from './problems.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Checking it takes long whatever the size of its body. */
+    readonly isHeavy?: boolean;
+  }
+  interface FastifyInstance {
+    /** Null where requests are answered in place: in the thread itself, and in tests. */
+    readonly heavyRequests: HeavyRequests | null;
+  }
+  interface FastifyRequest {
+    /** Its body was not parsed: the other thread answers it. */
+    isHeavy: boolean;
+  }
+}
+
+/** What the thread is started with. */
+export interface HeavyThreadData {
+  readonly config: Config;
+  readonly databaseUrl: string;
+}
+/** A request as it is sent to the thread. Credentials stay here: the thread is told who asks. */
+export interface HeavyRequest {
+  readonly id: number;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly caller: Caller | null;
+  readonly member: Membership | null;
+  readonly body: Uint8Array;
+}
+export interface HeavyAnswer {
+  readonly id: number;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+export type ToThread = HeavyRequest | 'close';
+export type FromThread = HeavyAnswer | 'ready';
+
+/** Headers of a request that a handler reads. */
+const FORWARDED = ['content-type', 'idempotency-key', 'if-none-match', 'accept', 'host'] as const;
+/** Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes. */
+const MAX_ACTIVE = 4;
+/** Of one workspace; whoever sends more at the same time is asked to wait. */
+const MAX_WAITING = 64;
+const RESTART_AFTER_MS = 500;
+
+interface Waiting {
+  readonly request: Omit<HeavyRequest, 'id'>;
+  readonly resolve: (answer: HeavyAnswer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export interface HeavyRequests extends AsyncDisposable {
+  answer(workspaceId: string, request: Omit<HeavyRequest, 'id'>): Promise<HeavyAnswer>;
+}
+
+/** Takes turns among workspaces: each has one request in the thread at a time, and the longest waiting goes first. */
+export function startHeavyRequests({ sql, config, log }: Services): HeavyRequests {
+  const queues = new Map<string, Waiting[]>();
+  const active = new Map<number, Waiting & { readonly workspaceId: string }>();
+  const busy = new Set<string>();
+  let lastId = 0;
+  let thread: Worker | undefined;
+  let isReady = false;
+  let isClosing = false;
+
+  const startNext = (): void => {
+    if (!isReady || thread === undefined) return;
+    for (const [workspaceId, queue] of queues) {
+      if (active.size >= MAX_ACTIVE) return;
+      if (busy.has(workspaceId)) continue;
+      const next = queue.shift()!;
+      // The workspace goes to the end of the row.
+      queues.delete(workspaceId);
+      if (queue.length > 0) queues.set(workspaceId, queue);
+      const id = ++lastId;
+      active.set(id, { ...next, workspaceId });
+      busy.add(workspaceId);
+      // A body from the pool of small buffers shares its memory with others: it is copied, not moved.
+      thread.postMessage({ ...next.request, id } satisfies HeavyRequest);
+    }
+  };
+  const end = (id: number): (Waiting & { readonly workspaceId: string }) | undefined => {
+    const ended = active.get(id);
+    active.delete(id);
+    if (ended !== undefined) busy.delete(ended.workspaceId);
+    return ended;
+  };
+  const open = (): void => {
+    const data: HeavyThreadData = { config, databaseUrl: urlOf(sql) };
+    thread = new Worker(new URL('../heavyThread.ts', import.meta.url), { workerData: data, name: 'heavy requests' });
+    thread.on('message', (message: FromThread) => {
+      if (message === 'ready') isReady = true;
+      else end(message.id)?.resolve(message);
+      startNext();
+    });
+    thread.on('error', (error) => log.error({ err: error }, 'the thread of heavy requests failed'));
+    thread.on('exit', () => {
+      isReady = false;
+      thread = undefined;
+      for (const id of active.keys()) end(id)?.reject(problem('UNAVAILABLE'));
+      if (!isClosing) setTimeout(open, RESTART_AFTER_MS).unref();
+    });
+    thread.unref();
+  };
+  open();
+  return {
+    answer: (workspaceId, request) =>
+      new Promise((resolve, reject) => {
+        const queue = queues.get(workspaceId) ?? [];
+        if (queue.length >= MAX_WAITING) return reject(tooManyWaiting());
+        queue.push({ request, resolve, reject });
+        queues.set(workspaceId, queue);
+        startNext();
+      }),
+    [Symbol.asyncDispose]: async () => {
+      isClosing = true;
+      if (thread === undefined) return;
+      const ended = new Promise((resolve) => thread?.once('exit', resolve));
+      thread.ref();
+      thread.postMessage('close' satisfies ToThread);
+      await ended;
+    },
+  };
+}
+
+const tooManyWaiting = () =>
+  problem('RATE_LIMITED', {
+    message: 'The workspace has too many large requests waiting. Wait for an answer before the next one.',
+    extras: { retryAfterSeconds: 1 },
+    headers: { 'retry-after': '1' },
+  });
+
+/** Must be called before the routes are put on the app. `heavyRequests` null: everything is answered in place. */
+export function forwardHeavyRequests(app: App, heavyRequests: HeavyRequests | null): void {
+  app.decorate('heavyRequests', heavyRequests);
+  app.decorateRequest('isHeavy', false);
+  if (heavyRequests === null) return;
+  app.addHook('onClose', () => heavyRequests[Symbol.asyncDispose]());
+  app.addHook('preValidation', async (request, reply) => {
+    const isHeavyRead = request.method === 'GET' && request.routeOptions.config.isHeavy === true;
+    if (!request.isHeavy && !isHeavyRead) return undefined;
+    return forward(heavyRequests, request, reply);
+  });
+}
+
+/** Whether the body, not yet parsed, is left to the other thread. */
+export function isHeavy(request: FastifyRequest, bytes: number): boolean {
+  if (!request.server.heavyRequests) return false;
+  const asker = askerOf(request);
+  if (asker === null || request.routeOptions.url === '/mcp') return false;
+  return (
+    bytes > LARGE_BODY_BYTES || request.routeOptions.config.isHeavy === true || loopShare.isSpent(asker.workspaceId)
+  );
+}
+
+async function forward(heavyRequests: HeavyRequests, request: FastifyRequest, reply: FastifyReply) {
+  const headers: Record<string, string> = { 'x-request-id': request.id };
+  for (const name of FORWARDED) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  const {
+    status,
+    headers: answered,
+    body,
+  } = await heavyRequests.answer(askerOf(request)!.workspaceId, {
+    method: request.method,
+    url: request.url,
+    headers,
+    caller: request.caller,
+    member: request.member,
+    body: request.rawBody ?? new Uint8Array(),
+  });
+  return reply
+    .code(status)
+    .headers(answered)
+    .send(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+}

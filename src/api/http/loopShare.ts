@@ -1,0 +1,59 @@
+// The share of the event loop: how long each workspace's requests have kept this thread busy within about a second.
+
+/** A workspace may use so much of each second, whatever the others do. */
+const OWN_MS = 100;
+/** Beyond so much used by all together, a workspace may use only a little. */
+const ALL_MS = 150;
+const LITTLE_MS = 5;
+/** What was used counts half after so long. */
+const HALF_LIFE_MS = 700;
+/** Beyond so many workspaces those that have used next to nothing are forgotten. */
+const MAX_WORKSPACES = 10_000;
+
+interface Use {
+  ms: number;
+  at: number;
+}
+
+export interface LoopShare {
+  /** Runs `work`, which must be synchronous, and counts its time. */
+  measure<Result>(workspaceId: string, work: () => Result): Result;
+  /** Whether the workspace has used its share, so that its next work is better done elsewhere. */
+  isSpent(workspaceId: string): boolean;
+}
+
+export function createLoopShare(now: () => number = () => performance.now()): LoopShare {
+  const uses = new Map<string, Use>();
+  const all: Use = { ms: 0, at: 0 };
+  const current = (use: Use | undefined): number =>
+    use === undefined ? 0 : use.ms * 0.5 ** ((now() - use.at) / HALF_LIFE_MS);
+  const add = (use: Use, ms: number): void => {
+    use.ms = current(use) + ms;
+    use.at = now();
+  };
+  return {
+    measure(workspaceId, work) {
+      const begun = now();
+      try {
+        return work();
+      } finally {
+        const ms = now() - begun;
+        let use = uses.get(workspaceId);
+        if (use === undefined) {
+          if (uses.size >= MAX_WORKSPACES)
+            for (const [id, each] of uses) if (current(each) < LITTLE_MS) uses.delete(id);
+          uses.set(workspaceId, (use = { ms: 0, at: 0 }));
+        }
+        add(use, ms);
+        add(all, ms);
+      }
+    },
+    isSpent(workspaceId) {
+      const own = current(uses.get(workspaceId));
+      return own > OWN_MS || (own > LITTLE_MS && current(all) > ALL_MS);
+    },
+  };
+}
+
+/** Of this thread, which has one event loop. */
+export const loopShare = createLoopShare();

@@ -1,0 +1,149 @@
+// Large and expensive requests: limits of bodies by route and tier, and the thread that answers what would hold up the
+// others.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLoopShare } from '../../src/api/http/loopShare.ts';
+import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
+import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { strategy } from '../support/builders.ts';
+
+let api: ApiApp;
+beforeAll(async () => {
+  api = await createApiApp({}, true);
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+/** Legal, and of so many bytes. */
+const paddedTo = (bytes: number, body: object): string => {
+  const text = JSON.stringify(body);
+  return text + ' '.repeat(bytes - text.length);
+};
+const send = (client: Client, path: string, payload: string, headers: Record<string, string> = {}) =>
+  api.send({
+    method: 'POST',
+    url: `/public/v1${path}`,
+    headers: { 'x-api-key': client.apiKey, 'content-type': 'application/json', ...headers },
+    payload,
+  });
+
+describe('the limit of a body', () => {
+  const ROUTES = [
+    ['/strategies/validate', 'bodyBytes'],
+    ['/strategies', 'bodyBytes'],
+    ['/backtests/batch', 'batchBytes'],
+    ['/backtests', 'configBytes'],
+    ['/sweeps', 'configBytes'],
+    ['/system-strategies/golden_cross/copy', 'actionBytes'],
+    ['/backtests/01a1fc4d-9d3e-7ebf-8c33-03e134b5943e/cancel', 'actionBytes'],
+  ] as const;
+
+  it.each(TIERS)('is that of the route on the %s tier, and is refused by name', async (tier) => {
+    const client = await api.client({ tier });
+    for (const [path, limitName] of ROUTES) {
+      const limit = TIER_LIMITS[tier][limitName];
+      const over = await send(client, path, paddedTo(limit + 1, {}));
+      expect([path, over.status, over.body]).toMatchObject([
+        path,
+        413,
+        { code: 'PAYLOAD_TOO_LARGE', limit, limitName, tier },
+      ]);
+      const within = await send(client, path, paddedTo(limit, {}));
+      expect([path, within.status]).not.toEqual([path, 413]);
+    }
+  });
+
+  it('is kilobytes for the request of a key', async () => {
+    const client = await api.client();
+    const token = await api.token(client.workspaceId, 'owner');
+    const reply = await api.send({
+      method: 'POST',
+      url: `/workspaces/${client.workspaceId}/api-keys`,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      payload: paddedTo(40_000, { name: 'x' }),
+    });
+    expect([reply.status, reply.body.limitName, reply.body.limit]).toEqual([413, 'actionBytes', 32_768]);
+  });
+
+  it('is published with the other limits of the tier', async () => {
+    const client = await api.client({ tier: 'free' });
+    const { body } = await client.get('/capabilities?sections=limits');
+    expect(body.limits).toMatchObject({ bodyBytes: 1_048_576, batchBytes: 262_144, configBytes: 32_768 });
+  });
+});
+
+describe('a large request', () => {
+  it('is answered as a small one is', async () => {
+    const client = await api.client();
+    const body = { name: 'Large', settings: {}, strategyAst: strategy() };
+    const made = await send(client, '/strategies', paddedTo(200_000, body), { 'x-request-id': 'mine' });
+    expect([made.status, made.headers['x-request-id']]).toEqual([201, 'mine']);
+    expect(made.headers.location).toBe(`/public/v1/strategies/${made.body.id}`);
+    const small = await client.post('/strategies', body);
+    expect(Object.keys(made.headers).toSorted()).toEqual(Object.keys(small.headers).toSorted());
+    expect(await client.get(`/strategies/${made.body.id}`)).toMatchObject({ status: 200, body: { name: 'Large' } });
+    const invalid = await send(client, '/strategies', paddedTo(200_000, { name: '' }));
+    expect([invalid.status, invalid.body.code]).toEqual([400, 'VALIDATION_FAILED']);
+    const broken = await send(client, '/strategies', '{'.repeat(100_000));
+    expect([broken.status, broken.body.code]).toEqual([400, 'MALFORMED_JSON']);
+  });
+
+  it('is created once under an Idempotency-Key', async () => {
+    const client = await api.client();
+    const text = paddedTo(100_000, { name: 'Once', settings: {}, strategyAst: strategy() });
+    const first = await send(client, '/strategies', text, { 'idempotency-key': 'k' });
+    const second = await send(client, '/strategies', text, { 'idempotency-key': 'k' });
+    expect([first.status, second.status, second.headers['idempotency-replayed']]).toEqual([201, 201, 'true']);
+    expect(second.body.id).toBe(first.body.id);
+  });
+
+  it('belongs to its own caller, whatever headers it brings', async () => {
+    const [one, other] = [await api.client({ role: 'viewer' }), await api.client()];
+    const text = paddedTo(100_000, { name: 'x', settings: {}, strategyAst: strategy() });
+    const forged = { 'x-heavy-request': '1', 'x-caller': other.workspaceId };
+    expect((await send(one, '/strategies', text, forged)).body).toMatchObject({ code: 'INSUFFICIENT_ROLE' });
+    expect((await send(other, '/strategies', text, forged)).status).toBe(201);
+  });
+
+  it('does not hold up the small ones, and takes turns with those of other workspaces', async () => {
+    const [busy, neighbor] = [await api.client(), await api.client()];
+    const text = paddedTo(500_000, { settings: {}, strategyAst: strategy() });
+    const order: string[] = [];
+    const note = (who: string) => () => void order.push(who);
+    const many = Array.from({ length: 30 }, () => send(busy, '/strategies/validate', text).then(note('busy')));
+    const one = send(neighbor, '/strategies/validate', text).then(note('neighbor'));
+    await Promise.all([...many, one]);
+    expect(order.indexOf('neighbor')).toBeLessThan(10);
+  });
+
+  it('is refused when the workspace sends more at the same time than four of its largest bodies', async () => {
+    const client = await api.client({ tier: 'free' });
+    const text = paddedTo(TIER_LIMITS.free.bodyBytes, { settings: {}, strategyAst: strategy() });
+    const replies = await Promise.all(Array.from({ length: 12 }, () => send(client, '/strategies/validate', text)));
+    const statuses = replies.map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+    expect(replies.find(({ status }) => status === 429)?.headers['retry-after']).toBe('1');
+    expect((await send(client, '/strategies/validate', text)).status).toBe(200);
+  });
+});
+
+describe('the share of the event loop', () => {
+  it('is spent by long work, and comes back', () => {
+    let time = 0;
+    const share = createLoopShare(() => time);
+    const work = (id: string, ms: number): void => share.measure(id, () => void (time += ms));
+    work('a', 90);
+    expect(share.isSpent('a')).toBe(false);
+    work('a', 20);
+    expect(share.isSpent('a')).toBe(true);
+    expect(share.isSpent('b')).toBe(false);
+    time += 2_000;
+    expect(share.isSpent('a')).toBe(false);
+  });
+
+  it('is small for each once all together have used a lot', () => {
+    let time = 0;
+    const share = createLoopShare(() => time);
+    for (const id of ['a', 'b', 'c', 'd']) share.measure(id, () => void (time += 60));
+    share.measure('idle', () => void (time += 1));
+    expect(['a', 'b', 'c', 'd', 'idle'].map((id) => share.isSpent(id))).toEqual([true, true, true, true, false]);
+  });
+});
