@@ -1,6 +1,7 @@
 // The backtests table as the API sees it: accept, list, read, cancel. Every query names the workspace.
 import type { Queryable, Transaction } from './connect.ts';
 import type { FlatKey } from '../engine/index.ts';
+import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 
 export const BACKTEST_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -88,11 +89,6 @@ export async function countOpenBacktests(sql: Queryable, workspaceId: string): P
   return row?.open ?? 0;
 }
 
-/** Backtests were already created under this Idempotency-Key, and the answer that said so has been lost. */
-export class WorkAlreadyDone extends Error {
-  override readonly name = 'WorkAlreadyDone';
-}
-
 /**
  * One statement for any number, so that the rows and the claim to their request key are there together or not at all,
  * whatever has become of the transaction around it.
@@ -107,17 +103,12 @@ export async function insertBacktests(
   requestKey: Buffer | null = null,
 ): Promise<{ readonly id: string; readonly createdAt: Date }[]> {
   const made = await tx<{ id: string; createdAt: Date }[]>`
-    with request as (
-      insert into idempotent_work as work (request_key)
-      select key from (values (${requestKey}::bytea)) as given (key) where key is not null
-      on conflict (request_key) do update set created_at = now() where work.created_at <= now() - interval '24 hours'
-      returning 1
-    ), item as materialized (
+    with ${requestOf(tx, requestKey)}, item as materialized (
       select uuidv7() as id, x.* from rows from (
         json_to_recordset(${JSON.stringify(items)}::text::json) as ("strategyId" uuid, "strategyVersionId" uuid, symbol text,
           timeframe text, config json, snapshots json, "runKey" text, cost double precision)
       ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost, ordinal)
-      where ${requestKey}::bytea is null or exists (select from request)
+      cross join request
     ), made as (
       insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost)
       select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config,
@@ -126,8 +117,7 @@ export async function insertBacktests(
       returning id, created_at
     )
     select id, made.created_at as "createdAt" from item join made using (id) order by ordinal`;
-  if (made.length < items.length)
-    throw new WorkAlreadyDone('Backtests were already created under this Idempotency-Key.');
+  if (made.length < items.length) throw new WorkAlreadyDone();
   return made;
 }
 

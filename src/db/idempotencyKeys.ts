@@ -1,4 +1,5 @@
-// The idempotent_answers table: answers kept for 24 hours under the caller's Idempotency-Key.
+// The idempotent_answers and idempotent_work tables: for 24 hours, the answer given under the caller's Idempotency-Key,
+// and that rows were made under it.
 import { hash } from 'node:crypto';
 import type { Queryable, Transaction } from './connect.ts';
 
@@ -57,6 +58,28 @@ export async function keepAnswer(
       set body_sha256 = excluded.body_sha256, status = excluded.status, location = excluded.location, body = excluded.body,
         created_at = now()`;
 }
+
+/** Rows were already made under this Idempotency-Key, and the answer that said so has been lost. */
+export class WorkAlreadyDone extends Error {
+  override readonly name = 'WorkAlreadyDone';
+  constructor() {
+    super('Work was already done under this Idempotency-Key.');
+  }
+}
+
+/**
+ * `with ${requestOf(sql, key)}, …`: gives the table `request` one row when rows may be made under the key, and none when
+ * that has been done within 24 hours. Rows that the same statement inserts from `request` are there with the claim to
+ * their key or not at all, whatever has become of the transaction around it.
+ * @param requestKey names the request (requestKeyOf); null: it has no Idempotency-Key
+ */
+export const requestOf = (sql: Queryable, requestKey: Buffer | null) => sql`
+  claimed as (
+    insert into idempotent_work as work (request_key)
+    select key from (values (${requestKey}::bytea)) as given (key) where key is not null
+    on conflict (request_key) do update set created_at = now() where work.created_at <= now() - interval '24 hours'
+    returning 1
+  ), request as (select from claimed union all select where ${requestKey}::bytea is null)`;
 
 /** Deletes answers that have expired. */
 export async function deleteOldAnswers(sql: Queryable): Promise<void> {

@@ -1,5 +1,6 @@
 // Strategies and their versions. Every query names the workspace: what belongs to another one does not exist here.
 import type { Queryable, Transaction } from './connect.ts';
+import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 
 export type VersionStatus = 'draft' | 'ready';
@@ -114,18 +115,29 @@ export async function findStrategy(sql: Queryable, workspaceId: string, id: stri
   return { ...head, versions };
 }
 
-/** A new strategy with draft version 1. */
+/**
+ * A new strategy with draft version 1, in one statement with the claim to its request key.
+ * @throws WorkAlreadyDone
+ */
 export async function insertStrategy(
-  tx: Transaction,
+  tx: Queryable,
   workspaceId: string,
   strategy: { readonly name: string; readonly description: string; readonly templateKey: string | null },
   content: VersionContent,
+  requestKey: Buffer | null = null,
 ): Promise<Strategy> {
+  const { name, description, templateKey } = strategy;
+  const draft = { number: 1, status: 'draft', content, forkedFromVersionId: null } as const;
+  const [version] = await tx<StrategyVersion[]>`
+    with ${requestOf(tx, requestKey)}, strategy as (
+      insert into strategies (workspace_id, name, description, template_key)
+      select ${workspaceId}::uuid, ${name}::text, ${description}::text, ${templateKey}::text from request
+      returning id, workspace_id
+    ), made as (${insertedVersion(tx, draft, tx`strategy`)})
+    select * from made`;
+  if (version === undefined) throw new WorkAlreadyDone();
   const [head] = await tx<[StrategyHead]>`
-    insert into strategies as s (workspace_id, name, description, template_key)
-    values (${workspaceId}, ${strategy.name}, ${strategy.description}, ${strategy.templateKey})
-    returning ${tx.unsafe(HEAD)}`;
-  const version = await insertVersion(tx, workspaceId, head.id, 1, 'draft', content, null);
+    select ${tx.unsafe(HEAD)} from strategies s where s.id = ${version.strategyId}`;
   return { ...head, versions: [version] };
 }
 
@@ -186,20 +198,30 @@ export async function findVersion(
 /**
  * Makes a ready version: `draft` becomes it with its id and number and the new content, or without one the next number
  * is taken. The strategy must be locked (lockStrategy).
+ * @throws WorkAlreadyDone when a version was already made under this request key
  */
 export async function finalizeVersion(
-  tx: Transaction,
+  tx: Queryable,
   workspaceId: string,
   strategyId: string,
   draft: VersionSummary | undefined,
   content: VersionContent,
   forkedFromVersionId: string | null,
+  requestKey: Buffer | null = null,
 ): Promise<StrategyVersion> {
   await tx`update strategies set updated_at = now() where id = ${strategyId} and workspace_id = ${workspaceId}`;
   if (draft === undefined) {
     const [{ next }] = await tx<[{ next: number }]>`
       select coalesce(max(version), 0)::int + 1 as next from strategy_versions where strategy_id = ${strategyId}`;
-    return insertVersion(tx, workspaceId, strategyId, next, 'ready', content, forkedFromVersionId);
+    const ready = { number: next, status: 'ready', content, forkedFromVersionId } as const;
+    const [made] = await tx<StrategyVersion[]>`
+      with ${requestOf(tx, requestKey)}, strategy as (
+        select s.id, s.workspace_id from strategies s, request
+        where s.id = ${strategyId} and s.workspace_id = ${workspaceId}
+      ), made as (${insertedVersion(tx, ready, tx`strategy`)})
+      select * from made`;
+    if (made === undefined) throw new WorkAlreadyDone();
+    return made;
   }
   const [row] = await tx<[StrategyVersion]>`
     update strategy_versions as v set status = 'ready', ready_at = now(), settings = ${json(content.settings)}::text::json,
@@ -210,24 +232,26 @@ export async function finalizeVersion(
   return row;
 }
 
-async function insertVersion(
-  tx: Transaction,
-  workspaceId: string,
-  strategyId: string,
-  number: number,
-  status: VersionStatus,
-  content: VersionContent,
-  forkedFromVersionId: string | null,
-): Promise<StrategyVersion> {
-  const [row] = await tx<[StrategyVersion]>`
-    insert into strategy_versions as v (workspace_id, strategy_id, version, status, forked_from_version_id, settings, strategy_ast,
-      signal_graph, strategy_hash, ready_at)
-    values (${workspaceId}, ${strategyId}, ${number}, ${status}, ${forkedFromVersionId}, ${json(content.settings)}::text::json,
-      ${json(content.strategyAst)}::text::json, ${json(content.signalGraph)}::text::json, ${content.strategyHash},
-      ${status === 'ready' ? tx`now()` : null})
-    returning ${tx.unsafe(WHOLE)}`;
-  return row;
+interface NewVersion {
+  readonly number: number;
+  readonly status: VersionStatus;
+  readonly content: VersionContent;
+  readonly forkedFromVersionId: string | null;
 }
+
+/** Part of a statement: makes the version for the strategy in the table `of`, and gives the version as it is stored. */
+const insertedVersion = (
+  sql: Queryable,
+  { number, status, content, forkedFromVersionId }: NewVersion,
+  of: ReturnType<Queryable>,
+) => sql`
+  insert into strategy_versions as v (workspace_id, strategy_id, version, status, forked_from_version_id, settings, strategy_ast,
+    signal_graph, strategy_hash, ready_at)
+  select workspace_id, id, ${number}::integer, ${status}::text, ${forkedFromVersionId}::uuid, ${json(content.settings)}::text::json,
+    ${json(content.strategyAst)}::text::json, ${json(content.signalGraph)}::text::json, ${content.strategyHash}::text,
+    case when ${status}::text = 'ready' then now() end
+  from ${of}
+  returning ${sql.unsafe(WHOLE)}`;
 
 /** The oldest other ready version of this workspace with the same canonical content; null: there is none. */
 export async function findDuplicate(

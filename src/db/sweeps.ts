@@ -3,6 +3,7 @@
 // Locks are taken in one order by everybody: the row of a sweep, its shards, the turn of its workspace. Only a process
 // that gives back its own shard locks a shard alone.
 import type { Queryable, Transaction } from './connect.ts';
+import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 import { addSweepTickets } from './tickets.ts';
 
@@ -51,28 +52,38 @@ export interface Sweep extends Omit<SweepRow, 'method' | 'verdict'> {
 /** More tickets than a few hosts have threads would find nothing to do. */
 const MAX_TICKETS = 16;
 
-/** Inserts the sweep, its shards and their tickets. */
+/**
+ * Inserts the sweep and its shards, in one statement with the claim to its request key, and their tickets.
+ * @throws WorkAlreadyDone
+ */
 export async function insertSweep(
-  tx: Transaction,
+  tx: Queryable,
   workspaceId: string,
   sweep: NewSweep,
+  requestKey: Buffer | null = null,
 ): Promise<{ id: string; createdAt: Date }> {
   const snapshots = [...new Set(sweep.markets.flatMap((market) => market.snapshots))].sort();
-  const [made] = await tx<[{ id: string; createdAt: Date }]>`
-    insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes)
-    values (${workspaceId}, ${sweep.strategyId}, ${sweep.strategyVersionId}, ${JSON.stringify(sweep.spec)}::text::json,
-      ${JSON.stringify(sweep.markets)}::text::json, ${snapshots}, ${sweep.variants}, ${sweep.indexes})
-    returning id, created_at as "createdAt"`;
-  await tx`
-    insert into sweep_shards (sweep_id, ordinal, first_index, last_index, cost)
-    select ${made.id}, ordinal - 1, first, last, cost from rows from (
-      json_to_recordset(${JSON.stringify(sweep.shards)}::text::json) as (first double precision, last double precision, cost double precision)
-    ) with ordinality as shard (first, last, cost, ordinal)`;
-  // A workspace that was idle starts where the others are: it has neither saved up turns nor lost any.
+  // A workspace that was idle starts where the others are: it has neither saved up turns nor lost any. Before the
+  // sweep is there, or the workspace would count as one of the others.
   await tx`
     insert into workspace_turns as turn (workspace_id, virtual_time)
     values (${workspaceId}, current_virtual_time())
     on conflict (workspace_id) do update set virtual_time = greatest(turn.virtual_time, case when turn.due = 0 then excluded.virtual_time else 0 end)`;
+  const [made] = await tx<{ id: string; createdAt: Date }[]>`
+    with ${requestOf(tx, requestKey)}, made as (
+      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes)
+      select ${workspaceId}::uuid, ${sweep.strategyId}::uuid, ${sweep.strategyVersionId}::uuid, ${JSON.stringify(sweep.spec)}::text::json,
+        ${JSON.stringify(sweep.markets)}::text::json, ${snapshots}::text[], ${sweep.variants}::integer, ${sweep.indexes}::double precision
+      from request
+      returning id, created_at
+    ), shards as (
+      insert into sweep_shards (sweep_id, ordinal, first_index, last_index, cost)
+      select made.id, ordinal - 1, first, last, cost from made cross join rows from (
+        json_to_recordset(${JSON.stringify(sweep.shards)}::text::json) as (first double precision, last double precision, cost double precision)
+      ) with ordinality as shard (first, last, cost, ordinal)
+    )
+    select id, created_at as "createdAt" from made`;
+  if (made === undefined) throw new WorkAlreadyDone();
   await addSweepTickets(tx, Math.min(sweep.shards.length, MAX_TICKETS));
   return made;
 }

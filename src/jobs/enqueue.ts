@@ -33,13 +33,17 @@ export async function enqueueBacktests(
   return made;
 }
 
-/** Accepts a sweep with its first shards. */
+/**
+ * Accepts a sweep with its first shards.
+ * @throws WorkAlreadyDone
+ */
 export function enqueueSweep(
   tx: Transaction,
   workspaceId: string,
   sweep: NewSweep,
+  requestKey: Buffer | null,
 ): Promise<{ readonly id: string; readonly createdAt: Date }> {
-  return insertSweep(tx, workspaceId, sweep);
+  return insertSweep(tx, workspaceId, sweep, requestKey);
 }
 
 /**

@@ -3,8 +3,10 @@ import { answerOnce } from '../../src/api/http/idempotency.ts';
 import { requireKey } from '../../src/api/http/auth/authentication.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { problem } from '../../src/api/http/problems.ts';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { config } from '../support/backtestApi.ts';
 import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
+import { CROSSING } from '../support/sweeps.ts';
 
 let api: ApiApp;
 let client: Client;
@@ -138,6 +140,7 @@ describe('Idempotency-Key', () => {
     const first = await client.post('/strategies', body(), key);
     await api.services
       .sql`update idempotent_answers set created_at = now() - interval '25 hours' where key = ${key['idempotency-key']}`;
+    await api.services.sql`update idempotent_work set created_at = now() - interval '25 hours'`;
     const second = await client.post('/strategies', body(2), key);
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
@@ -154,6 +157,62 @@ describe('Idempotency-Key', () => {
     expect(await count()).toBe(before + 1);
     const ids = new Set(replies.filter((reply) => reply.status === 201).map((reply) => reply.body.id));
     expect(ids.size).toBe(1);
+  });
+});
+
+describe('a request whose answer was lost after its rows were made', () => {
+  const made = async (
+    path: string,
+    sent: object,
+  ): Promise<[sent: () => Promise<Reply>, rows: () => Promise<number>]> => {
+    const key = newKey();
+    const send = () => client.post(path, sent, key);
+    const first = await send();
+    expect([200, 201], first.text).toContain(first.status);
+    await api.services.sql`delete from idempotent_answers where key = ${key['idempotency-key']}`;
+    const rows = async (): Promise<number> => {
+      const [{ total }] = await api.services.sql<[{ total: number }]>`
+        select ((select count(*) from strategies) + (select count(*) from strategy_versions) + (select count(*) from sweeps)
+          + (select count(*) from sweep_shards) + (select count(*) from backtests))::int as total`;
+      return total;
+    };
+    return [send, rows];
+  };
+  const readyVersion = async (): Promise<{ readonly strategyId: string; readonly id: string }> => {
+    const payload = { settings: {}, strategyAst: CROSSING };
+    const { id: strategyId } = (await client.post('/strategies', { name: 'crossing', ...payload })).body;
+    const { id } = (await client.post(`/strategies/${strategyId}/versions/finalize`, payload)).body;
+    return { strategyId, id };
+  };
+
+  it.each([
+    ['a strategy', async () => made('/strategies', body())],
+    ['a copy of a template', async () => made('/system-strategies/supertrend_follow/copy', {})],
+    [
+      'a version',
+      async () => {
+        const { strategyId } = await readyVersion();
+        return made(`/strategies/${strategyId}/versions/finalize`, { settings, strategyAst: ast(7) });
+      },
+    ],
+    [
+      'a sweep',
+      async () => {
+        const { id } = await readyVersion();
+        return made('/sweeps', {
+          strategyVersionId: id,
+          config: config(),
+          space: { fast: { values: [5, 6] } },
+          method: 'grid',
+        });
+      },
+    ],
+    ['a backtest', async () => made('/backtests', { strategyVersionId: (await readyVersion()).id, config: config() })],
+  ])('does not make %s a second time', async (_name, make) => {
+    const [send, rows] = await make();
+    const before = await rows();
+    expect(await send()).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+    expect(await rows()).toBe(before);
   });
 });
 

@@ -157,6 +157,28 @@ describe('a sweep', () => {
   });
 });
 
+describe('the limit of open sweeps', () => {
+  it('holds for requests that arrive together', async () => {
+    // A sweep that ended meanwhile would make room.
+    await worker?.[Symbol.asyncDispose]();
+    worker = undefined;
+    const fresh = await api.client();
+    const strategyVersionId = await readyVersion(fresh);
+    const sent = { ...body({ space: { fast: { values: [5] } } }), strategyVersionId };
+    const first = await fresh.post('/sweeps', sent);
+    expect(first.status, first.text).toBe(201);
+    await api.services.sql`
+      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes)
+      select workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes
+      from sweeps, generate_series(1, 97) where id = ${first.body.id as string}`;
+    const replies = await Promise.all(Array.from({ length: 6 }, () => fresh.post('/sweeps', sent)));
+    const refused = replies.filter(({ status }) => status !== 201);
+    expect(refused).toHaveLength(4);
+    for (const each of refused) expect(each.body).toMatchObject({ code: 'QUEUE_FULL', limitName: 'openSweeps' });
+    await api.services.sql`delete from sweeps where workspace_id = ${fresh.workspaceId}`;
+  });
+});
+
 describe('an invalid request for a sweep', () => {
   it('is refused with the path of each fault in the space', async () => {
     const wrong = await client.post(

@@ -3,7 +3,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestValidationError } from 'fastify-zod-openapi';
 import { PROBLEM_MEDIA_TYPE, ProblemError, problem, problemBody, type ProblemIssue } from './problems.ts';
-import { WorkAlreadyDone } from '../../db/backtests.ts';
+import { WorkAlreadyDone } from '../../db/idempotencyKeys.ts';
 import { isDatabaseAway, isDiskFull } from '../../db/availability.ts';
 import { isDataError } from '../../db/connect.ts';
 import { bodyTooLarge } from './bodyLimits.ts';
@@ -31,8 +31,8 @@ export function answerFailures(app: App): void {
 }
 
 const ALREADY_DONE =
-  'A request with this Idempotency-Key has created its backtests, but its answer was lost. List the backtests to ' +
-  'find them.';
+  'A request with this Idempotency-Key has already done its work, but its answer was lost. List what the workspace has ' +
+  'to find it.';
 
 /** What the framework and the database throw, in our table's words. Whatever is not known is ours to repair: 500. */
 function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {

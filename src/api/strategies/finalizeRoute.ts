@@ -48,9 +48,9 @@ export function finalizeRoute(app: App, services: Services): void {
       const payloads = await finalizedPayloads(services, caller.workspaceId, params.id, body);
       const outcome = payloads && (await checkPayloads(services, caller, payloads));
       const candidate = payloads && outcome && { payloads, outcome };
-      return answerOnce(services, request, reply, async (tx) => {
+      return answerOnce(services, request, reply, async (tx, requestKey) => {
         const strategyId = pathId(params.id, 'strategy');
-        const { version, warnings } = await finalize(tx, caller.workspaceId, strategyId, body, candidate);
+        const { version, warnings } = await finalize(tx, requestKey, caller.workspaceId, strategyId, body, candidate);
         const duplicateOf = await findDuplicate(tx, caller.workspaceId, version.strategyHash, version.id);
         return { status: 200 as const, body: finalizedBody(version, warnings, duplicateOf) };
       });
@@ -76,6 +76,7 @@ async function finalizedPayloads(
 /** Answers in this order: 404, 409, 422. A ready version with equal content is given back as it is. */
 async function finalize(
   tx: Transaction,
+  requestKey: Buffer | null,
   workspaceId: string,
   strategyId: string,
   body: shapes.FinalizeBody,
@@ -112,7 +113,8 @@ async function finalize(
       issues: warnings,
       extras: { requiresConfirmation: true },
     });
-  return { version: await finalizeVersion(tx, workspaceId, strategyId, wanted, content, origin), warnings };
+  const version = await finalizeVersion(tx, workspaceId, strategyId, wanted, content, origin, requestKey);
+  return { version, warnings };
 }
 
 /** Content is what the hash speaks for, and the settings; labels and the spelling of a payload are not. */

@@ -165,8 +165,8 @@ function createRoute(app: App, services: Services): void {
       await requireEnvelope(services, caller, request);
       const strategy = { name: body.name, description: body.description ?? '', templateKey: null };
       const outcome = await checkPayloads(services, caller, body);
-      return answerOnce(services, request, reply, (tx) =>
-        createStrategy(tx, caller, strategy, contentOf(body, outcome), outcome),
+      return answerOnce(services, request, reply, (tx, requestKey) =>
+        createStrategy(tx, requestKey, caller, strategy, contentOf(body, outcome), outcome),
       );
     },
   );
@@ -201,6 +201,7 @@ function archiveRoute(app: App, { sql }: Services): void {
  */
 export async function createStrategy(
   tx: Transaction,
+  requestKey: Buffer | null,
   caller: Caller,
   strategy: { readonly name: string; readonly description: string; readonly templateKey: string | null },
   content: VersionContent | null,
@@ -217,7 +218,7 @@ export async function createStrategy(
       extras: { limitName: 'strategies', limit, usage },
     });
   requireValid(content, outcome);
-  const stored = await insertStrategy(tx, caller.workspaceId, strategy, content);
+  const stored = await insertStrategy(tx, caller.workspaceId, strategy, content, requestKey);
   return {
     status: 201 as const,
     body: { ...strategyBody(stored), warnings: issueBodies(warningsOf(outcome)) },

@@ -1,4 +1,5 @@
 // Sweeps: start, list, read, follow and cancel.
+import { lockOpenCount } from '../../db/backtests.ts';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategies.ts';
@@ -72,11 +73,13 @@ function createRoute(app: App, services: Services): void {
       },
     },
     (request, reply) =>
-      answerOnce(services, request, reply, async (tx) => {
+      answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
         const { strategyVersionId, ...spec } = body;
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
         const accepted = await acceptSweep(services.catalogue, caller, requireReady(version, strategyVersionId), spec);
+        // Two requests of a workspace count one after the other.
+        await lockOpenCount(tx, caller.workspaceId);
         const open = await countOpenSweeps(tx, caller.workspaceId);
         if (open >= MAX_OPEN_SWEEPS)
           throw queueFull(
@@ -86,7 +89,7 @@ function createRoute(app: App, services: Services): void {
             `The workspace has ${open} sweeps queued or running, and ${MAX_OPEN_SWEEPS} are allowed. Wait until some ` +
               'have ended, then send this request again.',
           );
-        const { id } = await enqueueSweep(tx, caller.workspaceId, accepted);
+        const { id } = await enqueueSweep(tx, caller.workspaceId, accepted, requestKey);
         const made = (await findSweep(tx, caller.workspaceId, id))!;
         return { status: 201, body: sweepDetail(made), location: sweepLinks(id).self };
       }),

@@ -112,11 +112,12 @@ function copyRoute(app: App, services: Services): void {
       // An unknown key is an answer to keep as well.
       const template = findTemplate(request.params.key);
       const outcome = template && (await checkPayloads(services, request.caller, payloadsOf(template)));
-      return answerOnce(services, request, reply, async (tx) => {
+      return answerOnce(services, request, reply, async (tx, requestKey) => {
         if (template === undefined || outcome === undefined) throw notFound('system strategy', request.params.key);
         const { name = template.name, description } = request.body ?? {};
         const strategy = { name, description: description ?? template.description, templateKey: template.key };
-        return createStrategy(tx, request.caller, strategy, contentOf(payloadsOf(template), outcome), outcome);
+        const content = contentOf(payloadsOf(template), outcome);
+        return createStrategy(tx, requestKey, request.caller, strategy, content, outcome);
       });
     },
   );
