@@ -9,10 +9,14 @@ import { recordExtremes, type Position } from './position.ts';
 import { atGap, atOpen, type Run } from './run.ts';
 import { pricesAt } from './stretch.ts';
 
-/** Everything that happens on `row` before its close is read. */
-export function playBar(run: Run, row: number): void {
+/** The open of a bar: funding of what was carried into it, then the orders that are due. */
+export function playOpen(run: Run, row: number): void {
   if (run.input.config.fundingRate !== 0) payFunding(run, row);
   fillDueOrders(run, row);
+}
+
+/** What happens between the orders at the open of `row` and its close. */
+export function playInsideBar(run: Run, row: number): void {
   if (run.pendingCount > 0) playWithPending(run, row);
   else if (run.positions.length === 1) playPosition(run, run.positions[0], row);
   else if (run.positions.length > 1) playPositions(run, row);
@@ -21,7 +25,7 @@ export function playBar(run: Run, row: number): void {
 /** Market orders of the close before, at this open: exits first. */
 function fillDueOrders(run: Run, row: number): void {
   const { dueExits, dueEntry } = run;
-  if (dueExits.length === 0 && dueEntry === null) return;
+  if (dueExits.count === 0 && dueEntry === null) return;
   const at = atOpen(run, row);
   fillDueExits(run, at.from, at);
   if (dueEntry === null) return;

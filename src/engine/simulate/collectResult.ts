@@ -11,7 +11,10 @@ export function gatherResult(run: Run, cancelled: boolean): SimulationResult {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   return {
     cancelled,
-    trades: run.trades,
+    tradeLog: run.trades,
+    get trades() {
+      return run.trades.rows();
+    },
     equity: run.equity,
     inPosition: run.inPosition,
     orders: run.orders?.sort((a, b) => a.orderId - b.orderId) ?? null,

@@ -78,47 +78,61 @@ export function chargeFee(schedule: FeeSchedule, notional: number, role: OrderRo
   return fee;
 }
 
-/**
- * The price a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the last
- * bar closed before the fill, which volatility_scaled reads; where that bar or its ATR is missing nothing is known and
- * nothing is added.
- */
-export type SlippedPrice = (price: number, direction: 1 | -1, closedRow: number) => number;
+/** How far fills of market and stop orders are moved against the trader. */
+export type SlippageModel =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'fraction'; readonly fraction: number }
+  | { readonly kind: 'distance'; readonly distance: number }
+  | { readonly kind: 'atr' | 'range'; readonly multiplier: number; readonly bars: Bars; readonly atr: Float64Array | null };
 
 export function createSlippage(
   slippage: Slippage,
   bars: Bars,
   instrument: Instrument,
   atr: Float64Array | null,
-): SlippedPrice {
+): SlippageModel {
   switch (slippage.kind) {
     case 'none':
-      return (price) => price;
+      return { kind: 'none' };
     case 'fixed': {
-      if (slippage.unit === 'bps') {
-        const fraction = slippage.value / 1e4;
-        return (price, direction) => Math.max(0, price * (1 + direction * fraction));
-      }
+      if (slippage.unit === 'bps') return { kind: 'fraction', fraction: slippage.value / 1e4 };
       if (instrument.tickSize === null) {
         throw new Error(
           `Slippage in ticks needs a tickSize, and ${instrument.symbol} has none; refuse the config before.`,
         );
       }
-      const distance = slippage.value * instrument.tickSize;
-      return (price, direction) => Math.max(0, price + direction * distance);
+      return { kind: 'distance', distance: slippage.value * instrument.tickSize };
     }
     case 'volatility_scaled': {
       const { multiplier, reference } = slippage;
       if (reference === 'atr_pct' && atr === null) {
         throw new Error('Slippage by atr_pct needs the ATR column of the base bars.');
       }
-      const { high, low, close } = bars;
-      return (price, direction, closedRow) => {
-        if (closedRow < 0) return price;
-        const range = reference === 'atr_pct' ? atr![closedRow] : high[closedRow] - low[closedRow];
-        const fraction = (multiplier * range) / close[closedRow];
-        return Number.isFinite(fraction) ? Math.max(0, price * (1 + direction * fraction)) : price;
-      };
+      return { kind: reference === 'atr_pct' ? 'atr' : 'range', multiplier, bars, atr };
+    }
+  }
+}
+
+/**
+ * The price a market or stop order gets, moved against the trader; direction 1 buys, -1 sells. `closedRow` is the last
+ * bar closed before the fill, which volatility_scaled reads; where that bar or its ATR is missing nothing is known and
+ * nothing is added.
+ */
+export function slippedPrice(model: SlippageModel, price: number, direction: 1 | -1, closedRow: number): number {
+  switch (model.kind) {
+    case 'none':
+      return price;
+    case 'fraction':
+      return Math.max(0, price * (1 + direction * model.fraction));
+    case 'distance':
+      return Math.max(0, price + direction * model.distance);
+    case 'atr':
+    case 'range': {
+      if (closedRow < 0) return price;
+      const { high, low, close } = model.bars;
+      const range = model.kind === 'atr' ? model.atr![closedRow] : high[closedRow] - low[closedRow];
+      const fraction = (model.multiplier * range) / close[closedRow];
+      return Number.isFinite(fraction) ? Math.max(0, price * (1 + direction * fraction)) : price;
     }
   }
 }

@@ -1,7 +1,7 @@
 // Fills: an order becomes a position, a position or part of it becomes a trade row.
 import { setBits } from '../kernels/bits.ts';
 import type { OrderRole } from '../config.ts';
-import { chargeFee, feeRate } from './costs.ts';
+import { chargeFee, feeRate, slippedPrice } from './costs.ts';
 import { equityAt, freeCash } from './ledger.ts';
 import { closedRow, timeOf, type Instant } from './instant.ts';
 import { adverseLevel, remark } from './margin.ts';
@@ -13,6 +13,7 @@ import { applyBreakevenDue, blankPosition, resetPosition, type Position } from '
 import type { ExitReason, OrderRecord } from './simulation.ts';
 import type { Run } from './run.ts';
 import { orderQuantity } from './sizing.ts';
+import { TRADE } from './tradeLog.ts';
 
 /**
  * What a fill at this instant asks the fee tiers for. The time column is read only for a window: its cache line costs
@@ -35,23 +36,20 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Ins
   const { side } = rule;
   const role = config.execution.entryOrderRole;
   const closed = closedRow(at);
-  const price = rule.order.type === 'limit' ? rawPrice : run.slip(rawPrice, side, closed);
+  const price = rule.order.type === 'limit' ? rawPrice : slippedPrice(run.slippage, rawPrice, side, closed);
   const stopPrice = initialStop(risk, order.levels, side, price);
   const now = feeTime(run, at);
   const rate = feeRate(run.fees, role, now);
   const isByRisk = rule.sizing.mode === 'risk_percent';
-  const quantity = orderQuantity(rule.sizing, {
-    price,
-    stopPrice: isByRisk ? run.slip(stopPrice, side > 0 ? -1 : 1, closed) : stopPrice,
-    feeRate: rate,
-    stopFeeRate: isByRisk ? feeRate(run.fees, config.execution.riskOrderRole, now) : NaN,
-    equity: equityAt(ledger, rawPrice),
-    freeCash: freeCash(ledger),
-    leverage: config.leverage,
-    signalRow: order.signalRow,
-    bars: run.bars,
-    instrument,
-  });
+  const { sizing } = run;
+  sizing.price = price;
+  sizing.stopPrice = isByRisk ? slippedPrice(run.slippage, stopPrice, side > 0 ? -1 : 1, closed) : stopPrice;
+  sizing.feeRate = rate;
+  sizing.stopFeeRate = isByRisk ? feeRate(run.fees, config.execution.riskOrderRole, now) : NaN;
+  sizing.equity = equityAt(ledger, rawPrice);
+  sizing.freeCash = freeCash(ledger);
+  sizing.signalRow = order.signalRow;
+  const quantity = orderQuantity(rule.sizing, sizing);
   const notional = quantity * price;
   const cost = notional / config.leverage + notional * rate;
   const funds = freeCash(ledger);
@@ -59,7 +57,14 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Ins
   else if (!(quantity > 0)) rejectEntry(run, order, 'ZERO_QTY');
   else if (notional < instrument.minNotional) rejectEntry(run, order, 'MIN_NOTIONAL');
   else if (!(cost <= funds + FUNDS_TOLERANCE * Math.abs(funds))) rejectEntry(run, order, 'INSUFFICIENT_BALANCE');
-  else return openPosition(run, order, { rawPrice, price, stopPrice, quantity, role, at });
+  else {
+    const fill = run.entryFill;
+    fill.rawPrice = rawPrice;
+    fill.price = price;
+    fill.stopPrice = stopPrice;
+    fill.quantity = quantity;
+    return openPosition(run, order, fill, at);
+  }
   return null;
 }
 
@@ -69,20 +74,18 @@ function takeBlank(run: Run, row: number): Position {
   return blankPosition();
 }
 
-interface EntryFill {
-  readonly rawPrice: number;
-  readonly price: number;
-  readonly stopPrice: number;
-  readonly quantity: number;
-  readonly role: OrderRole;
-  readonly at: Instant;
+export interface EntryFill {
+  rawPrice: number;
+  price: number;
+  stopPrice: number;
+  quantity: number;
 }
 
-function openPosition(run: Run, order: EntryOrder, fill: EntryFill): Position {
+function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant): Position {
   const { input, ledger } = run;
-  const { price, quantity, at } = fill;
+  const { price, quantity } = fill;
   const { side } = run.entries[order.rule];
-  const fee = chargeFee(run.fees, quantity * price, fill.role, feeTime(run, at));
+  const fee = chargeFee(run.fees, quantity * price, input.config.execution.entryOrderRole, feeTime(run, at));
   const slippage = Math.abs(price - fill.rawPrice) * quantity;
   const { stopLoss } = input.risk;
   const position = takeBlank(run, at.row);
@@ -109,28 +112,46 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill): Position {
   run.state.noteEntry(price);
   ledger.balance -= fee;
   remark(run);
-  logEntry(run, order, {
-    status: 'filled',
-    filledRow: at.row,
-    fillPrice: price,
-    quantity,
-    fee,
-    positionId: position.id,
-  });
+  if (run.orders !== null) {
+    const { id } = position;
+    logEntry(run, order, { status: 'filled', filledRow: at.row, fillPrice: price, quantity, fee, positionId: id });
+  }
   return position;
 }
 
 export interface ExitFill {
-  readonly quantity: number;
+  quantity: number;
   /** Before slippage. */
-  readonly price: number;
-  readonly isSlipped: boolean;
-  readonly role: OrderRole;
-  readonly reason: ExitReason;
+  price: number;
+  isSlipped: boolean;
+  role: OrderRole;
+  reason: ExitReason;
   /** Index into `exits` or the ladder. */
-  readonly rule: number | null;
+  rule: number | null;
   /** The market order this fills; null for a level of the risk rules. */
-  readonly order: ExitOrder | null;
+  order: ExitOrder | null;
+}
+
+/** What `fillExit` is given; holds until the next exit. */
+export function exitFill(
+  run: Run,
+  quantity: number,
+  price: number,
+  isSlipped: boolean,
+  role: OrderRole,
+  reason: ExitReason,
+  rule: number | null,
+  order: ExitOrder | null,
+): ExitFill {
+  const fill = run.exitFill;
+  fill.quantity = quantity;
+  fill.price = price;
+  fill.isSlipped = isSlipped;
+  fill.role = role;
+  fill.reason = reason;
+  fill.rule = rule;
+  fill.order = order;
+  return fill;
 }
 
 /** Closes a part of a position, or all of it, and writes its trade row (semantics §4.7). */
@@ -140,7 +161,8 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   const isFull = exit.quantity >= position.quantity;
   const quantity = isFull ? position.quantity : exit.quantity;
   const share = isFull ? 1 : quantity / position.quantity;
-  const price = exit.isSlipped ? run.slip(exit.price, side > 0 ? -1 : 1, closedRow(at)) : exit.price;
+  const direction = side > 0 ? -1 : 1;
+  const price = exit.isSlipped ? slippedPrice(run.slippage, exit.price, direction, closedRow(at)) : exit.price;
   const exitFee = chargeFee(run.fees, quantity * price, exit.role, feeTime(run, at));
   const entryFee = position.entryFee * share;
   const funding = position.funding * share;
@@ -150,34 +172,28 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   const pnl = gross - entryFee - exitFee + funding;
   // The exit bar adds only its open and the exit price; at its close the whole bar has been recorded already.
   const from = Number.isNaN(at.from) ? side * price : side * at.from;
-  const { decision } = at;
   const signedEntry = side * entryPrice;
-  run.trades.push({
-    positionId: position.id,
-    side,
-    entryRow: position.entryRow,
-    exitRow: at.row,
-    entryDecisionRow: position.entryDecisionRow,
-    exitDecisionRow: closedRow(at),
-    entryPrice,
-    exitPrice: price,
-    quantity,
-    entryFee,
-    exitFee,
-    slippage: entrySlippage + exitSlippage,
-    pnl,
-    returnPct: pnl / (quantity * entryPrice),
-    maePct: (Math.min(position.trough, from, side * price) - signedEntry) / entryPrice,
-    mfePct: (Math.max(position.peak, from, side * price) - signedEntry) / entryPrice,
-    exitReason: exit.reason,
-    exitMethod: decision.method,
-    exitResolution: decision.resolution,
-    exitPolicy: decision.policy,
-    exitFineTime: decision.fineTime,
-    entryRule: position.entryRule,
-    exitRule: exit.rule,
-    initialRisk: Number.isNaN(position.initialRisk) ? null : position.initialRisk,
-  });
+  const row = run.trades.add(exit.reason, at.decision);
+  const { numbers } = run.trades;
+  numbers[row + TRADE.positionId] = position.id;
+  numbers[row + TRADE.side] = side;
+  numbers[row + TRADE.entryRow] = position.entryRow;
+  numbers[row + TRADE.exitRow] = at.row;
+  numbers[row + TRADE.entryDecisionRow] = position.entryDecisionRow;
+  numbers[row + TRADE.exitDecisionRow] = closedRow(at);
+  numbers[row + TRADE.entryPrice] = entryPrice;
+  numbers[row + TRADE.exitPrice] = price;
+  numbers[row + TRADE.quantity] = quantity;
+  numbers[row + TRADE.entryFee] = entryFee;
+  numbers[row + TRADE.exitFee] = exitFee;
+  numbers[row + TRADE.slippage] = entrySlippage + exitSlippage;
+  numbers[row + TRADE.pnl] = pnl;
+  numbers[row + TRADE.returnPct] = pnl / (quantity * entryPrice);
+  numbers[row + TRADE.maePct] = (Math.min(position.trough, from, side * price) - signedEntry) / entryPrice;
+  numbers[row + TRADE.mfePct] = (Math.max(position.peak, from, side * price) - signedEntry) / entryPrice;
+  numbers[row + TRADE.entryRule] = position.entryRule;
+  numbers[row + TRADE.exitRule] = exit.rule ?? -1;
+  numbers[row + TRADE.initialRisk] = position.initialRisk;
   position.entryFee -= entryFee;
   position.funding -= funding;
   position.entrySlippage -= entrySlippage;
@@ -235,15 +251,11 @@ function logFill(
   );
 }
 
-/**
- * Fills the market exits that are due, at `price`. Emptied by a new array: setting a length to 0 is a slow call, and
- * usual here.
- */
+/** Fills the market exits that are due, at `price`. */
 export function fillDueExits(run: Run, price: number, at: Instant): void {
   const { dueExits } = run;
-  if (dueExits.length === 0) return;
-  run.dueExits = [];
-  for (const order of dueExits) fillMarketExit(run, order, price, true, at);
+  for (let index = 0; index < dueExits.count; index++) fillMarketExit(run, dueExits.at(index), price, true, at);
+  dueExits.count = 0;
 }
 
 /** A market exit at `price`; not slipped when it is part of a limit entry of the other side (semantics §2.3). */
@@ -251,7 +263,7 @@ export function fillMarketExit(run: Run, order: ExitOrder, price: number, isSlip
   const { position, quantity, reason, rule } = order;
   if (position.quantity === 0) return;
   const role = run.input.config.execution.exitOrderRole;
-  fillExit(run, position, { quantity, price, isSlipped, role, reason, rule, order }, at);
+  fillExit(run, position, exitFill(run, quantity, price, isSlipped, role, reason, rule, order), at);
 }
 
 /**
@@ -265,7 +277,7 @@ export function fillAdverse(run: Run, position: Position, signedPrice: number, a
   const role = run.input.config.execution.riskOrderRole;
   for (const each of closing) {
     const reason = isLiquidation ? 'liquidation' : each.stopReason;
-    fillExit(run, each, { quantity: each.quantity, price, isSlipped: true, role, reason, rule: null, order: null }, at);
+    fillExit(run, each, exitFill(run, each.quantity, price, true, role, reason, null, null), at);
   }
 }
 
@@ -279,12 +291,7 @@ export function fillTarget(run: Run, position: Position, signedPrice: number, at
   if (quantity === 0) return;
   const price = position.side * signedPrice;
   const role = config.execution.riskOrderRole;
-  fillExit(
-    run,
-    position,
-    { quantity, price, isSlipped: false, role, reason: 'take_profit', rule: step, order: null },
-    at,
-  );
+  fillExit(run, position, exitFill(run, quantity, price, false, role, 'take_profit', step, null), at);
 }
 
 /** Whether the market's price (signed) has passed a level of the position. */

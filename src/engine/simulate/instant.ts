@@ -23,6 +23,9 @@ export interface Instant {
   readonly decision: Decision;
 }
 
+/** An instant that a run writes again for each bar instead of making a new one. */
+export type ReusedInstant = { -readonly [Member in keyof Instant]: Instant[Member] };
+
 /** The last bar closed before this instant; what is read there is known. */
 export const closedRow = ({ row, isAtClose }: Instant): number => (isAtClose ? row : row - 1);
 

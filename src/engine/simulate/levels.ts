@@ -1,7 +1,7 @@
 // Levels: what the risk rules say at a signal, and the prices they become at the fill.
 import { findNextTarget, tightenStop, type Position } from './position.ts';
 import type { RiskRules, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
-import type { SignalLevels } from './orders.ts';
+import { NO_LEVELS, type SignalLevels } from './orders.ts';
 import type { Run } from './run.ts';
 
 /** What a price expression says at the close of `row`, as an entry sees the account; NaN: missing. */
@@ -17,12 +17,10 @@ export function readPrice(run: Run, price: ValueSource, row: number): number {
   }
 }
 
-const NOTHING_READ: SignalLevels = { stop: NaN, targets: [], trailDistance: NaN };
-
 /** Reads the risk rules at the close of `row`; null when a level they need is missing. */
 export function readSignalLevels(run: Run, row: number): SignalLevels | null {
   const { stopLoss, takeProfits, trailingStop } = run.input.risk;
-  if (stopLoss === null && takeProfits.length === 0 && trailingStop === null) return NOTHING_READ;
+  if (stopLoss === null && takeProfits.length === 0 && trailingStop === null) return NO_LEVELS;
   let stop = NaN;
   if (stopLoss?.mode === 'atr') stop = stopLoss.atr[row] * stopLoss.multiplier;
   else if (stopLoss?.mode === 'price') stop = readPrice(run, stopLoss.price, row);
@@ -80,11 +78,11 @@ function targetPrice(rule: RiskRules['takeProfits'][number], read: number, posit
 export function setLevels(position: Position, risk: RiskRules, levels: SignalLevels, stopPrice: number): void {
   const { side, entryPrice } = position;
   if (!Number.isNaN(stopPrice)) position.stopLoss = side * stopPrice;
-  risk.takeProfits.forEach((rule, step) => {
-    const price = targetPrice(rule, levels.targets[step], position);
+  for (let step = 0; step < risk.takeProfits.length; step++) {
+    const price = targetPrice(risk.takeProfits[step], levels.targets[step], position);
     // An R target without a known stop has no price; it never fills.
     position.targets.push(Number.isNaN(price) ? Infinity : side * price);
-  });
+  }
   findNextTarget(position);
   const { trailingStop, breakeven } = risk;
   if (trailingStop !== null) {

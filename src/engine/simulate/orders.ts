@@ -14,26 +14,55 @@ export interface SignalLevels {
   readonly trailDistance: number;
 }
 
+/** A market order is written over by the next one once it has filled. */
 export interface EntryOrder {
-  readonly id: number;
+  id: number;
   /** Index into `entries`. */
-  readonly rule: number;
-  readonly signalRow: number;
+  rule: number;
+  signalRow: number;
   /** The limit or stop price; NaN for a market order. */
-  readonly price: number;
+  price: number;
   /** The last row on which a limit or stop order is live. */
-  readonly lastRow: number;
+  lastRow: number;
   /** What the risk rules read at the signal's close. */
-  readonly levels: SignalLevels;
+  levels: SignalLevels;
 }
+
+/** Of an order that reads no level. */
+export const NO_LEVELS: SignalLevels = { stop: NaN, targets: [], trailDistance: NaN };
 
 /** A market exit of one position. */
 export interface ExitOrder {
-  readonly id: number;
-  readonly signalRow: number;
-  readonly position: Position;
-  readonly quantity: number;
-  readonly reason: ExitReason;
+  id: number;
+  signalRow: number;
+  position: Position;
+  quantity: number;
+  reason: ExitReason;
   /** Index into `exits` for reason `signal`. */
-  readonly rule: number | null;
+  rule: number | null;
+}
+
+/** Market exits that wait for the next open, in the order in which they were made. Orders that filled are used again. */
+export class DueExits {
+  count = 0;
+  readonly #orders: ExitOrder[] = [];
+
+  at(index: number): ExitOrder {
+    return this.#orders[index];
+  }
+
+  add(id: number, signalRow: number, position: Position, quantity: number, reason: ExitReason, rule: number | null) {
+    const index = this.count++;
+    if (index === this.#orders.length) {
+      this.#orders.push({ id, signalRow, position, quantity, reason, rule });
+      return;
+    }
+    const order = this.#orders[index];
+    order.id = id;
+    order.signalRow = signalRow;
+    order.position = position;
+    order.quantity = quantity;
+    order.reason = reason;
+    order.rule = rule;
+  }
 }

@@ -3,14 +3,17 @@ import type { Bars } from '../bars/bars.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { wordCount } from '../kernels/bits.ts';
 import type { AmbiguityFallback } from '../config.ts';
-import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippedPrice } from './costs.ts';
+import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippageModel } from './costs.ts';
 import { createLedger, type Ledger } from './ledger.ts';
-import type { Decision, Instant } from './instant.ts';
-import type { EntryOrder, ExitOrder } from './orders.ts';
+import type { Decision, Instant, ReusedInstant } from './instant.ts';
+import { DueExits, NO_LEVELS, type EntryOrder } from './orders.ts';
 import type { Position } from './position.ts';
-import type { OrderRecord, RejectionReason, SimulationInput, Trade } from './simulation.ts';
+import type { OrderRecord, RejectionReason, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
 import { StateReader } from './state.ts';
+import { TradeLog } from './tradeLog.ts';
+import type { EntryFill, ExitFill } from './fills.ts';
+import type { SizingContext } from './sizing.ts';
 import { createWatch, type Watch } from './watch.ts';
 
 /** Bars counted once each, whatever the number of positions in them: the last row counted, and how many. */
@@ -43,26 +46,34 @@ export interface Run {
   readonly watch: Watch;
   /** How fills on base bars are decided: of themselves, because the open had passed the level, or by the policy. */
   readonly decisions: { readonly direct: Decision; readonly gap: Decision; readonly policy: Decision };
+  /** The instants of a bar, written again for each. */
+  readonly instants: Readonly<Record<'open' | 'gap' | 'close', ReusedInstant>>;
+  /** What the next fill is given, written again for each: an object of so many numbers costs more than the fill. */
+  readonly entryFill: EntryFill;
+  readonly exitFill: ExitFill;
+  readonly sizing: SizingContext;
 
   /** Oldest first. */
   readonly positions: Position[];
   /** Closed ones, to be used again. */
   readonly closed: Position[];
-  dueExits: ExitOrder[];
+  readonly dueExits: DueExits;
   dueEntry: EntryOrder | null;
+  /** The market entry that is due, or was last. */
+  readonly marketEntry: EntryOrder;
   /** An entry rule each: its limit or stop order that waits for its price. */
   readonly pending: (EntryOrder | null)[];
   pendingCount: number;
 
   readonly ledger: Ledger;
   readonly fees: FeeSchedule;
-  readonly slip: SlippedPrice;
+  readonly slippage: SlippageModel;
   slippageCost: number;
   fundingPaid: number;
 
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
-  readonly trades: Trade[];
+  readonly trades: TradeLog;
   readonly orders: OrderRecord[] | null;
   nextOrderId: number;
   nextPositionId: number;
@@ -110,6 +121,8 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
   const children = isDrilling && input.fine !== null && !input.fine.isResampled ? input.fine : null;
   const history = recordedHistory(input);
+  const direct: Decision = { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null };
+  const gap: Decision = { method: 'gap', resolution: bars.timeframe, policy: null, fineTime: null };
   const run: Run = {
     input,
     bars,
@@ -121,24 +134,44 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     exits: input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority),
     watch: createWatch(input),
     decisions: {
-      direct: { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null },
-      gap: { method: 'gap', resolution: bars.timeframe, policy: null, fineTime: null },
+      direct,
+      gap,
       policy: { method: 'fallback', resolution: bars.timeframe, policy, fineTime: null },
+    },
+    instants: {
+      open: { row: start, isAtClose: false, from: NaN, decision: direct },
+      gap: { row: start, isAtClose: false, from: NaN, decision: gap },
+      close: { row: start, isAtClose: true, from: NaN, decision: direct },
+    },
+    entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, quantity: NaN },
+    exitFill: { quantity: NaN, price: NaN, isSlipped: false, role: 'taker', reason: 'signal', rule: null, order: null },
+    sizing: {
+      price: NaN,
+      stopPrice: NaN,
+      feeRate: NaN,
+      stopFeeRate: NaN,
+      equity: NaN,
+      freeCash: NaN,
+      leverage: config.leverage,
+      signalRow: start,
+      bars,
+      instrument: input.instrument,
     },
     positions: [],
     closed: [],
-    dueExits: [],
+    dueExits: new DueExits(),
     dueEntry: null,
+    marketEntry: { id: 0, rule: 0, signalRow: 0, price: NaN, lastRow: 0, levels: NO_LEVELS },
     pending: input.entries.map(() => null),
     pendingCount: 0,
     ledger: createLedger(config.initialBalance),
     fees: createFeeSchedule(config.execution.feeModel),
-    slip: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
+    slippage: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
     slippageCost: 0,
     fundingPaid: 0,
     equity: input.scratch?.equity.subarray(0, rows) ?? new Float64Array(rows),
     inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
-    trades: [],
+    trades: new TradeLog(),
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,
     nextPositionId: 1,
@@ -191,25 +224,16 @@ function recordedHistory({ entries, exits, risk }: SimulationInput): RecordedHis
 }
 
 /** Fills at the open of `row`: market orders, and pending orders that it has passed. */
-export const atOpen = (run: Run, row: number): Instant => ({
-  row,
-  isAtClose: false,
-  from: run.bars.open[row],
-  decision: run.decisions.direct,
-});
+export const atOpen = (run: Run, row: number): Instant => at(run.instants.open, row, run.bars.open[row]);
 
 /** Fills at the open of `row` of levels that it has passed. */
-export const atGap = (run: Run, row: number): Instant => ({
-  row,
-  isAtClose: false,
-  from: run.bars.open[row],
-  decision: run.decisions.gap,
-});
+export const atGap = (run: Run, row: number): Instant => at(run.instants.gap, row, run.bars.open[row]);
 
 /** Fills at the close of `row`. */
-export const atClose = (run: Run, row: number): Instant => ({
-  row,
-  isAtClose: true,
-  from: NaN,
-  decision: run.decisions.direct,
-});
+export const atClose = (run: Run, row: number): Instant => at(run.instants.close, row, NaN);
+
+function at(instant: ReusedInstant, row: number, from: number): Instant {
+  instant.row = row;
+  instant.from = from;
+  return instant;
+}

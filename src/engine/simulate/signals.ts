@@ -4,7 +4,7 @@ import { countBits } from '../kernels/bits.ts';
 import { fillDueExits, fillEntry, fillMarketExit } from './fills.ts';
 import type { Instant } from './instant.ts';
 import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
-import type { EntryOrder, ExitOrder } from './orders.ts';
+import { NO_LEVELS, type EntryOrder, type ExitOrder } from './orders.ts';
 import { expireEntry, logExit, placePending, rejectEntry } from './orderLog.ts';
 import type { Position } from './position.ts';
 import type { ExitReason } from './simulation.ts';
@@ -27,7 +27,7 @@ export function readClose(run: Run, row: number): boolean {
   }
   readEntries(run, row);
   const { orderTiming } = run.input.config.execution;
-  if (run.dueExits.length === 0 && run.dueEntry === null) return false;
+  if (run.dueExits.count === 0 && run.dueEntry === null) return false;
   if (row === run.end - 1) expireDueOrders(run);
   else if (orderTiming === 'bar_close') {
     fillAtClose(run, row);
@@ -48,7 +48,8 @@ function fillAtClose(run: Run, row: number): void {
 
 /** Orders of the last bar have no bar to fill on. */
 function expireDueOrders(run: Run): void {
-  for (const { id, signalRow, position, quantity, reason, rule } of run.dueExits) {
+  for (let index = 0; index < run.dueExits.count; index++) {
+    const { id, signalRow, position, quantity, reason, rule } = run.dueExits.at(index);
     const { exitOrderRole } = run.input.config.execution;
     const ruleId = rule === null ? reason : run.input.exits[rule].id;
     logExit(
@@ -58,7 +59,7 @@ function expireDueOrders(run: Run): void {
       { status: 'expired', quantity },
     );
   }
-  run.dueExits.length = 0;
+  run.dueExits.count = 0;
   if (run.dueEntry !== null) expireEntry(run, run.dueEntry);
   run.dueEntry = null;
 }
@@ -129,9 +130,8 @@ function orderExit(
   reason: ExitReason,
   rule: number | null,
 ): void {
-  const order: ExitOrder = { id: run.nextOrderId++, signalRow: row, position, quantity, reason, rule };
   position.plannedQuantity = quantity >= position.plannedQuantity ? 0 : position.plannedQuantity - quantity;
-  run.dueExits.push(order);
+  run.dueExits.add(run.nextOrderId++, row, position, quantity, reason, rule);
 }
 
 /**
@@ -218,17 +218,17 @@ function placeEntry(run: Run, row: number, ruleIndex: number): void {
   const { order: orderRule, sizing } = run.entries[ruleIndex];
   const levels = readSignalLevels(run, row);
   const price = orderRule.type === 'market' ? NaN : readPrice(run, orderRule.price, row);
-  const order: EntryOrder = {
-    id: run.nextOrderId++,
-    rule: ruleIndex,
-    signalRow: row,
-    price,
-    lastRow: orderRule.type === 'market' ? row + 1 : row + orderRule.expireBars,
-    levels: levels ?? { stop: NaN, targets: [], trailDistance: NaN },
-  };
-  const isPriced = orderRule.type === 'market' || !Number.isNaN(price);
+  const isMarket = orderRule.type === 'market';
+  const order: EntryOrder = isMarket ? run.marketEntry : { ...run.marketEntry };
+  order.id = run.nextOrderId++;
+  order.rule = ruleIndex;
+  order.signalRow = row;
+  order.price = price;
+  order.lastRow = isMarket ? row + 1 : row + orderRule.expireBars;
+  order.levels = levels ?? NO_LEVELS;
+  const isPriced = isMarket || !Number.isNaN(price);
   if (levels === null || !isPriced || !isSizable(run, sizing, order)) rejectEntry(run, order, 'LEVEL_MISSING');
-  else if (orderRule.type === 'market') run.dueEntry = order;
+  else if (isMarket) run.dueEntry = order;
   else placePending(run, order);
 }
 

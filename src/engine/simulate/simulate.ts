@@ -1,7 +1,8 @@
 // The fill loop: bar after bar through orders, levels and signals, skipping every stretch in which nothing can happen.
 import { policyInForce, type AmbiguityFallback } from '../config.ts';
-import { playBar } from './bar.ts';
-import { fillExit } from './fills.ts';
+import { hasBit } from '../kernels/bits.ts';
+import { playInsideBar, playOpen } from './bar.ts';
+import { exitFill, fillExit } from './fills.ts';
 import { equityAt } from './ledger.ts';
 import { nextFundingRow } from './funding.ts';
 import { adverseLevel } from './margin.ts';
@@ -51,9 +52,15 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
       control?.report(row - start, end - start);
       nextPoll = row + pollRows;
     }
-    if (run.isOver && isIdle(run) && !run.watch.hasStatefulEntries) break;
-    row = isIdle(run) ? skipFlat(run, row) : skipQuiet(run, row, Math.min(end - 1, nextPoll));
-    if (row < end) playRow(run, row++);
+    if (isIdle(run)) {
+      if (run.isOver && !run.watch.hasStatefulEntries) break;
+      row = skipFlat(run, row);
+      if (row < end) endBar(run, row++);
+    } else {
+      playOpen(run, row);
+      // What the open has closed is flat from here on, this bar included.
+      if (!isIdle(run)) row = playOn(run, row, Math.min(end, nextPoll));
+    }
   }
   if (row < end) run.equity.fill(run.ledger.balance, row - start);
   for (const order of run.pending) if (order !== null) expireEntry(run, order);
@@ -68,21 +75,62 @@ const readsState = ({ entries, exits }: SimulationInput): boolean =>
 
 /** Nothing is open, due or waiting: only an entry signal can change anything. */
 const isIdle = (run: Run): boolean =>
-  run.positions.length === 0 && run.pendingCount === 0 && run.dueEntry === null && run.dueExits.length === 0;
+  run.positions.length === 0 && run.pendingCount === 0 && run.dueEntry === null && run.dueExits.count === 0;
 
-/** One bar and its close. */
-function playRow(run: Run, row: number): void {
-  const marked = row - run.input.start;
-  if (isIdle(run)) {
-    run.equity[marked] = run.ledger.balance;
-  } else {
-    playBar(run, row);
-    run.equity[marked] = equityAt(run.ledger, run.bars.close[row]);
+/**
+ * Goes on after the open of `row`: through every bar in which nothing can happen, up to the first one before `limit`
+ * that touches a level or whose close must be read, and through that. Gives the row after it.
+ */
+function playOn(run: Run, row: number, limit: number): number {
+  const { positions } = run;
+  let last = row;
+  let next = row;
+  if (run.pendingCount === 0 && positions.length > 0 && (positions.length === 1 || positions.every(hasFixedStop))) {
+    last = lastQuietRow(run, row, limit);
+    next = positions.length === 1 ? skipOne(run, positions[0], row, last + 1) : skipSeveral(run, row, last + 1);
+    const isFull = positions.length >= run.input.maxConcurrentPositions;
+    if (isFull) countSkippedSignals(run, row, Math.min(next, last));
   }
+  if (next <= last) {
+    playInsideBar(run, next);
+    run.equity[next - run.input.start] = equityAt(run.ledger, run.bars.close[next]);
+    last = next;
+  }
+  endBar(run, last);
+  return last + 1;
+}
+
+/** The first row from `row` on, before `limit`, whose close must be read or after which funding is paid. */
+function lastQuietRow(run: Run, row: number, limit: number): number {
+  const { positions, input } = run;
+  const closes = watchedCloses(run);
+  let last = nextWatched(closes, row, limit - 1);
+  const { timeStop } = input.risk;
+  if (timeStop !== null) {
+    const ordered = input.config.execution.orderTiming === 'next_open' ? timeStop.maxBars - 1 : timeStop.maxBars;
+    for (const { entryRow } of positions) last = Math.min(last, entryRow + ordered);
+    last = Math.max(last, row);
+  }
+  if (input.config.fundingRate !== 0) last = nextFundingRow(run, row + 1, last + 1) - 1;
+  return last;
+}
+
+/** The close of a bar that has been played and marked: what waits for it, and what is read at it. */
+function endBar(run: Run, row: number): void {
   if (run.pendingCount > 0) expirePending(run, row);
-  const hasFilled = row === run.end - 1 ? closeAtEnd(run, row) : readClose(run, row);
+  let hasFilled = false;
+  if (row === run.end - 1) hasFilled = closeAtEnd(run, row);
+  else if (isRead(run, row)) hasFilled = readClose(run, row);
+  else if (run.positions.length >= run.input.maxConcurrentPositions) countSkippedSignals(run, row, row + 1);
   // Orders that filled at this close, under bar_close or at the end, are in its mark.
-  if (hasFilled) run.equity[marked] = equityAt(run.ledger, run.bars.close[row]);
+  if (hasFilled) run.equity[row - run.input.start] = equityAt(run.ledger, run.bars.close[row]);
+}
+
+/** Whether anything at this close can order something. */
+function isRead(run: Run, row: number): boolean {
+  if (run.pendingCount > 0 || run.input.risk.timeStop !== null) return true;
+  const { words } = watchedCloses(run);
+  return words === null || hasBit(words, row);
 }
 
 /** The last close is read, and what is still open is sold at it (semantics §2.7). True when anything was. */
@@ -93,59 +141,29 @@ function closeAtEnd(run: Run, row: number): boolean {
   const price = run.bars.close[row];
   const role = run.input.config.execution.exitOrderRole;
   for (const position of run.positions.slice()) {
-    const { quantity } = position;
-    fillExit(
-      run,
-      position,
-      { quantity, price, isSlipped: true, role, reason: 'end_of_data', rule: null, order: null },
-      at,
-    );
+    fillExit(run, position, exitFill(run, position.quantity, price, true, role, 'end_of_data', null, null), at);
   }
   return true;
 }
 
-/** The next row with an entry signal; equity until there is the balance. */
+/** The next row with an entry signal; equity until there is the balance, and at its close too. */
 function skipFlat(run: Run, row: number): number {
   const next = nextWatched(run.watch.flat, row, run.end);
   const { equity } = run;
   const { balance } = run.ledger;
-  const last = next - run.input.start;
+  const last = Math.min(next + 1, run.end) - run.input.start;
   // fill() is quicker from some hundred rows on; most gaps are shorter.
   if (next - row > 256) equity.fill(balance, row - run.input.start, last);
   else for (let at = row - run.input.start; at < last; at++) equity[at] = balance;
   return next;
 }
 
-/**
- * The first row from `row` on, at most `limit`, that must be played: an order is due or waits, its close must be read,
- * funding is paid, or a level may be touched. The rows before it are marked and lived through.
- */
-function skipQuiet(run: Run, row: number, limit: number): number {
-  const { positions, dueExits, dueEntry, pendingCount, input } = run;
-  if (positions.length === 0 || dueExits.length > 0 || dueEntry !== null || pendingCount > 0) return row;
-  const isFull = positions.length >= input.maxConcurrentPositions;
-  const closes = watchedWhile(run, positions[0].side, isFull);
-  if (closes.words === null) return row;
-  let stop = nextWatched(closes, row, limit);
-  const { timeStop } = input.risk;
-  if (timeStop !== null) {
-    const ordered = input.config.execution.orderTiming === 'next_open' ? timeStop.maxBars - 1 : timeStop.maxBars;
-    for (const { entryRow } of positions) stop = Math.min(stop, entryRow + ordered);
-  }
-  if (input.config.fundingRate !== 0 && stop > row) stop = nextFundingRow(run, row, stop);
-  if (stop <= row) return row;
-  let next: number;
-  if (positions.length === 1) next = skipOne(run, positions[0], row, stop);
-  else if (positions.every(hasFixedStop)) next = skipSeveral(run, row, stop);
-  else next = row;
-  if (isFull && next > row) countSkippedSignals(run, row, next);
-  return next;
-}
-
-function watchedWhile(run: Run, side: 1 | -1, isFull: boolean): WatchedCloses {
-  const { watch } = run;
-  if (isFull) return side > 0 ? watch.longFull : watch.shortFull;
-  return side > 0 ? watch.longOpen : watch.shortOpen;
+/** The closes that can order something in the situation the run is in. */
+function watchedCloses({ watch, positions, input }: Run): WatchedCloses {
+  if (positions.length === 0) return watch.flat;
+  const isLong = positions[0].side > 0;
+  if (positions.length >= input.maxConcurrentPositions) return isLong ? watch.longFull : watch.shortFull;
+  return isLong ? watch.longOpen : watch.shortOpen;
 }
 
 const hasFixedStop = ({ trailFrom, breakevenFrom }: Position): boolean =>

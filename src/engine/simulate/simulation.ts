@@ -3,6 +3,7 @@ import type { Bars, Instrument } from '../bars/bars.ts';
 import type { AmbiguityFallback, ResolvedConfig } from '../config.ts';
 import type { EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
 import type { RunControl } from '../task.ts';
+import type { TradeLog } from './tradeLog.ts';
 
 export interface SimulationInput {
   /** The whole loaded snapshot; rows outside [start, end) are not traded. */
@@ -111,6 +112,8 @@ export interface OrderRecord {
 
 export interface SimulationResult {
   readonly cancelled: boolean;
+  readonly tradeLog: TradeLog;
+  /** The same as objects, which are made when they are first asked for. */
   readonly trades: readonly Trade[];
   /** Equity at the close of rows start … end-1. */
   readonly equity: Float64Array;

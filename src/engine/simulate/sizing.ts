@@ -33,16 +33,16 @@ export function partialQuantity(left: number, wanted: number, step: number): num
 /** What sizing reads at the fill. Prices in quote units, rates as fractions. */
 export interface SizingContext {
   /** The fill price, slippage included. */
-  readonly price: number;
+  price: number;
   /** The initial stop's fill price, slippage included; NaN without one. */
-  readonly stopPrice: number;
-  readonly feeRate: number;
+  stopPrice: number;
+  feeRate: number;
   /** What the stop would pay, with the role of risk orders. */
-  readonly stopFeeRate: number;
-  readonly equity: number;
-  readonly freeCash: number;
+  stopFeeRate: number;
+  equity: number;
+  freeCash: number;
   readonly leverage: number;
-  readonly signalRow: number;
+  signalRow: number;
   readonly bars: Bars;
   readonly instrument: Instrument;
 }

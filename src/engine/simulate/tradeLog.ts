@@ -1,0 +1,107 @@
+// The trade log: the closing fills of a run as rows of numbers; objects are made only for those who want them.
+import type { Decision } from './instant.ts';
+import type { ExitReason, Trade } from './simulation.ts';
+
+/**
+ * The place of each number in the row of a trade. One row is one stretch of memory: writing to as many columns as there
+ * are numbers costs three times as much.
+ */
+export const TRADE = {
+  positionId: 0,
+  side: 1,
+  entryRow: 2,
+  exitRow: 3,
+  entryDecisionRow: 4,
+  exitDecisionRow: 5,
+  entryPrice: 6,
+  exitPrice: 7,
+  quantity: 8,
+  entryFee: 9,
+  exitFee: 10,
+  slippage: 11,
+  pnl: 12,
+  returnPct: 13,
+  maePct: 14,
+  mfePct: 15,
+  entryRule: 16,
+  /** -1: none. */
+  exitRule: 17,
+  /** NaN: none. */
+  initialRisk: 18,
+} as const;
+/** Numbers per row. */
+export const TRADE_WIDTH = 19;
+const FIRST_CAPACITY = 32;
+
+/** Trades in the order of their fills. */
+export class TradeLog {
+  length = 0;
+  /** Row after row, see TRADE; what lies past the last row has no meaning. */
+  numbers = new Float64Array(FIRST_CAPACITY * TRADE_WIDTH);
+  readonly reasons: ExitReason[] = [];
+  readonly decisions: Decision[] = [];
+  #rows: Trade[] | null = null;
+
+  /** Adds a trade and gives the place in `numbers` at which the caller writes it. */
+  add(reason: ExitReason, decision: Decision): number {
+    const at = this.length * TRADE_WIDTH;
+    if (at === this.numbers.length) this.#grow();
+    this.reasons[this.length] = reason;
+    this.decisions[this.length] = decision;
+    this.length++;
+    return at;
+  }
+
+  #grow(): void {
+    const numbers = new Float64Array(2 * this.numbers.length);
+    numbers.set(this.numbers);
+    this.numbers = numbers;
+  }
+
+  /** Forgets every trade and keeps the memory for the next run. */
+  clear(): this {
+    this.length = 0;
+    this.#rows = null;
+    return this;
+  }
+
+  /** All trades as objects, made once. */
+  rows(): readonly Trade[] {
+    this.#rows ??= Array.from({ length: this.length }, (_, index) => this.row(index));
+    return this.#rows;
+  }
+
+  row(index: number): Trade {
+    const { numbers } = this;
+    const at = index * TRADE_WIDTH;
+    const { method, resolution, policy, fineTime } = this.decisions[index];
+    const exitRule = numbers[at + TRADE.exitRule];
+    const initialRisk = numbers[at + TRADE.initialRisk];
+    return {
+      positionId: numbers[at + TRADE.positionId],
+      side: numbers[at + TRADE.side] > 0 ? 1 : -1,
+      entryRow: numbers[at + TRADE.entryRow],
+      exitRow: numbers[at + TRADE.exitRow],
+      entryDecisionRow: numbers[at + TRADE.entryDecisionRow],
+      exitDecisionRow: numbers[at + TRADE.exitDecisionRow],
+      entryPrice: numbers[at + TRADE.entryPrice],
+      exitPrice: numbers[at + TRADE.exitPrice],
+      quantity: numbers[at + TRADE.quantity],
+      entryFee: numbers[at + TRADE.entryFee],
+      exitFee: numbers[at + TRADE.exitFee],
+      slippage: numbers[at + TRADE.slippage],
+      pnl: numbers[at + TRADE.pnl],
+      returnPct: numbers[at + TRADE.returnPct],
+      maePct: numbers[at + TRADE.maePct],
+      mfePct: numbers[at + TRADE.mfePct],
+      exitReason: this.reasons[index],
+      exitMethod: method,
+      exitResolution: resolution,
+      exitPolicy: policy,
+      exitFineTime: fineTime,
+      entryRule: numbers[at + TRADE.entryRule],
+      exitRule: exitRule < 0 ? null : exitRule,
+      initialRisk: Number.isNaN(initialRisk) ? null : initialRisk,
+    };
+  }
+}
