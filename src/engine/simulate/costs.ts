@@ -83,7 +83,12 @@ export type SlippageModel =
   | { readonly kind: 'none' }
   | { readonly kind: 'fraction'; readonly fraction: number }
   | { readonly kind: 'distance'; readonly distance: number }
-  | { readonly kind: 'atr' | 'range'; readonly multiplier: number; readonly bars: Bars; readonly atr: Float64Array | null };
+  | {
+      readonly kind: 'atr' | 'range';
+      readonly multiplier: number;
+      readonly bars: Bars;
+      readonly atr: Float64Array | null;
+    };
 
 export function createSlippage(
   slippage: Slippage,
