@@ -9,6 +9,8 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const SWITCH_VALUES = ['on', 'off'] as const;
+const STORAGE_KINDS = ['folder', 'postgres'] as const;
+export type StorageKind = (typeof STORAGE_KINDS)[number];
 
 /** An empty variable counts as absent: `DATABASE_URL= npm start` means the embedded database. */
 const Environment = z.object({
@@ -23,6 +25,10 @@ const Environment = z.object({
     .string()
     .default(join(ROOT, '.candlepool'))
     .describe('Folder of market data files and of the embedded database.'),
+  SNAPSHOT_STORAGE: z
+    .enum(STORAGE_KINDS)
+    .optional()
+    .describe('Where hosts share market data: `postgres`, or the `folder` DATA_DIR/snapshots.'),
   WORKER_THREADS: z.coerce
     .number()
     .int()
@@ -45,13 +51,19 @@ const Environment = z.object({
   RATE_LIMITS: z.enum(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
 });
 
+/** Defaults that depend on the machine or on other variables. */
+const DEPENDENT_DEFAULTS: Readonly<Record<string, string>> = {
+  DATA_DIR: '.candlepool in the repository',
+  WORKER_THREADS: 'number of cores',
+  SNAPSHOT_STORAGE: 'postgres with DATABASE_URL, else folder',
+};
+
 /** What a README table of the variables is made from: name, default, meaning. */
 export function describeVariables(): { readonly name: string; readonly default: string; readonly meaning: string }[] {
   return Object.entries(Environment.shape).map(([name, schema]) => {
     const parsed = schema.safeParse(undefined);
     const fallback = parsed.success && parsed.data !== undefined ? String(parsed.data) : '';
-    const machineDependent = { DATA_DIR: '.candlepool in the repository', WORKER_THREADS: 'number of cores' }[name];
-    return { name, default: machineDependent ?? fallback, meaning: schema.description ?? '' };
+    return { name, default: DEPENDENT_DEFAULTS[name] ?? fallback, meaning: schema.description ?? '' };
   });
 }
 
@@ -62,6 +74,7 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   /** Absolute. */
   readonly dataDir: string;
+  readonly snapshotStorage: StorageKind;
   readonly workerThreads: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly auth: { readonly jwksUrl: string | undefined; readonly issuer: string; readonly audience: string };
@@ -99,6 +112,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     host: values.HOST,
     databaseUrl: values.DATABASE_URL,
     dataDir: isAbsolute(values.DATA_DIR) ? values.DATA_DIR : join(process.cwd(), values.DATA_DIR),
+    snapshotStorage: values.SNAPSHOT_STORAGE ?? (values.DATABASE_URL === undefined ? 'folder' : 'postgres'),
     workerThreads: values.WORKER_THREADS,
     logLevel: values.LOG_LEVEL,
     auth: { jwksUrl: values.AUTH_JWKS_URL, issuer: values.AUTH_ISSUER, audience: values.AUTH_AUDIENCE },
@@ -110,7 +124,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
 
 /** The environment of a process that works on the same database and files as this one. */
 export function environmentOf(config: Config, databaseUrl: string): NodeJS.ProcessEnv {
-  return { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: config.dataDir };
+  const { dataDir, snapshotStorage } = config;
+  return { ...process.env, DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SNAPSHOT_STORAGE: snapshotStorage };
 }
 
 /**

@@ -12,6 +12,7 @@ import { resolveDatabase } from '../db/resolve.ts';
 import { createLog } from '../log.ts';
 import type { Log } from '../log.ts';
 import { openCatalogue } from '../market/catalogue.ts';
+import type { StoredCatalogue } from '../market/catalogue.ts';
 import { importShipped } from '../market/shipped.ts';
 import { wholeNumber } from './arguments.ts';
 import { commandName } from './invocation.ts';
@@ -83,10 +84,12 @@ export async function startApi(
   stack.defer(() => sql.end({ timeout: 2 }));
   await migrate(sql);
   signal.throwIfAborted();
-  const catalogue = openCatalogue(sql, config.dataDir);
+  const catalogue = openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
   await importShipped(catalogue);
   signal.throwIfAborted();
   const services = { sql, config, log, catalogue };
+  // Not awaited: what this host alone has is as good after the first request as before it.
+  void shareSnapshots(catalogue, log, signal);
   const app = await buildApp(services, { heavyRequests: startHeavyRequests(services) });
   stack.defer(async () => {
     const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
@@ -96,6 +99,15 @@ export async function startApi(
   const opened = stack.move();
   const address = app.server.address() as AddressInfo;
   return { url: addressOf(address), port: address.port, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+async function shareSnapshots(catalogue: StoredCatalogue, log: Log, signal: AbortSignal): Promise<void> {
+  try {
+    const shared = await catalogue.share();
+    if (shared > 0) log.info({ snapshots: shared }, 'copied snapshots of this host to Postgres for the others');
+  } catch (error) {
+    if (!signal.aborted) log.error({ err: error }, 'snapshots of this host could not be copied to Postgres');
+  }
 }
 
 /** An address a client can use: "every network" is reached through loopback from here. */

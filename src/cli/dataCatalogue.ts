@@ -19,7 +19,8 @@ export async function openData(): Promise<AsyncDisposable & { readonly catalogue
   const database = await openDatabase();
   const dispose = (): Promise<void> => Promise.resolve(database[Symbol.asyncDispose]());
   try {
-    const catalogue = openCatalogue(database.sql, database.config.dataDir);
+    const { dataDir, snapshotStorage: storage } = database.config;
+    const catalogue = openCatalogue(database.sql, dataDir, { storage });
     await importShipped(catalogue);
     return { catalogue, [Symbol.asyncDispose]: dispose };
   } catch (error) {

@@ -7,6 +7,7 @@ import type { SnapshotMeta, StoredTimeframe } from '../engine/index.ts';
 import { catalogueOver, openCatalogue } from '../market/catalogue.ts';
 import type { Catalogue, CatalogueEntry, StoredEntry } from '../market/catalogue.ts';
 import { openShippedData, readShippedSeries } from '../market/shipped.ts';
+import type { Snapshot } from '../engine/index.ts';
 import { listSnapshotFiles } from '../market/snapshotFiles.ts';
 import { openDatabase } from './database.ts';
 import { commandName } from './invocation.ts';
@@ -121,21 +122,28 @@ async function hashesOf(symbols: readonly string[], shipped: Catalogue): Promise
   return new Set(entries.flat().map(({ sha256 }) => sha256));
 }
 
-/** The database is closed again at once: snapshots are read from their files. */
+/** The database is closed again at once: snapshots are read from their files, or in a session of their own. */
 async function readStored(): Promise<{
   readonly catalogue: Catalogue;
   readonly entries: readonly StoredEntry[];
   readonly removed: readonly Pick<CatalogueEntry, 'symbol'>[];
 }> {
   await using database = await openDatabase();
-  const stored = openCatalogue(database.sql, database.config.dataDir);
+  const { dataDir, snapshotStorage: storage } = database.config;
+  const stored = openCatalogue(database.sql, dataDir, { storage });
   const [entries, removed] = [await stored.list(), await stored.removed()];
   return {
     catalogue: catalogueOver(
       async () => entries,
-      (hashes) => stored.open(hashes),
+      storage === 'folder' ? (hashes) => stored.open(hashes) : openFromDatabase,
     ),
     entries,
     removed,
   };
+}
+
+async function openFromDatabase(hashes: readonly string[]): Promise<readonly Snapshot[]> {
+  await using database = await openDatabase();
+  const { dataDir, snapshotStorage: storage } = database.config;
+  return openCatalogue(database.sql, dataDir, { storage }).open(hashes);
 }

@@ -34,7 +34,14 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
   await migrateOnce(database.url);
   const worker = stack.use(
-    await startWorker({ url: database.url, threads, snapshots: (sql) => openCatalogue(sql, config.dataDir) }, log),
+    await startWorker(
+      {
+        url: database.url,
+        threads,
+        snapshots: (sql) => openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage }),
+      },
+      log,
+    ),
   );
   if (options.json) printJson({ event: 'ready', workerId: worker.id, threads });
   else if (!options.supervised) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);

@@ -31,7 +31,7 @@ export interface ShardClaim {
 export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim | undefined> {
   return sql.begin(async (tx) => {
     // A sweep without a shard left for us was ended, or its last shard taken, by somebody else meanwhile: look again.
-    for (let sweepId = await nextSweep(tx); sweepId !== undefined; sweepId = await nextSweep(tx)) {
+    for (let sweepId = await nextSweep(tx, worker); sweepId !== undefined; sweepId = await nextSweep(tx, worker)) {
       const claim = await claimShardOf(tx, sweepId, worker);
       if (claim !== undefined) return claim;
     }
@@ -39,12 +39,15 @@ export async function claimShard(sql: Sql, worker: string): Promise<ShardClaim |
   });
 }
 
-/** The sweep whose turn it is, not locked. */
-async function nextSweep(tx: Transaction): Promise<string | undefined> {
+/** The sweep whose turn it is, of those whose snapshots this worker has not noted as missing; not locked. */
+async function nextSweep(tx: Transaction, worker: string): Promise<string | undefined> {
   const [next] = await tx<{ id: string }[]>`
     select s.id from sweeps s left join workspace_turns turn using (workspace_id)
     where s.status in ('queued', 'running')
       and exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and shard.status = 'queued')
+      and not exists (
+        select 1 from missing_snapshots m
+        where m.worker_id = ${worker} and m.sha256 = any (s.snapshots) and m.noted_at > now() - interval '10 seconds')
     order by coalesce(turn.virtual_time, 0), s.id limit 1`;
   return next?.id;
 }

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import type { Pool, PoolJob, PoolOutcome, PoolRun } from '../engine/index.ts';
 import { OutcomeBuffer, NOTHING_DONE, claimOutcomeOf, finishedWith } from './outcomes.ts';
 import type { ClaimOutcome } from './outcomes.ts';
-import { isPoolRun } from './inputs.ts';
+import { isPoolRun, MAX_ATTEMPTS } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 import type { ResultWriter } from './results.ts';
 
@@ -25,8 +25,6 @@ interface Active {
 /** A cancel notification may arrive between the commit of a claim and the moment the run is registered here. */
 const REMEMBER_CANCEL_MS = 10_000;
 
-/** A claim is given back when its process stops or Postgres was away; ten times in a row is neither. */
-const MAX_ATTEMPTS = 10;
 const ATTEMPTS_ERROR = {
   code: 'ATTEMPTS_EXHAUSTED',
   path: '',
@@ -165,7 +163,7 @@ export class Executor {
     for (const [index, claim] of claims.entries()) {
       const run = runs[index];
       if (isPoolRun(run)) continue;
-      if (this.#mayRunElsewhere(claim, lost, nowhere)) store.add({ kind: 'returned', claim });
+      if (this.#inputs.mayRunElsewhere(claim, lost, nowhere)) store.add({ kind: 'returned', claim });
       else store.add(claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false));
     }
     try {
@@ -175,17 +173,6 @@ export class Executor {
     }
     // For the workers that can open what is missing here.
     if (lost.length > 0) await addTickets(this.#sql, 2);
-  }
-
-  /**
-   * Whether a worker may have the snapshots that are missing here. One that has never opened a snapshot has no files at
-   * all, and decides nothing for the others.
-   */
-  #mayRunElsewhere(claim: Claim, lost: readonly string[], nowhere: ReadonlySet<string>): boolean {
-    const missing = claim.snapshots.filter((name) => lost.includes(name));
-    if (missing.length === 0) return false;
-    const isKnownLost = this.#inputs.hasOpened || claim.attempt >= MAX_ATTEMPTS;
-    return !(isKnownLost && missing.some((name) => nowhere.has(name)));
   }
 
   /** How long no share has been taken; 0 while one is being run. */

@@ -11,6 +11,7 @@ import type {
   StrategyAst,
 } from '../engine/index.ts';
 import type { Queryable } from '../db/connect.ts';
+import { MarketDataError } from '../market/importError.ts';
 import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';
 import type { Log } from '../log.ts';
@@ -35,6 +36,9 @@ export interface Inputs {
   readonly lost: readonly string[];
 }
 
+/** Work is given back when its process stops or Postgres was away; ten times in a row is neither. */
+export const MAX_ATTEMPTS = 10;
+
 /** A version takes a few KB. Reusing the object lets a batch send each strategy once. */
 const KEPT_VERSIONS = 2_000;
 
@@ -52,17 +56,8 @@ export class InputReader {
   }
 
   async read(requests: readonly RunRequest[]): Promise<Inputs> {
-    const names = [...new Set(requests.flatMap((request) => request.snapshots))];
-    const opened = await Promise.all(names.map((name) => this.#open(name)));
-    const lost = names.filter((_name, index) => opened[index] === null);
-    if (lost.length < names.length) this.#hasOpened = true;
-    const snapshots: Snapshot[] = [];
-    const indexes = new Map<string, number>();
-    opened.forEach((snapshot, index) => {
-      if (snapshot === null) return;
-      indexes.set(names[index], snapshots.length);
-      snapshots.push(snapshot);
-    });
+    const { snapshots, lost } = await this.openSnapshots(requests.flatMap((request) => request.snapshots));
+    const indexes = new Map(snapshots.map(({ meta }, index) => [meta.sha256, index]));
     const versions = await this.#readVersions(requests.map((request) => request.strategyVersionId));
     const runs = requests.map((request) => {
       const version = versions.get(request.strategyVersionId);
@@ -70,16 +65,40 @@ export class InputReader {
         return missing(
           'The strategy version of this backtest no longer exists. Queue the backtest again with a version that does.',
         );
-      if (request.snapshots.some((name) => !indexes.has(name)))
-        return missing('The market data that this backtest was accepted with is no longer stored. Queue it again.');
+      if (request.snapshots.some((name) => !indexes.has(name))) return DATA_MISSING;
       return { task: taskOf(request, version), snapshots: request.snapshots.map((name) => indexes.get(name)!) };
     });
     return { snapshots, runs, lost };
   }
 
-  /** Whether any snapshot could ever be opened; until then the files may be missing here alone. */
-  get hasOpened(): boolean {
-    return this.#hasOpened;
+  /** Each snapshot once, and the names of those that could not be opened here. */
+  async openSnapshots(named: readonly string[]): Promise<Pick<Inputs, 'snapshots' | 'lost'>> {
+    const names = [...new Set(named)];
+    const opened = await Promise.all(names.map((name) => this.#open(name)));
+    const snapshots = opened.filter((snapshot) => snapshot !== null);
+    if (snapshots.length > 0) this.#hasOpened = true;
+    return { snapshots, lost: names.filter((_name, index) => opened[index] === null) };
+  }
+
+  /** undefined: there is no such version any more. */
+  async readVersion(id: string): Promise<RunnableVersion | undefined> {
+    return (await this.#readVersions([id])).get(id);
+  }
+
+  /**
+   * Whether another worker may have the snapshots that are missing here. One that has never opened a snapshot has no
+   * files at all, and decides nothing for the others.
+   * @param nowhere those that no worker could open
+   */
+  mayRunElsewhere(
+    work: { readonly snapshots: readonly string[]; readonly attempt: number },
+    lost: readonly string[],
+    nowhere: ReadonlySet<string>,
+  ): boolean {
+    const missing = work.snapshots.filter((name) => lost.includes(name));
+    if (missing.length === 0) return false;
+    const isKnownLost = this.#hasOpened || work.attempt >= MAX_ATTEMPTS;
+    return !(isKnownLost && missing.some((name) => nowhere.has(name)));
   }
 
   async #open(name: string): Promise<Snapshot | null> {
@@ -87,6 +106,8 @@ export class InputReader {
       const [snapshot] = await this.#source.open([name]);
       return snapshot;
     } catch (error) {
+      // A database that is away says nothing about the snapshot.
+      if (!(error instanceof MarketDataError)) throw error;
       // The reason names a path of the server, which belongs in the log and not in an answer.
       this.#log.error({ err: error, snapshot: name }, 'a snapshot could not be opened');
       return null;
@@ -120,6 +141,13 @@ export class InputReader {
 }
 
 export const isPoolRun = (run: PoolRun | RunError): run is PoolRun => 'task' in run;
+
+/** What ends a run whose snapshots nobody can open. */
+export const DATA_MISSING: RunError = {
+  code: 'INPUT_MISSING',
+  path: '',
+  message: 'The market data that this run was accepted with is no longer stored. Queue it again.',
+};
 
 const missing = (message: string): RunError => ({ code: 'INPUT_MISSING', path: '', message });
 

@@ -70,8 +70,8 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.use(pool);
   const source = settings.snapshots(sql);
   const inputs = new InputReader(sql, source, log);
-  const sweeps = new SweepRunner({ sql, pool, source, workerId: id, log });
   const noteLost = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
+  const sweeps = new SweepRunner({ sql, pool, inputs, workerId: id, log, noteLost });
   const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log, noteLost });
   stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
   stack.use(await listenForCancels(sql, executor, sweeps));

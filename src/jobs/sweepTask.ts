@@ -2,7 +2,6 @@
 // the end.
 import { zstdCompressSync } from 'node:zlib';
 import type { Sql } from '../db/connect.ts';
-import { readRunnableVersions } from '../db/claims.ts';
 import { notify } from '../db/notifications.ts';
 import {
   claimShard,
@@ -31,14 +30,13 @@ import type {
   SweepWork,
 } from '../engine/index.ts';
 import type { Log } from '../log.ts';
-import type { SnapshotSource } from './inputs.ts';
+import { DATA_MISSING, MAX_ATTEMPTS } from './inputs.ts';
+import type { InputReader } from './inputs.ts';
 
 /** A ticket keeps working for so long, then leaves a new one, so that hosts that came later get a part. */
 const TICKET_MS = 10_000;
 /** A ticket that finds this process busy is left for another. */
 const LEAVE_MS = 500;
-/** A part that was given back so often is not going to end here either. */
-const MAX_ATTEMPTS = 10;
 
 /** A shard that this process holds, from its claim to its end. */
 interface Active {
@@ -57,9 +55,10 @@ function stop(active: Active, reason: StopReason): void {
 export class SweepRunner {
   readonly #sql: Sql;
   readonly #pool: Pool;
-  readonly #source: SnapshotSource;
+  readonly #inputs: InputReader;
   readonly #workerId: string;
   readonly #log: Log;
+  readonly #noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly #active = new Set<Active>();
   #isStopping = false;
   /** Shards are given back, those too that a claim under way will bring. */
@@ -68,13 +67,16 @@ export class SweepRunner {
   constructor(parts: {
     readonly sql: Sql;
     readonly pool: Pool;
-    readonly source: SnapshotSource;
+    readonly inputs: InputReader;
     readonly workerId: string;
     readonly log: Log;
+    /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
+    readonly noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   }) {
     this.#sql = parts.sql;
     this.#pool = parts.pool;
-    this.#source = parts.source;
+    this.#inputs = parts.inputs;
+    this.#noteLost = parts.noteLost;
     this.#workerId = parts.workerId;
     this.#log = parts.log;
   }
@@ -146,11 +148,21 @@ export class SweepRunner {
   async #runActive(claim: ShardClaim, active: Active): Promise<void> {
     const job = await this.#jobOf(claim);
     if ('code' in job) return this.#fail(claim, job);
-    const batch = await this.#batchOf(claim, job);
+    const { snapshots, lost } = await this.#inputs.openSnapshots(claim.snapshots);
+    if (lost.length > 0) return this.#leaveToOthers(claim, lost);
+    const batch = await this.#batchOf(claim, job, snapshots);
     if (active.stopReason !== undefined)
       return this.#settle(claim, job, { kind: 'stopped', reason: active.stopReason });
     active.run = this.#pool.sweep(batch);
     await this.#settle(claim, job, await active.run.outcome);
+  }
+
+  /** Gives back a shard whose snapshots are missing here, and fails its sweep when they are missing everywhere. */
+  async #leaveToOthers(claim: ShardClaim, lost: readonly string[]): Promise<void> {
+    const nowhere = await this.#noteLost(lost);
+    if (!this.#inputs.mayRunElsewhere(claim, lost, nowhere)) return this.#fail(claim, DATA_MISSING);
+    await returnShard(this.#sql, claim);
+    await addSweepTickets(this.#sql, 2);
   }
 
   async #settle(claim: ShardClaim, job: SweepJob, outcome: Awaited<SweepRun['outcome']>): Promise<void> {
@@ -196,7 +208,7 @@ export class SweepRunner {
   }
 
   async #jobOf(claim: ShardClaim): Promise<SweepJob | RunError> {
-    const [version] = await readRunnableVersions(this.#sql, [claim.strategyVersionId]);
+    const version = await this.#inputs.readVersion(claim.strategyVersionId);
     if (version === undefined)
       return {
         code: 'INPUT_MISSING',
@@ -218,9 +230,8 @@ export class SweepRunner {
     };
   }
 
-  async #batchOf(claim: ShardClaim, job: SweepJob): Promise<SweepBatch> {
-    const snapshots = await this.#source.open(claim.snapshots);
-    const at = new Map(snapshots.map((snapshot: Snapshot, index) => [snapshot.meta.sha256, index]));
+  async #batchOf(claim: ShardClaim, job: SweepJob, snapshots: readonly Snapshot[]): Promise<SweepBatch> {
+    const at = new Map(snapshots.map(({ meta }, index) => [meta.sha256, index]));
     const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
       symbol,
       timeframe: timeframe as SweepBatch['markets'][number]['timeframe'],

@@ -4,12 +4,15 @@ import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
 import type { Snapshot } from '../engine/bars/arrow.ts';
 import { coversSpan } from '../engine/bars/coverage.ts';
 import { sourceTimeframe } from '../engine/bars/market.ts';
+import type { StorageKind } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
+import { listSnapshotsWithoutChunks } from '../db/snapshotChunks.ts';
 import { listRemovedSeries, listSeries, pointSeries, removeSeries } from '../db/series.ts';
 import { refuse } from './importError.ts';
 import { barCount, rangeOf } from './importReport.ts';
 import type { BarsTable, ImportReport } from './importReport.ts';
 import { SnapshotFiles } from './snapshotFiles.ts';
+import { CopiedStorage, SnapshotFolder, SnapshotTable } from './snapshotStorage.ts';
 
 export interface CatalogueEntry {
   readonly symbol: string;
@@ -75,6 +78,11 @@ export interface StoredCatalogue extends Catalogue {
    * open them.
    */
   remove(symbol: string, timeframe: StoredTimeframe): Promise<boolean>;
+  /**
+   * Copies snapshots that are only in the folder of this host to where all hosts find them: for an installation that
+   * has shared a folder until now. @returns how many
+   */
+  share(): Promise<number>;
   /** Series that were removed and not imported again. */
   removed(): Promise<readonly Pick<CatalogueEntry, 'symbol' | 'timeframe'>[]>;
 }
@@ -86,15 +94,22 @@ export interface StoredCatalogue extends Catalogue {
 const LIST_KEPT_MS = 1000;
 
 export interface CatalogueOptions {
+  /** Where snapshots are shared with other hosts; by default in the folder. */
+  readonly storage?: StorageKind;
   /** Limit of the shared memory that opened snapshots take. */
   readonly maxBytes?: number;
   /** ms; for tests. */
   readonly now?: () => number;
 }
 
-/** Snapshots are in DATA_DIR/snapshots, a folder that processes on several hosts must share. */
+/**
+ * Snapshots are in DATA_DIR/snapshots, a folder that processes on several hosts must share, or in Postgres, with a copy
+ * in that folder.
+ */
 export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptions = {}): StoredCatalogue {
-  const files = new SnapshotFiles(join(dataDir, 'snapshots'), options.maxBytes);
+  const folder = new SnapshotFolder(join(dataDir, 'snapshots'));
+  const table = options.storage === 'postgres' ? new SnapshotTable(sql) : null;
+  const files = new SnapshotFiles(table ? new CopiedStorage(table, folder) : folder, options.maxBytes);
   const now = options.now ?? Date.now;
   let kept: { at: number; entries: Promise<readonly StoredEntry[]> } | null = null;
   const list = (): Promise<readonly StoredEntry[]> => {
@@ -129,6 +144,16 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
       return isRemoved;
     },
     removed: () => listRemovedSeries(sql),
+    share: async () => {
+      let shared = 0;
+      for (const sha256 of table ? await listSnapshotsWithoutChunks(sql) : []) {
+        const buffer = await folder.read(sha256);
+        if (typeof buffer === 'string') continue;
+        await table!.write(sha256, new Uint8Array(buffer));
+        shared++;
+      }
+      return shared;
+    },
   };
 }
 

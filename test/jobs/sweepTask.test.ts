@@ -1,10 +1,23 @@
-// The sweep task: a shard that is stopped before it has started does not start.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+// The sweep task: a shard that is stopped before it has started does not start, and one whose market data is missing
+// here is left to other workers.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { urlOf } from '../../src/db/connect.ts';
+import { readQueueNumbers } from '../../src/db/workerProcesses.ts';
 import { createPool } from '../../src/engine/index.ts';
 import type { Pool } from '../../src/engine/index.ts';
+import { InputReader } from '../../src/jobs/inputs.ts';
 import type { SnapshotSource } from '../../src/jobs/inputs.ts';
+import { startWorker } from '../../src/jobs/runner.ts';
+import type { Worker } from '../../src/jobs/runner.ts';
 import { SweepRunner } from '../../src/jobs/sweepTask.ts';
-import { quiet } from '../support/queue.ts';
+import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
+import { SnapshotFolder } from '../../src/market/snapshotStorage.ts';
+import { eventually } from '../support/eventually.ts';
+import { quiet, snapshotsIn } from '../support/queue.ts';
+import { dailyColumns, INSTRUMENT, SYMBOL } from '../support/runs.ts';
 import { createSweepApi, type SweepApi, type SweepClient } from '../support/sweepApi.ts';
 
 const WORKER = '00000000-0000-4000-8000-000000000002';
@@ -36,7 +49,9 @@ function runnerWith(pool: Pool, beforeOpen: (runner: SweepRunner) => Promise<voi
       return catalogue.open(names);
     },
   };
-  const runner = new SweepRunner({ sql, pool: counting, source, workerId: WORKER, log: quiet });
+  const inputs = new InputReader(sql, source, quiet);
+  const noteLost = async (names: readonly string[]) => new Set(names);
+  const runner = new SweepRunner({ sql, pool: counting, inputs, workerId: WORKER, log: quiet, noteLost });
   return { runner, started: () => started };
 }
 
@@ -78,5 +93,44 @@ describe('a shard whose inputs are still being read', () => {
     });
     await runner.work();
     expect([isCancelled, started()]).toEqual([true, 0]);
+  });
+});
+
+describe('a worker without the snapshot files', () => {
+  const startOn = (folder: string): Promise<Worker> => {
+    const { sql } = sweeps.api.services;
+    return startWorker({ url: urlOf(sql), threads: 1, snapshots: snapshotsIn(folder) }, quiet);
+  };
+
+  it('gives the shards of a sweep back to the worker that has them, and says that it lacks them', async () => {
+    const { sql, catalogue } = sweeps.api.services;
+    const empty = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
+    onTestFinished(() => rm(empty, { recursive: true }));
+    await using blind = await startOn(empty);
+    const id = await client.start();
+    await eventually(async () => {
+      const { workers } = await readQueueNumbers(sql);
+      return workers.some((each) => each.id === blind.id && each.missingSnapshots > 0);
+    });
+    expect((await client.get(`/sweeps/${id}`)).body).toMatchObject({ error: null });
+    await using sighted = await startWorker({ url: urlOf(sql), threads: 1, snapshots: () => catalogue }, quiet);
+    void sighted;
+    await client.csvOf(id);
+  });
+
+  it('fails a sweep whose market data is nowhere, and names no path of the server', async () => {
+    const { sql } = sweeps.api.services;
+    const folder = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const files = new SnapshotFiles(new SnapshotFolder(folder));
+    const { sha256 } = await files.write(dailyColumns(50), { symbol: SYMBOL, timeframe: '1d', instrument: INSTRUMENT });
+    const id = await client.start();
+    // One of its snapshots is there, so that the worker knows the other to be lost.
+    await sql`update sweeps set snapshots = snapshots || ${sha256}::text where id = ${id}`;
+    await using worker = await startOn(folder);
+    void worker;
+    const { body } = await client.get(`/sweeps/${id}?wait=60`);
+    expect(body).toMatchObject({ status: 'failed', error: { code: 'INPUT_MISSING' } });
+    expect(JSON.stringify(body.error)).not.toContain(tmpdir());
   });
 });

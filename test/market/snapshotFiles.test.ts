@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { SnapshotAbout } from '../../src/engine/bars/arrow.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
+import { SnapshotFolder } from '../../src/market/snapshotStorage.ts';
 import { randomColumns } from '../support/bars.ts';
 import { scaled, seededRandom } from '../support/scale.ts';
 
@@ -22,7 +23,7 @@ const write = async (files: SnapshotFiles, seed: number, count = 1000): Promise<
 
 describe('a snapshot file', () => {
   it('is named by the sha256 of its content', async () => {
-    const sha256 = await write(new SnapshotFiles(folder), 1);
+    const sha256 = await write(new SnapshotFiles(new SnapshotFolder(folder)), 1);
     expect(await readdir(folder)).toEqual([`${sha256}.arrow`]);
     expect(
       createHash('sha256')
@@ -32,7 +33,7 @@ describe('a snapshot file', () => {
   });
 
   it('is read once for many concurrent requests', async () => {
-    const files = new SnapshotFiles(folder);
+    const files = new SnapshotFiles(new SnapshotFolder(folder));
     const sha256 = await write(files, 1);
     const opened = await Promise.all(Array.from({ length: 50 }, () => files.open(sha256)));
     expect(new Set(opened.map((snapshot) => snapshot.buffer)).size).toBe(1);
@@ -40,8 +41,9 @@ describe('a snapshot file', () => {
   });
 
   it('stays in memory within the bound, which evicts the least recently used first', async () => {
-    const size = (await new SnapshotFiles(folder).write(randomColumns({ count: 1000 }), about)).byteLength;
-    const files = new SnapshotFiles(folder, size * 2.5);
+    const size = (await new SnapshotFiles(new SnapshotFolder(folder)).write(randomColumns({ count: 1000 }), about))
+      .byteLength;
+    const files = new SnapshotFiles(new SnapshotFolder(folder), size * 2.5);
     const names = [await write(files, 1), await write(files, 2), await write(files, 3)];
     const [first, second] = [await files.open(names[0]), await files.open(names[1])];
     await files.open(names[0]);
@@ -52,7 +54,7 @@ describe('a snapshot file', () => {
   });
 
   it('is opened even if it is larger than the bound, alone', async () => {
-    const files = new SnapshotFiles(folder, 1);
+    const files = new SnapshotFiles(new SnapshotFolder(folder), 1);
     const names = [await write(files, 1), await write(files, 2)];
     for (const name of names) expect((await files.open(name)).meta.sha256).toBe(name);
     await files.open(names[0]);
@@ -60,8 +62,8 @@ describe('a snapshot file', () => {
   });
 
   it('is read again after a failure to read it', async () => {
-    const files = new SnapshotFiles(folder);
-    const sha256 = await write(new SnapshotFiles(folder), 1);
+    const files = new SnapshotFiles(new SnapshotFolder(folder));
+    const sha256 = await write(new SnapshotFiles(new SnapshotFolder(folder)), 1);
     const path = join(folder, `${sha256}.arrow`);
     const content = await readFile(path);
     await rm(path);
@@ -71,7 +73,7 @@ describe('a snapshot file', () => {
   });
 
   it('is written again if a full disk truncated it', async () => {
-    const files = new SnapshotFiles(folder);
+    const files = new SnapshotFiles(new SnapshotFolder(folder));
     const sha256 = await write(files, 1);
     await writeFile(join(folder, `${sha256}.arrow`), 'cut');
     expect(await write(files, 1)).toBe(sha256);
@@ -95,7 +97,7 @@ describe('a snapshot file', () => {
     await writeFile(join(folder, '.partial-old'), 'x');
     await writeFile(join(folder, '.partial-new'), 'x');
     await utimes(join(folder, '.partial-old'), new Date(0), new Date(0));
-    await write(new SnapshotFiles(folder), 1);
+    await write(new SnapshotFiles(new SnapshotFolder(folder)), 1);
     expect((await readdir(folder)).filter((name) => name.startsWith('.partial'))).toEqual(['.partial-new']);
   });
 });
@@ -105,9 +107,10 @@ async function writeUntilKilled(folder: string, seed: number, afterMs: number): 
   const root = join(import.meta.dirname, '..', '..');
   const source = `
     import { SnapshotFiles } from '${root}/src/market/snapshotFiles.ts';
+    import { SnapshotFolder } from '${root}/src/market/snapshotStorage.ts';
     import { makeInstrument } from '${root}/src/market/instrument.ts';
     import { randomColumns } from '${root}/test/support/bars.ts';
-    const files = new SnapshotFiles(${JSON.stringify(folder)});
+    const files = new SnapshotFiles(new SnapshotFolder(${JSON.stringify(folder)}));
     const about = { symbol: 'A', timeframe: '1h', instrument: makeInstrument('A') };
     for (let seed = ${seed}; ; seed++) {
       await files.write(randomColumns({ seed, count: 20000 }), about);

@@ -16,6 +16,7 @@ import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import type { Worker, WorkerSettings } from '../../src/jobs/runner.ts';
 import { SnapshotFiles } from '../../src/market/snapshotFiles.ts';
+import { SnapshotFolder } from '../../src/market/snapshotStorage.ts';
 import type { BacktestConfig } from '../../src/engine/config.ts';
 import type { Tier } from '../../src/tiers.ts';
 import { eventually } from './eventually.ts';
@@ -49,12 +50,12 @@ export interface TestData extends AsyncDisposable {
 export async function makeData(bars = 500): Promise<TestData> {
   const folder = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
   const about = { symbol: SYMBOL, timeframe: '1d', instrument: INSTRUMENT } as const;
-  const { sha256 } = await new SnapshotFiles(folder).write(dailyColumns(bars), about);
+  const { sha256 } = await new SnapshotFiles(new SnapshotFolder(folder)).write(dailyColumns(bars), about);
   return { folder, sha256, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
 
 export const snapshotsIn = (folder: string): WorkerSettings['snapshots'] => {
-  const files = new SnapshotFiles(folder);
+  const files = new SnapshotFiles(new SnapshotFolder(folder));
   return () => ({ open: (names) => Promise.all(names.map((name) => files.open(name))) });
 };
 

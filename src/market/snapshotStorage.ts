@@ -1,0 +1,158 @@
+// Snapshot storage: where the bytes of snapshots are kept, each under the sha256 of its content.
+import { createHash, randomUUID } from 'node:crypto';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Sql } from '../db/connect.ts';
+import { readSnapshotChunks, writeSnapshotChunks } from '../db/snapshotChunks.ts';
+import { makeFolder } from '../folders.ts';
+
+/** Why there are no bytes to give. `damaged`: what is kept does not hash to its name. */
+export type Unreadable = 'absent' | 'damaged';
+
+/** Contents are only ever added, so any number of processes may share a storage. */
+export interface SnapshotStorage {
+  /** Keeps `bytes` unless they are kept. A reader sees all of them or none, whenever the writer dies. */
+  write(sha256: string, bytes: Uint8Array): Promise<void>;
+  /** The bytes in shared memory, known to hash to their name. */
+  read(sha256: string): Promise<SharedArrayBuffer | Unreadable>;
+  /** For messages. */
+  placeOf(sha256: string): string;
+}
+
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+const verified = (sha256: string, buffer: SharedArrayBuffer): SharedArrayBuffer | Unreadable =>
+  sha256Of(new Uint8Array(buffer)) === sha256 ? buffer : 'damaged';
+
+/** A writer that has not renamed its file after this long is dead. */
+const ABANDONED_MS = 3_600_000;
+const PARTIAL = '.partial-';
+const DATA_DIR_ADVICE = 'Set DATA_DIR to a folder that this user can write.';
+
+/** One file per snapshot in a folder, which processes on several hosts may share. */
+export class SnapshotFolder implements SnapshotStorage {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async write(sha256: string, bytes: Uint8Array): Promise<void> {
+    const target = this.#path(sha256);
+    const existing = await stat(target).catch(() => null);
+    if (existing?.size === bytes.length) return;
+    await makeFolder(dirname(this.#folder), DATA_DIR_ADVICE, 0o700);
+    await makeFolder(this.#folder, DATA_DIR_ADVICE);
+    await this.#removeAbandoned();
+    const partial = join(this.#folder, `${PARTIAL}${randomUUID()}`);
+    const file = await open(partial, 'wx');
+    try {
+      await file.writeFile(bytes);
+      // The name must not reach the disk before the bytes do.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(partial, target);
+  }
+
+  async read(sha256: string): Promise<SharedArrayBuffer | Unreadable> {
+    // Whatever the reason, this host cannot read the file, and another may.
+    const file = await open(this.#path(sha256), 'r').catch(() => null);
+    if (file === null) return 'absent';
+    try {
+      const { size } = await file.stat();
+      const buffer = new SharedArrayBuffer(size);
+      const bytes = new Uint8Array(buffer);
+      for (let offset = 0; offset < size;) {
+        const { bytesRead } = await file.read(bytes, offset, size - offset, offset);
+        if (bytesRead === 0) break;
+        offset += bytesRead;
+      }
+      return verified(sha256, buffer);
+    } catch {
+      return 'damaged';
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Removes a file that is not what its name says. */
+  async discard(sha256: string): Promise<void> {
+    await rm(this.#path(sha256), { force: true });
+  }
+
+  placeOf(sha256: string): string {
+    return `DATA_DIR (${this.#path(sha256)})`;
+  }
+
+  async #removeAbandoned(): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      if (!name.startsWith(PARTIAL)) continue;
+      const path = join(this.#folder, name);
+      const found = await stat(path).catch(() => null);
+      if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { force: true });
+    }
+  }
+
+  #path(sha256: string): string {
+    return join(this.#folder, `${sha256}.arrow`);
+  }
+}
+
+/** Postgres, for hosts that share no folder. */
+export class SnapshotTable implements SnapshotStorage {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  write(sha256: string, bytes: Uint8Array): Promise<void> {
+    return writeSnapshotChunks(this.#sql, sha256, bytes);
+  }
+
+  async read(sha256: string): Promise<SharedArrayBuffer | Unreadable> {
+    const buffer = await readSnapshotChunks(this.#sql, sha256);
+    return buffer === undefined ? 'absent' : verified(sha256, buffer);
+  }
+
+  placeOf(): string {
+    return 'Postgres';
+  }
+}
+
+/** A storage that all hosts share, behind a folder of this host that keeps a copy of what was read. */
+export class CopiedStorage implements SnapshotStorage {
+  readonly #shared: SnapshotStorage;
+  readonly #folder: SnapshotFolder;
+
+  constructor(shared: SnapshotStorage, folder: SnapshotFolder) {
+    this.#shared = shared;
+    this.#folder = folder;
+  }
+
+  async write(sha256: string, bytes: Uint8Array): Promise<void> {
+    await this.#shared.write(sha256, bytes);
+    await this.#keep(sha256, bytes);
+  }
+
+  async read(sha256: string): Promise<SharedArrayBuffer | Unreadable> {
+    const copy = await this.#folder.read(sha256);
+    if (typeof copy !== 'string') return copy;
+    const buffer = await this.#shared.read(sha256);
+    if (typeof buffer === 'string') return copy === 'damaged' ? copy : buffer;
+    if (copy === 'damaged') await this.#folder.discard(sha256).catch(() => {});
+    await this.#keep(sha256, new Uint8Array(buffer));
+    return buffer;
+  }
+
+  placeOf(sha256: string): string {
+    return `${this.#shared.placeOf(sha256)} or ${this.#folder.placeOf(sha256)}`;
+  }
+
+  /** A copy only saves time: a folder that cannot be written must not fail what needs the bytes. */
+  async #keep(sha256: string, bytes: Uint8Array): Promise<void> {
+    await this.#folder.write(sha256, bytes).catch(() => {});
+  }
+}
