@@ -17,6 +17,8 @@ export interface TierLimits {
   /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
   readonly barsPerBacktest: number;
+  /** Seconds that one run may take on a thread. */
+  readonly runSeconds: number;
   readonly sweepVariants: number;
   /** Of one API key. */
   readonly requestsPerMinute: number;
@@ -49,6 +51,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     strategies: 25,
     queuedBacktests: 100,
     barsPerBacktest: 1_000_000,
+    runSeconds: 60,
     sweepVariants: 200,
     requestsPerMinute: 600,
     payloadBytes: 256 * KIB,
@@ -67,6 +70,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     strategies: 250,
     queuedBacktests: 2_000,
     barsPerBacktest: 10_000_000,
+    runSeconds: 300,
     sweepVariants: 10_000,
     requestsPerMinute: 3_000,
     payloadBytes: MIB,
@@ -85,6 +89,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     strategies: 5_000,
     queuedBacktests: 50_000,
     barsPerBacktest: 100_000_000,
+    runSeconds: 600,
     sweepVariants: 1_000_000,
     requestsPerMinute: 30_000,
     payloadBytes: 4 * MIB,

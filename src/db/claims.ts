@@ -15,6 +15,7 @@ export interface Claim {
   readonly attempt: number;
   readonly isCancelled: boolean;
   readonly createdAt: Date;
+  readonly tier: Tier;
 }
 export interface Claimed {
   readonly runs: readonly Claim[];
@@ -28,7 +29,8 @@ export interface Claimed {
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
 const CLAIM = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
-  b.run_key as "runKey", b.cost, b.attempt, b.cancel_requested_at is not null as "isCancelled", b.created_at as "createdAt"`;
+  b.run_key as "runKey", b.cost, b.attempt, b.cancel_requested_at is not null as "isCancelled", b.created_at as "createdAt",
+  (select tier from workspaces w where w.id = b.workspace_id) as tier`;
 
 /** Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due. */
 export async function claimDue(sql: Queryable, worker: string, maxRuns: number, maxCost: number): Promise<Claimed> {

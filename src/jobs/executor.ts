@@ -6,6 +6,7 @@ import type { Claim, ProgressRow } from '../db/claims.ts';
 import { notify } from '../db/notifications.ts';
 import { addTickets } from '../db/tickets.ts';
 import type { Log } from '../log.ts';
+import { TIER_LIMITS } from '../tiers.ts';
 import type { Pool, PoolJob, PoolOutcome, PoolRun } from '../engine/index.ts';
 import { OutcomeBuffer, NOTHING_DONE, claimOutcomeOf, finishedWith } from './outcomes.ts';
 import type { ClaimOutcome } from './outcomes.ts';
@@ -137,7 +138,8 @@ export class Executor {
       const known = shared.get(key);
       if (known !== undefined) return known;
       shared.set(key, poolRuns.length);
-      return poolRuns.push(run) - 1;
+      const timeLimitMs = 1_000 * TIER_LIMITS[claim.tier].runSeconds;
+      return poolRuns.push({ ...run, owner: claim.workspaceId, timeLimitMs }) - 1;
     });
     const store = new OutcomeBuffer((endings) => this.#store(endings));
     const settle = (run: number, outcome: PoolOutcome): void => {

@@ -1,6 +1,7 @@
 // Outcomes of claims: what happens to a claim when its run is over, and the buffer that stores the outcomes of a share
 // together.
 import type { Claim, FinishedRun } from '../db/claims.ts';
+import { TIER_LIMITS } from '../tiers.ts';
 import type { PoolOutcome, RunError, RunProgress, StopReason } from '../engine/index.ts';
 
 /**
@@ -14,20 +15,23 @@ export type ClaimOutcome =
   | { readonly kind: 'finished'; readonly claim: Claim; readonly run: FinishedRun; readonly bug?: string }
   | { readonly kind: 'returned'; readonly claim: Claim };
 
-const TIME_LIMIT_ERROR = {
-  code: 'TIME_LIMIT',
+const timeLimitError = ({ tier }: Claim): RunError => ({
+  code: 'RESOURCE_LIMIT',
   path: '',
-  message: 'This backtest took longer than a run may take. Use a shorter range or a coarser timeframe.',
-};
+  message:
+    `This backtest ran for ${TIER_LIMITS[tier].runSeconds} seconds, which is the limit of the ${tier} tier. Use a ` +
+    'shorter range, a coarser timeframe, shorter periods or fewer nodes.',
+});
 const BUG_ERROR = {
   code: 'INTERNAL_ERROR',
   path: '',
   message:
     'This run failed because of an error in the service. It has been logged; queue it again or report it with its id.',
 };
-const STOPPED_RUNS: Readonly<Record<Exclude<StopReason, 'returned'>, Pick<FinishedRun, 'status' | 'error'>>> = {
-  cancelled: { status: 'cancelled', error: null },
-  time_limit: { status: 'failed', error: TIME_LIMIT_ERROR },
+type Ended = Pick<FinishedRun, 'status' | 'error'>;
+const STOPPED_RUNS: Readonly<Record<Exclude<StopReason, 'returned'>, (claim: Claim) => Ended>> = {
+  cancelled: () => ({ status: 'cancelled', error: null }),
+  time_limit: (claim) => ({ status: 'failed', error: timeLimitError(claim) }),
 };
 
 export const NOTHING_DONE = { barsDone: 0, barsTotal: 0 };
@@ -62,7 +66,7 @@ export function claimOutcomeOf(
   switch (outcome.kind) {
     case 'stopped':
       if (outcome.reason === 'returned') return { kind: 'returned', claim };
-      return { kind: 'finished', claim, run: { ...nothing, ...STOPPED_RUNS[outcome.reason] } };
+      return { kind: 'finished', claim, run: { ...nothing, ...STOPPED_RUNS[outcome.reason](claim) } };
     case 'failed': {
       const isBug = outcome.error.code === 'INTERNAL_ERROR';
       const error = { ...(isBug ? BUG_ERROR : outcome.error), ...(outcome.issues && { issues: outcome.issues }) };

@@ -40,7 +40,7 @@ async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<An
   const [outcome] = await pool.run(batch).outcomes;
   if (outcome.kind === 'failed') return refused(outcome.error);
   if (outcome.kind === 'stopped')
-    return refused({ code: 'TIME_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
+    return refused({ code: 'RESOURCE_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
   const { reproducibility } = outcome;
   return { outcome: { ok: true, resultHash: reproducibility.resultHash, notice: null, reproducibility }, bytes: null };
 }

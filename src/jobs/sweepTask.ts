@@ -184,10 +184,11 @@ export class SweepRunner {
       case 'stopped':
         if (outcome.reason === 'time_limit')
           return this.#fail(claim, {
-            code: 'TIME_LIMIT',
+            code: 'RESOURCE_LIMIT',
             path: '',
             message:
-              'A part of this sweep took longer than the time limit. Use a shorter range or a coarser timeframe.',
+              'A part of this sweep took longer than the time limit. Use a shorter range, a coarser timeframe, shorter ' +
+              'periods or fewer nodes.',
           });
         await returnShard(this.#sql, claim);
     }
@@ -237,7 +238,7 @@ export class SweepRunner {
       timeframe: timeframe as SweepBatch['markets'][number]['timeframe'],
       snapshots: names.map((name) => at.get(name)!),
     }));
-    return { snapshots, markets, job, work: await this.#workOf(claim, job) };
+    return { owner: claim.workspaceId, snapshots, markets, job, work: await this.#workOf(claim, job) };
   }
 
   async #workOf(claim: ShardClaim, job: SweepJob): Promise<SweepWork> {

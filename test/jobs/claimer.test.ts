@@ -14,6 +14,7 @@ const claim = (id: string, cost = 100_000): Claim => ({
   attempt: 1,
   isCancelled: false,
   createdAt: new Date(0),
+  tier: 'pro',
 });
 const nothing: Claimed = { runs: [], copiedIds: [], hasCrashSuspects: false };
 

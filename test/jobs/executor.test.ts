@@ -3,14 +3,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findBacktest } from '../../src/db/backtests.ts';
 import { claimDue } from '../../src/db/claims.ts';
 import { createPool } from '../../src/engine/index.ts';
+import type { Pool, PoolBatch, PoolJob } from '../../src/engine/index.ts';
+import type { OnOutcome } from '../../src/engine/pool/job.ts';
 import { Executor } from '../../src/jobs/executor.ts';
-import type { InputReader } from '../../src/jobs/inputs.ts';
+import { InputReader } from '../../src/jobs/inputs.ts';
+import type { SnapshotSource } from '../../src/jobs/inputs.ts';
 import { ResultWriter } from '../../src/jobs/results.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { enqueue, makeData, makeWorkspace, quiet } from '../support/queue.ts';
 import type { TestData, TestWorkspace } from '../support/queue.ts';
-import { STAND_IN_RUNNER } from '../support/runs.ts';
+import { dailySnapshot, STAND_IN_RUNNER } from '../support/runs.ts';
 
 let database: TestDatabase;
 let data: TestData;
@@ -40,4 +43,38 @@ it('requeues a share that keeps failing nine times, and fails its runs with a co
   }
   expect(statuses).toEqual([...Array.from({ length: 9 }, () => 'queued'), 'failed']);
   expect(await findBacktest(sql, workspace.workspaceId, id)).toMatchObject({ error: { code: 'ATTEMPTS_EXHAUSTED' } });
+});
+
+it('runs each backtest for its workspace, and fails one that its tier gives no more time', async () => {
+  const { sql } = database;
+  const given: { owner?: string; timeLimitMs?: number }[] = [];
+  const pool = {
+    run: ({ runs }: PoolBatch, onOutcome: OnOutcome): PoolJob => {
+      given.push(...runs.map(({ owner, timeLimitMs }) => ({ owner, timeLimitMs })));
+      runs.forEach((_, run) => onOutcome(run, { kind: 'stopped', reason: 'time_limit' }));
+      const progress = () => ({ state: 'done', barsDone: 0, barsTotal: 0 }) as const;
+      return { outcomes: Promise.resolve([]), stop: () => {}, progress };
+    },
+  } as unknown as Pool;
+  const source = { open: async () => [dailySnapshot(10)] } as unknown as SnapshotSource;
+  const inputs = new InputReader(sql, source, quiet);
+  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, quiet), log: quiet });
+  const free = await makeWorkspace(sql, 'free');
+  const ids = [(await enqueue(sql, workspace, data, [{}]))[0], (await enqueue(sql, free, data, [{}]))[0]];
+  const { runs } = await claimDue(sql, '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f', 10, 1e9);
+  await executor.run(runs);
+  expect(new Map(given.map(({ owner, timeLimitMs }) => [owner, timeLimitMs]))).toEqual(
+    new Map([
+      [workspace.workspaceId, 600_000],
+      [free.workspaceId, 60_000],
+    ]),
+  );
+  expect((await findBacktest(sql, workspace.workspaceId, ids[0]))!.error).toMatchObject({ code: 'RESOURCE_LIMIT' });
+  expect((await findBacktest(sql, free.workspaceId, ids[1]))!.error).toEqual({
+    code: 'RESOURCE_LIMIT',
+    path: '',
+    message:
+      'This backtest ran for 60 seconds, which is the limit of the free tier. Use a shorter range, a coarser ' +
+      'timeframe, shorter periods or fewer nodes.',
+  });
 });

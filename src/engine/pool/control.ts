@@ -3,7 +3,8 @@ import type { RunControl } from '../task.ts';
 import { STOP_REASONS } from './messages.ts';
 import type { StopReason } from './messages.ts';
 
-const RUN_STATES = ['waiting', 'running', 'done'] as const;
+/** `withdrawn`: it was taken back before its thread came to it, to run elsewhere. */
+const RUN_STATES = ['waiting', 'running', 'done', 'withdrawn'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
 export interface RunProgress {
@@ -51,8 +52,26 @@ export class BatchControl {
     return flag === 0 ? null : STOP_REASONS[flag - 1];
   }
 
-  setState(run: number, state: RunState): void {
-    Atomics.store(this.#state, run, RUN_STATES.indexOf(state));
+  /** @returns false when the run was withdrawn: it is not this thread's any more. */
+  begin(run: number): boolean {
+    return this.#change(run, 'waiting', 'running');
+  }
+
+  end(run: number): void {
+    Atomics.store(this.#state, run, RUN_STATES.indexOf('done'));
+  }
+
+  /** Takes back the runs that have not begun. */
+  withdraw(): number[] {
+    return Array.from({ length: this.size }, (_, run) => run).filter((run) =>
+      this.#change(run, 'waiting', 'withdrawn'),
+    );
+  }
+
+  /** One thread begins a run and another withdraws it; exactly one of them succeeds. */
+  #change(run: number, from: RunState, to: RunState): boolean {
+    const [before, after] = [RUN_STATES.indexOf(from), RUN_STATES.indexOf(to)];
+    return Atomics.compareExchange(this.#state, run, before, after) === before;
   }
 
   /** Plain stores: a reader may see a slightly older count, never half a number. */

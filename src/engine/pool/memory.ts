@@ -1,7 +1,4 @@
-// Memory: an estimate of what a run may need, made before it starts, and a gate that bounds what runs at once.
-//
-// Threads cannot be limited later: typed arrays are outside V8's heap limit, and a heap overflow in one thread ends the
-// process.
+// Memory: an estimate of what a run may need, made before it starts (admission.ts bounds what runs at once).
 import type { Snapshot } from '../bars/arrow.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
 import { visitObjects } from '../language/grammar/payloadObjects.ts';
@@ -39,39 +36,4 @@ function countNodes(strategyAst: StrategyAst): number {
   });
   counted.set(strategyAst, count);
   return count;
-}
-
-/**
- * Lets tasks pass in order of arrival while their bytes fit; a task that needs most of the budget therefore runs alone.
- */
-export class MemoryGate {
-  readonly limit: number;
-  #used = 0;
-  readonly #waiting: { readonly bytes: number; readonly pass: () => void }[] = [];
-
-  constructor(limit: number) {
-    this.limit = limit;
-  }
-
-  get used(): number {
-    return this.#used;
-  }
-
-  /** Resolves when the bytes are free, to a function that frees them again. */
-  async enter(bytes: number): Promise<() => void> {
-    if (bytes > this.limit) throw new Error(`MemoryGate: ${bytes} bytes can never fit in ${this.limit}`);
-    if (this.#waiting.length > 0 || this.#used + bytes > this.limit)
-      await new Promise<void>((pass) => this.#waiting.push({ bytes, pass }));
-    else this.#used += bytes;
-    return () => this.#leave(bytes);
-  }
-
-  #leave(bytes: number): void {
-    this.#used -= bytes;
-    while (this.#waiting.length > 0 && this.#used + this.#waiting[0].bytes <= this.limit) {
-      const next = this.#waiting.shift()!;
-      this.#used += next.bytes;
-      next.pass();
-    }
-  }
 }

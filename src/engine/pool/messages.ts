@@ -31,6 +31,10 @@ export interface Runner {
 export interface PoolRun {
   readonly task: BacktestTask;
   readonly snapshots: readonly number[];
+  /** Who it runs for, a workspace: owners share the threads evenly. Absent: one owner for all such runs. */
+  readonly owner?: string;
+  /** Stopped after so long, with reason time_limit; absent: the limit of the pool. */
+  readonly timeLimitMs?: number;
 }
 export interface PoolBatch {
   readonly snapshots: readonly Snapshot[];
@@ -111,6 +115,8 @@ export type SweepOutcome =
   | { readonly kind: 'failed'; readonly error: RunError }
   | { readonly kind: 'stopped'; readonly reason: StopReason };
 export interface SweepBatch {
+  /** As `PoolRun.owner`. */
+  readonly owner?: string;
   readonly snapshots: readonly Snapshot[];
   /** The snapshots that variants on each symbol and timeframe read, as a single backtest would. */
   readonly markets: readonly SweepMarket[];

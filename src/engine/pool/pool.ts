@@ -2,25 +2,16 @@
 // snapshots.
 import { totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
-import type { MessagePort } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import type { ArtifactOutcome, ArtifactRequest } from '../task.ts';
+import { Admission, SLOW_MS } from './admission.ts';
 import { BatchControl } from './control.ts';
 import type { RunProgress } from './control.ts';
-import { MemoryGate, estimateRunBytes } from './memory.ts';
-import type { ArtifactOutcome, ArtifactRequest, RunError } from '../task.ts';
-import type {
-  BatchMessage,
-  OutcomeMessage,
-  PoolBatch,
-  PoolOutcome,
-  PoolRun,
-  StopReason,
-  ThreadMessage,
-  SweepBatch,
-  SweepOutcome,
-} from './messages.ts';
-import type { StrategyAst } from '../language/grammar/ast.ts';
+import { bytesOf, Job, messageOf, ownerOf, PoolClosedError, threadLost, tooLarge } from './job.ts';
+import type { Dispatch, Dispatched, OnOutcome, PoolJob, ThreadAnswer } from './job.ts';
+import type { PoolBatch, StopReason, SweepBatch, SweepOutcome, ThreadMessage } from './messages.ts';
+
+export { PoolClosedError, type PoolJob } from './job.ts';
 
 export interface PoolOptions {
   readonly threads: number;
@@ -32,20 +23,6 @@ export interface PoolOptions {
   readonly killGraceMs?: number;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
-}
-
-export type OnOutcome = (run: number, outcome: PoolOutcome) => void;
-
-/** A batch under way. Indexes are those of `batch.runs`. */
-export interface PoolJob {
-  /**
-   * One outcome per run, in order. A rejection is a defect of the pool or of the module it runs, never the result of a
-   * run.
-   */
-  readonly outcomes: Promise<PoolOutcome[]>;
-  /** Stops an active run the next time it polls its flag, a waiting run before it starts. */
-  stop(run: number, reason: StopReason): void;
-  progress(run: number): RunProgress;
 }
 
 /** A part of a sweep under way; `barsDone` of its progress counts variants. */
@@ -75,21 +52,34 @@ const TIME_LIMIT_MS = 600_000;
  * seconds at worst.
  */
 const KILL_GRACE_MS = 5_000;
-/** How often time limits and unresponsive runs are checked. */
+/** How often time limits and unresponsive runs are checked, and whether a task has become slow. */
 const WATCH_MS = 50;
+/** A thread beyond those that are always kept ends after being idle for so long. */
+const RELIEF_IDLE_MS = 10_000;
+
+/**
+ * Threads for owners who would otherwise wait for slow runs of others: one more than the others together, so that a
+ * single slow run of each of two owners cannot hold a process of one thread.
+ */
+export const reliefThreads = (threads: number): number => threads + 1;
 
 export function createPool(options: PoolOptions): Pool {
   const piscina = new Piscina<ThreadMessage, ThreadAnswer>({
     filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
     // Threads are kept: a new one interprets its first runs and opens every snapshot again.
     minThreads: options.threads,
-    maxThreads: options.threads,
+    maxThreads: options.threads + reliefThreads(options.threads),
+    idleTimeout: RELIEF_IDLE_MS,
     concurrentTasksPerWorker: 1,
     // 10 µs per dispatch instead of 19 to 48. A waiting thread's event loop stands still, and ours have nothing on it.
     atomics: 'sync',
     workerData: { runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href },
   });
-  const gate = new MemoryGate(options.memoryBytes ?? totalmem() / 2);
+  const admission = new Admission({
+    threads: options.threads,
+    reliefThreads: reliefThreads(options.threads),
+    memoryBytes: options.memoryBytes ?? totalmem() / 2,
+  });
   const watched = new Set<Watched>();
   const limits = {
     timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS,
@@ -98,13 +88,15 @@ export function createPool(options: PoolOptions): Pool {
   const timer = setInterval(() => {
     const now = performance.now();
     for (const task of watched) watch(task, now, limits);
+    admission.admitAll();
   }, WATCH_MS);
   timer.unref();
 
   let isClosed = false;
-  const dispatch: Dispatch = async (message, control, port) => {
+  const dispatch: Dispatch = async (dispatched) => {
     if (isClosed) throw new PoolClosedError();
-    const task: Watched = { control, abort: new AbortController(), run: -1, since: 0, stoppedAt: undefined };
+    const { message, port } = dispatched;
+    const task: Watched = { ...dispatched, abort: new AbortController(), run: -1, since: 0, stoppedAt: undefined };
     watched.add(task);
     try {
       return await piscina.run(message, { signal: task.abort.signal, ...(port && { transferList: [port] }) });
@@ -117,11 +109,11 @@ export function createPool(options: PoolOptions): Pool {
   return {
     threads: options.threads,
     get busyShare() {
-      return watched.size === 0 ? 0 : Math.min(1, (watched.size - piscina.queueSize) / options.threads);
+      return Math.min(1, admission.heldCount / options.threads);
     },
-    run: (batch, onOutcome) => new Job(batch, gate, dispatch, onOutcome),
-    build: (batch, request) => build(batch, request, gate, dispatch),
-    sweep: (batch) => startSweep(batch, gate, dispatch),
+    run: (batch, onOutcome) => new Job(batch, admission, dispatch, onOutcome),
+    build: (batch, request) => build(batch, request, admission, dispatch),
+    sweep: (batch) => startSweep(batch, admission, dispatch),
     async [Symbol.asyncDispose]() {
       isClosed = true;
       clearInterval(timer);
@@ -130,25 +122,15 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** What outcomes that are still awaited reject with when the pool is disposed of. */
-export class PoolClosedError extends Error {
-  override readonly name = 'PoolClosedError';
-  constructor() {
-    super('The pool was closed while runs were under way.');
-  }
-}
-
-type Dispatch = (message: ThreadMessage, control: BatchControl, port?: MessagePort) => Promise<ThreadAnswer>;
-type ThreadAnswer = ArtifactOutcome | SweepOutcome | undefined;
-
-/** A batch on a thread or queued for one. */
-interface Watched {
-  readonly control: BatchControl;
+/** A message on a thread. */
+interface Watched extends Dispatched {
   readonly abort: AbortController;
   /** The run seen last, and when it started (performance.now). */
   run: number;
   since: number;
   stoppedAt: number | undefined;
+  /** When the thread was first seen to work on it. */
+  beganAt?: number;
 }
 
 function watch(task: Watched, now: number, limits: { timeLimitMs: number; killGraceMs: number }): void {
@@ -159,127 +141,30 @@ function watch(task: Watched, now: number, limits: { timeLimitMs: number; killGr
     task.stoppedAt = undefined;
   }
   if (run === -1) return;
-  if (now - task.since > limits.timeLimitMs) task.control.stop(run, 'time_limit');
+  task.beganAt ??= now;
+  if (now - task.beganAt >= SLOW_MS) task.split?.();
+  if (now - task.since > (task.timeLimitsMs[run] ?? limits.timeLimitMs)) task.control.stop(run, 'time_limit');
   if (!task.control.stopReason(run)) return;
   task.stoppedAt ??= now;
   // The last resort: Piscina ends the thread and starts another.
   if (now - task.stoppedAt > limits.killGraceMs) task.abort.abort();
 }
 
-/** Runs a batch to its last outcome, whatever happens to the threads it runs on. */
-class Job implements PoolJob {
-  readonly outcomes: Promise<PoolOutcome[]>;
-  readonly #batch: PoolBatch;
-  readonly #found: (PoolOutcome | undefined)[];
-  readonly #control: BatchControl;
-  readonly #onOutcome: OnOutcome | undefined;
-  /**
-   * The control of the current dispatch: a repeated dispatch has its own memory, since a killed thread may still write
-   * to the old one.
-   */
-  #current: { readonly control: BatchControl; readonly runs: readonly number[] };
-
-  constructor(batch: PoolBatch, gate: MemoryGate, dispatch: Dispatch, onOutcome?: OnOutcome) {
-    this.#batch = batch;
-    this.#onOutcome = onOutcome;
-    this.#found = batch.runs.map(() => undefined);
-    this.#control = BatchControl.create(batch.runs.length);
-    this.#current = { control: this.#control, runs: batch.runs.map((_, run) => run) };
-    this.outcomes = this.#runAll(gate, dispatch);
-  }
-
-  stop(run: number, reason: StopReason): void {
-    this.#control.stop(run, reason);
-    const index = this.#current.runs.indexOf(run);
-    if (index !== -1) this.#current.control.stop(index, reason);
-  }
-
-  progress(run: number): RunProgress {
-    const index = this.#current.runs.indexOf(run);
-    if (this.#found[run] || index === -1) return { ...this.#control.progress(run), state: 'done' };
-    return this.#current.control.progress(index);
-  }
-
-  async #runAll(gate: MemoryGate, dispatch: Dispatch): Promise<PoolOutcome[]> {
-    const fitting = this.#batch.runs.map((_, run) => this.#prepare(run, gate)).filter((bytes) => bytes !== null);
-    if (fitting.length === 0) return this.#found as PoolOutcome[];
-    const leave = await gate.enter(Math.max(...fitting));
-    try {
-      for (let open = this.#open(); open.length > 0; open = this.#open()) await this.#dispatchOnce(open, dispatch);
-    } finally {
-      leave();
-    }
-    return this.#found as PoolOutcome[];
-  }
-
-  /** Bytes the run may need; null when it has been settled because it is too large or cannot be prepared. */
-  #prepare(run: number, gate: MemoryGate): number | null {
-    try {
-      const bytes = bytesOf(this.#batch, this.#batch.runs[run]);
-      if (bytes <= gate.limit) return bytes;
-      this.#settle(run, { kind: 'failed', error: tooLarge(bytes, gate.limit) });
-    } catch (error) {
-      this.#settle(run, { kind: 'failed', error: notPrepared(error) });
-    }
-    return null;
-  }
-
-  #open(): number[] {
-    return this.#found.flatMap((outcome, run) => (outcome ? [] : [run]));
-  }
-
-  /** Every call settles at least one run, so that the loop around it ends. */
-  async #dispatchOnce(runs: readonly number[], dispatch: Dispatch): Promise<void> {
-    const control = runs.length === this.#control.size ? this.#control : BatchControl.create(runs.length);
-    this.#current = { control, runs };
-    runs.forEach((run, index) => {
-      const reason = this.#control.stopReason(run);
-      if (reason) control.stop(index, reason);
-    });
-    const chosen = runs.map((run) => this.#batch.runs[run]);
-    const { port1: near, port2: far } = new MessageChannel();
-    const settle = ({ run, outcome }: OutcomeMessage): void => this.#settle(runs[run], outcome);
-    near.on('message', settle);
-    const message = { ...messageOf(this.#batch.snapshots, chosen, control.buffer), port: far };
-    const failure = await dispatch(message, control, far).then(
-      () => null,
-      (error: unknown) => ({ error }),
-    );
-    // Whatever a thread has posted is in the port by the time the task settles, even when the thread is gone.
-    near.off('message', settle);
-    for (let last = receiveMessageOnPort(near); last; last = receiveMessageOnPort(near)) settle(last.message as never);
-    near.close();
-    if (failure) this.#settleCrashed(failure.error, control, runs);
-  }
-
-  /** A thread has died. The run it was executing is settled; the runs after it go to another thread. */
-  #settleCrashed(error: unknown, control: BatchControl, runs: readonly number[]): void {
-    const index = control.runningRun();
-    if (index === -1 || error instanceof PoolClosedError) throw error;
-    const reason = control.stopReason(index);
-    this.#settle(runs[index], reason ? { kind: 'stopped', reason } : { kind: 'failed', error: threadLost(error) });
-  }
-
-  #settle(run: number, outcome: PoolOutcome): void {
-    if (this.#found[run]) return;
-    this.#found[run] = outcome;
-    this.#onOutcome?.(run, outcome);
-  }
-}
-
 async function build(
   batch: PoolBatch,
   request: ArtifactRequest,
-  gate: MemoryGate,
+  admission: Admission,
   dispatch: Dispatch,
 ): Promise<ArtifactOutcome> {
-  const bytes = bytesOf(batch, batch.runs[0]);
-  if (bytes > gate.limit) return { ok: false, error: tooLarge(bytes, gate.limit) };
-  const leave = await gate.enter(bytes);
+  const [run] = batch.runs;
+  const bytes = bytesOf(batch, run);
+  if (bytes > admission.maxBytes) return { ok: false, error: tooLarge(bytes, admission.maxBytes) };
+  const leave = await admission.enter({ owner: ownerOf(run), bytes });
   const control = BatchControl.create(1);
   try {
-    const inputs = messageOf(batch.snapshots, batch.runs.slice(0, 1), control.buffer);
-    return (await dispatch({ kind: 'artifact', batch: inputs, request }, control)) as ArtifactOutcome;
+    const inputs = messageOf(batch.snapshots, [run], control.buffer);
+    const message = { kind: 'artifact', batch: inputs, request } as const;
+    return (await dispatch({ message, control, timeLimitsMs: [run.timeLimitMs] })) as ArtifactOutcome;
   } catch (error) {
     if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
     return { ok: false, error: threadLost(error) };
@@ -291,14 +176,19 @@ async function build(
 /** Columns kept and free, the memory of one run, and the rows of a shard (docs/sweeps.md). */
 const SWEEP_BYTES = 320 << 20;
 
-function startSweep(batch: SweepBatch, gate: MemoryGate, dispatch: Dispatch): SweepRun {
+function startSweep(batch: SweepBatch, admission: Admission, dispatch: Dispatch): SweepRun {
   const control = BatchControl.create(1);
   const run = async (): Promise<SweepOutcome> => {
-    const leave = await gate.enter(Math.min(SWEEP_BYTES, gate.limit));
+    const { owner, ...sent } = batch;
+    const leave = await admission.enter({
+      owner: owner ?? '',
+      bytes: Math.min(SWEEP_BYTES, admission.maxBytes),
+    });
     try {
       const reason = control.stopReason(0);
       if (reason !== null) return { kind: 'stopped', reason };
-      return (await dispatch({ kind: 'sweep', ...batch, control: control.buffer }, control)) as SweepOutcome;
+      const message = { kind: 'sweep', ...sent, control: control.buffer } as const;
+      return (await dispatch({ message, control, timeLimitsMs: [] })) as SweepOutcome;
     } catch (error) {
       if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
       const reason = control.stopReason(0);
@@ -309,44 +199,3 @@ function startSweep(batch: SweepBatch, gate: MemoryGate, dispatch: Dispatch): Sw
   };
   return { outcome: run(), stop: (reason) => control.stop(0, reason), progress: () => control.progress(0) };
 }
-
-function bytesOf(batch: PoolBatch, run: PoolRun): number {
-  const read = run.snapshots.map((index) => batch.snapshots[index]);
-  return estimateRunBytes(run.task.strategyAst, read);
-}
-
-function messageOf(
-  snapshots: PoolBatch['snapshots'],
-  runs: readonly PoolRun[],
-  control: SharedArrayBuffer,
-): Omit<BatchMessage, 'port'> {
-  const strategies = new Map<StrategyAst, number>();
-  const listed = runs.map(({ task, snapshots }) => {
-    const strategy = strategies.get(task.strategyAst) ?? strategies.size;
-    strategies.set(task.strategyAst, strategy);
-    const { strategyAst: _, ...sent } = task;
-    return { ...sent, strategy, snapshots };
-  });
-  return { kind: 'batch', snapshots, strategies: [...strategies.keys()], runs: listed, control };
-}
-
-const tooLarge = (bytes: number, limit: number): RunError => ({
-  code: 'RESOURCE_LIMIT',
-  path: '',
-  message:
-    `This run may need ${Math.ceil(bytes / 2 ** 20)} MiB and the worker allows ${Math.floor(limit / 2 ** 20)} MiB. ` +
-    'Use fewer nodes, a coarser timeframe, or a worker with more memory.',
-});
-
-/** A defect of the service. The run is settled all the same, so that it cannot hold up the other runs of its batch. */
-const notPrepared = (error: unknown): RunError => ({
-  code: 'INTERNAL_ERROR',
-  path: '',
-  message: `This run could not be prepared: ${error instanceof Error ? error.message : String(error)}`,
-});
-
-const threadLost = (error: unknown): RunError => ({
-  code: 'RESOURCE_LIMIT',
-  path: '',
-  message: `The thread that ran this backtest ended: ${error instanceof Error ? error.message : String(error)}`,
-});

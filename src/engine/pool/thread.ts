@@ -40,7 +40,7 @@ export default async function handle(message: ThreadMessage): Promise<ArtifactOu
 
 function runSweep(engine: Runner, { snapshots, markets, job, work, control: memory }: SweepMessage): SweepOutcome {
   const control = BatchControl.over(memory);
-  control.setState(0, 'running');
+  control.begin(0);
   const marketOf: MarketOf = (symbol, timeframe) => {
     const listed = markets.find((each) => each.symbol === symbol && each.timeframe === timeframe);
     return listed && openMarket(snapshots, listed.snapshots, symbol, timeframe);
@@ -51,17 +51,17 @@ function runSweep(engine: Runner, { snapshots, markets, job, work, control: memo
   } catch (error) {
     return { kind: 'failed', error: internalError(error) };
   } finally {
-    control.setState(0, 'done');
+    control.end(0);
   }
 }
 
 function runBatch(engine: Runner, batch: BatchMessage): undefined {
   const control = BatchControl.over(batch.control);
   for (let run = 0; run < batch.runs.length; run++) {
+    if (!control.begin(run)) continue;
     const reason = control.stopReason(run);
-    control.setState(run, 'running');
     const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(engine, batch, run, control);
-    control.setState(run, 'done');
+    control.end(run);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort, not a window
     batch.port.postMessage({ run, outcome } satisfies OutcomeMessage);
   }
@@ -95,13 +95,13 @@ function encodeOutcome(outcome: BacktestOutcome): PoolOutcome {
 
 function buildArtifact(engine: Runner, { batch, request }: ArtifactMessage): ArtifactOutcome {
   const control = BatchControl.over(batch.control);
-  control.setState(0, 'running');
+  control.begin(0);
   try {
     return engine.buildArtifact(taskOf(batch, 0), marketOf(batch, 0), control.controlOf(0), request);
   } catch (error) {
     return { ok: false, error: internalError(error) };
   } finally {
-    control.setState(0, 'done');
+    control.end(0);
   }
 }
 

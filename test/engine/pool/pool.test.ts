@@ -145,6 +145,61 @@ describe('stopping', () => {
   });
 });
 
+describe('a slow run', () => {
+  const slow = () => poolRun({ act: 'spin', ms: 60_000 });
+  const patient = { runner: STAND_IN_RUNNER, timeLimitMs: 60_000 };
+
+  it('does not hold up the runs behind it in its batch while another thread is free', async () => {
+    await using own = createPool({ ...patient, threads: 2 });
+    const order: number[] = [];
+    const runs = [poolRun(), slow(), poolRun(), poolRun(), poolRun()];
+    const job = own.run({ snapshots, runs }, (run) => order.push(run));
+    await eventually(() => order.length === 4);
+    expect(order.toSorted()).toEqual([0, 2, 3, 4]);
+    expect(job.progress(1).state).toBe('running');
+    job.stop(1, 'cancelled');
+    expect((await job.outcomes).map(kindOf)).toEqual([
+      'completed 0',
+      'stopped cancelled',
+      'completed 0',
+      'completed 0',
+      'completed 0',
+    ]);
+  });
+
+  it('does not hold the only thread while another owner waits, and its own owner waits for it', async () => {
+    await using own = createPool({ ...patient, threads: 1 });
+    const order: string[] = [];
+    const start = (name: string, run: ReturnType<typeof poolRun>) =>
+      own.run({ snapshots, runs: [{ ...run, owner: name[0] }] }, () => order.push(name));
+    const [first, second] = [start('a slow', slow()), start('a next', poolRun())];
+    const others = ['b', 'c', 'd'].map((name) => start(name, poolRun()));
+    await Promise.all(others.map((job) => job.outcomes));
+    expect(order.toSorted()).toEqual(['b', 'c', 'd']);
+    expect([first.progress(0).state, second.progress(0).state]).toEqual(['running', 'waiting']);
+    first.stop(0, 'cancelled');
+    await second.outcomes;
+    expect(order.slice(3)).toEqual(['a slow', 'a next']);
+  });
+
+  it('ends after its own limit, if it has one', async () => {
+    await using own = createPool({ ...patient, threads: 1 });
+    const runs = [{ ...slow(), timeLimitMs: 200 }, poolRun({ value: 2 })];
+    expect((await own.run({ snapshots, runs }).outcomes).map(kindOf)).toEqual(['stopped time_limit', 'completed 2']);
+  });
+
+  it('can be stopped with the runs that were taken back from behind it', async () => {
+    await using own = createPool({ ...patient, threads: 1 });
+    const job = own.run({ snapshots, runs: [slow(), slow(), slow()] });
+    await eventually(() => job.progress(0).state === 'running');
+    // Long enough for what waits to be taken back; it stays waiting, since the thread is its owner's.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect([1, 2].map((run) => job.progress(run).state)).toEqual(['waiting', 'waiting']);
+    for (const run of [2, 1, 0]) job.stop(run, 'returned');
+    expect((await job.outcomes).map(kindOf)).toEqual(['stopped returned', 'stopped returned', 'stopped returned']);
+  });
+});
+
 describe('progress', () => {
   it('grows during a run and ends at its number of bars', async () => {
     const job = pool.run({ snapshots, runs: [poolRun({ act: 'spin', ms: 200 })] });

@@ -1,0 +1,140 @@
+// Admission: which waiting task gets a thread next, fairly between owners and within the memory there is.
+//
+// Threads cannot be limited in memory later: typed arrays are outside V8's heap limit, and a heap overflow in one thread
+// ends the process.
+
+/** What a task asks for. */
+export interface Ask {
+  /** Who it works for: a workspace. Tasks of one owner never delay those of another for longer than `SLOW_MS`. */
+  readonly owner: string;
+  /** Bytes it may need at its peak, besides the shared snapshots. */
+  readonly bytes: number;
+}
+export type Leave = () => void;
+
+interface Waiting extends Ask {
+  readonly since: number;
+  readonly admit: (leave: Leave) => void;
+}
+interface Held extends Ask {
+  readonly since: number;
+  readonly isSmall: boolean;
+}
+
+/** A task that holds its thread for longer is slow: it no longer keeps an owner without a thread waiting. */
+export const SLOW_MS = 100;
+/**
+ * The part of the memory that only small tasks use, and how small they are, as parts of the whole: a small task never
+ * waits for a large one.
+ */
+const SMALL_SHARE = 1 / 8;
+const SMALL_TASK = 1 / 64;
+/** A task that waits longer for memory is not overtaken by others of its size. */
+const PATIENCE_MS = 2_000;
+
+export class Admission {
+  readonly #threads: number;
+  readonly #reliefThreads: number;
+  readonly #memoryBytes: number;
+  readonly #now: () => number;
+  readonly #waiting: Waiting[] = [];
+  readonly #held = new Set<Held>();
+  /** When each owner with a task here was last given a thread, as a count of grants. */
+  readonly #lastTurn = new Map<string, number>();
+  #turns = 0;
+
+  /**
+   * @param limits.threads how many tasks run at once; `reliefThreads` more while every thread is held by a slow task,
+   * for owners who hold none.
+   */
+  constructor(
+    limits: { readonly threads: number; readonly reliefThreads: number; readonly memoryBytes: number },
+    now: () => number = () => performance.now(),
+  ) {
+    this.#threads = limits.threads;
+    this.#reliefThreads = limits.reliefThreads;
+    this.#memoryBytes = limits.memoryBytes;
+    this.#now = now;
+  }
+
+  /** The most bytes that one task may ask for. */
+  get maxBytes(): number {
+    return this.#memoryBytes * (1 - SMALL_SHARE);
+  }
+
+  get heldCount(): number {
+    return this.#held.size;
+  }
+
+  /** How many threads would take a task at once. */
+  get freeCount(): number {
+    return Math.max(0, this.#threads - this.#held.size - this.#waiting.length);
+  }
+
+  /** Resolves when the task may run, to a function to call at its end. */
+  enter(ask: Ask): Promise<Leave> {
+    if (ask.bytes > this.maxBytes) throw new Error(`Admission: ${ask.bytes} bytes can never fit in ${this.maxBytes}`);
+    return new Promise((admit) => {
+      this.#waiting.push({ ...ask, since: this.#now(), admit });
+      this.admitAll();
+    });
+  }
+
+  /** Admits whoever can be; called again as time passes, since a task becomes slow by lasting. */
+  admitAll(): void {
+    while (this.#waiting.length > 0) {
+      const next = this.#choose();
+      if (next === undefined) return;
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      const { owner, bytes } = next;
+      const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes) };
+      this.#held.add(held);
+      this.#lastTurn.set(owner, ++this.#turns);
+      next.admit(() => this.#leave(held));
+    }
+  }
+
+  #leave(held: Held): void {
+    if (!this.#held.delete(held)) return;
+    if (![...this.#held, ...this.#waiting].some(({ owner }) => owner === held.owner)) this.#lastTurn.delete(held.owner);
+    this.admitAll();
+  }
+
+  /** The owner with the fewest threads first; of equal ones, the one whose turn is longest ago; then by arrival. */
+  #choose(): Waiting | undefined {
+    const held = new Map<string, number>();
+    for (const { owner } of this.#held) held.set(owner, (held.get(owner) ?? 0) + 1);
+    const isFull = this.#held.size >= this.#threads;
+    if (isFull && !this.#mayRelieve()) return undefined;
+    const inTurn = this.#waiting
+      .filter(({ owner }) => !isFull || !held.has(owner))
+      .toSorted(
+        (a, b) =>
+          (held.get(a.owner) ?? 0) - (held.get(b.owner) ?? 0) ||
+          (this.#lastTurn.get(a.owner) ?? 0) - (this.#lastTurn.get(b.owner) ?? 0),
+      );
+    const now = this.#now();
+    let isLargeBlocked = false;
+    for (const ask of inTurn) {
+      const isSmall = this.#isSmall(ask.bytes);
+      if (!isSmall && isLargeBlocked) continue;
+      if (this.#fits(ask.bytes, isSmall)) return ask;
+      if (!isSmall && now - ask.since > PATIENCE_MS) isLargeBlocked = true;
+    }
+    return undefined;
+  }
+
+  #mayRelieve(): boolean {
+    if (this.#held.size >= this.#threads + this.#reliefThreads) return false;
+    const now = this.#now();
+    return [...this.#held].every(({ since }) => now - since >= SLOW_MS);
+  }
+
+  #isSmall = (bytes: number): boolean => bytes <= this.#memoryBytes * SMALL_TASK;
+
+  #fits(bytes: number, isSmall: boolean): boolean {
+    let used = 0;
+    for (const held of this.#held) if (held.isSmall === isSmall) used += held.bytes;
+    return used + bytes <= this.#memoryBytes * (isSmall ? SMALL_SHARE : 1 - SMALL_SHARE);
+  }
+}

@@ -1,0 +1,247 @@
+// A job: one batch of runs on its way through the threads, whatever happens to them, to the last outcome.
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import type { ArtifactOutcome, RunError } from '../task.ts';
+import type { StrategyAst } from '../language/grammar/ast.ts';
+import type { Admission } from './admission.ts';
+import { BatchControl } from './control.ts';
+import type { RunProgress } from './control.ts';
+import { estimateRunBytes } from './memory.ts';
+import type {
+  BatchMessage,
+  OutcomeMessage,
+  PoolBatch,
+  PoolOutcome,
+  PoolRun,
+  StopReason,
+  SweepOutcome,
+  ThreadMessage,
+} from './messages.ts';
+
+export type OnOutcome = (run: number, outcome: PoolOutcome) => void;
+
+/** A batch under way. Indexes are those of `batch.runs`. */
+export interface PoolJob {
+  /**
+   * One outcome per run, in order. A rejection is a defect of the pool or of the module it runs, never the result of a
+   * run.
+   */
+  readonly outcomes: Promise<PoolOutcome[]>;
+  /** Stops an active run the next time it polls its flag, a waiting run before it starts. */
+  stop(run: number, reason: StopReason): void;
+  progress(run: number): RunProgress;
+}
+
+/** What outcomes that are still awaited reject with when the pool is disposed of. */
+export class PoolClosedError extends Error {
+  override readonly name = 'PoolClosedError';
+  constructor() {
+    super('The pool was closed while runs were under way.');
+  }
+}
+
+/** A message for a thread, and what the pool watches while it is there. */
+export interface Dispatched {
+  readonly message: ThreadMessage;
+  readonly control: BatchControl;
+  readonly port?: MessagePort;
+  /** Of each run; absent: the limit of the pool. */
+  readonly timeLimitsMs: readonly (number | undefined)[];
+  /** Called when the thread has been busy with it for a while; takes back what it has not begun. */
+  readonly split?: () => void;
+}
+export type Dispatch = (dispatched: Dispatched) => Promise<ThreadAnswer>;
+export type ThreadAnswer = ArtifactOutcome | SweepOutcome | undefined;
+
+/** Where a run is: its index in the memory of a dispatch. */
+interface Place {
+  readonly control: BatchControl;
+  readonly index: number;
+}
+
+/** Runs a batch to its last outcome: in parts of one owner each, split again when a slow run is in their way. */
+export class Job implements PoolJob {
+  readonly outcomes: Promise<PoolOutcome[]>;
+  readonly #batch: PoolBatch;
+  readonly #admission: Admission;
+  readonly #dispatch: Dispatch;
+  readonly #onOutcome: OnOutcome | undefined;
+  readonly #found: (PoolOutcome | undefined)[];
+  readonly #bytes: (number | null)[];
+  /** Why runs were told to stop, before and between their dispatches. */
+  readonly #control: BatchControl;
+  /** Each dispatch has its own memory, since a killed thread may still write to its old one. */
+  readonly #places = new Map<number, Place>();
+  readonly #parts: Promise<void>[] = [];
+
+  constructor(batch: PoolBatch, admission: Admission, dispatch: Dispatch, onOutcome?: OnOutcome) {
+    this.#batch = batch;
+    this.#admission = admission;
+    this.#dispatch = dispatch;
+    this.#onOutcome = onOutcome;
+    this.#found = batch.runs.map(() => undefined);
+    this.#control = BatchControl.create(batch.runs.length);
+    this.#bytes = batch.runs.map((_, run) => this.#prepare(run));
+    for (const runs of this.#byOwner()) this.#start(runs);
+    this.outcomes = this.#allOutcomes();
+  }
+
+  stop(run: number, reason: StopReason): void {
+    this.#control.stop(run, reason);
+    const place = this.#places.get(run);
+    place?.control.stop(place.index, reason);
+  }
+
+  progress(run: number): RunProgress {
+    const place = this.#places.get(run) ?? { control: this.#control, index: run };
+    const progress = place.control.progress(place.index);
+    if (this.#found[run]) return { ...progress, state: 'done' };
+    return progress.state === 'withdrawn' ? { ...progress, state: 'waiting' } : progress;
+  }
+
+  /** Parts are added while it waits. */
+  async #allOutcomes(): Promise<PoolOutcome[]> {
+    for (let at = 0; at < this.#parts.length; at++) await this.#parts[at];
+    return this.#found as PoolOutcome[];
+  }
+
+  /** Bytes the run may need; null when it has been settled because it is too large or cannot be prepared. */
+  #prepare(run: number): number | null {
+    const { maxBytes } = this.#admission;
+    try {
+      const bytes = bytesOf(this.#batch, this.#batch.runs[run]);
+      if (bytes <= maxBytes) return bytes;
+      this.#settle(run, { kind: 'failed', error: tooLarge(bytes, maxBytes) });
+    } catch (error) {
+      this.#settle(run, { kind: 'failed', error: notPrepared(error) });
+    }
+    return null;
+  }
+
+  #byOwner(): Iterable<number[]> {
+    const owners = Map.groupBy(
+      this.#batch.runs.flatMap((_, run) => (this.#bytes[run] === null ? [] : [run])),
+      (run) => ownerOf(this.#batch.runs[run]),
+    );
+    return owners.values();
+  }
+
+  #start(runs: readonly number[]): void {
+    const part = this.#runPart(runs);
+    // Awaited in #allOutcomes; until then a rejection must not end the process.
+    part.catch(() => {});
+    this.#parts.push(part);
+  }
+
+  async #runPart(runs: readonly number[]): Promise<void> {
+    const owner = ownerOf(this.#batch.runs[runs[0]]);
+    for (let open = runs; open.length > 0;) {
+      const bytes = open.reduce((most, run) => Math.max(most, this.#bytes[run] ?? 0), 0);
+      const leave = await this.#admission.enter({ owner, bytes });
+      try {
+        const moved = await this.#dispatchOnce(open);
+        open = open.filter((run) => !this.#found[run] && !moved.has(run));
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  /**
+   * Every call settles or moves at least one run, so that the loop around it ends.
+   * @returns the runs that were taken back and run in other parts.
+   */
+  async #dispatchOnce(runs: readonly number[]): Promise<ReadonlySet<number>> {
+    const control = BatchControl.create(runs.length);
+    const moved = new Set<number>();
+    for (const [index, run] of runs.entries()) {
+      this.#places.set(run, { control, index });
+      const reason = this.#control.stopReason(run);
+      if (reason) control.stop(index, reason);
+    }
+    const chosen = runs.map((run) => this.#batch.runs[run]);
+    const { port1: near, port2: far } = new MessageChannel();
+    const settle = ({ run, outcome }: OutcomeMessage): void => this.#settle(runs[run], outcome);
+    near.on('message', settle);
+    const message = { ...messageOf(this.#batch.snapshots, chosen, control.buffer), port: far };
+    const split = (): void => {
+      const withdrawn = control.withdraw().map((index) => runs[index]);
+      for (const run of withdrawn) moved.add(run);
+      for (const part of inParts(withdrawn, this.#admission.freeCount)) this.#start(part);
+    };
+    const timeLimitsMs = chosen.map((run) => run.timeLimitMs);
+    const failure = await this.#dispatch({ message, control, port: far, timeLimitsMs, split }).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    // Whatever a thread has posted is in the port by the time the task settles, even when the thread is gone.
+    near.off('message', settle);
+    for (let last = receiveMessageOnPort(near); last; last = receiveMessageOnPort(near)) settle(last.message as never);
+    near.close();
+    if (failure) this.#settleCrashed(failure.error, control, runs);
+    return moved;
+  }
+
+  /** A thread has died. The run it was executing is settled; the runs after it go to another thread. */
+  #settleCrashed(error: unknown, control: BatchControl, runs: readonly number[]): void {
+    const index = control.runningRun();
+    if (index === -1 || error instanceof PoolClosedError) throw error;
+    const reason = control.stopReason(index);
+    this.#settle(runs[index], reason ? { kind: 'stopped', reason } : { kind: 'failed', error: threadLost(error) });
+  }
+
+  #settle(run: number, outcome: PoolOutcome): void {
+    if (this.#found[run]) return;
+    this.#found[run] = outcome;
+    this.#onOutcome?.(run, outcome);
+  }
+}
+
+export const ownerOf = ({ owner = '' }: { readonly owner?: string }): string => owner;
+
+export function bytesOf(batch: PoolBatch, run: PoolRun): number {
+  const read = run.snapshots.map((index) => batch.snapshots[index]);
+  return estimateRunBytes(run.task.strategyAst, read);
+}
+
+/** In order, one part per free thread; one when none is free. */
+function inParts(runs: readonly number[], free: number): number[][] {
+  const size = Math.ceil(runs.length / Math.max(1, free));
+  return Array.from({ length: Math.ceil(runs.length / size) || 0 }, (_, at) => runs.slice(at * size, (at + 1) * size));
+}
+
+export function messageOf(
+  snapshots: PoolBatch['snapshots'],
+  runs: readonly PoolRun[],
+  control: SharedArrayBuffer,
+): Omit<BatchMessage, 'port'> {
+  const strategies = new Map<StrategyAst, number>();
+  const listed = runs.map(({ task, snapshots }) => {
+    const strategy = strategies.get(task.strategyAst) ?? strategies.size;
+    strategies.set(task.strategyAst, strategy);
+    const { strategyAst: _, ...sent } = task;
+    return { ...sent, strategy, snapshots };
+  });
+  return { kind: 'batch', snapshots, strategies: [...strategies.keys()], runs: listed, control };
+}
+
+export const tooLarge = (bytes: number, limit: number): RunError => ({
+  code: 'RESOURCE_LIMIT',
+  path: '',
+  message:
+    `This run may need ${Math.ceil(bytes / 2 ** 20)} MiB and the worker allows ${Math.floor(limit / 2 ** 20)} MiB. ` +
+    'Use fewer nodes, a coarser timeframe, or a worker with more memory.',
+});
+
+/** A defect of the service. The run is settled all the same, so that it cannot hold up the other runs of its batch. */
+const notPrepared = (error: unknown): RunError => ({
+  code: 'INTERNAL_ERROR',
+  path: '',
+  message: `This run could not be prepared: ${error instanceof Error ? error.message : String(error)}`,
+});
+
+export const threadLost = (error: unknown): RunError => ({
+  code: 'RESOURCE_LIMIT',
+  path: '',
+  message: `The thread that ran this backtest ended: ${error instanceof Error ? error.message : String(error)}`,
+});

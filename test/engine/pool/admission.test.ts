@@ -1,0 +1,107 @@
+// Admission: whose turn it is on the threads of a process.
+import { describe, expect, it } from 'vitest';
+import { Admission, SLOW_MS, type Leave } from '../../../src/engine/pool/admission.ts';
+
+const MIB = 2 ** 20;
+
+/** An admission with a clock of its own, and the tasks it has admitted, in order. */
+function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB) {
+  let now = 0;
+  const gate = new Admission({ threads, reliefThreads, memoryBytes }, () => now);
+  const admitted: string[] = [];
+  const leaves = new Map<string, Leave>();
+  const ask = (name: string, bytes = MIB): void => {
+    void gate.enter({ owner: name[0], bytes }).then((leave) => {
+      admitted.push(name);
+      leaves.set(name, leave);
+    });
+  };
+  const settle = async (): Promise<string[]> => {
+    await Promise.resolve();
+    await Promise.resolve();
+    return admitted;
+  };
+  const wait = (ms: number): void => {
+    now += ms;
+    gate.admitAll();
+  };
+  return { gate, ask, settle, wait, leave: (name: string) => leaves.get(name)!() };
+}
+
+describe('the threads', () => {
+  it('are given to owners in turn, and within an owner by arrival', async () => {
+    const { ask, leave, settle } = admission(1);
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(name);
+    for (const name of ['a1', 'b1', 'c1', 'a2', 'b2', 'a3']) {
+      expect((await settle()).at(-1)).toBe(name);
+      leave(name);
+    }
+  });
+
+  it('go to the owner who holds the fewest', async () => {
+    const { ask, leave, settle } = admission(3);
+    for (const name of ['a1', 'a2', 'b1', 'a3', 'b2']) ask(name);
+    expect(await settle()).toEqual(['a1', 'a2', 'b1']);
+    leave('a1');
+    expect((await settle()).at(-1)).toBe('a3');
+    leave('a2');
+    leave('a3');
+    expect((await settle()).at(-1)).toBe('b2');
+  });
+
+  it('are not all held by slow tasks of one owner while another waits', async () => {
+    const { ask, settle, wait, leave } = admission(2, 1);
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) ask(name);
+    expect(await settle()).toEqual(['a1', 'a2']);
+    wait(SLOW_MS);
+    // One more than there are threads; the owner of the slow ones gets none of those.
+    expect(await settle()).toEqual(['a1', 'a2', 'b1']);
+    wait(SLOW_MS);
+    expect((await settle()).length).toBe(3);
+    leave('b1');
+    expect((await settle()).at(-1)).toBe('c1');
+    leave('c1');
+    leave('a1');
+    expect((await settle()).at(-1)).toBe('a3');
+  });
+
+  it('are not exceeded while the tasks on them are short', async () => {
+    const { ask, settle, wait } = admission(2, 2);
+    for (const name of ['a1', 'a2', 'b1']) ask(name);
+    wait(SLOW_MS - 1);
+    expect(await settle()).toEqual(['a1', 'a2']);
+  });
+});
+
+describe('the memory', () => {
+  it('lets tasks pass while their bytes fit, and a small one always', async () => {
+    const { ask, settle, leave } = admission(10);
+    ask('a1', 4_000 * MIB);
+    ask('b1', 4_000 * MIB);
+    ask('c1', 1_000 * MIB);
+    ask('d1', 50 * MIB);
+    expect(await settle()).toEqual(['a1', 'c1', 'd1']);
+    leave('a1');
+    expect((await settle()).at(-1)).toBe('b1');
+  });
+
+  it('does not let large tasks overtake one that has waited long', async () => {
+    const { ask, settle, leave, wait } = admission(10);
+    ask('a1', 4_000 * MIB);
+    ask('b1', 5_000 * MIB);
+    await settle();
+    wait(3_000);
+    ask('c1', 1_000 * MIB);
+    ask('d1', 50 * MIB);
+    expect(await settle()).toEqual(['a1', 'd1']);
+    leave('a1');
+    expect(await settle()).toEqual(['a1', 'd1', 'b1']);
+    leave('b1');
+    expect((await settle()).at(-1)).toBe('c1');
+  });
+
+  it('refuses what can never fit', () => {
+    const { gate } = admission(1);
+    expect(() => gate.enter({ owner: 'a', bytes: gate.maxBytes + 1 })).toThrow(/never fit/);
+  });
+});
