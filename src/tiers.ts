@@ -14,6 +14,9 @@ export interface TierLimits {
   readonly nodes: number;
   readonly depth: number;
   readonly strategies: number;
+  readonly versionsPerStrategy: number;
+  /** Of versions, and of answers kept under Idempotency-Keys, as JSON. */
+  readonly storedBytes: number;
   /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
   readonly barsPerBacktest: number;
@@ -36,6 +39,7 @@ export type BodyLimit = 'bodyBytes' | 'batchBytes' | 'configBytes' | 'actionByte
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
 
 /** Names and descriptions of the longest that are allowed, with every character escaped. */
 const ACTION_BYTES = 32 * KIB;
@@ -49,6 +53,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     nodes: 64,
     depth: 16,
     strategies: 25,
+    versionsPerStrategy: 100,
+    storedBytes: 64 * MIB,
     queuedBacktests: 100,
     barsPerBacktest: 1_000_000,
     runSeconds: 60,
@@ -68,6 +74,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     nodes: 256,
     depth: 24,
     strategies: 250,
+    versionsPerStrategy: 1_000,
+    storedBytes: GIB,
     queuedBacktests: 2_000,
     barsPerBacktest: 10_000_000,
     runSeconds: 300,
@@ -87,6 +95,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     nodes: 1_024,
     depth: 32,
     strategies: 5_000,
+    versionsPerStrategy: 5_000,
+    storedBytes: 16 * GIB,
     queuedBacktests: 50_000,
     barsPerBacktest: 100_000_000,
     runSeconds: 600,

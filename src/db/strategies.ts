@@ -35,8 +35,9 @@ export interface StrategyHead {
   /** Null while it is in use. */
   readonly archivedAt: Date | null;
 }
-export type Strategy = StrategyHead & { readonly versions: readonly StrategyVersion[] };
-export type StrategyRow = StrategyHead & { readonly versions: readonly VersionSummary[] };
+/** With its newest versions, the oldest of them first. */
+export type Strategy = StrategyHead & { readonly versionCount: number; readonly versions: readonly VersionSummary[] };
+export type NewStrategy = StrategyHead & { readonly versionCount: 1; readonly versions: readonly [StrategyVersion] };
 
 const HEAD = `s.id, s.name, s.description, s.template_key as "templateKey", s.created_at as "createdAt",
   s.updated_at as "updatedAt", s.archived_at as "archivedAt"`;
@@ -49,6 +50,10 @@ const WHOLE = `${SUMMARY}, v.settings, v.strategy_ast as "strategyAst", v.signal
  * label).
  */
 const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value));
+
+/** Of one strategy, and of each strategy of a list; listVersions has them all. */
+const VERSIONS_SHOWN = 100;
+const VERSIONS_IN_LIST = 10;
 
 const STRATEGY_SORTS = {
   createdAt: { expression: 's.created_at', type: 'timestamptz' },
@@ -70,7 +75,7 @@ export async function listStrategies(
   workspaceId: string,
   filters: StrategyFilters,
   page: KeysetPage,
-): Promise<{ rows: { row: StrategyRow; value: string; id: string }[]; total: number }> {
+): Promise<{ rows: { row: Strategy; value: string; id: string }[]; total: number }> {
   const where = sql`
     s.workspace_id = ${workspaceId} and (s.archived_at is not null) = ${filters.isArchived ?? false}
     ${filters.status ? sql`and exists (select 1 from strategy_versions v where v.strategy_id = s.id and v.status = ${filters.status})` : sql``}
@@ -80,23 +85,43 @@ export async function listStrategies(
   const heads = await sql<(StrategyHead & { sortValue: string })[]>`
     select ${sql.unsafe(HEAD)}, ${value} as "sortValue" from strategies s where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from strategies s where ${where}`;
-  const versions = await summariesOf(
+  const versions = await newestVersions(
     sql,
     heads.map((head) => head.id),
+    VERSIONS_IN_LIST,
   );
   const rows = heads.map(({ sortValue, ...head }) => ({
-    row: { ...head, versions: versions.get(head.id) ?? [] },
+    row: { ...head, ...versionsOf(versions, head.id) },
     value: sortValue,
     id: head.id,
   }));
   return { rows, total };
 }
 
-async function summariesOf(sql: Queryable, strategyIds: readonly string[]): Promise<Map<string, VersionSummary[]>> {
-  const rows = await sql<VersionSummary[]>`
-    select ${sql.unsafe(SUMMARY)} from strategy_versions v where v.strategy_id = any(${strategyIds as string[]}::uuid[])
-    order by v.strategy_id, v.version`;
+type Counted = VersionSummary & { readonly versionCount: number };
+
+/** The newest `limit` of each, the oldest of them first, without payloads. */
+async function newestVersions(
+  sql: Queryable,
+  strategyIds: readonly string[],
+  limit: number,
+): Promise<Map<string, Counted[]>> {
+  const rows = await sql<Counted[]>`
+    select v.* from unnest(${strategyIds as string[]}::uuid[]) as wanted (id)
+    cross join lateral (
+      select ${sql.unsafe(SUMMARY)}, (select count(*)::int from strategy_versions c where c.strategy_id = wanted.id) as "versionCount"
+      from strategy_versions v where v.strategy_id = wanted.id order by v.version desc limit ${limit}
+    ) as v
+    order by v."strategyId", v.version`;
   return Map.groupBy(rows, (row) => row.strategyId);
+}
+
+function versionsOf(
+  found: ReadonlyMap<string, readonly Counted[]>,
+  id: string,
+): Pick<Strategy, 'versionCount' | 'versions'> {
+  const counted = found.get(id) ?? [];
+  return { versionCount: counted[0]?.versionCount ?? 0, versions: counted.map(({ versionCount: _, ...rest }) => rest) };
 }
 
 /** Strategies in use; archived ones do not count towards the tier's limit. */
@@ -106,14 +131,78 @@ export async function countStrategies(sql: Queryable, workspaceId: string): Prom
   return total;
 }
 
-export async function findStrategy(sql: Queryable, workspaceId: string, id: string): Promise<Strategy | undefined> {
+export async function findStrategyHead(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<StrategyHead | undefined> {
   const [head] = await sql<StrategyHead[]>`
     select ${sql.unsafe(HEAD)} from strategies s where s.workspace_id = ${workspaceId} and s.id = ${id}`;
-  if (head === undefined) return undefined;
-  const versions = await sql<StrategyVersion[]>`
-    select ${sql.unsafe(WHOLE)} from strategy_versions v where v.strategy_id = ${id} order by v.version`;
-  return { ...head, versions };
+  return head;
 }
+
+export async function findStrategy(sql: Queryable, workspaceId: string, id: string): Promise<Strategy | undefined> {
+  const head = await findStrategyHead(sql, workspaceId, id);
+  if (head === undefined) return undefined;
+  return { ...head, ...versionsOf(await newestVersions(sql, [id], VERSIONS_SHOWN), id) };
+}
+
+const VERSION_SORTS = {
+  version: { expression: 'v.version', type: 'float8' },
+} as const satisfies Record<string, SortColumn>;
+
+/** Versions of a strategy, without payloads. */
+export async function listVersions(
+  sql: Queryable,
+  workspaceId: string,
+  strategyId: string,
+  filters: { readonly status?: VersionStatus | undefined },
+  page: KeysetPage,
+): Promise<{ rows: { row: VersionSummary; value: string; id: string }[]; total: number }> {
+  const where = sql`v.workspace_id = ${workspaceId} and v.strategy_id = ${strategyId}
+    ${filters.status ? sql`and v.status = ${filters.status}` : sql``}`;
+  const { value, startsAfter, orderAndLimit } = keyset(sql, VERSION_SORTS.version, 'v.id', page);
+  const rows = await sql<(VersionSummary & { sortValue: string })[]>`
+    select ${sql.unsafe(SUMMARY)}, ${value} as "sortValue" from strategy_versions v where ${where} ${startsAfter} ${orderAndLimit}`;
+  const [{ total }] = await sql<
+    [{ total: number }]
+  >`select count(*)::int as total from strategy_versions v where ${where}`;
+  return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
+}
+
+export async function countVersions(sql: Queryable, strategyId: string): Promise<number> {
+  const [{ total }] = await sql<[{ total: number }]>`
+    select count(*)::int as total from strategy_versions where strategy_id = ${strategyId}`;
+  return total;
+}
+
+/** Deletes a version that nothing has run and that is not the newest, whose number would be given again. */
+export async function deleteVersion(
+  tx: Transaction,
+  workspaceId: string,
+  strategyId: string,
+  version: number,
+): Promise<'deleted' | 'in use' | 'newest' | undefined> {
+  const [found] = await tx<{ id: string; isNewest: boolean; isUsed: boolean }[]>`
+    select v.id, not exists (select 1 from strategy_versions n where n.strategy_id = v.strategy_id and n.version > v.version)
+        as "isNewest",
+      exists (select 1 from backtests b where b.strategy_version_id = v.id)
+        or exists (select 1 from sweeps s where s.strategy_version_id = v.id) as "isUsed"
+    from strategy_versions v
+    where v.workspace_id = ${workspaceId} and v.strategy_id = ${strategyId} and v.version = ${version} for update of v`;
+  if (found === undefined) return undefined;
+  if (found.isUsed) return 'in use';
+  if (found.isNewest) return 'newest';
+  await tx`delete from strategy_versions where id = ${found.id}`;
+  return 'deleted';
+}
+
+/** Bytes that a version with this content takes. */
+export const storedSize = (content: VersionContent): number =>
+  [content.settings, content.strategyAst, content.signalGraph].reduce<number>(
+    (sum, part) => sum + Buffer.byteLength(json(part) ?? ''),
+    0,
+  );
 
 /**
  * A new strategy with draft version 1, in one statement with the claim to its request key.
@@ -125,7 +214,7 @@ export async function insertStrategy(
   strategy: { readonly name: string; readonly description: string; readonly templateKey: string | null },
   content: VersionContent,
   requestKey: Buffer | null = null,
-): Promise<Strategy> {
+): Promise<NewStrategy> {
   const { name, description, templateKey } = strategy;
   const draft = { number: 1, status: 'draft', content, forkedFromVersionId: null } as const;
   const [version] = await tx<StrategyVersion[]>`
@@ -138,7 +227,7 @@ export async function insertStrategy(
   if (version === undefined) throw new WorkAlreadyDone();
   const [head] = await tx<[StrategyHead]>`
     select ${tx.unsafe(HEAD)} from strategies s where s.id = ${version.strategyId}`;
-  return { ...head, versions: [version] };
+  return { ...head, versionCount: 1, versions: [version] };
 }
 
 /** Archives a strategy; archiving it again keeps the first time. Undefined: there is none. */

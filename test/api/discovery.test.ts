@@ -90,7 +90,12 @@ describe('workspace', () => {
     expect(body.apiKey.scopes).toContain('workspace_read');
     expect(body.subscription.tier).toBe('plus');
     expect(body.subscription.limits).toEqual(TIER_LIMITS.plus);
-    expect(body.subscription.usage).toEqual({ activeApiKeys: 1, strategies: 1, queuedBacktests: 0 });
+    expect(body.subscription.usage).toEqual({
+      activeApiKeys: 1,
+      strategies: 1,
+      queuedBacktests: 0,
+      storedBytes: expect.any(Number),
+    });
     expect(JSON.stringify(body)).not.toContain(who.apiKey);
   });
 

@@ -16,7 +16,11 @@ const create = async (level: number, who = client) =>
   (await who.post('/strategies', { name: 'A strategy', settings, strategyAst: ast(level) })).body;
 const finalize = (id: string, body: object, who = client): Promise<Reply> =>
   who.post(`/strategies/${id}/versions/finalize`, { settings, ...body });
-const versionsOf = async (id: string) => (await client.get(`/strategies/${id}`)).body.versions;
+const versionsOf = async (id: string) => {
+  const { versions } = (await client.get(`/strategies/${id}`)).body as { versions: { version: number }[] };
+  const replies = versions.map(({ version }) => client.get(`/strategies/${id}/versions/${version}`));
+  return (await Promise.all(replies)).map(({ body }) => body);
+};
 
 describe('finalize', () => {
   it('makes the given draft version ready, with its id and number and the posted content', async () => {

@@ -177,8 +177,7 @@ describe('create', () => {
 
   it('stores a graph with the AST it compiles to, and returns both', async () => {
     const { body } = await client.post('/strategies', { name: 'Graph', settings, signalGraph: graph(2) });
-    const read = await client.get(`/strategies/${body.id}`);
-    const [version] = read.body.versions;
+    const { body: version } = await client.get(`/strategies/${body.id}/versions/1`);
     expect(version.signalGraph).toEqual(graph(2));
     expect(version.strategyAst).toMatchObject({ protocol: 'svc.strategy', version: 1 });
   });
@@ -186,8 +185,12 @@ describe('create', () => {
   it('accepts what GET answers, like validate, including a null payload', async () => {
     const made = await client.post('/strategies', { name: 'Round', settings, strategyAst: ast(9), description: null });
     expect([made.status, made.body.description]).toEqual([201, '']);
-    const { name, description, versions } = (await client.get(`/strategies/${made.body.id}`)).body;
-    const [{ settings: stored, strategyAst, signalGraph }] = versions;
+    const { name, description } = (await client.get(`/strategies/${made.body.id}`)).body;
+    const {
+      settings: stored,
+      strategyAst,
+      signalGraph,
+    } = (await client.get(`/strategies/${made.body.id}/versions/1`)).body;
     expect(signalGraph).toBeNull();
     const payloads = { settings: stored, strategyAst, signalGraph };
     expect((await client.post('/strategies', { name, description, ...payloads })).status).toBe(201);
@@ -199,7 +202,7 @@ describe('create', () => {
   it('stores payloads as sent, with the author’s order of members and unusual characters', async () => {
     const strategyAst = { ...ast(3), meta: { zebra: 1, ant: 'a\u0000b \ud83d\ude00' } };
     const { body } = await client.post('/strategies', { name: 'Order', settings, strategyAst });
-    const { text } = await client.get(`/strategies/${body.id}`);
+    const { text } = await client.get(`/strategies/${body.id}/versions/1`);
     expect(text).toContain(JSON.stringify(strategyAst));
   });
 
@@ -330,12 +333,15 @@ describe('create', () => {
 });
 
 describe('reading strategies', () => {
-  it('answers a strategy with its versions and payloads', async () => {
+  it('answers a strategy with its versions, and a version with its payloads', async () => {
     const { body } = await create(4);
     const reply = await client.get(`/strategies/${body.id}`);
     expect(reply.status).toBe(200);
-    expect(reply.body.versions[0].strategyAst).toEqual(ast(4));
+    expect(reply.body).toMatchObject({ versionCount: 1, versions: [{ version: 1, status: 'draft' }] });
+    expect(reply.body.versions[0]).not.toHaveProperty('strategyAst');
     expect(reply.body).not.toHaveProperty('warnings');
+    const version = await client.get(`/strategies/${body.id}/versions/1`);
+    expect([version.status, version.body]).toEqual([200, body.versions[0]]);
   });
 
   it('answers an id that is unknown, of another workspace, or not a UUID with 404', async () => {

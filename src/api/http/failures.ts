@@ -5,7 +5,7 @@ import { RequestValidationError } from 'fastify-zod-openapi';
 import { PROBLEM_MEDIA_TYPE, ProblemError, problem, problemBody, type ProblemIssue } from './problems.ts';
 import { WorkAlreadyDone } from '../../db/idempotencyKeys.ts';
 import { isDatabaseAway, isDiskFull } from '../../db/availability.ts';
-import { isDataError } from '../../db/connect.ts';
+import { isDataError, isReferenceGone } from '../../db/connect.ts';
 import { bodyTooLarge } from './bodyLimits.ts';
 import { issuesOfZod } from './envelopeIssues.ts';
 import type { App } from '../services.ts';
@@ -56,6 +56,8 @@ function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
   if (error instanceof WorkAlreadyDone) return problem('IDEMPOTENCY_KEY_REUSED', { message: ALREADY_DONE });
   if (isDatabaseAway(error)) return problem('UNAVAILABLE');
   if (isDiskFull(error)) return problem('UNAVAILABLE', { message: 'The disk of the database is full.' });
+  if (isReferenceGone(error))
+    return problem('NOT_FOUND', { message: 'Something that the request names was deleted meanwhile.' });
   // The database refused a value that every check let through, such as an instant in the year 20000.
   if (isDataError(error))
     return problem('VALIDATION_FAILED', { message: `A value of the request cannot be stored: ${error.message}.` });

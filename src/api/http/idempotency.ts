@@ -12,6 +12,7 @@ import {
   type AnswerKey,
   type KeptAnswer,
 } from '../../db/idempotencyKeys.ts';
+import { requireRoomForAnswer } from './storageQuota.ts';
 import { problem, ProblemError, problemBody, PROBLEM_MEDIA_TYPE } from './problems.ts';
 import type { App, Services } from '../services.ts';
 
@@ -66,6 +67,7 @@ export async function answerOnce<Body>(
       if (!kept.bodySha256.equals(bodySha256)) throw problem('IDEMPOTENCY_KEY_REUSED');
       return { ...kept, replayed: true };
     }
+    await requireRoomForAnswer(tx, request.caller);
     const made = await tx
       .savepoint((nested) => work(nested, requestKeyOf(key)))
       .then(

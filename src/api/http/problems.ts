@@ -124,6 +124,14 @@ export const PROBLEMS = {
       'A ready version never changes. Finalize without `version` to make a new one; `existing` names the one that is ' +
       'there.',
   },
+  VERSION_IN_USE: {
+    status: 409,
+    title: 'The version cannot be deleted',
+    retryable: false,
+    help:
+      'Backtests or sweeps have run the version, or it is the newest of its strategy. Archive the strategy instead, or ' +
+      'finalize a newer version first.',
+  },
   STRATEGY_ARCHIVED: {
     status: 409,
     title: 'The strategy is archived',

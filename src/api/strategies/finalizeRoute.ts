@@ -1,11 +1,22 @@
 // Finalize: makes a ready version of a strategy, from the payload that is sent or from the draft that is stored.
 import type { Transaction } from '../../db/connect.ts';
-import { finalizeVersion, findDuplicate, findVersion, findVersionNumber, lockStrategy } from '../../db/strategies.ts';
+import {
+  countVersions,
+  finalizeVersion,
+  findDuplicate,
+  findVersion,
+  findVersionNumber,
+  lockStrategy,
+  storedSize,
+} from '../../db/strategies.ts';
 import type { StrategyVersion, VersionContent } from '../../db/strategies.ts';
 import type { CheckOutcome, ValidationIssue } from '../../engine/index.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { API_KEY_SECURITY, BODY_PROBLEMS, notFound, pathId, problems } from '../http/commonSchemas.ts';
 import { IdempotencyHeader, IdParams, NoQuery } from '../http/commonSchemas.ts';
+import type { Asker } from '../http/bodyLimits.ts';
+import { requireStorage } from '../http/storageQuota.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
@@ -50,7 +61,7 @@ export function finalizeRoute(app: App, services: Services): void {
       const candidate = payloads && outcome && { payloads, outcome };
       return answerOnce(services, request, reply, async (tx, requestKey) => {
         const strategyId = pathId(params.id, 'strategy');
-        const { version, warnings } = await finalize(tx, requestKey, caller.workspaceId, strategyId, body, candidate);
+        const { version, warnings } = await finalize(tx, requestKey, caller, strategyId, body, candidate);
         const duplicateOf = await findDuplicate(tx, caller.workspaceId, version.strategyHash, version.id);
         return { status: 200 as const, body: finalizedBody(version, warnings, duplicateOf) };
       });
@@ -77,7 +88,7 @@ async function finalizedPayloads(
 async function finalize(
   tx: Transaction,
   requestKey: Buffer | null,
-  workspaceId: string,
+  { workspaceId, tier }: Asker,
   strategyId: string,
   body: shapes.FinalizeBody,
   candidate: { readonly payloads: Payloads; readonly outcome: CheckOutcome } | undefined,
@@ -113,8 +124,30 @@ async function finalize(
       issues: warnings,
       extras: { requiresConfirmation: true },
     });
+  await requireRoom(tx, { workspaceId, tier }, strategyId, wanted, content);
   const version = await finalizeVersion(tx, workspaceId, strategyId, wanted, content, origin, requestKey);
   return { version, warnings };
+}
+
+/** @throws TIER_LIMIT_REACHED when the strategy has no room for another version, or the workspace none for its bytes. */
+async function requireRoom(
+  tx: Transaction,
+  asker: Asker,
+  strategyId: string,
+  draft: StrategyVersion | undefined,
+  content: VersionContent,
+): Promise<void> {
+  await requireStorage(tx, asker, storedSize(content) - (draft === undefined ? 0 : storedSize(draft)));
+  if (draft !== undefined) return;
+  const limit = TIER_LIMITS[asker.tier].versionsPerStrategy;
+  const usage = await countVersions(tx, strategyId);
+  if (usage < limit) return;
+  throw problem('TIER_LIMIT_REACHED', {
+    message:
+      `Version limit (${limit}) per strategy of the ${asker.tier} tier reached. Delete versions you no longer need: DELETE ` +
+      `/public/v1/strategies/${strategyId}/versions/{version}, or create another strategy from this payload.`,
+    extras: { limitName: 'versionsPerStrategy', limit, usage },
+  });
 }
 
 /** Content is what the hash speaks for, and the settings; labels and the spelling of a payload are not. */

@@ -1,5 +1,5 @@
 // Strategy bodies: stored strategies and versions as the contract shows them.
-import type { Strategy, StrategyHead, StrategyRow, StrategyVersion, VersionSummary } from '../../db/strategies.ts';
+import type { NewStrategy, Strategy, StrategyHead, StrategyVersion, VersionSummary } from '../../db/strategies.ts';
 import type { ProblemIssue } from '../http/problems.ts';
 import { issueBodies } from '../http/commonSchemas.ts';
 
@@ -14,15 +14,21 @@ const headBody = (head: StrategyHead) => ({
 });
 
 /** Payloads are passed through when they are there. */
-const versionBody = <Version extends VersionSummary>(version: Version) => ({
+export const versionBody = <Version extends VersionSummary>(version: Version) => ({
   ...version,
   createdAt: version.createdAt.toISOString(),
   readyAt: version.readyAt?.toISOString() ?? null,
 });
 
-export const rowBody = (row: StrategyRow) => ({ ...headBody(row), versions: row.versions.map(versionBody) });
 export const strategyBody = (strategy: Strategy) => ({
   ...headBody(strategy),
+  versionCount: strategy.versionCount,
+  versions: strategy.versions.map(versionBody),
+});
+/** With the payloads of its only version. */
+export const newStrategyBody = (strategy: NewStrategy) => ({
+  ...headBody(strategy),
+  versionCount: strategy.versionCount,
   versions: strategy.versions.map(versionBody),
 });
 

@@ -1,6 +1,13 @@
 // Strategies: list, read, validate, create and finalize.
 import type { Transaction } from '../../db/connect.ts';
-import { archiveStrategy, countStrategies, findStrategy, insertStrategy, listStrategies } from '../../db/strategies.ts';
+import {
+  archiveStrategy,
+  countStrategies,
+  findStrategy,
+  insertStrategy,
+  listStrategies,
+  storedSize,
+} from '../../db/strategies.ts';
 import type { VersionContent } from '../../db/strategies.ts';
 import { lockWorkspace } from '../../db/workspaces.ts';
 import { explainStrategy, type CheckOutcome, type SignalGraph } from '../../engine/index.ts';
@@ -8,6 +15,7 @@ import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { answerOnce } from '../http/idempotency.ts';
+import { requireStorage } from '../http/storageQuota.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import { problem } from '../http/problems.ts';
 import { API_KEY_SECURITY, BODY_PROBLEMS, KEY_PROBLEMS, notFound, pathId, problems } from '../http/commonSchemas.ts';
@@ -23,7 +31,8 @@ import {
   requireValid,
   warningsOf,
 } from './strategyChecks.ts';
-import { rowBody, strategyBody } from './strategyBodies.ts';
+import { newStrategyBody, strategyBody } from './strategyBodies.ts';
+import { versionRoutes } from './versionRoutes.ts';
 
 const BASE = '/public/v1/strategies';
 const read = requireKey({ scope: 'strategies_read' });
@@ -46,6 +55,7 @@ export async function strategyRoutes(app: App, services: Services): Promise<void
   explainRoute(app, services);
   createRoute(app, services);
   archiveRoute(app, services);
+  versionRoutes(app, services);
   finalizeRoute(app, services);
 }
 
@@ -59,7 +69,7 @@ function readRoutes(app: App, { sql }: Services): void {
         operationId: 'list_strategies',
         summary: 'Strategies of the workspace, without payloads',
         querystring: shapes.StrategyListQuery,
-        response: { 200: pageOf(shapes.StrategyRow), ...problems(...KEY_PROBLEMS) },
+        response: { 200: pageOf(shapes.Strategy), ...problems(...KEY_PROBLEMS) },
       },
     },
     ({ caller, query }) =>
@@ -70,7 +80,7 @@ function readRoutes(app: App, { sql }: Services): void {
           { ...query, isArchived: query.archived === 'true' },
           page,
         );
-        return { rows: rows.map((each) => ({ ...each, row: rowBody(each.row) })), total };
+        return { rows: rows.map((each) => ({ ...each, row: strategyBody(each.row) })), total };
       }),
   );
 
@@ -81,7 +91,7 @@ function readRoutes(app: App, { sql }: Services): void {
       schema: {
         ...described,
         operationId: 'get_strategy',
-        summary: 'A strategy with its versions',
+        summary: 'A strategy with its newest versions, without payloads',
         params: IdParams,
         querystring: NoQuery,
         response: { 200: shapes.Strategy, ...problems(...KEY_PROBLEMS, 404) },
@@ -218,10 +228,11 @@ export async function createStrategy(
       extras: { limitName: 'strategies', limit, usage },
     });
   requireValid(content, outcome);
+  await requireStorage(tx, caller, storedSize(content));
   const stored = await insertStrategy(tx, caller.workspaceId, strategy, content, requestKey);
   return {
     status: 201 as const,
-    body: { ...strategyBody(stored), warnings: issueBodies(warningsOf(outcome)) },
+    body: { ...newStrategyBody(stored), warnings: issueBodies(warningsOf(outcome)) },
     location: `${BASE}/${stored.id}`,
   };
 }

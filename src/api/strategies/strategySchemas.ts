@@ -106,9 +106,21 @@ const Head = z.object({
   updatedAt: DateTime,
   archivedAt: DateTime.nullable().meta({ description: 'Null while it is in use.' }),
 });
-export const StrategyRow = Head.extend({ versions: z.array(VersionSummary) }).meta({ id: 'StrategyRow' });
-export const Strategy = Head.extend({ versions: z.array(Version) }).meta({ id: 'Strategy' });
-export const CreatedStrategy = Strategy.extend({ warnings: z.array(Issue) }).meta({ id: 'CreatedStrategy' });
+export const Strategy = Head.extend({
+  versionCount: z.int(),
+  versions: z.array(VersionSummary).meta({
+    description:
+      'The newest, in the order of their numbers and without payloads: at most 100, and 10 in a list. ' +
+      '`/strategies/{id}/versions` has all, `/strategies/{id}/versions/{version}` the payloads.',
+  }),
+}).meta({ id: 'Strategy' });
+export const StrategyVersion = Version.meta({ id: 'StrategyVersion' });
+export const CreatedStrategy = Strategy.extend({ versions: z.array(Version), warnings: z.array(Issue) }).meta({
+  id: 'CreatedStrategy',
+});
+export const VersionListQuery = listQuery(['version'], '-version', { status: z.enum(['draft', 'ready']).optional() });
+export const VersionRow = VersionSummary.meta({ id: 'StrategyVersionRow' });
+export const DeletedVersion = z.object({ deleted: z.literal(true) }).meta({ id: 'DeletedVersion' });
 export const FinalizedVersion = Version.extend({
   warnings: z.array(Issue),
   duplicateOf: Uuid.nullable().meta({ description: 'The oldest other ready version with the same strategyHash.' }),

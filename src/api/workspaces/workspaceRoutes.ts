@@ -4,6 +4,7 @@ import { API_KEY_SCOPES, countActiveApiKeys } from '../../db/apiKeys.ts';
 import { countOpenBacktests } from '../../db/backtests.ts';
 import { countStrategies } from '../../db/strategies.ts';
 import { findWorkspace } from '../../db/workspaces.ts';
+import { readStoredBytes } from '../../db/workspaceStorage.ts';
 import { TIER_LIMITS, TIERS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { keyPrefix } from '../http/auth/keyFormat.ts';
@@ -44,11 +45,12 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
       },
     },
     async ({ caller }) => {
-      const [workspace, activeApiKeys, strategies, queuedBacktests] = await Promise.all([
+      const [workspace, activeApiKeys, strategies, queuedBacktests, storedBytes] = await Promise.all([
         findWorkspace(sql, caller.workspaceId),
         countActiveApiKeys(sql, caller.workspaceId),
         countStrategies(sql, caller.workspaceId),
         countOpenBacktests(sql, caller.workspaceId),
+        readStoredBytes(sql, caller.workspaceId),
       ]);
       if (workspace === null) throw notFound('workspace', caller.workspaceId);
       return {
@@ -64,7 +66,7 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
         subscription: {
           tier: caller.tier,
           limits: { ...TIER_LIMITS[caller.tier] },
-          usage: { activeApiKeys, strategies, queuedBacktests },
+          usage: { activeApiKeys, strategies, queuedBacktests, storedBytes },
         },
       };
     },

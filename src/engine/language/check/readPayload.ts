@@ -4,6 +4,8 @@ import { measure, MAX_CONTAINERS, MAX_DEPTH } from './bounds.ts';
 import type { IssueLog } from './issues.ts';
 import { locate } from './locate.ts';
 import { Lowering } from '../convert/lowerGraph.ts';
+import { visitObjects } from '../grammar/payloadObjects.ts';
+import { pointerTo } from '../pointer.ts';
 import { repaired, translationOf } from './repair.ts';
 import { AST_SHAPE, GRAPH_SHAPE } from '../grammar/shapes.ts';
 import { Structure, type ParamUse } from './structure.ts';
@@ -52,6 +54,7 @@ export function readPayload(member: PayloadMember, payload: unknown, log: IssueL
   const sent: unknown = extent.isShared ? JSON.parse(JSON.stringify(payload)) : payload;
   const { value, structure } = checkForm(member, sent, log);
   if (!isMembers(value)) return undefined;
+  limitMeta(value, pointer, log);
   const { invalid, paramUses } = structure;
   if (member === 'strategyAst') {
     return { ast: value as unknown as StrategyAst, places: locate(value, pointer), invalid, nodes: null, paramUses };
@@ -79,6 +82,26 @@ export function readPayload(member: PayloadMember, payload: unknown, log: IssueL
     return undefined;
   }
   return { ...lowered, paramUses };
+}
+
+/**
+ * Of all `meta` of a payload together, in characters of JSON: it is stored, and read with every run, for nobody but its
+ * author.
+ */
+const MAX_META = 65_536;
+
+function limitMeta(payload: object, pointer: string, log: IssueLog): void {
+  let total = 0;
+  visitObjects(payload, (object) => {
+    if (object.meta === undefined) return;
+    const isWithin = total <= MAX_META;
+    total += JSON.stringify(object.meta).length;
+    if (isWithin && total > MAX_META)
+      log.add('OUT_OF_RANGE', pointerTo(locate(payload, pointer).get(object) ?? pointer, 'meta'), {
+        message: `All \`meta\` of the payload together must have at most ${MAX_META} characters of JSON.`,
+        suggestion: 'Keep such data elsewhere, under the id of the strategy.',
+      });
+  });
 }
 
 /**

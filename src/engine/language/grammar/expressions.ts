@@ -40,9 +40,9 @@ export const bars1 = z.union([z.int().min(1).max(MAX_BARS), ParamRef]);
 
 /** Members that every object of the AST may have. */
 export const named = {
-  id: z.string().optional(),
-  label: z.string().optional(),
-  description: z.string().optional(),
+  id: z.string().max(200).optional(),
+  label: z.string().max(500).optional(),
+  description: z.string().max(2_000).optional(),
   meta: z.record(z.string(), z.unknown()).optional(),
 };
 export const InstrumentRef = z.strictObject({ symbol: z.string().min(1) });

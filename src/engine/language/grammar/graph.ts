@@ -64,10 +64,13 @@ export const SignalGraph = z.strictObject({
   version: z.literal(2).register(issueCodes, { code: 'VERSION_UNSUPPORTED' }),
   meta: z
     .strictObject({
-      name: z.string().optional(),
-      tags: z.array(z.string()).optional(),
+      name: z.string().max(500).optional(),
+      tags: z.array(z.string().max(200)).max(100).optional(),
       source: z
-        .strictObject({ editor: z.enum(GRAPH_EDITORS).optional(), blockIds: z.array(z.string()).optional() })
+        .strictObject({
+          editor: z.enum(GRAPH_EDITORS).optional(),
+          blockIds: z.array(z.string().max(200)).max(10_000).optional(),
+        })
         .optional(),
     })
     .optional(),

@@ -1,0 +1,17 @@
+// The workspace_storage table: bytes of versions and of kept answers, counted by triggers.
+import type { Queryable, Transaction } from './connect.ts';
+
+export async function readStoredBytes(sql: Queryable, workspaceId: string): Promise<number> {
+  const [row] = await sql<{ bytes: number }[]>`
+    select bytes from workspace_storage where workspace_id = ${workspaceId}`;
+  return row?.bytes ?? 0;
+}
+
+/** The same, which no other transaction can change until this one ends. */
+export async function lockStoredBytes(tx: Transaction, workspaceId: string): Promise<number> {
+  await tx`
+    insert into workspace_storage (workspace_id, bytes) values (${workspaceId}, 0) on conflict (workspace_id) do nothing`;
+  const [row] = await tx<[{ bytes: number }]>`
+    select bytes from workspace_storage where workspace_id = ${workspaceId} for update`;
+  return row.bytes;
+}
