@@ -153,6 +153,7 @@ describe('the quotas of a tier', () => {
     await finalize(id, 7, by);
     await by.delete(`/strategies/${id}/versions/2`);
     await api.services.sql`update idempotent_answers set created_at = now() - interval '2 days'`;
+    await api.services.sql`delete from idempotent_work`;
     await create(by, { 'idempotency-key': 'one' });
     expect(await usageOf(by)).toBe(await countedBytes(by));
     await api.services.sql`delete from idempotent_answers where created_at < now() - interval '1 day'`;
