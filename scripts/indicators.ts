@@ -5,6 +5,7 @@ import type { ArgDefinition, Args, IndicatorDefinition } from '../src/engine/ind
 import { MA_TYPES } from '../src/engine/indicators/averages.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
 import { PATTERNS } from '../src/engine/patterns/patternRegistry.ts';
+import { patternDifference } from '../test/support/patternGolden.ts';
 import { differenceOf, golden, goldenColumns } from '../test/support/talibGolden.ts';
 
 export const PAGE = join(import.meta.dirname, '..', 'docs', 'indicators.md');
@@ -34,12 +35,13 @@ ${categories()
 ## Candlestick patterns
 
 Values are TA-Lib's: 100 and -100 for the side, 0 for absent (±200 a confirmed hikkake, ±80 where one end of the bodies only ties).
+**TA-Lib**: the function, and on how many of the golden series' bars the values differ (\`exact\`: on none; \`test/golden/patterns.py\`).
 
 | id | TA-Lib | sides | args | lookback | what it is |
 |---|---|---|---|---|---|
 ${PATTERNS.map(
   (one) =>
-    `| \`${one.id}\` | ${one.talib} | ${one.sides.join(', ')} | ${one.args.map(argText).join('<br>') || '–'} | ${one.lookback(defaults(one.args))} | ${cell(one.description)} |`,
+    `| \`${one.id}\` | ${one.talib} ${differingBars(patternDifference(one))} | ${one.sides.join(', ')} | ${one.args.map(argText).join('<br>') || '–'} | ${one.lookback(defaults(one.args))} | ${cell(one.description)} |`,
 ).join('\n')}
 `;
 }
@@ -104,5 +106,7 @@ function largestDifferences(): ReadonlyMap<string, number> {
 
 /** Rounded up to a power of ten, because the last digits depend on the compiler, not on the formula. */
 const differenceText = (value: number): string => (value === 0 ? 'exact' : `1e${Math.ceil(Math.log10(value))}`);
+
+const differingBars = (count: number): string => (count === 0 ? 'exact' : `${count} bars`);
 
 if (import.meta.main) writeFileSync(PAGE, indicatorsPage());

@@ -1,4 +1,5 @@
 // Resampling: coarser bars from finer ones, in UTC buckets.
+import { compensatedSum } from '../kernels/compensatedSum.ts';
 import { TIMEFRAME_MS } from './bars.ts';
 import type { Bars, StoredTimeframe } from './bars.ts';
 
@@ -98,22 +99,9 @@ function decimalSum(values: Float64Array, first: number, end: number): number {
   for (let row = first; row < end; row++) {
     const whole = Math.round(values[row] * UNITS);
     units += whole;
-    if (whole / UNITS !== values[row] || units > Number.MAX_SAFE_INTEGER) return exactSum(values, first, end);
+    if (whole / UNITS !== values[row] || units > Number.MAX_SAFE_INTEGER) return compensatedSum(values, first, end);
   }
   return units / UNITS;
-}
-
-/** Neumaier's compensated sum: the order of the children does not matter to the last bit but one. */
-function exactSum(values: Float64Array, first: number, end: number): number {
-  let sum = 0;
-  let lost = 0;
-  for (let row = first; row < end; row++) {
-    const value = values[row];
-    const next = sum + value;
-    lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
-    sum = next;
-  }
-  return sum + lost;
 }
 
 function lastPresent(values: Float64Array, starts: Uint32Array): Float64Array {

@@ -3,6 +3,7 @@ import { zscore } from '../indicators/windowStatistics.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { percentileRank } from '../indicators/ranks.ts';
 import { rollingMean, rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
+import { computePatterns } from '../patterns/patternDefinition.ts';
 import type { ConditionStep, Frame, Plan, Slot, Step, ValueOperation, ValueStep } from '../plan/plan.ts';
 import { alignRows } from '../bars/align.ts';
 import type { Bars, Market } from '../bars/bars.ts';
@@ -114,14 +115,8 @@ export class EvaluatedPlan {
       }
       case 'indicator':
         return this.#indicator(step);
-      case 'pattern': {
-        const [open, high, low, close] = inputs.map((slot) => this.value(slot).values);
-        const out = this.#store.allocate(n);
-        const firstValid = Math.min(n, step.definition.lookback(step.args));
-        out.fill(NaN, 0, firstValid);
-        step.definition.compute(open, high, low, close, step.args, out);
-        return { values: out, firstValid, hasHoles: false };
-      }
+      case 'pattern':
+        return this.#patterns(step);
       case 'math': {
         const out = this.#store.allocate(n);
         applyMath(
@@ -206,6 +201,30 @@ export class EvaluatedPlan {
     return outputs[step.output];
   }
 
+  /** One call computes every pattern of these bars. The others go to the store, where their own steps find them. */
+  #patterns(step: PatternStep): ValueColumn {
+    const [open, high, low, close] = step.inputs.map((slot) => this.value(slot).values);
+    const n = open.length;
+    const missing = this.plan.steps.filter(
+      (other): other is PatternStep =>
+        other.type === 'value' &&
+        other.op === 'pattern' &&
+        other.inputs.join() === step.inputs.join() &&
+        (other === step || this.#store.get(`${this.#fingerprint}|${other.key}`) === undefined),
+    );
+    const requests = missing.map(({ definition, args }) => ({ definition, args, out: this.#store.allocate(n) }));
+    computePatterns({ open, high, low, close }, requests);
+    const columns = requests.map(({ definition, args, out }) => {
+      const firstValid = Math.min(n, definition.lookback(args));
+      out.fill(NaN, 0, firstValid);
+      return { values: out, firstValid, hasHoles: false };
+    });
+    columns.forEach((column, index) => {
+      if (missing[index] !== step) this.#store.set(`${this.#fingerprint}|${missing[index].key}`, column);
+    });
+    return columns[missing.indexOf(step)];
+  }
+
   #makeCondition(step: ConditionStep): ConditionColumn {
     const n = this.#barsOf(step).length;
     const out = new Uint32Array(wordCount(n));
@@ -261,6 +280,8 @@ export class EvaluatedPlan {
     return alignedRows(this.#barsOf(step), this.#bars.get(frameKey(step.from))!);
   }
 }
+
+type PatternStep = ValueStep & { op: 'pattern' };
 
 const frameKey = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
 

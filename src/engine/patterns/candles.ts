@@ -1,99 +1,113 @@
-// Candles: the parts of one bar that patterns refer to, and what "long", "short" and "near" mean next to the bars
-// before it.
+// Candles: the words in which a pattern is written. A value or condition names the candles it is about by how many bars
+// back they are: 0 is the bar on which the pattern is complete, 1 the one before it.
 
-export interface Candles {
-  readonly length: number;
-  readonly open: Float64Array;
-  readonly high: Float64Array;
-  readonly low: Float64Array;
-  readonly close: Float64Array;
-  /** Filled when a benchmark needs it. */
-  readonly parts: Partial<Record<Benchmark['part'], Float64Array>>;
-}
+export type Field = 'open' | 'high' | 'low' | 'close';
 
-export const candlesOf = (open: Float64Array, high: Float64Array, low: Float64Array, close: Float64Array): Candles => ({
-  length: open.length,
-  open,
-  high,
-  low,
-  close,
-  parts: {},
-});
+/** A number per candle. */
+export type Value =
+  | { readonly op: 'field'; readonly field: Field; readonly back: number }
+  | { readonly op: 'plus' | 'minus' | 'distance' | 'max' | 'min'; readonly left: Value; readonly right: Value }
+  | { readonly op: 'times'; readonly of: Value; readonly factor: number }
+  | { readonly op: 'mean'; readonly of: Value; readonly period: number; readonly factor: number };
 
-// Parts of a candle. A candle that closes where it opened is white, as in TA-Lib.
-export const isWhite = (c: Candles, i: number): boolean => c.close[i] >= c.open[i];
-export const isBlack = (c: Candles, i: number): boolean => c.close[i] < c.open[i];
-/** 1 for a white candle, -1 for a black one. */
-export const color = (c: Candles, i: number): number => (c.close[i] >= c.open[i] ? 1 : -1);
-export const body = (c: Candles, i: number): number => Math.abs(c.close[i] - c.open[i]);
-export const bodyTop = (c: Candles, i: number): number => Math.max(c.open[i], c.close[i]);
-export const bodyBottom = (c: Candles, i: number): number => Math.min(c.open[i], c.close[i]);
-export const upperShadow = (c: Candles, i: number): number =>
-  c.high[i] - (c.close[i] >= c.open[i] ? c.close[i] : c.open[i]);
-export const lowerShadow = (c: Candles, i: number): number =>
-  (c.close[i] >= c.open[i] ? c.open[i] : c.close[i]) - c.low[i];
+/** True or false per candle. */
+export type Condition =
+  | { readonly op: 'gt' | 'ge'; readonly left: Value; readonly right: Value }
+  | { readonly op: 'all' | 'any'; readonly items: readonly Condition[] }
+  | { readonly op: 'not'; readonly item: Condition };
 
-// Gaps between two candles: of their bodies, or of the whole candles.
-export const bodyGapUp = (c: Candles, later: number, earlier: number): boolean =>
-  bodyBottom(c, later) > bodyTop(c, earlier);
-export const bodyGapDown = (c: Candles, later: number, earlier: number): boolean =>
-  bodyTop(c, later) < bodyBottom(c, earlier);
-export const gapUp = (c: Candles, later: number, earlier: number): boolean => c.low[later] > c.high[earlier];
-export const gapDown = (c: Candles, later: number, earlier: number): boolean => c.high[later] < c.low[earlier];
+// Prices.
+const field =
+  (name: Field) =>
+  (back: number): Value => ({ op: 'field', field: name, back });
+export const open = field('open');
+export const high = field('high');
+export const low = field('low');
+export const close = field('close');
 
-/** A benchmark: `factor` times the average of one part over the `period` candles before the one that is measured. */
-export interface Benchmark {
-  readonly part: 'body' | 'highLow' | 'shadows';
-  readonly period: number;
-  readonly factor: number;
-}
+// Arithmetic, in the order in which it is written: the last bit of a sum can decide a tie.
+const binary =
+  (op: 'plus' | 'minus' | 'distance' | 'max' | 'min') =>
+  (left: Value, right: Value): Value => ({ op, left, right });
+export const plus = binary('plus');
+export const minus = binary('minus');
+/** |left - right| */
+export const distance = binary('distance');
+const max = binary('max');
+const min = binary('min');
+export const times = (of: Value, factor: number): Value => ({ op: 'times', of, factor });
 
-// TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c).
-export const BODY_LONG: Benchmark = { part: 'body', period: 10, factor: 1 };
-export const BODY_SHORT: Benchmark = { part: 'body', period: 10, factor: 1 };
-export const BODY_DOJI: Benchmark = { part: 'highLow', period: 10, factor: 0.1 };
-export const SHADOW_SHORT: Benchmark = { part: 'shadows', period: 10, factor: 1 };
-export const SHADOW_VERY_SHORT: Benchmark = { part: 'highLow', period: 10, factor: 0.1 };
-export const NEAR: Benchmark = { part: 'highLow', period: 5, factor: 0.2 };
-export const FAR: Benchmark = { part: 'highLow', period: 5, factor: 0.6 };
-export const EQUAL: Benchmark = { part: 'highLow', period: 5, factor: 0.05 };
+// Parts of a candle.
+export const body = (back: number): Value => distance(close(back), open(back));
+export const bodyTop = (back: number): Value => max(open(back), close(back));
+export const bodyBottom = (back: number): Value => min(open(back), close(back));
+export const upperShadow = (back: number): Value => minus(high(back), bodyTop(back));
+export const lowerShadow = (back: number): Value => minus(bodyBottom(back), low(back));
+export const range = (back: number): Value => minus(high(back), low(back));
 
 /**
- * TA-Lib's ShadowLong has period 0: a long shadow is longer than the candle's own body, a very long one than twice it.
- */
-export const longShadow = body;
-export const veryLongShadow = (c: Candles, i: number): number => 2 * body(c, i);
-
-/** The part of every candle, computed once for all benchmarks of a pattern that measure it. */
-function partColumn(c: Candles, part: Benchmark['part']): Float64Array {
-  const known = c.parts[part];
-  if (known !== undefined) return known;
-  const column = new Float64Array(c.length);
-  const { open, high, low, close } = c;
-  if (part === 'body') for (let i = 0; i < column.length; i++) column[i] = Math.abs(close[i] - open[i]);
-  else if (part === 'highLow') for (let i = 0; i < column.length; i++) column[i] = high[i] - low[i];
-  else for (let i = 0; i < column.length; i++) column[i] = upperShadow(c, i) + lowerShadow(c, i);
-  c.parts[part] = column;
-  return column;
-}
-
-/**
- * The benchmark for each candle from `from` on (earlier rows are 0), computed only from the candles before it.
+ * `factor` times the average of one part over the `period` candles before the one that is measured.
  *
  * Real prices tie with their averages often, so that the last bit of the running sum decides whether a pattern is
- * there. The sum therefore takes TA-Lib's steps one by one: seeded over the candles before `from`, which is where
- * TA-Lib starts that very sum (the pattern's lookback less the candle's place in the pattern), then `sum += entering -
+ * there. The sum therefore takes TA-Lib's steps one by one: seeded over the candles before the place that the measured
+ * candle has when the pattern's first value is due, which is where TA-Lib starts that very sum, then `sum += entering -
  * leaving`. Starting elsewhere gives different last bits.
  */
-export function benchmark(c: Candles, { part, period, factor }: Benchmark, from: number): Float64Array {
-  const column = partColumn(c, part);
-  const out = new Float64Array(c.length);
-  const divisor = part === 'shadows' ? 2 : 1;
-  let sum = 0;
-  for (let i = from - period; i < from; i++) sum += column[i];
-  for (let i = from; i < out.length; i++) {
-    out[i] = (factor * (sum / period)) / divisor;
-    sum += column[i] - column[i - period];
-  }
-  return out;
-}
+const benchmark =
+  (part: (back: number) => Value, period: number, factor: number) =>
+  (back: number): Value => ({ op: 'mean', of: part(back), period, factor });
+
+// TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c). Its averages of shadows are of one shadow.
+export const averageBody = benchmark(body, 10, 1);
+export const averageShadow = benchmark((back) => plus(upperShadow(back), lowerShadow(back)), 10, 0.5);
+/** The longest body of a doji, and the shortest shadow worth the name. */
+export const tiny = benchmark(range, 10, 0.1);
+export const near = benchmark(range, 5, 0.2);
+export const far = benchmark(range, 5, 0.6);
+export const equal = benchmark(range, 5, 0.05);
+
+// Comparisons.
+export const gt = (left: Value, right: Value): Condition => ({ op: 'gt', left, right });
+export const ge = (left: Value, right: Value): Condition => ({ op: 'ge', left, right });
+export const lt = (left: Value, right: Value): Condition => gt(right, left);
+export const le = (left: Value, right: Value): Condition => ge(right, left);
+export const all = (...items: readonly Condition[]): Condition => ({ op: 'all', items });
+export const any = (...items: readonly Condition[]): Condition => ({ op: 'any', items });
+export const not = (item: Condition): Condition => ({ op: 'not', item });
+/** Equal numbers. */
+export const same = (left: Value, right: Value): Condition => all(ge(left, right), ge(right, left));
+/** At most `margin` away from `price`, above or below. */
+export const about = (value: Value, price: Value, margin: Value): Condition =>
+  all(le(value, plus(price, margin)), ge(value, minus(price, margin)));
+/** Strictly between two prices. */
+export const between = (value: Value, lower: Value, upper: Value): Condition => all(gt(value, lower), lt(value, upper));
+
+// Colors. A candle that closes where it opened is white, as in TA-Lib.
+export const white = (back: number): Condition => ge(close(back), open(back));
+export const black = (back: number): Condition => not(white(back));
+/** Conditions on the candles of one color: each of them white, or each black. */
+export const whites = (...backs: readonly number[]): Condition => all(...backs.map(white));
+export const blacks = (...backs: readonly number[]): Condition => all(...backs.map(black));
+
+// Sizes, next to the candles before.
+export const long = (back: number): Condition => gt(body(back), averageBody(back));
+/** Shorter than the average. */
+export const short = (back: number): Condition => lt(body(back), averageBody(back));
+/** At most the average: what TA-Lib means by short where a candle is followed by others. */
+export const notLong = (back: number): Condition => le(body(back), averageBody(back));
+export const doji = (back: number): Condition => le(body(back), tiny(back));
+export const noUpperShadow = (back: number): Condition => lt(upperShadow(back), tiny(back));
+export const noLowerShadow = (back: number): Condition => lt(lowerShadow(back), tiny(back));
+export const hasUpperShadow = (back: number): Condition => gt(upperShadow(back), tiny(back));
+export const hasLowerShadow = (back: number): Condition => gt(lowerShadow(back), tiny(back));
+/** TA-Lib's ShadowLong has period 0: a long shadow is longer than the candle's own body, a very long one than twice it. */
+export const longUpperShadow = (back: number): Condition => gt(upperShadow(back), body(back));
+export const longLowerShadow = (back: number): Condition => gt(lowerShadow(back), body(back));
+export const veryLongUpperShadow = (back: number): Condition => gt(upperShadow(back), times(body(back), 2));
+export const veryLongLowerShadow = (back: number): Condition => gt(lowerShadow(back), times(body(back), 2));
+
+// Gaps between two candles: of their bodies, or of the whole candles.
+export const bodyGapUp = (later: number, earlier: number): Condition => gt(bodyBottom(later), bodyTop(earlier));
+export const bodyGapDown = (later: number, earlier: number): Condition => lt(bodyTop(later), bodyBottom(earlier));
+export const gapUp = (later: number, earlier: number): Condition => gt(low(later), high(earlier));
+export const gapDown = (later: number, earlier: number): Condition => lt(high(later), low(earlier));

@@ -1,186 +1,118 @@
 // Crows: consecutive falling black candles, and the gap they may start from.
 import {
-  BODY_LONG,
-  BODY_SHORT,
-  EQUAL,
-  SHADOW_VERY_SHORT,
+  about,
+  all,
+  between,
+  blacks,
   body,
   bodyGapUp,
-  isBlack,
-  isWhite,
-  longShadow,
-  lowerShadow,
-  upperShadow,
-  benchmark,
+  close,
+  equal,
+  ge,
+  gt,
+  hasLowerShadow,
+  high,
+  le,
+  long,
+  longLowerShadow,
+  low,
+  lt,
+  noLowerShadow,
+  noUpperShadow,
+  notLong,
+  open,
+  short,
+  white,
+  type Condition,
 } from './candles.ts';
-import { definePattern } from './patternDefinition.ts';
+import type { PatternRule } from './patternDefinition.ts';
 
-const twoCrows = definePattern({
-  id: 'two_crows',
-  aliases: ['2_crows'],
-  talib: 'CDL2CROWS',
-  name: 'Two crows',
-  sides: ['bearish'],
-  lookback: 12,
-  description:
-    'A long white candle, a black one gapping above it, and a black one from inside that back into the first.',
-  scan(c, first, out) {
-    const { open, close } = c;
-    const long = benchmark(c, BODY_LONG, first - 2);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        isWhite(c, i - 2) &&
-        body(c, i - 2) > long[i - 2] &&
-        isBlack(c, i - 1) &&
-        bodyGapUp(c, i - 1, i - 2) &&
-        isBlack(c, i) &&
-        open[i] < open[i - 1] &&
-        open[i] > close[i - 1] &&
-        close[i] > open[i - 2] &&
-        close[i] < close[i - 2]
-          ? -100
-          : 0;
+/** A candle that opens strictly inside the black body before it. */
+const opensInside = (back: number): Condition => between(open(back), close(back + 1), open(back + 1));
+/** Three black candles at their lows, each closing lower. */
+const THREE_FALLING = [
+  blacks(0, 1, 2),
+  ...[0, 1, 2].map(noLowerShadow),
+  all(gt(close(2), close(1)), gt(close(1), close(0))),
+];
+
+export const CROW_PATTERNS: readonly PatternRule[] = [
+  {
+    id: 'two_crows',
+    aliases: ['2_crows'],
+    talib: 'CDL2CROWS',
+    name: 'Two crows',
+    lookback: 12,
+    description:
+      'A long white candle, a black one gapping above it, and a black one from inside that back into the first.',
+    signs: {
+      bearish: [white(2), long(2), blacks(0, 1), bodyGapUp(1, 2), opensInside(0), between(close(0), open(2), close(2))],
+    },
   },
-});
-
-const upsideGapTwoCrows = definePattern({
-  id: 'upside_gap_two_crows',
-  aliases: ['upside_gap_2_crows'],
-  talib: 'CDLUPSIDEGAP2CROWS',
-  name: 'Upside gap two crows',
-  sides: ['bearish'],
-  lookback: 12,
-  description: 'A long white candle, a short black one gapping above it, and a black one that engulfs the second.',
-  scan(c, first, out) {
-    const { open, close } = c;
-    const long = benchmark(c, BODY_LONG, first - 2);
-    const short = benchmark(c, BODY_SHORT, first - 1);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        isWhite(c, i - 2) &&
-        body(c, i - 2) > long[i - 2] &&
-        isBlack(c, i - 1) &&
-        body(c, i - 1) <= short[i - 1] &&
-        bodyGapUp(c, i - 1, i - 2) &&
-        isBlack(c, i) &&
-        open[i] > open[i - 1] &&
-        close[i] < close[i - 1] &&
-        close[i] > close[i - 2]
-          ? -100
-          : 0;
+  {
+    id: 'upside_gap_two_crows',
+    aliases: ['upside_gap_2_crows'],
+    talib: 'CDLUPSIDEGAP2CROWS',
+    name: 'Upside gap two crows',
+    lookback: 12,
+    description: 'A long white candle, a short black one gapping above it, and a black one that engulfs the second.',
+    signs: {
+      bearish: [
+        white(2),
+        long(2),
+        blacks(0, 1),
+        notLong(1),
+        bodyGapUp(1, 2),
+        gt(open(0), open(1)),
+        between(close(0), close(2), close(1)),
+      ],
+    },
   },
-});
-
-const threeBlackCrows = definePattern({
-  id: 'three_black_crows',
-  aliases: ['3_black_crows'],
-  talib: 'CDL3BLACKCROWS',
-  name: 'Three black crows',
-  sides: ['bearish'],
-  lookback: 13,
-  description:
-    'After a white candle, three black ones that open inside the body before and close lower, at their lows.',
-  scan(c, first, out) {
-    const { open, high, close } = c;
-    const veryShort2 = benchmark(c, SHADOW_VERY_SHORT, first - 2);
-    const veryShort1 = benchmark(c, SHADOW_VERY_SHORT, first - 1);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        isWhite(c, i - 3) &&
-        isBlack(c, i - 2) &&
-        lowerShadow(c, i - 2) < veryShort2[i - 2] &&
-        isBlack(c, i - 1) &&
-        lowerShadow(c, i - 1) < veryShort1[i - 1] &&
-        isBlack(c, i) &&
-        lowerShadow(c, i) < veryShort[i] &&
-        open[i - 1] < open[i - 2] &&
-        open[i - 1] > close[i - 2] &&
-        open[i] < open[i - 1] &&
-        open[i] > close[i - 1] &&
-        high[i - 3] > close[i - 2] &&
-        close[i - 2] > close[i - 1] &&
-        close[i - 1] > close[i]
-          ? -100
-          : 0;
+  {
+    id: 'three_black_crows',
+    aliases: ['3_black_crows'],
+    talib: 'CDL3BLACKCROWS',
+    name: 'Three black crows',
+    lookback: 13,
+    description:
+      'After a white candle, three black ones that open inside the body before and close lower, at their lows.',
+    signs: { bearish: [white(3), ...THREE_FALLING, opensInside(1), opensInside(0), gt(high(3), close(2))] },
   },
-});
-
-const identicalThreeCrows = definePattern({
-  id: 'identical_three_crows',
-  aliases: ['identical_3_crows'],
-  talib: 'CDLIDENTICAL3CROWS',
-  name: 'Identical three crows',
-  sides: ['bearish'],
-  lookback: 12,
-  description: 'Three black candles, each opening at about the close before and closing lower, at its low.',
-  scan(c, first, out) {
-    const { open, close } = c;
-    const veryShort2 = benchmark(c, SHADOW_VERY_SHORT, first - 2);
-    const veryShort1 = benchmark(c, SHADOW_VERY_SHORT, first - 1);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    const equal2 = benchmark(c, EQUAL, first - 2);
-    const equal1 = benchmark(c, EQUAL, first - 1);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        isBlack(c, i - 2) &&
-        lowerShadow(c, i - 2) < veryShort2[i - 2] &&
-        isBlack(c, i - 1) &&
-        lowerShadow(c, i - 1) < veryShort1[i - 1] &&
-        isBlack(c, i) &&
-        lowerShadow(c, i) < veryShort[i] &&
-        close[i - 2] > close[i - 1] &&
-        close[i - 1] > close[i] &&
-        open[i - 1] <= close[i - 2] + equal2[i - 2] &&
-        open[i - 1] >= close[i - 2] - equal2[i - 2] &&
-        open[i] <= close[i - 1] + equal1[i - 1] &&
-        open[i] >= close[i - 1] - equal1[i - 1]
-          ? -100
-          : 0;
+  {
+    id: 'identical_three_crows',
+    aliases: ['identical_3_crows'],
+    talib: 'CDLIDENTICAL3CROWS',
+    name: 'Identical three crows',
+    lookback: 12,
+    description: 'Three black candles, each opening at about the close before and closing lower, at its low.',
+    signs: {
+      bearish: [...THREE_FALLING, about(open(1), close(2), equal(2)), about(open(0), close(1), equal(1))],
+    },
   },
-});
-
-const threeStarsInSouth = definePattern({
-  id: 'three_stars_in_south',
-  aliases: ['3_stars_in_south', 'three_stars_in_the_south'],
-  talib: 'CDL3STARSINSOUTH',
-  name: 'Three stars in the south',
-  sides: ['bullish'],
-  lookback: 12,
-  description: 'Three black candles, each smaller than the one before and with a higher low: the fall runs out.',
-  scan(c, first, out) {
-    const { open, high, low, close } = c;
-    const long = benchmark(c, BODY_LONG, first - 2);
-    const short = benchmark(c, BODY_SHORT, first);
-    const veryShort1 = benchmark(c, SHADOW_VERY_SHORT, first - 1);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        isBlack(c, i - 2) &&
-        isBlack(c, i - 1) &&
-        isBlack(c, i) &&
-        body(c, i - 2) > long[i - 2] &&
-        lowerShadow(c, i - 2) > longShadow(c, i - 2) &&
-        body(c, i - 1) < body(c, i - 2) &&
-        open[i - 1] > close[i - 2] &&
-        open[i - 1] <= high[i - 2] &&
-        low[i - 1] < close[i - 2] &&
-        low[i - 1] >= low[i - 2] &&
-        lowerShadow(c, i - 1) > veryShort1[i - 1] &&
-        body(c, i) < short[i] &&
-        lowerShadow(c, i) < veryShort[i] &&
-        upperShadow(c, i) < veryShort[i] &&
-        low[i] > low[i - 1] &&
-        high[i] < high[i - 1]
-          ? 100
-          : 0;
+  {
+    id: 'three_stars_in_south',
+    aliases: ['3_stars_in_south', 'three_stars_in_the_south'],
+    talib: 'CDL3STARSINSOUTH',
+    name: 'Three stars in the south',
+    lookback: 12,
+    description: 'Three black candles, each smaller than the one before and with a higher low: the fall runs out.',
+    signs: {
+      bullish: [
+        blacks(0, 1, 2),
+        long(2),
+        longLowerShadow(2),
+        lt(body(1), body(2)),
+        gt(open(1), close(2)),
+        le(open(1), high(2)),
+        lt(low(1), close(2)),
+        ge(low(1), low(2)),
+        hasLowerShadow(1),
+        short(0),
+        noLowerShadow(0),
+        noUpperShadow(0),
+        gt(low(0), low(1)),
+        lt(high(0), high(1)),
+      ],
+    },
   },
-});
-
-export const CROW_PATTERNS = [
-  twoCrows,
-  upsideGapTwoCrows,
-  threeBlackCrows,
-  identicalThreeCrows,
-  threeStarsInSouth,
-] as const;
+];

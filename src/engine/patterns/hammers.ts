@@ -1,88 +1,57 @@
 // Hammers: a small body at one end of a long shadow, distinguished by the position of the candle.
 import {
-  BODY_SHORT,
-  NEAR,
-  SHADOW_VERY_SHORT,
-  body,
   bodyBottom,
   bodyGapDown,
   bodyGapUp,
-  longShadow,
-  lowerShadow,
-  upperShadow,
-  benchmark,
-  type Candles,
+  ge,
+  high,
+  le,
+  longLowerShadow,
+  longUpperShadow,
+  low,
+  minus,
+  near,
+  noLowerShadow,
+  noUpperShadow,
+  plus,
+  short,
 } from './candles.ts';
-import { definePattern } from './patternDefinition.ts';
+import type { PatternRule } from './patternDefinition.ts';
 
-/** A short body at the upper end: a long lower shadow, almost no upper one. */
-const isHammer = (c: Candles, i: number, short: Float64Array, veryShort: Float64Array): boolean =>
-  body(c, i) < short[i] && lowerShadow(c, i) > longShadow(c, i) && upperShadow(c, i) < veryShort[i];
+const HAMMER = [short(0), longLowerShadow(0), noUpperShadow(0)];
+const INVERTED_HAMMER = [short(0), longUpperShadow(0), noLowerShadow(0)];
 
-/** A short body at the lower end: a long upper shadow, almost no lower one. */
-const isInvertedHammer = (c: Candles, i: number, short: Float64Array, veryShort: Float64Array): boolean =>
-  body(c, i) < short[i] && upperShadow(c, i) > longShadow(c, i) && lowerShadow(c, i) < veryShort[i];
-
-const hammer = definePattern({
-  id: 'hammer',
-  talib: 'CDLHAMMER',
-  name: 'Hammer',
-  sides: ['bullish'],
-  lookback: 11,
-  description: 'A small body with a long lower shadow and hardly an upper one, at or below the low before it.',
-  scan(c, first, out) {
-    const short = benchmark(c, BODY_SHORT, first);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    const near = benchmark(c, NEAR, first - 1);
-    for (let i = first; i < c.length; i++)
-      out[i] = isHammer(c, i, short, veryShort) && bodyBottom(c, i) <= c.low[i - 1] + near[i - 1] ? 100 : 0;
+export const HAMMER_PATTERNS: readonly PatternRule[] = [
+  {
+    id: 'hammer',
+    talib: 'CDLHAMMER',
+    name: 'Hammer',
+    lookback: 11,
+    description: 'A small body with a long lower shadow and hardly an upper one, at or below the low before it.',
+    signs: { bullish: [...HAMMER, le(bodyBottom(0), plus(low(1), near(1)))] },
   },
-});
-
-const hangingMan = definePattern({
-  id: 'hanging_man',
-  talib: 'CDLHANGINGMAN',
-  name: 'Hanging man',
-  sides: ['bearish'],
-  lookback: 11,
-  description: 'A small body with a long lower shadow and hardly an upper one, at or above the high before it.',
-  scan(c, first, out) {
-    const short = benchmark(c, BODY_SHORT, first);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    const near = benchmark(c, NEAR, first - 1);
-    for (let i = first; i < c.length; i++)
-      out[i] = isHammer(c, i, short, veryShort) && bodyBottom(c, i) >= c.high[i - 1] - near[i - 1] ? -100 : 0;
+  {
+    id: 'hanging_man',
+    talib: 'CDLHANGINGMAN',
+    name: 'Hanging man',
+    lookback: 11,
+    description: 'A small body with a long lower shadow and hardly an upper one, at or above the high before it.',
+    signs: { bearish: [...HAMMER, ge(bodyBottom(0), minus(high(1), near(1)))] },
   },
-});
-
-const invertedHammer = definePattern({
-  id: 'inverted_hammer',
-  talib: 'CDLINVERTEDHAMMER',
-  name: 'Inverted hammer',
-  sides: ['bullish'],
-  lookback: 11,
-  description: 'A small body with a long upper shadow and hardly a lower one, gapping below the body before it.',
-  scan(c, first, out) {
-    const short = benchmark(c, BODY_SHORT, first);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] = isInvertedHammer(c, i, short, veryShort) && bodyGapDown(c, i, i - 1) ? 100 : 0;
+  {
+    id: 'inverted_hammer',
+    talib: 'CDLINVERTEDHAMMER',
+    name: 'Inverted hammer',
+    lookback: 11,
+    description: 'A small body with a long upper shadow and hardly a lower one, gapping below the body before it.',
+    signs: { bullish: [...INVERTED_HAMMER, bodyGapDown(0, 1)] },
   },
-});
-
-const shootingStar = definePattern({
-  id: 'shooting_star',
-  talib: 'CDLSHOOTINGSTAR',
-  name: 'Shooting star',
-  sides: ['bearish'],
-  lookback: 11,
-  description: 'A small body with a long upper shadow and hardly a lower one, gapping above the body before it.',
-  scan(c, first, out) {
-    const short = benchmark(c, BODY_SHORT, first);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] = isInvertedHammer(c, i, short, veryShort) && bodyGapUp(c, i, i - 1) ? -100 : 0;
+  {
+    id: 'shooting_star',
+    talib: 'CDLSHOOTINGSTAR',
+    name: 'Shooting star',
+    lookback: 11,
+    description: 'A small body with a long upper shadow and hardly a lower one, gapping above the body before it.',
+    signs: { bearish: [...INVERTED_HAMMER, bodyGapUp(0, 1)] },
   },
-});
-
-export const HAMMER_PATTERNS = [hammer, hangingMan, invertedHammer, shootingStar] as const;
+];

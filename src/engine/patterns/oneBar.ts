@@ -1,138 +1,84 @@
 // Patterns of one candle, distinguished by the length of its body and shadows.
 import {
-  BODY_LONG,
-  BODY_SHORT,
-  SHADOW_SHORT,
-  SHADOW_VERY_SHORT,
-  body,
-  color,
-  isWhite,
+  averageShadow,
+  black,
+  long,
+  longLowerShadow,
+  longUpperShadow,
   lowerShadow,
+  lt,
+  noLowerShadow,
+  noUpperShadow,
+  short,
   upperShadow,
-  veryLongShadow,
-  benchmark,
+  veryLongLowerShadow,
+  veryLongUpperShadow,
+  white,
 } from './candles.ts';
-import { definePattern } from './patternDefinition.ts';
+import type { PatternRule } from './patternDefinition.ts';
 
-const beltHold = definePattern({
-  id: 'belt_hold',
-  talib: 'CDLBELTHOLD',
-  name: 'Belt hold',
-  sides: ['bullish', 'bearish'],
-  lookback: 10,
-  description: 'A long candle that opens at its extreme: white without a lower shadow, or black without an upper one.',
-  scan(c, first, out) {
-    const long = benchmark(c, BODY_LONG, first);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    for (let i = first; i < c.length; i++) {
-      const openingShadow = isWhite(c, i) ? lowerShadow(c, i) : upperShadow(c, i);
-      out[i] = body(c, i) > long[i] && openingShadow < veryShort[i] ? color(c, i) * 100 : 0;
-    }
+const shortUpperShadow = lt(upperShadow(0), averageShadow(0));
+const shortLowerShadow = lt(lowerShadow(0), averageShadow(0));
+/** The side is the candle's color. */
+const BY_COLOR = { bullish: [white(0)], bearish: [black(0)] };
+
+export const ONE_BAR_PATTERNS: readonly PatternRule[] = [
+  {
+    id: 'belt_hold',
+    talib: 'CDLBELTHOLD',
+    name: 'Belt hold',
+    lookback: 10,
+    description:
+      'A long candle that opens at its extreme: white without a lower shadow, or black without an upper one.',
+    signs: { when: [long(0)], bullish: [white(0), noLowerShadow(0)], bearish: [black(0), noUpperShadow(0)] },
   },
-});
-
-const closingMarubozu = definePattern({
-  id: 'closing_marubozu',
-  talib: 'CDLCLOSINGMARUBOZU',
-  name: 'Closing marubozu',
-  sides: ['bullish', 'bearish'],
-  lookback: 10,
-  description: 'A long candle that closes at its extreme: white without an upper shadow, or black without a lower one.',
-  scan(c, first, out) {
-    const long = benchmark(c, BODY_LONG, first);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    for (let i = first; i < c.length; i++) {
-      const closingShadow = isWhite(c, i) ? upperShadow(c, i) : lowerShadow(c, i);
-      out[i] = body(c, i) > long[i] && closingShadow < veryShort[i] ? color(c, i) * 100 : 0;
-    }
+  {
+    id: 'closing_marubozu',
+    talib: 'CDLCLOSINGMARUBOZU',
+    name: 'Closing marubozu',
+    lookback: 10,
+    description:
+      'A long candle that closes at its extreme: white without an upper shadow, or black without a lower one.',
+    signs: { when: [long(0)], bullish: [white(0), noUpperShadow(0)], bearish: [black(0), noLowerShadow(0)] },
   },
-});
-
-const marubozu = definePattern({
-  id: 'marubozu',
-  talib: 'CDLMARUBOZU',
-  name: 'Marubozu',
-  sides: ['bullish', 'bearish'],
-  lookback: 10,
-  description: 'A long candle with hardly a shadow at either end.',
-  scan(c, first, out) {
-    const long = benchmark(c, BODY_LONG, first);
-    const veryShort = benchmark(c, SHADOW_VERY_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) > long[i] && upperShadow(c, i) < veryShort[i] && lowerShadow(c, i) < veryShort[i]
-          ? color(c, i) * 100
-          : 0;
+  {
+    id: 'marubozu',
+    talib: 'CDLMARUBOZU',
+    name: 'Marubozu',
+    lookback: 10,
+    description: 'A long candle with hardly a shadow at either end.',
+    signs: { when: [long(0), noUpperShadow(0), noLowerShadow(0)], ...BY_COLOR },
   },
-});
-
-const longLine = definePattern({
-  id: 'long_line',
-  talib: 'CDLLONGLINE',
-  name: 'Long line candle',
-  sides: ['bullish', 'bearish'],
-  lookback: 10,
-  description: 'A long body between short shadows.',
-  scan(c, first, out) {
-    const long = benchmark(c, BODY_LONG, first);
-    const shortShadow = benchmark(c, SHADOW_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) > long[i] && upperShadow(c, i) < shortShadow[i] && lowerShadow(c, i) < shortShadow[i]
-          ? color(c, i) * 100
-          : 0;
+  {
+    id: 'long_line',
+    talib: 'CDLLONGLINE',
+    name: 'Long line candle',
+    lookback: 10,
+    description: 'A long body between short shadows.',
+    signs: { when: [long(0), shortUpperShadow, shortLowerShadow], ...BY_COLOR },
   },
-});
-
-const shortLine = definePattern({
-  id: 'short_line',
-  talib: 'CDLSHORTLINE',
-  name: 'Short line candle',
-  sides: ['bullish', 'bearish'],
-  lookback: 10,
-  description: 'A short body between short shadows.',
-  scan(c, first, out) {
-    const short = benchmark(c, BODY_SHORT, first);
-    const shortShadow = benchmark(c, SHADOW_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) < short[i] && upperShadow(c, i) < shortShadow[i] && lowerShadow(c, i) < shortShadow[i]
-          ? color(c, i) * 100
-          : 0;
+  {
+    id: 'short_line',
+    talib: 'CDLSHORTLINE',
+    name: 'Short line candle',
+    lookback: 10,
+    description: 'A short body between short shadows.',
+    signs: { when: [short(0), shortUpperShadow, shortLowerShadow], ...BY_COLOR },
   },
-});
-
-const spinningTop = definePattern({
-  id: 'spinning_top',
-  talib: 'CDLSPINNINGTOP',
-  name: 'Spinning top',
-  sides: ['bullish', 'bearish'],
-  lookback: 10,
-  description: 'A short body between two shadows longer than it.',
-  scan(c, first, out) {
-    const short = benchmark(c, BODY_SHORT, first);
-    for (let i = first; i < c.length; i++) {
-      const length = body(c, i);
-      out[i] = length < short[i] && upperShadow(c, i) > length && lowerShadow(c, i) > length ? color(c, i) * 100 : 0;
-    }
+  {
+    id: 'spinning_top',
+    talib: 'CDLSPINNINGTOP',
+    name: 'Spinning top',
+    lookback: 10,
+    description: 'A short body between two shadows longer than it.',
+    signs: { when: [short(0), longUpperShadow(0), longLowerShadow(0)], ...BY_COLOR },
   },
-});
-
-const highWave = definePattern({
-  id: 'high_wave',
-  talib: 'CDLHIGHWAVE',
-  name: 'High-wave candle',
-  sides: ['bullish', 'bearish'],
-  lookback: 10,
-  description: 'A short body between two shadows more than twice as long.',
-  scan(c, first, out) {
-    const short = benchmark(c, BODY_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i) < short[i] && upperShadow(c, i) > veryLongShadow(c, i) && lowerShadow(c, i) > veryLongShadow(c, i)
-          ? color(c, i) * 100
-          : 0;
+  {
+    id: 'high_wave',
+    talib: 'CDLHIGHWAVE',
+    name: 'High-wave candle',
+    lookback: 10,
+    description: 'A short body between two shadows more than twice as long.',
+    signs: { when: [short(0), veryLongUpperShadow(0), veryLongLowerShadow(0)], ...BY_COLOR },
   },
-});
-
-export const LINE_PATTERNS = [beltHold, closingMarubozu, marubozu, longLine, shortLine, spinningTop, highWave] as const;
+];

@@ -1,32 +1,32 @@
 // The pattern registry: every candlestick pattern of TA-Lib 0.8 under its retail name.
-import { CAMPAIGN_PATTERNS } from './fiveBar.ts';
 import { CROW_PATTERNS } from './crows.ts';
-import type { PatternDefinition } from './patternDefinition.ts';
 import { DOJI_PATTERNS } from './doji.ts';
+import { ENGULFING_PATTERNS } from './engulfing.ts';
+import { FIVE_BAR_PATTERNS } from './fiveBar.ts';
 import { HAMMER_PATTERNS } from './hammers.ts';
 import { HIKKAKE_PATTERNS } from './hikkake.ts';
-import { LINE_PATTERNS } from './oneBar.ts';
-import { MEETING_PATTERNS } from './twoBar.ts';
-import { PAIR_PATTERNS } from './engulfing.ts';
+import { ONE_BAR_PATTERNS } from './oneBar.ts';
+import { definePattern, type PatternDefinition } from './patternDefinition.ts';
 import { SOLDIER_PATTERNS } from './soldiers.ts';
 import { STAR_PATTERNS } from './stars.ts';
-import { TRIPLE_PATTERNS } from './threeBar.ts';
+import { THREE_BAR_PATTERNS } from './threeBar.ts';
+import { TWO_BAR_PATTERNS } from './twoBar.ts';
 
 export type { PatternDefinition, PatternSide } from './patternDefinition.ts';
 
 export const PATTERNS: readonly PatternDefinition[] = [
   ...DOJI_PATTERNS,
-  ...LINE_PATTERNS,
+  ...ONE_BAR_PATTERNS,
   ...HAMMER_PATTERNS,
-  ...PAIR_PATTERNS,
-  ...MEETING_PATTERNS,
+  ...ENGULFING_PATTERNS,
+  ...TWO_BAR_PATTERNS,
   ...STAR_PATTERNS,
   ...CROW_PATTERNS,
   ...SOLDIER_PATTERNS,
-  ...TRIPLE_PATTERNS,
-  ...CAMPAIGN_PATTERNS,
+  ...THREE_BAR_PATTERNS,
+  ...FIVE_BAR_PATTERNS,
   ...HIKKAKE_PATTERNS,
-];
+].map(definePattern);
 
 const byName = new Map<string, PatternDefinition>(
   PATTERNS.flatMap((pattern) =>

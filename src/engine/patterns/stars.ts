@@ -1,156 +1,111 @@
 // Stars: a long candle, a small one apart from it, and one that turns back into the first body.
 import {
-  BODY_DOJI,
-  BODY_LONG,
-  BODY_SHORT,
+  all,
+  black,
   body,
   bodyBottom,
   bodyGapDown,
   bodyGapUp,
   bodyTop,
-  color,
+  close,
+  doji,
   gapDown,
   gapUp,
-  isBlack,
-  isWhite,
-  benchmark,
-  type Candles,
-  type Benchmark,
+  gt,
+  le,
+  long,
+  lt,
+  minus,
+  notLong,
+  plus,
+  tiny,
+  times,
+  white,
+  type Condition,
 } from './candles.ts';
-import { definePattern } from './patternDefinition.ts';
+import type { PatternRule, PatternSigns } from './patternDefinition.ts';
 
-function scanMorning(c: Candles, first: number, out: Float64Array, star: Benchmark, penetration: number): void {
-  const { close } = c;
-  const long = benchmark(c, BODY_LONG, first - 2);
-  const small = benchmark(c, star, first - 1);
-  const short = benchmark(c, BODY_SHORT, first);
-  for (let i = first; i < c.length; i++)
-    out[i] =
-      isBlack(c, i - 2) &&
-      body(c, i - 2) > long[i - 2] &&
-      body(c, i - 1) <= small[i - 1] &&
-      bodyGapDown(c, i - 1, i - 2) &&
-      isWhite(c, i) &&
-      body(c, i) > short[i] &&
-      close[i] > close[i - 2] + body(c, i - 2) * penetration
-        ? 100
-        : 0;
-}
+/** The last candle turns up from below the first, closing so far into its body. */
+const turnsUp = (penetration: number): Condition =>
+  all(black(2), white(0), gt(close(0), plus(close(2), times(body(2), penetration))));
+const turnsDown = (penetration: number): Condition =>
+  all(white(2), black(0), lt(close(0), minus(close(2), times(body(2), penetration))));
 
-function scanEvening(c: Candles, first: number, out: Float64Array, star: Benchmark, penetration: number): void {
-  const { close } = c;
-  const long = benchmark(c, BODY_LONG, first - 2);
-  const small = benchmark(c, star, first - 1);
-  const short = benchmark(c, BODY_SHORT, first);
-  for (let i = first; i < c.length; i++)
-    out[i] =
-      isWhite(c, i - 2) &&
-      body(c, i - 2) > long[i - 2] &&
-      body(c, i - 1) <= small[i - 1] &&
-      bodyGapUp(c, i - 1, i - 2) &&
-      isBlack(c, i) &&
-      body(c, i) > short[i] &&
-      close[i] < close[i - 2] - body(c, i - 2) * penetration
-        ? -100
-        : 0;
-}
+const morning =
+  (star: Condition) =>
+  (penetration: number): PatternSigns => ({
+    bullish: [long(2), star, bodyGapDown(1, 2), long(0), turnsUp(penetration)],
+  });
+const evening =
+  (star: Condition) =>
+  (penetration: number): PatternSigns => ({
+    bearish: [long(2), star, bodyGapUp(1, 2), long(0), turnsDown(penetration)],
+  });
 
-const morningStar = definePattern({
-  id: 'morning_star',
-  talib: 'CDLMORNINGSTAR',
-  name: 'Morning star',
-  sides: ['bullish'],
-  penetration: 0.3,
-  lookback: 12,
-  description: 'A long black candle, a short body gapping below it, and a white one that closes well into the first.',
-  scan: (c, first, out, penetration) => scanMorning(c, first, out, BODY_SHORT, penetration),
-});
+/** Three doji: the benchmark of the first candle measures all three. */
+const THREE_DOJI = [0, 1, 2].map((back) => le(body(back), tiny(2)));
 
-const morningDojiStar = definePattern({
-  id: 'morning_doji_star',
-  talib: 'CDLMORNINGDOJISTAR',
-  name: 'Morning doji star',
-  sides: ['bullish'],
-  penetration: 0.3,
-  lookback: 12,
-  description: 'A morning star whose middle candle is a doji.',
-  scan: (c, first, out, penetration) => scanMorning(c, first, out, BODY_DOJI, penetration),
-});
-
-const eveningStar = definePattern({
-  id: 'evening_star',
-  talib: 'CDLEVENINGSTAR',
-  name: 'Evening star',
-  sides: ['bearish'],
-  penetration: 0.3,
-  lookback: 12,
-  description: 'A long white candle, a short body gapping above it, and a black one that closes well into the first.',
-  scan: (c, first, out, penetration) => scanEvening(c, first, out, BODY_SHORT, penetration),
-});
-
-const eveningDojiStar = definePattern({
-  id: 'evening_doji_star',
-  talib: 'CDLEVENINGDOJISTAR',
-  name: 'Evening doji star',
-  sides: ['bearish'],
-  penetration: 0.3,
-  lookback: 12,
-  description: 'An evening star whose middle candle is a doji.',
-  scan: (c, first, out, penetration) => scanEvening(c, first, out, BODY_DOJI, penetration),
-});
-
-const abandonedBaby = definePattern({
-  id: 'abandoned_baby',
-  talib: 'CDLABANDONEDBABY',
-  name: 'Abandoned baby',
-  sides: ['bullish', 'bearish'],
-  penetration: 0.3,
-  lookback: 12,
-  description: 'A star whose middle candle is a doji that gaps, shadows included, away from both its neighbours.',
-  scan(c, first, out, penetration) {
-    const { close } = c;
-    const long = benchmark(c, BODY_LONG, first - 2);
-    const tiny = benchmark(c, BODY_DOJI, first - 1);
-    const short = benchmark(c, BODY_SHORT, first);
-    for (let i = first; i < c.length; i++) {
-      const depth = body(c, i - 2) * penetration;
-      const turns = isWhite(c, i - 2)
-        ? isBlack(c, i) && close[i] < close[i - 2] - depth && gapUp(c, i - 1, i - 2) && gapDown(c, i, i - 1)
-        : isWhite(c, i) && close[i] > close[i - 2] + depth && gapDown(c, i - 1, i - 2) && gapUp(c, i, i - 1);
-      out[i] =
-        turns && body(c, i - 2) > long[i - 2] && body(c, i - 1) <= tiny[i - 1] && body(c, i) > short[i]
-          ? color(c, i) * 100
-          : 0;
-    }
+export const STAR_PATTERNS: readonly PatternRule[] = [
+  {
+    id: 'morning_star',
+    talib: 'CDLMORNINGSTAR',
+    name: 'Morning star',
+    penetration: 0.3,
+    lookback: 12,
+    description: 'A long black candle, a short body gapping below it, and a white one that closes well into the first.',
+    signs: morning(notLong(1)),
   },
-});
-
-const tristar = definePattern({
-  id: 'tristar',
-  aliases: ['tri_star'],
-  talib: 'CDLTRISTAR',
-  name: 'Tristar',
-  sides: ['bullish', 'bearish'],
-  lookback: 12,
-  description: 'Three doji in a row, the middle one gapping away from the first and the last one coming back.',
-  scan(c, first, out) {
-    // The benchmark of the first candle measures all three.
-    const tiny = benchmark(c, BODY_DOJI, first - 2);
-    for (let i = first; i < c.length; i++) {
-      const limit = tiny[i - 2];
-      const areDoji = body(c, i - 2) <= limit && body(c, i - 1) <= limit && body(c, i) <= limit;
-      if (areDoji && bodyGapUp(c, i - 1, i - 2) && bodyTop(c, i) < bodyTop(c, i - 1)) out[i] = -100;
-      else if (areDoji && bodyGapDown(c, i - 1, i - 2) && bodyBottom(c, i) > bodyBottom(c, i - 1)) out[i] = 100;
-      else out[i] = 0;
-    }
+  {
+    id: 'morning_doji_star',
+    talib: 'CDLMORNINGDOJISTAR',
+    name: 'Morning doji star',
+    penetration: 0.3,
+    lookback: 12,
+    description: 'A morning star whose middle candle is a doji.',
+    signs: morning(doji(1)),
   },
-});
-
-export const STAR_PATTERNS = [
-  morningStar,
-  morningDojiStar,
-  eveningStar,
-  eveningDojiStar,
-  abandonedBaby,
-  tristar,
-] as const;
+  {
+    id: 'evening_star',
+    talib: 'CDLEVENINGSTAR',
+    name: 'Evening star',
+    penetration: 0.3,
+    lookback: 12,
+    description: 'A long white candle, a short body gapping above it, and a black one that closes well into the first.',
+    signs: evening(notLong(1)),
+  },
+  {
+    id: 'evening_doji_star',
+    talib: 'CDLEVENINGDOJISTAR',
+    name: 'Evening doji star',
+    penetration: 0.3,
+    lookback: 12,
+    description: 'An evening star whose middle candle is a doji.',
+    signs: evening(doji(1)),
+  },
+  {
+    id: 'abandoned_baby',
+    talib: 'CDLABANDONEDBABY',
+    name: 'Abandoned baby',
+    penetration: 0.3,
+    lookback: 12,
+    description: 'A star whose middle candle is a doji that gaps, shadows included, away from both its neighbours.',
+    signs: (penetration) => ({
+      when: [long(2), doji(1), long(0)],
+      bullish: [turnsUp(penetration), gapDown(1, 2), gapUp(0, 1)],
+      bearish: [turnsDown(penetration), gapUp(1, 2), gapDown(0, 1)],
+    }),
+  },
+  {
+    id: 'tristar',
+    aliases: ['tri_star'],
+    talib: 'CDLTRISTAR',
+    name: 'Tristar',
+    lookback: 12,
+    description: 'Three doji in a row, the middle one gapping away from the first and the last one coming back.',
+    signs: {
+      when: THREE_DOJI,
+      bullish: [bodyGapDown(1, 2), gt(bodyBottom(0), bodyBottom(1))],
+      bearish: [bodyGapUp(1, 2), lt(bodyTop(0), bodyTop(1))],
+    },
+  },
+];

@@ -1,214 +1,134 @@
 // Patterns of three candles that reverse by confirmation, by a shared close, or across a gap.
 import {
-  BODY_LONG,
-  BODY_SHORT,
-  EQUAL,
-  NEAR,
+  about,
+  between,
+  black,
+  blacks,
   body,
   bodyBottom,
   bodyGapDown,
   bodyGapUp,
   bodyTop,
-  color,
-  isBlack,
-  isWhite,
-  benchmark,
+  close,
+  distance,
+  equal,
+  gt,
+  le,
+  long,
+  low,
+  lt,
+  near,
+  notLong,
+  open,
+  short,
+  white,
+  whites,
 } from './candles.ts';
-import { definePattern } from './patternDefinition.ts';
+import type { PatternRule } from './patternDefinition.ts';
 
-const threeInside = definePattern({
-  id: 'three_inside',
-  aliases: ['3_inside'],
-  talib: 'CDL3INSIDE',
-  name: 'Three inside up or down',
-  sides: ['bullish', 'bearish'],
-  lookback: 12,
-  description: 'A harami confirmed by a close beyond the open of its first candle.',
-  scan(c, first, out) {
-    const { open, close } = c;
-    const long = benchmark(c, BODY_LONG, first - 2);
-    const short = benchmark(c, BODY_SHORT, first - 1);
-    for (let i = first; i < c.length; i++) {
-      const isConfirmed = isWhite(c, i - 2)
-        ? isBlack(c, i) && close[i] < open[i - 2]
-        : isWhite(c, i) && close[i] > open[i - 2];
-      out[i] =
-        isConfirmed &&
-        body(c, i - 2) > long[i - 2] &&
-        body(c, i - 1) <= short[i - 1] &&
-        bodyTop(c, i - 1) < bodyTop(c, i - 2) &&
-        bodyBottom(c, i - 1) > bodyBottom(c, i - 2)
-          ? -100 * color(c, i - 2)
-          : 0;
-    }
+export const THREE_BAR_PATTERNS: readonly PatternRule[] = [
+  {
+    id: 'three_inside',
+    aliases: ['3_inside'],
+    talib: 'CDL3INSIDE',
+    name: 'Three inside up or down',
+    lookback: 12,
+    description: 'A harami confirmed by a close beyond the open of its first candle.',
+    signs: {
+      when: [long(2), notLong(1), lt(bodyTop(1), bodyTop(2)), gt(bodyBottom(1), bodyBottom(2))],
+      bullish: [black(2), white(0), gt(close(0), open(2))],
+      bearish: [white(2), black(0), lt(close(0), open(2))],
+    },
   },
-});
-
-const threeOutside = definePattern({
-  id: 'three_outside',
-  aliases: ['3_outside'],
-  talib: 'CDL3OUTSIDE',
-  name: 'Three outside up or down',
-  sides: ['bullish', 'bearish'],
-  lookback: 3,
-  description: 'An engulfing confirmed by a close farther in its direction.',
-  scan(c, first, out) {
-    const { open, close } = c;
-    for (let i = first; i < c.length; i++) {
-      const isEngulfed = isWhite(c, i - 1)
-        ? isBlack(c, i - 2) && close[i - 1] > open[i - 2] && open[i - 1] < close[i - 2] && close[i] > close[i - 1]
-        : isWhite(c, i - 2) && open[i - 1] > close[i - 2] && close[i - 1] < open[i - 2] && close[i] < close[i - 1];
-      out[i] = isEngulfed ? color(c, i - 1) * 100 : 0;
-    }
+  {
+    id: 'three_outside',
+    aliases: ['3_outside'],
+    talib: 'CDL3OUTSIDE',
+    name: 'Three outside up or down',
+    lookback: 3,
+    description: 'An engulfing confirmed by a close farther in its direction.',
+    signs: {
+      bullish: [black(2), white(1), gt(close(1), open(2)), lt(open(1), close(2)), gt(close(0), close(1))],
+      bearish: [white(2), black(1), gt(open(1), close(2)), lt(close(1), open(2)), lt(close(0), close(1))],
+    },
   },
-});
-
-const stickSandwich = definePattern({
-  id: 'stick_sandwich',
-  talib: 'CDLSTICKSANDWICH',
-  name: 'Stick sandwich',
-  sides: ['bullish'],
-  lookback: 7,
-  description: 'A white candle between two black ones that close at about the same price.',
-  scan(c, first, out) {
-    const { low, close } = c;
-    const equal = benchmark(c, EQUAL, first - 2);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        isBlack(c, i - 2) &&
-        isWhite(c, i - 1) &&
-        isBlack(c, i) &&
-        low[i - 1] > close[i - 2] &&
-        close[i] <= close[i - 2] + equal[i - 2] &&
-        close[i] >= close[i - 2] - equal[i - 2]
-          ? 100
-          : 0;
+  {
+    id: 'stick_sandwich',
+    talib: 'CDLSTICKSANDWICH',
+    name: 'Stick sandwich',
+    lookback: 7,
+    description: 'A white candle between two black ones that close at about the same price.',
+    signs: { bullish: [blacks(0, 2), white(1), gt(low(1), close(2)), about(close(0), close(2), equal(2))] },
   },
-});
-
-const uniqueThreeRiver = definePattern({
-  id: 'unique_three_river',
-  aliases: ['unique_3_river'],
-  talib: 'CDLUNIQUE3RIVER',
-  name: 'Unique three river bottom',
-  sides: ['bullish'],
-  lookback: 12,
-  description: 'A long black candle, a black harami with a lower low, and a short white one that opens above that low.',
-  scan(c, first, out) {
-    const { open, low, close } = c;
-    const long = benchmark(c, BODY_LONG, first - 2);
-    const short = benchmark(c, BODY_SHORT, first);
-    for (let i = first; i < c.length; i++)
-      out[i] =
-        body(c, i - 2) > long[i - 2] &&
-        isBlack(c, i - 2) &&
-        isBlack(c, i - 1) &&
-        close[i - 1] > close[i - 2] &&
-        open[i - 1] <= open[i - 2] &&
-        low[i - 1] < low[i - 2] &&
-        body(c, i) < short[i] &&
-        isWhite(c, i) &&
-        open[i] > low[i - 1]
-          ? 100
-          : 0;
+  {
+    id: 'unique_three_river',
+    aliases: ['unique_3_river'],
+    talib: 'CDLUNIQUE3RIVER',
+    name: 'Unique three river bottom',
+    lookback: 12,
+    description:
+      'A long black candle, a black harami with a lower low, and a short white one that opens above that low.',
+    signs: {
+      bullish: [
+        long(2),
+        blacks(1, 2),
+        gt(close(1), close(2)),
+        le(open(1), open(2)),
+        lt(low(1), low(2)),
+        short(0),
+        white(0),
+        gt(open(0), low(1)),
+      ],
+    },
   },
-});
-
-const tasukiGap = definePattern({
-  id: 'tasuki_gap',
-  talib: 'CDLTASUKIGAP',
-  name: 'Tasuki gap',
-  sides: ['bullish', 'bearish'],
-  lookback: 7,
-  description: 'A gap, then a candle of about equal size that turns back into the gap without closing it.',
-  scan(c, first, out) {
-    const { open, close } = c;
-    const near = benchmark(c, NEAR, first - 1);
-    for (let i = first; i < c.length; i++) {
-      const isUp =
-        bodyGapUp(c, i - 1, i - 2) &&
-        isWhite(c, i - 1) &&
-        isBlack(c, i) &&
-        open[i] < close[i - 1] &&
-        open[i] > open[i - 1] &&
-        close[i] < open[i - 1] &&
-        close[i] > bodyTop(c, i - 2);
-      const isDown =
-        bodyGapDown(c, i - 1, i - 2) &&
-        isBlack(c, i - 1) &&
-        isWhite(c, i) &&
-        open[i] < open[i - 1] &&
-        open[i] > close[i - 1] &&
-        close[i] > open[i - 1] &&
-        close[i] < bodyBottom(c, i - 2);
-      out[i] = (isUp || isDown) && Math.abs(body(c, i - 1) - body(c, i)) < near[i - 1] ? color(c, i - 1) * 100 : 0;
-    }
+  {
+    id: 'tasuki_gap',
+    talib: 'CDLTASUKIGAP',
+    name: 'Tasuki gap',
+    lookback: 7,
+    description: 'A gap, then a candle of about equal size that turns back into the gap without closing it.',
+    signs: {
+      when: [lt(distance(body(1), body(0)), near(1))],
+      bullish: [
+        bodyGapUp(1, 2),
+        white(1),
+        black(0),
+        between(open(0), open(1), close(1)),
+        between(close(0), bodyTop(2), open(1)),
+      ],
+      bearish: [
+        bodyGapDown(1, 2),
+        black(1),
+        white(0),
+        between(open(0), close(1), open(1)),
+        between(close(0), open(1), bodyBottom(2)),
+      ],
+    },
   },
-});
-
-const gapSideBySideWhite = definePattern({
-  id: 'gap_side_by_side_white',
-  aliases: ['side_by_side_white'],
-  talib: 'CDLGAPSIDESIDEWHITE',
-  name: 'Gap, side-by-side white lines',
-  sides: ['bullish', 'bearish'],
-  lookback: 7,
-  description: 'Two white candles of about equal size and open, side by side beyond a gap.',
-  scan(c, first, out) {
-    const { open } = c;
-    const near = benchmark(c, NEAR, first - 1);
-    const equal = benchmark(c, EQUAL, first - 1);
-    for (let i = first; i < c.length; i++) {
-      const isUp = bodyGapUp(c, i - 1, i - 2);
-      const gaps = (isUp && bodyGapUp(c, i, i - 2)) || (bodyGapDown(c, i - 1, i - 2) && bodyGapDown(c, i, i - 2));
-      out[i] =
-        gaps &&
-        isWhite(c, i - 1) &&
-        isWhite(c, i) &&
-        body(c, i) >= body(c, i - 1) - near[i - 1] &&
-        body(c, i) <= body(c, i - 1) + near[i - 1] &&
-        open[i] >= open[i - 1] - equal[i - 1] &&
-        open[i] <= open[i - 1] + equal[i - 1]
-          ? isUp
-            ? 100
-            : -100
-          : 0;
-    }
+  {
+    id: 'gap_side_by_side_white',
+    aliases: ['side_by_side_white'],
+    talib: 'CDLGAPSIDESIDEWHITE',
+    name: 'Gap, side-by-side white lines',
+    lookback: 7,
+    description: 'Two white candles of about equal size and open, side by side beyond a gap.',
+    signs: {
+      when: [whites(0, 1), about(body(0), body(1), near(1)), about(open(0), open(1), equal(1))],
+      bullish: [bodyGapUp(1, 2), bodyGapUp(0, 2)],
+      bearish: [bodyGapDown(1, 2), bodyGapDown(0, 2)],
+    },
   },
-});
-
-const gapThreeMethods = definePattern({
-  id: 'gap_three_methods',
-  aliases: ['xside_gap_three_methods', 'gap_3_methods'],
-  talib: 'CDLXSIDEGAP3METHODS',
-  name: 'Upside or downside gap three methods',
-  sides: ['bullish', 'bearish'],
-  lookback: 2,
-  description: 'Two candles of one colour with a gap between them, then one of the other colour that closes the gap.',
-  scan(c, first, out) {
-    const { open, close } = c;
-    for (let i = first; i < c.length; i++) {
-      const gaps = isWhite(c, i - 2) ? bodyGapUp(c, i - 1, i - 2) : bodyGapDown(c, i - 1, i - 2);
-      out[i] =
-        gaps &&
-        color(c, i - 2) === color(c, i - 1) &&
-        color(c, i - 1) !== color(c, i) &&
-        open[i] < bodyTop(c, i - 1) &&
-        open[i] > bodyBottom(c, i - 1) &&
-        close[i] < bodyTop(c, i - 2) &&
-        close[i] > bodyBottom(c, i - 2)
-          ? color(c, i - 2) * 100
-          : 0;
-    }
+  {
+    id: 'gap_three_methods',
+    aliases: ['xside_gap_three_methods', 'gap_3_methods'],
+    talib: 'CDLXSIDEGAP3METHODS',
+    name: 'Upside or downside gap three methods',
+    lookback: 2,
+    description: 'Two candles of one colour with a gap between them, then one of the other colour that closes the gap.',
+    signs: {
+      when: [between(open(0), bodyBottom(1), bodyTop(1)), between(close(0), bodyBottom(2), bodyTop(2))],
+      bullish: [whites(1, 2), black(0), bodyGapUp(1, 2)],
+      bearish: [blacks(1, 2), white(0), bodyGapDown(1, 2)],
+    },
   },
-});
-
-export const TRIPLE_PATTERNS = [
-  threeInside,
-  threeOutside,
-  stickSandwich,
-  uniqueThreeRiver,
-  tasukiGap,
-  gapSideBySideWhite,
-  gapThreeMethods,
-] as const;
+];

@@ -1,23 +1,12 @@
 // Moments and quantiles of a list of numbers; null where a list is too short for them.
 
-/** Neumaier's compensated sum. */
-export function sum(values: ArrayLike<number>): number {
-  let total = 0;
-  let lost = 0;
-  for (let index = 0; index < values.length; index++) {
-    const value = values[index];
-    const next = total + value;
-    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
-    total = next;
-  }
-  return total + lost;
-}
+import { compensatedSum } from '../kernels/compensatedSum.ts';
 
 export const mean = (values: ArrayLike<number>): number | null =>
-  values.length === 0 ? null : sum(values) / values.length;
+  values.length === 0 ? null : compensatedSum(values) / values.length;
 
 /**
- * Sums of the second, third and fourth powers of value - center, each compensated as in `sum`, in one pass without
+ * Sums of the second, third and fourth powers of value - center, each compensated as in `compensatedSum`, in one pass without
  * allocation.
  */
 export function centralSums(

@@ -1,6 +1,7 @@
 // Statistics of positions (semantics §5.2). A position is the sum of the rows with one positionId.
 import type { Trade } from '../simulate/simulation.ts';
-import { mean, percentile, standardDeviation, sum } from './moments.ts';
+import { compensatedSum } from '../kernels/compensatedSum.ts';
+import { mean, percentile, standardDeviation } from './moments.ts';
 
 export interface Position {
   readonly side: 1 | -1;
@@ -32,8 +33,8 @@ export function positionsOf(trades: readonly Trade[]): Position[] {
 
 function positionOf(parts: readonly Trade[]): Position {
   const last = parts.at(-1)!;
-  const quantity = sum(parts.map((part) => part.quantity));
-  const pnl = sum(parts.map((part) => part.pnl));
+  const quantity = compensatedSum(parts.map((part) => part.quantity));
+  const pnl = compensatedSum(parts.map((part) => part.pnl));
   const risk = last.initialRisk === null ? 0 : quantity * last.initialRisk;
   return {
     side: last.side,
@@ -93,7 +94,7 @@ export function positionStatistics(positions: readonly Position[]): PositionStat
     longPositions: positions.filter((position) => position.side === 1).length,
     shortPositions: positions.filter((position) => position.side === -1).length,
     winRate,
-    profitFactor: losses.length === 0 ? null : sum(wins) / -sum(losses),
+    profitFactor: losses.length === 0 ? null : compensatedSum(wins) / -compensatedSum(losses),
     expectancy,
     expectancyR: mean(positions.flatMap((position) => position.pnlR ?? [])),
     avgTradePct: mean(returns),

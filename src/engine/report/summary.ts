@@ -5,7 +5,7 @@ import { EXIT_REASONS, type Trade } from '../simulate/simulation.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
-import { sum } from './moments.ts';
+import { compensatedSum } from '../kernels/compensatedSum.ts';
 import type { Position } from './positions.ts';
 import { previewIndexes } from './preview.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -106,7 +106,7 @@ function byExitReason(trades: readonly Trade[]): Summary['byExitReason'] {
         reason,
         {
           trades: found.length,
-          pnl: sum(found.map((trade) => trade.pnl)),
+          pnl: compensatedSum(found.map((trade) => trade.pnl)),
           winRate: found.filter((trade) => trade.pnl > 0).length / found.length,
         },
       ]),
@@ -117,7 +117,7 @@ function sideOf(positions: readonly Position[], side: 1 | -1): Summary['bySide']
   const found = positions.filter((position) => position.side === side);
   return {
     positions: found.length,
-    pnl: sum(found.map((position) => position.pnl)),
+    pnl: compensatedSum(found.map((position) => position.pnl)),
     winRate: found.length === 0 ? null : found.filter((position) => position.pnl > 0).length / found.length,
   };
 }
