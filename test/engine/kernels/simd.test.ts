@@ -32,8 +32,8 @@ function run(...steps: readonly SimdStep[]): { numbers: number[]; words: number[
   bytes.set(encoded, STEPS);
   simd.runSteps(STEPS, STEPS + encoded.length, ROWS * 8, ROWS / 8);
   return {
-    numbers: [...values.slice(OUT / 8, OUT / 8 + ROWS)],
-    words: [...words.slice(OUT / 4, OUT / 4 + ROWS / 32)],
+    numbers: Array.from(values.subarray(OUT / 8, OUT / 8 + ROWS)),
+    words: Array.from(words.subarray(OUT / 4, OUT / 4 + ROWS / 32)),
   };
 }
 
