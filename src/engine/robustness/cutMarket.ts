@@ -1,0 +1,51 @@
+// Markets cut short: the same bars as if the data ended, or began, at another row of the base series.
+import { TIMEFRAME_MS, type Bars, type Market } from '../bars/bars.ts';
+import { lowerBound } from '../kernels/search.ts';
+
+/** What was known at the close of base row `rows` - 1: every bar of any series that had closed by then. */
+export function marketUpTo(market: Market, rows: number): Market {
+  const { base } = market;
+  const closed = base.time[rows - 1] + TIMEFRAME_MS[base.timeframe];
+  return cut(market, (bars) => {
+    const span = TIMEFRAME_MS[bars.timeframe] + (bars.overhangMs ?? 0);
+    return [0, lowerBound(bars.time, closed - span + 1)];
+  });
+}
+
+/** The market whose data begins at base row `row`: every bar of any series that opens from then on. */
+export const marketFrom = (market: Market, row: number): Market =>
+  cut(market, (bars) => [lowerBound(bars.time, market.base.time[row]), bars.length]);
+
+function cut(market: Market, rowsOf: (bars: Bars) => readonly [from: number, to: number]): Market {
+  const made = new Map<Bars, Bars>();
+  const cutBars = (bars: Bars): Bars => {
+    const known = made.get(bars);
+    if (known !== undefined) return known;
+    const [from, to] = rowsOf(bars);
+    const part = (values: Float64Array): Float64Array => values.subarray(from, to);
+    const { time, open, high, low, close, volume, series } = bars;
+    const result: Bars = {
+      ...bars,
+      length: to - from,
+      time: part(time),
+      open: part(open),
+      high: part(high),
+      low: part(low),
+      close: part(close),
+      volume: part(volume),
+      series: new Map([...series].map(([name, values]) => [name, part(values)])),
+      sha256: `${bars.sha256} rows ${from} to ${to}`,
+    };
+    made.set(bars, result);
+    return result;
+  };
+  return {
+    base: cutBars(market.base),
+    instrument: market.instrument,
+    fine: market.fine && cutBars(market.fine),
+    bars: (symbol, timeframe) => {
+      const bars = market.bars(symbol, timeframe);
+      return bars && cutBars(bars);
+    },
+  };
+}

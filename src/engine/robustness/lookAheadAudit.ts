@@ -1,0 +1,56 @@
+// The look-ahead audit: the same run on bars that end earlier must have the same signals, fills and equity up to there.
+import type { Market } from '../bars/bars.ts';
+import { previewIndexes } from '../report/preview.ts';
+import { marketUpTo } from './cutMarket.ts';
+import { simulateVariant, type RobustnessScene, type SimulatedVariant } from './scene.ts';
+import { compareSignals, signalRows, tradeKeys, type SignalDifference } from './signalRows.ts';
+
+/** Cuts right after a signal, where one that peeks at the next bars shows, and evenly spaced ones. */
+const SIGNAL_CUTS = 12;
+const EVEN_CUTS = 4;
+
+export interface LookAheadAudit {
+  /** null: there is nothing to cut. */
+  readonly passed: boolean | null;
+  readonly cuts: number;
+  readonly signalsCompared: number;
+  readonly signalsDiffering: number;
+  readonly tradesCompared: number;
+  readonly tradesDiffering: number;
+  readonly equityDiffering: number;
+  readonly first: SignalDifference | null;
+}
+
+/** @param cutMarket the first so many base rows of the market; a test plants a look-ahead here. */
+export function lookAheadAudit(
+  scene: RobustnessScene,
+  whole: SimulatedVariant,
+  cutMarket: (market: Market, rows: number) => Market = marketUpTo,
+): LookAheadAudit {
+  const { start, end } = whole.prepared.input;
+  const signals = signalRows(whole, start, end - 1);
+  const evenly = previewIndexes(Math.max(0, end - 1 - start), EVEN_CUTS).map((at) => start + at);
+  const rows = new Set([...previewIndexes(signals.length, SIGNAL_CUTS).map((at) => signals[at]), ...evenly]);
+  const total = { signalsCompared: 0, signalsDiffering: 0, tradesCompared: 0, tradesDiffering: 0, equityDiffering: 0 };
+  let first: SignalDifference | null = null;
+  let cuts = 0;
+  for (const last of [...rows].sort((a, b) => a - b)) {
+    const cut = simulateVariant(scene, scene.task, cutMarket(scene.market, last + 1));
+    if ('code' in cut) continue;
+    cuts++;
+    const found = compareSignals(whole, cut, { from: start, to: last + 1, offset: 0 });
+    total.signalsCompared += found.compared;
+    total.signalsDiffering += found.differing;
+    if (found.first !== null && (first === null || found.first.time < first.time)) first = found.first;
+    const trades = tradeKeys(cut, 0, true);
+    const expected = tradeKeys(whole, 0, true);
+    total.tradesCompared += trades.length;
+    total.tradesDiffering += trades.filter((key, at) => key !== expected[at]).length;
+    // The last mark is after the close at the end of the data, which only the cut run has.
+    const marks = Math.max(0, cut.simulation.equity.length - 1);
+    for (let at = 0; at < marks; at++)
+      if (cut.simulation.equity[at] !== whole.simulation.equity[at]) total.equityDiffering++;
+  }
+  const isSame = total.signalsDiffering + total.tradesDiffering + total.equityDiffering === 0;
+  return { passed: cuts === 0 ? null : isSame, cuts, ...total, first };
+}

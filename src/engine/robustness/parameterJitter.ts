@@ -1,0 +1,136 @@
+// Parameter jitter: the same strategy with all of its numbers moved a little at the same time.
+import { findIndicator } from '../indicators/registry.ts';
+import type { Param } from '../language/grammar/ast.ts';
+import { pointerTo } from '../language/pointer.ts';
+import { uniform } from '../sweep/seeded.ts';
+import type { BacktestTask } from '../task.ts';
+
+/** A number that is moved: a param of the strategy, or a place in it. */
+export interface Jittered {
+  readonly name: string;
+  /** The places that get it; null: it is a param. Nodes with the same id are the same node, and move together. */
+  readonly pointers: readonly string[] | null;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly isWhole: boolean;
+}
+
+/** More numbers than this are hardly what anyone tuned. */
+const MAX_NUMBERS = 32;
+
+/**
+ * The numbers to move and how far: the numeric params that the strategy declares and the numbers that the config
+ * overrides; if there are none, every number in entries, exits and risk rules except sizes and positions in time.
+ */
+export function jitteredNumbers(task: BacktestTask, percent: number): Jittered[] {
+  const { strategyAst, config } = task;
+  const params = (strategyAst.strategy.params ?? []).flatMap((param): Jittered[] => {
+    const value = config.params?.[param.name] ?? param.default;
+    if (!isTunable(param) || typeof value !== 'number') return [];
+    const bounds = { min: param.min ?? -Infinity, max: param.max ?? Infinity };
+    return [{ name: param.name, pointers: null, ...rangeOf(value, param.type === 'int', percent, bounds) }];
+  });
+  const overridden = Object.entries(config.overrides ?? {}).map(
+    ([name, value]): Jittered => ({
+      name,
+      pointers: [name],
+      ...rangeOf(value, Number.isInteger(value), percent),
+    }),
+  );
+  const named = [...params, ...overridden].filter(({ low, high }) => low < high);
+  if (named.length > 0) return named.slice(0, MAX_NUMBERS);
+  const places: Place[] = [];
+  const { entry, exits, exit, risk } = strategyAst.strategy;
+  collect({ entry, exits, exit, risk }, { pointer: ROOT, key: ROOT, isWhole: false }, places);
+  const groups = Map.groupBy(places, ({ key, value }) => `${key} ${value}`);
+  return [...groups.values()].slice(0, MAX_NUMBERS).map(([first, ...others]) => ({
+    name: first.pointer,
+    pointers: [first, ...others].map(({ pointer }) => pointer),
+    ...rangeOf(first.value, first.isWhole, percent),
+  }));
+}
+
+const ROOT = '/strategyAst/strategy';
+
+/** A number of the strategy. Equal keys name the same member of the same node, wherever it is written. */
+interface Place {
+  readonly pointer: string;
+  readonly key: string;
+  readonly value: number;
+  readonly isWhole: boolean;
+}
+
+/** A listed value cannot be moved a little. */
+const isTunable = ({ type, values }: Param): boolean => (type === 'int' || type === 'float') && values === undefined;
+
+/** What is not a setting of the rules: how much is traded and how it is ordered, and bars counted back from now. */
+const LEFT_ALONE: ReadonlySet<string> = new Set([
+  'action', 'offset', 'priority', 'closePercent', 'occurrence', 'meta', 'minBars', 'between', 'weekdays', 'dates',
+]); // prettier-ignore
+/** Members that count bars. */
+const WHOLE: ReadonlySet<string> = new Set([
+  'period', 'bars', 'window', 'within', 'left', 'right', 'maxBars', 'ttlBars', 'cooldownBars',
+]); // prettier-ignore
+
+function collect(value: unknown, at: Omit<Place, 'value'>, found: Place[]): void {
+  if (typeof value === 'number') {
+    if (value !== 0) found.push({ ...at, value });
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  const { id, indicator } = value as { readonly id?: unknown; readonly indicator?: unknown };
+  const key = typeof id === 'string' ? id : at.key;
+  const below = (name: string, isWhole: boolean): Omit<Place, 'value'> => ({
+    pointer: pointerTo(at.pointer, name),
+    key: pointerTo(key, name),
+    isWhole,
+  });
+  const declared = typeof indicator === 'string' ? findIndicator(indicator)?.args : undefined;
+  for (const [name, member] of Object.entries(value)) {
+    if (LEFT_ALONE.has(name)) continue;
+    if (name === 'args' && declared !== undefined && !Array.isArray(member)) {
+      const args = below(name, false);
+      for (const [arg, given] of Object.entries(member as object))
+        collect(
+          given,
+          {
+            pointer: pointerTo(args.pointer, arg),
+            key: pointerTo(args.key, arg),
+            isWhole: declared.find((each) => each.name === arg)?.type === 'int',
+          },
+          found,
+        );
+    } else collect(member, below(name, WHOLE.has(name)), found);
+  }
+}
+
+function rangeOf(
+  value: number,
+  isWhole: boolean,
+  percent: number,
+  { min, max }: { readonly min: number; readonly max: number } = { min: -Infinity, max: Infinity },
+): Pick<Jittered, 'value' | 'low' | 'high' | 'isWhole'> {
+  const reach = (Math.abs(value) * percent) / 100;
+  const step = isWhole ? Math.max(1, Math.round(reach)) : reach;
+  // A length of 1 may grow and not vanish; a number does not change its sign.
+  const floor = value > 0 ? (isWhole ? 1 : 0) : -Infinity;
+  return { value, isWhole, low: Math.max(min, floor, value - step), high: Math.min(max, value + step) };
+}
+
+/** The task with every number drawn from its range. */
+export function jitteredTask(
+  task: BacktestTask,
+  numbers: readonly Jittered[],
+  { seed, sample }: { readonly seed: number; readonly sample: number },
+): BacktestTask {
+  const params = { ...task.config.params };
+  const overrides = { ...task.config.overrides };
+  numbers.forEach(({ name, pointers, low, high, isWhole }, at) => {
+    const fraction = uniform(seed, sample, at, 2);
+    const drawn = isWhole ? low + Math.floor(fraction * (high - low + 1)) : low + fraction * (high - low);
+    if (pointers === null) params[name] = drawn;
+    else for (const pointer of pointers) overrides[pointer] = drawn;
+  });
+  return { ...task, config: { ...task.config, params, overrides } };
+}

@@ -1,0 +1,52 @@
+// The request of a robustness check: which analyses to run on a backtest, and how much of each. The zod schema is the
+// type.
+import { z } from 'zod';
+
+/** In the order in which they run. */
+export const ROBUSTNESS_ANALYSES = [
+  'lookAheadAudit',
+  'warmUpAudit',
+  'monteCarlo',
+  'blockBootstrap',
+  'feeStress',
+  'slippageStress',
+  'startShift',
+  'parameterJitter',
+  'counterfactuals',
+] as const;
+export type RobustnessAnalysis = (typeof ROBUSTNESS_ANALYSES)[number];
+
+const MAX_SEED = 0xffffffff;
+/** Percentiles hardly move beyond this. */
+const MAX_SAMPLES = 1_000;
+/** With the other analyses, a default check stays below the 200 runs of the smallest tier. */
+const DEFAULT_SAMPLES = 64;
+
+export const RobustnessSpec = z.strictObject({
+  analyses: z
+    .array(z.enum(ROBUSTNESS_ANALYSES))
+    .min(1)
+    .max(ROBUSTNESS_ANALYSES.length)
+    .default([...ROBUSTNESS_ANALYSES]),
+  seed: z.int().min(0).max(MAX_SEED).default(1).meta({ description: 'The same seed gives the same result.' }),
+  samples: z
+    .int()
+    .min(10)
+    .max(MAX_SAMPLES)
+    .default(DEFAULT_SAMPLES)
+    .meta({ description: 'Runs of the block bootstrap, and again of the parameter jitter.' }),
+  blockBars: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .meta({ description: 'Length of the blocks of bars. Default: the square root of the number of bars, at least 10.' }),
+  jitterPercent: z
+    .number()
+    .positive()
+    .max(90)
+    .default(10)
+    .meta({ description: 'Each number is moved by at most so many percent; a whole number by at least 1.' }),
+});
+/** The request with every default filled in. */
+export type RobustnessSpec = z.infer<typeof RobustnessSpec>;

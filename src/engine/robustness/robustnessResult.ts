@@ -1,0 +1,153 @@
+// The result of a robustness check: what each analysis found, and what it means in plain words.
+import type { RunError } from '../task.ts';
+import { defaultBlockBars } from './bootstrapMarket.ts';
+import { distributionOf, shareOf, type Distribution } from './distribution.ts';
+import { findingsOf, verdictOf, type Finding, type RobustnessVerdict } from './findings.ts';
+import type { LookAheadAudit } from './lookAheadAudit.ts';
+import type { MonteCarlo } from './monteCarlo.ts';
+import { jitteredNumbers, type Jittered } from './parameterJitter.ts';
+import type { RobustnessAnalysis } from './robustnessRequest.ts';
+import type { RobustnessJob, RunNumbers } from './scene.ts';
+import { stepsOf, type StepOutcome } from './robustnessSteps.ts';
+import { feeLevels, removables, slippageLevels, START_SHIFTS, type Removable, type StressLevel } from './stress.ts';
+import type { WarmUpAudit } from './warmUpAudit.ts';
+
+/** Runs that differ by chance: how they are distributed, and how many could not be run. */
+export interface SampledRuns {
+  readonly runs: number;
+  readonly failed: number;
+  readonly returnPct: Distribution;
+  readonly excessReturnPct: Distribution;
+  readonly sharpeRatio: Distribution;
+  readonly maxDrawdown: Distribution;
+  /** Share of the runs that lose money. */
+  readonly lossProbability: number | null;
+}
+export interface CostStress {
+  readonly levels: readonly (StressLevel & RunNumbers)[];
+  /** The multiple, or the bps, at which the return reaches zero, by linear interpolation; null: not within the levels. */
+  readonly breakEven: number | null;
+}
+/** A run, or why there is none. */
+export type RunOrError = RunNumbers | { readonly error: RunError };
+
+export interface RobustnessResult {
+  readonly verdict: RobustnessVerdict;
+  /** The worst first. */
+  readonly findings: readonly Finding[];
+  readonly seed: number;
+  readonly baseline: RunNumbers;
+  readonly lookAheadAudit?: LookAheadAudit;
+  readonly warmUpAudit?: WarmUpAudit;
+  /** null: fewer than two positions. */
+  readonly monteCarlo?: MonteCarlo | null;
+  readonly blockBootstrap?: SampledRuns & { readonly blockBars: number };
+  readonly feeStress?: CostStress;
+  readonly slippageStress?: CostStress;
+  readonly startShift?: { readonly shifts: readonly ({ readonly bars: number } & RunNumbers)[] };
+  /** null: the strategy has no number to move. */
+  readonly parameterJitter?: (SampledRuns & { readonly numbers: readonly JitteredNumber[] }) | null;
+  readonly counterfactuals?: readonly ({ readonly without: Removable } & RunOrError)[];
+}
+export type JitteredNumber = Pick<Jittered, 'name' | 'value' | 'low' | 'high'>;
+
+/** @returns the error of the backtest itself when it could not be run. */
+export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutcome[]): RobustnessResult | RunError {
+  const steps = stepsOf(job);
+  const [first] = outcomes;
+  if (first.kind === 'failed') return first.error;
+  if (first.kind !== 'baseline') return unexpected(first);
+  const baseline = first.run;
+  const { task, spec } = job;
+  const of = (analysis: RobustnessAnalysis): StepOutcome[] =>
+    outcomes.filter((_, at) => steps[at].analysis === analysis);
+  const makers: { readonly [Analysis in RobustnessAnalysis]: () => RobustnessResult[Analysis] } = {
+    lookAheadAudit: () => {
+      const [outcome] = of('lookAheadAudit');
+      return outcome.kind === 'lookAheadAudit' ? outcome.value : unexpected(outcome);
+    },
+    warmUpAudit: () => {
+      const [outcome] = of('warmUpAudit');
+      return outcome.kind === 'warmUpAudit' ? outcome.value : unexpected(outcome);
+    },
+    monteCarlo: () => {
+      const [outcome] = of('monteCarlo');
+      return outcome.kind === 'monteCarlo' ? outcome.value : unexpected(outcome);
+    },
+    blockBootstrap: () => ({ blockBars: spec.blockBars ?? defaultBlockBars(first.bars), ...sampledRuns(of('blockBootstrap')) }),
+    feeStress: () => costStress(baseline, feeLevels(task), of('feeStress')),
+    slippageStress: () => costStress(baseline, slippageLevels(task), of('slippageStress')),
+    startShift: () => ({
+      shifts: of('startShift').flatMap((outcome, at) => {
+        const run = runOf(outcome);
+        return run === null ? [] : [{ bars: START_SHIFTS[at], ...run }];
+      }),
+    }),
+    parameterJitter: () => {
+      const numbers = jitteredNumbers(task, spec.jitterPercent);
+      if (numbers.length === 0) return null;
+      return {
+        ...sampledRuns(of('parameterJitter')),
+        numbers: numbers.map(({ name, value, low, high }) => ({ name, value, low, high })),
+      };
+    },
+    counterfactuals: () => {
+      const parts = removables(task);
+      return of('counterfactuals').map((outcome, at) => ({ without: parts[at], ...runOrError(outcome) }));
+    },
+  };
+  const analyses = Object.fromEntries([...new Set(spec.analyses)].map((analysis) => [analysis, makers[analysis]()]));
+  const found = { seed: spec.seed, baseline, ...analyses };
+  const findings = findingsOf(found);
+  return { verdict: verdictOf(found, findings), findings, ...found };
+}
+
+function unexpected({ kind }: StepOutcome): never {
+  throw new Error(`A step gave ${kind}.`);
+}
+
+const runOf = (outcome: StepOutcome): RunNumbers | null =>
+  outcome.kind === 'run' && outcome.outcome.ok ? outcome.outcome.run : null;
+
+function runOrError(outcome: StepOutcome): RunOrError {
+  if (outcome.kind === 'failed') return { error: outcome.error };
+  if (outcome.kind !== 'run') return unexpected(outcome);
+  return outcome.outcome.ok ? outcome.outcome.run : { error: outcome.outcome.error };
+}
+
+function sampledRuns(outcomes: readonly StepOutcome[]): SampledRuns {
+  const runs = outcomes.map(runOf).filter((run) => run !== null);
+  const column = (key: keyof RunNumbers): (number | null)[] => runs.map((run) => run[key]);
+  return {
+    runs: runs.length,
+    failed: outcomes.length - runs.length,
+    returnPct: distributionOf(column('returnPct')),
+    excessReturnPct: distributionOf(column('excessReturnPct')),
+    sharpeRatio: distributionOf(column('sharpeRatio')),
+    maxDrawdown: distributionOf(column('maxDrawdown')),
+    lossProbability: shareOf(column('returnPct'), (value) => value < 0),
+  };
+}
+
+function costStress(
+  baseline: RunNumbers,
+  levels: readonly StressLevel[],
+  outcomes: readonly StepOutcome[],
+): CostStress {
+  const rows = levels.flatMap((level, at) => {
+    const run = runOf(outcomes[at]);
+    return run === null ? [] : [{ ...level, ...run }];
+  });
+  const own: StressLevel = levels.some((level) => 'bps' in level) ? { bps: 0 } : { multiplier: 1 };
+  const amountOf = (level: StressLevel): number => ('bps' in level ? level.bps : level.multiplier);
+  const points = [...rows, { ...own, ...baseline }]
+    .map((row) => ({ at: amountOf(row), value: row.returnPct ?? NaN }))
+    .sort((a, b) => a.at - b.at);
+  let breakEven: number | null = null;
+  for (let at = 1; at < points.length && breakEven === null; at++) {
+    const [low, high] = [points[at - 1], points[at]];
+    if (low.value > 0 && high.value <= 0)
+      breakEven = low.at + ((high.at - low.at) * low.value) / (low.value - high.value);
+  }
+  return { levels: rows, breakEven };
+}

@@ -1,0 +1,209 @@
+// The steps of a robustness check: a list that the job alone determines, so that threads and hosts can share it, and
+// what each step gives.
+import { prepareRun, type PreparedRun } from '../backtest.ts';
+import type { MarketOf } from '../sweep/sweepJob.ts';
+import type { ColumnStore } from '../evaluate/columnStore.ts';
+import type { BacktestTask, RunControl, RunError } from '../task.ts';
+import { bootstrapMarket, defaultBlockBars } from './bootstrapMarket.ts';
+import { lookAheadAudit, type LookAheadAudit } from './lookAheadAudit.ts';
+import { monteCarlo, type MonteCarlo } from './monteCarlo.ts';
+import { jitteredNumbers, jitteredTask } from './parameterJitter.ts';
+import type { RobustnessAnalysis } from './robustnessRequest.ts';
+import {
+  numbersOf,
+  runVariant,
+  simulateVariant,
+  StoppedError,
+  type RobustnessJob,
+  type RobustnessScene,
+  type RunNumbers,
+  type RunOutcome,
+  type SimulatedVariant,
+} from './scene.ts';
+import {
+  feeLevels,
+  removables,
+  slippageLevels,
+  START_SHIFTS,
+  startingAt,
+  withFees,
+  without,
+  withSlippage,
+} from './stress.ts';
+import { warmUpAudit, type WarmUpAudit } from './warmUpAudit.ts';
+
+/** One part of an analysis; `baseline` is the backtest itself. */
+export interface Step {
+  readonly analysis: 'baseline' | RobustnessAnalysis;
+  /** Which of the analysis's parts. */
+  readonly part: number;
+}
+
+/** What a step gives: numbers of a run, or the whole of an analysis that has one part. Plain JSON. */
+export type StepOutcome =
+  /** `bars`: of the data up to the end of the range. */
+  | { readonly kind: 'baseline'; readonly run: RunNumbers; readonly bars: number }
+  | { readonly kind: 'run'; readonly outcome: RunOutcome }
+  /** There are no bars to do it on. */
+  | { readonly kind: 'skipped' }
+  | { readonly kind: 'failed'; readonly error: RunError }
+  | { readonly kind: 'monteCarlo'; readonly value: MonteCarlo | null }
+  | { readonly kind: 'lookAheadAudit'; readonly value: LookAheadAudit }
+  | { readonly kind: 'warmUpAudit'; readonly value: WarmUpAudit };
+
+/** How many parts an analysis has. */
+function partsOf(job: RobustnessJob, analysis: RobustnessAnalysis): number {
+  const { task, spec } = job;
+  switch (analysis) {
+    case 'lookAheadAudit':
+    case 'warmUpAudit':
+    case 'monteCarlo':
+      return 1;
+    case 'blockBootstrap':
+      return spec.samples;
+    case 'feeStress':
+      return feeLevels(task).length;
+    case 'slippageStress':
+      return slippageLevels(task).length;
+    case 'startShift':
+      return START_SHIFTS.length;
+    case 'parameterJitter':
+      return jitteredNumbers(task, spec.jitterPercent).length === 0 ? 0 : spec.samples;
+    case 'counterfactuals':
+      return removables(task).length;
+  }
+}
+
+/** The baseline first, then the parts of every analysis in order. */
+export function stepsOf(job: RobustnessJob): Step[] {
+  const analyses = [...new Set(job.spec.analyses)];
+  return [
+    { analysis: 'baseline', part: 0 },
+    ...analyses.flatMap((analysis) =>
+      Array.from({ length: partsOf(job, analysis) }, (_, part): Step => ({ analysis, part })),
+    ),
+  ];
+}
+
+/** About how many runs of the backtest a check takes; an audit runs it on parts of the bars. */
+export const runCountOf = (job: RobustnessJob): number =>
+  stepsOf(job).reduce((sum, { analysis }) => sum + (AUDIT_RUNS[analysis] ?? 1), 0);
+const AUDIT_RUNS: Partial<Record<Step['analysis'], number>> = { lookAheadAudit: 9, warmUpAudit: 8 };
+
+/** Runs the steps [first, last); null if it was stopped. The outcomes do not depend on other steps or on the thread. */
+export function runSteps(
+  job: RobustnessJob,
+  { first, last }: { readonly first: number; readonly last: number },
+  marketOf: MarketOf,
+  store: ColumnStore,
+  control: RunControl | null,
+): StepOutcome[] | null {
+  const { symbol } = job.task.config.signalInstrument;
+  const market = marketOf(symbol, job.task.config.timeframe);
+  const steps = stepsOf(job).slice(first, last);
+  if (market === undefined) {
+    const message = `There are no ${job.task.config.timeframe} bars of ${symbol}.`;
+    return steps.map(() => ({ kind: 'failed', error: { code: 'SYMBOL_NOT_AVAILABLE', path: '', message } }));
+  }
+  const runner = new StepRunner({ ...job, market, store, control });
+  const outcomes: StepOutcome[] = [];
+  try {
+    for (const step of steps) {
+      if (control?.isCancelled()) return null;
+      outcomes.push(runner.run(step));
+      control?.report(outcomes.length, steps.length);
+    }
+  } catch (error) {
+    if (error instanceof StoppedError) return null;
+    throw error;
+  }
+  return outcomes;
+}
+
+/** Runs steps of one check, and keeps the baseline for those that compare with it. */
+class StepRunner {
+  readonly #scene: RobustnessScene;
+  #baseline: SimulatedVariant | RunError | undefined;
+  #prepared: PreparedRun | RunError | undefined;
+
+  constructor(scene: RobustnessScene) {
+    this.#scene = scene;
+  }
+
+  run(step: Step): StepOutcome {
+    const { task, spec } = this.#scene;
+    switch (step.analysis) {
+      case 'baseline':
+        return this.#withBaseline((baseline) => ({
+          kind: 'baseline',
+          run: numbersOf(baseline),
+          bars: baseline.prepared.input.end,
+        }));
+      case 'lookAheadAudit':
+        return this.#withBaseline((baseline) => ({
+          kind: 'lookAheadAudit',
+          value: lookAheadAudit(this.#scene, baseline),
+        }));
+      case 'warmUpAudit':
+        return this.#withBaseline((baseline) => ({ kind: 'warmUpAudit', value: warmUpAudit(this.#scene, baseline) }));
+      case 'monteCarlo':
+        return this.#withBaseline((baseline) => ({ kind: 'monteCarlo', value: monteCarlo(baseline, spec.seed) }));
+      case 'blockBootstrap':
+        return this.#bootstrap(step.part);
+      case 'feeStress':
+        return this.#runTask(withFees(task, feeLevels(task)[step.part]));
+      case 'slippageStress':
+        return this.#runTask(withSlippage(task, slippageLevels(task)[step.part]));
+      case 'startShift':
+        return this.#shifted(START_SHIFTS[step.part]);
+      case 'parameterJitter':
+        return this.#runTask(
+          jitteredTask(task, jitteredNumbers(task, spec.jitterPercent), { seed: spec.seed, sample: step.part }),
+        );
+      case 'counterfactuals': {
+        const changed = without(task, removables(task)[step.part]);
+        return 'code' in changed ? failed(changed) : this.#runTask(changed);
+      }
+    }
+  }
+
+  #runTask(task: BacktestTask): StepOutcome {
+    return { kind: 'run', outcome: runVariant(this.#scene, task) };
+  }
+
+  #withBaseline(then: (baseline: SimulatedVariant) => StepOutcome): StepOutcome {
+    this.#baseline ??= simulateVariant(this.#scene, this.#scene.task);
+    return 'code' in this.#baseline ? { kind: 'failed', error: this.#baseline } : then(this.#baseline);
+  }
+
+  /** The evaluated rows, without a simulation. */
+  #rows(): PreparedRun | RunError {
+    if (this.#prepared === undefined) {
+      const prepared = prepareRun(this.#scene.task, this.#scene.market, this.#scene.store, false);
+      this.#prepared = prepared.ok ? prepared : prepared.error;
+    }
+    return this.#prepared;
+  }
+
+  #bootstrap(sample: number): StepOutcome {
+    const rows = this.#rows();
+    if ('code' in rows) return { kind: 'failed', error: rows };
+    const { spec, market } = this.#scene;
+    const { end } = rows.input;
+    if (end < 2) return { kind: 'skipped' };
+    const blockBars = spec.blockBars ?? defaultBlockBars(end);
+    const made = bootstrapMarket(market, { end, blockBars, seed: spec.seed, sample });
+    return { kind: 'run', outcome: runVariant(this.#scene, this.#scene.task, made) };
+  }
+
+  #shifted(bars: number): StepOutcome {
+    const rows = this.#rows();
+    if ('code' in rows) return { kind: 'failed', error: rows };
+    const { start, end, bars: base } = rows.input;
+    // A shift that leaves out a fifth of the bars is another backtest.
+    if (bars * 5 > end - start) return { kind: 'skipped' };
+    return this.#runTask(startingAt(this.#scene.task, base.time[start + bars]));
+  }
+}
+
+const failed = (error: RunError): StepOutcome => ({ kind: 'run', outcome: { ok: false, error } });

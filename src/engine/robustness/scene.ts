@@ -1,0 +1,76 @@
+// The scene of a robustness check: the backtest that is checked, and the runs of it under changed conditions.
+import { prepareRun, type PreparedRun } from '../backtest.ts';
+import type { Market } from '../bars/bars.ts';
+import { ColumnStore } from '../evaluate/columnStore.ts';
+import { chosenSummary, type FlatKey } from '../report/flatSummary.ts';
+import { simulate } from '../simulate/simulate.ts';
+import type { SimulationResult } from '../simulate/simulation.ts';
+import type { BacktestTask, RunControl, RunError } from '../task.ts';
+import type { RobustnessSpec } from './robustnessRequest.ts';
+
+/** What is checked. Plain data, so that it crosses threads and is stored. */
+export interface RobustnessJob {
+  readonly task: BacktestTask;
+  readonly spec: RobustnessSpec;
+}
+export interface RobustnessScene extends RobustnessJob {
+  readonly market: Market;
+  readonly store: ColumnStore;
+  readonly control: Pick<RunControl, 'isCancelled'> | null;
+}
+
+export const RUN_KEYS = [
+  'returnPct',
+  'excessReturnPct',
+  'sharpeRatio',
+  'maxDrawdown',
+  'totalPositions',
+] as const satisfies readonly FlatKey[];
+const WANTED: ReadonlySet<FlatKey> = new Set(RUN_KEYS);
+
+/** The headline numbers of one run; null: undefined. */
+export type RunNumbers = Readonly<Record<(typeof RUN_KEYS)[number], number | null>>;
+export type RunOutcome = { readonly ok: true; readonly run: RunNumbers } | { readonly ok: false; readonly error: RunError };
+
+/** A run was stopped; whoever runs steps catches it. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
+export interface SimulatedVariant {
+  readonly prepared: PreparedRun;
+  readonly simulation: SimulationResult;
+}
+
+/**
+ * Runs a task.
+ * @param market a changed one has columns of its own, which are not kept for other runs.
+ * @throws StoppedError
+ */
+export function simulateVariant(
+  scene: RobustnessScene,
+  task: BacktestTask,
+  market: Market = scene.market,
+): SimulatedVariant | RunError {
+  const store = market === scene.market ? scene.store : new ColumnStore(0);
+  const prepared = prepareRun(task, market, store, false);
+  if (!prepared.ok) return prepared.error;
+  const { control } = scene;
+  const simulation = simulate({
+    ...prepared.input,
+    control: control && { isCancelled: () => control.isCancelled(), report: () => {} },
+  });
+  if (simulation.cancelled) throw new StoppedError('The check was stopped.');
+  scene.store.trim();
+  return { prepared, simulation };
+}
+
+export function runVariant(scene: RobustnessScene, task: BacktestTask, market?: Market): RunOutcome {
+  const made = simulateVariant(scene, task, market);
+  return 'code' in made ? { ok: false, error: made } : { ok: true, run: numbersOf(made) };
+}
+
+export function numbersOf({ prepared, simulation }: SimulatedVariant): RunNumbers {
+  const summary = chosenSummary({ ...prepared, simulation }, null, WANTED);
+  return Object.fromEntries(RUN_KEYS.map((key) => [key, summary[key] ?? null])) as RunNumbers;
+}

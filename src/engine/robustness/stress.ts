@@ -1,0 +1,144 @@
+// Tasks under stress: higher fees and slippage, a later start, and parts of the strategy or of its costs taken away.
+import { resolveConfig, type BacktestConfig, type FeeModel, type Slippage } from '../config.ts';
+import { checkStrategy } from '../language/check/checkStrategy.ts';
+import type { SignalGraph } from '../language/grammar/graph.ts';
+import { parsePointer } from '../language/pointer.ts';
+import type { BacktestTask, RunError } from '../task.ts';
+
+/** How a cost is raised: multiplied, or, where there is none, given. */
+export type StressLevel = { readonly multiplier: number } | { readonly bps: number };
+const MULTIPLIERS = [0, 1.5, 2, 3, 5] as const;
+const GIVEN_BPS = [1, 2, 5, 10, 20] as const;
+const BPS = 1e-4;
+
+type Execution = NonNullable<BacktestConfig['execution']>;
+
+const withExecution = (task: BacktestTask, changed: Partial<Execution>): BacktestTask => {
+  const { feeModel, slippage } = resolveConfig(task.config).execution;
+  return {
+    ...task,
+    config: { ...task.config, execution: { ...task.config.execution, feeModel, slippage, ...changed } },
+  };
+};
+
+export function feeLevels({ config }: BacktestTask): StressLevel[] {
+  const { tiers } = resolveConfig(config).execution.feeModel;
+  const hasFees = tiers.some(({ makerRate, takerRate }) => makerRate > 0 || takerRate > 0);
+  return hasFees ? MULTIPLIERS.map((multiplier) => ({ multiplier })) : GIVEN_BPS.map((bps) => ({ bps }));
+}
+
+/** Rebates are not multiplied: they are dropped. */
+export function withFees(task: BacktestTask, level: StressLevel): BacktestTask {
+  const { feeModel } = resolveConfig(task.config).execution;
+  const changed = (rate: number): number =>
+    'bps' in level ? Math.max(0, rate) + level.bps * BPS : Math.max(0, rate) * level.multiplier;
+  const tiers = feeModel.tiers.map((tier) => ({
+    ...tier,
+    makerRate: changed(tier.makerRate),
+    takerRate: changed(tier.takerRate),
+  }));
+  return withExecution(task, { feeModel: { ...feeModel, tiers } satisfies FeeModel });
+}
+
+export function slippageLevels({ config }: BacktestTask): StressLevel[] {
+  return isFree(resolveConfig(config).execution.slippage)
+    ? GIVEN_BPS.map((bps) => ({ bps }))
+    : MULTIPLIERS.map((multiplier) => ({ multiplier }));
+}
+
+const isFree = (slippage: Slippage): boolean =>
+  slippage.kind === 'none' || (slippage.kind === 'fixed' ? slippage.value === 0 : slippage.multiplier === 0);
+
+export function withSlippage(task: BacktestTask, level: StressLevel): BacktestTask {
+  const { slippage } = resolveConfig(task.config).execution;
+  return withExecution(task, { slippage: stressed(slippage, level) });
+}
+
+function stressed(slippage: Slippage, level: StressLevel): Slippage {
+  if ('bps' in level) return { kind: 'fixed', unit: 'bps', value: level.bps };
+  switch (slippage.kind) {
+    case 'none':
+      return slippage;
+    case 'fixed':
+      return { ...slippage, value: slippage.value * level.multiplier };
+    case 'volatility_scaled':
+      return { ...slippage, multiplier: slippage.multiplier * level.multiplier };
+  }
+}
+
+/** Bars by which the start is moved; results that depend on the first trade differ by them. */
+export const START_SHIFTS = [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] as const;
+
+export const startingAt = (task: BacktestTask, start: number): BacktestTask => ({
+  ...task,
+  config: { ...task.config, range: { ...task.config.range, start } },
+});
+
+export const RISK_RULES = ['stopLoss', 'takeProfits', 'trailingStop', 'breakeven', 'timeStop'] as const;
+type RiskRule = (typeof RISK_RULES)[number];
+/** What a counterfactual run takes away. */
+export type Removable = 'fees' | 'slippage' | 'funding' | RiskRule;
+
+/** What there is to take away. */
+export function removables({ strategyAst, config }: BacktestTask): Removable[] {
+  const resolved = resolveConfig(config);
+  const { tiers } = resolved.execution.feeModel;
+  const risk = strategyAst.strategy.risk ?? {};
+  const isPresent = (rule: RiskRule): boolean => {
+    const value = risk[rule];
+    return Array.isArray(value) ? value.length > 0 : value !== undefined;
+  };
+  return [
+    ...(tiers.some(({ makerRate, takerRate }) => makerRate !== 0 || takerRate !== 0) ? (['fees'] as const) : []),
+    ...(isFree(resolved.execution.slippage) ? [] : (['slippage'] as const)),
+    ...(resolved.fundingRate === 0 ? [] : (['funding'] as const)),
+    ...RISK_RULES.filter(isPresent),
+  ];
+}
+
+/** The task without a part; an error where the strategy cannot be run without it, such as sizing by a stop. */
+export function without(task: BacktestTask, part: Removable): BacktestTask | RunError {
+  switch (part) {
+    case 'fees':
+      return withExecution(task, {
+        feeModel: { kind: 'tiered_maker_taker', tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate: 0 }] },
+      });
+    case 'slippage':
+      return withExecution(task, { slippage: { kind: 'none' } });
+    case 'funding':
+      return { ...task, config: { ...task.config, fundingRate: 0 } };
+    case 'stopLoss':
+    case 'takeProfits':
+    case 'trailingStop':
+    case 'breakeven':
+    case 'timeStop':
+      return withoutRiskRule(task, part);
+  }
+}
+
+function withoutRiskRule(task: BacktestTask, rule: RiskRule): BacktestTask | RunError {
+  const strategyAst = { ...task.strategyAst, strategy: stripped(task.strategyAst.strategy, rule) };
+  const [issue] = checkStrategy({ strategyAst }).issues.filter(({ severity }) => severity === 'error');
+  if (issue !== undefined) return { code: issue.code, path: issue.path, message: issue.message };
+  const { signalGraph } = task;
+  const graph = signalGraph && ({ ...signalGraph, strategy: stripped(signalGraph.strategy, rule) } as SignalGraph);
+  const overrides = Object.entries(task.config.overrides ?? {}).filter(([pointer]) => !leadsInto(pointer, rule));
+  return {
+    ...task,
+    strategyAst,
+    ...(graph && { signalGraph: graph }),
+    config: { ...task.config, overrides: Object.fromEntries(overrides) },
+  };
+}
+
+function stripped<S extends { readonly risk?: object }>(strategy: S, rule: RiskRule): S {
+  const { [rule]: _, ...risk } = (strategy.risk ?? {}) as Record<string, unknown>;
+  return { ...strategy, risk };
+}
+
+function leadsInto(pointer: string, rule: RiskRule): boolean {
+  const segments = parsePointer(pointer) ?? [];
+  const isRooted = segments[0] === 'strategyAst' || segments[0] === 'signalGraph';
+  const [strategy, risk, member] = isRooted ? segments.slice(1) : segments;
+  return strategy === 'strategy' && risk === 'risk' && member === rule;
+}

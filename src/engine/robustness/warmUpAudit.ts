@@ -1,0 +1,78 @@
+// The warm-up audit: whether signals change when the data before the first evaluated bar is only the warm-up, or a
+// multiple of it, instead of everything there is.
+import { marketFrom } from './cutMarket.ts';
+import { simulateVariant, type RobustnessScene, type SimulatedVariant } from './scene.ts';
+import { compareSignals, tradeKeys } from './signalRows.ts';
+
+const MULTIPLES = [1, 2, 4, 8] as const;
+/** Where in the evaluated range a run begins, as fractions. */
+const STARTS = [0, 1 / 3, 2 / 3] as const;
+
+export interface WarmUpAudit {
+  /** Whether the warm-up alone gives the signals of all the data; null: there is no bar before it to leave out. */
+  readonly passed: boolean | null;
+  readonly warmupBars: number;
+  /** The smallest tested number of bars with which nothing differs; null: none of them. */
+  readonly enoughBars: number | null;
+  readonly byMultiple: readonly {
+    readonly multiple: number;
+    readonly starts: number;
+    readonly signalsCompared: number;
+    readonly signalsDiffering: number;
+    readonly tradesDiffering: number;
+    /** The largest difference of the return over the runs; null: no run. */
+    readonly returnGap: number | null;
+  }[];
+}
+
+export function warmUpAudit(scene: RobustnessScene, whole: SimulatedVariant): WarmUpAudit {
+  const { input, warmup } = whole.prepared;
+  const { start, end, bars } = input;
+  const starts = STARTS.map((fraction) => start + Math.floor(fraction * (end - start)));
+  const totals = MULTIPLES.map((multiple) => ({
+    multiple,
+    starts: 0,
+    signalsCompared: 0,
+    signalsDiffering: 0,
+    tradesDiffering: 0,
+    returnGap: null as number | null,
+  }));
+  for (const first of starts) {
+    const task = { ...scene.task, config: { ...scene.task.config, range: { ...scene.task.config.range, start: bars.time[first] } } };
+    const full = simulateVariant(scene, task);
+    if ('code' in full) continue;
+    for (const total of totals) {
+      const offset = first - total.multiple * warmup.bars;
+      // With no bar left out there is nothing to compare.
+      if (offset <= 0) continue;
+      const cut = simulateVariant(scene, task, marketFrom(scene.market, offset));
+      if ('code' in cut) continue;
+      const { compared, differing } = compareSignals(full, cut, { from: first, to: end, offset });
+      total.starts++;
+      total.signalsCompared += compared;
+      total.signalsDiffering += differing;
+      total.tradesDiffering += countDiffering(tradeKeys(full, 0, false), tradeKeys(cut, offset, false));
+      total.returnGap = Math.max(total.returnGap ?? 0, Math.abs(returnOf(full) - returnOf(cut)));
+    }
+  }
+  const tested = totals.filter((total) => total.starts > 0);
+  const isStable = (total: (typeof totals)[number]): boolean => total.signalsDiffering + total.tradesDiffering === 0;
+  // The longest warm-up is tested on the fewest starts; one that is enough must be followed by none that is not.
+  const lastUnstable = tested.findLastIndex((total) => !isStable(total));
+  const enough = tested[lastUnstable + 1];
+  return {
+    passed: tested[0]?.multiple === 1 ? isStable(tested[0]) : null,
+    warmupBars: warmup.bars,
+    enoughBars: enough === undefined ? null : enough.multiple * warmup.bars,
+    byMultiple: tested,
+  };
+}
+
+function countDiffering(a: readonly string[], b: readonly string[]): number {
+  const [inA, inB] = [new Set(a), new Set(b)];
+  return a.filter((key) => !inB.has(key)).length + b.filter((key) => !inA.has(key)).length;
+}
+
+function returnOf({ prepared, simulation }: SimulatedVariant): number {
+  return (simulation.equity.at(-1) ?? prepared.config.initialBalance) / prepared.config.initialBalance - 1;
+}
