@@ -24,6 +24,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ['explain', 'print the plan of a strategy', () => import('./cli/explain.ts')],
   ['backtest', 'run a strategy file on bars', () => import('./cli/backtest.ts')],
   ['sweep', 'run many variants of a strategy file on bars', () => import('./cli/sweep.ts')],
+  ['robustness', 'check how robust the backtest of a strategy file is', () => import('./cli/robustness.ts')],
   ['mcp', 'MCP server on standard input and output, for agents', () => import('./cli/mcp.ts')],
   ['indicator', 'compute an indicator on bars', () => import('./cli/indicator.ts')],
 ];

@@ -119,7 +119,7 @@ describe('the order inside the engine', () => {
    */
   const STAGES = [
     'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'language', 'configChecks.ts', 'task.ts', 'version.ts',
-    'plan', 'evaluate', 'simulate', 'report', 'backtest.ts', 'sweep', 'explainStrategy.ts', 'artifacts.ts', 'pool',
+    'plan', 'evaluate', 'simulate', 'report', 'backtest.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool',
     'index.ts',
   ]; // prettier-ignore
   const stageOf = (file: string): string => file.split('/')[2];

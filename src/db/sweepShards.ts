@@ -17,6 +17,8 @@ export interface ShardClaim {
   readonly workspaceId: string;
   readonly strategyId: string;
   readonly strategyVersionId: string;
+  /** Of a robustness check; null: it is a sweep. */
+  readonly backtestId: string | null;
   readonly spec: object;
   readonly markets: NewSweep['markets'];
   readonly snapshots: readonly string[];
@@ -61,7 +63,7 @@ async function claimShardOf(tx: Transaction, sweepId: string, worker: string): P
       select min(ordinal) from sweep_shards where sweep_id = ${sweepId} and status = 'queued')
     returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last, shard.attempt,
       shard.cost, w.tier, s.workspace_id as "workspaceId", s.strategy_id as "strategyId",
-      s.strategy_version_id as "strategyVersionId", s.spec, s.markets, s.snapshots, s.variants, s.indexes, s.created_at as "createdAt"`;
+      s.strategy_version_id as "strategyVersionId", s.backtest_id as "backtestId", s.spec, s.markets, s.snapshots, s.variants, s.indexes, s.created_at as "createdAt"`;
   if (claim === undefined) return undefined;
   await tx`
     update sweeps set status = 'running', started_at = coalesce(started_at, now())
@@ -129,9 +131,10 @@ export async function finishShard(
 }
 
 export interface FinishedSweep {
-  readonly trials: number;
+  /** null: a robustness check, which tries no variant. */
+  readonly trials: number | null;
   readonly result: object;
-  readonly page: Uint8Array;
+  readonly page: Uint8Array | null;
 }
 
 export async function completeSweep(
@@ -146,7 +149,7 @@ export async function completeSweep(
   if (rows.length === 0) return;
   await tx`
     update sweeps set status = 'completed', finished_at = now(), trials = ${trials}, result = ${JSON.stringify(result)}::text::json,
-      page = ${Buffer.from(page)}
+      page = ${page && Buffer.from(page)}
     where id = ${claim.sweepId} and status = 'running'`;
 }
 

@@ -1,4 +1,5 @@
-// The sweeps table as the API sees it: accept, list, read, cancel. Every query names the workspace.
+// The sweeps table as the API sees it: accept, list, read, cancel. Every query names the workspace. Robustness checks of
+// backtests are rows of it too, because they run in the same way; they are not in the list.
 //
 // Locks are taken in one order by everybody: the row of a sweep, its shards, the turn of its workspace. Only a process
 // that gives back its own shard locks a shard alone.
@@ -13,6 +14,8 @@ export const isSweepTerminal = (status: SweepStatus): boolean => status !== 'que
 type Json = Readonly<Record<string, unknown>>;
 
 export interface NewSweep {
+  /** The backtest whose robustness is checked; absent: it is a sweep. */
+  readonly backtestId?: string;
   readonly strategyId: string;
   readonly strategyVersionId: string;
   readonly spec: object;
@@ -71,9 +74,9 @@ export async function insertSweep(
     on conflict (workspace_id) do update set virtual_time = greatest(turn.virtual_time, case when turn.due = 0 then excluded.virtual_time else 0 end)`;
   const [made] = await tx<{ id: string; createdAt: Date }[]>`
     with ${requestOf(tx, requestKey)}, made as (
-      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes)
+      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes, backtest_id)
       select ${workspaceId}::uuid, ${sweep.strategyId}::uuid, ${sweep.strategyVersionId}::uuid, ${JSON.stringify(sweep.spec)}::text::json,
-        ${JSON.stringify(sweep.markets)}::text::json, ${snapshots}::text[], ${sweep.variants}::integer, ${sweep.indexes}::double precision
+        ${JSON.stringify(sweep.markets)}::text::json, ${snapshots}::text[], ${sweep.variants}::integer, ${sweep.indexes}::double precision, ${sweep.backtestId ?? null}::uuid
       from request
       returning id, created_at
     ), shards as (
@@ -88,7 +91,7 @@ export async function insertSweep(
   return made;
 }
 
-/** How many sweeps of the workspace are queued or running. */
+/** How many sweeps and robustness checks of the workspace are queued or running. */
 export async function countOpenSweeps(sql: Queryable, workspaceId: string): Promise<number> {
   const [{ count }] = await sql<[{ count: number }]>`
     select count(*)::int as count from sweeps where workspace_id = ${workspaceId} and status in ('queued', 'running')`;
@@ -114,7 +117,7 @@ export async function listSweeps(
   page: KeysetPage,
 ): Promise<{ rows: { row: SweepRow; value: string; id: string }[]; total: number }> {
   const where = sql`
-    s.workspace_id = ${workspaceId}
+    s.workspace_id = ${workspaceId} and s.backtest_id is null
     ${status ? sql`and s.status = ${status}` : sql``}
     ${strategyId ? sql`and s.strategy_id = ${strategyId}` : sql``}
     ${strategyVersionId ? sql`and s.strategy_version_id = ${strategyVersionId}` : sql``}`;
@@ -133,11 +136,18 @@ export async function listSweeps(
   return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
 }
 
-export async function findSweep(sql: Queryable, workspaceId: string, id: string): Promise<Sweep | undefined> {
+/** @param backtestId of the robustness check that is wanted; null: a sweep. */
+export async function findSweep(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+  backtestId: string | null = null,
+): Promise<Sweep | undefined> {
   const [row] = await sql<Sweep[]>`
     select id, status, strategy_id as "strategyId", strategy_version_id as "strategyVersionId", variants, created_at as "createdAt",
       started_at as "startedAt", finished_at as "finishedAt", best, spec, markets, indexes, indexes_done as "indexesDone", result, error
-    from sweeps where workspace_id = ${workspaceId} and id = ${id}`;
+    from sweeps
+    where workspace_id = ${workspaceId} and id = ${id} and backtest_id is not distinct from ${backtestId}::uuid`;
   return row;
 }
 
@@ -155,10 +165,16 @@ export async function findSweepStatus(
  * Ends it at once; whoever runs its shards must be told (notifications.ts).
  * @returns false when it had ended before or is not there.
  */
-export async function cancelSweep(tx: Transaction, workspaceId: string, id: string): Promise<boolean> {
+export async function cancelSweep(
+  tx: Transaction,
+  workspaceId: string,
+  id: string,
+  backtestId: string | null = null,
+): Promise<boolean> {
   const rows = await tx`
     update sweeps set status = 'cancelled', finished_at = now()
-    where workspace_id = ${workspaceId} and id = ${id} and status in ('queued', 'running') returning 1`;
+    where workspace_id = ${workspaceId} and id = ${id} and backtest_id is not distinct from ${backtestId}::uuid
+      and status in ('queued', 'running') returning 1`;
   if (rows.length > 0) await tx`delete from sweep_shards where sweep_id = ${id}`;
   return rows.length > 0;
 }

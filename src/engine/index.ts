@@ -39,9 +39,21 @@ export { MAX_VARIANTS, SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts'
 export { rowOf, type SweepResult } from './sweep/sweepResult.ts';
 export { joinRows, metricOf, type SweepRows } from './sweep/sweepRows.ts';
 export { encodeSweepRows, SWEEP_FORMATS, type SweepFormat } from './sweep/sweepTable.ts';
+export { RobustnessSpec, ROBUSTNESS_ANALYSES } from './robustness/robustnessRequest.ts';
+export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
+export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
+export type { RobustnessJob } from './robustness/scene.ts';
 export { canonicalJson, hashOf } from './report/canonicalJson.ts';
 export { ENGINE_VERSION } from './version.ts';
-export { createPool, PoolClosedError, type Pool, type PoolJob, type PoolOptions, type SweepRun } from './pool/pool.ts';
+export {
+  createPool,
+  PoolClosedError,
+  type Pool,
+  type PoolJob,
+  type PartRun,
+  type PoolOptions,
+  type SweepRun,
+} from './pool/pool.ts';
 export { decodeDetail, type ResultDetail } from './pool/detail.ts';
 export { decodeRows, encodeRows } from './pool/sweepBytes.ts';
 export { LruMap } from './pool/lruMap.ts';

@@ -1,6 +1,7 @@
-// The sweep task: runs the shards of sweeps through the pool, one after the other, and puts their rows into a result at
-// the end.
+// The sweep task: runs the shards of sweeps and robustness checks through the pool, one after the other, and puts what
+// they gave into a result at the end.
 import { zstdCompressSync } from 'node:zlib';
+import type { RunnableVersion } from '../db/claims.ts';
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
 import {
@@ -17,7 +18,9 @@ import { readSweepShards } from '../db/sweeps.ts';
 import { addSweepTickets } from '../db/tickets.ts';
 import { decodeRows, historyOf, joinRows, objectiveOf, shardsOf, spaceOf } from '../engine/index.ts';
 import type {
+  PartRun,
   Pool,
+  RobustnessJob,
   RunError,
   SignalGraph,
   Snapshot,
@@ -25,13 +28,17 @@ import type {
   StrategyAst,
   SweepBatch,
   SweepJob,
-  SweepRun,
+  SweepOutcome,
   SweepSpec,
   SweepWork,
 } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { DATA_MISSING, MAX_ATTEMPTS } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
+import { encodeOutcomes, resultOf, robustnessJobOf } from './robustnessTask.ts';
+
+type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
+type Unfinished = Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>;
 
 /** A ticket keeps working for so long, then leaves a new one, so that hosts that came later get a part. */
 const TICKET_MS = 10_000;
@@ -42,7 +49,7 @@ const LEAVE_MS = 500;
 interface Active {
   readonly sweepId: string;
   /** Undefined while its inputs are read. */
-  run: SweepRun | undefined;
+  run: Pick<PartRun<unknown>, 'stop'> | undefined;
   /** The shard must not start, or is to stop. */
   stopReason: StopReason | undefined;
 }
@@ -135,8 +142,8 @@ export class SweepRunner {
           code: 'ATTEMPTS_EXHAUSTED',
           path: '',
           message:
-            `A part of this sweep was started ${MAX_ATTEMPTS} times and never ended. The fault is on our side; start ` +
-            'it again or report it.',
+            `A part of this ${kindOf(claim)} was started ${MAX_ATTEMPTS} times and never ended. The fault is on our ` +
+            'side; start it again or report it.',
         });
       else await returnShard(this.#sql, claim);
       throw error;
@@ -146,15 +153,18 @@ export class SweepRunner {
   }
 
   async #runActive(claim: ShardClaim, active: Active): Promise<void> {
-    const job = await this.#jobOf(claim);
-    if ('code' in job) return this.#fail(claim, job);
+    const version = await this.#inputs.readVersion(claim.strategyVersionId);
+    if (version === undefined)
+      return this.#fail(claim, {
+        code: 'INPUT_MISSING',
+        path: '',
+        message: `The strategy version of this ${kindOf(claim)} does not exist any more.`,
+      });
     const { snapshots, lost } = await this.#inputs.openSnapshots(claim.snapshots);
     if (lost.length > 0) return this.#leaveToOthers(claim, lost);
-    const batch = await this.#batchOf(claim, job, snapshots);
-    if (active.stopReason !== undefined)
-      return this.#settle(claim, job, { kind: 'stopped', reason: active.stopReason });
-    active.run = this.#pool.sweep(batch);
-    await this.#settle(claim, job, await active.run.outcome);
+    const inputs = inputsOf(claim, snapshots);
+    if (claim.backtestId === null) await this.#runSweep(claim, sweepJobOf(claim, version), inputs, active);
+    else await this.#runRobustness(claim, robustnessJobOf(claim, version), inputs, active);
   }
 
   /** Gives back a shard whose snapshots are missing here, and fails its sweep when they are missing everywhere. */
@@ -165,7 +175,9 @@ export class SweepRunner {
     await addSweepTickets(this.#sql, 2);
   }
 
-  async #settle(claim: ShardClaim, job: SweepJob, outcome: Awaited<SweepRun['outcome']>): Promise<void> {
+  async #runSweep(claim: ShardClaim, job: SweepJob, inputs: PartInputs, active: Active): Promise<void> {
+    const batch = { ...inputs, job, work: await this.#workOf(claim, job) };
+    const outcome = await follow(active, () => this.#pool.sweep(batch));
     switch (outcome.kind) {
       case 'rows': {
         const { bytes, best } = outcome;
@@ -179,19 +191,38 @@ export class SweepRunner {
         await this.#sql.begin((tx) => completeSweep(tx, claim, finished));
         break;
       }
-      case 'failed':
-        return this.#fail(claim, outcome.error);
-      case 'stopped':
-        if (outcome.reason === 'time_limit')
-          return this.#fail(claim, {
-            code: 'RESOURCE_LIMIT',
-            path: '',
-            message:
-              'A part of this sweep took longer than the time limit. Use a shorter range, a coarser timeframe, shorter ' +
-              'periods or fewer nodes.',
-          });
-        await returnShard(this.#sql, claim);
+      default:
+        return this.#settleUnfinished(claim, outcome);
     }
+    await notify(this.#sql, 'changed', [claim.sweepId]);
+  }
+
+  async #runRobustness(claim: ShardClaim, job: RobustnessJob, inputs: PartInputs, active: Active): Promise<void> {
+    const { first, last, sweepId } = claim;
+    if (first === null || last === null) {
+      const result = resultOf(job, await readSweepShards(this.#sql, sweepId));
+      if ('code' in result) return this.#fail(claim, result);
+      await this.#sql.begin((tx) => completeSweep(tx, claim, { trials: null, result, page: null }));
+    } else {
+      const outcome = await follow(active, () => this.#pool.robustness({ ...inputs, job, range: { first, last } }));
+      if (outcome.kind !== 'steps') return this.#settleUnfinished(claim, outcome);
+      const bytes = encodeOutcomes(outcome.outcomes);
+      await this.#sql.begin((tx) => finishShard(tx, claim, { bytes, best: null, sign: 1, next: null }));
+    }
+    await notify(this.#sql, 'changed', [sweepId]);
+  }
+
+  async #settleUnfinished(claim: ShardClaim, outcome: Unfinished): Promise<void> {
+    if (outcome.kind === 'failed') return this.#fail(claim, outcome.error);
+    if (outcome.reason === 'time_limit')
+      return this.#fail(claim, {
+        code: 'RESOURCE_LIMIT',
+        path: '',
+        message:
+          `A part of this ${kindOf(claim)} took longer than the time limit. Use a shorter range, a coarser timeframe, ` +
+          'shorter periods or fewer nodes.',
+      });
+    await returnShard(this.#sql, claim);
     await notify(this.#sql, 'changed', [claim.sweepId]);
   }
 
@@ -200,45 +231,12 @@ export class SweepRunner {
     if (isBug)
       this.#log.error(
         { sweepId: claim.sweepId, stack: error.message },
-        'a sweep failed because of a bug in the engine',
+        `a ${kindOf(claim)} failed because of a bug in the engine`,
       );
-    const told = isBug ? { ...error, message: 'The sweep failed because of a fault on our side.' } : error;
+    const told = isBug ? { ...error, message: `The ${kindOf(claim)} failed because of a fault on our side.` } : error;
     await this.#sql.begin((tx) => failSweep(tx, claim.sweepId, told));
     await notify(this.#sql, 'changed', [claim.sweepId]);
     this.cancel([claim.sweepId]);
-  }
-
-  async #jobOf(claim: ShardClaim): Promise<SweepJob | RunError> {
-    const version = await this.#inputs.readVersion(claim.strategyVersionId);
-    if (version === undefined)
-      return {
-        code: 'INPUT_MISSING',
-        path: '',
-        message: 'The strategy version of this sweep does not exist any more.',
-      };
-    const { strategyHash, settings, signalGraph } = version;
-    return {
-      strategy: {
-        strategyAst: version.strategyAst as StrategyAst,
-        ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
-        settings,
-        strategyHash,
-      },
-      // What is stored was checked when it was accepted.
-      spec: claim.spec as SweepSpec,
-      variants: claim.variants,
-      indexes: claim.indexes,
-    };
-  }
-
-  async #batchOf(claim: ShardClaim, job: SweepJob, snapshots: readonly Snapshot[]): Promise<SweepBatch> {
-    const at = new Map(snapshots.map(({ meta }, index) => [meta.sha256, index]));
-    const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
-      symbol,
-      timeframe: timeframe as SweepBatch['markets'][number]['timeframe'],
-      snapshots: names.map((name) => at.get(name)!),
-    }));
-    return { owner: claim.workspaceId, snapshots, markets, job, work: await this.#workOf(claim, job) };
   }
 
   async #workOf(claim: ShardClaim, job: SweepJob): Promise<SweepWork> {
@@ -251,6 +249,42 @@ export class SweepRunner {
     const history = historyOf({ job, space: spaceOf(job) }, joinRows(shards.map(decodeRows)));
     return { kind: 'shard', range: { first, last, history } };
   }
+}
+
+const kindOf = ({ backtestId }: ShardClaim): string => (backtestId === null ? 'sweep' : 'robustness check');
+
+/** Starts a part unless it is to stop already, and waits for it. */
+async function follow<Outcome>(active: Active, start: () => PartRun<Outcome>): Promise<Outcome | Unfinished> {
+  if (active.stopReason !== undefined) return { kind: 'stopped', reason: active.stopReason };
+  const run = start();
+  active.run = run;
+  return run.outcome;
+}
+
+function inputsOf(claim: ShardClaim, snapshots: readonly Snapshot[]): PartInputs {
+  const at = new Map(snapshots.map(({ meta }, index) => [meta.sha256, index]));
+  const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
+    symbol,
+    timeframe: timeframe as PartInputs['markets'][number]['timeframe'],
+    snapshots: names.map((name) => at.get(name)!),
+  }));
+  return { owner: claim.workspaceId, snapshots, markets };
+}
+
+/** What is stored was checked when it was accepted. */
+function sweepJobOf(claim: ShardClaim, version: RunnableVersion): SweepJob {
+  const { strategyHash, settings, signalGraph } = version;
+  return {
+    strategy: {
+      strategyAst: version.strategyAst as StrategyAst,
+      ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
+      settings,
+      strategyHash,
+    },
+    spec: claim.spec as SweepSpec,
+    variants: claim.variants,
+    indexes: claim.indexes,
+  };
 }
 
 /** Rounds of tpe follow each other; the shards of other methods were all queued at the start. */

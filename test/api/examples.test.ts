@@ -62,6 +62,12 @@ const readyVersion = async (): Promise<string> => (await finalize({ version: 1 }
 /** The one member that only a service can fill in. */
 const run = async (body: object) => client.post('/backtests', { ...body, strategyVersionId: await readyVersion() });
 const runSweep = async (body: object) => client.post('/sweeps', { ...body, strategyVersionId: await readyVersion() });
+const checkRobustness = async (body: object) => {
+  const [backtest] = documented().get('POST /public/v1/backtests')!;
+  const { id } = (await run(backtest)).body;
+  await client.get(`/backtests/${id}?wait=60`);
+  return client.post(`/backtests/${id}/robustness`, body);
+};
 const runBatch = async (body: object) => {
   const strategyVersionId = await readyVersion();
   const { items } = body as { readonly items: readonly object[] };
@@ -76,6 +82,7 @@ const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
   'POST /public/v1/strategies/{id}/versions/finalize': finalize,
   'POST /public/v1/backtests': run,
   'POST /public/v1/backtests/batch': runBatch,
+  'POST /public/v1/backtests/{id}/robustness': checkRobustness,
   'POST /public/v1/sweeps': runSweep,
   'POST /workspaces/{workspaceId}/backtests/validate-strategy': (body) => asOwner('backtests/validate-strategy', body),
   'POST /workspaces/{workspaceId}/backtests/validate-signal-graph': (body) =>

@@ -21,7 +21,13 @@ export function rowBody({ isCached, createdAt, startedAt, finishedAt, ...row }: 
 
 export function linksOf(id: string): Record<string, string> {
   const self = `${BACKTESTS}/${id}`;
-  return { self, events: `${self}/events`, cancel: `${self}/cancel`, verify: `${self}/verify` };
+  return {
+    self,
+    events: `${self}/events`,
+    cancel: `${self}/cancel`,
+    verify: `${self}/verify`,
+    robustness: `${self}/robustness`,
+  };
 }
 
 export function progressOf(backtest: Backtest): z.input<typeof Progress> {

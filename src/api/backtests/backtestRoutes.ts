@@ -37,6 +37,7 @@ import { issuesOfZod } from '../http/envelopeIssues.ts';
 import type { App, Services } from '../services.ts';
 import { artifactRoutes } from './artifactRoutes.ts';
 import { eventRoutes } from './backtestEvents.ts';
+import { robustnessRoutes } from './robustnessRoutes.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
@@ -53,6 +54,7 @@ export async function backtestRoutes(app: App, services: Services): Promise<void
   cancelRoute(app, services);
   eventRoutes(app, services);
   artifactRoutes(app, services);
+  robustnessRoutes(app, services);
 }
 
 function createRoutes(app: App, services: Services): void {

@@ -10,6 +10,11 @@ import { BACKTESTS, linksOf } from './backtestBodies.ts';
 
 /** A full queue has usually moved on by then: most backtests and sweeps take seconds at most. */
 const QUEUE_RETRY_SECONDS = 5;
+/**
+ * Sweeps and robustness checks. Each holds its rows in Postgres until it is read; a workspace that needs more waits for
+ * one to end.
+ */
+export const MAX_OPEN_SWEEPS = 100;
 
 /** The length of the queue cannot change until the transaction ends. */
 export async function roomOf(

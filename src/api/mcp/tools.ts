@@ -1,6 +1,7 @@
 // MCP tools: each is one call of the public API, with its schema. The names are part of the contract.
 import { z } from 'zod';
 import { BatchBody, CreateBacktestBody } from '../backtests/backtestSchemas.ts';
+import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
 import { CreateBody, FinalizeBody, ValidateBody } from '../strategies/strategySchemas.ts';
 import type { ApiAnswer, ApiRequest, CallApi } from './apiCall.ts';
@@ -248,6 +249,40 @@ export const TOOLS: readonly Tool[] = [
       view === 'agent'
         ? awaitRun(`/sweeps/${segment(sweepId)}`, Number(wait), maxBytes, context)
         : context.call(get(`/sweeps/${segment(sweepId)}?wait=${Number(wait)}`)),
+  ),
+  writer(
+    'check_robustness',
+    'Check robustness',
+    'Checks how robust the result of a completed backtest is: trades and bars drawn again, higher costs, moved numbers, look-ahead and warm-up audits.',
+    {
+      backtestId: id('completed backtest'),
+      ...RobustnessBody.shape,
+      wait: waitSeconds.default(20).describe('Seconds to wait for the result; 0 answers with the id at once.'),
+      idempotencyKey,
+    },
+    async ({ path: _path, maxBytes, wait, backtestId, ...body }, context) => {
+      const path = `/backtests/${segment(backtestId)}/robustness`;
+      const queued = await context.call(post(path, body));
+      if (queued.status !== 201 || wait === 0) return queued;
+      return awaitRun(`${path}/${(queued.body as { id: string }).id}`, Number(wait), maxBytes, context);
+    },
+  ),
+  reader(
+    'get_robustness',
+    'Get a robustness check',
+    'Status and result of a robustness check: verdict and findings first, then the numbers of each analysis.',
+    {
+      backtestId: id('backtest'),
+      id: id('robustness check'),
+      wait: waitSeconds.default(0).describe('Seconds to wait for a terminal status.'),
+      view: z.enum(['agent', 'full']).default('agent').describe('`full` has every member; read it by path.'),
+    },
+    ({ backtestId, id: checkId, wait, view, maxBytes }, context) => {
+      const path = `/backtests/${segment(backtestId)}/robustness/${segment(checkId)}`;
+      return view === 'agent'
+        ? awaitRun(path, Number(wait), maxBytes, context)
+        : context.call(get(`${path}?wait=${Number(wait)}`));
+    },
   ),
 ];
 

@@ -15,7 +15,7 @@ import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
 import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
 import { waitUntil } from '../http/waiting.ts';
-import { queueFull } from '../backtests/queueing.ts';
+import { MAX_OPEN_SWEEPS, queueFull } from '../backtests/queueing.ts';
 import { requireReady } from '../backtests/readyVersion.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -43,8 +43,6 @@ import * as shapes from './sweepSchemas.ts';
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
 const described = { tags: ['Sweeps'], security: API_KEY_SECURITY };
-/** Each holds its rows in Postgres until it is read; a workspace that needs more waits for one to end. */
-const MAX_OPEN_SWEEPS = 100;
 
 export async function sweepRoutes(app: App, services: Services): Promise<void> {
   createRoute(app, services);

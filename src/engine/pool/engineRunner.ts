@@ -17,4 +17,4 @@ export const buildArtifact: Runner['buildArtifact'] = (task, market, control, re
   return build(task, market, control, request, { pageAssets, storedResult: storedResult ?? null });
 };
 
-export { runSweepWork } from './sweepWork.ts';
+export { runRobustnessSteps, runSweepWork } from './sweepWork.ts';

@@ -13,6 +13,7 @@ import type {
   PoolBatch,
   PoolOutcome,
   PoolRun,
+  RobustnessOutcome,
   StopReason,
   SweepOutcome,
   ThreadMessage,
@@ -51,7 +52,7 @@ export interface Dispatched {
   readonly split?: () => void;
 }
 export type Dispatch = (dispatched: Dispatched) => Promise<ThreadAnswer>;
-export type ThreadAnswer = ArtifactOutcome | SweepOutcome | undefined;
+export type ThreadAnswer = ArtifactOutcome | SweepOutcome | RobustnessOutcome | undefined;
 
 /** Where a run is: its index in the memory of a dispatch. */
 interface Place {

@@ -9,6 +9,8 @@ import type { ShardRange } from '../sweep/shard.ts';
 import type { MarketOf, SweepJob } from '../sweep/sweepJob.ts';
 import type { SweepResult } from '../sweep/sweepResult.ts';
 import type { Settings, StrategyAst } from '../language/grammar/ast.ts';
+import type { RobustnessJob } from '../robustness/scene.ts';
+import type { StepOutcome } from '../robustness/robustnessSteps.ts';
 import type {
   ArtifactOutcome,
   ArtifactRequest,
@@ -25,6 +27,13 @@ export interface Runner {
   buildArtifact(task: BacktestTask, market: Market, control: RunControl, request: ArtifactRequest): ArtifactOutcome;
   /** null: it was stopped. Absent in stand-ins that run no sweeps. */
   runSweepWork?(job: SweepJob, work: SweepWork, marketOf: MarketOf, control: RunControl): SweepProduct | null;
+  /** null: it was stopped. Absent in stand-ins that check no robustness. */
+  runRobustnessSteps?(
+    job: RobustnessJob,
+    range: StepRange,
+    marketOf: MarketOf,
+    control: RunControl,
+  ): readonly StepOutcome[] | null;
 }
 
 /** One run of a batch. `snapshots` are indexes into the batch's own list: what this run may read. */
@@ -132,4 +141,27 @@ export interface SweepMessage extends SweepBatch {
   readonly kind: 'sweep';
   readonly control: SharedArrayBuffer;
 }
-export type ThreadMessage = BatchMessage | ArtifactMessage | SweepMessage;
+
+/** Steps [first, last) of a robustness check. */
+export interface StepRange {
+  readonly first: number;
+  readonly last: number;
+}
+export interface RobustnessBatch {
+  /** As `PoolRun.owner`. */
+  readonly owner?: string;
+  readonly snapshots: readonly Snapshot[];
+  readonly markets: readonly SweepMarket[];
+  readonly job: RobustnessJob;
+  readonly range: StepRange;
+}
+export interface RobustnessMessage extends Omit<RobustnessBatch, 'owner'> {
+  readonly kind: 'robustness';
+  readonly control: SharedArrayBuffer;
+}
+export type RobustnessOutcome =
+  | { readonly kind: 'steps'; readonly outcomes: readonly StepOutcome[] }
+  | { readonly kind: 'failed'; readonly error: RunError }
+  | { readonly kind: 'stopped'; readonly reason: StopReason };
+
+export type ThreadMessage = BatchMessage | ArtifactMessage | SweepMessage | RobustnessMessage;

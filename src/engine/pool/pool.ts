@@ -9,7 +9,16 @@ import { BatchControl } from './control.ts';
 import type { RunProgress } from './control.ts';
 import { bytesOf, Job, messageOf, ownerOf, PoolClosedError, threadLost, tooLarge } from './job.ts';
 import type { Dispatch, Dispatched, OnOutcome, PoolJob, ThreadAnswer } from './job.ts';
-import type { PoolBatch, StopReason, SweepBatch, SweepOutcome, ThreadMessage } from './messages.ts';
+import { estimateRunBytes } from './memory.ts';
+import type {
+  PoolBatch,
+  RobustnessBatch,
+  RobustnessOutcome,
+  StopReason,
+  SweepBatch,
+  SweepOutcome,
+  ThreadMessage,
+} from './messages.ts';
 
 export { PoolClosedError, type PoolJob } from './job.ts';
 
@@ -25,12 +34,13 @@ export interface PoolOptions {
   readonly runner?: string;
 }
 
-/** A part of a sweep under way; `barsDone` of its progress counts variants. */
-export interface SweepRun {
-  readonly outcome: Promise<SweepOutcome>;
+/** A part of a sweep or of a robustness check under way; `barsDone` of its progress counts variants or steps. */
+export interface PartRun<Outcome> {
+  readonly outcome: Promise<Outcome>;
   stop(reason: StopReason): void;
   progress(): RunProgress;
 }
+export type SweepRun = PartRun<SweepOutcome>;
 
 export interface Pool {
   readonly threads: number;
@@ -41,6 +51,8 @@ export interface Pool {
   build(batch: PoolBatch, request: ArtifactRequest): Promise<ArtifactOutcome>;
   /** One part of a sweep on one thread. */
   sweep(batch: SweepBatch): SweepRun;
+  /** Some steps of a robustness check on one thread. */
+  robustness(batch: RobustnessBatch): PartRun<RobustnessOutcome>;
   /** Ends every thread at once; outcomes that are still awaited reject. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -113,7 +125,20 @@ export function createPool(options: PoolOptions): Pool {
     },
     run: (batch, onOutcome) => new Job(batch, admission, dispatch, onOutcome),
     build: (batch, request) => build(batch, request, admission, dispatch),
-    sweep: (batch) => startSweep(batch, admission, dispatch),
+    sweep: ({ owner, ...sent }) =>
+      startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, control }), {
+        owner,
+        bytes: SWEEP_BYTES,
+        admission,
+        dispatch,
+      }),
+    robustness: ({ owner, ...sent }) =>
+      startPart<RobustnessOutcome>((control) => ({ kind: 'robustness', ...sent, control }), {
+        owner,
+        bytes: SWEEP_BYTES + 2 * estimateRunBytes(sent.job.task.strategyAst, sent.snapshots),
+        admission,
+        dispatch,
+      }),
     async [Symbol.asyncDispose]() {
       isClosed = true;
       clearInterval(timer);
@@ -176,23 +201,30 @@ async function build(
 /** Columns kept and free, the memory of one run, and the rows of a shard (docs/sweeps.md). */
 const SWEEP_BYTES = 320 << 20;
 
-function startSweep(batch: SweepBatch, admission: Admission, dispatch: Dispatch): SweepRun {
+interface PartOptions {
+  readonly owner: string | undefined;
+  /** What the part may need; a pool with less memory runs it alone. */
+  readonly bytes: number;
+  readonly admission: Admission;
+  readonly dispatch: Dispatch;
+}
+
+function startPart<Outcome extends SweepOutcome | RobustnessOutcome>(
+  messageWith: (control: SharedArrayBuffer) => ThreadMessage,
+  { owner, bytes, admission, dispatch }: PartOptions,
+): PartRun<Outcome | Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>> {
   const control = BatchControl.create(1);
-  const run = async (): Promise<SweepOutcome> => {
-    const { owner, ...sent } = batch;
-    const leave = await admission.enter({
-      owner: owner ?? '',
-      bytes: Math.min(SWEEP_BYTES, admission.maxBytes),
-    });
+  const run = async () => {
+    const leave = await admission.enter({ owner: owner ?? '', bytes: Math.min(bytes, admission.maxBytes) });
     try {
-      const reason = control.stopReason(0);
-      if (reason !== null) return { kind: 'stopped', reason };
-      const message = { kind: 'sweep', ...sent, control: control.buffer } as const;
-      return (await dispatch({ message, control, timeLimitsMs: [] })) as SweepOutcome;
+      const stopped = control.stopReason(0);
+      if (stopped !== null) return { kind: 'stopped', reason: stopped } as const;
+      const message = messageWith(control.buffer);
+      return (await dispatch({ message, control, timeLimitsMs: [] })) as Outcome;
     } catch (error) {
       if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
       const reason = control.stopReason(0);
-      return reason ? { kind: 'stopped', reason } : { kind: 'failed', error: threadLost(error) };
+      return reason ? ({ kind: 'stopped', reason } as const) : ({ kind: 'failed', error: threadLost(error) } as const);
     } finally {
       leave();
     }

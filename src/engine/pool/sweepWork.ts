@@ -1,5 +1,6 @@
-// Sweep work on a thread: a shard of rows, or the result of all rows, over the columns the thread keeps for sweeps.
+// Parts of sweeps and robustness checks on a thread, over the columns that the thread keeps for them.
 import { ColumnStore } from '../evaluate/columnStore.ts';
+import { runSteps } from '../robustness/robustnessSteps.ts';
 import { historyOf } from '../sweep/rounds.ts';
 import { rowOf, finishSweep } from '../sweep/sweepResult.ts';
 import { bestRows } from '../sweep/scores.ts';
@@ -25,6 +26,9 @@ export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, mar
   const result = finishSweep(scene, rows, work.earlierTrials);
   return { kind: 'result', result, page: sweepPage(scene, rows, result, work.title, sweepPageAssets()) };
 };
+
+export const runRobustnessSteps: NonNullable<Runner['runRobustnessSteps']> = (job, range, marketOf, control) =>
+  runSteps(job, range, marketOf, store, control);
 
 function bestOf(scene: SweepScene, rows: SweepRows) {
   const [best] = bestRows(historyOf(scene, rows).scores, 1);

@@ -7,14 +7,17 @@ import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
 import { encodeDetail, splitSummary } from './detail.ts';
 import { LruMap } from './lruMap.ts';
-import type { ArtifactOutcome, BacktestOutcome, BacktestTask, RunError } from '../task.ts';
+import type { ArtifactOutcome, BacktestOutcome, BacktestTask, RunControl, RunError } from '../task.ts';
 import type {
   ArtifactMessage,
   BatchMessage,
   OutcomeMessage,
   PoolOutcome,
+  RobustnessMessage,
+  RobustnessOutcome,
   Runner,
   ThreadMessage,
+  SweepMarket,
   SweepMessage,
   SweepOutcome,
 } from './messages.ts';
@@ -31,29 +34,57 @@ let runner: Promise<Runner> | undefined;
 type Inputs = Omit<BatchMessage, 'port'>;
 
 /** Piscina calls this once per task. */
-export default async function handle(message: ThreadMessage): Promise<ArtifactOutcome | SweepOutcome | undefined> {
+export default async function handle(
+  message: ThreadMessage,
+): Promise<ArtifactOutcome | SweepOutcome | RobustnessOutcome | undefined> {
   runner ??= import((workerData as { runner: string }).runner) as Promise<Runner>;
   const engine = await runner;
-  if (message.kind === 'sweep') return runSweep(engine, message);
-  return message.kind === 'batch' ? runBatch(engine, message) : buildArtifact(engine, message);
+  switch (message.kind) {
+    case 'sweep':
+      return runSweep(engine, message);
+    case 'robustness':
+      return runRobustness(engine, message);
+    case 'batch':
+      return runBatch(engine, message);
+    case 'artifact':
+      return buildArtifact(engine, message);
+  }
 }
 
-function runSweep(engine: Runner, { snapshots, markets, job, work, control: memory }: SweepMessage): SweepOutcome {
+const runSweep = (engine: Runner, { snapshots, markets, job, work, control }: SweepMessage): SweepOutcome =>
+  runPart(control, (runControl) => engine.runSweepWork!(job, work, marketsOf(snapshots, markets), runControl));
+
+const runRobustness = (
+  engine: Runner,
+  { snapshots, markets, job, range, control }: RobustnessMessage,
+): RobustnessOutcome =>
+  runPart(control, (runControl) => {
+    const outcomes = engine.runRobustnessSteps!(job, range, marketsOf(snapshots, markets), runControl);
+    return outcomes && { kind: 'steps', outcomes };
+  });
+
+/** Runs a part of a sweep or of a robustness check; `run` gives null when it was stopped. */
+function runPart<Product>(
+  memory: SharedArrayBuffer,
+  run: (control: RunControl) => Product | null,
+): Product | Extract<SweepOutcome, { kind: 'failed' | 'stopped' }> {
   const control = BatchControl.over(memory);
   control.begin(0);
-  const marketOf: MarketOf = (symbol, timeframe) => {
-    const listed = markets.find((each) => each.symbol === symbol && each.timeframe === timeframe);
-    return listed && openMarket(snapshots, listed.snapshots, symbol, timeframe);
-  };
   try {
-    const made = engine.runSweepWork!(job, work, marketOf, control.controlOf(0));
-    return made ?? { kind: 'stopped', reason: control.stopReason(0) ?? 'cancelled' };
+    return run(control.controlOf(0)) ?? { kind: 'stopped', reason: control.stopReason(0) ?? 'cancelled' };
   } catch (error) {
     return { kind: 'failed', error: internalError(error) };
   } finally {
     control.end(0);
   }
 }
+
+const marketsOf =
+  (snapshots: readonly Snapshot[], markets: readonly SweepMarket[]): MarketOf =>
+  (symbol, timeframe) => {
+    const listed = markets.find((each) => each.symbol === symbol && each.timeframe === timeframe);
+    return listed && openMarket(snapshots, listed.snapshots, symbol, timeframe);
+  };
 
 function runBatch(engine: Runner, batch: BatchMessage): undefined {
   const control = BatchControl.over(batch.control);

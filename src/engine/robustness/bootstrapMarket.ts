@@ -62,7 +62,11 @@ function drawRows(end: number, blockBars: number, seed: number, sample: number):
 }
 
 /** The rows of another instrument that lie at the times of the drawn rows; only those where it has a bar. */
-function alignedRows(base: Bars, rows: Int32Array, other: Bars): { readonly time: Float64Array; readonly rows: Int32Array } {
+function alignedRows(
+  base: Bars,
+  rows: Int32Array,
+  other: Bars,
+): { readonly time: Float64Array; readonly rows: Int32Array } {
   const time: number[] = [];
   const aligned: number[] = [];
   rows.forEach((source, row) => {
@@ -103,7 +107,9 @@ function redrawn(
     low,
     close,
     volume,
-    series: new Map([...bars.series].map(([key, values]) => [key, Float64Array.from(rows, (source) => values[source])])),
+    series: new Map(
+      [...bars.series].map(([key, values]) => [key, Float64Array.from(rows, (source) => values[source])]),
+    ),
     sha256: `${bars.sha256} ${name}`,
   };
 }

@@ -9,14 +9,19 @@ export type Distribution = Readonly<
 >;
 
 export function distributionOf(values: readonly (number | null)[] | Float64Array): Distribution {
-  const ascending = Float64Array.from(Array.from(values).filter((value) => value !== null && value === value) as number[]);
+  const ascending = Float64Array.from(
+    Array.from(values).filter((value) => value !== null && value === value) as number[],
+  );
   ascending.sort();
   const percentiles = Object.fromEntries(PERCENTS.map((percent) => [`p${percent}`, percentile(ascending, percent)]));
   return { count: ascending.length, ...percentiles } as Distribution;
 }
 
 /** The share of the numbers that satisfy `holds`; null without a number. */
-export function shareOf(values: readonly (number | null)[] | Float64Array, holds: (value: number) => boolean): number | null {
+export function shareOf(
+  values: readonly (number | null)[] | Float64Array,
+  holds: (value: number) => boolean,
+): number | null {
   const defined = Array.from(values).filter((value) => value !== null && value === value) as number[];
   return defined.length === 0 ? null : defined.filter(holds).length / defined.length;
 }

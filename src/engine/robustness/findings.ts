@@ -1,5 +1,5 @@
 // Findings: what the numbers of a robustness check mean, in plain words, and the verdict they add up to.
-import type { RobustnessResult } from './robustnessResult.ts';
+import type { RobustnessAnalyses as Found } from './analyses.ts';
 
 export type FindingSeverity = 'error' | 'warning' | 'info';
 export interface Finding {
@@ -12,8 +12,6 @@ export interface RobustnessVerdict {
   readonly code: 'broken' | 'unprofitable' | 'fragile' | 'robust';
   readonly text: string;
 }
-
-type Found = Omit<RobustnessResult, 'verdict' | 'findings'>;
 
 /** A strategy that loses in more than this share of the drawn histories or orders of trades may have been lucky. */
 const MAX_LOSS_PROBABILITY = 0.25;
@@ -48,13 +46,13 @@ export function verdictOf({ baseline }: Found, findings: readonly Finding[]): Ro
       code: 'unprofitable',
       text: `The backtest earns ${percent(baseline.returnPct)}: there is no gain whose robustness could be tested.`,
     };
-  if (first === undefined)
-    return { code: 'robust', text: 'None of the requested analyses found a weakness.' };
+  if (first === undefined) return { code: 'robust', text: 'None of the requested analyses found a weakness.' };
   const count = worst.length === 1 ? 'One weakness' : `${worst.length} weaknesses`;
   return { code: 'fragile', text: `${count} found; the first: ${lowerFirst(first.message)}` };
 }
 
-const percent = (fraction: number | null): string => (fraction === null ? 'nothing' : `${(100 * fraction).toFixed(1)} %`);
+const percent = (fraction: number | null): string =>
+  fraction === null ? 'nothing' : `${(100 * fraction).toFixed(1)} %`;
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const warning = (code: string, message: string): Finding => ({ code, severity: 'warning', message });
 const info = (code: string, message: string): Finding => ({ code, severity: 'info', message });
@@ -63,7 +61,8 @@ const isProfitable = ({ baseline }: Found): boolean => (baseline.returnPct ?? 0)
 function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[] {
   const list: Finding[] = [];
   if (ahead?.passed === false) {
-    const where = ahead.first === null ? '' : `; first ${ahead.first.rule} at ${new Date(ahead.first.time).toISOString()}`;
+    const where =
+      ahead.first === null ? '' : `; first ${ahead.first.rule} at ${new Date(ahead.first.time).toISOString()}`;
     const message =
       `The run looks ahead: on bars that end earlier, ${ahead.signalsDiffering} signals and ${ahead.tradesDiffering} ` +
       `trades before the end are different${where}.`;
@@ -71,8 +70,7 @@ function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[
   }
   if (warmUp?.passed === false) {
     const [shortest] = warmUp.byMultiple;
-    const enough =
-      warmUp.enoughBars === null ? 'No tested length is enough' : `${warmUp.enoughBars} bars are enough`;
+    const enough = warmUp.enoughBars === null ? 'No tested length is enough' : `${warmUp.enoughBars} bars are enough`;
     list.push(
       warning(
         'WARMUP_TOO_SHORT',

@@ -44,7 +44,10 @@ export function monteCarlo({ prepared, simulation }: SimulatedVariant, seed: num
   for (let sample = 0; sample < samples; sample++) {
     shuffle(order, seed, sample);
     shuffled[sample] = pathOf(order).maxDrawdown;
-    const drawn = Float64Array.from(returns, (_, at) => returns[Math.floor(uniform(seed, sample, at, 1) * returns.length)]);
+    const drawn = Float64Array.from(
+      returns,
+      (_, at) => returns[Math.floor(uniform(seed, sample, at, 1) * returns.length)],
+    );
     const path = pathOf(drawn);
     resampled.returnPct[sample] = path.returnPct;
     resampled.maxDrawdown[sample] = path.maxDrawdown;

@@ -31,13 +31,11 @@ export function jitteredNumbers(task: BacktestTask, percent: number): Jittered[]
     const bounds = { min: param.min ?? -Infinity, max: param.max ?? Infinity };
     return [{ name: param.name, pointers: null, ...rangeOf(value, param.type === 'int', percent, bounds) }];
   });
-  const overridden = Object.entries(config.overrides ?? {}).map(
-    ([name, value]): Jittered => ({
-      name,
-      pointers: [name],
-      ...rangeOf(value, Number.isInteger(value), percent),
-    }),
-  );
+  const overridden = Object.entries(config.overrides ?? {}).map(([name, value]): Jittered => ({
+    name,
+    pointers: [name],
+    ...rangeOf(value, Number.isInteger(value), percent),
+  }));
   const named = [...params, ...overridden].filter(({ low, high }) => low < high);
   if (named.length > 0) return named.slice(0, MAX_NUMBERS);
   const places: Place[] = [];

@@ -35,12 +35,9 @@ export const RobustnessSpec = z.strictObject({
     .max(MAX_SAMPLES)
     .default(DEFAULT_SAMPLES)
     .meta({ description: 'Runs of the block bootstrap, and again of the parameter jitter.' }),
-  blockBars: z
-    .int()
-    .min(1)
-    .max(1_000_000)
-    .optional()
-    .meta({ description: 'Length of the blocks of bars. Default: the square root of the number of bars, at least 10.' }),
+  blockBars: z.int().min(1).max(1_000_000).optional().meta({
+    description: 'Length of the blocks of bars. Default: the square root of the number of bars, at least 10.',
+  }),
   jitterPercent: z
     .number()
     .positive()

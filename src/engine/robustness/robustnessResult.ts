@@ -1,55 +1,20 @@
 // The result of a robustness check: what each analysis found, and what it means in plain words.
 import type { RunError } from '../task.ts';
 import { defaultBlockBars } from './bootstrapMarket.ts';
-import { distributionOf, shareOf, type Distribution } from './distribution.ts';
+import type { CostStress, RobustnessAnalyses, RunOrError, SampledRuns } from './analyses.ts';
+import { distributionOf, shareOf } from './distribution.ts';
 import { findingsOf, verdictOf, type Finding, type RobustnessVerdict } from './findings.ts';
-import type { LookAheadAudit } from './lookAheadAudit.ts';
-import type { MonteCarlo } from './monteCarlo.ts';
-import { jitteredNumbers, type Jittered } from './parameterJitter.ts';
+import { jitteredNumbers } from './parameterJitter.ts';
 import type { RobustnessAnalysis } from './robustnessRequest.ts';
 import type { RobustnessJob, RunNumbers } from './scene.ts';
 import { stepsOf, type StepOutcome } from './robustnessSteps.ts';
-import { feeLevels, removables, slippageLevels, START_SHIFTS, type Removable, type StressLevel } from './stress.ts';
-import type { WarmUpAudit } from './warmUpAudit.ts';
+import { feeLevels, removables, slippageLevels, START_SHIFTS, type StressLevel } from './stress.ts';
 
-/** Runs that differ by chance: how they are distributed, and how many could not be run. */
-export interface SampledRuns {
-  readonly runs: number;
-  readonly failed: number;
-  readonly returnPct: Distribution;
-  readonly excessReturnPct: Distribution;
-  readonly sharpeRatio: Distribution;
-  readonly maxDrawdown: Distribution;
-  /** Share of the runs that lose money. */
-  readonly lossProbability: number | null;
-}
-export interface CostStress {
-  readonly levels: readonly (StressLevel & RunNumbers)[];
-  /** The multiple, or the bps, at which the return reaches zero, by linear interpolation; null: not within the levels. */
-  readonly breakEven: number | null;
-}
-/** A run, or why there is none. */
-export type RunOrError = RunNumbers | { readonly error: RunError };
-
-export interface RobustnessResult {
+export interface RobustnessResult extends RobustnessAnalyses {
   readonly verdict: RobustnessVerdict;
   /** The worst first. */
   readonly findings: readonly Finding[];
-  readonly seed: number;
-  readonly baseline: RunNumbers;
-  readonly lookAheadAudit?: LookAheadAudit;
-  readonly warmUpAudit?: WarmUpAudit;
-  /** null: fewer than two positions. */
-  readonly monteCarlo?: MonteCarlo | null;
-  readonly blockBootstrap?: SampledRuns & { readonly blockBars: number };
-  readonly feeStress?: CostStress;
-  readonly slippageStress?: CostStress;
-  readonly startShift?: { readonly shifts: readonly ({ readonly bars: number } & RunNumbers)[] };
-  /** null: the strategy has no number to move. */
-  readonly parameterJitter?: (SampledRuns & { readonly numbers: readonly JitteredNumber[] }) | null;
-  readonly counterfactuals?: readonly ({ readonly without: Removable } & RunOrError)[];
 }
-export type JitteredNumber = Pick<Jittered, 'name' | 'value' | 'low' | 'high'>;
 
 /** @returns the error of the backtest itself when it could not be run. */
 export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutcome[]): RobustnessResult | RunError {
@@ -61,7 +26,7 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
   const { task, spec } = job;
   const of = (analysis: RobustnessAnalysis): StepOutcome[] =>
     outcomes.filter((_, at) => steps[at].analysis === analysis);
-  const makers: { readonly [Analysis in RobustnessAnalysis]: () => RobustnessResult[Analysis] } = {
+  const makers: { readonly [Analysis in RobustnessAnalysis]: () => RobustnessAnalyses[Analysis] } = {
     lookAheadAudit: () => {
       const [outcome] = of('lookAheadAudit');
       return outcome.kind === 'lookAheadAudit' ? outcome.value : unexpected(outcome);
@@ -74,7 +39,10 @@ export function robustnessResult(job: RobustnessJob, outcomes: readonly StepOutc
       const [outcome] = of('monteCarlo');
       return outcome.kind === 'monteCarlo' ? outcome.value : unexpected(outcome);
     },
-    blockBootstrap: () => ({ blockBars: spec.blockBars ?? defaultBlockBars(first.bars), ...sampledRuns(of('blockBootstrap')) }),
+    blockBootstrap: () => ({
+      blockBars: spec.blockBars ?? defaultBlockBars(first.bars),
+      ...sampledRuns(of('blockBootstrap')),
+    }),
     feeStress: () => costStress(baseline, feeLevels(task), of('feeStress')),
     slippageStress: () => costStress(baseline, slippageLevels(task), of('slippageStress')),
     startShift: () => ({

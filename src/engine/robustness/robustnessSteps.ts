@@ -85,9 +85,11 @@ export function stepsOf(job: RobustnessJob): Step[] {
   ];
 }
 
-/** About how many runs of the backtest a check takes; an audit runs it on parts of the bars. */
-export const runCountOf = (job: RobustnessJob): number =>
-  stepsOf(job).reduce((sum, { analysis }) => sum + (AUDIT_RUNS[analysis] ?? 1), 0);
+/** About how many runs of the backtest a check or some of its steps take; an audit runs it on parts of the bars. */
+export const runCountOf = (job: RobustnessJob, { first, last } = { first: 0, last: Infinity }): number =>
+  stepsOf(job)
+    .slice(first, last)
+    .reduce((sum, { analysis }) => sum + (AUDIT_RUNS[analysis] ?? 1), 0);
 const AUDIT_RUNS: Partial<Record<Step['analysis'], number>> = { lookAheadAudit: 9, warmUpAudit: 8 };
 
 /** Runs the steps [first, last); null if it was stopped. The outcomes do not depend on other steps or on the thread. */

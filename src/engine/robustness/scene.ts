@@ -30,7 +30,9 @@ const WANTED: ReadonlySet<FlatKey> = new Set(RUN_KEYS);
 
 /** The headline numbers of one run; null: undefined. */
 export type RunNumbers = Readonly<Record<(typeof RUN_KEYS)[number], number | null>>;
-export type RunOutcome = { readonly ok: true; readonly run: RunNumbers } | { readonly ok: false; readonly error: RunError };
+export type RunOutcome =
+  | { readonly ok: true; readonly run: RunNumbers }
+  | { readonly ok: false; readonly error: RunError };
 
 /** A run was stopped; whoever runs steps catches it. */
 export class StoppedError extends Error {

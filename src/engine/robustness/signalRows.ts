@@ -63,6 +63,12 @@ export function tradeKeys(run: SimulatedVariant, offset: number, withPrices: boo
   return run.simulation.trades
     .filter(({ exitReason }) => exitReason !== 'end_of_data')
     .map(({ side, entryRow, exitRow, exitReason, entryPrice, exitPrice, quantity }) =>
-      [side, entryRow + offset, exitRow + offset, exitReason, ...(withPrices ? [entryPrice, exitPrice, quantity] : [])].join(' '),
+      [
+        side,
+        entryRow + offset,
+        exitRow + offset,
+        exitReason,
+        ...(withPrices ? [entryPrice, exitPrice, quantity] : []),
+      ].join(' '),
     );
 }

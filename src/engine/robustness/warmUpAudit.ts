@@ -38,7 +38,10 @@ export function warmUpAudit(scene: RobustnessScene, whole: SimulatedVariant): Wa
     returnGap: null as number | null,
   }));
   for (const first of starts) {
-    const task = { ...scene.task, config: { ...scene.task.config, range: { ...scene.task.config.range, start: bars.time[first] } } };
+    const task = {
+      ...scene.task,
+      config: { ...scene.task.config, range: { ...scene.task.config.range, start: bars.time[first] } },
+    };
     const full = simulateVariant(scene, task);
     if ('code' in full) continue;
     for (const total of totals) {

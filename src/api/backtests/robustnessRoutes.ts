@@ -1,0 +1,250 @@
+// Robustness checks of a completed backtest: start, read and cancel.
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { Queryable } from '../../db/connect.ts';
+import { notify } from '../../db/notifications.ts';
+import { findCheckedBacktest } from '../../db/robustness.ts';
+import { findVersions } from '../../db/strategies.ts';
+import { cancelSweep, countOpenSweeps, findSweep, findSweepStatus, isSweepTerminal } from '../../db/sweeps.ts';
+import type { NewSweep, Sweep } from '../../db/sweeps.ts';
+import { runCountOf, stepsOf } from '../../engine/index.ts';
+import type { BacktestConfig, RobustnessJob, RobustnessSpec, SignalGraph, StrategyAst } from '../../engine/index.ts';
+import { enqueueSweep } from '../../jobs/enqueue.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import {
+  API_KEY_SECURITY,
+  BODY_PROBLEMS,
+  IdParams,
+  IdempotencyHeader,
+  KEY_PROBLEMS,
+  NoQuery,
+  notFound,
+  pathId,
+  problems,
+} from '../http/commonSchemas.ts';
+import { sendTagged, tagged } from '../http/etag.ts';
+import { answerOnce } from '../http/idempotency.ts';
+import { problem } from '../http/problems.ts';
+import { waitUntil } from '../http/waiting.ts';
+import type { App, Services } from '../services.ts';
+import { BACKTESTS } from './backtestBodies.ts';
+import { MAX_OPEN_SWEEPS, queueFull } from './queueing.ts';
+import { robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
+import { RobustnessBody, RobustnessCheck, RobustnessQuery } from './robustnessSchemas.ts';
+
+const read = requireKey({ scope: 'backtests_read' });
+const write = requireKey({ scope: 'backtests_write', role: 'member' });
+const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
+
+/** About a second of work on one thread, in bars, and what a run costs however few its bars are. */
+const COST_PER_SHARD = 50_000_000;
+const COST_PER_RUN = 50_000;
+
+const DESCRIPTION = `Runs the backtest again under changed conditions, on the data that it was pinned to: trades in another
+order, bars resampled in blocks, higher fees and slippage, a later start, its numbers moved a little, without each risk
+rule and each cost; and audits whether it looks ahead and whether its warm-up is long enough. With \`wait\` it answers
+when the check has ended, or after so many seconds; then follow \`links.self\`.`;
+
+export function robustnessRoutes(app: App, services: Services): void {
+  createRoute(app, services);
+  readRoute(app, services);
+  cancelRoute(app, services);
+}
+
+function createRoute(app: App, services: Services): void {
+  app.post(
+    `${BACKTESTS}/:id/robustness`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'check_robustness',
+        summary: 'Check how robust the result of a completed backtest is',
+        description: DESCRIPTION,
+        params: IdParams,
+        headers: IdempotencyHeader,
+        querystring: RobustnessQuery,
+        body: RobustnessBody,
+        response: { 201: RobustnessCheck, ...problems(...BODY_PROBLEMS, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params, query } = request;
+      const backtestId = pathId(params.id, 'backtest');
+      const queued = await answerOnce<ReturnType<typeof robustnessBody>>(services, request, reply, async (tx) => {
+        const check = await acceptCheck(tx, caller, backtestId, request.body);
+        const { id } = await enqueueSweep(tx, caller.workspaceId, check);
+        const body = robustnessBody((await findSweep(tx, caller.workspaceId, id, backtestId))!, backtestId);
+        return { status: 201, body, location: body.links.self };
+      });
+      // An answer that was sent already, such as a replayed refusal, has no check to wait for.
+      if (reply.sent || reply.statusCode !== 201) return queued;
+      if (query.wait === 0 && query.view === 'full') return queued;
+      const body = await checkAfter(app, services, reply, { caller, backtestId, id: queued.id, query });
+      // As text, because the agent view lacks members of the schema.
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(body) as never);
+    },
+  );
+}
+
+function readRoute(app: App, services: Services): void {
+  app.get(
+    `${BACKTESTS}/:id/robustness/:checkId`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'get_robustness',
+        summary: 'Status and result of a robustness check; `wait` answers as soon as it is terminal',
+        params: CheckParams,
+        querystring: RobustnessQuery,
+        response: { 200: RobustnessCheck, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { caller, params, query } = request;
+      const { backtestId, id } = idsOf(params);
+      const body = await checkAfter(app, services, reply, { caller, backtestId, id, query });
+      sendTagged(request, reply, tagged(JSON.stringify(body)));
+      return reply as never;
+    },
+  );
+}
+
+function cancelRoute(app: App, services: Services): void {
+  app.post(
+    `${BACKTESTS}/:id/robustness/:checkId/cancel`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'cancel_robustness',
+        summary: 'Cancel a robustness check',
+        params: CheckParams,
+        headers: IdempotencyHeader,
+        querystring: NoQuery,
+        response: { 200: RobustnessCheck, ...problems(...BODY_PROBLEMS, 404, 409) },
+      },
+    },
+    (request, reply) =>
+      answerOnce(services, request, reply, async (tx) => {
+        const { caller, params } = request;
+        const { backtestId, id } = idsOf(params);
+        if (!(await cancelSweep(tx, caller.workspaceId, id, backtestId))) {
+          const { status } = await requireCheck(tx, caller, backtestId, id);
+          throw problem('SWEEP_ALREADY_TERMINAL', { message: `The check has ended already: it is ${status}.` });
+        }
+        await notify(tx, 'cancel', [id]);
+        await notify(tx, 'changed', [id]);
+        const cancelled = await requireCheck(tx, caller, backtestId, id);
+        return { status: 200, body: robustnessBody(cancelled, backtestId) };
+      }),
+  );
+}
+
+const CheckParams = z.object({ id: z.string(), checkId: z.string() });
+
+const idsOf = (params: z.infer<typeof CheckParams>): { readonly backtestId: string; readonly id: string } => ({
+  backtestId: pathId(params.id, 'backtest'),
+  id: pathId(params.checkId, 'robustness check'),
+});
+
+interface Asked {
+  readonly caller: Caller;
+  readonly backtestId: string;
+  readonly id: string;
+  readonly query: RobustnessQuery;
+}
+
+/** The check once it is terminal or the time is up, in the requested view. */
+async function checkAfter(
+  app: App,
+  { sql }: Services,
+  reply: FastifyReply,
+  { caller, backtestId, id, query }: Asked,
+): Promise<object> {
+  if (query.wait > 0)
+    await waitUntil(app, reply, id, query.wait * 1_000, async () => {
+      const status = await findSweepStatus(sql, caller.workspaceId, id);
+      return status === undefined || isSweepTerminal(status);
+    });
+  const body = robustnessBody(await requireCheck(sql, caller, backtestId, id), backtestId);
+  return query.view === 'agent' ? robustnessAgentView(body, query.maxBytes) : body;
+}
+
+async function requireCheck(sql: Queryable, caller: Caller, backtestId: string, id: string): Promise<Sweep> {
+  const check = await findSweep(sql, caller.workspaceId, id, backtestId);
+  if (check === undefined) throw notFound('robustness check', id);
+  return check;
+}
+
+/** @throws NOT_FOUND, TIER_LIMIT_REACHED, QUEUE_FULL */
+async function acceptCheck(
+  sql: Queryable,
+  caller: Caller,
+  backtestId: string,
+  robustness: RobustnessSpec,
+): Promise<NewSweep> {
+  const backtest = await findCheckedBacktest(sql, caller.workspaceId, backtestId);
+  if (backtest === undefined) throw notFound('backtest', backtestId);
+  if (backtest.status !== 'completed')
+    throw problem('NOT_FOUND', {
+      message: `The backtest is ${backtest.status}; only the robustness of a completed one can be checked.`,
+    });
+  const [version] = await findVersions(sql, caller.workspaceId, [backtest.strategyVersionId]);
+  if (version === undefined) throw notFound('strategy version', backtest.strategyVersionId);
+  const config = backtest.config as BacktestConfig;
+  const job: RobustnessJob = {
+    task: {
+      id: backtestId,
+      // Stored payloads were checked when they became ready.
+      strategyAst: version.strategyAst as unknown as StrategyAst,
+      ...(version.signalGraph && { signalGraph: version.signalGraph as unknown as SignalGraph }),
+      settings: version.settings,
+      config,
+      strategyHash: version.strategyHash,
+    },
+    spec: robustness,
+  };
+  const runs = runCountOf(job);
+  const limit = TIER_LIMITS[caller.tier].sweepVariants;
+  if (runs > limit)
+    throw problem('TIER_LIMIT_REACHED', {
+      message:
+        `This check takes ${runs} runs; the ${caller.tier} tier allows ${limit}. Ask for fewer samples or fewer ` +
+        'analyses.',
+      extras: { limitName: 'sweepVariants', limit, usage: runs },
+    });
+  const open = await countOpenSweeps(sql, caller.workspaceId);
+  if (open >= MAX_OPEN_SWEEPS)
+    throw queueFull(
+      'openSweeps',
+      MAX_OPEN_SWEEPS,
+      open,
+      `The workspace has ${open} sweeps and robustness checks queued or running, and ${MAX_OPEN_SWEEPS} are allowed. ` +
+        'Wait until some have ended, then send this request again.',
+    );
+  return {
+    backtestId,
+    strategyId: backtest.strategyId,
+    strategyVersionId: backtest.strategyVersionId,
+    spec: { config, robustness },
+    markets: [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe, snapshots: backtest.snapshots }],
+    variants: runs,
+    indexes: stepsOf(job).length,
+    shards: shardsOf(job, backtest.cost + COST_PER_RUN),
+  };
+}
+
+/** Consecutive steps of about a second together. */
+function shardsOf(job: RobustnessJob, costPerRun: number): NewSweep['shards'] {
+  const count = stepsOf(job).length;
+  const size = Math.max(1, Math.floor(COST_PER_SHARD / costPerRun));
+  return Array.from({ length: Math.ceil(count / size) }, (_, shard) => {
+    const first = shard * size;
+    const last = Math.min(count, first + size);
+    return { first, last, cost: costPerRun * runCountOf(job, { first, last }) };
+  });
+}

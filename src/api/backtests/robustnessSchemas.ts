@@ -1,0 +1,57 @@
+// Robustness schemas: what the routes of robustness checks take and answer.
+import { z } from 'zod';
+import { SWEEP_STATUSES } from '../../db/sweeps.ts';
+import { RobustnessSpec } from '../../engine/index.ts';
+import { DateTime, Json, Uuid } from '../http/commonSchemas.ts';
+
+/** Hosts cut requests at about a minute; a longer wait is two. */
+const MAX_WAIT_SECONDS = 60;
+const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
+
+export const RobustnessBody = RobustnessSpec.meta({
+  id: 'CheckRobustness',
+  examples: [{}, { analyses: ['monteCarlo', 'feeStress', 'lookAheadAudit'], seed: 7 }],
+});
+
+export const RobustnessQuery = z.strictObject({
+  wait: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_WAIT_SECONDS)
+    .default(0)
+    .meta({ type: 'integer', description: 'Answers when the check is terminal, or after so many seconds.' }),
+  view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
+  maxBytes: z.coerce
+    .number()
+    .int()
+    .min(AGENT_BYTES.min)
+    .max(AGENT_BYTES.max)
+    .default(AGENT_BYTES.default)
+    .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
+});
+export type RobustnessQuery = z.infer<typeof RobustnessQuery>;
+
+export const RobustnessCheck = z
+  .looseObject({
+    id: Uuid,
+    backtestId: Uuid,
+    status: z.enum(SWEEP_STATUSES),
+    createdAt: DateTime,
+    startedAt: DateTime.nullable(),
+    finishedAt: DateTime.nullable(),
+    spec: Json.meta({ description: 'The request, with every default filled in.' }),
+    progress: z.object({
+      pct: z.number().meta({ description: 'A fraction, 0 to 1.' }),
+      runsDone: z.int(),
+      runsTotal: z.int(),
+    }),
+    error: z.looseObject({ code: z.string(), path: z.string(), message: z.string() }).nullable(),
+    result: Json.nullable().meta({
+      description:
+        'Of a completed check: verdict, findings (the worst first), baseline, and a member for each analysis.',
+    }),
+    links: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'RobustnessCheck' });
+export type RobustnessCheck = z.input<typeof RobustnessCheck>;

@@ -1,0 +1,150 @@
+// candlepool robustness: how robust the backtest of a strategy file is, in this process, on several threads.
+import { availableParallelism } from 'node:os';
+import type { Command } from 'commander';
+import {
+  createPool,
+  robustnessResult,
+  ROBUSTNESS_ANALYSES,
+  RobustnessSpec,
+  stepsOf,
+  type RobustnessJob,
+  type RobustnessResult,
+  type Snapshot,
+  type StepOutcome,
+} from '../engine/index.ts';
+import { wholeNumber } from './arguments.ts';
+import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
+import { startProgress } from './progress.ts';
+import {
+  openMarket,
+  readCheckedStrategy,
+  readConfig,
+  repeated,
+  type MarketOptions,
+  type StrategyOptions,
+} from './runInputs.ts';
+
+interface Options extends StrategyOptions, MarketOptions {
+  readonly config: string;
+  readonly analysis?: readonly string[];
+  readonly seed?: number;
+  readonly samples?: number;
+  readonly threads: number;
+  readonly json?: boolean;
+}
+
+/** Small parts, so that all threads finish together; an audit is one step. */
+const PARTS_PER_THREAD = 8;
+
+export function register(program: Command): void {
+  const command = program
+    .command('robustness')
+    .description('check how robust the backtest of a strategy file is')
+    .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
+    .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
+    .option('--analysis <name>', `one of ${ROBUSTNESS_ANALYSES.join(', ')}; repeatable; default: all`, repeated)
+    .option('--seed <number>', 'of everything that is drawn; default 1', wholeNumber(0, 0xffffffff))
+    .option('--samples <count>', 'runs of the block bootstrap and of the parameter jitter', wholeNumber(10, 1_000))
+    .option('--settings <file>', 'settings; default: those of the request body, else none')
+    .option('--bars <file>', 'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE; repeatable', repeated)
+    .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
+    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue')
+    .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism());
+  withJson(command).action(run);
+}
+
+async function run(options: Options): Promise<void> {
+  const config = await readConfig(options.config);
+  const { issues: _, ...strategy } = await readCheckedStrategy(options, config.timeframe);
+  const spec = readSpec(options);
+  const { snapshots } = await openMarket(config, strategy.strategyAst, options);
+  const job: RobustnessJob = { task: { id: 'command-line', ...strategy, config }, spec };
+  const outcomes = await runParts(job, snapshots, options.threads);
+  const result = robustnessResult(job, outcomes);
+  if ('code' in result) throw new CommandError(result.message, result.code);
+  if (options.json) return printJson(result);
+  print(result);
+}
+
+function readSpec({ analysis, seed, samples }: Options): RobustnessSpec {
+  const given = {
+    ...(analysis && { analyses: analysis }),
+    ...(seed !== undefined && { seed }),
+    ...(samples && { samples }),
+  };
+  const parsed = RobustnessSpec.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new UsageError(`There is no such analysis. Use ${ROBUSTNESS_ANALYSES.join(', ')}.`);
+}
+
+async function runParts(job: RobustnessJob, snapshots: readonly Snapshot[], threads: number): Promise<StepOutcome[]> {
+  const { signalInstrument, timeframe } = job.task.config;
+  const markets = [{ symbol: signalInstrument.symbol, timeframe, snapshots: snapshots.map((_, at) => at) }];
+  const count = stepsOf(job).length;
+  const size = Math.ceil(count / (threads * PARTS_PER_THREAD));
+  const ranges = Array.from({ length: Math.ceil(count / size) }, (_, part) => ({
+    first: part * size,
+    last: Math.min(count, (part + 1) * size),
+  }));
+  await using pool = createPool({ threads });
+  using progress = startProgress('robustness', count);
+  let done = 0;
+  const parts = await Promise.all(
+    ranges.map(async (range) => {
+      const outcome = await pool.robustness({ snapshots, markets, job, range }).outcome;
+      if (outcome.kind !== 'steps')
+        throw new CommandError('error' in outcome ? outcome.error.message : 'The check was stopped.');
+      progress.update((done += range.last - range.first));
+      return outcome.outcomes;
+    }),
+  );
+  return parts.flat();
+}
+
+const percent = (fraction: number | null | undefined): string =>
+  typeof fraction === 'number' ? `${(100 * fraction).toFixed(2)} %` : '–';
+
+function print(result: RobustnessResult): void {
+  const { verdict, findings, baseline, monteCarlo, blockBootstrap, parameterJitter } = result;
+  const rows: string[][] = [['backtest', percent(baseline.returnPct), percent(baseline.maxDrawdown), '']];
+  const add = (what: string, run: object): void => {
+    const { returnPct, maxDrawdown, error } = run as {
+      returnPct?: number | null;
+      maxDrawdown?: number | null;
+      error?: { message: string };
+    };
+    rows.push([what, percent(returnPct), percent(maxDrawdown), error?.message ?? '']);
+  };
+  if (monteCarlo)
+    rows.push(['trades drawn again, median', percent(monteCarlo.resampled.returnPct.p50), percent(monteCarlo.resampled.maxDrawdown.p50), `loses in ${percent(monteCarlo.resampled.lossProbability)}`]); // prettier-ignore
+  if (blockBootstrap)
+    rows.push(['bars drawn again, median', percent(blockBootstrap.returnPct.p50), percent(blockBootstrap.maxDrawdown.p50), `loses in ${percent(blockBootstrap.lossProbability)}`]); // prettier-ignore
+  if (parameterJitter)
+    rows.push(['numbers moved, median', percent(parameterJitter.returnPct.p50), percent(parameterJitter.maxDrawdown.p50), `loses in ${percent(parameterJitter.lossProbability)}`]); // prettier-ignore
+  for (const [what, stress] of [
+    ['fees', result.feeStress],
+    ['slippage', result.slippageStress],
+  ] as const)
+    // prettier-ignore
+    for (const level of stress?.levels ?? [])
+      add('multiplier' in level ? `${what} × ${level.multiplier}` : `${what} + ${level.bps} bps`, level);
+  for (const shift of result.startShift?.shifts ?? [])
+    add(`start ${shift.bars} ${shift.bars === 1 ? 'bar' : 'bars'} later`, shift);
+  for (const row of result.counterfactuals ?? []) add(`without ${row.without}`, row);
+  printTable(
+    [
+      { title: 'run', value: ([what]: string[]) => what },
+      { title: 'return', value: ([, value]: string[]) => value, align: 'right' },
+      { title: 'drawdown', value: ([, , value]: string[]) => value, align: 'right' },
+      { title: '', value: ([, , , note]: string[]) => note },
+    ],
+    rows,
+  );
+  if (result.lookAheadAudit) printLine(`look-ahead audit: ${auditText(result.lookAheadAudit.passed)}`);
+  if (result.warmUpAudit) printLine(`warm-up audit: ${auditText(result.warmUpAudit.passed)}`);
+  printLine(verdict.text);
+  for (const { severity, code, message } of findings) printLine(`${severity} ${code}: ${message}`);
+}
+
+const auditText = (passed: boolean | null): string =>
+  passed === null ? 'there was nothing to compare' : passed ? 'passed' : 'failed';

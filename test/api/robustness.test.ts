@@ -1,0 +1,164 @@
+// Robustness checks over HTTP, run by a worker with the real engine: started, awaited, read in both views, reproduced,
+// cancelled and refused; and the same result from the command line.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { urlOf } from '../../src/db/connect.ts';
+import { claimShard, takeOverShards } from '../../src/db/sweepShards.ts';
+import { startWorker, type Worker } from '../../src/jobs/runner.ts';
+import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { config } from '../support/backtestApi.ts';
+import { runCommand } from '../support/command.ts';
+import { quiet } from '../support/queue.ts';
+import { CROSSING } from '../support/sweeps.ts';
+
+let api: ApiApp;
+let client: Client;
+let backtestId: string;
+let worker: Worker | undefined;
+const startOne = (threads: number): Promise<Worker> =>
+  startWorker({ url: urlOf(api.services.sql), threads, snapshots: () => api.services.catalogue }, quiet);
+const endOne = async (): Promise<void> => {
+  await worker?.[Symbol.asyncDispose]();
+  worker = undefined;
+};
+
+beforeAll(async () => {
+  api = await createApiApp();
+  client = await api.client();
+  const payload = { settings: {}, strategyAst: CROSSING };
+  const made = await client.post('/strategies', { name: 'crossing', description: '', ...payload });
+  const ready = await client.post(`/strategies/${made.body.id}/versions/finalize`, payload);
+  worker = await startOne(2);
+  backtestId = (await client.post('/backtests', { strategyVersionId: ready.body.id, config: config() })).body.id;
+  expect((await client.get(`/backtests/${backtestId}?wait=60`)).body.status).toBe('completed');
+});
+afterAll(async () => {
+  await endOne();
+  await api[Symbol.asyncDispose]();
+});
+
+const check = (body: object = {}, query = ''): Promise<Reply> =>
+  client.post(`/backtests/${backtestId}/robustness${query}`, body);
+const ended = (reply: Reply): Promise<Reply> =>
+  client.get(`${reply.body.links.self.replace('/public/v1', '')}?wait=60`);
+
+describe('a robustness check', () => {
+  it('is accepted with a place to follow it, and answers every analysis when it has ended', async () => {
+    worker ??= await startOne(2);
+    const queued = await check();
+    expect(queued.status, queued.text).toBe(201);
+    expect(queued.headers.location).toBe(queued.body.links.self);
+    const done = await ended(queued);
+    expect(done.body, done.text).toMatchObject({ status: 'completed', backtestId, error: null, progress: { pct: 1 } });
+    const { result } = done.body;
+    expect(Object.keys(result)).toEqual([
+      'verdict', 'findings', 'seed', 'baseline', 'lookAheadAudit', 'warmUpAudit', 'monteCarlo', 'blockBootstrap',
+      'feeStress', 'slippageStress', 'startShift', 'parameterJitter', 'counterfactuals',
+    ]); // prettier-ignore
+    const { summaryJson } = (await client.get(`/backtests/${backtestId}`)).body.result;
+    const { returnPct, sharpeRatio, maxDrawdown, totalPositions } = summaryJson;
+    expect(result.baseline).toMatchObject({ returnPct, sharpeRatio, maxDrawdown, totalPositions });
+    expect(result.lookAheadAudit.passed).toBe(true);
+    expect(Buffer.byteLength(done.text)).toBeLessThan(24_000);
+    // A check is not a sweep.
+    expect((await client.get('/sweeps')).body.pagination.total).toBe(0);
+    expect((await client.get(`/sweeps/${queued.body.id}`)).status).toBe(404);
+  });
+
+  it('waits when asked to, and fits the agent view into the bytes given', async () => {
+    worker ??= await startOne(2);
+    for (const maxBytes of [1_500, 4_000, 20_000]) {
+      const seen = await check({ samples: 10 }, `?wait=60&view=agent&maxBytes=${maxBytes}`);
+      expect(seen.status, seen.text).toBe(201);
+      expect(seen.body).toMatchObject({ status: 'completed', verdict: { code: expect.any(String) } });
+      expect(Buffer.byteLength(seen.text)).toBeLessThanOrEqual(maxBytes);
+      expect(seen.body.omitted.length === 0).toBe(maxBytes === 20_000);
+    }
+  });
+
+  it('gives the same result again, on one thread and after losing a part, and on the command line', async () => {
+    worker ??= await startOne(2);
+    const asked = { samples: 20, seed: 9 };
+    const first = (await ended(await check(asked))).body.result;
+    await endOne();
+    const { sql } = api.services;
+    const again = await check(asked);
+    // A process that is not registered is one that has died.
+    expect(await claimShard(sql, '00000000-0000-4000-8000-000000000001')).toMatchObject({ sweepId: again.body.id });
+    await sql.begin((tx) => takeOverShards(tx));
+    worker = await startOne(1);
+    const second = await ended(again);
+    expect(second.body.result, second.text).toEqual(first);
+    const folder = await mkdtemp(join(tmpdir(), 'candlepool-robustness-'));
+    try {
+      await writeFile(join(folder, 'strategy.json'), JSON.stringify(CROSSING));
+      await writeFile(join(folder, 'config.json'), JSON.stringify(config()));
+      const files = ['--strategy', join(folder, 'strategy.json'), '--config', join(folder, 'config.json')];
+      const ran = await runCommand(['robustness', ...files, '--samples', '20', '--seed', '9', '--json']);
+      expect(ran.code, ran.stderr).toBe(0);
+      expect(JSON.parse(ran.stdout)).toEqual(first);
+      const table = await runCommand(['robustness', ...files, '--samples', '10', '--analysis', 'feeStress']);
+      expect(table.stdout).toContain('fees × 2');
+      const wrong = await runCommand(['robustness', ...files, '--analysis', 'nothing']);
+      expect(wrong).toMatchObject({ code: 2 });
+      expect(wrong.stderr).toContain('lookAheadAudit');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('ends at once when it is cancelled, and answers 409 when cancelled again', async () => {
+    await endOne();
+    const queued = await check();
+    const cancel = `/backtests/${backtestId}/robustness/${queued.body.id}/cancel`;
+    expect((await client.post(cancel)).body).toMatchObject({ status: 'cancelled', result: null });
+    expect(await client.post(cancel)).toMatchObject({ status: 409, body: { code: 'SWEEP_ALREADY_TERMINAL' } });
+    expect((await client.post(`/sweeps/${queued.body.id}/cancel`)).status).toBe(404);
+  });
+
+  it('is started once under one Idempotency-Key', async () => {
+    const path = `/backtests/${backtestId}/robustness`;
+    const key = { 'idempotency-key': 'robust-1' };
+    const first = await client.post(path, { samples: 10 }, key);
+    const second = await client.post(path, { samples: 10 }, key);
+    expect(second.body.id).toBe(first.body.id);
+    expect(second.headers['idempotency-replayed']).toBe('true');
+    expect((await client.post(path, { samples: 11 }, key)).status).toBe(422);
+  });
+});
+
+describe('an invalid request for a robustness check', () => {
+  it('is refused for a malformed body, an unknown backtest, another workspace, a viewer and too many runs', async () => {
+    expect(await check({ analyses: ['luck'] })).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+    expect(await check({ samples: 5 })).toMatchObject({ status: 400 });
+    expect(await check({ more: 1 })).toMatchObject({ status: 400 });
+    const other = await api.client();
+    expect((await other.post(`/backtests/${backtestId}/robustness`, {})).status).toBe(404);
+    const viewer = await api.client({ role: 'viewer', workspaceId: client.workspaceId });
+    expect((await viewer.post(`/backtests/${backtestId}/robustness`, {})).status).toBe(403);
+    expect((await client.get(`/backtests/${backtestId}/robustness/nothing`)).status).toBe(404);
+  });
+
+  it('is refused above the runs of the tier, and for a backtest that has not completed', async () => {
+    await endOne();
+    const free = await api.client({ tier: 'free' });
+    const payload = { settings: {}, strategyAst: CROSSING };
+    const made = await free.post('/strategies', { name: 'crossing', description: '', ...payload });
+    const ready = await free.post(`/strategies/${made.body.id}/versions/finalize`, payload);
+    const queued = await free.post('/backtests', { strategyVersionId: ready.body.id, config: config() });
+    const path = `/backtests/${queued.body.id}`;
+    const early = await free.post(`${path}/robustness`, {});
+    expect(early).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });
+    expect(early.body.message).toContain('queued');
+    worker = await startOne(1);
+    expect((await free.get(`${path}?wait=60`)).body.status).toBe('completed');
+    expect(await free.post(`${path}/robustness`, { samples: 1_000 })).toMatchObject({
+      status: 403,
+      body: { code: 'TIER_LIMIT_REACHED', limitName: 'sweepVariants' },
+    });
+    // The default fits into the smallest tier.
+    expect((await free.post(`${path}/robustness?wait=60`, {})).body).toMatchObject({ status: 'completed' });
+  });
+});

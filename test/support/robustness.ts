@@ -1,0 +1,47 @@
+// Robustness checks for tests: a scene of a strategy on bars, its baseline, and a whole check in this thread.
+import type { Market } from '../../src/engine/bars/bars.ts';
+import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
+import type { BacktestConfig, Settings, StrategyAst } from '../../src/engine/index.ts';
+import { RobustnessSpec } from '../../src/engine/robustness/robustnessRequest.ts';
+import { robustnessResult, type RobustnessResult } from '../../src/engine/robustness/robustnessResult.ts';
+import { runSteps, stepsOf, type StepOutcome } from '../../src/engine/robustness/robustnessSteps.ts';
+import { simulateVariant, type RobustnessScene, type SimulatedVariant } from '../../src/engine/robustness/scene.ts';
+import { CONFIG } from './sweeps.ts';
+
+interface Given {
+  readonly config?: BacktestConfig;
+  readonly settings?: Settings;
+  readonly spec?: Partial<RobustnessSpec>;
+}
+
+export function robustnessScene(strategyAst: StrategyAst, market: Market, given: Given = {}): RobustnessScene {
+  const { config = CONFIG, settings = {}, spec = {} } = given;
+  return {
+    task: { id: 'test', strategyAst, settings, config, strategyHash: '' },
+    spec: RobustnessSpec.parse(spec),
+    market,
+    store: new ColumnStore(64 << 20),
+    control: null,
+  };
+}
+
+export function baselineOf(scene: RobustnessScene): SimulatedVariant {
+  const made = simulateVariant(scene, scene.task);
+  if ('code' in made) throw new Error(made.message);
+  return made;
+}
+
+/** The whole check, its steps run in so many parts, the last part first. */
+export function checked(scene: RobustnessScene, parts = 1): RobustnessResult {
+  const { task, spec, market } = scene;
+  const job = { task, spec };
+  const count = stepsOf(job).length;
+  const made: StepOutcome[][] = [];
+  for (let part = parts - 1; part >= 0; part--) {
+    const range = { first: Math.floor((part * count) / parts), last: Math.floor(((part + 1) * count) / parts) };
+    made[part] = runSteps(job, range, () => market, new ColumnStore(64 << 20), null)!;
+  }
+  const result = robustnessResult(job, made.flat());
+  if ('code' in result) throw new Error(result.message);
+  return result;
+}
