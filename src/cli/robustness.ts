@@ -57,7 +57,7 @@ async function run(options: Options): Promise<void> {
   const config = await readConfig(options.config);
   const { issues: _, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const spec = readSpec(options);
-  const { snapshots } = await openMarket(config, strategy.strategyAst, options);
+  const { snapshots } = await openMarket(config, strategy, options);
   const job: RobustnessJob = { task: { id: 'command-line', ...strategy, config }, spec };
   const outcomes = await runParts(job, snapshots, options.threads);
   const result = robustnessResult(job, outcomes);

@@ -1,6 +1,7 @@
 // Queueing: whether a workspace's queue has room, and putting one backtest on it.
 import { lockOpenCount } from '../../db/backtests.ts';
 import type { NewBacktest } from '../../db/backtests.ts';
+import { countOpenSweeps } from '../../db/sweeps.ts';
 import type { Transaction } from '../../db/connect.ts';
 import { enqueueBacktests } from '../../jobs/enqueue.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
@@ -14,7 +15,7 @@ const QUEUE_RETRY_SECONDS = 5;
  * Sweeps and robustness checks. Each holds its rows in Postgres until it is read; a workspace that needs more waits for
  * one to end.
  */
-export const MAX_OPEN_SWEEPS = 100;
+const MAX_OPEN_SWEEPS = 100;
 
 /** The length of the queue cannot change until the transaction ends. */
 export async function roomOf(
@@ -33,12 +34,27 @@ export function backtestQueueFull(tier: Tier, usage: number): ProblemError {
   return queueFull('queuedBacktests', limit, usage, message);
 }
 
-export const queueFull = (limitName: string, limit: number, usage: number, message: string): ProblemError =>
+const queueFull = (limitName: string, limit: number, usage: number, message: string): ProblemError =>
   problem('QUEUE_FULL', {
     message,
     extras: { limitName, limit, usage, retryAfterSeconds: QUEUE_RETRY_SECONDS },
     headers: { 'retry-after': String(QUEUE_RETRY_SECONDS) },
   });
+
+/**
+ * Whether the workspace may have one more sweep or robustness check under way.
+ * @throws QUEUE_FULL
+ */
+export async function requireSweepRoom(tx: Transaction, caller: Caller): Promise<void> {
+  // Two requests of a workspace count one after the other.
+  await lockOpenCount(tx, caller.workspaceId);
+  const open = await countOpenSweeps(tx, caller.workspaceId);
+  if (open < MAX_OPEN_SWEEPS) return;
+  const message =
+    `The workspace has ${open} sweeps and robustness checks queued or running, and ${MAX_OPEN_SWEEPS} are allowed. ` +
+    'Wait until some have ended, then send this request again.';
+  throw queueFull('openSweeps', MAX_OPEN_SWEEPS, open, message);
+}
 
 /**
  * Puts an accepted backtest on the queue.

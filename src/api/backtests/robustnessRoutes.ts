@@ -5,7 +5,7 @@ import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findCheckedBacktest } from '../../db/robustness.ts';
 import { findVersions } from '../../db/strategies.ts';
-import { cancelSweep, countOpenSweeps, findSweep, findSweepStatus, isSweepTerminal } from '../../db/sweeps.ts';
+import { cancelSweep, findSweep, findSweepStatus, isSweepTerminal } from '../../db/sweeps.ts';
 import type { NewSweep, Sweep } from '../../db/sweeps.ts';
 import { runCountOf, stepsOf } from '../../engine/index.ts';
 import type { BacktestConfig, RobustnessJob, RobustnessSpec, SignalGraph, StrategyAst } from '../../engine/index.ts';
@@ -30,7 +30,7 @@ import { problem } from '../http/problems.ts';
 import { waitUntil } from '../http/waiting.ts';
 import type { App, Services } from '../services.ts';
 import { BACKTESTS } from './backtestBodies.ts';
-import { MAX_OPEN_SWEEPS, queueFull } from './queueing.ts';
+import { requireSweepRoom } from './queueing.ts';
 import { robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
 import { RobustnessBody, RobustnessCheck, RobustnessQuery } from './robustnessSchemas.ts';
 
@@ -73,9 +73,10 @@ function createRoute(app: App, services: Services): void {
     async (request, reply) => {
       const { caller, params, query } = request;
       const backtestId = pathId(params.id, 'backtest');
-      const queued = await answerOnce<ReturnType<typeof robustnessBody>>(services, request, reply, async (tx) => {
+      const queued = await answerOnce<ReturnType<typeof robustnessBody>>(services, request, reply, async (tx, key) => {
         const check = await acceptCheck(tx, caller, backtestId, request.body);
-        const { id } = await enqueueSweep(tx, caller.workspaceId, check);
+        await requireSweepRoom(tx, caller);
+        const { id } = await enqueueSweep(tx, caller.workspaceId, check, key);
         const body = robustnessBody((await findSweep(tx, caller.workspaceId, id, backtestId))!, backtestId);
         return { status: 201, body, location: body.links.self };
       });
@@ -180,7 +181,7 @@ async function requireCheck(sql: Queryable, caller: Caller, backtestId: string, 
   return check;
 }
 
-/** @throws NOT_FOUND, TIER_LIMIT_REACHED, QUEUE_FULL */
+/** @throws NOT_FOUND, TIER_LIMIT_REACHED */
 async function acceptCheck(
   sql: Queryable,
   caller: Caller,
@@ -217,15 +218,6 @@ async function acceptCheck(
         'analyses.',
       extras: { limitName: 'sweepVariants', limit, usage: runs },
     });
-  const open = await countOpenSweeps(sql, caller.workspaceId);
-  if (open >= MAX_OPEN_SWEEPS)
-    throw queueFull(
-      'openSweeps',
-      MAX_OPEN_SWEEPS,
-      open,
-      `The workspace has ${open} sweeps and robustness checks queued or running, and ${MAX_OPEN_SWEEPS} are allowed. ` +
-        'Wait until some have ended, then send this request again.',
-    );
   return {
     backtestId,
     strategyId: backtest.strategyId,

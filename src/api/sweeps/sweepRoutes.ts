@@ -1,21 +1,13 @@
 // Sweeps: start, list, read, follow and cancel.
-import { lockOpenCount } from '../../db/backtests.ts';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategies.ts';
-import {
-  cancelSweep,
-  countOpenSweeps,
-  findSweep,
-  findSweepStatus,
-  isSweepTerminal,
-  listSweeps,
-} from '../../db/sweeps.ts';
+import { cancelSweep, findSweep, findSweepStatus, isSweepTerminal, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
 import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
 import { waitUntil } from '../http/waiting.ts';
-import { MAX_OPEN_SWEEPS, queueFull } from '../backtests/queueing.ts';
+import { requireSweepRoom } from '../backtests/queueing.ts';
 import { requireReady } from '../backtests/readyVersion.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -76,17 +68,7 @@ function createRoute(app: App, services: Services): void {
         const { strategyVersionId, ...spec } = body;
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
         const accepted = await acceptSweep(services.catalogue, caller, requireReady(version, strategyVersionId), spec);
-        // Two requests of a workspace count one after the other.
-        await lockOpenCount(tx, caller.workspaceId);
-        const open = await countOpenSweeps(tx, caller.workspaceId);
-        if (open >= MAX_OPEN_SWEEPS)
-          throw queueFull(
-            'openSweeps',
-            MAX_OPEN_SWEEPS,
-            open,
-            `The workspace has ${open} sweeps queued or running, and ${MAX_OPEN_SWEEPS} are allowed. Wait until some ` +
-              'have ended, then send this request again.',
-          );
+        await requireSweepRoom(tx, caller);
         const { id } = await enqueueSweep(tx, caller.workspaceId, accepted, requestKey);
         const made = (await findSweep(tx, caller.workspaceId, id))!;
         return { status: 201, body: sweepDetail(made), location: sweepLinks(id).self };
