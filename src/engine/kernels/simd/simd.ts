@@ -5,10 +5,13 @@ import { SIMD_WASM } from './wasm.ts';
 
 /** Addresses and sizes are in bytes; a size of values is a multiple of 16 (`simd.wat`). */
 export interface SimdKernels {
-  /** The larger of a and b, row by row; a where they are equal. */
-  larger(a: number, b: number, out: number, size: number): void;
-  /** The smaller of a and b, row by row; a where they are equal. */
-  smaller(a: number, b: number, out: number, size: number): void;
+  /**
+   * Writes the largest of four columns over the first of them, the latest of equals; each begins later in memory than
+   * the one before, and the size is a multiple of 64.
+   */
+  largestOfFour(a: number, b: number, c: number, d: number, size: number): void;
+  /** The smallest of four columns, likewise. */
+  smallestOfFour(a: number, b: number, c: number, d: number, size: number): void;
   /** Runs the steps at [first, end), one after the other, over one block of rows. */
   runSteps(first: number, end: number, valueSize: number, wordSize: number): void;
 }

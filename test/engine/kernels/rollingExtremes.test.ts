@@ -1,0 +1,39 @@
+// Extremes of a moving window against a scan of each window.
+import { describe, expect, it } from 'vitest';
+import { rollingMax, rollingMin } from '../../../src/engine/kernels/rollingExtremes.ts';
+import { seededRandom } from '../../support/scale.ts';
+
+/** The extreme of each window, the latest of equals: which zero is found counts as well. */
+function scanned(source: Float64Array, first: number, length: number, isBetter: (a: number, b: number) => boolean) {
+  const out = new Float64Array(source.length).fill(NaN);
+  for (let row = first + length - 1; row < source.length; row++) {
+    out[row] = source[row];
+    for (let back = 1; back < length; back++) if (isBetter(source[row - back], out[row])) out[row] = source[row - back];
+  }
+  return out;
+}
+
+describe('a rolling extreme', () => {
+  const random = seededRandom(3);
+  const kinds: Record<string, () => number> = {
+    'distinct numbers': random,
+    'many ties and both zeros': () => [0, -0, 1, -1, 2][Math.floor(random() * 5)],
+  };
+  for (const [kind, next] of Object.entries(kinds)) {
+    it(`finds the latest of the best in every window, for ${kind}`, () => {
+      for (const count of [0, 1, 4, 50, 2047, 2048, 2049, 4200]) {
+        const source = Float64Array.from({ length: count }, next);
+        for (const length of [1, 2, 3, 4, 5, 14, 16, 17, 50, 64, 65, 600]) {
+          for (const first of [0, 7]) {
+            const high = new Float64Array(count).fill(NaN);
+            const low = new Float64Array(count).fill(NaN);
+            rollingMax(source, first, length, high);
+            rollingMin(source, first, length, low);
+            expect(high).toEqual(scanned(source, first, length, (a, b) => a > b));
+            expect(low).toEqual(scanned(source, first, length, (a, b) => a < b));
+          }
+        }
+      }
+    });
+  }
+});
