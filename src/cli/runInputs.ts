@@ -1,6 +1,7 @@
 // The inputs of `backtest` and `explain`: a checked strategy, its settings, a config, and the market they read.
 import {
   BacktestConfig,
+  checkConfigForm,
   checkStrategy,
   configIssues,
   createMarket,
@@ -64,13 +65,19 @@ export async function readCheckedStrategy(
 /** @throws CommandError BACKTEST_CONFIG_INVALID with every issue. */
 export async function readConfig(path: string): Promise<BacktestConfig> {
   const content = await readJsonObject(path);
-  const parsed = BacktestConfig.safeParse('config' in content ? content.config : content);
+  const config = 'config' in content ? content.config : content;
+  const parsed = BacktestConfig.safeParse(config);
   if (parsed.success) return parsed.data;
-  const faults = parsed.error.issues.map((issue) => ({
+  const { issues } = checkConfigForm(config);
+  const unexplained = parsed.error.issues.map((issue) => ({
     path: `/config/${issue.path.join('/')}`,
     message: issue.message,
   }));
-  throw refusal('BACKTEST_CONFIG_INVALID', `${path} is not a backtest config`, faults);
+  throw refusal(
+    'BACKTEST_CONFIG_INVALID',
+    `${path} is not a backtest config`,
+    issues.length > 0 ? issues : unexplained,
+  );
 }
 
 export interface OpenedMarket {

@@ -2,6 +2,7 @@
 // instrument.
 import type { Instrument } from './bars/bars.ts';
 import type { CONFIG_ERROR_CODES, ValidationIssue } from './language/check/issues.ts';
+import type { PatchOperation } from './language/check/patch.ts';
 import { resolveConfig, type BacktestConfig } from './config.ts';
 
 /** Paths begin with `/config`. What depends on the instrument is checked only when one is given. */
@@ -14,6 +15,7 @@ const issue = (
   path: string,
   message: string,
   suggestion?: string,
+  patch?: readonly PatchOperation[],
 ): ValidationIssue => ({
   code,
   path: `/config${path}`,
@@ -21,19 +23,31 @@ const issue = (
   severity: 'error',
   message,
   ...(suggestion !== undefined && { suggestion }),
+  ...(patch !== undefined && { patch }),
 });
 
 function feeIssues(config: BacktestConfig): ValidationIssue[] {
   const { tiers } = resolveConfig(config).execution.feeModel;
+  const sorted = tiers.toSorted((a, b) => a.minCumulativeNotional - b.minCumulativeNotional);
+  const isOrder = sorted.every(({ minCumulativeNotional }, index) =>
+    index === 0 ? minCumulativeNotional === 0 : minCumulativeNotional > sorted[index - 1].minCumulativeNotional,
+  );
+  // The same tiers in their order; where one is missing or given twice, only the author knows.
+  const patch = isOrder
+    ? ([{ op: 'replace', path: '/config/execution/feeModel/tiers', value: sorted }] as const)
+    : undefined;
   return tiers.flatMap(({ minCumulativeNotional }, index) => {
     const path = `/execution/feeModel/tiers/${index}/minCumulativeNotional`;
-    if (index === 0)
-      return minCumulativeNotional === 0 ? [] : [issue('FEE_TIERS_ORDER', path, 'The first tier must begin at 0.')];
+    const inOrder = 'Put the tiers in ascending order.';
+    if (index === 0) {
+      if (minCumulativeNotional === 0) return [];
+      return [issue('FEE_TIERS_ORDER', path, 'The first tier must begin at 0.', isOrder ? inOrder : 'Use 0.', patch)];
+    }
     const before = tiers[index - 1].minCumulativeNotional;
     if (minCumulativeNotional > before) return [];
-    return [
-      issue('FEE_TIERS_ORDER', path, `Tiers must ascend: ${minCumulativeNotional} does not come after ${before}.`),
-    ];
+    const message = `Tiers must ascend: ${minCumulativeNotional} does not come after ${before}.`;
+    const higher = minCumulativeNotional === before ? `Use a number above ${before}, or remove the tier.` : inOrder;
+    return [issue('FEE_TIERS_ORDER', path, message, isOrder ? inOrder : higher, patch)];
   });
 }
 
@@ -52,5 +66,12 @@ function rangeIssues(config: BacktestConfig): ValidationIssue[] {
     start === end
       ? `The range is empty: it starts and ends at ${from}.`
       : `The range ends (${to}) before it starts (${from}).`;
-  return [issue('RANGE_INVALID', '/range', message, 'Give an end that is later than the start.')];
+  if (start === end) return [issue('RANGE_INVALID', '/range', message, 'Give an end that is later than the start.')];
+  const { start: first, end: last } = config.range!;
+  return [
+    issue('RANGE_INVALID', '/range', message, 'Exchange the two.', [
+      { op: 'replace', path: '/config/range/start', value: last },
+      { op: 'replace', path: '/config/range/end', value: first },
+    ]),
+  ];
 }

@@ -17,6 +17,7 @@ export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patter
 export { foreignSeries, placeOfSeries, type SeriesName } from './language/canonical/foreignSeries.ts';
 export * from './config.ts';
 export { configIssues } from './configChecks.ts';
+export { checkConfigForm, CONFIG_EXAMPLE, isCovered, type ConfigForm } from './configForm.ts';
 export { EXIT_METHODS, EXIT_REASONS, REJECTION_REASONS } from './simulate/simulation.ts';
 export { type RunControl } from './task.ts';
 export { compilePlan } from './plan/compile.ts';

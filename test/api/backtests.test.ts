@@ -1,4 +1,5 @@
 // Queuing backtests over HTTP: what is accepted, what is refused and how, one by one and in batches.
+import { applyPatch, type Operation } from 'fast-json-patch';
 import { afterAll, describe, expect, it } from 'vitest';
 import { FEES, config, createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 
@@ -184,6 +185,42 @@ describe('POST /backtests', () => {
       params: { unknown: 1 },
     });
     expect(reply.body.issues.length).toBe(3);
+  });
+
+  it('reports faults of form together with those of the data and the strategy, and the patches make it run', async () => {
+    const wrong = {
+      tf: '1D',
+      symbol: config().signalInstrument.symbol.toLowerCase(),
+      capital: '10000',
+      fees: 0.001,
+      slippage: { bps: 5 },
+      start: '2003/01/01',
+      params: { MS: 1 },
+    };
+    const reply = await client.post('/backtests', { strategyVersionId: versionId, config: wrong });
+    expect(reply).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED', example: { timeframe: '1d' } } });
+    const { issues } = reply.body as { issues: { path: string; patch?: Operation[] }[] };
+    expect(new Set(issues.map(({ path }) => path))).toEqual(
+      new Set(['tf', 'symbol', 'capital', 'fees', 'slippage', 'start', 'params/MS'].map((each) => `/config/${each}`)),
+    );
+    let body: { readonly config: object } = { config: wrong };
+    for (let round = 0; round < 3; round++) {
+      const answer = await client.post('/backtests', { strategyVersionId: versionId, ...body });
+      if (answer.status === 201) return;
+      const steps = (answer.body.issues as { patch?: Operation[] }[]).flatMap(({ patch = [] }) => patch);
+      expect(steps).not.toEqual([]);
+      body = applyPatch(structuredClone(body), steps).newDocument;
+    }
+    expect.fail(JSON.stringify(body));
+  });
+
+  it('repairs an item of a batch by patches of the whole batch', async () => {
+    const items = [body(), { ...body(), config: { ...body().config, timeframe: '1D' } }];
+    const { body: answer } = await client.post('/backtests/batch', { items });
+    const [issue] = answer.data[1].error.issues;
+    expect(issue).toMatchObject({ code: 'UNKNOWN_TIMEFRAME', path: '/items/1/config/timeframe' });
+    const repaired = applyPatch(structuredClone({ items }), issue.patch as Operation[]).newDocument;
+    expect((await client.post('/backtests/batch', repaired)).body).toMatchObject({ accepted: 2 });
   });
 
   it('answers a range without bars with 422 RANGE_NO_DATA and the available range', async () => {

@@ -2,7 +2,9 @@
 import type { NewBacktest } from '../../db/backtests.ts';
 import type { StrategyVersion } from '../../db/strategies.ts';
 import {
+  CONFIG_EXAMPLE,
   configIssues,
+  nearestName,
   ENGINE_VERSION,
   TIMEFRAME_MS,
   foreignSeries,
@@ -10,7 +12,7 @@ import {
   prepareStrategy,
   resolveConfig,
 } from '../../engine/index.ts';
-import type { BacktestConfig, SeriesName, SignalGraph, StrategyAst } from '../../engine/index.ts';
+import type { BacktestConfig, PatchOperation, SeriesName, SignalGraph, StrategyAst } from '../../engine/index.ts';
 import type { Catalogue, CatalogueEntry } from '../../market/catalogue.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import type { Asker } from '../http/bodyLimits.ts';
@@ -21,6 +23,7 @@ import { problem, type ProblemIssue } from '../http/problems.ts';
 const COST_OF_A_RUN = 1_000;
 /** How many symbols an issue names; another request lists all. */
 const SYMBOLS_SHOWN = 20;
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 /** Checks the requests of one call; equal strategies with equal params are prepared once. */
 export class BacktestCheck {
@@ -41,17 +44,12 @@ export class BacktestCheck {
     const symbol = config.signalInstrument.symbol;
     const base = await this.#catalogue.find(symbol, config.timeframe);
     const foreign = foreignSeries(version.strategyAst, symbol, config.timeframe);
-    const issues = [
-      ...(base ? [] : [await this.#unavailable(symbol, config.timeframe)]),
-      ...configIssues(config, base?.instrument),
-      ...this.#strategyFaults(version, config),
-      ...(await this.#foreignFaults(foreign)),
-    ];
+    const issues = await this.#issues(version, config, base, foreign);
     if (issues.length > 0 || !base)
       throw problem('BACKTEST_CONFIG_INVALID', {
         message: issues.length === 1 ? issues[0].message : `The config has ${issues.length} faults; see issues.`,
-        // What is wrong inside the strategy has its place in the payload that was finalized, not in this request.
-        issues: issues.map((issue) => (isInRequest(issue) ? { ...issue, path: root + issue.path } : issue)),
+        issues: issues.map((issue) => rooted(issue, root)),
+        extras: { example: CONFIG_EXAMPLE },
       });
     const bars = barsInRange(config, base);
     this.#limitBars(bars);
@@ -64,6 +62,27 @@ export class BacktestCheck {
       ...(await this.#inputs(version, config, foreign)),
       cost: costOf(config, base) + COST_OF_A_RUN,
     };
+  }
+
+  /** Everything that keeps a well-formed config from running; paths begin with `/config` or lead into the strategy. */
+  async issues(version: StrategyVersion, config: BacktestConfig): Promise<ProblemIssue[]> {
+    const symbol = config.signalInstrument.symbol;
+    const base = await this.#catalogue.find(symbol, config.timeframe);
+    return this.#issues(version, config, base, foreignSeries(version.strategyAst, symbol, config.timeframe));
+  }
+
+  async #issues(
+    version: StrategyVersion,
+    config: BacktestConfig,
+    base: CatalogueEntry | undefined,
+    foreign: readonly SeriesName[],
+  ): Promise<ProblemIssue[]> {
+    return [
+      ...(base ? [] : [await this.#unavailable(config.signalInstrument.symbol, config.timeframe)]),
+      ...configIssues(config, base?.instrument),
+      ...this.#strategyFaults(version, config),
+      ...(await this.#foreignFaults(foreign)),
+    ];
   }
 
   /** What the run may read, and the key for finding an equal run. */
@@ -101,8 +120,20 @@ export class BacktestCheck {
       field: 'config',
       severity: 'error',
       message: `There is no market data of "${symbol}".`,
-      suggestion: `Use one of ${symbols.slice(0, SYMBOLS_SHOWN).join(', ')}; GET /public/v1/market-data lists all.`,
+      ...this.#symbolRepair(symbol, symbols),
     };
+  }
+
+  /** Another spelling of the same name is certain; a similar name is another instrument as likely as a typing error. */
+  #symbolRepair(symbol: string, symbols: readonly string[]): Pick<ProblemIssue, 'suggestion' | 'patch'> {
+    const [same] = symbols.filter((each) => plain(each) === plain(symbol));
+    const path = '/config/signalInstrument/symbol';
+    if (same !== undefined)
+      return { suggestion: `Did you mean "${same}"?`, patch: [{ op: 'replace', path, value: same }] };
+    const nearest = nearestName(symbol, symbols);
+    if (nearest !== undefined) return { suggestion: `Did you mean "${nearest.name}"?` };
+    const shown = symbols.slice(0, SYMBOLS_SHOWN).join(', ');
+    return { suggestion: `Use one of ${shown}; GET /public/v1/market-data lists all.` };
   }
 
   #strategyFaults(version: StrategyVersion, config: BacktestConfig): readonly ProblemIssue[] {
@@ -152,7 +183,20 @@ export class BacktestCheck {
   }
 }
 
-const isInRequest = ({ path }: ProblemIssue): boolean => /^\/(config|strategyVersionId)(\/|$)/.test(path);
+/**
+ * The issue with `root` before its places in the request. What is wrong inside the strategy has its place in the payload
+ * that was finalized, not in this request.
+ */
+export function rooted(issue: ProblemIssue, root: string): ProblemIssue {
+  const isInRequest = /^\/(config|strategyVersionId)(\/|$)/.test(issue.path);
+  if (root === '' || !isInRequest) return issue;
+  const patch = (issue.patch as readonly PatchOperation[] | undefined)?.map((step) =>
+    step.op === 'move'
+      ? { ...step, from: root + step.from, path: root + step.path }
+      : { ...step, path: root + step.path },
+  );
+  return { ...issue, path: root + issue.path, ...(patch && { patch }) };
+}
 
 /** Bars of the base timeframe that open and close within the range, at most. */
 function barsInRange(config: BacktestConfig, base: CatalogueEntry): number {

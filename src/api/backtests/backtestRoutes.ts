@@ -15,6 +15,7 @@ import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
 import { BacktestCheck } from './backtestChecks.ts';
+import { configFaults, requireConfigBody } from './configFaults.ts';
 import { waitUntil } from '../http/waiting.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
@@ -28,6 +29,7 @@ import {
   IdempotencyHeader,
   KEY_PROBLEMS,
   NoQuery,
+  Uuid,
   issueBodies,
   notFound,
   pathId,
@@ -63,6 +65,7 @@ function createRoutes(app: App, services: Services): void {
     {
       onRequest: write,
       config: { body: 'configBytes' },
+      attachValidation: true,
       schema: {
         ...described,
         operationId: 'run_backtest',
@@ -73,14 +76,16 @@ function createRoutes(app: App, services: Services): void {
         response: { 201: shapes.QueuedBacktest, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
       },
     },
-    (request, reply) =>
-      answerOnce(services, request, reply, async (tx, requestKey) => {
+    async (request, reply) => {
+      await requireConfigBody(services, request);
+      return answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
         const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
         const check = new BacktestCheck(services.catalogue, caller);
         const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
         return queueOne(tx, requestKey, caller, item, body.config);
-      }),
+      });
+    },
   );
 
   app.post(
@@ -115,12 +120,17 @@ type CheckedItem = NewBacktest | ProblemError;
 
 async function checkBatch(services: Services, caller: Caller, items: readonly unknown[]): Promise<CheckedItem[]> {
   const parsed = items.map((item) => shapes.CreateBacktestBody.safeParse(item));
-  const ids = new Set(parsed.flatMap((item) => (item.success ? [item.data.strategyVersionId.toLowerCase()] : [])));
+  const ids = new Set(items.flatMap((item) => versionIdOf(item) ?? []));
   const found = await findVersions(services.sql, caller.workspaceId, [...ids]);
   const versions = new Map(found.map((each) => [each.id, each]));
   const check = new BacktestCheck(services.catalogue, caller);
-  const checkOne = async (item: (typeof parsed)[number], root: string): Promise<CheckedItem> => {
-    if (!item.success) return problem('VALIDATION_FAILED', { issues: issuesOfZod(item.error.issues, root) });
+  const checkOne = async (item: (typeof parsed)[number], index: number): Promise<CheckedItem> => {
+    const root = `/items/${index}`;
+    if (!item.success) {
+      const version = versions.get(versionIdOf(items[index]) ?? '');
+      const faults = issuesOfZod(item.error.issues, root);
+      return problem('VALIDATION_FAILED', { issues: await configFaults(items[index], faults, check, version, root) });
+    }
     const { strategyVersionId, config } = item.data;
     try {
       const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
@@ -133,7 +143,7 @@ async function checkBatch(services: Services, caller: Caller, items: readonly un
   const checked: CheckedItem[] = [];
   let sliceBegan = performance.now();
   for (const [index, item] of parsed.entries()) {
-    checked.push(await checkOne(item, `/items/${index}`));
+    checked.push(await checkOne(item, index));
     if (performance.now() - sliceBegan < SLICE_MS) continue;
     // Requests that came meanwhile go first.
     await immediate();
@@ -155,6 +165,13 @@ async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Ca
     return { index, id, status: 'queued' as const };
   });
   return { data, accepted: made.length, refused: checked.length - made.length };
+}
+
+/** The version that an item names, well-formed or not. */
+function versionIdOf(item: unknown): string | undefined {
+  const id = typeof item === 'object' && item !== null ? Reflect.get(item, 'strategyVersionId') : undefined;
+  const parsed = Uuid.safeParse(id);
+  return parsed.success ? parsed.data.toLowerCase() : undefined;
 }
 
 function itemError({ status, code, message, issues, extras }: ProblemError) {

@@ -7,6 +7,7 @@ import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
 import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
 import { waitUntil } from '../http/waiting.ts';
+import { requireConfigBody } from '../backtests/configFaults.ts';
 import { requireSweepRoom } from '../backtests/queueing.ts';
 import { requireReady } from '../backtests/readyVersion.ts';
 import { requireKey } from '../http/auth/authentication.ts';
@@ -52,6 +53,7 @@ function createRoute(app: App, services: Services): void {
       onRequest: write,
       // Planning looks for a first variant that the constraints allow.
       config: { body: 'configBytes', isHeavy: true },
+      attachValidation: true,
       schema: {
         ...described,
         operationId: 'run_sweep',
@@ -62,8 +64,9 @@ function createRoute(app: App, services: Services): void {
         response: { 201: shapes.SweepDetail, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
       },
     },
-    (request, reply) =>
-      answerOnce(services, request, reply, async (tx, requestKey) => {
+    async (request, reply) => {
+      await requireConfigBody(services, request);
+      return answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
         const { strategyVersionId, ...spec } = body;
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
@@ -72,7 +75,8 @@ function createRoute(app: App, services: Services): void {
         const { id } = await enqueueSweep(tx, caller.workspaceId, accepted, requestKey);
         const made = (await findSweep(tx, caller.workspaceId, id))!;
         return { status: 201, body: sweepDetail(made), location: sweepLinks(id).self };
-      }),
+      });
+    },
   );
 }
 

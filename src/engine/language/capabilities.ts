@@ -172,6 +172,8 @@ function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required'> {
     case 'slot':
     case 'reference':
       return { type: 'object', ref: refKind(shape.of) };
+    case 'checked':
+      return { type: 'string' };
     case 'anything':
       return { type: 'object' };
   }

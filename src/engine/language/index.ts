@@ -21,4 +21,5 @@ export { compileTokens, Token, TOKEN_TYPES, type CompiledTokens, type TokenPaylo
 export { WIDEST_LIMITS, type LanguageLimits } from './check/tierLimits.ts';
 export { childrenOf, rootsOf, type Root, type RootRole } from './grammar/visit.ts';
 export { canonicalField } from './grammar/words.ts';
+export { nearestName } from './check/nearest.ts';
 export { pointerTo } from './pointer.ts';

@@ -227,8 +227,8 @@ describe('issues', () => {
     });
     const { issues, summary } = checkStrategy({ ...body, settings: { warmup: 1 } });
     expect(issues.map(({ code }) => code)).toEqual([
-      'UNKNOWN_FIELD', 'MISSING_FIELD', 'UNKNOWN_OPERATOR', 'SIZING_INVALID', 'RISK_INVALID', 'REF_NOT_FOUND', 'UNKNOWN_INDICATOR',
-      'ALIAS_USED',
+      'MISSING_FIELD', 'UNKNOWN_OPERATOR', 'SIZING_INVALID', 'RISK_INVALID', 'REF_NOT_FOUND', 'UNKNOWN_INDICATOR',
+      'UNKNOWN_FIELD', 'ALIAS_USED',
     ]); // prettier-ignore
     expect(summary).toEqual({ errors: 7, warnings: 1 });
   });

@@ -4,8 +4,9 @@ import { isParamRef } from './canonical.ts';
 import { checkStrategy } from '../check/checkStrategy.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { shown } from '../check/displayNames.ts';
-import type { IssueLog } from '../check/issues.ts';
-import { lowerGraph } from '../convert/lowerGraph.ts';
+import type { IssueDetails, IssueLog } from '../check/issues.ts';
+import { locate } from '../check/locate.ts';
+import type { PatchOperation } from '../check/patch.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 
 type Container = Record<string, unknown>;
@@ -25,21 +26,22 @@ export function applyOverrides(
   const draft = new Draft(payloads);
   /** The pointer as it was sent, by the place that it leads to. */
   const pointers = new Map<string, string>();
+  let numbers: readonly string[] | undefined;
   for (const [pointer, value] of Object.entries(overrides)) {
     const segments = parsePointer(pointer);
     if (segments === undefined) {
-      log.add('OUT_OF_RANGE', placeOf(pointer), {
+      log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
         message: `${shown(pointer)} is not a JSON pointer.`,
-        suggestion: 'Begin it with /strategyAst/strategy.',
-      });
+        ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
+      }));
       continue;
     }
     const isFull = segments[0] === 'strategyAst' || segments[0] === 'signalGraph';
     if (!draft.setNumber(isFull ? segments : ['strategyAst', ...segments], value)) {
-      log.add('OUT_OF_RANGE', placeOf(pointer), {
+      log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
         message: `${shown(pointer)} does not lead to a number.`,
-        suggestion: 'Point to a number of the payload, such as /strategyAst/strategy/risk/stopLoss/value.',
-      });
+        ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
+      }));
     }
     pointers.set(isFull ? pointer : `/strategyAst${pointer}`, pointer);
   }
@@ -51,21 +53,57 @@ export function applyOverrides(
     const pointer = pointers.get(place);
     return pointer === undefined ? place : placeOf(pointer);
   };
-  const made = graph === signalGraph ? strategyAst : lowered(graph!, log, sentPlace);
-  if (log.errorCount > 0 || made === undefined) return ast;
-  for (const issue of checkStrategy({ strategyAst: made }).issues) {
-    if (issue.severity === 'error') log.add(issue.code, sentPlace(issue.path), issue);
+  /** A patch of the payload as one of the config; undefined where it changes more than the overrides. */
+  const inConfig = (patch: readonly PatchOperation[] = []): PatchOperation[] | undefined => {
+    const steps = patch.filter(({ op, path }) => op === 'replace' && pointers.has(path));
+    const isWhole = steps.length > 0 && steps.length === patch.length;
+    return isWhole ? steps.map((step) => ({ ...step, path: sentPlace(step.path) })) : undefined;
+  };
+  if (log.errorCount > 0) return ast;
+  const isInGraph = graph !== signalGraph;
+  const { issues, compiled } = checkStrategy(isInGraph ? { signalGraph: graph } : { strategyAst });
+  for (const { code, path, severity, message, suggestion, patch } of issues) {
+    if (severity === 'error') log.add(code, sentPlace(path), { message, suggestion, patch: inConfig(patch) });
   }
-  return made;
+  return isInGraph ? (compiled?.strategyAst ?? ast) : strategyAst;
 }
 
 const placeOf = (pointer: string): string => pointerTo('/config/overrides', pointer);
 
-function lowered(graph: SignalGraph, log: IssueLog, sentPlace: (place: string) => string): StrategyAst | undefined {
-  const result = lowerGraph(graph);
-  if (result.ok) return result.strategyAst;
-  for (const issue of result.issues) if (issue.severity === 'error') log.add(issue.code, sentPlace(issue.path), issue);
-  return undefined;
+/** The most numbers of a payload that a pointer is compared with. */
+const MAX_COMPARED = 2_000;
+
+/** The pointers of the numbers of the payload as it was sent. */
+function numbersIn({ strategyAst, signalGraph }: Container): string[] {
+  const numbers: string[] = [];
+  for (const [owner, place] of locate(signalGraph === undefined ? { strategyAst } : { signalGraph }, '')) {
+    for (const [name, value] of Object.entries(owner)) {
+      const pointer = pointerTo(place, name);
+      if (typeof value === 'number' && !/^\/\w+\/version$/.test(pointer)) numbers.push(pointer);
+      if (numbers.length === MAX_COMPARED) return numbers;
+    }
+  }
+  return numbers;
+}
+
+/** The one number whose pointer has the same names in the same order, whatever the indexes and however it begins. */
+function repairOf(pointer: string, numbers: readonly string[]): Omit<IssueDetails, 'message'> {
+  const namesOf = (text: string): string =>
+    text
+      .split('/')
+      .filter((each) => each !== '' && !/^\d+$/.test(each) && each !== 'strategyAst' && each !== 'strategy')
+      .join('/');
+  const names = namesOf(pointer);
+  const alike = numbers.filter((number) => namesOf(number) === names);
+  if (alike.length !== 1) {
+    const [example = '/strategyAst/strategy/…'] = numbers;
+    return { suggestion: `Point to a number of the payload as it was sent, such as ${example}.` };
+  }
+  const [found] = alike;
+  return {
+    suggestion: `Did you mean "${found}"?`,
+    patch: [{ op: 'move', from: placeOf(pointer), path: placeOf(found) }],
+  };
 }
 
 /**

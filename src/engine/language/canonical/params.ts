@@ -1,7 +1,7 @@
 // Params: the values of a strategy that a run may set. Checks their declarations and resolves their values.
 import type { Param } from '../grammar/ast.ts';
 import type { ParamValues } from './canonical.ts';
-import { shown } from '../check/displayNames.ts';
+import { numericText, shown } from '../check/displayNames.ts';
 import type { IssueCode, IssueLog } from '../check/issues.ts';
 import { nearestName, suggestionFor } from '../check/nearest.ts';
 import { pointerTo } from '../pointer.ts';
@@ -12,26 +12,34 @@ export type GivenParams = Readonly<Record<string, ParamValue>>;
 export interface ParamIssue {
   readonly code: IssueCode;
   readonly message: string;
+  /** The nearest value that it can have, where that is clear. */
+  readonly nearest?: ParamValue;
 }
 
 /** Why a param cannot have this value, as a predicate (`must be …`); undefined when it can. */
 export function paramIssue(param: Param, value: ParamValue): ParamIssue | undefined {
   const { type, min, max, values } = param;
   if (type === 'bool') {
-    return typeof value === 'boolean' ? undefined : { code: 'TYPE_MISMATCH', message: 'must be true or false' };
+    if (typeof value === 'boolean') return undefined;
+    const meant = value === 'true' || value === 1 ? true : value === 'false' || value === 0 ? false : undefined;
+    return { code: 'TYPE_MISMATCH', message: 'must be true or false', ...(meant !== undefined && { nearest: meant }) };
   }
   if (values !== undefined && !values.includes(value)) {
-    return { code: 'OUT_OF_RANGE', message: `must be one of ${values.slice(0, 20).join(', ')}, not ${shown(value)}` };
+    const near = typeof value === 'string' ? nearestName(value, values.map(String)) : undefined;
+    const nearest = values.find((each) => String(each) === (near?.isCertain === true ? near.name : String(value)));
+    const message = `must be one of ${values.join(', ')}, not ${shown(value)}`;
+    return { code: 'OUT_OF_RANGE', message, ...(nearest !== undefined && { nearest }) };
   }
   if (type === 'choice') return undefined;
   if (typeof value !== 'number' || !Number.isFinite(value) || (type === 'int' && !Number.isInteger(value))) {
-    return {
-      code: 'TYPE_MISMATCH',
-      message: `must be ${type === 'int' ? 'a whole number' : 'a number'}, not ${shown(value)}`,
-    };
+    const numeric = typeof value === 'number' ? value : numericText(value);
+    const nearest = numeric !== undefined && type === 'int' ? Math.round(numeric) : numeric;
+    const message = `must be ${type === 'int' ? 'a whole number' : 'a number'}, not ${shown(value)}`;
+    return { code: 'TYPE_MISMATCH', message, ...(Number.isFinite(nearest) && { nearest: nearest! }) };
   }
   if (value < (min ?? -Infinity) || value > (max ?? Infinity)) {
-    return { code: 'OUT_OF_RANGE', message: `must be ${boundsText(min, max)}, not ${value}` };
+    const nearest = value < (min ?? -Infinity) ? min! : max!;
+    return { code: 'OUT_OF_RANGE', message: `must be ${boundsText(min, max)}, not ${value}`, nearest };
   }
   return undefined;
 }
@@ -52,18 +60,34 @@ export function resolveParams(declared: readonly Param[], given: GivenParams, lo
     const path = pointerTo('/config/params', name);
     if (param === undefined) {
       // Comparing names takes time, and only the first hundred issues are kept.
-      log.add('PARAM_UNDEFINED', path, () => ({
-        message: `The strategy does not declare a param ${shown(name)}.`,
-        suggestion:
-          names.length === 0
-            ? 'Remove it: the strategy has no params.'
-            : suggestionFor(nearestName(name, names), names),
-      }));
+      log.add('PARAM_UNDEFINED', path, () => {
+        const nearest = nearestName(
+          name,
+          names.filter((one) => !Object.hasOwn(given, one)),
+        );
+        const target = nearest?.isCertain === true ? pointerTo('/config/params', nearest.name) : undefined;
+        return {
+          message: `The strategy does not declare a param ${shown(name)}.`,
+          suggestion: names.length === 0 ? 'Remove it: the strategy has no params.' : suggestionFor(nearest, names),
+          ...(target !== undefined && { patch: [{ op: 'move', from: path, path: target }] }),
+          ...(names.length === 0 && { patch: [{ op: 'remove', path }] }),
+        };
+      });
       continue;
     }
     const issue = paramIssue(param, value);
     if (issue === undefined) values.set(name, value);
-    else log.add(issue.code, path, { message: `Param ${shown(name)} ${issue.message}.` });
+    else {
+      const { code, message, nearest } = issue;
+      const repair =
+        nearest === undefined
+          ? {}
+          : {
+              suggestion: `Use ${String(nearest)}.`,
+              patch: [{ op: 'replace', path, value: nearest } as const],
+            };
+      log.add(code, path, { message: `Param ${shown(name)} ${message}.`, ...repair });
+    }
   }
   return values;
 }

@@ -1,6 +1,6 @@
 // Preparing: from a strategy and one run's settings, params and overrides to the form that the later stages read.
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
-import type { RunnableExpression, RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
+import type { Expression, RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
 import type { CanonicalSections } from './canonical.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { shown } from '../check/displayNames.ts';
@@ -67,17 +67,16 @@ export function prepareStrategy(
     return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
   };
   let sections = isPlain ? plainSections.get(strategyAst) : undefined;
-  if (sections === undefined && log.errorCount === 0) {
+  if (sections === undefined) {
     const values = resolveParams(ast.strategy.params ?? [], params, log);
     const sources = new Map<object, object>();
-    sections = { rules: runnableSections(ast, values, log, placeOf, sources), sources };
-    if (isPlain && log.errorCount === 0) plainSections.set(strategyAst, sections);
+    if (log.errorCount === 0) sections = { rules: runnableSections(ast, values, log, placeOf, sources), sources };
+    if (isPlain && log.errorCount === 0) plainSections.set(strategyAst, sections!);
   }
+  if (context.timeframe !== undefined) checkTimeframes(ast, context.timeframe, log);
   if (sections === undefined || log.errorCount > 0) return { ok: false, issues: log.list() };
   const { rules, sources } = sections;
   const strategy = runnableStrategy(rules, ast, settings);
-  if (context.timeframe !== undefined) checkTimeframes(strategy, context.timeframe, log);
-  if (log.errorCount > 0) return { ok: false, issues: log.list() };
   return { ok: true, strategy, pointerOf: (made) => placeOf(sources.get(made) ?? ast) };
 }
 
@@ -88,9 +87,11 @@ function isEmpty(record: object): boolean {
 }
 
 /** Reports TIMEFRAME_BELOW_BASE for every node finer than the run's bars. */
-function checkTimeframes(strategy: RunnableStrategy, base: StoredTimeframe, log: IssueLog): void {
-  const seen = new Set<RunnableExpression>();
-  const stack = rootsOf(strategy).map(({ expression }) => expression);
+function checkTimeframes({ strategy }: StrategyAst, base: StoredTimeframe, log: IssueLog): void {
+  const { entry, exits = [], exit, risk } = strategy;
+  const allExits = [...exits, ...(exit === undefined ? [] : [exit])];
+  const seen = new Set<Expression>();
+  const stack = rootsOf({ entries: [entry].flat(), exits: allExits, risk }).map(({ expression }) => expression);
   while (stack.length > 0) {
     const node = stack.pop()!;
     if (seen.has(node)) continue;

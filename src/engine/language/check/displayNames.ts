@@ -24,9 +24,9 @@ export function expected(shape: Shape): string {
     case 'array':
       return 'a list';
     case 'choice':
-      return shape.values.length > 12
-        ? 'one of the words that the capabilities list'
-        : `one of ${shape.values.join(', ')}`;
+      return `one of ${shape.values.join(', ')}`;
+    case 'checked':
+      return shape.hint.replace(/^must be /, '');
     case 'slot':
       return shape.of === 'value' ? 'a value expression' : 'a condition';
     case 'reference':
@@ -38,6 +38,19 @@ export function expected(shape: Shape): string {
     default:
       return 'an object';
   }
+}
+
+/** A bound from here on is one of the type, not of what it means. */
+const UNBOUNDED = 1e15;
+/** The same with the bounds of a number, for advice. */
+export function bounded(shape: Shape): string {
+  if (shape.type === 'either') return shape.options.map(bounded).join(' or ');
+  if (shape.type !== 'number') return expected(shape);
+  const { min, max, isMinExclusive } = shape;
+  const lowest = min > -UNBOUNDED ? `${isMinExclusive ? 'above' : 'of at least'} ${min}` : '';
+  const highest = max < UNBOUNDED ? `at most ${max}` : '';
+  const bounds = [lowest, highest].filter((text) => text !== '').join(' and ');
+  return bounds === '' ? expected(shape) : `${expected(shape)} ${lowest === '' ? `of ${bounds}` : bounds}`;
 }
 
 const MAX_SHOWN = 60;

@@ -40,10 +40,18 @@ export function nearestName(word: string, candidates: Iterable<string>): Nearest
     } else if (apart === bestDistance && candidate !== best) ties++;
   }
   if (best === undefined || bestDistance > Math.max(1, Math.floor(best.length * 0.4)) || bestDistance >= wanted.length)
-    return undefined;
+    return abbreviated(wanted, candidates);
   const allowed = wanted.length <= 2 ? 0 : wanted.length <= 5 ? 1 : 2;
   return { name: best, isCertain: ties === 1 && bestDistance <= allowed };
 }
+
+/** The one candidate that a shortened word begins: `sym` for `symbol`. */
+function abbreviated(wanted: string, candidates: Iterable<string>): Nearest | undefined {
+  if (wanted.length < MIN_ABBREVIATION) return undefined;
+  const begun = [...new Set(candidates)].filter((candidate) => plain(candidate).startsWith(wanted));
+  return begun.length === 1 ? { name: begun[0], isCertain: true } : undefined;
+}
+const MIN_ABBREVIATION = 3;
 
 /** `Did you mean "x"?`, else the possible words: every enumeration of the language, whole. */
 export function suggestionFor(nearest: Pick<Nearest, 'name'> | undefined, candidates: readonly string[]): string {

@@ -16,7 +16,7 @@ import {
   type Shape,
 } from '../grammar/shapes.ts';
 import { operatorKind, synonymIn, synonymousMember } from '../grammar/synonyms.ts';
-import { expected, isMembers, numericText, shown } from './displayNames.ts';
+import { bounded, expected, isMembers, numericText, shown } from './displayNames.ts';
 import { fitsShape, isParamShape, withAnyTag } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export class Structure {
   check(shape: Shape, value: unknown, pointer: string, name = ''): boolean {
     switch (shape.type) {
       case 'object':
-        return this.#isObject(value, pointer) && this.#object(shape, value, pointer);
+        return this.#isObject(value, pointer, shape) && this.#object(shape, value, pointer);
       case 'slot':
         return this.#expression(shape.of, value, pointer);
       case 'reference':
@@ -75,6 +75,8 @@ export class Structure {
         return this.#string(shape, value, pointer);
       case 'boolean':
         return typeof value === 'boolean' || this.#mismatch(pointer, 'true or false', value);
+      case 'checked':
+        return shape.schema.safeParse(value).success || this.#mismatch(pointer, expected(shape), value);
       case 'anything':
         return true;
     }
@@ -97,8 +99,14 @@ export class Structure {
     return this.#report('TYPE_MISMATCH', pointer, `This must be ${wanted}, not ${shown(value)}.`, undefined, patch);
   }
 
-  #isObject(value: unknown, pointer: string): value is Members {
-    return isMembers(value) || this.#mismatch(pointer, 'an object', value);
+  #isObject(value: unknown, pointer: string, shape?: ObjectShape): value is Members {
+    if (isMembers(value)) return true;
+    // "SPX" for {"symbol": "SPX"}, 20 for {"maxBars": 20}: an object with one member that must be there.
+    const [only, ...others] = [...(shape?.fields.values() ?? [])].filter(({ isRequired }) => isRequired);
+    const { type } = only?.shape ?? {};
+    const isMember = others.length === 0 && typeof value === (type === 'either' ? 'number' : type);
+    const repair = isMember && typeof value !== 'object' ? { value: { [only.name]: value } } : undefined;
+    return this.#mismatch(pointer, 'an object', value, repair);
   }
 
   #object(shape: ObjectShape, value: Members, pointer: string): boolean {
@@ -110,6 +118,8 @@ export class Structure {
       const written = value[name] !== undefined && Object.hasOwn(value, name) ? name : renamed.get(name)?.written;
       if (written === undefined) {
         if (field.isRequired) isValid = this.#missing(field, pointer);
+      } else if (value[written] === null && field.isNullable) {
+        continue;
       } else if (value[written] === null && !field.isRequired) {
         const path = pointerTo(pointer, written);
         isValid = this.#report('TYPE_MISMATCH', path, `${name} is null.`, 'Leave it out.', [{ op: 'remove', path }]);
@@ -165,7 +175,7 @@ export class Structure {
     const only = shape.type === 'choice' && shape.values.length === 1 ? shape.values[0] : EMPTY_FORMS[name];
     const code = MISSING_CODES[name] ?? 'MISSING_FIELD';
     const patch = only === undefined ? undefined : [{ op: 'add', path, value: only } as const];
-    return this.#report(code, path, `${name} is missing.`, `Give ${expected(shape)}.`, patch);
+    return this.#report(code, path, `${name} is missing.`, `Give ${bounded(shape)}.`, patch);
   }
 
   /** An expression of the AST. True when it is of the right type for its place; its own issues count against itself. */
@@ -408,7 +418,7 @@ export class Structure {
     if (issue === undefined) return true;
     const { nearest } = issue;
     const patch = nearest === undefined ? undefined : replaceBy(pointer, nearest);
-    const suggestion = nearest === undefined ? `Give ${expected(shape)}.` : `Use ${nearest}.`;
+    const suggestion = nearest === undefined ? `Give ${bounded(shape)}.` : `Use ${nearest}.`;
     return this.#report(shape.code ?? 'OUT_OF_RANGE', pointer, `This ${issue.message}.`, suggestion, patch);
   }
 

@@ -6,7 +6,7 @@ type Members = Readonly<Record<string, unknown>>;
 /** The shape with any tag allowed: the wrong one has been reported already. */
 export function withAnyTag(shape: ObjectShape, key: string): ObjectShape {
   const fields = new Map(shape.fields);
-  fields.set(key, { name: key, shape: { type: 'anything' }, isRequired: false });
+  fields.set(key, { name: key, shape: { type: 'anything' }, isRequired: false, isNullable: false });
   return { type: 'object', fields };
 }
 

@@ -20,6 +20,8 @@ export interface Field {
   readonly name: string;
   readonly shape: Shape;
   readonly isRequired: boolean;
+  /** Null counts as absent. */
+  readonly isNullable: boolean;
   /** What an absent member stands for; undefined where an absent member stays absent. */
   readonly default?: unknown;
 }
@@ -55,6 +57,8 @@ export type Shape = { readonly code?: IssueCode | undefined } & (
       readonly hint: string;
     }
   | { readonly type: 'boolean' }
+  /** A union with a message of its own, which says what it takes. */
+  | { readonly type: 'checked'; readonly schema: z.ZodType; readonly hint: string }
   | { readonly type: 'anything' }
 );
 
@@ -71,6 +75,7 @@ interface Definition {
   readonly entries?: Readonly<Record<string, string>>;
   readonly values?: readonly (string | number)[];
   readonly format?: string;
+  readonly error?: (issue: object) => string;
   readonly checks?: readonly { readonly _zod: { readonly def: Check } }[];
 }
 interface Check {
@@ -111,9 +116,11 @@ function readShape(schema: z.ZodType): Shape {
         fields: new Map(Object.entries(def.shape!).map(([name, field]) => [name, fieldOf(name, field)])),
       };
     case 'optional':
+    case 'nullable':
     case 'default':
       return shapeOf(def.innerType!);
     case 'union':
+      if (def.error !== undefined) return { type: 'checked', schema, hint: def.error({}) };
       return def.discriminator === undefined
         ? { type: 'either', options: def.options!.map(shapeOf) }
         : { type: 'kinds', key: def.discriminator, options: kindsOf(def.options!, def.discriminator) };
@@ -143,7 +150,9 @@ function readShape(schema: z.ZodType): Shape {
 function fieldOf(name: string, schema: z.ZodType): Field {
   const { type, defaultValue } = schema._zod.def as unknown as Definition;
   const isRequired = type !== 'optional' && type !== 'default';
-  return { name, shape: shapeOf(schema), isRequired, ...(type === 'default' && { default: defaultValue }) };
+  const inner = isRequired ? schema : (schema._zod.def as unknown as Definition).innerType!;
+  const isNullable = inner._zod.def.type === 'nullable';
+  return { name, shape: shapeOf(schema), isRequired, isNullable, ...(type === 'default' && { default: defaultValue }) };
 }
 
 function kindsOf(options: readonly z.ZodType[], key: string): Map<string, ObjectShape> {

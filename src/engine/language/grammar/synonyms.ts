@@ -59,6 +59,25 @@ const MEMBERS: Synonyms = {
   mode: ['type', 'kind'],
   items: ['conditions', 'rules'],
   maxBars: ['bars', 'max_bars'],
+  kind: ['type'],
+  // Of configs.
+  initialBalance: [
+    'balance',
+    'capital',
+    'cash',
+    'initial_capital',
+    'initialCapital',
+    'initial_cash',
+    'startingBalance',
+  ],
+  signalInstrument: ['instrument', 'symbol', 'asset', 'ticker'],
+  timeframe: ['interval', 'resolution', 'granularity', 'tf'],
+  range: ['period', 'dates', 'dateRange', 'timerange'],
+  start: ['from', 'begin', 'startDate'],
+  end: ['to', 'until', 'endDate'],
+  feeModel: ['fees', 'fee', 'commission', 'commissions'],
+  makerRate: ['maker', 'makerFee'],
+  takerRate: ['taker', 'takerFee'],
 };
 
 /** Other word → the words it may mean, in the order of the table. */

@@ -1,0 +1,65 @@
+// Config faults: everything that is wrong with a request that holds a config, at once, so that one round of repairs is
+// enough.
+import type { FastifyRequest } from 'fastify';
+import type { Queryable } from '../../db/connect.ts';
+import { findVersions, type StrategyVersion } from '../../db/strategies.ts';
+import { checkConfigForm, CONFIG_EXAMPLE, isCovered, type StrategyAst } from '../../engine/index.ts';
+import type { Catalogue } from '../../market/catalogue.ts';
+import { validationIssues } from '../http/failures.ts';
+import { problem, type ProblemIssue } from '../http/problems.ts';
+import { Uuid } from '../http/commonSchemas.ts';
+import { BacktestCheck, rooted } from './backtestChecks.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * For routes with `attachValidation` whose body has a `config`: its faults of form are told with their repairs, and
+ * together with what the market data and the strategy say about the repaired config.
+ * @throws VALIDATION_FAILED
+ */
+export async function requireConfigBody(
+  services: { readonly sql: Queryable; readonly catalogue: Catalogue },
+  request: FastifyRequest,
+): Promise<void> {
+  if (!request.validationError) return;
+  const faults = validationIssues(request.validationError);
+  const id = isObject(request.body) ? Uuid.safeParse(request.body.strategyVersionId) : undefined;
+  const [version] = id?.success ? await findVersions(services.sql, request.caller.workspaceId, [id.data]) : [];
+  const check = new BacktestCheck(services.catalogue, request.caller);
+  const issues = await configFaults(request.body, faults, check, version);
+  throw problem('VALIDATION_FAILED', {
+    message: issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`,
+    issues,
+    ...(issues.some(({ field }) => field === 'config') && { extras: { example: CONFIG_EXAMPLE } }),
+  });
+}
+
+/**
+ * The faults of a body that failed its schema. Those of its config are read again by the grammar of repairs.
+ * @param faults what the schema found
+ * @param root what the paths of `faults` begin with, and the paths of the issues
+ */
+export async function configFaults(
+  body: unknown,
+  faults: readonly ProblemIssue[],
+  check: BacktestCheck,
+  version: StrategyVersion | undefined,
+  root = '',
+): Promise<ProblemIssue[]> {
+  if (!isObject(body) || !isObject(body.config)) return [...faults];
+  const { defaults } = (version?.strategyAst as StrategyAst | undefined)?.strategy ?? {};
+  const form = checkConfigForm(body.config, { timeframe: defaults?.timeframe, symbol: defaults?.instrument?.symbol });
+  const inForm = form.issues.map((issue) => rooted(issue, root));
+  const inConfig = (path: string): boolean => path === `${root}/config` || path.startsWith(`${root}/config/`);
+  // What the form does not show is found by the schema alone: a text that cannot be stored.
+  const others = faults.filter(({ path }) => !inConfig(path) || inForm.length === 0);
+  if (version?.status !== 'ready' || form.repaired === null) return [...others, ...inForm];
+  // Their patches are for the repaired config, so they come with the next answer.
+  const deeper = (await check.issues(version, form.repaired)).map((issue) => {
+    const { patch, ...rest } = rooted({ ...issue, path: form.placeOf(issue.path) }, root);
+    return inForm.length === 0 && patch !== undefined ? { ...rest, patch } : rest;
+  });
+  return [...others, ...inForm, ...deeper.filter(({ path }) => !isCovered(inForm, path))];
+}

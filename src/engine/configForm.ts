@@ -1,0 +1,228 @@
+// The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
+import { BacktestConfig, Instant } from './config.ts';
+import { isMembers } from './language/check/displayNames.ts';
+import { IssueLog, type ValidationIssue } from './language/check/issues.ts';
+import type { PatchOperation } from './language/check/patch.ts';
+import { repaired, translatePatch, translationOf } from './language/check/repair.ts';
+import { Structure } from './language/check/structure.ts';
+import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
+import { pointerTo } from './language/pointer.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What the strategy's own `defaults` name, for a config that leaves it out. */
+export interface ConfigDefaults {
+  readonly timeframe?: string | undefined;
+  readonly symbol?: string | undefined;
+}
+export interface ConfigForm {
+  /** Paths begin with `/config`; patches apply to the body as sent, in the order of the issues. */
+  readonly issues: readonly ValidationIssue[];
+  /**
+   * The config with every certain repair made, and with a value of the example where only the author knows; null when it
+   * cannot be read even so. For further checks, whose findings at the places of `issues` say nothing.
+   */
+  readonly repaired: BacktestConfig | null;
+  /** The place, in the config as sent, of a place in the repaired one. */
+  readonly placeOf: (pointer: string) => string;
+}
+
+/** A smallest config, for an answer to one that is wrong. */
+export const CONFIG_EXAMPLE: BacktestConfig = {
+  timeframe: '1d',
+  signalInstrument: { symbol: 'SPX' },
+  range: { start: '2015-01-01', end: '2018-12-31' },
+  initialBalance: 10_000,
+  execution: {
+    feeModel: {
+      kind: 'tiered_maker_taker',
+      tiers: [{ minCumulativeNotional: 0, makerRate: 0.0005, takerRate: 0.001 }],
+    },
+    slippage: { kind: 'fixed', unit: 'bps', value: 1 },
+  },
+};
+
+const CONFIG_SHAPE = shapeOf(BacktestConfig) as ObjectShape;
+
+export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}): ConfigForm {
+  const log = new IssueLog();
+  const report = (code: 'UNKNOWN_FIELD' | 'TYPE_MISMATCH', habits: readonly Habit[]): PatchOperation[] => {
+    for (const { path, message, patch } of habits) log.add(code, path, { message, patch });
+    return habits.flatMap(({ patch }) => patch);
+  };
+  // First what stands in another place, then what has another form there.
+  const moves = report('UNKNOWN_FIELD', isMembers(config) ? misplacedMembers(config) : []);
+  const placed = repaired({ config }, moves).config;
+  const translation = translationOf(moves);
+  log.translateFrom(translation);
+  const execution = isMembers(placed) ? placed.execution : undefined;
+  const rewrites = report('TYPE_MISMATCH', isMembers(execution) ? rewrittenCosts(execution) : []);
+  const steps = [...moves, ...translatePatch(rewrites, translation.patch)];
+  const corrected = repaired({ config }, steps).config;
+  log.translateFrom(translationOf(steps));
+  const structure = new Structure(log);
+  structure.check(CONFIG_SHAPE, corrected, '/config');
+  const issues = log.list().map((issue) => completed(issue, config, defaults));
+  const repairs = issues.flatMap(({ path, code, patch }) => patch ?? assumption(path, code));
+  const parsed = BacktestConfig.safeParse(repaired({ config }, repairs).config);
+  return { issues, repaired: parsed.success ? parsed.data : null, placeOf: translationOf(repairs).path };
+}
+
+/** The value that further checks assume at the place of an issue without a repair. */
+function assumption(path: string, code: ValidationIssue['code']): PatchOperation[] {
+  if (code === 'UNKNOWN_FIELD') return [{ op: 'remove', path }];
+  const value = valueAt(CONFIG_EXAMPLE, path);
+  return value === undefined ? [] : [{ op: code === 'MISSING_FIELD' ? 'add' : 'replace', path, value }];
+}
+
+interface Habit {
+  readonly path: string;
+  readonly message: string;
+  readonly patch: readonly PatchOperation[];
+}
+
+/** Rates that authors write in place of a fee model are fractions of the notional up to this. */
+const MAX_PLAIN_RATE = 0.02;
+const RANGE_ENDS: Readonly<Record<string, 'start' | 'end'>> = {
+  start: 'start',
+  from: 'start',
+  startDate: 'start',
+  start_date: 'start',
+  end: 'end',
+  to: 'end',
+  endDate: 'end',
+  end_date: 'end',
+};
+const FEES: ReadonlySet<string> = new Set(['feeModel', 'fees', 'fee', 'commission']);
+
+/** Members in the places that they have in other backtesters' configs. */
+function misplacedMembers(config: Members): Habit[] {
+  const found: Habit[] = [];
+  const move = (name: string, owner: string, to: string): void => {
+    const place = pointerTo('/config', owner);
+    const isOwned = isMembers(config[owner]) || found.some(({ patch }) => patch.some(({ path }) => path === place));
+    found.push({
+      path: pointerTo('/config', name),
+      message: `"${name}" belongs in "${owner}", as "${to}".`,
+      patch: [
+        ...(isOwned ? [] : ([{ op: 'add', path: place, value: {} }] as const)),
+        { op: 'move', from: pointerTo('/config', name), path: pointerTo(place, to) },
+      ],
+    });
+  };
+  if (config.symbol !== undefined && config.signalInstrument === undefined)
+    move('symbol', 'signalInstrument', 'symbol');
+  for (const [name, end] of Object.entries(RANGE_ENDS)) {
+    const { range } = config;
+    if (config[name] !== undefined && (!isMembers(range) || range[end] === undefined)) move(name, 'range', end);
+  }
+  for (const name of Object.keys(config)) {
+    const to = FEES.has(name) ? 'feeModel' : name === 'slippage' ? 'slippage' : undefined;
+    const { execution } = config;
+    if (to !== undefined && (!isMembers(execution) || execution[to] === undefined)) move(name, 'execution', to);
+  }
+  return found;
+}
+
+/** Costs in the forms that they have in other backtesters' configs: a rate, rates without tiers, a number of bps. */
+const rewrittenCosts = (execution: Members): Habit[] => [...feeHabits(execution), ...slippageHabits(execution)];
+
+function feeHabits(execution: Members): Habit[] {
+  const name = Object.keys(execution).find((each) => FEES.has(each));
+  if (name === undefined) return [];
+  const path = pointerTo('/config/execution', name);
+  const written = execution[name];
+  const tiersOf = (makerRate: number, takerRate: number) => ({
+    kind: 'tiered_maker_taker',
+    tiers: [{ minCumulativeNotional: 0, makerRate, takerRate }],
+  });
+  const repair = (message: string, value: object): Habit[] => [
+    {
+      path,
+      message,
+      patch: [
+        { op: 'replace', path, value },
+        ...(name === 'feeModel' ? [] : ([{ op: 'move', from: path, path: '/config/execution/feeModel' }] as const)),
+      ],
+    },
+  ];
+  const isRate = (value: unknown): value is number =>
+    typeof value === 'number' && value >= -MAX_PLAIN_RATE && value <= MAX_PLAIN_RATE;
+  if (isRate(written)) return repair('A fee model is an object with tiers, not a rate.', tiersOf(written, written));
+  if (!isMembers(written) || written.tiers !== undefined) return [];
+  const { makerRate = written.maker, takerRate = written.taker } = written;
+  if (!isRate(makerRate) || !isRate(takerRate)) return [];
+  return repair('The rates of a fee model stand in its tiers.', tiersOf(makerRate, takerRate));
+}
+
+function slippageHabits({ slippage }: Members): Habit[] {
+  if (!isMembers(slippage)) return [];
+  const { kind } = slippage;
+  const unit = ['bps', 'ticks'].find((each) => kind === each || typeof slippage[each] === 'number');
+  if (unit === undefined || (kind !== undefined && kind !== unit)) return [];
+  const amount = slippage[unit] ?? slippage.value;
+  if (typeof amount !== 'number') return [];
+  const path = '/config/execution/slippage';
+  const value = { kind: 'fixed', unit, value: amount };
+  const message = `Slippage in ${unit} is of kind "fixed" with that unit.`;
+  return [{ path, message, patch: [{ op: 'replace', path, value }] }];
+}
+
+/** What only a config knows of a fault: the strategy's own defaults, dates, and rates written in percent. */
+function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol }: ConfigDefaults): ValidationIssue {
+  if (issue.code === 'UNKNOWN_NODE_KIND') return { ...issue, code: 'OUT_OF_RANGE' };
+  const { code, path } = issue;
+  const withPatch = (suggestion: string, ...patch: PatchOperation[]): ValidationIssue => ({
+    ...issue,
+    suggestion,
+    patch,
+  });
+  if (code === 'MISSING_FIELD') {
+    if (path === '/config/timeframe' && timeframe !== undefined)
+      return withPatch(`The strategy's defaults name ${timeframe}.`, { op: 'add', path, value: timeframe });
+    if (path === '/config/signalInstrument' && symbol !== undefined)
+      return withPatch(`The strategy's defaults name ${symbol}.`, { op: 'add', path, value: { symbol } });
+  }
+  const value = valueAt(config, path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const date = code === 'TYPE_MISMATCH' && Object.hasOwn(RANGE_ENDS, name) ? repairedInstant(value) : undefined;
+  if (date !== undefined) return withPatch(`Did you mean "${date}"?`, { op: 'replace', path, value: date });
+  if (
+    code === 'OUT_OF_RANGE' &&
+    /(?:maker|taker)\w*$/i.test(name) &&
+    typeof value === 'number' &&
+    value > 0.1 &&
+    value <= 10
+  ) {
+    const rate = Number((value / 100).toPrecision(12));
+    const suggestion = `A rate is a fraction of the notional: write ${rate} for ${value} %.`;
+    return withPatch(suggestion, { op: 'replace', path, value: rate });
+  }
+  const example = issue.patch === undefined ? valueAt(CONFIG_EXAMPLE, path) : undefined;
+  if (example === undefined) return issue;
+  return { ...issue, suggestion: `${issue.suggestion ?? ''} Example: ${JSON.stringify(example)}.`.trim() };
+}
+
+function valueAt(config: unknown, path: string): unknown {
+  let found = config;
+  for (const segment of path.split('/').slice(2)) {
+    if (typeof found !== 'object' || found === null) return undefined;
+    found = Reflect.get(found, segment);
+  }
+  return found;
+}
+
+/** A time in a common spelling that the schema does not take: other separators, no zone. */
+function repairedInstant(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const spelled = value
+    .trim()
+    .replaceAll(/[/.](?=\d{2}(?:\D|$))/g, '-')
+    .replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3')
+    .replace(/(\d)\s+(\d)/, '$1T$2');
+  return [spelled, `${spelled}Z`, `${spelled}:00Z`].find((each) => each !== value && Instant.safeParse(each).success);
+}
+
+/** Zod's own issues of a config that its form does not show, such as a text that cannot be stored. */
+export const isCovered = (issues: readonly Pick<ValidationIssue, 'path'>[], path: string): boolean =>
+  issues.some((issue) => issue.path === path || path.startsWith(`${issue.path}/`) || issue.path.startsWith(`${path}/`));
