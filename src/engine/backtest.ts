@@ -15,7 +15,7 @@ import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
 import type { SimulatedRun } from './report/simulatedRun.ts';
 import { summarise } from './report/summary.ts';
-import { tradeRow } from './report/tradeColumns.ts';
+import { tradeRows, tradeTable, type TradeRow } from './report/tradeTable.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
 import { resolveConfig, type ResolvedConfig } from './config.ts';
@@ -39,11 +39,13 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   const dataHash = hashOf(readSeries(market, run.report));
   const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
   const runKey = hashOf({ engine: ENGINE_VERSION, strategy: task.strategyHash, data: dataHash, config: configHash });
-  const { summary, trades, resultHash } = run;
+  const { summary, resultHash } = run;
   return {
     ok: true,
     summaryJson: summary,
-    trades,
+    get trades() {
+      return run.trades;
+    },
     reproducibility: {
       engineVersion: ENGINE_VERSION,
       strategyHash: task.strategyHash,
@@ -149,8 +151,18 @@ function simulateAndReport(parts: PreparedRun): SimulatedRun {
   const report: ReportInput = { ...parts, simulation, band };
   const { summary, json } = summarise(report);
   const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
-  const trades = simulation.trades.map((trade) => tradeRow(trade, context));
-  return { ok: true, report, summary, trades, resultHash: resultHash(json, trades) };
+  const table = tradeTable(simulation.tradeLog, context);
+  let rows: readonly TradeRow[] | undefined;
+  return {
+    ok: true,
+    report,
+    summary,
+    tradeTable: table,
+    get trades() {
+      return (rows ??= tradeRows(table));
+    },
+    resultHash: resultHash(json, table),
+  };
 }
 
 interface EvaluationRows {

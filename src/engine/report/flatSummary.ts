@@ -4,7 +4,7 @@ import { countBits } from '../kernels/bits.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { drawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
-import { positionsOf, positionStatistics, type Position, type PositionStatistics } from './positions.ts';
+import { positionsOf, positionStatistics, type Positions, type PositionStatistics } from './positions.ts';
 import type { ReportInput } from './reportInput.ts';
 import { cagr, dailySeries, returnStatistics, type DailySeries, type ReturnStatistics } from './returns.ts';
 
@@ -79,11 +79,11 @@ export type MeasuredParts = Pick<ReportInput, 'simulation' | 'input' | 'config'>
 /** What several statistics are computed from. */
 export interface MeasuredRun {
   readonly daily: DailySeries;
-  readonly positions: readonly Position[];
+  readonly positions: Positions;
 }
 
 export function measureRun({ simulation, input, config }: MeasuredParts): MeasuredRun {
-  return { daily: dailyOf({ simulation, input, config }), positions: positionsOf(simulation.trades) };
+  return { daily: dailyOf({ simulation, input, config }), positions: positionsOf(simulation.tradeLog) };
 }
 
 export function dailyOf({ simulation, input, config }: MeasuredParts): DailySeries {
@@ -127,7 +127,7 @@ export function chosenSummary(
     ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(parts), balance, periodsOf(parts), wanted)),
     ...(wanted.has('exposurePct') && { exposurePct: exposure(parts) }),
     ...(wanted.has('turnover') && { turnover: turnover(parts) }),
-    ...(wants(POSITION_KEYS) && positionStatistics(positionsOf(parts.simulation.trades))),
+    ...(wants(POSITION_KEYS) && positionStatistics(positionsOf(parts.simulation.tradeLog))),
     ...costKeys(parts),
   };
 }

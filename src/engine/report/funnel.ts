@@ -40,7 +40,8 @@ export function funnelOf(report: ReportInput, bits: readonly RuleBits[]): Funnel
   const entries = boundRules.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
   const total = (read: (entry: EntryFunnel) => number): number => entries.reduce((sum, entry) => sum + read(entry), 0);
   const exits: Record<string, number> = {};
-  for (const trade of simulation.trades) exits[trade.exitReason] = (exits[trade.exitReason] ?? 0) + 1;
+  const { reasons, length } = simulation.tradeLog;
+  for (let trade = 0; trade < length; trade++) exits[reasons[trade]] = (exits[reasons[trade]] ?? 0) + 1;
   const { counts } = simulation;
   return {
     barsTotal: endRow - firstRow,

@@ -1,4 +1,5 @@
 // Moments and quantiles of a list of numbers; null where a list is too short for them.
+import { least, selectRank } from '../kernels/select.ts';
 
 import { compensatedSum } from '../kernels/compensatedSum.ts';
 
@@ -95,4 +96,15 @@ export function percentile(ascending: ArrayLike<number>, percent: number): numbe
   const below = Math.floor(rank);
   const above = Math.min(below + 1, ascending.length - 1);
   return ascending[below] + (ascending[above] - ascending[below]) * (rank - below);
+}
+
+/** The same of values in any order, which it reorders. */
+export function percentileOf(values: Float64Array, percent: number): number | null {
+  if (values.length === 0) return null;
+  const rank = (percent / 100) * (values.length - 1);
+  const below = Math.floor(rank);
+  selectRank(values, below);
+  const low = values[below];
+  const high = below + 1 < values.length ? least(values, below + 1, values.length) : low;
+  return low + (high - low) * (rank - below);
 }

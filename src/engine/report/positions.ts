@@ -1,52 +1,123 @@
 // Statistics of positions (semantics §5.2). A position is the sum of the rows with one positionId.
-import type { Trade } from '../simulate/simulation.ts';
+import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { compensatedSum } from '../kernels/compensatedSum.ts';
-import { mean, percentile, standardDeviation } from './moments.ts';
+import { mean, percentileOf, standardDeviation } from './moments.ts';
 
-export interface Position {
-  readonly side: 1 | -1;
-  readonly entryRule: number;
-  readonly pnl: number;
+/** Positions as columns, in order of their last exit. */
+export interface Positions {
+  readonly count: number;
+  /** 1 or -1. */
+  readonly side: Int8Array;
+  readonly entryRule: Int32Array;
+  readonly pnl: Float64Array;
   /** pnl / (quantity · entry price). */
-  readonly returnPct: number;
-  readonly barsHeld: number;
+  readonly returnPct: Float64Array;
+  readonly barsHeld: Float64Array;
   /** Not above 0: the worst mark between entry and last exit, as a fraction of the entry price. */
-  readonly maePct: number;
-  readonly mfePct: number;
-  /** pnl in units of the initial risk of the whole position; null without a stop. */
-  readonly pnlR: number | null;
-  /** The exit reason of the row that closed it. */
-  readonly exitReason: Trade['exitReason'];
+  readonly maePct: Float64Array;
+  readonly mfePct: Float64Array;
+  /** pnl in units of the initial risk of the whole position; NaN without a stop. */
+  readonly pnlR: Float64Array;
 }
 
-/** In order of their last exit. */
-export function positionsOf(trades: readonly Trade[]): Position[] {
-  const rows = new Map<number, Trade[]>();
-  for (const trade of trades) {
-    const known = rows.get(trade.positionId);
-    if (known) known.push(trade);
-    else rows.set(trade.positionId, [trade]);
-  }
-  const positions = [...rows.values()].map((parts) => ({ last: parts.at(-1)!, position: positionOf(parts) }));
-  return positions.sort((a, b) => a.last.exitRow - b.last.exitRow).map(({ position }) => position);
+/** What the rows of each position add up to, in order of its first row. */
+interface Parts {
+  count: number;
+  readonly lastTrade: Int32Array;
+  readonly quantity: Float64Array;
+  readonly lostQuantity: Float64Array;
+  readonly pnl: Float64Array;
+  readonly lostPnl: Float64Array;
+  readonly maePct: Float64Array;
+  readonly mfePct: Float64Array;
 }
 
-function positionOf(parts: readonly Trade[]): Position {
-  const last = parts.at(-1)!;
-  const quantity = compensatedSum(parts.map((part) => part.quantity));
-  const pnl = compensatedSum(parts.map((part) => part.pnl));
-  const risk = last.initialRisk === null ? 0 : quantity * last.initialRisk;
-  return {
-    side: last.side,
-    entryRule: last.entryRule,
-    pnl,
-    returnPct: pnl / (quantity * last.entryPrice),
-    barsHeld: last.exitRow - last.entryRow,
-    maePct: Math.min(...parts.map((part) => part.maePct)),
-    mfePct: Math.max(...parts.map((part) => part.mfePct)),
-    pnlR: risk > 0 ? pnl / risk : null,
-    exitReason: last.exitReason,
+export function positionsOf(log: TradeLog): Positions {
+  const parts = addParts(log);
+  const { count } = parts;
+  const { numbers } = log;
+  const positions: Positions = {
+    count,
+    side: new Int8Array(count),
+    entryRule: new Int32Array(count),
+    pnl: new Float64Array(count),
+    returnPct: new Float64Array(count),
+    barsHeld: new Float64Array(count),
+    maePct: new Float64Array(count),
+    mfePct: new Float64Array(count),
+    pnlR: new Float64Array(count),
   };
+  const order = byLastExit(parts, numbers);
+  for (let index = 0; index < count; index++) {
+    const part = order === null ? index : order[index];
+    const last = parts.lastTrade[part] * TRADE_WIDTH;
+    const quantity = parts.quantity[part] + parts.lostQuantity[part];
+    const pnl = parts.pnl[part] + parts.lostPnl[part];
+    const risk = quantity * numbers[last + TRADE.initialRisk];
+    positions.side[index] = numbers[last + TRADE.side];
+    positions.entryRule[index] = numbers[last + TRADE.entryRule];
+    positions.pnl[index] = pnl;
+    positions.returnPct[index] = pnl / (quantity * numbers[last + TRADE.entryPrice]);
+    positions.barsHeld[index] = numbers[last + TRADE.exitRow] - numbers[last + TRADE.entryRow];
+    positions.maePct[index] = parts.maePct[part];
+    positions.mfePct[index] = parts.mfePct[part];
+    positions.pnlR[index] = risk > 0 ? pnl / risk : NaN;
+  }
+  return positions;
+}
+
+/** Adds up the rows of each position, compensated as in `compensatedSum`. */
+function addParts({ numbers, length }: TradeLog): Parts {
+  const column = (): Float64Array => new Float64Array(length);
+  const parts: Parts = {
+    count: 0,
+    lastTrade: new Int32Array(length),
+    quantity: column(),
+    lostQuantity: column(),
+    pnl: column(),
+    lostPnl: column(),
+    maePct: column(),
+    mfePct: column(),
+  };
+  let highestId = 0;
+  for (let at = 0; at < length * TRADE_WIDTH; at += TRADE_WIDTH) {
+    if (numbers[at + TRADE.positionId] > highestId) highestId = numbers[at + TRADE.positionId];
+  }
+  /** One more than the index of the part of each position; 0: it has none yet. */
+  const partOf = new Int32Array(highestId + 1);
+  for (let trade = 0; trade < length; trade++) {
+    const at = trade * TRADE_WIDTH;
+    const id = numbers[at + TRADE.positionId];
+    let part = partOf[id] - 1;
+    if (part < 0) {
+      part = parts.count++;
+      partOf[id] = part + 1;
+      parts.maePct[part] = Infinity;
+      parts.mfePct[part] = -Infinity;
+    }
+    parts.lastTrade[part] = trade;
+    addTo(parts.quantity, parts.lostQuantity, part, numbers[at + TRADE.quantity]);
+    addTo(parts.pnl, parts.lostPnl, part, numbers[at + TRADE.pnl]);
+    parts.maePct[part] = Math.min(parts.maePct[part], numbers[at + TRADE.maePct]);
+    parts.mfePct[part] = Math.max(parts.mfePct[part], numbers[at + TRADE.mfePct]);
+  }
+  return parts;
+}
+
+function addTo(totals: Float64Array, lost: Float64Array, index: number, value: number): void {
+  const total = totals[index];
+  const next = total + value;
+  lost[index] += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+  totals[index] = next;
+}
+
+/** The parts in order of their last exit, equal ones as they are; null: they are in that order. */
+function byLastExit({ count, lastTrade }: Parts, numbers: Float64Array): Int32Array | null {
+  const exitRow = (part: number): number => numbers[lastTrade[part] * TRADE_WIDTH + TRADE.exitRow];
+  let isOrdered = true;
+  for (let part = 1; part < count && isOrdered; part++) isOrdered = exitRow(part - 1) <= exitRow(part);
+  if (isOrdered) return null;
+  return Int32Array.from({ length: count }, (_, part) => part).sort((a, b) => exitRow(a) - exitRow(b) || a - b);
 }
 
 export interface PositionStatistics {
@@ -80,46 +151,63 @@ export interface PositionStatistics {
   readonly kellyFraction: number | null;
 }
 
-export function positionStatistics(positions: readonly Position[]): PositionStatistics {
-  const pnls = positions.map((position) => position.pnl);
-  const wins = pnls.filter((pnl) => pnl > 0);
-  const losses = pnls.filter((pnl) => pnl < 0);
-  const returns = positions.map((position) => position.returnPct);
-  const ascending = Float64Array.from(returns).sort();
-  const [expectancy, avgWin, avgLoss, deviation] = [mean(pnls), mean(wins), mean(losses), standardDeviation(pnls)];
-  const winRate = positions.length === 0 ? null : wins.length / positions.length;
+export function positionStatistics(positions: Positions): PositionStatistics {
+  const { count, pnl, returnPct } = positions;
+  const wins = pnl.filter((value) => value > 0);
+  const losses = pnl.filter((value) => value < 0);
+  const [worst, best] = extremes(returnPct);
+  const [expectancy, avgWin, avgLoss, deviation] = [mean(pnl), mean(wins), mean(losses), standardDeviation(pnl)];
+  const winRate = count === 0 ? null : wins.length / count;
   const winLossRatio = avgWin === null || avgLoss === null ? null : avgWin / -avgLoss;
+  const longPositions = countSide(positions, 1);
   return {
-    totalPositions: positions.length,
-    longPositions: positions.filter((position) => position.side === 1).length,
-    shortPositions: positions.filter((position) => position.side === -1).length,
+    totalPositions: count,
+    longPositions,
+    shortPositions: count - longPositions,
     winRate,
     profitFactor: losses.length === 0 ? null : compensatedSum(wins) / -compensatedSum(losses),
     expectancy,
-    expectancyR: mean(positions.flatMap((position) => position.pnlR ?? [])),
-    avgTradePct: mean(returns),
-    medianTradePct: percentile(ascending, 50),
+    expectancyR: mean(positions.pnlR.filter((value) => value === value)),
+    avgTradePct: mean(returnPct),
+    medianTradePct: percentileOf(returnPct.slice(), 50),
     avgWin,
     avgLoss,
     winLossRatio,
-    bestTradePct: ascending.at(-1) ?? null,
-    worstTradePct: ascending[0] ?? null,
-    maxConsecutiveWins: longestRun(pnls, 1),
-    maxConsecutiveLosses: longestRun(pnls, -1),
-    avgBarsHeld: mean(positions.map((position) => position.barsHeld)),
-    avgMaePct: mean(positions.map((position) => position.maePct)),
-    avgMfePct: mean(positions.map((position) => position.mfePct)),
-    systemQualityNumber:
-      deviation === null || deviation === 0 ? null : (Math.sqrt(pnls.length) * expectancy!) / deviation,
+    bestTradePct: best,
+    worstTradePct: worst,
+    maxConsecutiveWins: longestRun(pnl, 1),
+    maxConsecutiveLosses: longestRun(pnl, -1),
+    avgBarsHeld: mean(positions.barsHeld),
+    avgMaePct: mean(positions.maePct),
+    avgMfePct: mean(positions.mfePct),
+    systemQualityNumber: deviation === null || deviation === 0 ? null : (Math.sqrt(count) * expectancy!) / deviation,
     kellyFraction: winRate === null || winLossRatio === null ? null : winRate - (1 - winRate) / winLossRatio,
   };
 }
 
+function extremes(values: Float64Array): [least: number | null, greatest: number | null] {
+  if (values.length === 0) return [null, null];
+  let least = values[0];
+  let greatest = values[0];
+  for (let index = 1; index < values.length; index++) {
+    if (values[index] < least) least = values[index];
+    if (values[index] > greatest) greatest = values[index];
+  }
+  return [least, greatest];
+}
+
+function countSide({ side }: Positions, wanted: 1 | -1): number {
+  let count = 0;
+  for (let index = 0; index < side.length; index++) count += side[index] === wanted ? 1 : 0;
+  return count;
+}
+
 /** A pnl of zero is neither a win nor a loss and does not break a streak. */
-function longestRun(pnls: readonly number[], sign: 1 | -1): number {
+function longestRun(pnls: Float64Array, sign: 1 | -1): number {
   let run = 0;
   let longest = 0;
-  for (const pnl of pnls) {
+  for (let index = 0; index < pnls.length; index++) {
+    const pnl = pnls[index];
     if (pnl * sign > 0) longest = Math.max(longest, ++run);
     else if (pnl !== 0) run = 0;
   }

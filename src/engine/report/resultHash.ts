@@ -1,31 +1,49 @@
 // The hash of a result: covers its trades and its summary, independent of how they are stored later.
 import { createHash } from 'node:crypto';
-import { TRADE_COLUMNS, type TradeRow } from './tradeColumns.ts';
-
-/** The most numbers a row can have: every column that is not text. */
-const MAX_NUMBERS = Object.values(TRADE_COLUMNS).filter(({ type }) => type !== 'text').length;
+import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
 
 /**
  * sha256 over the numbers of the trades as IEEE doubles, then their words as lines, then the summary. Every member of a
  * row enters, in the row's order: a number goes to the numbers, a word to the words, and null leaves an empty line, so
- * that equal results give equal bytes and no column can be forgotten. Doubles, because writing hundreds of trades out
- * as text costs more than simulating them.
+ * that equal results give equal bytes. Doubles, because writing hundreds of trades out as text costs more than
+ * simulating them.
  * @param summaryJson the summary as JSON.stringify writes it
  */
-export function resultHash(summaryJson: string, trades: readonly TradeRow[]): string {
-  const numbers = new Float64Array(trades.length * MAX_NUMBERS);
-  const words: string[] = [];
-  let count = 0;
-  for (const trade of trades) {
-    // for…in over rows of one shape does not allocate; Object.entries allocates a list per trade (bench/backtest.ts).
-    for (const name in trade) {
-      const value = trade[name as keyof TradeRow];
-      if (typeof value === 'number') numbers[count++] = value;
-      else words.push(value ?? '');
-    }
-  }
+export function resultHash(summaryJson: string, trades: TradeTable): string {
   const hash = createHash('sha256');
-  hash.update(numbers.subarray(0, count));
-  hash.update(words.join('\n'));
+  hash.update(numbersOf(trades));
+  hash.update(linesOf(trades));
   return hash.update(summaryJson).digest('hex');
+}
+
+/** The numbers row after row; the time of the child that decided, where one did, is the last of its row. */
+function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
+  let fine = 0;
+  for (let row = 0; row < length; row++) fine += fineTimes[row] === fineTimes[row] ? 1 : 0;
+  if (fine === 0) return numbers;
+  const all = new Float64Array(numbers.length + fine);
+  let to = 0;
+  for (let row = 0; row < length; row++) {
+    for (let at = row * ROW_NUMBERS; at < (row + 1) * ROW_NUMBERS; at++) all[to++] = numbers[at];
+    if (fineTimes[row] === fineTimes[row]) all[to++] = fineTimes[row];
+  }
+  return all;
+}
+
+function linesOf({ length, fineTimes, kinds, words }: TradeTable): string {
+  const withTime = words.map((each) => wordLines(each, true));
+  const without = words.map((each) => wordLines(each, false));
+  let lines = '';
+  for (let row = 0; row < length; row++) {
+    if (row > 0) lines += '\n';
+    lines += fineTimes[row] === fineTimes[row] ? withTime[kinds[row]] : without[kinds[row]];
+  }
+  return lines;
+}
+
+/** A missing time of a child is an empty line in its place. */
+function wordLines(words: TradeWords, hasTime: boolean): string {
+  const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words;
+  const method = [side, exitReason, exitMethod, exitResolution, exitPolicy ?? ''];
+  return [...method, ...(hasTime ? [] : ['']), entryRule, exitRule ?? ''].join('\n');
 }

@@ -5,7 +5,7 @@ import { daysOf } from './days.ts';
 import {
   covariance,
   mean,
-  percentile,
+  percentileOf,
   populationShape,
   sampleExcessKurtosis,
   sampleSkew,
@@ -133,12 +133,13 @@ export function returnStatistics(
 }
 
 function tails(returns: Float64Array): Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'> {
-  const ascending = Float64Array.from(returns).sort();
-  const low = percentile(ascending, 5);
+  const values = returns.slice();
+  const low = percentileOf(values, 5);
+  const tail = values.subarray(0, returns.length === 0 ? 0 : Math.floor((returns.length - 1) * 0.05) + 1).sort();
   return {
-    tailRatio: low === null || low === 0 ? null : Math.abs(percentile(ascending, 95)!) / Math.abs(low),
+    tailRatio: low === null || low === 0 ? null : Math.abs(percentileOf(values, 95)!) / Math.abs(low),
     var95: low,
-    cvar95: mean(ascending.subarray(0, returns.length === 0 ? 0 : Math.floor((returns.length - 1) * 0.05) + 1)),
+    cvar95: mean(tail),
   };
 }
 

@@ -4,7 +4,8 @@ import { countBits, popcount, wordCount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode, Slot } from '../plan/plan.ts';
 import type { RecordedCondition } from '../evaluate/stateful.ts';
-import type { Position } from './positions.ts';
+import type { Positions } from './positions.ts';
+import { TRADE, TRADE_WIDTH } from '../simulate/tradeLog.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 
 /** The rows of the evaluated window, [start, end). */
@@ -292,7 +293,7 @@ export function ruleStatsSummary(
   bits: readonly RuleBits[],
   stats: readonly RuleStats[],
   entryIds: readonly string[],
-  { simulation, positions }: { readonly simulation: SimulationResult; readonly positions: readonly Position[] },
+  { simulation, positions }: { readonly simulation: SimulationResult; readonly positions: Positions },
   window: Window,
 ): RuleStatsSummary {
   const pairs = entryIds.flatMap((id, index) =>
@@ -303,12 +304,16 @@ export function ruleStatsSummary(
   );
   const known = stats.filter((rule) => rule.evaluated > 0);
   const pnls = entryIds.map(() => 0);
-  for (const trade of simulation.trades) pnls[trade.entryRule] += trade.pnl;
+  const { numbers, length } = simulation.tradeLog;
+  for (let at = 0; at < length * TRADE_WIDTH; at += TRADE_WIDTH)
+    pnls[numbers[at + TRADE.entryRule]] += numbers[at + TRADE.pnl];
+  const counts = entryIds.map(() => 0);
+  for (let index = 0; index < positions.count; index++) counts[positions.entryRule[index]]++;
   const tradesByRule = entryIds.map((rule, index) => ({
     rule,
     signals: simulation.counts.signalsByRule[index],
     fills: simulation.counts.fillsByRule[index],
-    positions: positions.filter(({ entryRule }) => entryRule === index).length,
+    positions: counts[index],
     pnl: pnls[index],
   }));
   return {

@@ -2,12 +2,14 @@
 import type { RunError } from '../task.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Summary } from './summary.ts';
-import type { TradeRow } from './tradeColumns.ts';
+import type { TradeRow, TradeTable } from './tradeTable.ts';
 
 export interface CompletedRun {
   readonly ok: true;
   readonly report: ReportInput;
   readonly summary: Summary;
+  readonly tradeTable: TradeTable;
+  /** The same as objects, which are made when they are first asked for. */
   readonly trades: readonly TradeRow[];
   readonly resultHash: string;
 }

@@ -1,12 +1,13 @@
 // The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
-import { EXIT_REASONS, type Trade } from '../simulate/simulation.ts';
+import { EXIT_REASONS } from '../simulate/simulation.ts';
+import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
-import { compensatedSum } from '../kernels/compensatedSum.ts';
-import type { Position } from './positions.ts';
+import { CompensatedSum } from '../kernels/compensatedSum.ts';
+import type { Positions } from './positions.ts';
 import { previewIndexes } from './preview.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
@@ -55,7 +56,7 @@ export function summarise(report: ReportInput): WrittenSummary {
   const { netProfit, returnPct, totalFees } = flat;
   const summary: Summary = {
     ...flat,
-    byExitReason: byExitReason(simulation.trades),
+    byExitReason: byExitReason(simulation.tradeLog),
     bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
     byMonth: byMonth(daily, initialBalance),
     fees: feesBlock(report, totalFees),
@@ -76,7 +77,7 @@ export function summarise(report: ReportInput): WrittenSummary {
     { simulation, positions },
     { start, end: Math.max(start, end) },
   );
-  const bestPnl = positions.reduce((best, position) => Math.max(best, position.pnl), 0);
+  const bestPnl = positions.pnl.reduce((best, pnl) => Math.max(best, pnl), 0);
   const funnel = funnelOf(report, bits);
   const trace = traceOf({
     report,
@@ -97,29 +98,32 @@ export function summarise(report: ReportInput): WrittenSummary {
   return { summary: { ...summary, strategyTrace, ruleStatsSummary: ruleStats }, json };
 }
 
-function byExitReason(trades: readonly Trade[]): Summary['byExitReason'] {
-  const rows = EXIT_REASONS.map((reason) => [reason, trades.filter((trade) => trade.exitReason === reason)] as const);
+function byExitReason({ numbers, reasons, length }: TradeLog): Summary['byExitReason'] {
+  const found = EXIT_REASONS.map(() => ({ trades: 0, wins: 0, pnl: new CompensatedSum() }));
+  for (let trade = 0; trade < length; trade++) {
+    const pnl = numbers[trade * TRADE_WIDTH + TRADE.pnl];
+    const group = found[EXIT_REASONS.indexOf(reasons[trade])];
+    group.trades++;
+    if (pnl > 0) group.wins++;
+    group.pnl.add(pnl);
+  }
+  const blocks = found.map(({ trades, wins, pnl }) => ({ trades, pnl: pnl.total, winRate: wins / trades }));
   return Object.fromEntries(
-    rows
-      .filter(([, found]) => found.length > 0)
-      .map(([reason, found]) => [
-        reason,
-        {
-          trades: found.length,
-          pnl: compensatedSum(found.map((trade) => trade.pnl)),
-          winRate: found.filter((trade) => trade.pnl > 0).length / found.length,
-        },
-      ]),
+    EXIT_REASONS.map((reason, index) => [reason, blocks[index]] as const).filter(([, { trades }]) => trades > 0),
   );
 }
 
-function sideOf(positions: readonly Position[], side: 1 | -1): Summary['bySide']['long'] {
-  const found = positions.filter((position) => position.side === side);
-  return {
-    positions: found.length,
-    pnl: compensatedSum(found.map((position) => position.pnl)),
-    winRate: found.length === 0 ? null : found.filter((position) => position.pnl > 0).length / found.length,
-  };
+function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): Summary['bySide']['long'] {
+  let positions = 0;
+  let wins = 0;
+  const total = new CompensatedSum();
+  for (let index = 0; index < count; index++) {
+    if (side[index] !== wanted) continue;
+    positions++;
+    if (pnl[index] > 0) wins++;
+    total.add(pnl[index]);
+  }
+  return { positions, pnl: total.total, winRate: positions === 0 ? null : wins / positions };
 }
 
 /** Return of each UTC month that has bars: its last mark against that of the month before. */
@@ -152,7 +156,8 @@ function feesBlock({ simulation, config }: ReportInput, total: number): Summary[
 
 function ambiguityBlock({ simulation, config, band }: ReportInput): object {
   const exits: Record<string, number> = { direct: 0, gap: 0, drill: 0, fallback: 0 };
-  for (const trade of simulation.trades) exits[trade.exitMethod]++;
+  const { decisions, length } = simulation.tradeLog;
+  for (let trade = 0; trade < length; trade++) exits[decisions[trade].method]++;
   const { ambiguityResolution: resolution, ambiguityFallback: fallback } = config;
   return { resolution, fallback, ...simulation.ambiguity, exitsByMethod: exits, band: bandBlock(band) };
 }

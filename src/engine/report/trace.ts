@@ -1,6 +1,7 @@
 // The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context.
 import { countBits, hasBit, nextBit, popcount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
+import { TRADE, TRADE_WIDTH } from '../simulate/tradeLog.ts';
 import type { NamedNode } from '../plan/plan.ts';
 import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
@@ -40,6 +41,8 @@ export interface StrategyTrace {
 
 const MAX_NEAR_MISSES = 10;
 const MAX_SAMPLES = 24;
+/** Trades whose entry and exit are samples. */
+const SAMPLED_TRADES = 8;
 /** The limit on the JSON of trace and rule statistics together. */
 export const MAX_TRACE_BYTES = 32 * 1024;
 
@@ -156,9 +159,10 @@ function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: r
   const firstTrigger = trigger ? nextBit(trigger.isTrue, input.start, input.end) : input.end;
   if (firstTrigger < input.end) rows.push({ kind: 'first_trigger', row: firstTrigger });
   // The bar that explains a fill is the one on which it was decided, not the one in which it filled.
-  for (const trade of simulation.trades.slice(0, 8)) {
-    rows.push({ kind: 'entry', row: trade.entryDecisionRow });
-    rows.push({ kind: 'exit', row: trade.exitDecisionRow });
+  const { numbers, length } = simulation.tradeLog;
+  for (let at = 0; at < Math.min(length, SAMPLED_TRADES) * TRADE_WIDTH; at += TRADE_WIDTH) {
+    rows.push({ kind: 'entry', row: numbers[at + TRADE.entryDecisionRow] });
+    rows.push({ kind: 'exit', row: numbers[at + TRADE.exitDecisionRow] });
   }
   for (const miss of nearMisses.slice(0, 4)) rows.push({ kind: 'near_miss', row: miss.bar + firstRow });
   const kept = rows.slice(0, MAX_SAMPLES - 1);

@@ -3,7 +3,7 @@ import type { EvaluatedPlan } from '../../evaluate/evaluatePlan.ts';
 import { buyAndHold } from '../buyAndHold.ts';
 import { drawdowns } from '../drawdown.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
-import type { TradeRow } from '../tradeColumns.ts';
+import type { TradeRow } from '../tradeTable.ts';
 
 /** A browser draws this many candles without stutter. */
 const MAX_POINTS = 20_000;

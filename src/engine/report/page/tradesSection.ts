@@ -1,5 +1,5 @@
 // The trades as a table: one row per closing fill, each a link to its place in the chart.
-import type { TradeRow } from '../tradeColumns.ts';
+import type { TradeRow } from '../tradeTable.ts';
 import { html, NOTHING, section, signedCell, table, trusted, type Html } from './html.ts';
 import { count, fixed, percent, type Precision } from './numberText.ts';
 import { EXIT_WORDS } from './returnsSections.ts';

@@ -1,0 +1,178 @@
+// The trade table: every trade row of a result as packed numbers and words, in the order in which they are hashed.
+import type { BoundRules } from '../evaluate/bindRules.ts';
+import type { Decision } from '../simulate/instant.ts';
+import type { ExitReason } from '../simulate/simulation.ts';
+import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
+
+/** What the rows and rule indexes of a trade refer to. */
+export interface TradeContext {
+  /** Open time of each row, ms UTC. */
+  readonly time: Float64Array;
+  /** First row of the range: bars are counted from it. */
+  readonly firstRow: number;
+  readonly boundRules: Pick<BoundRules, 'entries' | 'exits' | 'targetPaths'>;
+}
+
+/** The words of a trade row. Few rows of a result differ in them. */
+export interface TradeWords {
+  readonly side: 'long' | 'short';
+  readonly exitReason: ExitReason;
+  readonly exitMethod: Decision['method'];
+  readonly exitResolution: string;
+  readonly exitPolicy: string | null;
+  readonly entryRule: string;
+  readonly exitRule: string | null;
+}
+
+export interface TradeTable {
+  readonly length: number;
+  /** ROW_NUMBERS numbers per row: the columns from positionId to barsHeld that are not words. */
+  readonly numbers: Float64Array;
+  /** Open time of the child that decided, ms; NaN: none did. */
+  readonly fineTimes: Float64Array;
+  /** The index of each row's words. */
+  readonly kinds: Uint32Array;
+  readonly words: readonly TradeWords[];
+}
+
+export const ROW_NUMBERS = 16;
+
+export function tradeTable(log: TradeLog, context: TradeContext): TradeTable {
+  const { length } = log;
+  const table = {
+    length,
+    numbers: new Float64Array(length * ROW_NUMBERS),
+    fineTimes: new Float64Array(length),
+    kinds: new Uint32Array(length),
+  };
+  const kinds = new TradeKinds(log, context);
+  for (let trade = 0; trade < length; trade++) {
+    writeNumbers(log.numbers, trade * TRADE_WIDTH, context, table.numbers, trade * ROW_NUMBERS);
+    table.fineTimes[trade] = log.decisions[trade].fineTime ?? NaN;
+    table.kinds[trade] = kinds.of(trade);
+  }
+  return { ...table, words: kinds.words };
+}
+
+function writeNumbers(
+  from: Float64Array,
+  at: number,
+  { time, firstRow }: TradeContext,
+  to: Float64Array,
+  row: number,
+): void {
+  const entryRow = from[at + TRADE.entryRow];
+  const exitRow = from[at + TRADE.exitRow];
+  to[row] = from[at + TRADE.positionId];
+  to[row + 1] = time[entryRow];
+  to[row + 2] = entryRow - firstRow;
+  to[row + 3] = from[at + TRADE.entryPrice];
+  to[row + 4] = from[at + TRADE.quantity];
+  to[row + 5] = time[exitRow];
+  to[row + 6] = exitRow - firstRow;
+  to[row + 7] = from[at + TRADE.exitPrice];
+  to[row + 8] = from[at + TRADE.entryFee];
+  to[row + 9] = from[at + TRADE.exitFee];
+  to[row + 10] = from[at + TRADE.slippage];
+  to[row + 11] = from[at + TRADE.pnl];
+  to[row + 12] = from[at + TRADE.returnPct];
+  to[row + 13] = from[at + TRADE.maePct];
+  to[row + 14] = from[at + TRADE.mfePct];
+  to[row + 15] = exitRow - entryRow;
+}
+
+/** The words of the trades of a log, each once; a trade mostly has those of one of the last. */
+class TradeKinds {
+  readonly words: TradeWords[] = [];
+  readonly #log: TradeLog;
+  readonly #context: TradeContext;
+  /** A trade of each kind. */
+  readonly #trades: number[] = [];
+
+  constructor(log: TradeLog, context: TradeContext) {
+    this.#log = log;
+    this.#context = context;
+  }
+
+  of(trade: number): number {
+    for (let kind = this.#trades.length - 1; kind >= 0; kind--)
+      if (this.#isSame(this.#trades[kind], trade)) return kind;
+    this.#trades.push(trade);
+    return this.words.push(this.#wordsOf(trade)) - 1;
+  }
+
+  #isSame(a: number, b: number): boolean {
+    const { numbers, reasons, decisions } = this.#log;
+    const [from, to] = [a * TRADE_WIDTH, b * TRADE_WIDTH];
+    return (
+      numbers[from + TRADE.exitRule] === numbers[to + TRADE.exitRule] &&
+      numbers[from + TRADE.entryRule] === numbers[to + TRADE.entryRule] &&
+      numbers[from + TRADE.side] === numbers[to + TRADE.side] &&
+      reasons[a] === reasons[b] &&
+      (decisions[a] === decisions[b] || isSameDecision(decisions[a], decisions[b]))
+    );
+  }
+
+  #wordsOf(trade: number): TradeWords {
+    const { numbers, reasons, decisions } = this.#log;
+    const at = trade * TRADE_WIDTH;
+    const { method, resolution, policy } = decisions[trade];
+    const { boundRules } = this.#context;
+    const exitRule = numbers[at + TRADE.exitRule];
+    // The exit's id for a signal, the place of the ladder's step for a take profit.
+    const rules = reasons[trade] === 'take_profit' ? boundRules.targetPaths : boundRules.exits.map(({ id }) => id);
+    return {
+      side: numbers[at + TRADE.side] > 0 ? 'long' : 'short',
+      exitReason: reasons[trade],
+      exitMethod: method,
+      exitResolution: resolution,
+      exitPolicy: policy,
+      entryRule: boundRules.entries[numbers[at + TRADE.entryRule]].id,
+      exitRule: exitRule < 0 ? null : (rules[exitRule] ?? null),
+    };
+  }
+}
+
+/** Each child that decides has a decision of its own. */
+const isSameDecision = (a: Decision, b: Decision): boolean =>
+  a.method === b.method && a.resolution === b.resolution && a.policy === b.policy;
+
+/** The rows as objects. */
+export const tradeRows = (table: TradeTable): TradeRow[] =>
+  Array.from({ length: table.length }, (_, row) => tradeRow(table, row));
+
+/** One closing fill as results and files show it. */
+export type TradeRow = Readonly<ReturnType<typeof tradeRow>>;
+
+/** The values, in the order of the files. A literal: a loop over the columns takes five times as long. */
+function tradeRow({ numbers, fineTimes, kinds, words }: TradeTable, row: number) {
+  const at = row * ROW_NUMBERS;
+  const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words[kinds[row]];
+  const fineTime = fineTimes[row];
+  return {
+    positionId: numbers[at],
+    side,
+    entryTime: numbers[at + 1],
+    entryBar: numbers[at + 2],
+    entryPrice: numbers[at + 3],
+    quantity: numbers[at + 4],
+    exitTime: numbers[at + 5],
+    exitBar: numbers[at + 6],
+    exitPrice: numbers[at + 7],
+    entryFee: numbers[at + 8],
+    exitFee: numbers[at + 9],
+    slippage: numbers[at + 10],
+    pnl: numbers[at + 11],
+    returnPct: numbers[at + 12],
+    maePct: numbers[at + 13],
+    mfePct: numbers[at + 14],
+    barsHeld: numbers[at + 15],
+    exitReason,
+    exitMethod,
+    exitResolution,
+    exitPolicy,
+    exitFineTime: fineTime === fineTime ? fineTime : null,
+    entryRule,
+    exitRule,
+  };
+}
