@@ -1,7 +1,6 @@
 // Moments and quantiles of a list of numbers; null where a list is too short for them.
-import { least, selectRank } from '../kernels/select.ts';
-
 import { compensatedSum } from '../kernels/compensatedSum.ts';
+import { least, selectRank } from '../kernels/select.ts';
 
 export const mean = (values: ArrayLike<number>): number | null =>
   values.length === 0 ? null : compensatedSum(values) / values.length;

@@ -31,7 +31,7 @@ export interface MonteCarlo {
 export function monteCarlo({ prepared, simulation }: SimulatedVariant, seed: number): MonteCarlo | null {
   let balance = prepared.config.initialBalance;
   const returns: number[] = [];
-  for (const { pnl } of positionsOf(simulation.trades)) {
+  for (const pnl of positionsOf(simulation.tradeLog).pnl) {
     if (balance <= 0) break;
     returns.push(pnl / balance);
     balance += pnl;
