@@ -1,4 +1,7 @@
-// The backtests table as the API sees it: accept, list, read, cancel. Every query names the workspace.
+// Backtests as the API sees them: accept, list, read, cancel. Every query names the workspace.
+//
+// A backtest is a row of `backtests`, which never changes; while it is open also one of `backtest_queue`, and from its
+// end on one of `backtest_results`, with `backtest_details` when it has a result.
 import type { Queryable, Transaction } from './connect.ts';
 import type { FlatKey } from '../engine/index.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
@@ -46,30 +49,34 @@ export interface BacktestRow {
   readonly overrides: Json;
   /** Their codes. */
   readonly warnings: string[];
+  /** The code of the first entry of its diagnosis; null without a result, or when it was made before this was kept. */
+  readonly diagnosis: string | null;
 }
 
-export interface Backtest {
+/** Where a backtest is on its way; cheap to read often. */
+export interface BacktestState {
   readonly id: string;
-  readonly workspaceId: string;
   readonly status: BacktestStatus;
+  readonly finishedAt: Date | null;
+  readonly barsDone: number;
+  readonly barsTotal: number;
+  readonly error: Json | null;
+  /** Queued backtests of the workspace that go before this one; null once it has started. */
+  readonly queuePosition: number | null;
+}
+
+export interface Backtest extends BacktestState {
+  readonly workspaceId: string;
   readonly strategyId: string;
   readonly strategyVersionId: string;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
   readonly config: Json;
-  readonly resolvedConfig: Json | null;
   readonly cancelRequestedAt: Date | null;
-  readonly barsDone: number;
-  readonly barsTotal: number;
-  readonly reproducibility: Json | null;
   readonly isCached: boolean;
   readonly summary: Json | null;
+  /** Everything else of a result but its trades (engine/pool/detail.ts). */
   readonly detail: Uint8Array | null;
-  readonly warnings: readonly object[];
-  readonly error: Json | null;
-  /** Queued backtests of the workspace that go before this one; null once it has started. */
-  readonly queuePosition: number | null;
 }
 
 /**
@@ -110,27 +117,40 @@ export async function insertBacktests(
       ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost, ordinal)
       cross join request
     ), made as (
-      insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost)
+      insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key)
       select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config,
-        array(select json_array_elements_text(snapshots)), run_key, cost
+        array(select json_array_elements_text(snapshots)), run_key
       from item order by ordinal
       returning id, created_at
+    ), queued as (
+      insert into backtest_queue (id, workspace_id, cost) select id, ${workspaceId}, cost from item order by ordinal
+    ), turn as (
+      insert into workspace_turns as turn (workspace_id, virtual_time, due, open)
+      select ${workspaceId}, current_virtual_time(), count(*), count(*)
+      from item having count(*) > 0
+      on conflict (workspace_id) do update set
+        -- A workspace that was idle starts where the others are: it has neither saved up turns nor lost any.
+        virtual_time = case when turn.due = 0 then greatest(turn.virtual_time, excluded.virtual_time) else turn.virtual_time end,
+        due = turn.due + excluded.due, open = turn.open + excluded.open
     )
     select id, made.created_at as "createdAt" from item join made using (id) order by ordinal`;
   if (made.length < items.length) throw new WorkAlreadyDone();
   return made;
 }
 
+const STATUS = `coalesce(r.status, case when q.claimed_by is null then 'queued' else 'running' end)`;
+const PARTS = `backtests b left join backtest_results r on r.id = b.id left join backtest_queue q on q.id = b.id`;
+
 export const BACKTEST_SORTS = {
   createdAt: { expression: 'b.created_at', type: 'timestamptz' },
   // Unfinished backtests come after all finished ones.
-  finishedAt: { expression: `coalesce(b.finished_at, 'infinity')`, type: 'timestamptz' },
-  status: { expression: 'b.status', type: 'text' },
+  finishedAt: { expression: `coalesce(r.finished_at, 'infinity')`, type: 'timestamptz' },
+  status: { expression: STATUS, type: 'text' },
 } as const satisfies Record<string, SortColumn>;
 
 /** A key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
 const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
-  expression: `coalesce((b.summary ->> '${key}')::float8, '${isDescending ? '-' : ''}infinity')`,
+  expression: `coalesce((r.summary ->> '${key}')::float8, '${isDescending ? '-' : ''}infinity')`,
   type: 'float8',
 });
 
@@ -154,8 +174,8 @@ export async function listBacktests(
   const { status, strategyId, strategyVersionId, symbol, timeframe, createdAfter, createdBefore } = filters;
   const where = sql`
     b.workspace_id = ${workspaceId}
-    ${status ? sql`and b.status = ${status}` : sql``}
-    ${strategyId ? sql`and b.strategy_id = ${strategyId}` : sql``}
+    ${status ? sql`and ${hasStatus(sql, status)}` : sql``}
+    ${strategyId ? sql`and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})` : sql``}
     ${strategyVersionId ? sql`and b.strategy_version_id = ${strategyVersionId}` : sql``}
     ${symbol ? sql`and b.symbol = ${symbol}` : sql``}
     ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
@@ -169,29 +189,52 @@ export async function listBacktests(
       : summaryColumn(name as FlatKey, descending);
   const { value, startsAfter, orderAndLimit } = keyset(sql, column, 'b.id', page);
   const rows = await sql<(BacktestRow & { sortValue: string })[]>`
-    select b.id, b.status, b.strategy_id as "strategyId", b.strategy_version_id as "strategyVersionId", b.symbol, b.timeframe,
-      b.created_at as "createdAt", b.started_at as "startedAt", b.finished_at as "finishedAt", b.is_cached as "isCached",
-      (b.summary ->> 'returnPct')::float8 as "returnPct", (b.summary ->> 'sharpeRatio')::float8 as "sharpeRatio",
-      (b.summary ->> 'maxDrawdown')::float8 as "maxDrawdown", (b.summary ->> 'totalPositions')::int as "totalPositions",
+    select b.id, ${sql.unsafe(STATUS)} as status, b.strategy_id as "strategyId", b.strategy_version_id as "strategyVersionId",
+      b.symbol, b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
+      r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
+      (r.summary ->> 'returnPct')::float8 as "returnPct", (r.summary ->> 'sharpeRatio')::float8 as "sharpeRatio",
+      (r.summary ->> 'maxDrawdown')::float8 as "maxDrawdown", (r.summary ->> 'totalPositions')::int as "totalPositions",
       coalesce(b.config -> 'params', '{}') as params, coalesce(b.config -> 'overrides', '{}') as overrides,
-      array(select warning ->> 'code' from json_array_elements(b.warnings) as warning) as warnings,
-      ${value} as "sortValue"
-    from backtests b where ${where} ${startsAfter} ${orderAndLimit}`;
-  const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from backtests b where ${where}`;
+      coalesce(r.warnings, '{}') as warnings, r.diagnosis, ${value} as "sortValue"
+    from ${sql.unsafe(PARTS)} where ${where} ${startsAfter} ${orderAndLimit}`;
+  const counted = sql.unsafe(status ? PARTS : 'backtests b');
+  const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from ${counted} where ${where}`;
   return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
 }
 
+/** Written so that the planner begins with the few rows that have the status. */
+const hasStatus = (sql: Queryable, status: BacktestStatus) =>
+  status === 'queued'
+    ? sql`q.id is not null and q.claimed_by is null`
+    : status === 'running'
+      ? sql`q.claimed_by is not null`
+      : sql`r.status = ${status}`;
+
+const STATE = `b.id, ${STATUS} as status, r.finished_at as "finishedAt", coalesce(r.bars_done, q.bars_done) as "barsDone",
+  coalesce(r.bars_total, q.bars_total) as "barsTotal", r.error,
+  case when q.id is not null and q.claimed_by is null then (
+    select count(*)::int from backtest_queue o where o.workspace_id = b.workspace_id and o.claimed_by is null and o.id < b.id
+  ) end as "queuePosition"`;
+
 export async function findBacktest(sql: Queryable, workspaceId: string, id: string): Promise<Backtest | undefined> {
   const [row] = await sql<Backtest[]>`
-    select b.id, b.workspace_id as "workspaceId", b.status, b.strategy_id as "strategyId",
-      b.strategy_version_id as "strategyVersionId", b.created_at as "createdAt", b.started_at as "startedAt",
-      b.finished_at as "finishedAt", b.config, b.resolved_config as "resolvedConfig",
-      b.cancel_requested_at as "cancelRequestedAt", b.bars_done as "barsDone", b.bars_total as "barsTotal", b.reproducibility,
-      b.is_cached as "isCached", b.summary, b.detail, b.warnings, b.error,
-      case when b.status = 'queued' then (
-        select count(*)::int from backtests q where q.workspace_id = b.workspace_id and q.status = 'queued' and q.id < b.id
-      ) end as "queuePosition"
-    from backtests b where b.workspace_id = ${workspaceId} and b.id = ${id}`;
+    select ${sql.unsafe(STATE)}, b.workspace_id as "workspaceId", b.strategy_id as "strategyId",
+      b.strategy_version_id as "strategyVersionId", b.created_at as "createdAt", b.config,
+      coalesce(r.started_at, q.started_at) as "startedAt",
+      coalesce(r.cancel_requested_at, q.cancel_requested_at) as "cancelRequestedAt",
+      coalesce(r.is_cached, false) as "isCached", r.summary, d.detail
+    from ${sql.unsafe(PARTS)} left join backtest_details d on d.id = b.id
+    where b.workspace_id = ${workspaceId} and b.id = ${id}`;
+  return row;
+}
+
+export async function findBacktestState(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<BacktestState | undefined> {
+  const [row] = await sql<BacktestState[]>`
+    select ${sql.unsafe(STATE)} from ${sql.unsafe(PARTS)} where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row;
 }
 
@@ -201,8 +244,14 @@ export async function findBacktestStatus(
   id: string,
 ): Promise<BacktestStatus | undefined> {
   const [row] = await sql<{ status: BacktestStatus }[]>`
-    select status from backtests where workspace_id = ${workspaceId} and id = ${id}`;
+    select ${sql.unsafe(STATUS)} as status from ${sql.unsafe(PARTS)} where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row?.status;
+}
+
+/** The trades of a completed backtest (engine/pool/detail.ts), which nothing else reads. */
+export async function readTrades(sql: Queryable, id: string): Promise<Uint8Array | undefined> {
+  const [row] = await sql<{ trades: Uint8Array }[]>`select trades from backtest_details where id = ${id}`;
+  return row?.trades;
 }
 
 /**
@@ -215,12 +264,15 @@ export async function cancelBacktest(
   workspaceId: string,
   id: string,
 ): Promise<'cancelled' | 'running' | 'terminal' | undefined> {
-  const [row] = await sql<{ status: BacktestStatus }[]>`
-    update backtests set cancel_requested_at = coalesce(cancel_requested_at, now()),
-      status = case when status = 'queued' then 'cancelled' else status end,
-      finished_at = case when status = 'queued' then now() end
-    where workspace_id = ${workspaceId} and id = ${id} and status in ('queued', 'running')
-    returning status`;
-  if (row) return row.status === 'running' ? 'running' : 'cancelled';
+  const [row] = await sql<{ isRunning: boolean }[]>`
+    with held as materialized (
+      select id, claimed_by is not null as is_running from backtest_queue
+      where workspace_id = ${workspaceId} and id = ${id} for update
+    ), asked as (
+      update backtest_queue q set cancel_requested_at = coalesce(q.cancel_requested_at, now())
+      from held where q.id = held.id and held.is_running
+    )
+    select is_running as "isRunning", case when not is_running then end_backtests(array[id], 'cancelled', null)::text end from held`;
+  if (row) return row.isRunning ? 'running' : 'cancelled';
   return (await findBacktestStatus(sql, workspaceId, id)) === undefined ? undefined : 'terminal';
 }

@@ -1,5 +1,7 @@
-// The backtests table as a worker sees it: claim what is due, write what came out, give back what was not run.
+// The queue of backtests as a worker sees it: claim what is due, write what came out, give back what was not run.
 import type { Queryable } from './connect.ts';
+import type { EncodedResult } from '../engine/index.ts';
+import { IDS_PER_MESSAGE, changedIn } from './notifications.ts';
 import type { Tier } from '../tiers.ts';
 
 /** A running backtest that this worker holds. */
@@ -28,20 +30,21 @@ export interface Claimed {
 /** While both wait, a pro workspace gets four bars of work for each bar of a free one. */
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
-const CLAIM = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
-  b.run_key as "runKey", b.cost, b.attempt, b.cancel_requested_at is not null as "isCancelled", b.created_at as "createdAt",
-  (select tier from workspaces w where w.id = b.workspace_id) as tier`;
+const ACCEPTED = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
+  b.run_key as "runKey", b.created_at as "createdAt", (select tier from workspaces w where w.id = b.workspace_id) as tier`;
 
 /** Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due. */
 export async function claimDue(sql: Queryable, worker: string, maxRuns: number, maxCost: number): Promise<Claimed> {
-  const rows = await sql<(Claim & { status: string | null; hasCrashSuspects: boolean })[]>`
-    select ${sql.unsafe(CLAIM)}, b.status, suspects.found as "hasCrashSuspects"
-    from (select exists (select 1 from backtests where status = 'queued' and kills > 0) as found) as suspects
-    left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb) as b on true
+  const rows = await sql<(Claim & { isCopied: boolean | null; hasCrashSuspects: boolean })[]>`
+    select ${sql.unsafe(ACCEPTED)}, c.backtest_cost as cost, c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
+      c.is_copied as "isCopied", suspects.found as "hasCrashSuspects"
+    from (select exists (select 1 from backtest_queue where claimed_by is null and kills > 0) as found) as suspects
+    left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb) as c on true
+    left join backtests b on b.id = c.backtest_id
     order by b.id`;
   return {
-    runs: rows.filter((row) => row.status === 'running'),
-    copiedIds: rows.filter((row) => row.status === 'completed').map((row) => row.id),
+    runs: rows.filter((row) => row.isCopied === false),
+    copiedIds: rows.filter((row) => row.isCopied === true).map((row) => row.id),
     hasCrashSuspects: rows[0].hasCrashSuspects,
   };
 }
@@ -49,15 +52,19 @@ export async function claimDue(sql: Queryable, worker: string, maxRuns: number, 
 /** Hands out one backtest under which a worker has died. The caller runs nothing beside it. */
 export async function claimCrashSuspect(sql: Queryable, worker: string): Promise<Claim | undefined> {
   const [claim] = await sql<Claim[]>`
-    update backtests as b set status = 'running', claimed_by = ${worker}, is_alone = true, attempt = b.attempt + 1, started_at = now()
-    where b.id = (
-      select id from backtests where status = 'queued' and kills > 0
-        and not exists (
-          select 1 from missing_snapshots m
-          where m.worker_id = ${worker} and m.sha256 = any (snapshots) and m.noted_at > now() - interval '10 seconds')
-      order by kills, id limit 1 for update skip locked
+    with claimed as (
+      update backtest_queue as q set claimed_by = ${worker}, is_alone = true, attempt = q.attempt + 1, started_at = now()
+      where q.id = (
+        select s.id from backtest_queue s where s.claimed_by is null and s.kills > 0
+          and not exists (
+            select 1 from missing_snapshots m join backtests a on a.id = s.id
+            where m.worker_id = ${worker} and m.sha256 = any (a.snapshots) and m.noted_at > now() - interval '10 seconds')
+        order by s.kills, s.id limit 1 for update of s skip locked
+      )
+      returning id, cost, attempt, cancel_requested_at
     )
-    returning ${sql.unsafe(CLAIM)}`;
+    select ${sql.unsafe(ACCEPTED)}, c.cost, c.attempt, c.cancel_requested_at is not null as "isCancelled"
+    from claimed c join backtests b using (id)`;
   return claim;
 }
 
@@ -77,43 +84,83 @@ export async function readRunnableVersions(sql: Queryable, ids: readonly string[
     from strategy_versions where id = any (${ids as string[]}::uuid[])`;
 }
 
-/** How a run ended. JSON members are text already: a result is serialized once, in the thread that produced it. */
+/** How a run ended. A result is serialized once, in the thread that produced it (engine/pool/detail.ts). */
 export interface FinishedRun {
   readonly id: string;
   readonly attempt: number;
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly isCached: boolean;
-  /** JSON of the flat summary, zstd of the rest (engine/pool/detail.ts). */
-  readonly summary: string | null;
-  readonly detail: Uint8Array | null;
-  readonly resolvedConfig: object | null;
-  readonly reproducibility: object | null;
-  readonly warnings: readonly object[];
+  readonly result: EncodedResult | null;
   readonly error: object | null;
   readonly barsDone: number;
   readonly barsTotal: number;
 }
 
 /**
- * Writes any number of results in one statement. A claim that is no longer the latest writes nothing.
+ * Writes any number of results in one statement, which notifies their waiters as well. A claim that is no longer the
+ * latest writes nothing. What is large goes as one binary parameter, and the rows say where theirs lies in it: nothing is
+ * written as text, or parsed, but the flat summary.
  * @returns the ids that were written.
  */
 export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    update backtests as b set status = r.status, claimed_by = null, finished_at = now(), is_cached = r."isCached",
-      summary = r.summary, detail = decode(r.detail, 'base64'), resolved_config = r."resolvedConfig",
-      reproducibility = r.reproducibility, warnings = r.warnings, error = r.error, bars_done = r."barsDone", bars_total = r."barsTotal"
-    from json_to_recordset(${`[${runs.map(jsonOfRun).join()}]`}::text::json) as r (id uuid, attempt integer, status text,
-      "isCached" boolean, summary jsonb, detail text, "resolvedConfig" json, reproducibility json, warnings json, error json,
-      "barsDone" double precision, "barsTotal" double precision)
-    where b.id = r.id and b.attempt = r.attempt and b.status = 'running'
-    returning b.id`;
-  return rows.map((row) => row.id);
-}
-
-function jsonOfRun({ summary, detail, ...run }: FinishedRun): string {
-  const base64 = detail && Buffer.from(detail.buffer, detail.byteOffset, detail.byteLength).toString('base64');
-  return `${JSON.stringify({ ...run, detail: base64 }).slice(0, -1)},"summary":${summary ?? 'null'}}`;
+  const parts: Uint8Array[] = [];
+  const places = new Map<EncodedResult, object>();
+  let size = 0;
+  const place = (bytes: Uint8Array): number => {
+    parts.push(bytes);
+    // Postgres counts from 1.
+    const at = size + 1;
+    size += bytes.length;
+    return at;
+  };
+  const rows = runs.map(({ result, ...run }) => {
+    if (result === null) return run;
+    const { summary, detail, trades, warnings, diagnosis } = result;
+    let placed = places.get(result);
+    if (placed === undefined) {
+      placed = {
+        summaryAt: place(summary),
+        summaryLength: summary.length,
+        detailAt: place(detail),
+        detailLength: detail.length,
+        tradesAt: place(trades),
+        tradesLength: trades.length,
+        warnings,
+        diagnosis,
+      };
+      // Equal runs share a result, which is sent once.
+      places.set(result, placed);
+    }
+    return { ...run, ...placed };
+  });
+  const written = await sql<{ ids: string[] }[]>`
+    with given as materialized (
+      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (id uuid, attempt integer, status text, "isCached" boolean,
+        error json, "barsDone" double precision, "barsTotal" double precision, "summaryAt" integer, "summaryLength" integer,
+        "detailAt" integer, "detailLength" integer, "tradesAt" integer, "tradesLength" integer, warnings json, diagnosis text)
+    ), bytes as materialized (
+      select ${Buffer.concat(parts, size)}::bytea as bytes
+    ), gone as (
+      delete from backtest_queue q using given where q.id = given.id and q.attempt = given.attempt and q.claimed_by is not null
+      returning q.id, q.workspace_id, q.attempt, q.started_at, q.cancel_requested_at
+    ), stored as (
+      insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at, bars_done, bars_total, error,
+        summary, warnings, diagnosis)
+      select id, workspace_id, status, "isCached", gone.attempt, cancel_requested_at, started_at, "barsDone", "barsTotal", error,
+        convert_from(substr(bytes, "summaryAt", "summaryLength"), 'UTF8')::jsonb,
+        case when warnings is null then '{}' else array(select json_array_elements_text(warnings)) end, diagnosis
+      from gone join given using (id) cross join bytes
+    ), detailed as (
+      insert into backtest_details (id, detail, trades)
+      select id, substr(bytes, "detailAt", "detailLength"), substr(bytes, "tradesAt", "tradesLength")
+      from gone join given using (id) cross join bytes where "detailAt" is not null
+    ), changed as (
+      select change_turns(array_agg(workspace_id), array_agg(0), array_agg(open))::text as none
+      from (select workspace_id, -count(*)::integer as open from gone group by workspace_id) as change
+    )
+    select ids, ${changedIn(sql, 'ids')}::text, (select none from changed)
+    from (select array_agg(id) as ids from (select id, (row_number() over () - 1) / ${IDS_PER_MESSAGE} as part from gone) as numbered group by part) as told`;
+  return written.flatMap(({ ids }) => ids);
 }
 
 /**
@@ -125,28 +172,31 @@ export async function returnRuns(
   runs: readonly { readonly id: string; readonly attempt: number }[],
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    update backtests as b set claimed_by = null, is_alone = false, bars_done = 0, bars_total = 0,
-      status = case when b.cancel_requested_at is null then 'queued' else 'cancelled' end,
-      started_at = case when b.cancel_requested_at is null then null else b.started_at end,
-      finished_at = case when b.cancel_requested_at is null then null else now() end
-    from json_to_recordset(${JSON.stringify(runs.map(({ id, attempt }) => ({ id, attempt })))}::text::json)
-      as r (id uuid, attempt integer)
-    where b.id = r.id and b.attempt = r.attempt and b.status = 'running'
-    returning b.id`;
+    with held as materialized (
+      select q.id, q.cancel_requested_at is not null as is_cancelled
+      from backtest_queue q join json_to_recordset(${JSON.stringify(runs.map(({ id, attempt }) => ({ id, attempt })))}::text::json)
+        as r (id uuid, attempt integer) on q.id = r.id and q.attempt = r.attempt
+      where q.claimed_by is not null order by q.id for update of q
+    ), ended as (
+      select end_backtests(array_agg(id), 'cancelled', null)::text from held where is_cancelled having count(*) > 0
+    ), requeued as (
+      select requeue_backtests(array_agg(id), 0)::text from held where not is_cancelled having count(*) > 0
+    )
+    select id from held, (select count(*) from ended) as a, (select count(*) from requeued) as b`;
   return rows.map((row) => row.id);
 }
 
 /** Everything this worker still holds goes back, for when it stops. */
 export async function returnAllRuns(sql: Queryable, worker: string): Promise<string[]> {
   const rows = await sql<{ id: string; attempt: number }[]>`
-    select id, attempt from backtests where claimed_by = ${worker} and status = 'running'`;
+    select id, attempt from backtest_queue where claimed_by = ${worker}`;
   return rows.length === 0 ? [] : returnRuns(sql, rows);
 }
 
 /** Which of these are to be cancelled; for a listener that may have missed notifications. */
 export async function readCancelled(sql: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select id from backtests where id = any (${ids as string[]}::uuid[]) and cancel_requested_at is not null`;
+    select id from backtest_queue where id = any (${ids as string[]}::uuid[]) and cancel_requested_at is not null`;
   return rows.map((row) => row.id);
 }
 
@@ -159,8 +209,8 @@ export interface ProgressRow {
 
 export async function saveProgress(sql: Queryable, rows: readonly ProgressRow[]): Promise<void> {
   await sql`
-    update backtests as b set bars_done = r."barsDone", bars_total = r."barsTotal"
+    update backtest_queue as q set bars_done = r."barsDone", bars_total = r."barsTotal"
     from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as r (id uuid, attempt integer, "barsDone" double precision, "barsTotal" double precision)
-    where b.id = r.id and b.attempt = r.attempt and b.status = 'running'`;
+    where q.id = r.id and q.attempt = r.attempt and q.claimed_by is not null`;
 }

@@ -5,6 +5,7 @@ import { Logger, runMigrations } from 'graphile-worker';
 import { ROOT } from '../config.ts';
 import { urlOf } from './connect.ts';
 import type { Sql } from './connect.ts';
+import { splitDetails } from './splitDetails.ts';
 
 /** An arbitrary number of our own: two hosts that start at once must not both migrate. */
 const LOCK = 7_233_010;
@@ -34,6 +35,7 @@ export async function migrate(sql: Sql): Promise<string[]> {
         throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error });
       }
     }
+    await splitDetails(connection);
     await runMigrations({ connectionString: urlOf(sql), logger: new Logger(() => () => {}) });
     return pending;
   } finally {

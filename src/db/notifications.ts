@@ -11,7 +11,7 @@ const CHANNELS = {
 export type NotificationKind = keyof typeof CHANNELS;
 
 /** A payload has at most 8,000 bytes; an id takes 37 with its comma. */
-const IDS_PER_MESSAGE = 200;
+export const IDS_PER_MESSAGE = 200;
 
 /** Messages leave when the transaction commits. */
 export async function notify(sql: Queryable, kind: NotificationKind, ids: readonly string[]): Promise<void> {
@@ -20,6 +20,13 @@ export async function notify(sql: Queryable, kind: NotificationKind, ids: readon
   if (messages.length > 0)
     await sql`select pg_notify(${CHANNELS[kind]}, message) from unnest(${messages}::text[]) as message`;
 }
+
+/**
+ * The same from within a statement that changes backtests, which saves a round trip and a commit.
+ * @param ids SQL of ours: an array of at most IDS_PER_MESSAGE ids
+ */
+export const changedIn = (sql: Queryable, ids: string) =>
+  sql`pg_notify(${CHANNELS.changed}, array_to_string(${sql.unsafe(ids)}, ','))`;
 
 /** Calls back with ids as they come; null: the connection was replaced, and notifications may have been missed. */
 export async function listen(

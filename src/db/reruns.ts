@@ -1,5 +1,5 @@
 // Reruns: a stored backtest run again for an artifact or to verify it. The API asks, a worker answers, the API deletes.
-import type { ArtifactNotice, ReportHeading, Reproducibility, StoredResult } from '../engine/index.ts';
+import type { ArtifactNotice, ReportHeading, StoredResult } from '../engine/index.ts';
 import type { Queryable, Transaction } from './connect.ts';
 import { addRerunJob } from './tickets.ts';
 
@@ -30,7 +30,7 @@ export async function insertRerun(tx: Transaction, backtestId: string, request: 
 }
 
 /** What a worker needs to run it; undefined when the request has been abandoned. */
-export interface Rerun {
+export interface Rerun extends Pick<StoredResult, 'summary' | 'detail' | 'trades'> {
   readonly id: string;
   readonly request: RerunRequest;
   readonly backtestId: string;
@@ -39,23 +39,18 @@ export interface Rerun {
   readonly snapshots: readonly string[];
   /** What the report's heading says. */
   readonly heading: ReportHeading;
-  readonly stored: StoredResult;
 }
 
-type RerunRow = Omit<Rerun, 'stored'> & Pick<StoredResult, 'summary' | 'detail'> & { reproducibility: Reproducibility };
-
 export async function findRerun(sql: Queryable, id: string): Promise<Rerun | undefined> {
-  const [row] = await sql<RerunRow[]>`
+  const [row] = await sql<Rerun[]>`
     select r.id, r.request, b.id as "backtestId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
-      json_build_object('strategyName', s.name, 'strategyVersion', v.version, 'backtestId', b.id) as heading,
-      b.reproducibility, b.summary, b.detail
+      json_build_object('strategyName', s.name, 'strategyVersion', v.version, 'backtestId', b.id) as heading, result.summary,
+      d.detail, d.trades
     from reruns r join backtests b on b.id = r.backtest_id
       join strategies s on s.id = b.strategy_id join strategy_versions v on v.id = b.strategy_version_id
+      join backtest_results result on result.id = b.id join backtest_details d on d.id = b.id
     where r.id = ${id}`;
-  if (row === undefined) return undefined;
-  const { reproducibility, summary, detail, ...rerun } = row;
-  const { engineVersion, resultHash } = reproducibility;
-  return { ...rerun, stored: { engineVersion, resultHash, summary, detail } };
+  return row;
 }
 
 /** Nothing is kept when the asker has deleted its rerun meanwhile. */

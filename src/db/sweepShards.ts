@@ -200,8 +200,9 @@ export async function countEarlierTrials(
     select (
       coalesce((select sum(trials) from sweeps where workspace_id = ${workspaceId} and strategy_id = ${strategyId}
         and status = 'completed' and snapshots = ${snapshots as string[]} and id <> ${sweepId}), 0)
-      + (select count(distinct run_key) from backtests where workspace_id = ${workspaceId} and strategy_id = ${strategyId}
-        and status = 'completed' and snapshots <@ ${snapshots as string[]} and created_at < ${createdAt})
+      + (select count(distinct run_key) from backtests b join backtest_results r using (id)
+        where b.workspace_id = ${workspaceId} and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})
+        and r.status = 'completed' and snapshots <@ ${snapshots as string[]} and created_at < ${createdAt})
     )::int as count`;
   return count;
 }

@@ -98,8 +98,8 @@ export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
   const [{ oldestDueSeconds }] = await sql<[{ oldestDueSeconds: number }]>`
     select coalesce(extract(epoch from now() - min(oldest.created_at)), 0)::double precision as "oldestDueSeconds"
     from workspace_turns as turn cross join lateral (
-      select created_at from backtests b
-      where b.workspace_id = turn.workspace_id and b.status = 'queued' and b.kills = 0 order by b.id limit 1
+      select b.created_at from backtest_queue q join backtests b using (id)
+      where q.workspace_id = turn.workspace_id and q.claimed_by is null and q.kills = 0 order by q.id limit 1
     ) as oldest
     where turn.due > 0`;
   const workers = await sql<WorkerNumbers[]>`
@@ -109,7 +109,7 @@ export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
       ) as "missingSnapshots"
     from worker_processes w`;
   const [{ running }] = await sql<[{ running: number }]>`
-    select count(*)::int as running from backtests where status = 'running'`;
+    select count(*)::int as running from backtest_queue where claimed_by is not null`;
   return { due: turns.due, running, oldestDueSeconds, workers };
 }
 
@@ -153,20 +153,22 @@ async function takeOver(tx: Transaction): Promise<string[]> {
   const message =
     `The worker process ended ${MAX_KILLS} times while it ran this backtest. It probably needs more memory than there ` +
     'is: use fewer nodes, a shorter range or a coarser timeframe.';
+  const error = JSON.stringify({ code: 'RESOURCE_LIMIT', path: '', message });
   const rows = await tx<{ id: string }[]>`
-    with orphan as (
-      select b.id, b.cancel_requested_at is not null as is_cancelled, b.kills + 1 as deaths
-      from backtests b
-      where b.status = 'running' and not exists (select 1 from worker_processes w where w.id = b.claimed_by)
-      order by b.id for update
+    with orphan as materialized (
+      select q.id, q.cancel_requested_at is not null as is_cancelled, q.kills + 1 as deaths
+      from backtest_queue q
+      where q.claimed_by is not null and not exists (select 1 from worker_processes w where w.id = q.claimed_by)
+      order by q.id for update of q
+    ), cancelled as (
+      select end_backtests(array_agg(id), 'cancelled', null)::text from orphan where is_cancelled having count(*) > 0
+    ), failed as (
+      select end_backtests(array_agg(id), 'failed', ${error}::text::json)::text from orphan
+      where not is_cancelled and deaths >= ${MAX_KILLS} having count(*) > 0
+    ), requeued as (
+      select requeue_backtests(array_agg(id), 1)::text from orphan where not is_cancelled and deaths < ${MAX_KILLS} having count(*) > 0
     )
-    update backtests as b set claimed_by = null, is_alone = false, bars_done = 0, bars_total = 0, kills = orphan.deaths,
-      status = case when is_cancelled then 'cancelled' when deaths >= ${MAX_KILLS} then 'failed' else 'queued' end,
-      started_at = case when is_cancelled or deaths >= ${MAX_KILLS} then b.started_at end,
-      finished_at = case when is_cancelled or deaths >= ${MAX_KILLS} then now() end,
-      error = case when not is_cancelled and deaths >= ${MAX_KILLS} then ${JSON.stringify({ code: 'RESOURCE_LIMIT', path: '', message })}::text::json end
-    from orphan where b.id = orphan.id
-    returning b.id`;
+    select id from orphan, (select count(*) from cancelled) as a, (select count(*) from failed) as b, (select count(*) from requeued) as c`;
   return rows.map((row) => row.id);
 }
 
@@ -189,7 +191,7 @@ async function repairJobs(tx: Transaction): Promise<void> {
     select count(*) from graphile_worker.complete_jobs(array(
       select id from graphile_worker.jobs where attempts >= max_attempts and locked_at is null))`;
   const [{ isStranded }] = await tx<[{ isStranded: boolean }]>`
-    select exists (select 1 from backtests where status = 'queued') and not exists (
+    select exists (select 1 from backtest_queue where claimed_by is null) and not exists (
       select 1 from graphile_worker.jobs where task_identifier = ${TICKET_TASK}) as "isStranded"`;
   // An unlocked ticket is seen at the next poll; a new one wakes the workers at once.
   if (isStranded || orphans.length > 0) await addTickets(tx, 1);

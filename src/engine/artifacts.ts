@@ -49,11 +49,31 @@ export function buildArtifact(
   return { ok: true, bytes, resultHash: run.resultHash, notice };
 }
 
-/** The trades artifact from stored trade rows: nothing runs again, so that no change of the engine can change it. */
-export function encodeStoredTrades(trades: readonly object[], format: ArtifactFormat): Uint8Array {
+/**
+ * The trades artifact from stored trade rows: nothing runs again, so that no change of the engine can change it. It comes
+ * chunk by chunk, one for each part of the rows; only an Arrow file needs all of them at once.
+ */
+export function* encodeStoredTrades(
+  parts: Iterable<readonly object[]>,
+  format: ArtifactFormat,
+): Generator<Uint8Array, void, undefined> {
   const error = formatError('trades', format);
   if (error !== null) throw new Error(error.message);
-  return encodeColumns(storedTradesTable(trades), format, null);
+  if (format !== 'csv' && format !== 'json') {
+    yield encodeColumns(storedTradesTable([...parts].flat()), format, null);
+    return;
+  }
+  const isJson = format === 'json';
+  let isFirst = true;
+  for (const part of parts) {
+    const columns = storedTradesTable(part);
+    const lines = isJson ? jsonRows(columns) : csvRows(columns);
+    if (isJson) yield utf8(`${isFirst ? '[\n' : ',\n'}${lines.join(',\n')}`);
+    else yield utf8(`${isFirst ? csvHead(columns) : ''}${lines.join('')}`);
+    isFirst = false;
+  }
+  if (isFirst) yield encodeColumns(storedTradesTable([]), format, null);
+  else if (isJson) yield utf8('\n]\n');
 }
 
 /** Why there is no such file, or null; checked here because what crosses a thread has lost its types. */
@@ -92,21 +112,28 @@ const isMissing = (value: unknown): boolean => value === null || value === undef
 
 /** A list of rows, one per line, so that a large file can be read line by line too. */
 function jsonOf(columns: readonly TableColumn[]): string {
-  const rows = Array.from({ length: columns[0].values.length }, (_, row) =>
+  const rows = jsonRows(columns);
+  return `[${rows.length === 0 ? '' : `\n${rows.join(',\n')}\n`}]\n`;
+}
+
+const jsonRows = (columns: readonly TableColumn[]): string[] =>
+  Array.from({ length: columns[0].values.length }, (_, row) =>
     JSON.stringify(
       Object.fromEntries(columns.map(({ name, values }) => [name, isMissing(values[row]) ? null : values[row]])),
     ),
   );
-  return `[${rows.length === 0 ? '' : `\n${rows.join(',\n')}\n`}]\n`;
-}
 
 /** RFC 4180 with times in ms; a missing value is an empty cell. */
-function csvOf(columns: readonly TableColumn[]): string {
-  const lines = [columns.map(({ name }) => csvCell(name)).join(',')];
-  for (let row = 0; row < columns[0].values.length; row++) {
-    lines.push(columns.map(({ values }) => (isMissing(values[row]) ? '' : csvCell(String(values[row])))).join(','));
-  }
-  return `${lines.join('\r\n')}\r\n`;
-}
+const csvOf = (columns: readonly TableColumn[]): string => csvHead(columns) + csvRows(columns).join('');
+
+const csvHead = (columns: readonly TableColumn[]): string =>
+  `${columns.map(({ name }) => csvCell(name)).join(',')}\r\n`;
+
+const csvRows = (columns: readonly TableColumn[]): string[] =>
+  Array.from(
+    { length: columns[0].values.length },
+    (_, row) =>
+      `${columns.map(({ values }) => (isMissing(values[row]) ? '' : csvCell(String(values[row])))).join(',')}\r\n`,
+  );
 
 const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -56,7 +56,7 @@ export {
   type PoolOptions,
   type SweepRun,
 } from './pool/pool.ts';
-export { decodeDetail, type ResultDetail } from './pool/detail.ts';
+export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
 export { decodeRows, encodeRows } from './pool/sweepBytes.ts';
 export { LruMap } from './pool/lruMap.ts';
 export type { RunProgress } from './pool/control.ts';

@@ -76,8 +76,9 @@ export interface StoredResult {
   readonly resultHash: string;
   /** The flat members of the summary. */
   readonly summary: Readonly<Record<string, unknown>>;
-  /** The other members and the trades, see pool/detail.ts. */
+  /** The other members, and the trades (pool/detail.ts). */
   readonly detail: Uint8Array;
+  readonly trades: Uint8Array;
 }
 
 /** Says that an artifact was recomputed and is not of the stored result, and what differs. */

@@ -40,11 +40,7 @@ const emptyRun = (claim: Claim): Omit<FinishedRun, 'status' | 'error'> => ({
   id: claim.id,
   attempt: claim.attempt,
   isCached: false,
-  summary: null,
-  detail: null,
-  resolvedConfig: null,
-  reproducibility: null,
-  warnings: [],
+  result: null,
   ...NOTHING_DONE,
 });
 
@@ -74,10 +70,9 @@ export function claimOutcomeOf(
       return { kind: 'finished', claim, run, ...(isBug && { bug: outcome.error.message }) };
     }
     case 'completed': {
-      const { kind: _, ...result } = outcome;
       const run = {
         ...nothing,
-        ...result,
+        result: outcome.result,
         status: 'completed',
         isCached: isCopy,
         error: null,

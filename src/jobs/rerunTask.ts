@@ -3,6 +3,7 @@ import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
 import { findRerun, finishRerun } from '../db/reruns.ts';
 import type { Rerun, RerunOutcome } from '../db/reruns.ts';
+import { decodeDetail } from '../engine/index.ts';
 import type { ArtifactFormat, ArtifactName, Pool, RunError } from '../engine/index.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
@@ -31,7 +32,9 @@ async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<An
   if (request.kind === 'artifact') {
     // Names and formats were checked by the route that asked.
     const { name, format } = request as { name: ArtifactName; format: ArtifactFormat };
-    const { heading, stored } = rerun;
+    const { heading, summary, detail, trades } = rerun;
+    const { engineVersion, resultHash: storedHash } = decodeDetail(detail).reproducibility;
+    const stored = { engineVersion, resultHash: storedHash, summary, detail, trades };
     const built = await pool.build(batch, { name, format, heading, stored });
     if (!built.ok) return refused(built.error);
     const { resultHash, notice } = built;
@@ -41,7 +44,7 @@ async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<An
   if (outcome.kind === 'failed') return refused(outcome.error);
   if (outcome.kind === 'stopped')
     return refused({ code: 'RESOURCE_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
-  const { reproducibility } = outcome;
+  const { reproducibility } = decodeDetail(outcome.result.detail);
   return { outcome: { ok: true, resultHash: reproducibility.resultHash, notice: null, reproducibility }, bytes: null };
 }
 

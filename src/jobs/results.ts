@@ -5,15 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../db/connect.ts';
 import { finishRuns } from '../db/claims.ts';
 import type { FinishedRun } from '../db/claims.ts';
-import { notify } from '../db/notifications.ts';
 import type { Log } from '../log.ts';
 
-/** A batch is one text parameter, bounded in runs and in bytes. */
+/** A batch is one statement, bounded in runs and in bytes. */
 const MAX_RUNS = 400;
 const MAX_BYTES = 16 << 20;
 /** Postgres is away for a second or two when it restarts. A worker that cannot write can only wait, but not forever. */
 const RETRIES = 20;
 const RETRY_MS = 250;
+
+const sizeOf = ({ result }: FinishedRun): number =>
+  result === null ? 0 : result.summary.length + result.detail.length + result.trades.length;
 
 interface Entry {
   readonly runs: readonly FinishedRun[];
@@ -60,7 +62,7 @@ export class ResultWriter {
     let bytes = 0;
     const count = this.#queue.findIndex((entry) => {
       runs += entry.runs.length;
-      bytes += entry.runs.reduce((sum, run) => sum + (run.detail?.length ?? 0) + (run.summary?.length ?? 0), 0);
+      bytes += entry.runs.reduce((sum, run) => sum + sizeOf(run), 0);
       return runs > MAX_RUNS || bytes > MAX_BYTES;
     });
     return this.#queue.splice(0, count === -1 ? this.#queue.length : Math.max(1, count));
@@ -95,10 +97,7 @@ export class ResultWriter {
       {
         ...run,
         status: 'failed',
-        summary: null,
-        detail: null,
-        reproducibility: null,
-        warnings: [],
+        result: null,
         error: { code: 'RESULT_NOT_STORABLE', path: '', message },
       },
     ]);
@@ -108,6 +107,5 @@ export class ResultWriter {
     const written = await finishRuns(this.#sql, runs);
     if (written.length < runs.length)
       this.#log.info({ lost: runs.length - written.length }, 'claims were no longer ours; their results were dropped');
-    await notify(this.#sql, 'changed', written);
   }
 }

@@ -47,12 +47,12 @@ afterAll(async () => {
 const running = async () => (await countByStatus(database.sql)).running ?? 0;
 const spins = (count: number, ms: number) => Array.from({ length: count }, (_, value) => ({ act: 'spin', ms, value }));
 
-/** Every backtest completed with the result of its own input, and what its trigger counted agrees. */
+/** Every backtest completed with the result of its own input, and what is counted of its workspace agrees. */
 async function expectAllCompleted(ids: readonly string[]): Promise<void> {
   expect(await countByStatus(database.sql)).toEqual({ completed: ids.length });
   const rows = await database.sql<{ id: string; value: number; wanted: number }[]>`
     select id, (summary ->> 'returnPct')::float8 as value, (config #>> '{params,value}')::float8 as wanted
-    from backtests`;
+    from backtests join backtest_results using (id)`;
   expect(rows.filter((row) => row.value !== row.wanted)).toEqual([]);
   const [turn] =
     await database.sql`select due, open from workspace_turns where workspace_id = ${workspace.workspaceId}`;
@@ -75,12 +75,13 @@ describe('kill -9 of a worker process', () => {
     await enqueue(database.sql, workspace, data, spins(4, 600_000));
     const doomed = await spawn();
     await eventually(async () => (await running()) === 4);
-    const [{ claimedBy }] = await database.sql`select claimed_by as "claimedBy" from backtests limit 1`;
+    const [{ claimedBy }] =
+      await database.sql`select claimed_by as "claimedBy" from backtest_queue where claimed_by is not null limit 1`;
     await spawn();
     await killWorker(doomed);
     await eventually(async () => {
       const [{ held }] =
-        await database.sql`select count(*)::int as held from backtests where claimed_by = ${claimedBy}`;
+        await database.sql`select count(*)::int as held from backtest_queue where claimed_by = ${claimedBy}`;
       return held === 0;
     });
   });
@@ -156,11 +157,7 @@ describe('the fence', () => {
       attempt: runs[0].attempt,
       status: 'failed',
       isCached: false,
-      summary: null,
-      detail: null,
-      resolvedConfig: null,
-      reproducibility: null,
-      warnings: [],
+      result: null,
       error: { code: 'LATE' },
       barsDone: 0,
       barsTotal: 0,
@@ -194,7 +191,7 @@ describe('stopping', () => {
     await eventually(async () => (await running()) === 40);
     expect(await killWorker(worker, 'SIGTERM')).toBe(0);
     expect(await countByStatus(database.sql)).toEqual({ queued: 40 });
-    const [{ kills }] = await database.sql`select max(kills) as kills from backtests`;
+    const [{ kills }] = await database.sql`select max(kills) as kills from backtest_queue`;
     expect(kills).toBe(0);
     expect((await database.sql`select 1 from worker_processes`).length).toBe(0);
   });
@@ -216,13 +213,14 @@ describe('a pair of workers on one database', () => {
     const ids = await enqueue(database.sql, workspace, data, spins(60, 30), { cost: 300_000 });
     const seen = new Set<string>();
     await eventually(async () => {
-      const rows = await database.sql`select distinct claimed_by as by from backtests where status = 'running'`;
+      const rows =
+        await database.sql`select distinct claimed_by as by from backtest_queue where claimed_by is not null`;
       for (const row of rows) seen.add(row.by as string);
       return (await countByStatus(database.sql)).completed === ids.length;
     });
     expect(seen.size).toBe(2);
     await expectAllCompleted(ids);
-    const [{ attempts }] = await database.sql`select max(attempt) as attempts from backtests`;
+    const [{ attempts }] = await database.sql`select max(attempt) as attempts from backtest_results`;
     expect(attempts).toBe(1);
   });
 });

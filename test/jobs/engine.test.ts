@@ -8,8 +8,15 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentView } from '../../src/api/backtests/agentView.ts';
 import { detailBody } from '../../src/api/backtests/backtestBodies.ts';
-import { findBacktest } from '../../src/db/backtests.ts';
-import { canonicalJson, createMarket, createPool, decodeDetail, runBacktest } from '../../src/engine/index.ts';
+import { findBacktest, readTrades } from '../../src/db/backtests.ts';
+import {
+  canonicalJson,
+  createMarket,
+  createPool,
+  decodeDetail,
+  decodeTrades,
+  runBacktest,
+} from '../../src/engine/index.ts';
 import type { BacktestTask, Snapshot, StrategyAst } from '../../src/engine/index.ts';
 import { ROOT } from '../../src/config.ts';
 import { openCatalogue } from '../../src/market/catalogue.ts';
@@ -51,10 +58,11 @@ describe('the pool', () => {
     const batches = await Promise.all(Array.from({ length: threads * 2 }, () => pool.run(batch).outcomes));
     for (const outcome of batches.flat()) {
       if (outcome.kind !== 'completed') throw new Error(JSON.stringify(outcome));
-      const detail = decodeDetail(outcome.detail);
-      expect(canonicalJson({ ...JSON.parse(outcome.summary), ...detail.summary })).toBe(expected.summary);
-      expect(canonicalJson(detail.trades)).toBe(expected.trades);
-      expect(outcome.reproducibility.resultHash).toBe(expected.resultHash);
+      const detail = decodeDetail(outcome.result.detail);
+      const flat = JSON.parse(Buffer.from(outcome.result.summary).toString()) as object;
+      expect(canonicalJson({ ...flat, ...detail.summary })).toBe(expected.summary);
+      expect(canonicalJson([...decodeTrades(outcome.result.trades)].flat())).toBe(expected.trades);
+      expect(detail.reproducibility.resultHash).toBe(expected.resultHash);
     }
   });
 });
@@ -94,7 +102,8 @@ describe('candlepool worker', () => {
     expect(stored.error).toBeNull();
     const body = detailBody(stored);
     expect(canonicalJson(body.result!.summaryJson)).toBe(expected.summary);
-    expect(canonicalJson(decodeDetail(stored.detail!).trades)).toBe(expected.trades);
+    const trades = [...decodeTrades((await readTrades(sql, id))!)].flat();
+    expect(canonicalJson(trades)).toBe(expected.trades);
 
     for (const maxBytes of [1_000, 2_500, 8_000, 30_000]) {
       const view = agentView(body, maxBytes);

@@ -52,7 +52,7 @@ it('does not let 10,000 backtests of one workspace hold up one of another', asyn
   await eventually(async () => (await countByStatus(database.sql, b.workspaceId)).completed === 1);
   expect((await countByStatus(database.sql, a.workspaceId)).queued ?? 0).toBeGreaterThan(count * 0.2);
   await database.sql`
-    update backtests set status = 'cancelled', finished_at = now() where status = 'queued'`;
+    select end_backtests(array(select id from backtest_queue where claimed_by is null for update), 'cancelled', null)`;
   await settled(database.sql);
   expect(worker.id).toBeTruthy();
 });
@@ -104,7 +104,7 @@ it('stops a claim at its cost limit, but takes a more expensive backtest if it c
   await enqueue(database.sql, workspace, data, many(10), { cost: 300 });
   expect((await claimDue(database.sql, WORKER, 50, 1_000)).runs.length).toBe(4);
   await enqueue(database.sql, await makeWorkspace(database.sql), data, many(1), { cost: 5_000 });
-  await database.sql`delete from backtests where cost = 300`;
+  await database.sql`delete from backtests where id in (select id from backtest_queue where cost = 300)`;
   expect((await claimDue(database.sql, WORKER, 50, 1_000)).runs.length).toBe(1);
   await database.sql`delete from backtests`;
 });

@@ -120,7 +120,11 @@ export async function killWorker(child: ChildProcess, signal: NodeJS.Signals = '
 
 export async function countByStatus(sql: Sql, workspaceId?: string): Promise<Record<string, number>> {
   const rows = await sql<{ status: string; count: number }[]>`
-    select status, count(*)::int as count from backtests
+    select status, count(*)::int as count
+    from (
+      select workspace_id, status from backtest_results
+      union all select workspace_id, case when claimed_by is null then 'queued' else 'running' end from backtest_queue
+    ) as backtest
     where ${workspaceId ? sql`workspace_id = ${workspaceId}` : sql`true`} group by status`;
   return Object.fromEntries(rows.map((row) => [row.status, row.count]));
 }

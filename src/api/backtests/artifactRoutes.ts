@@ -2,12 +2,20 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { findBacktest } from '../../db/backtests.ts';
+import { setImmediate } from 'node:timers/promises';
+import { findBacktest, readTrades } from '../../db/backtests.ts';
 import type { Backtest } from '../../db/backtests.ts';
 import type { Sql } from '../../db/connect.ts';
 import { deleteRerun, readRerunChunk, readRerunOutcome } from '../../db/reruns.ts';
 import type { RerunOutcome, RerunRequest } from '../../db/reruns.ts';
-import { ARTIFACT_FORMATS, ARTIFACT_NAMES, decodeDetail, encodeStoredTrades, FORMATS_OF } from '../../engine/index.ts';
+import {
+  ARTIFACT_FORMATS,
+  ARTIFACT_NAMES,
+  decodeDetail,
+  decodeTrades,
+  encodeStoredTrades,
+  FORMATS_OF,
+} from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { enqueueRerun } from '../../jobs/enqueue.ts';
 import { requireKey } from '../http/auth/authentication.ts';
@@ -123,9 +131,10 @@ function artifactRoute(rerunning: Rerunning): void {
       const withValues = query.values === 'true';
       if (withValues && name !== 'trades') throw valuesRefused(name);
       if (name === 'trades' && !withValues) {
-        const { trades } = decodeDetail(backtest.detail!);
-        const bytes = encodeStoredTrades(trades, format);
-        return sendFile(reply, backtest.id, name, format).send(Buffer.from(bytes));
+        const parts = decodeTrades((await readTrades(sql, backtest.id))!);
+        return sendFile(reply, backtest.id, name, format).send(
+          Readable.from(inTurns(encodeStoredTrades(parts, format))),
+        );
       }
       const id = await startRerun(rerunning, backtest.id, { kind: 'artifact', name, format });
       try {
@@ -189,7 +198,7 @@ function verifyRoute(rerunning: Rerunning, services: Services): void {
         const id = await startRerun(rerunning, backtest.id, { kind: 'verify' });
         const answer = await awaitRerun(rerunning, id, reply).finally(() => deleteRerun(sql, id));
         const { resultHash, reproducibility } = requireOutcome(answer);
-        const stored = { ...backtest.reproducibility };
+        const stored = { ...decodeDetail(backtest.detail!).reproducibility };
         return {
           id: backtest.id,
           verified: stored.resultHash === resultHash,
@@ -256,6 +265,14 @@ function requireOutcome(outcome: RerunOutcome | undefined): RerunOutcome & { rea
     message: `The backtest could not be run again: ${message}`,
     extras: { error: outcome.error },
   });
+}
+
+/** Other requests get their turn between two chunks. */
+async function* inTurns(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) {
+    yield chunk;
+    await setImmediate();
+  }
 }
 
 /** Nothing is kept once the last byte has been sent or the client has disconnected. */

@@ -1,6 +1,6 @@
 // Backtest bodies: database rows as the API answers them.
 import type { z } from 'zod';
-import type { Backtest, BacktestRow } from '../../db/backtests.ts';
+import type { Backtest, BacktestRow, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/backtests.ts';
 import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail } from '../../engine/index.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';
@@ -30,7 +30,7 @@ export function linksOf(id: string): Record<string, string> {
   };
 }
 
-export function progressOf(backtest: Backtest): z.input<typeof Progress> {
+export function progressOf(backtest: BacktestState): z.input<typeof Progress> {
   const { status, barsDone, barsTotal, queuePosition } = backtest;
   const phase = isTerminal(status)
     ? 'done'
@@ -44,7 +44,8 @@ export function progressOf(backtest: Backtest): z.input<typeof Progress> {
 }
 
 export function detailBody(backtest: Backtest): BacktestDetail {
-  const { id, status, strategyId, strategyVersionId, config, resolvedConfig, reproducibility, warnings } = backtest;
+  const { id, status, strategyId, strategyVersionId, config } = backtest;
+  const detail = backtest.detail && decodeDetail(backtest.detail);
   return {
     id,
     status,
@@ -55,22 +56,20 @@ export function detailBody(backtest: Backtest): BacktestDetail {
     finishedAt: iso(backtest.finishedAt),
     cancelRequestedAt: iso(backtest.cancelRequestedAt),
     config: { ...config },
-    resolvedConfig: resolvedConfig && { ...resolvedConfig },
+    resolvedConfig: detail && { ...detail.resolvedConfig },
     progress: progressOf(backtest),
-    reproducibility: reproducibility && { ...reproducibility, cached: backtest.isCached },
-    warnings: warnings.map((warning) => ({ ...warning })),
+    reproducibility: detail && { ...detail.reproducibility, cached: backtest.isCached },
+    warnings: detail === null ? [] : detail.warnings.map((warning) => ({ ...warning })),
     error: backtest.error as BacktestDetail['error'],
-    result: resultBody(backtest),
+    result: detail && resultBody(id, { ...detail.summary, ...backtest.summary }),
     links: linksOf(id),
   };
 }
 
-function resultBody({ id, status, summary, detail }: Backtest): BacktestDetail['result'] {
-  if (status !== 'completed' || summary === null || detail === null) return null;
+function resultBody(id: string, summaryJson: Record<string, unknown>): BacktestDetail['result'] {
   const urlOf = (name: string): string => `${BACKTESTS}/${id}/artifacts/${name}`;
   return {
-    // What readers need first comes first.
-    summaryJson: { ...decodeDetail(detail).summary, ...summary },
+    summaryJson,
     artifactUrls: Object.fromEntries(ARTIFACT_NAMES.map((name) => [name, urlOf(name)])),
     artifacts: ARTIFACT_NAMES.map((name) => ({ name, formats: [...FORMATS_OF[name]], url: urlOf(name) })),
   };

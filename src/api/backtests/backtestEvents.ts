@@ -1,6 +1,6 @@
 // Backtest events: streams the status and progress of a backtest until it has ended (server-sent events).
-import { findBacktest, isTerminal } from '../../db/backtests.ts';
-import type { Backtest } from '../../db/backtests.ts';
+import { findBacktestState, isTerminal } from '../../db/backtests.ts';
+import type { BacktestState } from '../../db/backtests.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { BACKTESTS, progressOf } from './backtestBodies.ts';
 import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
@@ -35,16 +35,16 @@ export function eventRoutes(app: App, { sql }: Services): void {
     },
     async ({ caller, params }, reply) => {
       const id = pathId(params.id, 'backtest');
-      const read = () => findBacktest(sql, caller.workspaceId, id);
+      const read = () => findBacktestState(sql, caller.workspaceId, id);
       const first = await read();
       if (first === undefined) throw notFound('backtest', id);
-      const isEnded = ({ status }: Backtest): boolean => isTerminal(status);
+      const isEnded = ({ status }: BacktestState): boolean => isTerminal(status);
       return sendEvents(app, reply, { id, first, read, isTerminal: isEnded, stateOf: textOf, dataOf: textOf }) as never;
     },
   );
 }
 
-const textOf = (backtest: Backtest): string =>
+const textOf = (backtest: BacktestState): string =>
   JSON.stringify({
     id: backtest.id,
     status: backtest.status,

@@ -105,6 +105,9 @@ export const BacktestRow = z
     params: Json.meta({ description: 'As the config has them.' }),
     overrides: Json,
     warnings: z.array(z.string()).meta({ description: 'Their codes.' }),
+    diagnosis: z.string().nullable().meta({
+      description: 'The code of the first entry of `strategyTrace.diagnosis`, the worst; null without a result.',
+    }),
   })
   .meta({ id: 'BacktestRow' });
 

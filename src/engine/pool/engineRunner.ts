@@ -1,6 +1,6 @@
 // The engine as the pool's threads import it: the only connection between the pool and what it runs.
 import { buildArtifact as build } from '../artifacts.ts';
-import { decodeDetail } from './detail.ts';
+import { decodeDetail, decodeTrades } from './detail.ts';
 import type { Runner } from './messages.ts';
 import { pageAssets } from './pageAssets.ts';
 
@@ -11,8 +11,8 @@ export const buildArtifact: Runner['buildArtifact'] = (task, market, control, re
   const storedResult =
     stored &&
     (() => {
-      const { summary, trades } = decodeDetail(stored.detail);
-      return { ...stored, summary: { ...stored.summary, ...summary }, trades };
+      const trades = [...decodeTrades(stored.trades)].flat();
+      return { ...stored, summary: { ...stored.summary, ...decodeDetail(stored.detail).summary }, trades };
     });
   return build(task, market, control, request, { pageAssets, storedResult: storedResult ?? null });
 };

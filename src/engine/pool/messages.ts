@@ -3,7 +3,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
-import type { BacktestConfig, ResolvedConfig } from '../config.ts';
+import type { BacktestConfig } from '../config.ts';
+import type { EncodedResult } from './detail.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
 import type { ShardRange } from '../sweep/shard.ts';
 import type { MarketOf, SweepJob } from '../sweep/sweepJob.ts';
@@ -11,15 +12,7 @@ import type { SweepResult } from '../sweep/sweepResult.ts';
 import type { Settings, StrategyAst } from '../language/grammar/ast.ts';
 import type { RobustnessJob } from '../robustness/scene.ts';
 import type { StepOutcome } from '../robustness/robustnessSteps.ts';
-import type {
-  ArtifactOutcome,
-  ArtifactRequest,
-  BacktestOutcome,
-  BacktestTask,
-  Reproducibility,
-  RunControl,
-  RunError,
-} from '../task.ts';
+import type { ArtifactOutcome, ArtifactRequest, BacktestOutcome, BacktestTask, RunControl, RunError } from '../task.ts';
 
 /** The engine as the pool sees it; a thread imports one module of this shape. */
 export interface Runner {
@@ -58,13 +51,7 @@ export type StopReason = (typeof STOP_REASONS)[number];
 export type PoolOutcome =
   | {
       readonly kind: 'completed';
-      /** JSON of the flat members of the summary; the others lie in `detail`. */
-      readonly summary: string;
-      /** See detail.ts. */
-      readonly detail: Uint8Array;
-      readonly reproducibility: Reproducibility;
-      readonly warnings: readonly object[];
-      readonly resolvedConfig: ResolvedConfig;
+      readonly result: EncodedResult;
     }
   | { readonly kind: 'failed'; readonly error: RunError; readonly issues?: readonly object[] }
   | { readonly kind: 'stopped'; readonly reason: StopReason };

@@ -5,7 +5,7 @@ import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
-import { encodeDetail, splitSummary } from './detail.ts';
+import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
 import type { ArtifactOutcome, BacktestOutcome, BacktestTask, RunControl, RunError } from '../task.ts';
 import type {
@@ -94,7 +94,7 @@ function runBatch(engine: Runner, batch: BatchMessage): undefined {
     const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(engine, batch, run, control);
     control.end(run);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort, not a window
-    batch.port.postMessage({ run, outcome } satisfies OutcomeMessage);
+    batch.port.postMessage({ run, outcome } satisfies OutcomeMessage, buffersOf(outcome));
   }
   batch.port.close();
 }
@@ -113,16 +113,14 @@ function runOne(engine: Runner, batch: Inputs, run: number, control: BatchContro
 
 function encodeOutcome(outcome: BacktestOutcome): PoolOutcome {
   if (!outcome.ok) return { kind: 'failed', error: outcome.error, ...(outcome.issues && { issues: outcome.issues }) };
-  const { summary, detail } = splitSummary(outcome.summaryJson);
-  return {
-    kind: 'completed',
-    summary: JSON.stringify(summary),
-    detail: encodeDetail({ summary: detail, trades: outcome.trades }),
-    reproducibility: outcome.reproducibility,
-    warnings: outcome.warnings,
-    resolvedConfig: outcome.resolvedConfig,
-  };
+  return { kind: 'completed', result: encodeResult(outcome) };
 }
+
+/** Moved to the other thread, not copied. */
+const buffersOf = (outcome: PoolOutcome): ArrayBuffer[] =>
+  outcome.kind === 'completed'
+    ? [outcome.result.summary, outcome.result.detail, outcome.result.trades].map(({ buffer }) => buffer as ArrayBuffer)
+    : [];
 
 function buildArtifact(engine: Runner, { batch, request }: ArtifactMessage): ArtifactOutcome {
   const control = BatchControl.over(batch.control);

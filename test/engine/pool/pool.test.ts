@@ -1,7 +1,7 @@
 // The pool: outcomes in order, failures as values, stop flags, time limits, memory, and threads that end in the middle.
 import { MessagePort } from 'node:worker_threads';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { decodeDetail } from '../../../src/engine/pool/detail.ts';
+import { decodeDetail, decodeTrades } from '../../../src/engine/pool/detail.ts';
 import type { PoolOutcome } from '../../../src/engine/pool/messages.ts';
 import { createPool, PoolClosedError } from '../../../src/engine/pool/pool.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -12,9 +12,11 @@ const snapshots = [snapshot];
 const pool = createPool({ threads: 2, runner: STAND_IN_RUNNER, killGraceMs: 200, timeLimitMs: 400 });
 afterAll(() => pool[Symbol.asyncDispose]());
 
+const summaryOf = ({ result }: PoolOutcome & { readonly kind: 'completed' }): Record<string, unknown> =>
+  JSON.parse(Buffer.from(result.summary).toString()) as Record<string, unknown>;
 const kindOf = (outcome: PoolOutcome): string =>
   outcome.kind === 'completed'
-    ? `completed ${(JSON.parse(outcome.summary) as { returnPct: number }).returnPct}`
+    ? `completed ${String(summaryOf(outcome).returnPct)}`
     : outcome.kind === 'failed'
       ? `failed ${outcome.error.code}`
       : `stopped ${outcome.reason}`;
@@ -55,20 +57,24 @@ describe('a batch', () => {
   it('reads the bars of the snapshot it was given', async () => {
     const [outcome] = await pool.run({ snapshots, runs: [poolRun()] }).outcomes;
     // Closes 100 … 599: 500 x (100 + 599) / 2.
-    expect(outcome.kind === 'completed' && JSON.parse(outcome.summary)).toMatchObject({ closeSum: 174_750 });
+    expect(outcome.kind === 'completed' && summaryOf(outcome)).toMatchObject({ closeSum: 174_750 });
   });
 
-  it('splits a result into a searchable summary and compressed detail that reads back whole', async () => {
+  it('splits a result into a searchable summary, a detail and trades, each of which reads back whole', async () => {
     const [outcome] = await pool.run({ snapshots, runs: [poolRun({ value: 7 })] }).outcomes;
     if (outcome.kind !== 'completed') throw new Error(kindOf(outcome));
-    expect(Object.keys(JSON.parse(outcome.summary) as object)).not.toContain('strategyTrace');
-    expect(decodeDetail(outcome.detail)).toEqual({
+    expect(summaryOf(outcome)).not.toHaveProperty('strategyTrace');
+    expect(outcome.result).toMatchObject({ warnings: [], diagnosis: 'OK' });
+    expect([...decodeTrades(outcome.result.trades)]).toEqual([[{ positionId: 1, pnl: 7 }]]);
+    expect(decodeDetail(outcome.result.detail)).toMatchObject({
       summary: {
         strategyTrace: { diagnosis: [{ code: 'OK' }], funnel: { barsTotal: 500 } },
         ruleStatsSummary: { rules: [] },
         equityPreview: [1, 2, 3],
       },
-      trades: [{ positionId: 1, pnl: 7 }],
+      warnings: [],
+      resolvedConfig: { timeframe: '1d' },
+      reproducibility: { engineVersion: 'stand-in' },
     });
   });
 

@@ -4,7 +4,7 @@ import papaparse from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ENGINE_VERSION, encodeStoredTrades } from '../../../src/engine/index.ts';
 import type { ArtifactRequest, StoredResult, Summary, TradeRow } from '../../../src/engine/index.ts';
-import { encodeDetail } from '../../../src/engine/pool/detail.ts';
+import { encodeDetail, encodeTrades } from '../../../src/engine/pool/detail.ts';
 import { buildArtifact } from '../../../src/engine/pool/engineRunner.ts';
 import { HOSTILE_ID, runCross, type CrossRun } from '../../support/crossRun.ts';
 
@@ -107,10 +107,16 @@ describe('an artifact', () => {
 describe('a trades file from stored trades', () => {
   it('equals the file of a run, except for the values of the nodes', () => {
     const stored = JSON.parse(JSON.stringify(trades)) as object[];
-    const rows = JSON.parse(text(encodeStoredTrades(stored, 'json'))) as Row[];
+    const fileOf = (parts: object[][], format: 'json' | 'csv' | 'arrow') =>
+      Buffer.concat([...encodeStoredTrades(parts, format)]);
+    const rows = JSON.parse(text(fileOf([stored], 'json'))) as Row[];
     expect(rows).toEqual(JSON.parse(JSON.stringify(trades)));
-    const table = tableFromIPC(encodeStoredTrades(stored, 'arrow'));
+    const table = tableFromIPC(fileOf([stored], 'arrow'));
     expect(table.getChild('pnl')!.toArray()).toEqual(Float64Array.from(trades, ({ pnl }) => pnl));
+    for (const format of ['json', 'csv', 'arrow'] as const) {
+      expect(fileOf([stored.slice(0, 2), stored.slice(2)], format)).toEqual(fileOf([stored], format));
+    }
+    expect(text(fileOf([], 'json'))).toBe('[]\n');
   });
 });
 
@@ -123,8 +129,10 @@ describe('an artifact whose stored result differs', () => {
     const isFlat = (value: unknown): boolean => typeof value !== 'object' || value === null;
     const part = (flat: boolean) =>
       Object.fromEntries(Object.entries(summary).filter(([, value]) => isFlat(value) === flat));
-    const detail = encodeDetail({ summary: part(false), trades: rows });
-    return { engineVersion: '0.9.0', resultHash: 'older', summary: part(true), detail };
+    const { warnings, resolvedConfig, reproducibility } = run.outcome;
+    const detail = encodeDetail({ summary: part(false), warnings, resolvedConfig, reproducibility });
+    const older = { engineVersion: '0.9.0', resultHash: 'older' };
+    return { ...older, summary: part(true), detail, trades: encodeTrades(rows) };
   }
   const build = (name: ArtifactRequest['name'], format: ArtifactRequest['format'], stored: StoredResult) => {
     const made = buildArtifact(run.task, run.market, CONTROL, { name, format, stored });

@@ -961,11 +961,24 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     let prev
       , type
 
-    b().B().str(portal + b.N).str(statement + b.N).i16(0).i16(parameters.length)
+    // candlepool: bytes go as they are, not as text
+    const binary = parameters.map((x, i) => types[i] === 17 && x instanceof Uint8Array)
+
+    b().B().str(portal + b.N).str(statement + b.N)
+    if (binary.includes(true)) {
+      b.i16(parameters.length)
+      binary.forEach(x => b.i16(x ? 1 : 0))
+    } else {
+      b.i16(0)
+    }
+    b.i16(parameters.length)
 
     parameters.forEach((x, i) => {
       if (x === null)
         return b.i32(0xFFFFFFFF)
+
+      if (binary[i])
+        return b.i32(x.length).raw(x)
 
       type = types[i]
       parameters[i] = x = type in options.serializers
