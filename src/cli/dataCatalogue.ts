@@ -5,7 +5,7 @@ import { openCatalogue } from '../market/catalogue.ts';
 import type { CatalogueEntry, StoredCatalogue } from '../market/catalogue.ts';
 import { importShipped } from '../market/shipped.ts';
 import { openDatabase } from './database.ts';
-import { commandName } from './invocation.ts';
+import { listHint } from './marketSource.ts';
 import { CommandError } from './output.ts';
 
 export interface SeriesOptions {
@@ -36,10 +36,7 @@ export async function findEntry(
 ): Promise<CatalogueEntry> {
   const entry = (await catalogue.list()).find((each) => each.symbol === symbol && each.timeframe === timeframe);
   if (entry) return entry;
-  throw new CommandError(
-    `There is no stored series ${symbol} ${timeframe}. "${commandName()} data list" shows the stored series.`,
-    'SERIES_UNKNOWN',
-  );
+  throw new CommandError(`There is no stored series ${symbol} ${timeframe}. ${listHint()}`, 'SERIES_UNKNOWN');
 }
 
 /** @throws CommandError SERIES_UNKNOWN */

@@ -184,10 +184,7 @@ export async function takeOverShards(tx: Transaction): Promise<string[]> {
   const message = `The worker process ended ${MAX_KILLS} times while it ran one part of this sweep. It probably needs more memory than there is: use a coarser timeframe or a shorter range.`;
   for (const { sweepId, kills } of orphans)
     if (kills >= MAX_KILLS) await failSweep(tx, sweepId, { code: 'RESOURCE_LIMIT', path: '', message });
-  const [{ isStranded }] = await tx<[{ isStranded: boolean }]>`
-    select exists (select 1 from sweep_shards where status = 'queued') and not exists (
-      select 1 from graphile_worker.jobs where task_identifier = 'run_sweep_shards') as "isStranded"`;
-  if (isStranded || orphans.length > 0) await addSweepTickets(tx, Math.max(1, orphans.length));
+  if (orphans.length > 0) await addSweepTickets(tx, orphans.length);
   return orphans.map((orphan) => orphan.sweepId);
 }
 

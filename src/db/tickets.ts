@@ -1,11 +1,17 @@
 // Tickets: the Graphile Worker jobs that say "run what is due next", and the jobs that repeat one run on demand.
-import type { Queryable } from './connect.ts';
+import type { Queryable, Transaction } from './connect.ts';
 
 export const TICKET_TASK = 'run_due_backtests';
 export const RERUN_TASK = 'rerun_backtest';
 export const SWEEP_TASK = 'run_sweep_shards';
 
-/** A ticket fails only when Postgres does; the sweep of workerProcesses.ts writes new ones if all are spent. */
+/** Each kind of ticket, and the rows that need one: ours, never a caller's text. */
+const TICKETS = {
+  [TICKET_TASK]: 'select 1 from backtest_queue where claimed_by is null',
+  [SWEEP_TASK]: `select 1 from sweep_shards where status = 'queued'`,
+} as const;
+
+/** A ticket fails only when Postgres does; `repairTickets` adds another if all are spent. */
 const TICKET_ATTEMPTS = 5;
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
@@ -22,6 +28,37 @@ export async function addSweepTickets(sql: Queryable, count: number, delayMs = 0
 
 export async function addRerunJob(sql: Queryable, rerunId: string): Promise<void> {
   await addJobs(sql, RERUN_TASK, { rerunId }, 1, RERUN_ATTEMPTS);
+}
+
+/**
+ * Repairs what no living process would: tickets and jobs locked by a dead one, jobs that have failed for good, and work
+ * of any kind that is due and has no ticket.
+ */
+export async function repairTickets(tx: Transaction): Promise<void> {
+  // No registered process owns the pool. A process that is just starting may lose a ticket this way; the ticket then
+  // runs twice and finds nothing the second time.
+  const orphans = await tx<{ poolId: string }[]>`
+    select distinct locked_by as "poolId" from graphile_worker.jobs
+    where locked_by is not null and not exists (select 1 from worker_processes w where w.pool_id = locked_by)`;
+  if (orphans.length > 0) {
+    const poolIds = orphans.map((orphan) => orphan.poolId);
+    const tickets = await tx<{ id: number }[]>`
+      select id from graphile_worker.jobs where locked_by = any (${poolIds}) and task_identifier = any (${Object.keys(TICKETS)})`;
+    await tx`select graphile_worker.force_unlock_workers(${poolIds})`;
+    // A ticket is never at fault: it gets back the attempt that died with its process.
+    await tx`
+      select count(*) from graphile_worker.reschedule_jobs(${tickets.map((ticket) => ticket.id)}::bigint[], run_at => now(), attempts => 0)`;
+  }
+  await tx`
+    select count(*) from graphile_worker.complete_jobs(array(
+      select id from graphile_worker.jobs where attempts >= max_attempts and locked_at is null))`;
+  for (const [task, rows] of Object.entries(TICKETS)) {
+    const [{ isDue, isStranded }] = await tx<[{ isDue: boolean; isStranded: boolean }]>`
+      select exists (${tx.unsafe(rows)}) as "isDue",
+        not exists (select 1 from graphile_worker.jobs where task_identifier = ${task}) as "isStranded"`;
+    // An unlocked ticket is seen at the next poll; a new one wakes the workers at once.
+    if (isDue && (isStranded || orphans.length > 0)) await addJobs(tx, task, {}, 1, TICKET_ATTEMPTS);
+  }
 }
 
 /** `job_spec` is (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags). */

@@ -5,12 +5,12 @@
 // after which Graphile Worker releases a locked job.
 import type { Queryable, Sql, Transaction } from './connect.ts';
 import { takeOverShards } from './sweepShards.ts';
-import { addTickets, TICKET_TASK } from './tickets.ts';
+import { repairTickets } from './tickets.ts';
 
 /** First key of the two-key advisory locks; the second is the process's own. */
 const LOCK_CLASS = 7_233_021;
 /** Only one process at a time looks for dead ones. */
-const SWEEP_LOCK = 7_233_022;
+const TAKE_OVER_LOCK = 7_233_022;
 /**
  * A process cut off from Postgres keeps its lock until TCP times out; after this long without a heartbeat it counts as
  * dead.
@@ -118,7 +118,7 @@ export async function unregisterWorker(connection: Queryable, id: string): Promi
   await connection`select pg_advisory_unlock_all()`;
 }
 
-export interface Sweep {
+export interface TakenOver {
   /** Backtests whose state was changed, for their waiters. */
   readonly changedIds: readonly string[];
   readonly deadWorkers: readonly string[];
@@ -129,9 +129,11 @@ export interface Sweep {
  * processes, queued backtests without a ticket, jobs that have failed for good. Undefined while another process is
  * doing this.
  */
-export async function sweep(sql: Sql): Promise<Sweep | undefined> {
+export async function takeOverDeadWorkers(sql: Sql): Promise<TakenOver | undefined> {
   return sql.begin(async (tx) => {
-    const [{ isOurs }] = await tx<[{ isOurs: boolean }]>`select pg_try_advisory_xact_lock(${SWEEP_LOCK}) as "isOurs"`;
+    const [{ isOurs }] = await tx<
+      [{ isOurs: boolean }]
+    >`select pg_try_advisory_xact_lock(${TAKE_OVER_LOCK}) as "isOurs"`;
     if (!isOurs) return undefined;
     const dead = await tx<{ id: string; poolId: string }[]>`
       select id, pool_id as "poolId" from worker_processes
@@ -139,7 +141,7 @@ export async function sweep(sql: Sql): Promise<Sweep | undefined> {
         or pg_try_advisory_xact_lock(${LOCK_CLASS}, lock_key)`;
     await tx`delete from worker_processes where id = any (${dead.map((worker) => worker.id)}::uuid[])`;
     const changedIds = [...(await takeOver(tx)), ...(await takeOverShards(tx))];
-    await repairJobs(tx);
+    await repairTickets(tx);
     return { changedIds, deadWorkers: dead.map((worker) => worker.id) };
   });
 }
@@ -170,29 +172,4 @@ async function takeOver(tx: Transaction): Promise<string[]> {
     )
     select id from orphan, (select count(*) from cancelled) as a, (select count(*) from failed) as b, (select count(*) from requeued) as c`;
   return rows.map((row) => row.id);
-}
-
-async function repairJobs(tx: Transaction): Promise<void> {
-  // No registered process owns the pool. A process that is just starting may lose a ticket this way; the ticket then
-  // runs twice and finds nothing the second time.
-  const orphans = await tx<{ poolId: string }[]>`
-    select distinct locked_by as "poolId" from graphile_worker.jobs
-    where locked_by is not null and not exists (select 1 from worker_processes w where w.pool_id = locked_by)`;
-  if (orphans.length > 0) {
-    const poolIds = orphans.map((orphan) => orphan.poolId);
-    const tickets = await tx<{ id: number }[]>`
-      select id from graphile_worker.jobs where locked_by = any (${poolIds}) and task_identifier = ${TICKET_TASK}`;
-    await tx`select graphile_worker.force_unlock_workers(${poolIds})`;
-    // A ticket is never at fault: it gets back the attempt that died with its process.
-    await tx`
-      select count(*) from graphile_worker.reschedule_jobs(${tickets.map((ticket) => ticket.id)}::bigint[], run_at => now(), attempts => 0)`;
-  }
-  await tx`
-    select count(*) from graphile_worker.complete_jobs(array(
-      select id from graphile_worker.jobs where attempts >= max_attempts and locked_at is null))`;
-  const [{ isStranded }] = await tx<[{ isStranded: boolean }]>`
-    select exists (select 1 from backtest_queue where claimed_by is null) and not exists (
-      select 1 from graphile_worker.jobs where task_identifier = ${TICKET_TASK}) as "isStranded"`;
-  // An unlocked ticket is seen at the next poll; a new one wakes the workers at once.
-  if (isStranded || orphans.length > 0) await addTickets(tx, 1);
 }

@@ -3,7 +3,7 @@ import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
 import { deleteOldReruns } from '../db/reruns.ts';
-import { registerWorker, renewHeartbeat, sweep, unregisterWorker } from '../db/workerProcesses.ts';
+import { registerWorker, renewHeartbeat, takeOverDeadWorkers, unregisterWorker } from '../db/workerProcesses.ts';
 import type { WorkerProcess, WorkerTotals } from '../db/workerProcesses.ts';
 import type { Log } from '../log.ts';
 
@@ -37,13 +37,13 @@ export async function startHeartbeat(
   let beats = 0;
   const beat = async (): Promise<void> => {
     if (!isConnected || !(await renewHeartbeat(connection, worker.id, totals()))) await register();
-    const swept = await sweep(sql);
-    if (swept && swept.deadWorkers.length > 0)
+    const taken = await takeOverDeadWorkers(sql);
+    if (taken && taken.deadWorkers.length > 0)
       log.warn(
-        { workers: swept.deadWorkers, backtests: swept.changedIds.length },
+        { workers: taken.deadWorkers, backtests: taken.changedIds.length },
         'took over the work of dead workers',
       );
-    if (swept) await notify(sql, 'changed', swept.changedIds);
+    if (taken) await notify(sql, 'changed', taken.changedIds);
     if (beats++ % TIDY_EVERY_BEATS === 0) await deleteOldReruns(sql);
   };
 

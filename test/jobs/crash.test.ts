@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { claimDue, finishRuns } from '../../src/db/claims.ts';
 import { cancelBacktest, findBacktest } from '../../src/db/backtests.ts';
-import { sweep } from '../../src/db/workerProcesses.ts';
+import { takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -140,7 +140,7 @@ describe('a backtest that kills its worker', () => {
     doomed.kill('SIGSTOP');
     await cancelBacktest(database.sql, workspace.workspaceId, id);
     await killWorker(doomed);
-    await eventually(async () => (await sweep(database.sql)) !== undefined);
+    await eventually(async () => (await takeOverDeadWorkers(database.sql)) !== undefined);
     expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'cancelled' });
   });
 });
@@ -151,7 +151,7 @@ describe('the fence', () => {
     const zombie = '00000000-0000-7000-8000-000000000009';
     const { runs } = await claimDue(database.sql, zombie, 10, 1e9);
     expect(runs.map((run) => run.id)).toEqual([id]);
-    await sweep(database.sql);
+    await takeOverDeadWorkers(database.sql);
     const late = {
       id,
       attempt: runs[0].attempt,
