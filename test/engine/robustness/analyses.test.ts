@@ -9,6 +9,7 @@ import type { SimulatedVariant } from '../../../src/engine/robustness/scene.ts';
 import { cross, indicator, market as field } from '../../support/builders.ts';
 import { baselineOf, checked, robustnessScene } from '../../support/robustness.ts';
 import { compiled, CONFIG, CROSSING, marketOf } from '../../support/sweeps.ts';
+import { TRADE, TradeLog } from '../../../src/engine/simulate/tradeLog.ts';
 
 const crossing = compiled(CROSSING).strategyAst;
 const bars = marketOf(700, 11, (row, noise) => 0.004 * Math.sin(row / 15) + 0.006 * noise);
@@ -118,14 +119,16 @@ describe('Monte Carlo over trades', () => {
   /** Positions that earn these fractions of the balance, one after the other. */
   function runOf(returns: readonly number[]): SimulatedVariant {
     const made = baselineOf(scene);
-    const [trade] = made.simulation.trades;
+    const log = new TradeLog();
     let balance = made.prepared.config.initialBalance;
-    const trades = returns.map((fraction, index) => {
-      const pnl = balance * fraction;
-      balance += pnl;
-      return { ...trade, positionId: index + 1, exitRow: 10 + index, pnl };
-    });
-    return { ...made, simulation: { ...made.simulation, trades } };
+    for (const [index, fraction] of returns.entries()) {
+      const row = log.add('signal', { method: 'direct', resolution: '1h', policy: null, fineTime: null });
+      log.numbers[row + TRADE.positionId] = index + 1;
+      log.numbers[row + TRADE.exitRow] = 10 + index;
+      log.numbers[row + TRADE.pnl] = balance * fraction;
+      balance += balance * fraction;
+    }
+    return { ...made, simulation: { ...made.simulation, tradeLog: log } };
   }
 
   it('draws each of the four pairs of two positions about equally often', () => {
