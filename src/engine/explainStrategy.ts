@@ -50,6 +50,12 @@ export function explainStrategy(
   const inferredLookback = inferLookback(prepared.strategy, timeframe);
   return {
     ok: true,
-    explanation: { symbol, timeframe, inferredLookback, steps: plan.steps.length, plan: explainPlan(plan) },
+    explanation: {
+      symbol,
+      timeframe,
+      inferredLookback,
+      steps: plan.steps.length,
+      plan: explainPlan(plan, prepared.strategy.maxConcurrentPositions),
+    },
   };
 }

@@ -12,26 +12,40 @@ export interface HistoryNode {
   record(row: number, state: StateView, memory: StateMemory): void;
 }
 
+/** What a ring is made for; it grows with what is recorded, since few positions last as long as the longest window. */
+const FIRST_VALUES = 16;
+
 /** The latest values; NaN beyond the first one recorded. */
 export class Ring {
-  readonly #values: Float64Array;
+  readonly #size: number;
+  #values: Float64Array;
   #count = 0;
   constructor(size: number) {
-    this.#values = new Float64Array(size).fill(NaN);
+    this.#size = size;
+    this.#values = new Float64Array(Math.min(size, FIRST_VALUES));
   }
   push(value: number): void {
-    this.#values[this.#count++ % this.#values.length] = value;
+    const at = this.#count++ % this.#size;
+    if (at === this.#values.length) {
+      const grown = new Float64Array(Math.min(this.#size, 2 * at));
+      grown.set(this.#values);
+      this.#values = grown;
+    }
+    this.#values[at] = value;
   }
   ago(bars: number): number {
-    return bars < this.#count ? this.#values[(this.#count - 1 - bars) % this.#values.length] : NaN;
+    return bars < this.#count ? this.#values[(this.#count - 1 - bars) % this.#size] : NaN;
   }
   get isFull(): boolean {
-    return this.#count >= this.#values.length;
+    return this.#count >= this.#size;
   }
-  /** Oldest first. */
+  /** Oldest first; only of a full ring. */
   toArray(): Float64Array {
-    const size = this.#values.length;
-    return Float64Array.from({ length: size }, (_, index) => this.ago(size - 1 - index));
+    const oldest = this.#count % this.#size;
+    const values = new Float64Array(this.#size);
+    values.set(this.#values.subarray(oldest));
+    values.set(this.#values.subarray(0, oldest), this.#size - oldest);
+    return values;
   }
 }
 

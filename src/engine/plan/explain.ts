@@ -1,13 +1,14 @@
 // Explain: a plan as text, the way a database explains a query.
 import { textOf } from '../language/grammar/kinds.ts';
 import { frameText, operationKey, sameFrame } from './builder.ts';
+import { estimatePlan, estimateText } from './estimate.ts';
 import type { Plan, PlannedCondition, Slot, Step } from './plan.ts';
 
 /**
  * One line per step: its slot, its operation and operands, the bars it runs on, and how many steps read it. Then one
- * line per rule with the slots it reads, and the buffers.
+ * line per rule with the slots it reads, the buffers, and what they take at the peak of a run.
  */
-export function explainPlan(plan: Plan): string {
+export function explainPlan(plan: Plan, maxConcurrentPositions = 1): string {
   const readers = new Array<number>(plan.steps.length).fill(0);
   for (const step of plan.steps) for (const input of step.inputs) readers[input]++;
   const width = String(plan.steps.length).length + 1;
@@ -22,7 +23,8 @@ export function explainPlan(plan: Plan): string {
     lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}`);
   for (const [index, exit] of plan.exits.entries())
     lines.push(`exit ${index} ${exit.id}: ${conditionText(exit.condition)}`);
-  return `${[...lines, bufferText(plan)].join('\n')}\n`;
+  lines.push(bufferText(plan), estimateText(estimatePlan(plan, maxConcurrentPositions)));
+  return `${lines.join('\n')}\n`;
 }
 
 /** The buffers of a run: one per step, except for raw fields, which are views of the bars, and constants. */

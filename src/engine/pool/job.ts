@@ -202,7 +202,7 @@ export const ownerOf = ({ owner = '' }: { readonly owner?: string }): string => 
 
 export function bytesOf(batch: PoolBatch, run: PoolRun): number {
   const read = run.snapshots.map((index) => batch.snapshots[index]);
-  return estimateRunBytes(run.task.strategyAst, read);
+  return estimateRunBytes(run.task, read);
 }
 
 /** In order, one part per free thread; one when none is free. */

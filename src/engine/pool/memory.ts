@@ -1,15 +1,10 @@
 // Memory: an estimate of what a run may need, made before it starts (admission.ts bounds what runs at once).
 import type { Snapshot } from '../bars/arrow.ts';
-import type { StrategyAst } from '../language/grammar/ast.ts';
-import { visitObjects } from '../language/grammar/payloadObjects.ts';
+import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
+import { estimateBacktest } from '../estimateBacktest.ts';
+import type { Frame } from '../plan/plan.ts';
+import type { BacktestTask } from '../task.ts';
 
-/**
- * Equity, marks, order and trade columns of the loop, and the two intermediate columns of a typical kernel: 16 float64
- * per bar.
- */
-const BYTES_PER_BAR = 16 * 8;
-/** One float64 column per node; plans reuse buffers, so this is above what is used. */
-const BYTES_PER_NODE_BAR = 8;
 /** A thread's own heap while it runs the smallest backtest. */
 const BYTES_PER_RUN = 8 << 20;
 /**
@@ -17,23 +12,33 @@ const BYTES_PER_RUN = 8 << 20;
  * is safe.
  */
 const BYTES_PER_ROW = 6 * 8;
+/** The times of an opened snapshot, and the bars that are resampled from it. */
+const OPENED_BYTES_PER_ROW = 8;
+/**
+ * Bars of a coarser timeframe, against what a market without gaps would give: minutes are missing at night and on
+ * weekends, days less often.
+ */
+const GAPS_WITHIN_DAY = 1.5;
+const GAPS_BETWEEN_DAYS = 4;
 
-/** Bytes a run may need at its peak, besides the shared snapshots: two to five times what it uses. */
-export function estimateRunBytes(strategyAst: StrategyAst, snapshots: readonly Snapshot[]): number {
-  const rows = Math.max(0, ...snapshots.map((snapshot) => snapshot.buffer.byteLength / BYTES_PER_ROW));
-  return BYTES_PER_RUN + rows * (BYTES_PER_BAR + BYTES_PER_NODE_BAR * countNodes(strategyAst));
+/** Bytes a run may need at its peak, besides the shared snapshots. */
+export function estimateRunBytes(task: Omit<BacktestTask, 'id' | 'strategyHash'>, read: readonly Snapshot[]): number {
+  const rows = read.reduce((sum, snapshot) => sum + rowsIn(snapshot), 0);
+  const estimate = estimateBacktest(task, (frame) => rowsOf(frame, read));
+  return BYTES_PER_RUN + OPENED_BYTES_PER_ROW * rows + (estimate?.bytes ?? 0);
 }
 
-const counted = new WeakMap<object, number>();
+const rowsIn = ({ buffer }: Snapshot): number => buffer.byteLength / BYTES_PER_ROW;
 
-/** How many nodes a strategy has: objects with a `kind`. */
-function countNodes(strategyAst: StrategyAst): number {
-  const known = counted.get(strategyAst);
-  if (known !== undefined) return known;
-  let count = 0;
-  visitObjects(strategyAst, (object) => {
-    if ('kind' in object) count++;
-  });
-  counted.set(strategyAst, count);
-  return count;
+/** Bars of a series that is among the snapshots, or resampled from one of them. */
+function rowsOf({ symbol, timeframe }: Frame, read: readonly Snapshot[]): number {
+  const wanted = TIMEFRAME_MS[timeframe];
+  const gaps = wanted > DAY_MS / 8 ? GAPS_BETWEEN_DAYS : GAPS_WITHIN_DAY;
+  const ofSymbol = read.filter(({ meta }) => meta.symbol === symbol && TIMEFRAME_MS[meta.timeframe] <= wanted);
+  const own = ofSymbol.find(({ meta }) => meta.timeframe === timeframe);
+  if (own) return rowsIn(own);
+  return ofSymbol.reduce((most, snapshot) => {
+    const share = Math.min(1, (TIMEFRAME_MS[snapshot.meta.timeframe] * gaps) / wanted);
+    return Math.max(most, rowsIn(snapshot) * share);
+  }, 0);
 }

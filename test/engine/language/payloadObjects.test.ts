@@ -2,8 +2,9 @@
 import { expect, it } from 'vitest';
 import { foreignSeries } from '../../../src/engine/language/canonical/foreignSeries.ts';
 import { visitObjects } from '../../../src/engine/language/grammar/payloadObjects.ts';
+import type { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 import { estimateRunBytes } from '../../../src/engine/pool/memory.ts';
-import { dailySnapshot, STRATEGY } from '../../support/runs.ts';
+import { configOf, dailySnapshot, STRATEGY } from '../../support/runs.ts';
 
 /** Spreading this many values into one call overflows the stack. */
 const MANY = 500_000;
@@ -20,8 +21,9 @@ it('visits every object outside meta, however long a list is', () => {
 
 it('estimates the memory of a strategy whose meta holds a long list', () => {
   const snapshots = [dailySnapshot(100)];
-  const estimate = estimateRunBytes(withMeta({ a: Array.from({ length: MANY }, () => 1) }), snapshots);
-  expect(estimate).toBe(estimateRunBytes(STRATEGY, snapshots));
+  const estimate = (strategyAst: StrategyAst) =>
+    estimateRunBytes({ strategyAst, settings: {}, config: configOf() }, snapshots);
+  expect(estimate(withMeta({ a: Array.from({ length: MANY }, () => 1) }))).toBe(estimate(STRATEGY));
 });
 
 it('reads no series of other instruments from meta, and is not stopped by its length', () => {

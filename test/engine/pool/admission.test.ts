@@ -10,12 +10,11 @@ function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB
   const gate = new Admission({ threads, reliefThreads, memoryBytes }, () => now);
   const admitted: string[] = [];
   const leaves = new Map<string, Leave>();
-  const ask = (name: string, bytes = MIB): void => {
-    void gate.enter({ owner: name[0], bytes }).then((leave) => {
-      admitted.push(name);
-      leaves.set(name, leave);
-    });
+  const enter = async (name: string, bytes: number): Promise<void> => {
+    leaves.set(name, await gate.enter({ owner: name[0], bytes }));
+    admitted.push(name);
   };
+  const ask = (name: string, bytes = MIB): void => void enter(name, bytes);
   const settle = async (): Promise<string[]> => {
     await Promise.resolve();
     await Promise.resolve();

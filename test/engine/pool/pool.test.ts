@@ -161,7 +161,7 @@ describe('a slow run', () => {
     const runs = [poolRun(), slow(), poolRun(), poolRun(), poolRun()];
     const job = own.run({ snapshots, runs }, (run) => order.push(run));
     await eventually(() => order.length === 4);
-    expect(order.toSorted()).toEqual([0, 2, 3, 4]);
+    expect(new Set(order)).toEqual(new Set([0, 2, 3, 4]));
     expect(job.progress(1).state).toBe('running');
     job.stop(1, 'cancelled');
     expect((await job.outcomes).map(kindOf)).toEqual([
@@ -181,7 +181,7 @@ describe('a slow run', () => {
     const [first, second] = [start('a slow', slow()), start('a next', poolRun())];
     const others = ['b', 'c', 'd'].map((name) => start(name, poolRun()));
     await Promise.all(others.map((job) => job.outcomes));
-    expect(order.toSorted()).toEqual(['b', 'c', 'd']);
+    expect(new Set(order)).toEqual(new Set(['b', 'c', 'd']));
     expect([first.progress(0).state, second.progress(0).state]).toEqual(['running', 'waiting']);
     first.stop(0, 'cancelled');
     await second.outcomes;

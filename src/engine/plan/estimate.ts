@@ -1,0 +1,235 @@
+// Estimates: what a plan takes in time and memory, before it runs: what the queue charges and the pool admits by.
+import { NS_PER_BAR } from '../language/grammar/kinds.ts';
+import { rollingReach } from '../language/grammar/words.ts';
+import type { RunnableExpression } from '../language/grammar/ast.ts';
+import { childrenOf } from '../language/grammar/visit.ts';
+import type { IndicatorDefinition, Args } from '../indicators/definition.ts';
+import { frameText, sameFrame } from './builder.ts';
+import type { ConditionStep, Frame, Plan, PlannedCondition, PlannedValue, Step, ValueStep } from './plan.ts';
+
+/** Of one series that a plan reads. */
+export interface FrameEstimate {
+  readonly frame: Frame;
+  readonly nsPerBar: number;
+  /** At the peak. */
+  readonly bytesPerBar: number;
+}
+export interface PlanEstimate {
+  /** The base frame first. */
+  readonly frames: readonly FrameEstimate[];
+  /** The values that expressions over state keep, and how many positions and accounts keep so many at a time. */
+  readonly windows: readonly { readonly length: number; readonly memories: number }[];
+}
+
+/** Nanoseconds per bar of the fill loop, the statistics and the record of a few trades. */
+const LOOP_NS = 10;
+/** Of the loop and the statistics: equity, drawdown, returns, and a trade every dozen bars. */
+const LOOP_BYTES = 128;
+const VALUE_BYTES = 8;
+/** A bit true, and a bit unknown. */
+const CONDITION_BYTES = 0.25;
+/** Scratch columns of a kernel, beside its inputs and outputs. */
+const SCRATCH_COLUMNS = 4;
+/** One value of a window that is read whole on every row. */
+const SCANNED_NS = 1.2;
+/** A step of a tree of ranks, and the windows from which it is used (kernels/rankedValues.ts). */
+const RANKED_NS = 250;
+/** An expression over state is evaluated in the loop: about five times a column's row. */
+const STATEFUL_NS = 20;
+const STATEFUL_SCANNED_NS = 4;
+/** A position remembers at least so much per node: the objects around its window. */
+const NODE_BYTES = 128;
+/** A position holds a window of its own; those of closed ones are freed a little later. */
+const MEMORIES_PER_POSITION = 2;
+
+export function estimatePlan(plan: Plan, maxConcurrentPositions: number): PlanEstimate {
+  const loop = stateOf(plan, maxConcurrentPositions);
+  const frames = [plan.base, ...plan.frames].map((frame, index): FrameEstimate => {
+    const steps = plan.steps.filter((step) => sameFrame(step.frame, frame));
+    const isBase = index === 0;
+    const scratch = steps.reduce((most, step) => Math.max(most, scratchBytes(step)), 0);
+    const columns = columnBytes(steps);
+    // A series that is not the base is aligned to it (4 bytes per base bar, counted as its own).
+    return {
+      frame,
+      nsPerBar: sumOf(steps, nsOf) + (isBase ? LOOP_NS + loop.ns : 0),
+      bytesPerBar: columns + scratch + (isBase ? LOOP_BYTES + loop.bytesPerBar + 4 * plan.frames.length : 0),
+    };
+  });
+  return { frames, windows: loop.windows };
+}
+
+/** @param rowsOf bars of a frame */
+export function estimateRun(
+  estimate: PlanEstimate,
+  rowsOf: (frame: Frame) => number,
+): { readonly ns: number; readonly bytes: number } {
+  const { frames, windows } = estimate;
+  const rows = frames.map(({ frame }) => rowsOf(frame));
+  // A window grows with what is recorded.
+  const kept = windows.map(({ length, memories }) => ({ length: Math.min(length, rows[0]), memories }));
+  return {
+    ns:
+      sumOf(frames, (each) => each.nsPerBar * rows[frames.indexOf(each)]) +
+      sumOf(kept, ({ length }) => STATEFUL_SCANNED_NS * length * rows[0]),
+    bytes:
+      sumOf(frames, (each) => each.bytesPerBar * rows[frames.indexOf(each)]) +
+      sumOf(kept, ({ length, memories }) => memories * (NODE_BYTES + VALUE_BYTES * length)),
+  };
+}
+
+/** The estimate as `explain` prints it. */
+export function estimateText({ frames, windows }: PlanEstimate): string {
+  const ofFrames = frames.map(({ frame, nsPerBar, bytesPerBar }, index) => {
+    const where = index === 0 ? '' : ` of ${frameText(frame)}`;
+    return `${Math.round(bytesPerBar)} bytes and ${Math.round(nsPerBar)} ns per bar${where}`;
+  });
+  const values = sumOf(windows, ({ length, memories }) => length * memories);
+  return `at the peak: ${[...ofFrames, ...(values > 0 ? [`${8 * values} bytes of windows over state`] : [])].join(', ')}`;
+}
+
+const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + of(item), 0);
+
+/** Columns that are made; every output of an indicator is, whichever is read. */
+function columnBytes(steps: readonly Step[]): number {
+  const calls = new Set<string>();
+  return sumOf(steps, (step) => {
+    if (step.type === 'condition') return CONDITION_BYTES;
+    switch (step.op) {
+      case 'const':
+      case 'series':
+        return 0;
+      case 'field':
+        return ['hl2', 'hlc3', 'ohlc4'].includes(step.field) ? VALUE_BYTES : 0;
+      case 'indicator': {
+        const call = `${step.call} ${step.inputs.join()}`;
+        if (calls.has(call)) return 0;
+        calls.add(call);
+        return VALUE_BYTES * step.definition.outputs.length;
+      }
+      default:
+        return VALUE_BYTES;
+    }
+  });
+}
+
+/** Where an input has holes, the present rows are copied together; local times are kept by time zone. */
+function scratchBytes(step: Step): number {
+  if (step.type === 'condition') return VALUE_BYTES;
+  const outputs = step.op === 'indicator' ? step.definition.outputs.length : 1;
+  return VALUE_BYTES * (SCRATCH_COLUMNS + step.inputs.length + outputs);
+}
+
+function nsOf(step: Step): number {
+  return step.type === 'value' ? valueNs(step) : conditionNs(step);
+}
+
+function valueNs(step: ValueStep): number {
+  switch (step.op) {
+    case 'const':
+    case 'series':
+      return 0;
+    case 'field':
+      return 1;
+    case 'indicator':
+      return (
+        NS_PER_BAR.indicator * step.definition.outputs.length + SCANNED_NS * scannedRows(step.definition, step.args)
+      );
+    case 'rolling':
+      if (step.rolling === 'slope') return NS_PER_BAR.rolling + SCANNED_NS * step.period;
+      return ['median', 'quantile', 'percentile_rank'].includes(step.rolling) ? RANKED_NS : NS_PER_BAR.rolling;
+    case 'align':
+      return 2;
+    case 'pattern':
+    case 'math':
+    case 'shift':
+    case 'if':
+    case 'bars_since':
+    case 'value_when':
+    case 'capture':
+    case 'pivot':
+    case 'time':
+      return NS_PER_BAR[step.op];
+  }
+}
+
+function conditionNs(step: ConditionStep): number {
+  switch (step.op) {
+    case 'sequence':
+      return NS_PER_BAR.sequence * step.steps.length;
+    case 'within':
+      return NS_PER_BAR.compare * (1 + Math.log2(step.window));
+    case 'rolling_window':
+    case 'state_machine':
+    case 'time_window':
+      return NS_PER_BAR[step.op];
+    default:
+      return NS_PER_BAR.compare * Math.max(1, step.inputs.length);
+  }
+}
+
+/** Rows that a row of the indicator reads one by one. */
+function scannedRows(definition: IndicatorDefinition, args: Args): number {
+  const scanned = definition.args.flatMap(({ name, isScanned }) => (isScanned ? [Number(args[name])] : []));
+  return scanned.reduce((most, rows) => Math.max(most, rows), 0);
+}
+
+/** Expressions that the loop evaluates: their time, the records of their answers, and what they remember. */
+function stateOf(
+  plan: Plan,
+  maxConcurrentPositions: number,
+): { readonly ns: number; readonly bytesPerBar: number; readonly windows: PlanEstimate['windows'] } {
+  let ns = 0;
+  let bytesPerBar = 0;
+  const windows: { length: number; memories: number }[] = [];
+  const seen = new Set<RunnableExpression>();
+  const count = (expression: RunnableExpression, slots: ReadonlyMap<object, unknown>, memories: number): void => {
+    if (slots.has(expression) || seen.has(expression)) return;
+    seen.add(expression);
+    ns += STATEFUL_NS;
+    // Where it was evaluated, where it was true, where unknown.
+    bytesPerBar += 3 / 8;
+    windows.push({ length: windowOf(expression), memories });
+    for (const child of childrenOf(expression)) count(child, slots, memories);
+  };
+  const ofPositions = MEMORIES_PER_POSITION * maxConcurrentPositions;
+  const ofCondition = (planned: PlannedCondition, memories: number): void => {
+    if (planned.kind === 'column') return;
+    for (const { expression, slots } of planned.conjuncts) count(expression, slots, memories);
+  };
+  const ofValue = (planned: PlannedValue | null, memories: number): void => {
+    if (planned?.kind === 'stateful') count(planned.expression.expression, planned.expression.slots, memories);
+  };
+  for (const { condition, price } of plan.entries) {
+    ofCondition(condition, MEMORIES_PER_POSITION);
+    ofValue(price, MEMORIES_PER_POSITION);
+  }
+  for (const { condition } of plan.exits) ofCondition(condition, ofPositions);
+  ofValue(plan.risk.stopPrice, ofPositions);
+  for (const { price } of plan.risk.targets) ofValue(price, ofPositions);
+  return { ns, bytesPerBar, windows };
+}
+
+/** How many values an expression over state keeps (evaluate/stateful.ts). */
+function windowOf(expression: RunnableExpression): number {
+  switch (expression.kind) {
+    case 'state':
+    case 'shift':
+      return expression.offset + 1;
+    case 'percent_change':
+    case 'rising':
+    case 'falling':
+      return expression.bars + 1;
+    case 'rolling':
+      return rollingReach(expression.op, expression.period) + expression.offset;
+    case 'value_when':
+      return expression.occurrence + 1;
+    case 'rolling_window':
+      return expression.mode === 'streak' ? Math.max(1, Math.ceil(expression.value ?? 1)) : expression.window;
+    case 'cross':
+      return expression.within + 3;
+    default:
+      return 1;
+  }
+}

@@ -1,0 +1,117 @@
+// One case of the memory estimate in a process of its own: prints what was estimated, and what the run took at its peak.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createMarket, runBacktest, PATTERNS } from '../../src/engine/index.ts';
+import type { BacktestTask, Snapshot } from '../../src/engine/index.ts';
+import { estimateRunBytes } from '../../src/engine/pool/memory.ts';
+import { randomSnapshot } from './bars.ts';
+import { all, any, astOf, compare, cross, entry, exit, indicator, market, sma, type Json } from './builders.ts';
+import { configOf } from './runs.ts';
+
+const BARS = 1_000_000;
+const state = (field: string): Json => ({ kind: 'state', field });
+const rare = (item: Json): Json => all(item, compare(market(), 'gt', { kind: 'const', value: 1e9 }));
+const oneHour = (): Snapshot[] => [randomSnapshot({ count: BARS })];
+
+interface Case {
+  readonly sections: Json;
+  readonly settings?: Json;
+  readonly snapshots?: () => Snapshot[];
+  readonly timeframe?: '1h' | '15m';
+}
+
+/** Entries on few bars, so that a case measures its columns and not its trades. */
+export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
+  'a comparison': () => ({ sections: { entry: entry(rare(compare(market(), 'gt', 1))) } }),
+  'sixty averages': () => ({
+    sections: {
+      entry: entry(rare(any(...Array.from({ length: 60 }, (_, index) => compare(market(), 'gt', sma(index + 2)))))),
+    },
+  }),
+  'bands of several outputs': () => ({
+    sections: {
+      entry: entry(
+        rare(
+          any(
+            ...Array.from({ length: 20 }, (_, index) =>
+              compare(market(), 'gt', indicator('bbands', { length: index + 5 }, { output: 'upper' })),
+            ),
+          ),
+        ),
+      ),
+    },
+  }),
+  'every pattern': () => ({
+    sections: {
+      entry: entry(rare(any(...PATTERNS.map(({ id }) => ({ kind: 'pattern', name: id, side: 'any' }))))),
+    },
+  }),
+  'many columns of a coarser timeframe': () => ({
+    sections: {
+      entry: entry(
+        rare(
+          any(
+            ...Array.from({ length: 60 }, (_, index) =>
+              compare(sma(index + 2, { timeframe: '1d' }), 'gt', sma(index + 70, { timeframe: '1d' })),
+            ),
+          ),
+        ),
+      ),
+    },
+  }),
+  'bars of 15 minutes over bars of one': () => ({
+    timeframe: '15m',
+    snapshots: () => [randomSnapshot({ count: 3 * BARS, timeframe: '1m' })],
+    sections: {
+      entry: entry(rare(any(...Array.from({ length: 60 }, (_, index) => compare(market(), 'gt', sma(index + 2)))))),
+    },
+  }),
+  'windows over the state of positions': () => ({
+    settings: { maxConcurrentPositions: 20, warmupPeriod: 1 },
+    sections: {
+      entry: entry(compare(market(), 'gt', 0), {
+        action: { side: 'long', sizing: { mode: 'fixed_cash', value: 100 } },
+      }),
+      exits: Array.from({ length: 4 }, (_, index) =>
+        exit(
+          compare(
+            { kind: 'rolling', op: 'max', period: 400_000 + index, source: state('position_unrealized_pnl_pct') },
+            'gt',
+            { kind: 'const', value: 1e9 },
+          ),
+        ),
+      ),
+    },
+    snapshots: () => [randomSnapshot({ count: 300_000 })],
+  }),
+  'a trade every few bars': () => ({
+    sections: {
+      entry: entry(cross(sma(3), 'cross_up', sma(7)), {
+        action: { side: 'long', sizing: { mode: 'fixed_cash', value: 100 } },
+      }),
+      exits: [exit(cross(sma(3), 'cross_down', sma(7)))],
+    },
+  }),
+};
+
+const [name] = process.argv.slice(2);
+if (name !== undefined && Object.hasOwn(MEMORY_CASES, name)) {
+  const { sections, settings = {}, snapshots = oneHour, timeframe = '1h' } = MEMORY_CASES[name]();
+  const stored = snapshots();
+  const config = { ...configOf(), timeframe, signalInstrument: { symbol: 'TEST' } };
+  const task: BacktestTask = { id: 'r', strategyAst: astOf(sections), settings, config, strategyHash: 'h' };
+  const estimate = estimateRunBytes(task, stored);
+  const bars = createMarket(stored, 'TEST', timeframe);
+  // The code is loaded and the bars are opened before it is measured.
+  const warm = createMarket([randomSnapshot({ count: 500 })], 'TEST', '1h');
+  runBacktest({ ...task, config: { ...config, timeframe: '1h' } }, warm, null);
+  // What making the bars has left must not be reused unseen.
+  for (let round = 0; round < 3; round++) globalThis.gc?.();
+  // The peak from here on (proc(5)); making the bars had one of its own.
+  writeFileSync('/proc/self/clear_refs', '5');
+  const before = process.memoryUsage.rss();
+  const outcome = runBacktest(task, bars, null);
+  const peak = 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) - before;
+  const failure = outcome.ok ? null : outcome.error.message;
+  const trades = outcome.ok ? outcome.trades.length : 0;
+  console.log(JSON.stringify({ estimate, peak, rows: bars.base.length, trades, failure }));
+}
