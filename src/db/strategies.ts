@@ -121,7 +121,10 @@ function versionsOf(
   id: string,
 ): Pick<Strategy, 'versionCount' | 'versions'> {
   const counted = found.get(id) ?? [];
-  return { versionCount: counted[0]?.versionCount ?? 0, versions: counted.map(({ versionCount: _, ...rest }) => rest) };
+  return {
+    versionCount: counted[0]?.versionCount ?? 0,
+    versions: counted.map(({ versionCount, ...version }) => version),
+  };
 }
 
 /** Strategies in use; archived ones do not count towards the tier's limit. */
