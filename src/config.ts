@@ -47,6 +47,13 @@ const Environment = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('Base address in links; default: the address the request came to.'),
+  TRUSTED_PROXIES: z
+    .string()
+    .regex(/^[\w.:/]+( *, *[\w.:/]+)*$/, 'must be addresses or networks, separated by commas')
+    .optional()
+    .describe(
+      'Addresses of your proxies, such as `10.0.0.0/8,loopback`, whose X-Forwarded-For is believed; default: none.',
+    ),
   CANDLEPOOL_API_KEY: z.string().optional().describe('API key that `candlepool mcp` calls the service with.'),
   RATE_LIMITS: z.enum(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
 });
@@ -80,6 +87,8 @@ export interface Config {
   readonly auth: { readonly jwksUrl: string | undefined; readonly issuer: string; readonly audience: string };
   /** Without a trailing slash; undefined: the request's own address. */
   readonly publicUrl: string | undefined;
+  /** As Fastify's trustProxy takes it; false: the address of a client is that of its connection. */
+  readonly trustedProxies: string | false;
   readonly rateLimits: boolean;
   /** For `candlepool mcp`; undefined: not set. */
   readonly apiKey: string | undefined;
@@ -117,6 +126,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     logLevel: values.LOG_LEVEL,
     auth: { jwksUrl: values.AUTH_JWKS_URL, issuer: values.AUTH_ISSUER, audience: values.AUTH_AUDIENCE },
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    trustedProxies: values.TRUSTED_PROXIES ?? false,
     rateLimits: values.RATE_LIMITS === 'on',
     apiKey: values.CANDLEPOOL_API_KEY,
   };

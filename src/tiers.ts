@@ -23,8 +23,9 @@ export interface TierLimits {
   /** Seconds that one run may take on a thread. */
   readonly runSeconds: number;
   readonly sweepVariants: number;
-  /** Of one API key. */
+  /** Of one API key or member, and of all of a workspace together. */
   readonly requestsPerMinute: number;
+  readonly workspaceRequestsPerMinute: number;
   /** strategyAst and signalGraph together, as compact JSON in UTF-8. */
   readonly payloadBytes: number;
   /** Body of a request that sends a strategy; of a batch; of one backtest or sweep; of any other request. */
@@ -60,6 +61,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     runSeconds: 60,
     sweepVariants: 200,
     requestsPerMinute: 600,
+    workspaceRequestsPerMinute: 1_800,
     payloadBytes: 256 * KIB,
     bodyBytes: MIB,
     batchBytes: 256 * KIB,
@@ -81,6 +83,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     runSeconds: 300,
     sweepVariants: 10_000,
     requestsPerMinute: 3_000,
+    workspaceRequestsPerMinute: 9_000,
     payloadBytes: MIB,
     bodyBytes: 4 * MIB,
     batchBytes: MIB,
@@ -102,6 +105,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     runSeconds: 600,
     sweepVariants: 1_000_000,
     requestsPerMinute: 30_000,
+    workspaceRequestsPerMinute: 90_000,
     payloadBytes: 4 * MIB,
     bodyBytes: 8 * MIB,
     batchBytes: 4 * MIB,

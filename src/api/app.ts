@@ -62,6 +62,7 @@ export async function buildApp(
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: services.config.trustedProxies,
     http: HTTP_OPTIONS,
     clientErrorHandler: answerBrokenRequest,
     // A stopping process still answers what reaches it; `connection: close` sends the client elsewhere afterwards.
@@ -95,8 +96,12 @@ export async function buildApp(
   forgetOldAnswers(app, services);
   if (askedFor) trustAskers(app, askedFor);
   else
-    authenticateRequests(app, services, ({ apiKeyId, tier }, _request, reply) => {
-      app.rateLimits.charge({ keyId: apiKeyId, tier }, reply);
+    authenticateRequests(app, services, {
+      admit: ({ apiKeyId, workspaceId, tier }, _request, reply) =>
+        app.rateLimits.charge({ id: apiKeyId, workspaceId, tier }, reply),
+      admitMember: ({ userId, workspaceId, tier }, _request, reply) =>
+        app.rateLimits.charge({ id: `${workspaceId} ${userId}`, workspaceId, tier }, reply),
+      reject: ({ ip }) => app.rateLimits.chargeFailure(ip),
     });
   await listenForChanges(app, services);
   await putRoutes(app, services);

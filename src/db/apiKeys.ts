@@ -33,6 +33,8 @@ export interface ApiKeyLookup {
   readonly status: ApiKeyStatus;
   readonly expiresAt: Date | null;
   readonly isCreatorActive: boolean;
+  /** Whether its creator may manage the workspace, as whoever creates a key must. */
+  readonly isCreatorManager: boolean;
   readonly tier: Tier;
 }
 
@@ -46,7 +48,7 @@ export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Pr
       array_to_string(k.scopes, ' ') as scopes, k.expires_at as "expiresAt", w.tier,
       case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end
         as status,
-      m.user_id is not null as "isCreatorActive"
+      m.user_id is not null as "isCreatorActive", coalesce(m.role in ('owner', 'admin'), false) as "isCreatorManager"
     from api_keys k
     join workspaces w on w.id = k.workspace_id
     left join members m on m.workspace_id = k.workspace_id and m.user_id = k.created_by and m.ended_at is null

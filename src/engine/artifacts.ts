@@ -1,5 +1,6 @@
 // Artifacts: the files of a result, made on demand by running the pinned inputs again or from the stored trades.
 import { simulateTask } from './backtest.ts';
+import { csvCell } from './bars/csvCell.ts';
 import { encodeTable, type TableColumn } from './bars/arrowTable.ts';
 import type { Market } from './bars/bars.ts';
 import { artifactNotice, type ReadResult } from './report/artifactNotice.ts';
@@ -132,8 +133,5 @@ const csvHead = (columns: readonly TableColumn[]): string =>
 const csvRows = (columns: readonly TableColumn[]): string[] =>
   Array.from(
     { length: columns[0].values.length },
-    (_, row) =>
-      `${columns.map(({ values }) => (isMissing(values[row]) ? '' : csvCell(String(values[row])))).join(',')}\r\n`,
+    (_, row) => `${columns.map(({ values }) => csvCell(values[row])).join(',')}\r\n`,
   );
-
-const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -118,7 +118,7 @@ export function prepareRun(
       'strategy.';
     return failure('SYMBOL_NOT_AVAILABLE', placeOfSeries(task.strategyAst, task.signalGraph, missing), message);
   }
-  const evaluated = new EvaluatedPlan(plan, market, store, control);
+  const evaluated = new EvaluatedPlan(plan, market, store, control, task.owner);
   const boundRules = bindRules(strategy, evaluated, recordsConditions);
   const window = evaluationRows(strategy, task.settings, task.strategyAst, config, market.base);
   if (window.firstRow === window.endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));

@@ -12,6 +12,8 @@ export interface BacktestTask {
   readonly settings: Settings;
   readonly config: BacktestConfig;
   readonly strategyHash: string;
+  /** Who it runs for, a workspace: columns are shared by the runs of one owner only. Absent: one owner for all such. */
+  readonly owner?: string;
 }
 
 /** An expected failure: data that crosses threads, jobs and HTTP unchanged. */

@@ -215,6 +215,20 @@ describe('authorization', () => {
     expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_ROLE', requiredRole: 'member', role: 'viewer' });
   });
 
+  it('lets a key only read once its creator may no longer manage the workspace, and write when they may again', async () => {
+    const { token } = await tenant.member('climber@example.com', 'admin');
+    const { apiKey } = (await tenant.create({ name: 'climber' }, token)).json<Created>();
+    expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);
+    await tenant.member('climber@example.com', 'member');
+    expect((await write(apiKey, 'backtests_write')).json()).toMatchObject({
+      code: 'INSUFFICIENT_ROLE',
+      role: 'viewer',
+    });
+    expect((await probe(apiKey, '/probe/backtests_read')).statusCode).toBe(200);
+    await tenant.member('climber@example.com', 'owner');
+    expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);
+  });
+
   it('allows a member key to call write endpoints', async () => {
     const { apiKey } = await createKey();
     expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);

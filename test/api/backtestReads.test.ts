@@ -1,6 +1,7 @@
 // Reading backtests over HTTP: detail, wait, list, events, cancel, artifacts and verify, with the stand-in engine
 // behind the worker.
 // Contract: backtest.
+import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 import { eventually } from '../support/eventually.ts';
@@ -198,6 +199,28 @@ describe('GET /backtests/{id}/events', () => {
     expect(events.some((block) => block.startsWith('event: progress'))).toBe(true);
     const shares = told.map((event) => event.progress.pct);
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  });
+
+  it.each(['revoked', 'expired', 'without its scope', 'of nobody'])('ends when the key is %s', async (state) => {
+    await withoutWorker();
+    const { id } = (await post()).body;
+    const reader = await api.client({ workspaceId: client.workspaceId });
+    const stream = reader.get(`/backtests/${id}/events`);
+    await after(300);
+    const ofReader = api.services.sql`key_id = ${reader.apiKey.split('_')[2]}`;
+    const { sql } = api.services;
+    if (state === 'revoked') await sql`update api_keys set revoked_at = now() where ${ofReader}`;
+    if (state === 'expired') await sql`update api_keys set expires_at = now() where ${ofReader}`;
+    if (state === 'without its scope') await sql`update api_keys set scopes = '{workspace_read}' where ${ofReader}`;
+    if (state === 'of nobody') {
+      const [{ id: nobody }] = await sql`
+        insert into users (subject, email, name) values ('nobody', 'nobody@example.com', 'n') returning id`;
+      await sql`update api_keys set created_by = ${nobody} where ${ofReader}`;
+    }
+    // It ends although the backtest has not.
+    await stream;
+    expect((await client.get(`/backtests/${id}`)).body.status).toBe('queued');
+    await client.post(`/backtests/${id}/cancel`);
   });
 });
 

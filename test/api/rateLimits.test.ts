@@ -17,12 +17,12 @@ const reply = () => {
 };
 const NOON = Date.UTC(2026, 0, 1, 12);
 /** `count` requests; how many were let through, and the headers of the last. */
-function charge(limits: ReturnType<typeof createRateLimits>, keyId: string, count: number) {
+function charge(limits: ReturnType<typeof createRateLimits>, id: string, count: number, workspaceId = id) {
   let passed = 0;
   const last = reply();
   for (let index = 0; index < count; index++) {
     try {
-      limits.charge({ keyId, tier: 'free' }, last as never);
+      limits.charge({ id, workspaceId, tier: 'free' }, last as never);
       passed++;
     } catch (error) {
       expect(error).toMatchObject({ code: 'RATE_LIMITED' });
@@ -41,6 +41,45 @@ describe('the rate limit', () => {
     expect(charge(limits, 'a', 700).passed).toBe(599);
     expect(charge(limits, 'a', 1).headers.ratelimit).toBe('"minute";r=0;t=45');
     expect(charge(limits, 'b', 1).passed).toBe(1);
+  });
+
+  it('allows a workspace three times as many, whatever its number of keys', () => {
+    const limits = createRateLimits(api.services, () => NOON + 15_000);
+    const passed = ['k1', 'k2', 'k3', 'k4', 'k5'].map((key) => charge(limits, key, 500, 'w').passed);
+    expect(passed).toEqual([500, 500, 500, 300, 0]);
+    expect(charge(limits, 'k5', 1, 'w').headers.ratelimit).toBe('"minute";r=0;t=45');
+    expect(charge(limits, 'other', 1, 'v').passed).toBe(1);
+  });
+
+  it('refuses failed authentications of one address after 300 per minute, and nothing else', () => {
+    const limits = createRateLimits(api.services, () => NOON + 15_000);
+    for (let count = 0; count < 300; count++) limits.chargeFailure('10.0.0.1');
+    expect(() => limits.chargeFailure('10.0.0.1')).toThrow(/failed authentications/);
+    expect(() => limits.chargeFailure('10.0.0.2')).not.toThrow();
+    expect(charge(limits, 'k', 1).passed).toBe(1);
+  });
+
+  it('answers 401 until then, 429 afterwards, and still serves a right key from the same address', async () => {
+    // Only the clock stands still: the minute cannot turn while we count.
+    vi.useFakeTimers({ toFake: ['Date'], now: NOON + 600_000 });
+    const client = await api.client({ tier: 'free' });
+    const statuses: number[] = [];
+    for (let count = 0; count < 302; count++)
+      statuses.push((await api.send({ url: '/public/v1/workspace', headers: { 'x-api-key': 'nonsense' } })).status);
+    expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
+    expect((await client.get('/workspace')).status).toBe(200);
+    const url = `/workspaces/${client.workspaceId}/api-keys`;
+    expect((await api.send({ url, headers: { authorization: 'Bearer nonsense' } })).status).toBe(429);
+  });
+
+  it('counts requests of the management API', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: NOON + 720_000 });
+    const client = await api.client({ tier: 'free' });
+    const token = await api.token(client.workspaceId, 'owner');
+    const list = () =>
+      api.send({ url: `/workspaces/${client.workspaceId}/api-keys`, headers: { authorization: `Bearer ${token}` } });
+    expect((await list()).headers.ratelimit).toMatch(/^"minute";r=599;/);
+    expect((await list()).headers.ratelimit).toMatch(/^"minute";r=598;/);
   });
 
   it('starts over in the next minute', () => {

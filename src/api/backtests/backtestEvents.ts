@@ -39,7 +39,8 @@ export function eventRoutes(app: App, { sql }: Services): void {
       const first = await read();
       if (first === undefined) throw notFound('backtest', id);
       const isEnded = ({ status }: BacktestState): boolean => isTerminal(status);
-      return sendEvents(app, reply, { id, first, read, isTerminal: isEnded, stateOf: textOf, dataOf: textOf }) as never;
+      const followed = { id, first, read, caller, isTerminal: isEnded, stateOf: textOf, dataOf: textOf };
+      return sendEvents(app, reply, followed) as never;
     },
   );
 }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../services.ts';
+import type { Caller } from './auth/keyCheck.ts';
 import { clientGone, waitFor } from './waiting.ts';
 
 /** A comment line at this interval keeps proxies from closing a quiet stream. */
@@ -20,6 +21,8 @@ export interface Followed<Row extends { readonly status: string }> {
   readonly first: Row;
   /** The row as it is now; undefined when it is gone. */
   readonly read: () => Promise<Row | undefined>;
+  /** Who reads the stream, which ends when their key no longer may. */
+  readonly caller: Caller;
   readonly isTerminal: (row: Row) => boolean;
   /** What counts as a change: an event is sent when this text differs. */
   readonly stateOf: (row: Row) => string;
@@ -42,8 +45,8 @@ export function sendEvents<Row extends { readonly status: string }>(
 }
 
 async function* events<Row extends { readonly status: string }>(
-  { notifications }: App,
-  { id, first, read, isTerminal, stateOf, dataOf }: Followed<Row>,
+  { notifications, authentication }: App,
+  { id, first, read, caller, isTerminal, stateOf, dataOf }: Followed<Row>,
   signals: readonly AbortSignal[],
 ): AsyncGenerator<string> {
   const eventOf = (name: 'status' | 'progress', row: Row): string => `event: ${name}\ndata: ${dataOf(row)}\n\n`;
@@ -52,6 +55,8 @@ async function* events<Row extends { readonly status: string }>(
   while (!isTerminal(shown)) {
     const last = stateOf(shown);
     const next = await waitFor({ notifications, id, timeoutMs: KEEP_ALIVE_MS, signals }, async () => {
+      // Asked at each change, and otherwise every few seconds (waiting.ts).
+      if (!(await authentication.isStillRight(caller, 'backtests_read'))) return { now: undefined };
       const now = await read();
       return now === undefined || stateOf(now) !== last ? { now } : undefined;
     });

@@ -1,4 +1,5 @@
-// Rate limits: requests a minute of each API key, counted in this process and settled with Postgres once a second.
+// Rate limits: requests per minute of each key, member and workspace, counted in this process and settled with Postgres
+// once a second; and failed authentications of each address, counted in this process alone.
 import type { FastifyReply } from 'fastify';
 import { addRequestCounts, deleteOldRequestCounts } from '../../db/requestCounts.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
@@ -13,6 +14,10 @@ declare module 'fastify' {
 
 const WINDOW_MS = 60_000;
 const SETTLE_EVERY_MS = 1_000;
+/** A program with a wrong key retries once a second; behind one proxy there may be several. */
+const FAILURES_PER_MINUTE = 300;
+/** Beyond so many addresses the oldest is forgotten, so that inventing them cannot fill the memory. */
+const MAX_ADDRESSES = 20_000;
 
 interface Count {
   /** Requests of all processes as of the last settlement, ours included. */
@@ -21,12 +26,26 @@ interface Count {
   unsettled: number;
 }
 
+export interface RateCaller {
+  /** Of the key, or of the member in its workspace. */
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly tier: Tier;
+}
+
 export interface RateLimits {
   /**
-   * Counts one request of a verified key and sets the RateLimit headers (draft-ietf-httpapi-ratelimit-headers).
+   * Counts one request of a verified key or member and sets the RateLimit headers
+   * (draft-ietf-httpapi-ratelimit-headers) by what is left to both it and its workspace.
    * @throws RATE_LIMITED with Retry-After when the minute is used up; a refused request is not counted.
    */
-  charge(caller: { readonly keyId: string; readonly tier: Tier }, reply: FastifyReply): void;
+  charge(caller: RateCaller, reply: FastifyReply): void;
+  /**
+   * Counts one failed authentication of an address. Only failures are refused: whoever shares the address and sends a
+   * right key is not locked out.
+   * @throws RATE_LIMITED
+   */
+  chargeFailure(address: string): void;
   /** Adds our counts to Postgres and learns those of the other processes. Failing, it keeps them for the next time. */
   settle(): Promise<void>;
 }
@@ -42,6 +61,7 @@ export function createRateLimits(
 ): RateLimits {
   let windowStart = 0;
   let counts = new Map<string, Count>();
+  const failures = new Map<string, number>();
 
   const turnWindow = (time: number): void => {
     const start = time - (time % WINDOW_MS);
@@ -49,26 +69,50 @@ export function createRateLimits(
     // What the last second of the old minute left unsettled no longer limits anyone.
     windowStart = start;
     counts = new Map();
+    failures.clear();
+  };
+  const countOf = (name: string): Count => {
+    let count = counts.get(name);
+    if (count === undefined) counts.set(name, (count = { settled: 0, unsettled: 0 }));
+    return count;
   };
 
   return {
-    charge({ keyId, tier }, reply) {
+    charge({ id, workspaceId, tier }, reply) {
       const time = now();
       turnWindow(time);
-      const limit = TIER_LIMITS[tier].requestsPerMinute;
-      let count = counts.get(keyId);
-      if (count === undefined) counts.set(keyId, (count = { settled: 0, unsettled: 0 }));
-      const left = limit - count.settled - count.unsettled;
+      const { requestsPerMinute: limit, workspaceRequestsPerMinute } = TIER_LIMITS[tier];
+      const own = countOf(id);
+      const all = countOf(`workspace ${workspaceId}`);
+      const ownLeft = leftOf(own, limit);
+      const left = Math.min(ownLeft, leftOf(all, workspaceRequestsPerMinute));
       const secondsLeft = Math.ceil((windowStart + WINDOW_MS - time) / 1000);
       reply.header('ratelimit-policy', `"minute";q=${limit};w=60`);
       reply.header('ratelimit', `"minute";r=${Math.max(0, left - 1)};t=${secondsLeft}`);
+      if (ownLeft <= 0)
+        throw refusal(`More than ${limit} requests per minute with this credential.`, limit, secondsLeft);
       if (left <= 0)
-        throw problem('RATE_LIMITED', {
-          message: `More than ${limit} requests a minute with this API key. Try again in ${secondsLeft} s.`,
-          extras: { limit, retryAfterSeconds: secondsLeft },
-          headers: { 'retry-after': String(secondsLeft) },
-        });
-      count.unsettled++;
+        throw refusal(
+          `More than ${workspaceRequestsPerMinute} requests per minute of this workspace.`,
+          workspaceRequestsPerMinute,
+          secondsLeft,
+        );
+      own.unsettled++;
+      all.unsettled++;
+    },
+    chargeFailure(address) {
+      const time = now();
+      turnWindow(time);
+      const count = (failures.get(address) ?? 0) + 1;
+      const secondsLeft = Math.ceil((windowStart + WINDOW_MS - time) / 1000);
+      if (count > FAILURES_PER_MINUTE)
+        throw refusal(
+          `More than ${FAILURES_PER_MINUTE} failed authentications per minute from this address.`,
+          FAILURES_PER_MINUTE,
+          secondsLeft,
+        );
+      if (failures.size >= MAX_ADDRESSES) failures.delete(failures.keys().next().value!);
+      failures.set(address, count);
     },
     async settle() {
       turnWindow(now());
@@ -92,7 +136,16 @@ export function createRateLimits(
   };
 }
 
-const UNLIMITED: RateLimits = { charge: () => {}, settle: async () => {} };
+const leftOf = ({ settled, unsettled }: Count, limit: number): number => limit - settled - unsettled;
+
+const refusal = (reason: string, limit: number, secondsLeft: number) =>
+  problem('RATE_LIMITED', {
+    message: `${reason} Try again in ${secondsLeft} s.`,
+    extras: { limit, retryAfterSeconds: secondsLeft },
+    headers: { 'retry-after': String(secondsLeft) },
+  });
+
+const UNLIMITED: RateLimits = { charge: () => {}, chargeFailure: () => {}, settle: async () => {} };
 
 /** Puts `app.rateLimits` in place and settles it while the app runs. RATE_LIMITS=off: nothing is counted. */
 export function limitRates(app: App, services: Services): void {

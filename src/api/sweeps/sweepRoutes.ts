@@ -184,7 +184,7 @@ function eventsRoute(app: App, { sql }: Services): void {
       const first = await requireSweep(sql, caller, id);
       const read = () => findSweep(sql, caller.workspaceId, id);
       const isTerminal = ({ status }: Sweep): boolean => isSweepTerminal(status);
-      return sendEvents(app, reply, { id, first, read, isTerminal, stateOf, dataOf }) as never;
+      return sendEvents(app, reply, { id, first, read, caller, isTerminal, stateOf, dataOf }) as never;
     },
   );
 }

@@ -34,14 +34,24 @@ export class EvaluatedPlan {
   readonly #bars = new Map<string, Bars>();
   /** Throws RunStopped once the run is told to stop. */
   readonly #poll: () => void;
-  /** Identifies the bars that the plan reads, so that a key of the store never stands for two snapshots. */
+  /**
+   * Identifies the bars that the plan reads and the owner, so that a key of the store never stands for two snapshots,
+   * nor for two workspaces.
+   */
   readonly #fingerprint: string;
 
   /**
    * @param control is asked before every step; null: the run is not stopped
+   * @param owner shares columns with its own runs only: how long a run takes must not tell what others have computed
    * @throws Error when a frame of the plan has no bars; callers check `missingFrames` first.
    */
-  constructor(plan: Plan, market: Market, store: ColumnStore, control: Pick<RunControl, 'isCancelled'> | null = null) {
+  constructor(
+    plan: Plan,
+    market: Market,
+    store: ColumnStore,
+    control: Pick<RunControl, 'isCancelled'> | null = null,
+    owner = '',
+  ) {
     this.plan = plan;
     this.market = market;
     this.#store = store;
@@ -50,7 +60,8 @@ export class EvaluatedPlan {
     };
     this.#columns = new Array(plan.steps.length);
     for (const frame of [plan.base, ...plan.frames]) this.#bars.set(frameKey(frame), barsOf(market, frame));
-    this.#fingerprint = [...this.#bars].map(([key, bars]) => `${key}#${bars.sha256}#${bars.length}`).join('|');
+    const bars = [...this.#bars].map(([key, bars]) => `${key}#${bars.sha256}#${bars.length}`).join('|');
+    this.#fingerprint = `${owner}|${bars}`;
   }
 
   value(slot: Slot): ValueColumn {

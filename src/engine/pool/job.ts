@@ -217,11 +217,12 @@ export function messageOf(
   control: SharedArrayBuffer,
 ): Omit<BatchMessage, 'port'> {
   const strategies = new Map<StrategyAst, number>();
-  const listed = runs.map(({ task, snapshots }) => {
+  const listed = runs.map((run) => {
+    const { task, snapshots } = run;
     const strategy = strategies.get(task.strategyAst) ?? strategies.size;
     strategies.set(task.strategyAst, strategy);
     const { strategyAst: _, ...sent } = task;
-    return { ...sent, strategy, snapshots };
+    return { ...sent, owner: ownerOf(run), strategy, snapshots };
   });
   return { kind: 'batch', snapshots, strategies: [...strategies.keys()], runs: listed, control };
 }

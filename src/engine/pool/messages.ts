@@ -80,6 +80,7 @@ export interface MessageRun {
   readonly settings: Settings;
   readonly config: BacktestConfig;
   readonly strategyHash: string;
+  readonly owner: string;
   readonly snapshots: readonly number[];
 }
 export interface ArtifactMessage {

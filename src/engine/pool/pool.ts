@@ -125,17 +125,17 @@ export function createPool(options: PoolOptions): Pool {
     },
     run: (batch, onOutcome) => new Job(batch, admission, dispatch, onOutcome),
     build: (batch, request) => build(batch, request, admission, dispatch),
-    sweep: ({ owner, ...sent }) =>
-      startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, control }), {
+    sweep: ({ owner = '', job, ...sent }) =>
+      startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }), {
         owner,
         bytes: SWEEP_BYTES,
         admission,
         dispatch,
       }),
-    robustness: ({ owner, ...sent }) =>
-      startPart<RobustnessOutcome>((control) => ({ kind: 'robustness', ...sent, control }), {
+    robustness: ({ owner = '', job, ...sent }) =>
+      startPart<RobustnessOutcome>((control) => ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }), {
         owner,
-        bytes: SWEEP_BYTES + 2 * estimateRunBytes(sent.job.task.strategyAst, sent.snapshots),
+        bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task.strategyAst, sent.snapshots),
         admission,
         dispatch,
       }),
@@ -200,6 +200,11 @@ async function build(
 
 /** Columns kept and free, the memory of one run, and the rows of a shard (docs/sweeps.md). */
 const SWEEP_BYTES = 320 << 20;
+
+const ownedBy = (owner: string, job: RobustnessBatch['job']): RobustnessBatch['job'] => ({
+  ...job,
+  task: { ...job.task, owner },
+});
 
 interface PartOptions {
   readonly owner: string | undefined;

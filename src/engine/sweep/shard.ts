@@ -78,8 +78,9 @@ function compareCoordinates(a: Variant, b: Variant): number {
  * One variant as a backtest. A single backtest with this config has an equal task in every member that affects a
  * result.
  */
-export const taskOf = ({ strategy }: SweepJob, config: BacktestConfig): BacktestTask => ({
+export const taskOf = ({ strategy, owner = '' }: SweepJob, config: BacktestConfig): BacktestTask => ({
   id: 'variant',
+  owner,
   ...strategy,
   config,
 });

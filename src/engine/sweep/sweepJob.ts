@@ -17,6 +17,8 @@ export interface SweepJob {
   readonly variants: number;
   /** The number of indexes that they are spread over. */
   readonly indexes: number;
+  /** As `BacktestTask.owner`. */
+  readonly owner?: string;
 }
 
 /** Bars of a variant; undefined if there are none. */

@@ -1,4 +1,5 @@
 // Every row of a sweep as a file: Arrow, CSV or JSON, one column per parameter and one per metric.
+import { csvCell } from '../bars/csvCell.ts';
 import { encodeTable, type TableColumn } from '../bars/arrowTable.ts';
 import { isNumeric, valueAt, type Space } from './space.ts';
 import type { SweepRows } from './sweepRows.ts';
@@ -45,12 +46,6 @@ function* csvOf(columns: readonly TableColumn[], count: number): Generator<Uint8
       text += `${columns.map(({ values }) => csvCell(values[row])).join(',')}\n`;
     yield encoder.encode(text);
   }
-}
-
-function csvCell(value: unknown): string {
-  if (typeof value === 'number') return value === value ? String(value) : '';
-  const text = String(value);
-  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function* jsonOf(columns: readonly TableColumn[], count: number): Generator<Uint8Array> {

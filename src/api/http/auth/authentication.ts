@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fa
 import { findMembership } from '../../../db/members.ts';
 import type { MemberRole, Membership } from '../../../db/members.ts';
 import type { ApiKeyScope } from '../../../db/apiKeys.ts';
-import { problem } from '../problems.ts';
+import { problem, ProblemError } from '../problems.ts';
 import type { App, Services } from '../../services.ts';
-import { checkKey } from './keyCheck.ts';
+import { checkKey, isKeyStillRight } from './keyCheck.ts';
 import type { Caller } from './keyCheck.ts';
 import { createKeyReader } from './keyReader.ts';
 import { createLastUsed } from './lastUsed.ts';
@@ -23,11 +23,25 @@ export type { Caller } from './keyCheck.ts';
  */
 export type Admission = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
+/** The same for a signed-in member. */
+export type MemberAdmission = (member: Membership, request: FastifyRequest, reply: FastifyReply) => void;
+/** Called for each failed authentication; throws in its place when there have been too many. */
+export type Rejection = (request: FastifyRequest) => void;
+
+export interface AdmissionRules {
+  readonly admit?: Admission;
+  readonly admitMember?: MemberAdmission;
+  readonly reject?: Rejection;
+}
+
 export interface Authentication {
   readonly secrets: Secrets;
   authenticateKey(request: FastifyRequest): Promise<Caller>;
   authenticateMember(request: FastifyRequest, workspaceId: string): Promise<Membership>;
   readonly admit: Admission;
+  readonly admitMember: MemberAdmission;
+  /** Asked again during an answer that takes long, such as an event stream. */
+  isStillRight(caller: Caller, scope: ApiKeyScope): Promise<boolean>;
 }
 
 declare module 'fastify' {
@@ -43,19 +57,33 @@ declare module 'fastify' {
 }
 
 /** Must be called before the routes are put on the app. */
-export function authenticateRequests(app: App, services: Services, admit: Admission = () => {}): void {
+export function authenticateRequests(
+  app: App,
+  services: Services,
+  { admit = () => {}, admitMember = () => {}, reject = () => {} }: AdmissionRules = {},
+): void {
   const secrets = createSecrets();
   const lastUsed = createLastUsed(services.sql, services.log);
   const parts = { readKey: createKeyReader(services.sql), secrets, throttle: createThrottle(), lastUsed };
   const tokens = createTokenCheck(services.sql, services.config);
+  const orReject = async <Result>(request: FastifyRequest, check: Promise<Result>): Promise<Result> => {
+    try {
+      return await check;
+    } catch (error) {
+      if (error instanceof ProblemError && error.status === 401) reject(request);
+      throw error;
+    }
+  };
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);
   app.decorate('authentication', {
     secrets,
     admit,
-    authenticateKey: (request) => checkKey(request, parts),
+    admitMember,
+    isStillRight: (caller, scope) => isKeyStillRight(caller, scope, parts.readKey),
+    authenticateKey: (request) => orReject(request, checkKey(request, parts)),
     authenticateMember: async (request, workspaceId) => {
-      const subject = await tokens.subjectOf(sentBearer(request));
+      const subject = await orReject(request, tokens.subjectOf(sentBearer(request)));
       const membership = isUuid(workspaceId) ? await findMembership(services.sql, subject, workspaceId) : null;
       // Who is not a member learns nothing of the workspace, not even whether there is one.
       if (membership === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
@@ -77,6 +105,8 @@ export function trustAskers(app: App, askedFor: AskedFor): void {
   app.decorate('authentication', {
     secrets: createSecrets(),
     admit: () => {},
+    admitMember: () => {},
+    isStillRight: async () => true,
     authenticateKey: async (request) => askedFor(request)?.caller ?? refuse(),
     authenticateMember: async (request) => askedFor(request)?.member ?? refuse(),
   });
@@ -119,9 +149,11 @@ export function requireKey(need: KeyNeed = {}): onRequestAsyncHookHandler {
 
 /** For routes under /workspaces/:workspaceId: a signed-in member of it, with one of the roles. */
 export function requireMember(roles: readonly MemberRole[]): onRequestAsyncHookHandler {
-  return async function (request) {
+  return async function (request, reply) {
     const { workspaceId } = request.params as { workspaceId: string };
-    const member = await request.server.authentication.authenticateMember(request, workspaceId);
+    const { authentication } = request.server;
+    const member = await authentication.authenticateMember(request, workspaceId);
+    authentication.admitMember(member, request, reply);
     if (!roles.includes(member.role)) {
       throw problem('INSUFFICIENT_ROLE', {
         message: `Insufficient role. This endpoint requires a workspace ${roles.join(' or ')}.`,

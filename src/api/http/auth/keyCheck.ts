@@ -58,11 +58,18 @@ export async function checkKey(request: FastifyRequest, parts: KeyCheckParts): P
     keyId: parsed.keyId,
     apiKeyId: row.id,
     name: row.name,
-    role: row.role,
+    // A key cannot do more than whoever made it: one made by somebody who may no longer manage only reads.
+    role: row.isCreatorManager ? row.role : 'viewer',
     scopes: scopeSet(row.scopes),
     tier: row.tier,
     expiresAt: row.expiresAt,
   };
+}
+
+/** Whether a key that was right a moment ago still is, for an answer that takes long. */
+export async function isKeyStillRight(caller: Caller, scope: ApiKeyScope, readKey: KeyReader): Promise<boolean> {
+  const row = await readKey(caller.keyId);
+  return row?.status === 'active' && row.isCreatorActive && row.scopes.split(' ').includes(scope);
 }
 
 const invalid = () => problem('API_KEY_INVALID', { message: 'Invalid API key' });

@@ -1,0 +1,16 @@
+// A cell of a CSV file, as RFC 4180 has it and as a spreadsheet may be trusted with it.
+
+/** What a spreadsheet takes for the beginning of a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/**
+ * A missing value is an empty cell. A number is written as it is; any other text that a spreadsheet would run as a
+ * formula gets an apostrophe in front, because whoever named a param or a rule is not whoever opens the file.
+ */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return Number.isNaN(value) ? '' : String(value);
+  const text = String(value);
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

@@ -1,0 +1,29 @@
+// Columns are kept for the runs of one owner: how long a run takes tells nobody what another workspace has computed.
+import { expect, it } from 'vitest';
+import { createMarket } from '../../../src/engine/bars/market.ts';
+import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
+import { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
+import type { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
+import { prepareStrategy } from '../../../src/engine/language/index.ts';
+import { compilePlan } from '../../../src/engine/plan/compile.ts';
+import { randomSnapshot } from '../../support/bars.ts';
+import { compare, constant, sma, strategy } from '../../support/builders.ts';
+
+it('shares columns between the runs of one owner, and never between owners', () => {
+  const market = createMarket([randomSnapshot({ count: 200, seed: 4 })], 'TEST', '1h');
+  const ast = strategy(compare(sma(10), 'gt', constant(1))) as StrategyAst;
+  const store = new ColumnStore(1e8);
+  const bytesAfter = (owner: string): number => {
+    const prepared = prepareStrategy(ast, {}, {}, { timeframe: '1h' });
+    if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
+    const options = { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true };
+    const plan = compilePlan(prepared.strategy, market.base, options);
+    const evaluated = new EvaluatedPlan(plan, market, store, null, owner);
+    plan.steps.forEach((step, slot) => (step.type === 'value' ? evaluated.value(slot) : evaluated.condition(slot)));
+    return store.bytes;
+  };
+  const once = bytesAfter('a');
+  expect(once).toBeGreaterThan(0);
+  expect(bytesAfter('a')).toBe(once);
+  expect(bytesAfter('b')).toBe(2 * once);
+});
