@@ -29,6 +29,7 @@ describe('a CSV file', () => {
     const text = decode(encodeStoredTrades([{ entryRule: '=cmd', side: 'long', pnl: -5 }], 'csv'));
     expect(text).toContain("'=cmd");
     expect(text).not.toMatch(/(^|,)=/m);
+    expect(text).toContain(',-5,');
   });
 
   it('of a sweep holds no formula of a param, in its heading or below', () => {
