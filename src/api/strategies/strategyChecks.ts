@@ -1,7 +1,7 @@
 // Strategy check: validation of a request's payloads against what the caller's tier and the market data allow.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkStrategy } from '../../engine/index.ts';
-import type { CheckOutcome, ValidationIssue } from '../../engine/index.ts';
+import { checkStrategy, TIMEFRAME_MS } from '../../engine/index.ts';
+import type { CheckOutcome, Timeframe, ValidationIssue } from '../../engine/index.ts';
 import type { VersionContent } from '../../db/strategies.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Asker } from '../http/bodyLimits.ts';
@@ -28,7 +28,19 @@ export async function checkPayloads(
   asker: Asker,
   { settings, strategyAst, signalGraph }: Payloads,
 ): Promise<CheckOutcome> {
-  const context = { limits: TIER_LIMITS[asker.tier], knownSymbols: await knownSymbols(services) };
+  const series = await services.catalogue.list();
+  const context = {
+    limits: TIER_LIMITS[asker.tier],
+    knownSymbols: new Set(series.map(({ symbol }) => symbol)),
+    // Finer bars are resampled.
+    barsOf: (symbol: string, timeframe: Timeframe) =>
+      series
+        .filter((one) => one.symbol === symbol && TIMEFRAME_MS[one.timeframe] <= TIMEFRAME_MS[timeframe])
+        .reduce(
+          (most, one) => Math.max(most, Math.floor((one.bars * TIMEFRAME_MS[one.timeframe]) / TIMEFRAME_MS[timeframe])),
+          0,
+        ),
+  };
   const payloads = { strategyAst: strategyAst ?? undefined, signalGraph: signalGraph ?? undefined };
   return loopShare.measure(asker.workspaceId, () => checkStrategy({ settings, ...payloads }, context));
 }
@@ -77,8 +89,10 @@ export async function requireEnvelope(services: Services, asker: Asker, request:
   const faults = validationIssues(request.validationError);
   const inner = await issuesInside(services, asker, request.body);
   const issues = [...faults, ...inner.filter((issue) => !faults.some((fault) => fault.path === issue.path))];
+  // Warnings are listed with them, and are not counted as faults.
+  const errors = issues.filter(({ severity }) => severity !== 'warning');
   throw problem('VALIDATION_FAILED', {
-    message: issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`,
+    message: errors.length === 1 ? errors[0].message : `The request has ${errors.length} faults; see issues.`,
     issues,
   });
 }

@@ -1,6 +1,8 @@
 // Warnings about a backtest and its config: they never block, and are returned beside the result.
 import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
 import type { CONFIG_WARNING_CODES, ValidationIssue } from '../language/check/issues.ts';
+import { HOURS_OF_DAILY_BARS, INTRADAY_FIELDS } from '../language/check/expressionChecks.ts';
+import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
 import { policyInForce, type ResolvedConfig } from '../config.ts';
 import { rejectionAdvice } from './diagnosis.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -13,7 +15,7 @@ export function configWarnings(
 ): ValidationIssue[] {
   const found: ValidationIssue[] = [];
   const warn = (
-    code: (typeof CONFIG_WARNING_CODES)[number],
+    code: (typeof CONFIG_WARNING_CODES)[number] | 'INTRADAY_WINDOW',
     path: string,
     message: string,
     suggestion: string,
@@ -47,12 +49,30 @@ export function configWarnings(
     const message = `${role} is maker, but these are market orders: a real exchange would charge them as taker.`;
     warn('MAKER_FILL_ASSUMED', `/config/execution/${role}`, message, 'Use taker for market orders, or limit entries.');
   }
+  if (timeframe === '1d' && readsHours(strategy)) {
+    const { message, suggestion } = HOURS_OF_DAILY_BARS;
+    warn('INTRADAY_WINDOW', '/config/timeframe', message, suggestion);
+  }
   if (policyInForce(config) === 'optimistic') {
     const member = config.ambiguityResolution === 'optimistic' ? 'ambiguityResolution' : 'ambiguityFallback';
     const message = 'optimistic assumes the best order of prices inside a bar: for comparison only.';
     warn('OPTIMISTIC_FILLS', `/config/${member}`, message, 'Use pessimistic, or multi_resolution with finer bars.');
   }
   return found;
+}
+
+/** Whether an expression of the strategy tells the hours of a day apart. */
+function readsHours(strategy: RunnableStrategy): boolean {
+  const seen = new Set<object>();
+  const stack = rootsOf(strategy).map(({ expression }) => expression);
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (seen.has(node)) continue;
+    seen.add(node);
+    if (node.kind === 'session' || (node.kind === 'time_window' && node.between !== undefined)) return true;
+    if (node.kind === 'time' && INTRADAY_FIELDS.has(node.field)) return true;
+    stack.push(...childrenOf(node));
+  }
+  return false;
 }
 
 /**

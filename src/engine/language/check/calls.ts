@@ -84,9 +84,10 @@ export function checkPattern(node: Members, context: CallContext): boolean {
   const meant = nearest && findPattern(nearest.name);
   log.add('UNKNOWN_PATTERN', at('name'), {
     message: `Unknown candlestick pattern ${shown(name)}.`,
-    suggestion: meant
-      ? suggestionFor({ name: meant.id }, [])
-      : 'GET /public/v1/capabilities lists all patterns under `patterns`.',
+    suggestion: suggestionFor(
+      meant && { name: meant.id },
+      PATTERNS.map(({ id }) => id),
+    ),
     patch: replaceBy(nearest, at('name'), meant?.id),
   });
   if (nearest?.isCertain === true && meant) checkArgs(node, meant, meant.id, context, {});

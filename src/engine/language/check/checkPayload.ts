@@ -24,6 +24,8 @@ export interface CheckContext {
   readonly limits?: LanguageLimits;
   /** Symbols with market data; when absent, symbols are not checked. */
   readonly knownSymbols?: ReadonlySet<string>;
+  /** How many bars there are of a series; when absent, a warm-up is not compared with the data. */
+  readonly barsOf?: ((symbol: string, timeframe: Timeframe) => number) | undefined;
   /** The timeframe the strategy will run on; default: `defaults.timeframe`. */
   readonly baseTimeframe?: Timeframe;
 }
@@ -31,7 +33,10 @@ export interface CheckContext {
 export interface StrategyAnalysis {
   /** Base bars before every node has a value; null when the payload has errors. */
   readonly inferredLookback: number | null;
-  /** The same, counted until the seeds of recursive indicators no longer affect their values. */
+  /**
+   * The same, counted until the seeds of recursive indicators no longer affect their values, but no more than half of
+   * the bars there are of the instrument that `defaults` names.
+   */
   readonly recommendedWarmup: number | null;
   readonly nodeCount: number;
   readonly conditionCount: number;
@@ -64,20 +69,29 @@ interface PayloadContext extends CheckContext {
   readonly log: IssueLog;
 }
 
-/** Adds every issue of one payload to the log. */
-export function checkPayload(member: PayloadMember, payload: unknown, context: PayloadContext): CheckedPayload {
+/**
+ * Adds every issue of one payload to the log.
+ * @param member what kind of payload it is
+ * @param root the place in the request where it stands
+ */
+export function checkPayload(
+  member: PayloadMember,
+  payload: unknown,
+  context: PayloadContext,
+  root = `/${member}`,
+): CheckedPayload {
   const errorsBefore = context.log.errorCount;
-  const read = readPayload(member, payload, context.log);
-  const checked = read === undefined ? undefined : new PayloadCheck(member, read, context, errorsBefore).run();
+  const read = readPayload(member, payload, context.log, root);
+  const checked = read === undefined ? undefined : new PayloadCheck(root, read, context, errorsBefore).run();
   context.log.translateFrom(null);
-  return checked ?? { ast: null, analysis: NO_ANALYSIS, placeOf: () => `/${member}` };
+  return checked ?? { ast: null, analysis: NO_ANALYSIS, placeOf: () => root };
 }
 
 /**
  * The checks of one payload that has been read. Invalid parts are skipped, so that the valid ones are checked as well.
  */
 class PayloadCheck {
-  readonly #member: PayloadMember;
+  readonly #root: string;
   readonly #read: ReadPayload;
   readonly #context: PayloadContext;
   readonly #errorsBefore: number;
@@ -88,9 +102,9 @@ class PayloadCheck {
   readonly #exits: readonly Exit[];
   readonly #roots: readonly Root[];
 
-  constructor(member: PayloadMember, read: ReadPayload, context: PayloadContext, errorsBefore: number) {
+  constructor(root: string, read: ReadPayload, context: PayloadContext, errorsBefore: number) {
     const { ast, invalid } = read;
-    this.#member = member;
+    this.#root = root;
     this.#read = read;
     this.#context = context;
     this.#errorsBefore = errorsBefore;
@@ -137,8 +151,12 @@ class PayloadCheck {
     return { ast: compiled === undefined ? null : this.#read.ast, analysis, placeOf: this.#pointerOf };
   }
 
-  readonly #pointerOf: PointerOf = (owner, ...member) =>
-    pointerTo(this.#read.places.get(owner) ?? `/${this.#member}`, ...member);
+  readonly #pointerOf: PointerOf = (owner, ...member) => {
+    const place = this.#read.places.get(owner) ?? this.#root;
+    // A graph writes {"const": 30} for the node {"kind": "const", "value": 30}.
+    const isInline = this.#read.inline.has(owner) && member.length > 0;
+    return isInline ? pointerTo(place, member[0] === 'value' ? 'const' : 'param') : pointerTo(place, ...member);
+  };
 
   get #isClean(): boolean {
     return this.#context.log.errorCount === this.#errorsBefore;
@@ -192,7 +210,7 @@ class PayloadCheck {
   }
 
   #checkLimits(census: Census, limits: LanguageLimits): void {
-    const root = `/${this.#member}`;
+    const root = this.#root;
     const nodes = this.#read.nodes === null ? `${root}/strategy` : `${root}/nodes`;
     const places = { root, nodes, entry: `${root}/strategy/entry`, exits: `${root}/strategy/exits` };
     checkLimits(census, limits, places, this.#context.log);
@@ -232,12 +250,37 @@ class PayloadCheck {
         patch: [{ op: 'replace', path, value: inferredLookback }],
       });
     }
-    return { inferredLookback, recommendedWarmup: Math.max(inferredLookback, inferLookback(strategy, base, true)) };
+    const settled = Math.max(inferredLookback, inferLookback(strategy, base, true));
+    return { inferredLookback, recommendedWarmup: this.#cappedWarmup(settled, inferredLookback, base) };
+  }
+
+  /** A warm-up that leaves bars to trade on. */
+  #cappedWarmup(settled: number, inferredLookback: number, base: Timeframe): number {
+    const { log, barsOf } = this.#context;
+    const { instrument } = this.#read.ast.strategy.defaults ?? {};
+    if (instrument === undefined || barsOf === undefined) return settled;
+    const bars = barsOf(instrument.symbol, base);
+    const capped = Math.max(inferredLookback, Math.floor(bars / 2));
+    if (bars === 0 || (settled <= capped && inferredLookback < bars)) return settled;
+    const path = this.#pointerOf(instrument, 'symbol');
+    if (inferredLookback >= bars) {
+      log.add('WARMUP_EXCEEDS_DATA', path, {
+        message: `The lookback is ${inferredLookback} bars, and ${shown(instrument.symbol)} has ${bars} bars of ${base}: none can signal.`,
+        suggestion: 'Use shorter periods, a finer timeframe, or an instrument with a longer history.',
+      });
+    } else {
+      log.add('WARMUP_EXCEEDS_DATA', path, {
+        message: `Recursive indicators settle after ${settled} bars, and ${shown(instrument.symbol)} has ${bars} bars of ${base}: recommendedWarmup is capped at ${capped}.`,
+        suggestion:
+          'Use shorter periods or a finer timeframe, or accept that early values depend on where the data begins.',
+      });
+    }
+    return capped;
   }
 
   /** In an AST, equal expressions may have the same id (a graph's node used twice), different ones may not. */
   #checkIds(checks: ExpressionChecks): void {
-    if (this.#member === 'signalGraph') return;
+    if (this.#read.nodes !== null) return;
     const keyOf = contentKeys();
     const keys = new Map<string, number>();
     const seen = new Set<Expression>();

@@ -2,6 +2,7 @@
 import type { Settings, StrategyAst } from '../grammar/ast.ts';
 import { canonicalize } from '../canonical/canonical.ts';
 import { contentOf, strategyHash } from '../canonical/content.ts';
+import { isMembers } from './displayNames.ts';
 import { firstDifference } from './firstDifference.ts';
 import { IssueLog, type ValidationIssue } from './issues.ts';
 import {
@@ -11,6 +12,7 @@ import {
   type CheckedPayload,
   type StrategyAnalysis,
 } from './checkPayload.ts';
+import type { PayloadMember } from './readPayload.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { SETTINGS_SHAPE } from '../grammar/shapes.ts';
 import { Structure } from './structure.ts';
@@ -57,8 +59,12 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
       suggestion: 'Send at least one of the two.',
     });
   }
-  const check = (member: 'strategyAst' | 'signalGraph', value: unknown): CheckedPayload | undefined =>
-    value === undefined ? undefined : checkPayload(member, value, { ...context, settings: rightSettings, log });
+  const check = (member: PayloadMember, value: unknown): CheckedPayload | undefined => {
+    if (value === undefined) return undefined;
+    const kind = recognized(value) ?? member;
+    if (kind !== member) reportMember(kind, member, payloads[kind] === undefined, log);
+    return checkPayload(kind, value, { ...context, settings: rightSettings, log }, `/${member}`);
+  };
   const ast = check('strategyAst', strategyAst);
   const graph = check('signalGraph', signalGraph);
   const isAgreed = agree(ast, graph, log);
@@ -77,6 +83,32 @@ export function checkStrategy(payloads: Payloads, context: CheckContext = {}): C
         : { strategyAst: chosen, canonical: canonicalize(chosen), strategyHash: strategyHash(chosen, rightSettings) },
     requiresConfirmation: log.has('CONTRADICTION'),
   };
+}
+
+/** What kind of payload a value certainly is, whatever member it was sent as; undefined when it may be either. */
+function recognized(value: unknown): PayloadMember | undefined {
+  if (!isMembers(value)) return undefined;
+  const hasNodes = Array.isArray(value.nodes);
+  if (hasNodes) return 'signalGraph';
+  const { strategy } = value;
+  const [entry] = isMembers(strategy) ? [strategy.entry].flat() : [];
+  const { trigger } = isMembers(entry) ? entry : {};
+  if (isMembers(trigger) && typeof trigger.kind === 'string') return 'strategyAst';
+  return undefined;
+}
+
+const MEMBER_NAMES: Readonly<Record<PayloadMember, string>> = {
+  strategyAst: 'a StrategyAst (a tree of expressions)',
+  signalGraph: 'a signal graph (a list of nodes)',
+};
+
+function reportMember(kind: PayloadMember, member: PayloadMember, isFree: boolean, log: IssueLog): void {
+  const from = `/${member}`;
+  log.add('TYPE_MISMATCH', from, {
+    message: `This is ${MEMBER_NAMES[kind]}, and ${member} takes ${MEMBER_NAMES[member]}.`,
+    suggestion: isFree ? `Send it as ${kind}.` : `Remove it: ${kind} is there as well.`,
+    patch: isFree ? [{ op: 'move', from, path: `/${kind}` }] : [{ op: 'remove', path: from }],
+  });
 }
 
 /** Reports PAYLOADS_DISAGREE when both payloads are valid and mean different strategies. */

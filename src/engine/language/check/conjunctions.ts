@@ -3,6 +3,7 @@ import type { Condition, Entry, Exit, Expression, Param } from '../grammar/ast.t
 import { CONDITION_ROLES } from '../grammar/kinds.ts';
 import { boundsOf, InferredRanges, constantTruth, type KeyOf } from './inferredRanges.ts';
 import type { IssueLog } from './issues.ts';
+import { ANY_RELATION, possibleRelations } from './priceOrder.ts';
 import { isWithin, Ranges } from './ranges.ts';
 import type { PointerOf } from './sectionChecks.ts';
 
@@ -32,11 +33,14 @@ export class Conjunctions {
     const contradiction = this.#contradiction(valid);
     if (contradiction !== null) {
       this.#contradictions.add(contradiction);
+      const isAlone = isImpossible(contradiction, this.#ranges, this.#context.keyOf);
       this.#warn(
         'CONTRADICTION',
         contradiction,
-        'This can never be true together with the other conditions of the entry, so the entry never trades.',
-        'Loosen or remove one of the conditions.',
+        isAlone
+          ? 'This can never be true, so the entry never trades.'
+          : 'This can never be true together with the other conditions of the entry, so the entry never trades.',
+        wayOut(contradiction) ?? 'Loosen or remove one of the conditions.',
       );
     }
     this.#checkGroup(valid);
@@ -70,7 +74,9 @@ export class Conjunctions {
         'CONSTANT_CONDITION',
         condition,
         message,
-        constant === 'always' ? 'Remove it.' : 'Check the bounds: no value of the operands can meet them.',
+        constant === 'always'
+          ? 'Remove it.'
+          : (wayOut(condition) ?? 'Check the bounds: no value of the operands can meet them.'),
       );
     }
     if (condition.kind === 'any' || condition.kind === 'or') this.#checkAlternatives(condition.items);
@@ -167,6 +173,13 @@ export class Conjunctions {
     const { log, pointerOf } = this.#context;
     log.add(code, pointerOf(at), { message, suggestion });
   }
+}
+
+/** What helps where a price is compared with an extreme of the same bar. */
+function wayOut(leaf: Condition): string | undefined {
+  if (leaf.kind !== 'compare' && leaf.kind !== 'cross') return undefined;
+  if (possibleRelations(leaf.left, leaf.right) === ANY_RELATION) return undefined;
+  return 'One side is an extreme that includes the other on the same bar: give the extreme "offset": 1.';
 }
 
 /** Whether a leaf is never true by itself, which is reported at the leaf. */

@@ -24,7 +24,7 @@ export function expected(shape: Shape): string {
     case 'array':
       return 'a list';
     case 'choice':
-      return `one of ${shape.values.join(', ')}`;
+      return shape.values.length === 1 ? shown(shape.values[0]) : `one of ${shape.values.join(', ')}`;
     case 'checked':
       return shape.hint.replace(/^must be /, '');
     case 'slot':

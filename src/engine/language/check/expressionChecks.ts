@@ -1,5 +1,6 @@
 // Expression checks: what the grammar cannot state: names, argument counts, time zones, doubtful comparisons.
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
+import { findIndicator } from '../../indicators/registry.ts';
 import { MATH_FUNCTIONS } from '../../kernels/arithmetic.ts';
 import { MAX_SCANNED_LENGTH } from '../../indicators/arguments.ts';
 import type { Expression, Node, Param, Value } from '../grammar/ast.ts';
@@ -27,6 +28,11 @@ export interface ExpressionContext {
 
 type Members = Readonly<Record<string, unknown>>;
 const KIND_ALIASES: Readonly<Record<string, string>> = { and: 'all', or: 'any' };
+export const INTRADAY_FIELDS: ReadonlySet<unknown> = new Set(['hour', 'minute', 'minute_of_day']);
+export const HOURS_OF_DAILY_BARS = {
+  message: 'Bars of 1d open once a day, so a condition on the hour holds on all of them or on none.',
+  suggestion: 'Use weekdays or dates, or run on bars finer than 1d.',
+} as const;
 /** Modes of rolling_window that compare a count with `value`. */
 const COUNT_MODES: ReadonlySet<unknown> = new Set(['count_gt', 'count_lt', 'count_eq']);
 
@@ -63,6 +69,23 @@ export class ExpressionChecks {
   /** Every expression that was checked. */
   get checked(): Iterable<Expression> {
     return this.#valid.keys();
+  }
+
+  /** Warns of a threshold from 0 to 1 on a value that runs from 0 to 100: 0.3 for an RSI of 30. */
+  #warnOfScale(value: Value, ...thresholds: readonly Value[]): void {
+    const { log, pointerOf } = this.#context;
+    if (!isPercentScale(value)) return;
+    for (const threshold of thresholds) {
+      if (threshold.kind !== 'const' || typeof threshold.value !== 'number') continue;
+      const { value: number } = threshold;
+      if (!(number > 0 && number < 1)) continue;
+      const points = Number((100 * number).toPrecision(12));
+      const name = (value as Node<'indicator'>).indicator;
+      log.add('FRACTION_FOR_PERCENT', pointerOf(threshold, 'value'), {
+        message: `${name} runs from 0 to 100, and ${number} is next to its lower end.`,
+        suggestion: `Write ${points}, unless ${number} is meant.`,
+      });
+    }
   }
 
   #node(node: Members): boolean {
@@ -150,7 +173,14 @@ export class ExpressionChecks {
         );
       case 'sequence':
         return this.#checkSteps(node, at);
+      case 'session':
+        this.#warnOfHours(at('name'));
+        return true;
+      case 'time':
+        if (INTRADAY_FIELDS.has(node.field)) this.#warnOfHours(at('field'));
+        return true;
       case 'time_window':
+        if (node.between !== undefined) this.#warnOfHours(at('between'));
         return this.#checkWindow(node as unknown as Node<'time_window'>, at);
       default:
         return true;
@@ -193,6 +223,12 @@ export class ExpressionChecks {
     return isValid;
   }
 
+  /** Daily bars open once a day: hours tell them apart from nothing. */
+  #warnOfHours(path: string): void {
+    const { log, baseTimeframe } = this.#context;
+    if (baseTimeframe === '1d') log.add('INTRADAY_WINDOW', path, HOURS_OF_DAILY_BARS);
+  }
+
   #checkWindow({ timezone, dates }: Node<'time_window'>, at: (...member: string[]) => string): boolean {
     const { log } = this.#context;
     let isValid = typeof timezone !== 'string' || checkTimezone(timezone, at('timezone'), log);
@@ -228,7 +264,12 @@ export class ExpressionChecks {
           });
         }
       }
+      if (node.kind === 'between') this.#warnOfScale(node.value, node.lower, node.upper);
       const isPair = node.kind === 'compare' || node.kind === 'cross' || node.kind === 'near';
+      if (isPair) {
+        this.#warnOfScale(node.left, node.right);
+        this.#warnOfScale(node.right, node.left);
+      }
       if (isPair && keyOf(node.left) === keyOf(node.right)) {
         log.add('SELF_COMPARE_SAME_BAR', pointerOf(node), {
           message: 'Both sides are the same value of the same bar.',
@@ -237,6 +278,16 @@ export class ExpressionChecks {
       }
     }
   }
+}
+
+/** The range of an oscillator's output, in the units of its author. */
+const PERCENT_SCALE = { min: 0, max: 100 } as const;
+
+function isPercentScale(value: Value): boolean {
+  if (value.kind !== 'indicator') return false;
+  const outputs = findIndicator(value.indicator)?.outputs ?? [];
+  const output = value.output === undefined ? outputs[0] : outputs.find(({ name }) => name === value.output);
+  return output?.min === PERCENT_SCALE.min && output.max === PERCENT_SCALE.max;
 }
 
 /** Neither side is a count, flag or clock field. */

@@ -3,13 +3,8 @@ import type { Condition, Expression, Value } from '../grammar/ast.ts';
 import { CONDITION_ROLES } from '../grammar/kinds.ts';
 import type { COMPARE_OPS } from '../grammar/words.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
+import { ANY_RELATION, EQUAL, flipped, GREATER, LESS, possibleRelations } from './priceOrder.ts';
 import { EVERYTHING, intersect, isEmpty, isWithin, pointOf, range, type Range, type Ranges } from './ranges.ts';
-
-/** How two values may compare: any of these bits. */
-const LESS = 1;
-const EQUAL = 2;
-const GREATER = 4;
-const ANY_RELATION = LESS | EQUAL | GREATER;
 
 const RELATIONS: Readonly<Record<(typeof COMPARE_OPS)[number], number>> = {
   gt: GREATER,
@@ -19,8 +14,6 @@ const RELATIONS: Readonly<Record<(typeof COMPARE_OPS)[number], number>> = {
   eq: EQUAL,
   neq: LESS | GREATER,
 };
-const flipped = (relation: number): number =>
-  (relation & EQUAL) | (relation & LESS ? GREATER : 0) | (relation & GREATER ? LESS : 0);
 
 /** One comparison: `left` compares to `right` in one of the ways of `relation`. */
 export interface Comparison {
@@ -157,7 +150,9 @@ export class InferredRanges {
     const [a, b] = [this.#keyOf(left), this.#keyOf(right)];
     if (a === b) return (wanted & EQUAL) !== 0;
     const pair = a < b ? `${a} ${b}` : `${b} ${a}`;
-    const known = (this.#relations.get(pair) ?? ANY_RELATION) & (a < b ? wanted : flipped(wanted));
+    const possible = possibleRelations(left, right);
+    const before = this.#relations.get(pair) ?? (a < b ? possible : flipped(possible));
+    const known = before & (a < b ? wanted : flipped(wanted));
     this.#relations.set(pair, known);
     if (known === 0) return false;
     if (wanted === (LESS | GREATER)) {

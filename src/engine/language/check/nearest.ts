@@ -57,6 +57,7 @@ const MIN_ABBREVIATION = 3;
 export function suggestionFor(nearest: Pick<Nearest, 'name'> | undefined, candidates: readonly string[]): string {
   if (nearest !== undefined) return `Did you mean "${nearest.name}"?`;
   const shown = candidates.slice(0, MAX_SHOWN).join(', ');
+  if (candidates.length === 1) return `Use ${shown}.`;
   return `Use one of ${shown}${candidates.length > MAX_SHOWN ? ', …' : ''}.`;
 }
 /** Longer than any enumeration; lists of names that an author made can be longer. */

@@ -2,6 +2,7 @@
 import type { Expression, StrategyAst } from '../grammar/ast.ts';
 import { measure, MAX_CONTAINERS, MAX_DEPTH } from './bounds.ts';
 import type { IssueLog } from './issues.ts';
+import { firstSegment } from '../pointer.ts';
 import { locate } from './locate.ts';
 import { Lowering } from '../convert/lowerGraph.ts';
 import { visitObjects } from '../grammar/payloadObjects.ts';
@@ -28,14 +29,22 @@ export interface ReadPayload {
   readonly invalid: Set<object>;
   /** A graph's nodes, including unused ones; null for an AST. */
   readonly nodes: readonly Expression[] | null;
+  /** Objects that a graph writes in short, as `{"const": 30}`. */
+  readonly inline: ReadonlySet<object>;
   readonly paramUses: readonly ParamUse[];
 }
 
 /**
  * Reads a payload and reports its issues of size and form; undefined when it is too large or too deep to check further.
+ * @param member what kind of payload it is
+ * @param pointer the member of the request in which it stands
  */
-export function readPayload(member: PayloadMember, payload: unknown, log: IssueLog): ReadPayload | undefined {
-  const pointer = `/${member}`;
+export function readPayload(
+  member: PayloadMember,
+  payload: unknown,
+  log: IssueLog,
+  pointer: string,
+): ReadPayload | undefined {
   const extent = measure(payload);
   if (extent.depth > MAX_DEPTH) {
     log.add('PAYLOAD_TOO_DEEP', pointer, {
@@ -52,12 +61,19 @@ export function readPayload(member: PayloadMember, payload: unknown, log: IssueL
   if (extent.depth > MAX_DEPTH || extent.containers > MAX_CONTAINERS) return undefined;
   // A copy through JSON holds every object once, so that every object has one place.
   const sent: unknown = extent.isShared ? JSON.parse(JSON.stringify(payload)) : payload;
-  const { value, structure } = checkForm(member, sent, log);
+  const { value, structure } = checkForm(member, sent, log, pointer);
   if (!isMembers(value)) return undefined;
   limitMeta(value, pointer, log);
   const { invalid, paramUses } = structure;
   if (member === 'strategyAst') {
-    return { ast: value as unknown as StrategyAst, places: locate(value, pointer), invalid, nodes: null, paramUses };
+    return {
+      ast: value as unknown as StrategyAst,
+      places: locate(value, pointer),
+      invalid,
+      nodes: null,
+      inline: new Set(),
+      paramUses,
+    };
   }
   if (Array.isArray(value.nodes) && value.nodes.length > MAX_NODES) {
     log.add('TIER_LIMIT_NODES', `${pointer}/nodes`, {
@@ -66,16 +82,16 @@ export function readPayload(member: PayloadMember, payload: unknown, log: IssueL
     });
     return undefined;
   }
-  const lowered = new Lowering(value, log, invalid).run();
+  const lowered = new Lowering(value, log, invalid, pointer).run();
   if (lowered.depth > MAX_DEPTH) {
-    log.add('PAYLOAD_TOO_DEEP', '/signalGraph/nodes', {
+    log.add('PAYLOAD_TOO_DEEP', `${pointer}/nodes`, {
       message: `The references of the graph nest ${lowered.depth} deep, and at most ${MAX_DEPTH} are allowed.`,
       suggestion: 'Flatten the graph.',
     });
     return undefined;
   }
   if (lowered.treeSize > MAX_TREE_SIZE) {
-    log.add('TIER_LIMIT_NODES', '/signalGraph/nodes', {
+    log.add('TIER_LIMIT_NODES', `${pointer}/nodes`, {
       message: `Written out as a StrategyAst, the graph has more than ${MAX_TREE_SIZE} nodes.`,
       suggestion: 'Use fewer references to nodes that contain many others.',
     });
@@ -108,15 +124,21 @@ function limitMeta(payload: object, pointer: string, log: IssueLog): void {
  * Checks the form. Where it can be repaired with certainty (a misspelled member hides everything below it), a repaired
  * copy is read instead, and the log translates its places from then on.
  */
-function checkForm(member: PayloadMember, sent: unknown, log: IssueLog): { value: unknown; structure: Structure } {
+function checkForm(
+  member: PayloadMember,
+  sent: unknown,
+  log: IssueLog,
+  pointer: string,
+): { value: unknown; structure: Structure } {
   const shape = member === 'strategyAst' ? AST_SHAPE : GRAPH_SHAPE;
   const structure = new Structure(log);
-  structure.check(shape, sent, `/${member}`);
+  structure.check(shape, sent, pointer);
   const { repairs } = structure;
   if (repairs.length === 0 || !log.keepsErrors || !isMembers(sent)) return { value: sent, structure };
-  const copy = repaired({ [member]: sent }, repairs)[member];
+  const name = firstSegment(pointer);
+  const copy = repaired({ [name]: sent }, repairs)[name];
   log.translateFrom(translationOf(repairs));
   const again = new Structure(log);
-  again.check(shape, copy, `/${member}`);
+  again.check(shape, copy, pointer);
   return { value: copy, structure: again };
 }

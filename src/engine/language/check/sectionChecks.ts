@@ -111,7 +111,7 @@ const NOISE_ATR = 0.5;
 const LEAST_PERCENT = { size: 1, risk: 0.1, trigger: 0.1, close: 1 } as const;
 
 /** FRACTION_FOR_PERCENT: percents are in points everywhere in a strategy. */
-function warnOfFractions({ entries, risk }: Sections, { log, pointerOf, values }: SectionContext): void {
+function warnOfFractions({ entries, exits, risk }: Sections, { log, pointerOf, values }: SectionContext): void {
   const warn = (owner: Members, member: string, least: number): void => {
     const value = numberOf(owner[member], values);
     if (!(value > 0 && value < least)) return;
@@ -127,6 +127,9 @@ function warnOfFractions({ entries, risk }: Sections, { log, pointerOf, values }
     if (sizing.mode === 'risk_percent') warn(sizing, 'value', LEAST_PERCENT.risk);
     if (sizing.mode === 'percent_equity' || sizing.mode === 'percent_balance')
       warn(sizing, 'value', LEAST_PERCENT.size);
+  }
+  for (const { action } of exits) {
+    if (isMembers(action) && action.mode !== 'fixed') warn(action, 'value', LEAST_PERCENT.close);
   }
   for (const step of Array.isArray(risk?.takeProfits) ? (risk.takeProfits as unknown[]) : []) {
     if (!isMembers(step)) continue;

@@ -110,7 +110,10 @@ export class Structure {
   }
 
   #object(shape: ObjectShape, value: Members, pointer: string): boolean {
-    const unknown = Object.keys(value).filter((name) => value[name] !== undefined && !shape.fields.has(name));
+    const outside = Object.keys(value).filter((name) => value[name] !== undefined && !shape.fields.has(name));
+    const owner = this.#ownerOf(shape, value, outside);
+    if (owner !== undefined) return this.#tooHigh(owner, value, outside, pointer);
+    const unknown = outside;
     const renamed = this.#renamed(shape, value, unknown);
     let isValid = unknown.length === 0;
     for (const field of shape.fields.values()) {
@@ -129,6 +132,29 @@ export class Structure {
     for (const name of unknown) this.#unknownField(name, shape, value, pointer, renamed);
     if (!isValid) this.invalid.add(value);
     return isValid;
+  }
+
+  /** The missing member into which all unknown ones belong, where they can only be meant so. */
+  #ownerOf(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
+    if (unknown.length === 0) return undefined;
+    return [...shape.fields.values()].find(({ name, isRequired, shape: inner }) => {
+      if (!isRequired || inner.type !== 'object' || value[name] !== undefined) return false;
+      const isIn = (one: string): boolean => inner.fields.has(one);
+      return unknown.every(isIn) && unknown.some((one) => inner.fields.get(one)!.isRequired && one !== 'kind');
+    });
+  }
+
+  /** Members that stand one level too high: `entry` beside `protocol`, `side` and `sizing` beside `trigger`. */
+  #tooHigh({ name }: Field, value: Members, unknown: readonly string[], pointer: string): false {
+    const path = pointerTo(pointer, name);
+    const list = unknown.map((one) => `"${one}"`).join(', ');
+    const moves = unknown.map(
+      (one) => ({ op: 'move', from: pointerTo(pointer, one), path: pointerTo(path, one) }) as const,
+    );
+    const message = `${name} is missing; ${list} ${unknown.length === 1 ? 'belongs' : 'belong'} in it.`;
+    this.invalid.add(value);
+    const patch = [{ op: 'add', path, value: {} } as const, ...moves];
+    return this.#report(MISSING_CODES[name] ?? 'MISSING_FIELD', path, message, `Move them into "${name}".`, patch);
   }
 
   /** The grammar's names that misspelled members certainly meant, each used once. */
@@ -386,7 +412,7 @@ export class Structure {
         code ?? 'OUT_OF_RANGE',
         pointer,
         `${name} must be ${values[0]}, not ${shown(value)}.`,
-        undefined,
+        `Use ${values[0]}.`,
         patch,
       );
     }

@@ -30,6 +30,8 @@ export interface Lowered {
   readonly depth: number;
   /** The number of expressions when written out as a tree, counting every use of a node. */
   readonly treeSize: number;
+  /** Objects of `ast` that the graph writes in short, as `{"const": 30}` or `{"param": "level"}`. */
+  readonly inline: ReadonlySet<object>;
 }
 
 interface Node {
@@ -73,11 +75,15 @@ export class Lowering {
   readonly #made = new Map<Node, LoweredNode>();
   readonly #places = new Map<object, string>();
   readonly #invalid = new Set<object>();
+  readonly #inline = new Set<object>();
+  readonly #root: string;
   /** The depth and size of what the object being copied contains. */
   #depth = 0;
   #treeSize = 0;
 
-  constructor(graph: Members, log: IssueLog, invalid: ReadonlySet<object>) {
+  /** @param root the place of the graph in the request */
+  constructor(graph: Members, log: IssueLog, invalid: ReadonlySet<object>, root = '/signalGraph') {
+    this.#root = root;
     this.#graph = graph;
     this.#log = log;
     this.#invalidPayload = invalid;
@@ -93,9 +99,9 @@ export class Lowering {
     const ast: Record<string, unknown> = { protocol: 'svc.strategy', version: 1 };
     if (isMembers(this.#graph.meta)) ast.meta = this.#graph.meta;
     if (isMembers(this.#graph.strategy)) {
-      ast.strategy = this.#copy(strategyShape, this.#graph.strategy, '/signalGraph/strategy', true);
+      ast.strategy = this.#copy(strategyShape, this.#graph.strategy, `${this.#root}/strategy`, true);
     }
-    this.#places.set(ast, '/signalGraph');
+    this.#places.set(ast, this.#root);
     const depth = this.#depth;
     const treeSize = this.#treeSize;
     this.#reportUnused();
@@ -106,6 +112,7 @@ export class Lowering {
       nodes: [...this.#made.values()].map(({ expression }) => expression),
       depth: [...this.#made.values()].reduce((most, made) => Math.max(most, made.depth), depth),
       treeSize,
+      inline: this.#inline,
     };
   }
 
@@ -113,7 +120,7 @@ export class Lowering {
     const nodes = Array.isArray(this.#graph.nodes) ? (this.#graph.nodes as unknown[]) : [];
     for (const [i, raw] of nodes.entries()) {
       if (!isMembers(raw)) continue;
-      const pointer = pointerTo('/signalGraph/nodes', i);
+      const pointer = pointerTo(`${this.#root}/nodes`, i);
       const id = typeof raw.id === 'string' ? raw.id : undefined;
       const node: Node = { raw, id, type: typeOfKind(raw.kind), shape: nodeShapeOf(raw.kind), pointer, isUsed: false };
       this.#nodes.push(node);
@@ -242,6 +249,7 @@ export class Lowering {
     if (of === 'value' && ('const' in value || 'param' in value)) {
       const inline = 'const' in value ? { kind: 'const', value: value.const } : { kind: 'param', name: value.param };
       this.#places.set(inline, pointer);
+      this.#inline.add(inline);
       this.#reach(1, 1);
       return inline as Expression;
     }
