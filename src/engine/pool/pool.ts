@@ -135,7 +135,7 @@ export function createPool(options: PoolOptions): Pool {
     robustness: ({ owner = '', job, ...sent }) =>
       startPart<RobustnessOutcome>((control) => ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }), {
         owner,
-        bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task.strategyAst, sent.snapshots),
+        bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
         admission,
         dispatch,
       }),
