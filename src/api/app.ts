@@ -5,6 +5,7 @@ import fastify, { LogController, type FastifyBaseLogger } from 'fastify';
 import { createSerializerCompiler, validatorCompiler, type FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
 import { authenticateRequests, trustAskers, type AskedFor } from './http/auth/authentication.ts';
 import { limitBodies } from './http/bodyLimits.ts';
+import { compressAnswers } from './http/compression.ts';
 import { readJsonBodies } from './http/body.ts';
 import { answerBrokenRequest, boundConnections, HTTP_OPTIONS, REQUEST_TIMEOUT_MS } from './http/connections.ts';
 import { drainGracefully } from './http/draining.ts';
@@ -91,6 +92,7 @@ export async function buildApp(
   boundConnections(app);
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
+  await compressAnswers(app);
   await describeRoutes(app);
   limitRates(app, services);
   forgetOldAnswers(app, services);

@@ -1,5 +1,6 @@
 // ETags: answers that clients may keep, with 304 when theirs is still the same.
 import { createHash } from 'node:crypto';
+import { isCompressible, weakened } from './compression.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface TaggedBody {
@@ -16,8 +17,12 @@ export function tagged(body: string): TaggedBody {
 
 /** Sends the body, or 304 when the caller named its tag in If-None-Match. */
 export function sendTagged(request: FastifyRequest, reply: FastifyReply, { body, etag }: TaggedBody): FastifyReply {
-  reply.header('etag', etag).header('cache-control', 'private, no-cache');
-  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  reply.header('etag', etag).header('cache-control', 'private, no-cache').header('vary', 'accept-encoding');
+  if (matches(request.headers['if-none-match'], etag)) {
+    // The tag that 200 would have had.
+    if (isCompressible(request, body)) reply.header('etag', weakened(etag));
+    return reply.code(304).send();
+  }
   return reply.type('application/json; charset=utf-8').send(body);
 }
 
