@@ -118,8 +118,8 @@ describe('the order inside the engine', () => {
    * The stages in the order of the pipeline: a file imports from its own stage and from earlier ones, types included.
    */
   const STAGES = [
-    'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'language', 'configChecks.ts', 'task.ts', 'version.ts',
-    'plan', 'evaluate', 'simulate', 'report', 'backtest.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool',
+    'kernels', 'bars', 'config.ts', 'indicators', 'patterns', 'language', 'configForm.ts', 'configChecks.ts', 'task.ts',
+    'version.ts', 'plan', 'estimateBacktest.ts', 'evaluate', 'simulate', 'report', 'backtest.ts', 'sweep', 'robustness', 'explainStrategy.ts', 'artifacts.ts', 'pool',
     'index.ts',
   ]; // prettier-ignore
   const stageOf = (file: string): string => file.split('/')[2];
@@ -298,6 +298,7 @@ describe('the check for spreads', () => {
     'src/engine/indicators/almaAlligator.ts': 'three lines',
     'src/engine/indicators/oscillators.ts': 'three lengths',
     'src/engine/indicators/momentumOscillators.ts': 'four steps',
+    'src/engine/patterns/patternProgram.ts': 'the items of one condition of a pattern',
     'src/engine/kernels/arithmetic.ts': 'at most 64 arguments',
     'src/engine/kernels/logic.ts': 'the items of one condition, bounded by MAX_CONTAINERS',
     'src/engine/language/check/ranges.ts': 'the arguments of one call, at most 64',
@@ -328,6 +329,11 @@ describe('a file', () => {
   it('has at most 450 lines', () => {
     const long = all.filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 451);
     expect(long).toEqual([]);
+  });
+
+  it('of a migration has the number after the one before', () => {
+    const numbers = globSync('migrations/*.sql', { cwd: ROOT }).map((file) => Number(file.split('/')[1].slice(0, 4)));
+    expect(numbers.toSorted((a, b) => a - b)).toEqual(numbers.map((_, index) => index + 1));
   });
 
   it('is named for what it holds, not utils, helpers, lib or misc', () => {

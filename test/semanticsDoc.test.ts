@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 import { STATE_FIELDS } from '../src/engine/language/grammar/words.ts';
-import { EXIT_METHODS, EXIT_REASONS, REJECTION_REASONS } from '../src/engine/simulate/simulation.ts';
+import { REJECTION_REASONS } from '../src/engine/simulate/simulation.ts';
+import { EXIT_REASONS } from '../src/engine/simulate/trade.ts';
+import { EXIT_METHODS } from '../src/engine/simulate/instant.ts';
 import { AMBIGUITY_FALLBACKS, SLIPPAGE_KINDS } from '../src/engine/config.ts';
 import { runCross } from './support/crossRun.ts';
 

@@ -123,7 +123,7 @@ function versionsOf(
   const counted = found.get(id) ?? [];
   return {
     versionCount: counted[0]?.versionCount ?? 0,
-    versions: counted.map(({ versionCount, ...version }) => version),
+    versions: counted.map(({ versionCount: _versionCount, ...version }) => version),
   };
 }
 

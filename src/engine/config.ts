@@ -1,7 +1,6 @@
 // The config of a backtest: the zod schema is the type; resolving fills the defaults.
 import { z } from 'zod';
 import { TIMEFRAMES } from './bars/bars.ts';
-import { issueCodes } from './language/check/issues.ts';
 
 export const ORDER_ROLES = ['maker', 'taker'] as const;
 export const ORDER_TIMINGS = ['next_open', 'bar_close'] as const;
@@ -81,7 +80,7 @@ export const Instant = z
     },
   });
 export const BacktestConfig = z.strictObject({
-  timeframe: z.enum(TIMEFRAMES).register(issueCodes, { code: 'UNKNOWN_TIMEFRAME' }),
+  timeframe: z.enum(TIMEFRAMES),
   signalInstrument: z.strictObject({ symbol: z.string().min(1).max(100) }),
   range: z
     .strictObject({ start: Instant.nullish(), end: Instant.nullish() })

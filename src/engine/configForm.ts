@@ -1,7 +1,7 @@
 // The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
 import { BacktestConfig, Instant } from './config.ts';
 import { isMembers } from './language/check/displayNames.ts';
-import { IssueLog, type ValidationIssue } from './language/check/issues.ts';
+import { IssueLog, issueCodes, type ValidationIssue } from './language/check/issues.ts';
 import type { PatchOperation } from './language/check/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/check/repair.ts';
 import { Structure } from './language/check/structure.ts';
@@ -42,6 +42,7 @@ export const CONFIG_EXAMPLE: BacktestConfig = {
   },
 };
 
+issueCodes.add(BacktestConfig.shape.timeframe, { code: 'UNKNOWN_TIMEFRAME' });
 const CONFIG_SHAPE = shapeOf(BacktestConfig) as ObjectShape;
 
 export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}): ConfigForm {

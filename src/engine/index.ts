@@ -18,7 +18,9 @@ export { foreignSeries, placeOfSeries, type SeriesName } from './language/canoni
 export * from './config.ts';
 export { configIssues } from './configChecks.ts';
 export { checkConfigForm, CONFIG_EXAMPLE, isCovered, type ConfigForm } from './configForm.ts';
-export { EXIT_METHODS, EXIT_REASONS, REJECTION_REASONS } from './simulate/simulation.ts';
+export { REJECTION_REASONS } from './simulate/simulation.ts';
+export { EXIT_REASONS } from './simulate/trade.ts';
+export { EXIT_METHODS } from './simulate/instant.ts';
 export { type RunControl } from './task.ts';
 export { compilePlan } from './plan/compile.ts';
 export { explainPlan } from './plan/explain.ts';

@@ -11,7 +11,7 @@ import { decodeDetail, decodeTrades } from '../../src/engine/index.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { makeWorkspace } from '../support/queue.ts';
 
-const FIRST_SPLIT = '0014_result_tables.sql';
+const FIRST_SPLIT = '0015_result_tables.sql';
 
 it('keeps backtests of every state, and takes the trades out of stored results', async () => {
   await using database = await createTestDatabase();

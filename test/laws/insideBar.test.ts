@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { simulateTask } from '../../src/engine/backtest.ts';
 import { AMBIGUITY_FALLBACKS, type BacktestConfig } from '../../src/engine/config.ts';
-import type { OrderRecord, SimulationResult, Trade } from '../../src/engine/simulate/simulation.ts';
+import type { OrderRecord, SimulationResult } from '../../src/engine/simulate/simulation.ts';
+import type { Trade } from '../../src/engine/simulate/trade.ts';
 import { diceOf } from '../support/dice.ts';
 import { scaled } from '../support/scale.ts';
 import { marketOf, quarterHours, type MarketParts, type Row } from '../support/scenarios/markets.ts';

@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { hasBit } from '../../src/engine/kernels/bits.ts';
 import type { Bars } from '../../src/engine/bars/bars.ts';
-import type { SimulationInput, SimulationResult, Trade } from '../../src/engine/simulate/simulation.ts';
+import type { SimulationInput, SimulationResult } from '../../src/engine/simulate/simulation.ts';
+import type { Trade } from '../../src/engine/simulate/trade.ts';
 import type { ConditionSource, StatefulCondition } from '../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import { configOf, entryAt, flatFee, inputOf, NO_RISK } from '../engine/simulate/input.ts';

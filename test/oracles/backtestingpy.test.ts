@@ -2,7 +2,8 @@
 // trade must agree.
 import { describe, expect, it } from 'vitest';
 import type { Bars, StoredTimeframe } from '../../src/engine/bars/bars.ts';
-import type { SimulationInput, Trade } from '../../src/engine/simulate/simulation.ts';
+import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
+import type { Trade } from '../../src/engine/simulate/trade.ts';
 import type { EntryRule, RiskRules, ValueSource } from '../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import {

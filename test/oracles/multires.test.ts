@@ -5,7 +5,8 @@ import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../src/engine/
 import { simulateTask } from '../../src/engine/backtest.ts';
 import { checkStrategy } from '../../src/engine/index.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
-import type { SimulationInput, Trade } from '../../src/engine/simulate/simulation.ts';
+import type { SimulationInput } from '../../src/engine/simulate/simulation.ts';
+import type { Trade } from '../../src/engine/simulate/trade.ts';
 import type { EntryRule, RiskRules } from '../../src/engine/evaluate/tradingRules.ts';
 import {
   barsFrom,

@@ -38,7 +38,6 @@ export async function compressAnswers(app: App): Promise<void> {
 
 /** Whether the answer to this request with this body of JSON is compressed. */
 export const isCompressible = (request: FastifyRequest, body: string): boolean =>
-  Buffer.byteLength(body) >= THRESHOLD_BYTES &&
-  /\b(?:br|gzip)\b|\*/.test(String(request.headers['accept-encoding'] ?? ''));
+  Buffer.byteLength(body) >= THRESHOLD_BYTES && /\b(?:br|gzip)\b|\*/.test(request.headers['accept-encoding'] ?? '');
 
 export const weakened = (etag: string): string => (etag.startsWith('W/') ? etag : `W/${etag}`);

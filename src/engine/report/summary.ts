@@ -1,7 +1,7 @@
 // The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
-import { EXIT_REASONS } from '../simulate/simulation.ts';
+import { EXIT_REASONS } from '../simulate/trade.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';

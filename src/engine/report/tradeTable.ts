@@ -1,7 +1,7 @@
 // The trade table: every trade row of a result as packed numbers and words, in the order in which they are hashed.
 import type { BoundRules } from '../evaluate/bindRules.ts';
 import type { Decision } from '../simulate/instant.ts';
-import type { ExitReason } from '../simulate/simulation.ts';
+import type { ExitReason } from '../simulate/trade.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 
 /** What the rows and rule indexes of a trade refer to. */

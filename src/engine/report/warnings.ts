@@ -70,7 +70,7 @@ function readsHours(strategy: RunnableStrategy): boolean {
     seen.add(node);
     if (node.kind === 'session' || (node.kind === 'time_window' && node.between !== undefined)) return true;
     if (node.kind === 'time' && INTRADAY_FIELDS.has(node.field)) return true;
-    stack.push(...childrenOf(node));
+    for (const child of childrenOf(node)) stack.push(child);
   }
   return false;
 }

@@ -6,11 +6,12 @@ import { equityAt, freeCash } from './ledger.ts';
 import { closedRow, timeOf, type Instant } from './instant.ts';
 import { adverseLevel, remark } from './margin.ts';
 import { initialStop, setLevels } from './levels.ts';
-import type { EntryOrder, ExitOrder } from './orders.ts';
+import type { EntryFill, EntryOrder, ExitFill, ExitOrder } from './orders.ts';
 import { logEntry, logExit, rejectEntry } from './orderLog.ts';
 import { takeStep } from './ladder.ts';
 import { applyBreakevenDue, blankPosition, resetPosition, type Position } from './position.ts';
-import type { ExitReason, OrderRecord } from './simulation.ts';
+import type { OrderRecord } from './simulation.ts';
+import type { ExitReason } from './trade.ts';
 import type { Run } from './run.ts';
 import { orderQuantity } from './sizing.ts';
 import { TRADE } from './tradeLog.ts';
@@ -74,13 +75,6 @@ function takeBlank(run: Run, row: number): Position {
   return blankPosition();
 }
 
-export interface EntryFill {
-  rawPrice: number;
-  price: number;
-  stopPrice: number;
-  quantity: number;
-}
-
 function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant): Position {
   const { input, ledger } = run;
   const { price, quantity } = fill;
@@ -117,19 +111,6 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
     logEntry(run, order, { status: 'filled', filledRow: at.row, fillPrice: price, quantity, fee, positionId: id });
   }
   return position;
-}
-
-export interface ExitFill {
-  quantity: number;
-  /** Before slippage. */
-  price: number;
-  isSlipped: boolean;
-  role: OrderRole;
-  reason: ExitReason;
-  /** Index into `exits` or the ladder. */
-  rule: number | null;
-  /** The market order this fills; null for a level of the risk rules. */
-  order: ExitOrder | null;
 }
 
 /** What `fillExit` is given; holds until the next exit. */

@@ -1,7 +1,9 @@
 // The instant of a fill: the bar, the place in it, and how the outcome was decided. Every fill is given one.
 import type { Bars } from '../bars/bars.ts';
 import type { AmbiguityFallback } from '../config.ts';
-import type { ExitMethod } from './simulation.ts';
+
+export const EXIT_METHODS = ['direct', 'gap', 'drill', 'fallback'] as const;
+export type ExitMethod = (typeof EXIT_METHODS)[number];
 
 /** How an exit was decided, as its trade row says it (semantics §3.6). */
 export interface Decision {

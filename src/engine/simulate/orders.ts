@@ -1,6 +1,7 @@
 // Orders: what a close asks for, and how long it stays live.
+import type { OrderRole } from '../config.ts';
 import type { Position } from './position.ts';
-import type { ExitReason } from './simulation.ts';
+import type { ExitReason } from './trade.ts';
 
 /**
  * What is read at the signal's close and fixed then (semantics §2.4): prices and ATR distances, NaN where the rule
@@ -65,4 +66,24 @@ export class DueExits {
     order.reason = reason;
     order.rule = rule;
   }
+}
+
+export interface EntryFill {
+  rawPrice: number;
+  price: number;
+  stopPrice: number;
+  quantity: number;
+}
+
+export interface ExitFill {
+  quantity: number;
+  /** Before slippage. */
+  price: number;
+  isSlipped: boolean;
+  role: OrderRole;
+  reason: ExitReason;
+  /** Index into `exits` or the ladder. */
+  rule: number | null;
+  /** The market order this fills; null for a level of the risk rules. */
+  order: ExitOrder | null;
 }

@@ -1,5 +1,5 @@
 // A position: what was filled, what is left of it, and the levels that stand around it.
-import type { ExitReason } from './simulation.ts';
+import type { ExitReason } from './trade.ts';
 import type { StateMemory } from '../evaluate/tradingRules.ts';
 
 export type StopReason = Extract<ExitReason, 'stop_loss' | 'breakeven' | 'trailing_stop'>;

@@ -6,13 +6,12 @@ import type { AmbiguityFallback } from '../config.ts';
 import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippageModel } from './costs.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { Decision, Instant, ReusedInstant } from './instant.ts';
-import { DueExits, NO_LEVELS, type EntryOrder } from './orders.ts';
+import { DueExits, NO_LEVELS, type EntryFill, type EntryOrder, type ExitFill } from './orders.ts';
 import type { Position } from './position.ts';
 import type { OrderRecord, RejectionReason, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
 import { StateReader } from './state.ts';
 import { TradeLog } from './tradeLog.ts';
-import type { EntryFill, ExitFill } from './fills.ts';
 import type { SizingContext } from './sizing.ts';
 import { createWatch, type Watch } from './watch.ts';
 

@@ -7,7 +7,7 @@ import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
 import { NO_LEVELS, type EntryOrder, type ExitOrder } from './orders.ts';
 import { expireEntry, logExit, placePending, rejectEntry } from './orderLog.ts';
 import type { Position } from './position.ts';
-import type { ExitReason } from './simulation.ts';
+import type { ExitReason } from './trade.ts';
 import type { ConditionSource, SizingRule, StateMemory } from '../evaluate/tradingRules.ts';
 import { atClose, type Run } from './run.ts';
 import { partialQuantity } from './sizing.ts';

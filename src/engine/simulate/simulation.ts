@@ -1,8 +1,9 @@
 // A simulation, seen from outside: what the fill loop is given, and what it returns.
 import type { Bars, Instrument } from '../bars/bars.ts';
-import type { AmbiguityFallback, ResolvedConfig } from '../config.ts';
+import type { ResolvedConfig } from '../config.ts';
 import type { EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
 import type { RunControl } from '../task.ts';
+import type { Trade } from './trade.ts';
 import type { TradeLog } from './tradeLog.ts';
 
 export interface SimulationInput {
@@ -36,61 +37,8 @@ export interface Scratch {
   readonly inPosition: Uint32Array;
 }
 
-export const EXIT_REASONS = [
-  'signal', 'stop_loss', 'take_profit', 'trailing_stop', 'breakeven', 'time_stop', 'reverse', 'liquidation',
-  'end_of_data',
-] as const; // prettier-ignore
-export const EXIT_METHODS = ['direct', 'gap', 'drill', 'fallback'] as const;
 export const REJECTION_REASONS = ['INSUFFICIENT_BALANCE', 'MIN_NOTIONAL', 'ZERO_QTY', 'LEVEL_MISSING'] as const;
-export type ExitReason = (typeof EXIT_REASONS)[number];
-export type ExitMethod = (typeof EXIT_METHODS)[number];
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
-
-/**
- * One closing fill (semantics §4.7). Rows are absolute rows of the snapshot; the report makes them relative to the
- * range.
- */
-export interface Trade {
-  readonly positionId: number;
-  readonly side: 1 | -1;
-  readonly entryRow: number;
-  readonly exitRow: number;
-  /**
-   * The row at whose close the entry was decided: the signal's, which a limit or stop order may outlive by many bars.
-   */
-  readonly entryDecisionRow: number;
-  /**
-   * The last row that had closed when the exit filled: what was read there is known, and decided a market exit. A stop
-   * or target fills inside its bar, before that bar's close.
-   */
-  readonly exitDecisionRow: number;
-  readonly entryPrice: number;
-  readonly exitPrice: number;
-  readonly quantity: number;
-  readonly entryFee: number;
-  readonly exitFee: number;
-  /** Quote units lost to slippage at both ends of this row. */
-  readonly slippage: number;
-  /** Net of fees and funding. */
-  readonly pnl: number;
-  readonly returnPct: number;
-  readonly maePct: number;
-  readonly mfePct: number;
-  readonly exitReason: ExitReason;
-  readonly exitMethod: ExitMethod;
-  /** The timeframe that decided. */
-  readonly exitResolution: Bars['timeframe'];
-  /** The fallback policy that decided, else null. */
-  readonly exitPolicy: AmbiguityFallback | null;
-  /** Open time of the child that decided, ms; null when no child did. */
-  readonly exitFineTime: number | null;
-  /** Index into `entries`. */
-  readonly entryRule: number;
-  /** Index into `exits` for reason `signal`, the ladder step for `take_profit`, else null. */
-  readonly exitRule: number | null;
-  /** |entry fill − initial stop|, quote units a unit of base; null without a stop. */
-  readonly initialRisk: number | null;
-}
 
 export interface OrderRecord {
   readonly orderId: number;

@@ -1,6 +1,6 @@
 // The trade log: the closing fills of a run as rows of numbers; objects are made only for those who want them.
 import type { Decision } from './instant.ts';
-import type { ExitReason, Trade } from './simulation.ts';
+import type { ExitReason, Trade } from './trade.ts';
 
 /**
  * The place of each number in the row of a trade. One row is one stretch of memory: writing to as many columns as there

@@ -1,7 +1,8 @@
 // Quantities, funds, fees, slippage, funding and liquidation, each against a sum done by hand.
 import { describe, expect, it } from 'vitest';
 import type { ResolvedConfig } from '../../../src/engine/config.ts';
-import type { SimulationInput, Trade } from '../../../src/engine/simulate/simulation.ts';
+import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
+import type { Trade } from '../../../src/engine/simulate/trade.ts';
 import type { SizingRule } from '../../../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
 import {

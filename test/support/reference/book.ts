@@ -2,7 +2,9 @@
 import type { Bars, Instrument, StoredTimeframe } from '../../../src/engine/bars/bars.ts';
 import type { AmbiguityFallback, ResolvedConfig } from '../../../src/engine/config.ts';
 import type { RunnableStrategy } from '../../../src/engine/language/grammar/ast.ts';
-import type { ExitMethod, ExitReason, RejectionReason } from '../../../src/engine/simulate/simulation.ts';
+import type { RejectionReason } from '../../../src/engine/simulate/simulation.ts';
+import type { ExitReason } from '../../../src/engine/simulate/trade.ts';
+import type { ExitMethod } from '../../../src/engine/simulate/instant.ts';
 import { Account, type Instant, type Role } from './account.ts';
 import type { LevelFill } from './inside.ts';
 import type { Levels, Side } from './levels.ts';

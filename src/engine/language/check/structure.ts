@@ -15,13 +15,13 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { operatorKind, synonymIn, synonymousMember } from '../grammar/synonyms.ts';
+import { operatorKind, synonymousMember } from '../grammar/synonyms.ts';
 import { bounded, expected, isMembers, numericText, shown } from './displayNames.ts';
+import { leafFault, mismatch, replaceBy, type Leaf } from './leafFaults.ts';
 import { fitsShape, isParamShape, withAnyTag } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 type Kinds = Shape & { readonly type: 'kinds' };
-type Choice = Shape & { readonly type: 'choice' };
 
 /** A parameter in the place of a number, to be checked once the declarations are known. */
 export interface ParamUse {
@@ -68,15 +68,11 @@ export class Structure {
       case 'record':
         return this.#record(shape.item, value, pointer);
       case 'choice':
-        return this.#choice(shape, value, pointer, name);
       case 'number':
-        return this.#number(shape, value, pointer);
       case 'string':
-        return this.#string(shape, value, pointer);
       case 'boolean':
-        return typeof value === 'boolean' || this.#mismatch(pointer, 'true or false', value);
       case 'checked':
-        return shape.schema.safeParse(value).success || this.#mismatch(pointer, expected(shape), value);
+        return this.#leaf(shape, value, pointer, name);
       case 'anything':
         return true;
     }
@@ -95,8 +91,8 @@ export class Structure {
   }
 
   #mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): false {
-    const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
-    return this.#report('TYPE_MISMATCH', pointer, `This must be ${wanted}, not ${shown(value)}.`, undefined, patch);
+    const { code, message, patch } = mismatch(pointer, wanted, value, repair);
+    return this.#report(code, pointer, message, undefined, patch);
   }
 
   #isObject(value: unknown, pointer: string, shape?: ObjectShape): value is Members {
@@ -392,85 +388,11 @@ export class Structure {
     return isValid;
   }
 
-  #choice(shape: Choice, value: unknown, pointer: string, name: string): boolean {
-    const { values, code, isLiteral } = shape;
-    if (values.includes(value as string)) return true;
-    if (isLiteral && name === 'kind') {
-      const patch = replaceBy(pointer, values[0]);
-      return this.#report(
-        'UNKNOWN_NODE_KIND',
-        pointer,
-        `kind must be ${shown(values[0])} here, not ${shown(value)}.`,
-        undefined,
-        patch,
-      );
-    }
-    const sameNumber = values.find((one) => typeof one === 'number' && numericText(value) === one);
-    if (isLiteral && typeof values[0] === 'number') {
-      const patch = sameNumber === undefined ? undefined : replaceBy(pointer, sameNumber);
-      return this.#report(
-        code ?? 'OUT_OF_RANGE',
-        pointer,
-        `${name} must be ${values[0]}, not ${shown(value)}.`,
-        `Use ${values[0]}.`,
-        patch,
-      );
-    }
-    if (typeof value !== 'string')
-      return this.#report(
-        isLiteral && code !== undefined ? code : 'TYPE_MISMATCH',
-        pointer,
-        `${name} must be ${expected(shape)}, not ${shown(value)}.`,
-      );
-    const words = values as readonly string[];
-    const synonym = synonymIn(value, words);
-    const nearest = synonym === undefined ? this.#nearest(value, words) : { name: synonym, isCertain: true };
-    const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
-    const message = `${name} cannot be ${shown(value)}.`;
-    // A near timeframe is rarely the one that was meant: 5m is not 15m.
-    const isSameWord = synonym !== undefined || nearest?.name.toLowerCase() === value.toLowerCase();
-    const isTimeframe = code === 'UNKNOWN_TIMEFRAME' && !isSameWord;
-    const suggestion = suggestionFor(isTimeframe ? undefined : nearest, words);
-    return this.#report(code ?? 'OUT_OF_RANGE', pointer, message, suggestion, isTimeframe ? undefined : patch);
-  }
-
-  #number(shape: NumberShape & { code?: IssueCode | undefined }, value: unknown, pointer: string): boolean {
-    if (typeof value !== 'number') {
-      const numeric = numericText(value);
-      const isRepair = numeric !== undefined && numberIssue(shape, numeric) === undefined;
-      return this.#mismatch(pointer, expected(shape), value, isRepair ? { value: numeric } : undefined);
-    }
-    const issue = numberIssue(shape, value);
-    if (issue === undefined) return true;
-    const { nearest } = issue;
-    const patch = nearest === undefined ? undefined : replaceBy(pointer, nearest);
-    const suggestion = nearest === undefined ? `Give ${bounded(shape)}.` : `Use ${nearest}.`;
-    return this.#report(shape.code ?? 'OUT_OF_RANGE', pointer, `This ${issue.message}.`, suggestion, patch);
-  }
-
-  #string(shape: Shape & { type: 'string' }, value: unknown, pointer: string): boolean {
-    if (typeof value !== 'string') return this.#mismatch(pointer, 'a string', value);
-    if (value.length < shape.min)
-      return this.#report(
-        'OUT_OF_RANGE',
-        pointer,
-        `This must have at least ${shape.min} ${shape.min === 1 ? 'character' : 'characters'}.`,
-      );
-    if (value.length > shape.max)
-      return this.#report('OUT_OF_RANGE', pointer, `This must have at most ${shape.max} characters.`);
-    if (shape.pattern !== null && !shape.pattern.test(value)) {
-      return this.#report(
-        'OUT_OF_RANGE',
-        pointer,
-        `${shown(value)} does not have the right format.`,
-        shape.hint || undefined,
-      );
-    }
-    return true;
+  #leaf(shape: Leaf, value: unknown, pointer: string, name: string): boolean {
+    const fault = leafFault(shape, value, pointer, name, (word, words) => this.#nearest(word, words));
+    return fault === null || this.#report(fault.code, pointer, fault.message, fault.suggestion, fault.patch);
   }
 }
-
-const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ op: 'replace', path, value }];
 
 /**
  * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a

@@ -1,0 +1,125 @@
+// Leaves: what is wrong with a value that has no members, a word, number, string or flag, and how to repair it.
+import { numberIssue, type NumberShape, type Shape } from '../grammar/shapes.ts';
+import { synonymIn } from '../grammar/synonyms.ts';
+import { bounded, expected, numericText, shown } from './displayNames.ts';
+import type { IssueCode } from './issues.ts';
+import { suggestionFor, type Nearest } from './nearest.ts';
+import type { PatchOperation } from './patch.ts';
+
+export type Leaf = Shape & { readonly type: 'choice' | 'number' | 'string' | 'boolean' | 'checked' };
+type Choice = Shape & { readonly type: 'choice' };
+type FindNearest = (word: string, words: readonly string[]) => Nearest | undefined;
+
+/** An issue of the value at a pointer that the caller knows. */
+export interface Fault {
+  readonly code: IssueCode;
+  readonly message: string;
+  readonly suggestion?: string | undefined;
+  readonly patch?: readonly PatchOperation[] | undefined;
+}
+
+export const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ op: 'replace', path, value }];
+
+export function mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): Fault {
+  const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
+  return { code: 'TYPE_MISMATCH', message: `This must be ${wanted}, not ${shown(value)}.`, patch };
+}
+
+/** What is wrong with `value`; null: nothing. `pointer` is where a patch replaces it. */
+export function leafFault(
+  shape: Leaf,
+  value: unknown,
+  pointer: string,
+  name: string,
+  findNearest: FindNearest,
+): Fault | null {
+  switch (shape.type) {
+    case 'choice':
+      return choiceFault(shape, value, pointer, name, findNearest);
+    case 'number':
+      return numberFault(shape, value, pointer);
+    case 'string':
+      return stringFault(shape, value, pointer);
+    case 'boolean':
+      return typeof value === 'boolean' ? null : mismatch(pointer, 'true or false', value);
+    case 'checked':
+      return shape.schema.safeParse(value).success ? null : mismatch(pointer, expected(shape), value);
+  }
+}
+
+function choiceFault(
+  shape: Choice,
+  value: unknown,
+  pointer: string,
+  name: string,
+  findNearest: FindNearest,
+): Fault | null {
+  const { values, code, isLiteral } = shape;
+  if (values.includes(value as string)) return null;
+  if (isLiteral && name === 'kind') {
+    const patch = replaceBy(pointer, values[0]);
+    return { code: 'UNKNOWN_NODE_KIND', message: `kind must be ${shown(values[0])} here, not ${shown(value)}.`, patch };
+  }
+  const sameNumber = values.find((one) => typeof one === 'number' && numericText(value) === one);
+  if (isLiteral && typeof values[0] === 'number') {
+    const patch = sameNumber === undefined ? undefined : replaceBy(pointer, sameNumber);
+    return {
+      code: code ?? 'OUT_OF_RANGE',
+      message: `${name} must be ${values[0]}, not ${shown(value)}.`,
+      suggestion: `Use ${values[0]}.`,
+      patch,
+    };
+  }
+  if (typeof value !== 'string')
+    return {
+      code: isLiteral && code !== undefined ? code : 'TYPE_MISMATCH',
+      message: `${name} must be ${expected(shape)}, not ${shown(value)}.`,
+    };
+  const words = values as readonly string[];
+  const synonym = synonymIn(value, words);
+  const nearest = synonym === undefined ? findNearest(value, words) : { name: synonym, isCertain: true };
+  const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
+  const message = `${name} cannot be ${shown(value)}.`;
+  // A near timeframe is rarely the one that was meant: 5m is not 15m.
+  const isSameWord = synonym !== undefined || nearest?.name.toLowerCase() === value.toLowerCase();
+  const isTimeframe = code === 'UNKNOWN_TIMEFRAME' && !isSameWord;
+  const suggestion = suggestionFor(isTimeframe ? undefined : nearest, words);
+  return { code: code ?? 'OUT_OF_RANGE', message, suggestion, patch: isTimeframe ? undefined : patch };
+}
+
+function numberFault(
+  shape: NumberShape & { code?: IssueCode | undefined },
+  value: unknown,
+  pointer: string,
+): Fault | null {
+  if (typeof value !== 'number') {
+    const numeric = numericText(value);
+    const isRepair = numeric !== undefined && numberIssue(shape, numeric) === undefined;
+    return mismatch(pointer, expected(shape), value, isRepair ? { value: numeric } : undefined);
+  }
+  const issue = numberIssue(shape, value);
+  if (issue === undefined) return null;
+  const { nearest } = issue;
+  const patch = nearest === undefined ? undefined : replaceBy(pointer, nearest);
+  const suggestion = nearest === undefined ? `Give ${bounded(shape)}.` : `Use ${nearest}.`;
+  return { code: shape.code ?? 'OUT_OF_RANGE', message: `This ${issue.message}.`, suggestion, patch };
+}
+
+function stringFault(shape: Shape & { type: 'string' }, value: unknown, pointer: string): Fault | null {
+  if (typeof value !== 'string') return mismatch(pointer, 'a string', value);
+  if (value.length < shape.min)
+    return {
+      code: 'OUT_OF_RANGE',
+      message: `This must have at least ${shape.min} ${shape.min === 1 ? 'character' : 'characters'}.`,
+    };
+  if (value.length > shape.max)
+    return { code: 'OUT_OF_RANGE', message: `This must have at most ${shape.max} characters.` };
+  if (shape.pattern !== null && !shape.pattern.test(value)) {
+    return {
+      code: 'OUT_OF_RANGE',
+      message: `${shown(value)} does not have the right format.`,
+      suggestion: shape.hint || undefined,
+    };
+  }
+  return null;
+}
