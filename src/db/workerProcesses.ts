@@ -68,9 +68,11 @@ export async function renewHeartbeat(connection: Queryable, id: string, totals: 
 }
 
 export interface QueueNumbers {
-  /** Queued, and running. */
-  readonly due: number;
+  /** Waiting, crash suspects included; and running. */
+  readonly queued: number;
   readonly running: number;
+  /** Of those waiting, the ones whose worker process has ended under them: they are run alone. */
+  readonly suspects: number;
   /** How long the oldest queued backtest has waited; 0: none is queued. */
   readonly oldestDueSeconds: number;
   readonly workers: readonly WorkerNumbers[];
@@ -93,24 +95,55 @@ export const isStalled = ({ oldestDueSeconds, workers }: QueueNumbers): boolean 
 
 /** For /metrics. */
 export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
-  const [turns] = await sql<[{ due: number; open: number }]>`
-    select coalesce(sum(due), 0)::int as due, coalesce(sum(open), 0)::int as open from workspace_turns`;
+  const [{ open }] = await sql<[{ open: number }]>`select coalesce(sum(open), 0)::int as open from workspace_turns`;
   const [{ oldestDueSeconds }] = await sql<[{ oldestDueSeconds: number }]>`
     select coalesce(extract(epoch from now() - min(oldest.created_at)), 0)::double precision as "oldestDueSeconds"
-    from workspace_turns as turn cross join lateral (
-      select b.created_at from backtest_queue q join backtests b using (id)
-      where q.workspace_id = turn.workspace_id and q.claimed_by is null and q.kills = 0 order by q.id limit 1
-    ) as oldest
-    where turn.due > 0`;
+    from (
+      select first.created_at from workspace_turns as turn cross join lateral (
+        select b.created_at from backtest_queue q join backtests b using (id)
+        where q.workspace_id = turn.workspace_id and q.claimed_by is null and q.kills = 0 order by q.id limit 1
+      ) as first
+      where turn.due > 0
+      union all
+      select b.created_at from backtest_queue q join backtests b using (id) where q.claimed_by is null and q.kills > 0
+    ) as oldest`;
   const workers = await sql<WorkerNumbers[]>`
     select id, threads, busy_share as "busyShare", runs_done as "runsDone", bars_done as "barsDone", latency_seconds as "latencySeconds",
       extract(epoch from now() - took_at)::double precision as "idleSeconds", (
         select count(*)::int from missing_snapshots m where m.worker_id = w.id and m.noted_at > now() - interval '1 minute'
       ) as "missingSnapshots"
     from worker_processes w`;
-  const [{ running }] = await sql<[{ running: number }]>`
-    select count(*)::int as running from backtest_queue where claimed_by is not null`;
-  return { due: turns.due, running, oldestDueSeconds, workers };
+  const [{ running, suspects }] = await sql<[{ running: number; suspects: number }]>`
+    select (select count(*)::int from backtest_queue where claimed_by is not null) as running,
+      (select count(*)::int from backtest_queue where claimed_by is null and kills > 0) as suspects`;
+  return { queued: Math.max(0, open - running), running, suspects, oldestDueSeconds, workers };
+}
+
+/** What has gone wrong within the last hour, and how large the database is. */
+export interface TroubleNumbers {
+  /** Failed backtests by the code of their error, of those accepted within the hour. */
+  readonly failures: readonly { readonly code: string; readonly count: number }[];
+  readonly workerDeaths: number;
+  readonly databaseBytes: number;
+}
+
+/** For /metrics. */
+export async function readTroubleNumbers(sql: Queryable): Promise<TroubleNumbers> {
+  // Ids sort by time, to the millisecond, and the index holds failed backtests only.
+  const since = uuidAt(Date.now() - 3_600_000);
+  const failures = await sql<{ code: string; count: number }[]>`
+    select coalesce(error->>'code', 'UNKNOWN') as code, count(*)::int as count from backtest_results
+    where status = 'failed' and id >= ${since} group by 1`;
+  const [{ workerDeaths, databaseBytes }] = await sql<[{ workerDeaths: number; databaseBytes: number }]>`
+    select (select count(*)::int from worker_deaths where died_at > now() - interval '1 hour') as "workerDeaths",
+      pg_database_size(current_database()) as "databaseBytes"`;
+  return { failures, workerDeaths, databaseBytes };
+}
+
+/** The least UUID (version 7) of a time in ms. */
+function uuidAt(ms: number): string {
+  const hex = Math.floor(ms).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
 export async function unregisterWorker(connection: Queryable, id: string): Promise<void> {
@@ -139,7 +172,12 @@ export async function takeOverDeadWorkers(sql: Sql): Promise<TakenOver | undefin
       select id, pool_id as "poolId" from worker_processes
       where seen_at < now() - make_interval(secs => ${SILENT_AFTER_SECONDS})
         or pg_try_advisory_xact_lock(${LOCK_CLASS}, lock_key)`;
-    await tx`delete from worker_processes where id = any (${dead.map((worker) => worker.id)}::uuid[])`;
+    const deadIds = dead.map((worker) => worker.id);
+    await tx`delete from worker_processes where id = any (${deadIds}::uuid[])`;
+    if (deadIds.length > 0) {
+      await tx`insert into worker_deaths (worker_id) select unnest(${deadIds}::uuid[])`;
+      await tx`delete from worker_deaths where died_at < now() - interval '1 day'`;
+    }
     const changedIds = [...(await takeOver(tx)), ...(await takeOverShards(tx))];
     await repairTickets(tx);
     return { changedIds, deadWorkers: dead.map((worker) => worker.id) };

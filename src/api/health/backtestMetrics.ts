@@ -1,9 +1,10 @@
 // Backtest metrics: the queue and the workers, read from Postgres whenever /metrics is asked for.
+import { statfs } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import type { Sql } from '../../db/connect.ts';
-import { readQueueNumbers } from '../../db/workerProcesses.ts';
+import { readQueueNumbers, readTroubleNumbers } from '../../db/workerProcesses.ts';
 import type { QueueNumbers } from '../../db/workerProcesses.ts';
 
 /** A database that is away must not hold up the other numbers. */
@@ -29,26 +30,74 @@ const OF_A_WORKER: readonly (readonly [name: string, help: string, value: (worke
   ],
 ];
 
+/** Failures, dead workers and the room there is; read like the queue. */
+export function measureTrouble(registry: Registry, sql: Sql, dataDir: string): void {
+  const registers = [registry];
+  const read = once(() => readTroubleNumbers(sql));
+  const failures = new Gauge({
+    name: 'candlepool_failures_last_hour',
+    help: 'Failed backtests of those accepted within the last hour, by the code of their error.',
+    labelNames: ['code'],
+    registers,
+    async collect() {
+      const numbers = await read();
+      failures.reset();
+      for (const { code, count } of numbers?.failures ?? []) failures.set({ code }, count);
+    },
+  });
+  const deaths = new Gauge({
+    name: 'candlepool_worker_deaths_last_hour',
+    help: 'Worker processes that died within the last hour; each is started again by its supervisor.',
+    registers,
+    async collect() {
+      deaths.set((await read())?.workerDeaths ?? 0);
+    },
+  });
+  const size = new Gauge({
+    name: 'candlepool_database_bytes',
+    help: 'Size of the database.',
+    registers,
+    async collect() {
+      size.set((await read())?.databaseBytes ?? 0);
+    },
+  });
+  const free = new Gauge({
+    name: 'candlepool_disk_free_bytes',
+    help: 'Free bytes on the disk of DATA_DIR.',
+    registers,
+    async collect() {
+      const found = await statfs(dataDir).catch(() => null);
+      if (found !== null) free.set(found.bavail * found.bsize);
+    },
+  });
+}
+
+/**
+ * prom-client asks every metric at once: one look at the database answers them all. Without a database the others are
+ * still shown.
+ */
+function once<Numbers>(look: () => Promise<Numbers>): () => Promise<Numbers | null> {
+  let reading: Promise<Numbers | null> | undefined;
+  return () =>
+    (reading ??= Promise.race([look().catch(() => null), after(READ_WITHIN_MS, null, { ref: false })]).finally(
+      () => (reading = undefined),
+    ));
+}
+
 export function measureBacktests(registry: Registry, sql: Sql): void {
-  // prom-client asks every metric at once: one look at the database answers them all. Without a database the others are
-  // still shown.
-  let reading: Promise<QueueNumbers | null> | undefined;
-  const read = (): Promise<QueueNumbers | null> =>
-    (reading ??= Promise.race([
-      readQueueNumbers(sql).catch(() => null),
-      after(READ_WITHIN_MS, null, { ref: false }),
-    ]).finally(() => (reading = undefined)));
+  const read = once(() => readQueueNumbers(sql));
   const registers = [registry];
   const depth = new Gauge({
     name: 'candlepool_backtests',
-    help: 'Backtests that have not ended.',
+    help: 'Backtests that have not ended; suspects are queued, and run alone because their worker has ended under them.',
     labelNames: ['status'],
     registers,
     async collect() {
       const numbers = await read();
       depth.reset();
       if (numbers === null) return;
-      depth.set({ status: 'queued' }, numbers.due);
+      depth.set({ status: 'queued' }, numbers.queued);
+      depth.set({ status: 'suspect' }, numbers.suspects);
       depth.set({ status: 'running' }, numbers.running);
     },
   });

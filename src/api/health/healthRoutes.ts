@@ -5,7 +5,7 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import { isStalled, readQueueNumbers } from '../../db/workerProcesses.ts';
 import { problem } from '../http/problems.ts';
-import { measureBacktests } from './backtestMetrics.ts';
+import { measureBacktests, measureTrouble } from './backtestMetrics.ts';
 import type { App, Services } from '../services.ts';
 
 declare module 'fastify' {
@@ -27,9 +27,11 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
   collectDefaultMetrics({ register: metrics });
   measureRequests(app, metrics);
   measureBacktests(metrics, services.sql);
+  measureTrouble(metrics, services.sql, services.config.dataDir);
 
   const schema = { tags: ['Operations'], response: { 200: Status } };
   app.get('/healthz', { schema: { ...schema, summary: 'The process is alive' } }, async () => OK);
+  app.get('/health', { schema: { ...schema, summary: 'As /healthz' } }, async () => OK);
 
   app.get(
     '/readyz',

@@ -1,0 +1,307 @@
+// The attacks: each is one request, or a few, that a tenant may send; they are sent again and again at the same time.
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tenant } from './service.ts';
+import { largeBodies, type OpenApi } from './largeBodies.ts';
+
+export interface Target {
+  readonly url: string;
+  readonly openapi: OpenApi;
+  readonly free: Tenant;
+  readonly pro: Tenant;
+  readonly seed: number;
+  /** Aborted when it is over. */
+  readonly signal: AbortSignal;
+}
+export interface Tally {
+  /** Counts of answers by status; 0: the connection was closed. */
+  readonly statuses: Record<number, number>;
+  /** The first answers of 500 or more, to look into. */
+  readonly faults: string[];
+}
+
+type Send = (
+  path: string,
+  options?: { key?: string; token?: string; method?: string; body?: unknown; headers?: Record<string, string> },
+) => Promise<{ status: number; text: string }>;
+interface Attack {
+  readonly name: string;
+  /** Of it at the same time. */
+  readonly parallel: number;
+  /** Prepares what it sends. */
+  readonly prepare: (send: Send, target: Target) => Promise<() => Promise<unknown>>;
+}
+
+const CONFIG = { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, initialBalance: 10_000 };
+const condition = (length: number) => ({
+  kind: 'compare',
+  op: 'gt',
+  left: { kind: 'indicator', indicator: 'sma', args: { length } },
+  right: { kind: 'const', value: 1 },
+});
+const astOf = (items: readonly object[], more: object = {}) => ({
+  protocol: 'svc.strategy',
+  version: 1,
+  strategy: {
+    kind: 'strategy',
+    entry: {
+      kind: 'entry',
+      trigger: { kind: 'any', items },
+      action: { side: 'long', sizing: { mode: 'percent_equity', value: 10 } },
+    },
+    exits: [{ kind: 'exit', when: condition(2) }],
+  },
+  ...more,
+});
+/** 99 conditions over sums of closes: 901 nodes, about as many as the largest tier allows. */
+const LARGE_AST = astOf(
+  Array.from({ length: 99 }, (_, index) => ({
+    kind: 'compare',
+    op: 'gt',
+    left: {
+      kind: 'math',
+      op: 'max',
+      args: Array.from({ length: 6 }, (_item, at) => ({ kind: 'market', field: 'close', offset: at + index })),
+    },
+    right: { kind: 'const', value: index },
+  })),
+);
+const EXPENSIVE_AST = astOf([
+  { ...condition(2), left: { kind: 'indicator', indicator: 'alma', args: { length: 2_000 } } },
+  { ...condition(2), left: { kind: 'indicator', indicator: 'percentile_rank', args: { length: 2_000 } } },
+]);
+
+async function readyVersion(send: Send, key: string, strategyAst: object): Promise<string> {
+  const made = await send('/public/v1/strategies', { key, body: { name: 'x', settings: {}, strategyAst } });
+  const { id } = JSON.parse(made.text) as { id?: string };
+  if (id === undefined) throw new Error(`An attack's strategy is refused: ${made.text.slice(0, 500)}`);
+  const ready = await send(`/public/v1/strategies/${id}/versions/finalize`, {
+    key,
+    body: { version: 1, ignoreWarnings: true },
+  });
+  return (JSON.parse(ready.text) as { id: string }).id;
+}
+const many = (count: number, prefix: string): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]));
+/** Sends the same text again and again: making it would cost more than sending it. */
+const repeated =
+  (path: string, tenant: 'free' | 'pro', body: object): Attack['prepare'] =>
+  async (send, target) => {
+    const text = JSON.stringify(body);
+    return () => send(path, { key: target[tenant].key, body: text });
+  };
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    name: 'large but legal bodies for every route',
+    parallel: 3,
+    prepare: async (send, { openapi, seed, pro, free }) => {
+      const bodies = largeBodies(openapi, seed, 3_000_000);
+      let turn = 0;
+      return async () => {
+        const { method, path, body } = bodies.next().value;
+        const tenant = turn++ % 3 === 0 ? free : pro;
+        const concrete = path.replace('{workspaceId}', tenant.workspaceId).replaceAll(/\{\w+\}/g, 'golden_cross');
+        const isManaged = path.startsWith('/workspaces');
+        return send(concrete, { method, body, ...(isManaged ? { token: tenant.token } : { key: tenant.key }) });
+      };
+    },
+  },
+  {
+    name: 'meta of 123,200 numbers',
+    parallel: 1,
+    prepare: repeated('/public/v1/strategies', 'free', {
+      name: 'm',
+      settings: {},
+      strategyAst: astOf([condition(3)], { meta: { a: Array.from({ length: 123_200 }, () => 1) } }),
+    }),
+  },
+  {
+    name: 'config.params with 914,000 members',
+    parallel: 1,
+    prepare: repeated('/public/v1/backtests', 'free', {
+      strategyVersionId: 'x',
+      config: { ...CONFIG, params: many(914_000, 'p') },
+    }),
+  },
+  {
+    name: '700,000 unknown keys',
+    parallel: 1,
+    prepare: repeated('/public/v1/strategies/validate', 'pro', many(700_000, 'k')),
+  },
+  {
+    name: '5,000 overrides of one backtest',
+    parallel: 1,
+    prepare: async (send, { pro }) => {
+      const strategyVersionId = await readyVersion(send, pro.key, LARGE_AST);
+      const body = JSON.stringify({
+        strategyVersionId,
+        config: { ...CONFIG, overrides: many(5_000, '/strategy/entry/trigger/items/0/right/value') },
+      });
+      return () => send('/public/v1/backtests', { key: pro.key, body });
+    },
+  },
+  {
+    name: 'batches of 1,000 with one override each',
+    parallel: 1,
+    prepare: async (send, { pro }) => {
+      const strategyVersionId = await readyVersion(send, pro.key, LARGE_AST);
+      const items = Array.from({ length: 1_000 }, (_, index) => ({
+        strategyVersionId,
+        config: { ...CONFIG, timeframe: '4h', overrides: { '/strategy/entry/trigger/items/3/right/value': index } },
+      }));
+      const body = JSON.stringify({ items });
+      return () => send('/public/v1/backtests/batch', { key: pro.key, body });
+    },
+  },
+  {
+    name: 'expensive runs',
+    parallel: 1,
+    prepare: async (send, { free }) => {
+      const strategyVersionId = await readyVersion(send, free.key, EXPENSIVE_AST);
+      const body = JSON.stringify({
+        strategyVersionId,
+        config: { ...CONFIG, signalInstrument: { symbol: 'EURUSD' }, timeframe: '1h' },
+      });
+      return () => send('/public/v1/backtests', { key: free.key, body });
+    },
+  },
+  {
+    name: 'artifacts from a viewer key',
+    parallel: 8,
+    prepare: async (send, { free }) => {
+      const strategyVersionId = await readyVersion(send, free.key, astOf([condition(20)]));
+      const made = await send('/public/v1/backtests', { key: free.key, body: { strategyVersionId, config: CONFIG } });
+      const { id } = JSON.parse(made.text) as { id: string };
+      await send(`/public/v1/backtests/${id}?wait=60`, { key: free.key });
+      return () => send(`/public/v1/backtests/${id}/artifacts/signals?format=csv`, { key: free.viewerKey });
+    },
+  },
+  {
+    name: 'versions without end',
+    parallel: 1,
+    prepare: async (send, { free }) => {
+      const made = await send('/public/v1/strategies', {
+        key: free.key,
+        body: { name: 'v', settings: {}, strategyAst: astOf([condition(4)]) },
+      });
+      const { id } = JSON.parse(made.text) as { id: string };
+      let length = 5;
+      return () => {
+        const body = {
+          settings: {},
+          strategyAst: astOf([condition(length++)], { meta: { filler: 'x'.repeat(60_000) } }),
+        };
+        return send(`/public/v1/strategies/${id}/versions/finalize`, {
+          key: free.key,
+          body,
+          headers: { 'idempotency-key': `v${length}` },
+        });
+      };
+    },
+  },
+  {
+    name: 'wrong secrets, garbage and dead keys',
+    parallel: 4,
+    prepare: async (send, { free }) => {
+      let turn = 0;
+      const wrong = `${free.key.slice(0, -1)}${free.key.endsWith('a') ? 'b' : 'a'}`;
+      return () => send('/public/v1/workspace', { key: turn++ % 2 === 0 ? wrong : 'garbage' });
+    },
+  },
+  {
+    name: 'strange methods, paths, instants and headers',
+    parallel: 2,
+    prepare: async (send, { pro }) => {
+      const paths = [
+        '/docs/static/..%2f..%2fpackage.json',
+        '/docs/static/%00',
+        '/docs/static/a%5Cb',
+        '/public/v1/%ff',
+        '/public/v1/backtests/%00',
+      ];
+      const calls = [
+        ...paths.map((path) => () => send(path, { key: pro.key })),
+        () => send('/public/v1/strategies', { key: pro.key, method: 'QUERY' }),
+        () => send('/public/v1/backtests?createdAfter=%2B020000-01-01T00:00:00Z', { key: pro.key }),
+        () => send('/public/v1/backtests?cursor=AAAA', { key: pro.key }),
+        () => send('/public/v1/strategies?search=%F0%9F%98%80%00', { key: pro.key }),
+        () => send('/public/v1/workspace', { key: pro.key, headers: { 'x-filler': 'y'.repeat(15_000) } }),
+      ];
+      let turn = 0;
+      return () => calls[turn++ % calls.length]();
+    },
+  },
+  {
+    name: 'bodies that never arrive whole',
+    parallel: 50,
+    prepare: async (_send, { url, pro, signal }) => {
+      const { hostname, port } = new URL(url);
+      return async () => {
+        const socket = connect(Number(port), hostname).on('error', () => {});
+        socket.write(
+          `POST /public/v1/strategies HTTP/1.1\r\nhost: x\r\nx-api-key: ${pro.key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`,
+        );
+        await sleep(5_000, undefined, { signal }).catch(() => {});
+        socket.destroy();
+      };
+    },
+  },
+  {
+    name: 'event streams and long polls',
+    parallel: 40,
+    prepare: async (send, { pro }) => {
+      const list = JSON.parse((await send('/public/v1/backtests', { key: pro.key })).text) as {
+        data: { id: string }[];
+      };
+      const id = list.data[0]?.id ?? '01a1fc4d-9d3e-7ebf-8c33-03e134b5943e';
+      let turn = 0;
+      return () => send(`/public/v1/backtests/${id}${turn++ % 2 === 0 ? '?wait=2' : ''}`, { key: pro.key });
+    },
+  },
+];
+
+/**
+ * Prepares every attack, and then sends all of them until the signal aborts.
+ * @returns the answers of each.
+ */
+export async function attack(target: Target, onReady: () => void): Promise<Record<string, Tally>> {
+  const tallies: Record<string, Tally> = {};
+  const acts: (() => Promise<void>)[] = [];
+  for (const { name, parallel, prepare } of ATTACKS) {
+    const tally: Tally = (tallies[name] = { statuses: {}, faults: [] });
+    const act = await prepare(sender(target, tally), target);
+    const repeat = async (): Promise<void> => {
+      while (!target.signal.aborted) {
+        // A connection that the service or the end of the attack has closed.
+        await act().catch(() => (tally.statuses[0] = (tally.statuses[0] ?? 0) + 1));
+        await sleep(5);
+      }
+    };
+    acts.push(...Array.from({ length: parallel }, () => repeat));
+  }
+  onReady();
+  await Promise.all(acts.map((act) => act()));
+  return tallies;
+}
+
+function sender({ url, signal }: Target, tally: Tally): Send {
+  return async (path, { key, token, method, body, headers } = {}) => {
+    const response = await fetch(url + path, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(key && { 'x-api-key': key }),
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(120_000)]),
+    });
+    const { status } = response;
+    const text = await response.text();
+    tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
+    if (status >= 500 && tally.faults.length < 5) tally.faults.push(`${status} ${path}: ${text.slice(0, 300)}`);
+    return { status, text };
+  };
+}

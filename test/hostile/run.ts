@@ -1,0 +1,10 @@
+// `npm run test:hostile [-- seconds [seed]]`: hostile tenants against a real service for a minute, or as long as asked.
+import { spawnSync } from 'node:child_process';
+
+const [seconds = '60', seed] = process.argv.slice(2);
+const { status } = spawnSync(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', 'test/hostile/hostile.test.ts', '--disable-console-intercept'],
+  { stdio: 'inherit', env: { ...process.env, CANDLEPOOL_HOSTILE: seconds, ...(seed && { CANDLEPOOL_SEED: seed }) } },
+);
+process.exit(status ?? 1);

@@ -1,0 +1,81 @@
+// A real `serve` in a folder of its own, with tenants, and what its processes need meanwhile.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readyUrl, runCommand, startCommand } from '../support/command.ts';
+
+export interface Tenant {
+  readonly workspaceId: string;
+  readonly key: string;
+  readonly viewerKey: string;
+  readonly token: string;
+}
+export interface Service extends AsyncDisposable {
+  readonly url: string;
+  tenant(tier: string): Promise<Tenant>;
+  /** Resident bytes of the processes of this service that run a command, such as `api`. */
+  residentBytes(command: 'api' | 'worker'): number;
+  /** Process ids of it: a process that was started again has another. */
+  pids(command: 'api' | 'worker'): number[];
+}
+
+export async function startService(): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), 'candlepool-hostile-'));
+  const env = { DATA_DIR: folder, LOG_LEVEL: 'error', WORKER_THREADS: '2' };
+  const server = startCommand(['serve', '--port', '0', '--json'], env);
+  const url = await readyUrl(server);
+  const json = async (...args: string[]): Promise<Record<string, string>> => {
+    const { stdout, stderr, code } = await runCommand([...args, '--json'], env);
+    if (code !== 0) throw new Error(stderr);
+    return JSON.parse(stdout) as Record<string, string>;
+  };
+  const pids = (command: string): number[] =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        const words = read(pid, 'cmdline').split('\0');
+        return words.includes(command) && words.includes('--supervised') && read(pid, 'environ').includes(folder);
+      });
+  return {
+    url,
+    pids,
+    tenant: async (tier) => {
+      const { id } = await json('workspace', 'create', '--name', tier, '--tier', tier);
+      const key = await json('keys', 'create', '--workspace', id, '--name', 'member');
+      const viewer = await json('keys', 'create', '--workspace', id, '--name', 'viewer', '--role', 'viewer');
+      const { token } = await json('token', '--workspace', id, '--role', 'owner', '--email', `${id}@example.com`);
+      return { workspaceId: id, key: key.apiKey, viewerKey: viewer.apiKey, token };
+    },
+    residentBytes: (command) =>
+      pids(command)
+        .map((pid) => Number(/VmRSS:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024)
+        .reduce((sum, bytes) => sum + bytes, 0),
+    [Symbol.asyncDispose]: async () => {
+      const ended = once(server, 'close');
+      server.kill('SIGTERM');
+      await ended;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Empty for a process that has ended. */
+function read(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Largest value of a metric, over all its labels. */
+export async function readMetric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].map(([, value]) =>
+    Number(value),
+  );
+  return Math.max(0, ...values);
+}
