@@ -1,12 +1,12 @@
 // candlepool sweep: many variants of a strategy file on bars, in this process, on several threads.
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
+import { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
   createPool,
   encodeSweepRows,
   decodeRows,
-  joinRows,
   marketsOf,
   planSweep,
   spaceOf,
@@ -83,14 +83,13 @@ async function run(options: Options): Promise<void> {
   const inputs = await readInputs(options);
   await using pool = createPool({ threads: options.threads });
   const { job } = inputs;
-  let shards: Uint8Array[];
-  {
+  const { rows, shards } = await (async () => {
     using progress = startProgress('sweep', job.indexes);
-    shards = await runShards(pool, inputs, options.threads, (done, best) => progress.update(done, noteOf(best)));
-  }
+    const kept = { threads: options.threads, keepsShards: options.rows !== undefined };
+    return await runShards(pool, inputs, kept, (done, best) => progress.update(done, noteOf(best)));
+  })();
   const title = basename(options.strategy).replace(/\.json$/i, '');
-  const finished = await pool.sweep({ ...inputs, work: { kind: 'finish', shards, earlierTrials: null, title } })
-    .outcome;
+  const finished = await pool.sweep({ ...inputs, work: { kind: 'finish', rows, earlierTrials: null, title } }).outcome;
   if (finished.kind !== 'result')
     throw new CommandError('error' in finished ? finished.error.message : 'The sweep was stopped.');
   const files: OutputFile[] = [];
@@ -102,9 +101,9 @@ async function run(options: Options): Promise<void> {
   for (const { path } of files) printLine(`wrote ${path}`);
 }
 
-function rowsIn(job: SweepJob, shards: readonly Uint8Array[], path: string): Uint8Array {
-  const pieces = encodeSweepRows(spaceOf(job), joinRows(shards.map(decodeRows)), formatOf(path)!);
-  return Buffer.concat([...pieces]);
+function rowsIn(job: SweepJob, shards: readonly Uint8Array[], path: string): Readable {
+  const decoded = Iterator.from(shards).map(decodeRows);
+  return Readable.from(encodeSweepRows(spaceOf(job), decoded, formatOf(path)!));
 }
 
 /** @throws CommandError with every fault in the space. */

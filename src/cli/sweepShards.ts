@@ -2,13 +2,16 @@
 import {
   decodeRows,
   historyOf,
-  joinRows,
+  joinRankingRows,
   objectiveOf,
+  rankingRows,
   shardsOf,
   spaceOf,
   type Pool,
+  type RankingRows,
   type ShardRange,
-  type SweepRows,
+  type Space,
+  type SweepJob,
 } from '../engine/index.ts';
 import type { SweepBatch, SweepOutcome } from '../engine/index.ts';
 import { CommandError } from './output.ts';
@@ -22,18 +25,57 @@ const MIN_SHARD = 8;
 const MAX_SHARD = 20_000;
 const PROGRESS_MS = 100;
 
-/** @returns the encoded rows of every shard. @throws CommandError when one fails. */
+export interface FinishedShards {
+  readonly rows: RankingRows;
+  /** The encoded rows of every shard, in order; empty when they are not kept. */
+  readonly shards: readonly Uint8Array[];
+}
+
+/** @throws CommandError when a shard fails. */
 export async function runShards(
   pool: Pool,
   inputs: SweepInputs,
-  threads: number,
+  { threads, keepsShards }: { readonly threads: number; readonly keepsShards: boolean },
   onProgress: (indexesDone: number, best: Best) => void,
-): Promise<Uint8Array[]> {
+): Promise<FinishedShards> {
   const { job } = inputs;
   const size = Math.min(MAX_SHARD, Math.max(MIN_SHARD, Math.ceil(job.indexes / (threads * SHARDS_PER_THREAD))));
   const ranges = shardsOf(job, size);
-  if (job.spec.method === 'tpe') return runRounds(pool, inputs, threads, ranges, onProgress);
-  return runRanges(pool, inputs, ranges, onProgress, 0);
+  const collected = new Collected(inputs, keepsShards);
+  if (job.spec.method === 'tpe') await runRounds(pool, inputs, threads, ranges, collected, onProgress);
+  else await runRanges(pool, inputs, ranges, collected, onProgress);
+  return collected.finish();
+}
+
+/** What has ended: of each shard only what is read of it, and its bytes when they are asked for. */
+class Collected {
+  readonly #scene: { readonly job: SweepJob; readonly space: Space };
+  readonly #keepsShards: boolean;
+  readonly #parts: RankingRows[] = [];
+  readonly #shards: { readonly first: number; readonly bytes: Uint8Array }[] = [];
+  done = 0;
+  best: Best = null;
+
+  constructor({ job }: SweepInputs, keepsShards: boolean) {
+    this.#scene = { job, space: spaceOf(job) };
+    this.#keepsShards = keepsShards;
+  }
+
+  add({ first, last }: ShardRange, { bytes, best }: Extract<SweepOutcome, { kind: 'rows' }>): void {
+    this.#parts.push(rankingRows(this.#scene, decodeRows(bytes)));
+    if (this.#keepsShards) this.#shards.push({ first, bytes });
+    this.done += last - first;
+    this.best = better(this.best, best, this.#scene.job);
+  }
+
+  get rows(): RankingRows {
+    return joinRankingRows(this.#parts);
+  }
+
+  finish(): FinishedShards {
+    const shards = this.#shards.toSorted((a, b) => a.first - b.first).map(({ bytes }) => bytes);
+    return { rows: this.rows, shards };
+  }
 }
 
 /** The variants of a round depend only on earlier rounds, so that a round can be divided among the threads. */
@@ -42,54 +84,44 @@ async function runRounds(
   inputs: SweepInputs,
   threads: number,
   rounds: readonly ShardRange[],
+  collected: Collected,
   onProgress: (indexesDone: number, best: Best) => void,
-): Promise<Uint8Array[]> {
+): Promise<void> {
   const space = spaceOf(inputs.job);
-  const shards: Uint8Array[] = [];
-  let rows: SweepRows | null = null;
   for (const { first, last } of rounds) {
-    const history = rows === null ? {} : { history: historyOf({ job: inputs.job, space }, rows) };
-    const parts = Array.from(
-      { length: Math.min(threads, last - first) },
-      (_, part, count = Math.min(threads, last - first)) => ({
-        first: first + Math.floor(((last - first) * part) / count),
-        last: first + Math.floor(((last - first) * (part + 1)) / count),
-        ...history,
-      }),
-    );
-    const made = await runRanges(pool, inputs, parts, onProgress, first);
-    for (const each of made) shards.push(each);
-    rows = joinRows([...(rows === null ? [] : [rows]), ...made.map(decodeRows)]);
+    const history = first === 0 ? {} : { history: historyOf({ job: inputs.job, space }, collected.rows) };
+    const count = Math.min(threads, last - first);
+    const parts = Array.from({ length: count }, (_, part) => ({
+      first: first + Math.floor(((last - first) * part) / count),
+      last: first + Math.floor(((last - first) * (part + 1)) / count),
+      ...history,
+    }));
+    await runRanges(pool, inputs, parts, collected, onProgress);
   }
-  return shards;
 }
 
 async function runRanges(
   pool: Pool,
   inputs: SweepInputs,
   ranges: readonly ShardRange[],
+  collected: Collected,
   onProgress: (indexesDone: number, best: Best) => void,
-  doneBefore: number,
-): Promise<Uint8Array[]> {
-  let best: Best = null;
-  let done = doneBefore;
+): Promise<void> {
   const runs = ranges.map((range) => pool.sweep({ ...inputs, work: { kind: 'shard', range } }));
   const timer = setInterval(() => {
     const underWay = runs.reduce(
       (sum, run) => sum + (run.progress().state === 'running' ? run.progress().barsDone : 0),
       0,
     );
-    onProgress(done + underWay, best);
+    onProgress(collected.done + underWay, collected.best);
   }, PROGRESS_MS);
   try {
-    return await Promise.all(
+    await Promise.all(
       runs.map(async (run, at) => {
         const outcome = await run.outcome;
         if (outcome.kind !== 'rows')
           throw new CommandError('error' in outcome ? outcome.error.message : 'The sweep was stopped.');
-        done += ranges[at].last - ranges[at].first;
-        best = better(best, outcome.best, inputs);
-        return outcome.bytes;
+        collected.add(ranges[at], outcome);
       }),
     );
   } finally {
@@ -97,7 +129,7 @@ async function runRanges(
   }
 }
 
-function better(a: Best, b: Best, { job }: SweepInputs): Best {
+function better(a: Best, b: Best, job: SweepJob): Best {
   if (a === null || b === null) return a ?? b;
   const { sign } = objectiveOf(job.spec);
   return sign * b.value > sign * a.value ? b : a;

@@ -179,13 +179,31 @@ export async function cancelSweep(
   return rows.length > 0;
 }
 
-/** The encoded rows of every shard, in order; of one shard when `containing` names an index in it. */
-export async function readSweepShards(sql: Queryable, sweepId: string, containing?: number): Promise<Uint8Array[]> {
-  const rows = await sql<{ rows: Uint8Array }[]>`
-    select rows from sweep_shards where sweep_id = ${sweepId} and rows is not null
-      ${containing === undefined ? sql`` : sql`and first_index <= ${containing} and last_index > ${containing}`}
-    order by ordinal`;
-  return rows.map((row) => row.rows);
+/** Shards that are read at a time: one of 20,000 rows with every metric takes 10 MB. */
+const SHARDS_PER_READ = 4;
+
+/** The encoded rows of every finished shard, in order, a few at a time. */
+export async function* readSweepShards(sql: Queryable, sweepId: string): AsyncGenerator<Uint8Array> {
+  for (let after = -1; ;) {
+    const rows = await sql<{ ordinal: number; rows: Uint8Array }[]>`
+      select ordinal, rows from sweep_shards
+      where sweep_id = ${sweepId} and ordinal > ${after} and rows is not null order by ordinal limit ${SHARDS_PER_READ}`;
+    for (const { rows: bytes } of rows) yield bytes;
+    if (rows.length < SHARDS_PER_READ) return;
+    after = rows.at(-1)!.ordinal;
+  }
+}
+
+/** The encoded rows of the shard that has this index. */
+export async function readSweepShardOf(
+  sql: Queryable,
+  sweepId: string,
+  index: number,
+): Promise<Uint8Array | undefined> {
+  const [row] = await sql<{ rows: Uint8Array }[]>`
+    select rows from sweep_shards
+    where sweep_id = ${sweepId} and rows is not null and first_index <= ${index} and last_index > ${index}`;
+  return row?.rows;
 }
 
 export async function readSweepPage(sql: Queryable, sweepId: string): Promise<Uint8Array | undefined> {

@@ -16,10 +16,19 @@ import {
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { readSweepShards } from '../db/sweeps.ts';
 import { addSweepTickets } from '../db/tickets.ts';
-import { decodeRows, historyOf, joinRows, objectiveOf, shardsOf, spaceOf } from '../engine/index.ts';
+import {
+  decodeRows,
+  historyOf,
+  joinRankingRows,
+  objectiveOf,
+  rankingRows,
+  shardsOf,
+  spaceOf,
+} from '../engine/index.ts';
 import type {
   PartRun,
   Pool,
+  RankingRows,
   RobustnessJob,
   RunError,
   SignalGraph,
@@ -200,7 +209,9 @@ export class SweepRunner {
   async #runRobustness(claim: ShardClaim, job: RobustnessJob, inputs: PartInputs, active: Active): Promise<void> {
     const { first, last, sweepId } = claim;
     if (first === null || last === null) {
-      const result = resultOf(job, await readSweepShards(this.#sql, sweepId));
+      const parts: Uint8Array[] = [];
+      for await (const part of readSweepShards(this.#sql, sweepId)) parts.push(part);
+      const result = resultOf(job, parts);
       if ('code' in result) return this.#fail(claim, result);
       await this.#sql.begin((tx) => completeSweep(tx, claim, { trials: null, result, page: null }));
     } else {
@@ -241,13 +252,21 @@ export class SweepRunner {
 
   async #workOf(claim: ShardClaim, job: SweepJob): Promise<SweepWork> {
     const { first, last } = claim;
-    const shards =
-      first === null || (job.spec.method === 'tpe' && first > 0) ? await readSweepShards(this.#sql, claim.sweepId) : [];
-    if (first === null || last === null)
-      return { kind: 'finish', shards, earlierTrials: await countEarlierTrials(this.#sql, claim), title: 'Sweep' };
-    if (shards.length === 0) return { kind: 'shard', range: { first, last } };
-    const history = historyOf({ job, space: spaceOf(job) }, joinRows(shards.map(decodeRows)));
+    if (first === null || last === null) {
+      const rows = await this.#rankingRows(claim, job);
+      return { kind: 'finish', rows, earlierTrials: await countEarlierTrials(this.#sql, claim), title: 'Sweep' };
+    }
+    if (job.spec.method !== 'tpe' || first === 0) return { kind: 'shard', range: { first, last } };
+    const history = historyOf({ job, space: spaceOf(job) }, await this.#rankingRows(claim, job));
     return { kind: 'shard', range: { first, last, history } };
+  }
+
+  /** Of all shards that are done: decoded one after the other, so that only what is read of them is in memory. */
+  async #rankingRows({ sweepId }: ShardClaim, job: SweepJob): Promise<RankingRows> {
+    const scene = { job, space: spaceOf(job) };
+    const parts: RankingRows[] = [];
+    for await (const bytes of readSweepShards(this.#sql, sweepId)) parts.push(rankingRows(scene, decodeRows(bytes)));
+    return joinRankingRows(parts);
   }
 }
 

@@ -1,10 +1,9 @@
 // The verdict of sweeps: luck on random walks, not luck where an edge was planted. 100 seeds in a long run, 10
 // otherwise.
 import { describe, expect, it } from 'vitest';
-import { finishSweep } from '../../src/engine/sweep/sweepResult.ts';
 import { compare } from '../support/builders.ts';
 import { scaled, seededRandom } from '../support/scale.ts';
-import { compiled, CROSSING, marketOf, rowsOf, sceneFor } from '../support/sweeps.ts';
+import { compiled, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../support/sweeps.ts';
 
 const SEEDS = scaled(100);
 const BARS = 700;
@@ -21,7 +20,7 @@ describe('a verdict on 500 variants', { timeout: TIMEOUT_MS }, () => {
     };
     const verdicts = Array.from({ length: SEEDS }, (_, seed) => {
       const scene = sceneFor(strategy, given, marketOf(BARS, 1_000 + seed));
-      const result = finishSweep(scene, rowsOf(scene), null);
+      const result = finished(scene, rowsOf(scene));
       expect(result.trials.sweep).toBe(500);
       return result.verdict.code;
     });
@@ -41,7 +40,7 @@ describe('a verdict on 500 variants', { timeout: TIMEOUT_MS }, () => {
       const returnOf = (row: number, noise: number): number => 0.01 * (0.6 * (forecast[row - 1 - LAG] ?? 0) + noise);
       const market = marketOf(BARS, 1_000 + seed, returnOf, new Map([['forecast', forecast]]));
       const scene = sceneFor(strategy, given, market);
-      const result = finishSweep(scene, rowsOf(scene), null);
+      const result = finished(scene, rowsOf(scene));
       expect(result.trials.sweep).toBe(500);
       return result.verdict.code;
     });

@@ -8,7 +8,10 @@ import { checkStrategy } from '../../src/engine/language/index.ts';
 import { runShard, sceneOf, type SweepScene } from '../../src/engine/sweep/shard.ts';
 import { planSweep, type SweepStrategy } from '../../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../../src/engine/sweep/sweepRequest.ts';
-import { joinRows, type SweepRows } from '../../src/engine/sweep/sweepRows.ts';
+import { joinRankingRows, rankingRows } from '../../src/engine/sweep/rankingRows.ts';
+import { historyOf, shardsOf } from '../../src/engine/sweep/rounds.ts';
+import { finishSweep, type SweepResult } from '../../src/engine/sweep/sweepResult.ts';
+import type { SweepRows } from '../../src/engine/sweep/sweepRows.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
 import { cross, indicator } from './builders.ts';
 import { dailyColumns, INSTRUMENT, SYMBOL } from './runs.ts';
@@ -98,4 +101,53 @@ export function rowsOf(scene: SweepScene, shards = 1): SweepRows {
     last: Math.floor(((shard + 1) * indexes) / shards),
   }));
   return joinRows(ranges.toReversed().map((range) => runShard(scene, range, null)!));
+}
+
+/** Joins the rows of several shards in the order of their variants, whatever the order of the shards. */
+export function joinRows(shards: readonly SweepRows[]): SweepRows {
+  const ordered = shards.toSorted((a, b) => firstIndex(a) - firstIndex(b));
+  const [head] = ordered;
+  const join = (column: (rows: SweepRows) => Float64Array): Float64Array => {
+    const parts = ordered.map(column);
+    const joined = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      joined.set(part, at);
+      at += part.length;
+    }
+    return joined;
+  };
+  return {
+    indexes: join((rows) => rows.indexes),
+    coordinates: head.coordinates.map((_, at) => join((rows) => rows.coordinates[at])),
+    metrics: head.metrics.map(({ key }, at) => ({ key, values: join((rows) => rows.metrics[at].values) })),
+    dailySharpe: join((rows) => rows.dailySharpe),
+    training: head.training.map((_, at) => join((rows) => rows.training[at])),
+    sampled: join((rows) => rows.sampled),
+    sums: join((rows) => rows.sums),
+    failures: {
+      count: ordered.reduce((count, rows) => count + rows.failures.count, 0),
+      first: ordered.flatMap((rows) => rows.failures.first).slice(0, 20),
+    },
+  };
+}
+
+const firstIndex = (rows: SweepRows): number => rows.indexes[0] ?? rows.failures.first[0]?.variant ?? Infinity;
+
+/** The result of these rows, joined from so many shards. */
+export const finished = (scene: SweepScene, ...shards: readonly SweepRows[]): SweepResult =>
+  finishSweep(scene, joinRankingRows(shards.map((rows) => rankingRows(scene, rows))), null);
+
+/** The rounds of tpe in this thread. */
+export function tpeRowsOf(scene: SweepScene): SweepRows {
+  let rows: SweepRows | null = null;
+  for (const range of shardsOf(scene.job, 0)) {
+    const made: SweepRows = runShard(
+      scene,
+      rows === null ? range : { ...range, history: historyOf(scene, rows) },
+      null,
+    )!;
+    rows = rows === null ? made : joinRows([rows, made]);
+  }
+  return rows!;
 }

@@ -2,7 +2,7 @@
 // pair.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeRows, joinRows, metricOf, shardsOf, createPool } from '../../../src/engine/index.ts';
+import { decodeRows, metricOf, shardsOf, createPool } from '../../../src/engine/index.ts';
 import { SYMBOL, walkSnapshot } from '../../walk.ts';
 import { pairScene } from '../../sweep.ts';
 import { createMarket } from '../../../src/engine/index.ts';
@@ -22,12 +22,10 @@ const run = async () => {
     pool.sweep({ snapshots: [snapshot], markets, job, work: { kind: 'shard', range } }),
   );
   const outcomes = await Promise.all(runs.map(({ outcome }) => outcome));
-  return joinRows(
-    outcomes.map((outcome) => {
-      if (outcome.kind !== 'rows') throw new Error(JSON.stringify(outcome));
-      return decodeRows(outcome.bytes);
-    }),
-  );
+  return outcomes.map((outcome) => {
+    if (outcome.kind !== 'rows') throw new Error(JSON.stringify(outcome));
+    return decodeRows(outcome.bytes);
+  });
 };
 
 let best = Infinity;
@@ -37,8 +35,8 @@ for (let round = 0; round < 3; round++) {
   rows = await run();
   best = Math.min(best, performance.now() - from);
 }
-const positions = [...metricOf(rows, 'totalPositions')];
+const columnOf = (key: 'totalPositions' | 'returnPct') => rows.flatMap((shard) => [...metricOf(shard, key)]);
 writeFileSync(
   join(folder, 'ours.json'),
-  JSON.stringify({ ms: best, positions, returnPct: [...metricOf(rows, 'returnPct')] }),
+  JSON.stringify({ ms: best, positions: columnOf('totalPositions'), returnPct: columnOf('returnPct') }),
 );

@@ -4,18 +4,19 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions } from '../../db/strategies.ts';
-import { findSweep, readSweepPage, readSweepShards } from '../../db/sweeps.ts';
+import { findSweep, readSweepPage, readSweepShardOf, readSweepShards } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import {
   configOf,
   decodeRows,
   encodeSweepRows,
   heatmapOf,
-  joinRows,
+  metricOf,
+  metricsOf,
   objectiveOf,
   spaceOf,
 } from '../../engine/index.ts';
-import type { SweepJob, SweepSpec } from '../../engine/index.ts';
+import type { FlatKey, SweepJob, SweepRows, SweepSpec } from '../../engine/index.ts';
 import { MEDIA_TYPES, REPORT_POLICY } from '../backtests/artifactRoutes.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
 import { QueuedBacktest } from '../backtests/backtestSchemas.ts';
@@ -68,11 +69,11 @@ function resultsRoute(app: App, { sql }: Services): void {
     async ({ caller, params, query }, reply) => {
       const sweep = await requireCompleted(sql, caller, params.id);
       const job = await jobOf(sql, caller, sweep);
-      const rows = joinRows((await readSweepShards(sql, sweep.id)).map(decodeRows));
+      const space = spaceOf(job);
       return reply
         .header('content-type', MEDIA_TYPES[query.format])
         .header('content-disposition', `attachment; filename="sweep-${sweep.id}.${query.format}"`)
-        .send(Readable.from(encodeSweepRows(spaceOf(job), rows, query.format)) as never);
+        .send(Readable.from(encodeSweepRows(space, decodedShards(sql, sweep.id), query.format)) as never);
     },
   );
 }
@@ -95,7 +96,6 @@ function heatmapRoute(app: App, { sql }: Services): void {
       const sweep = await requireCompleted(sql, caller, params.id);
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
-      const rows = joinRows((await readSweepShards(sql, sweep.id)).map(decodeRows));
       const [x, y] = [query.x, query.y].map((name) =>
         space.dimensions.findIndex((dimension) => dimension.name === name),
       );
@@ -105,21 +105,43 @@ function heatmapRoute(app: App, { sql }: Services): void {
           `x and y must be two different members of the space: ${space.dimensions.map(({ name }) => name).join(', ')}.`,
         );
       const objective = objectiveOf(job.spec);
-      const metric = rows.metrics.find(({ key }) => key === (query.metric ?? objective.key));
-      if (metric === undefined)
-        throw refused(
-          'metric',
-          `The rows hold no ${query.metric}; they hold ${rows.metrics.map(({ key }) => key).join(', ')}.`,
-        );
-      return heatmapOf(
-        space,
-        [x, y],
-        rows.coordinates,
-        metric.values,
-        metric.key === objective.key ? objective.sign : 1,
-      ) as never;
+      const key = query.metric ?? objective.key;
+      const held = metricsOf(job, space);
+      if (!held.some((each) => each === key))
+        throw refused('metric', `The rows hold no ${key}; they hold ${held.join(', ')}.`);
+      const columns = await columnsOf(decodedShards(sql, sweep.id), (rows) => [
+        rows.coordinates[x],
+        rows.coordinates[y],
+        metricOf(rows, key as FlatKey),
+      ]);
+      const coordinates: Float64Array[] = [];
+      [coordinates[x], coordinates[y]] = columns;
+      return heatmapOf(space, [x, y], coordinates, columns[2], key === objective.key ? objective.sign : 1) as never;
     },
   );
+}
+
+/** The shards of a sweep, decoded one after the other. */
+async function* decodedShards(sql: Queryable, sweepId: string): AsyncGenerator<SweepRows> {
+  for await (const bytes of readSweepShards(sql, sweepId)) yield decodeRows(bytes);
+}
+
+/** Some columns of all rows. */
+async function columnsOf(
+  shards: AsyncIterable<SweepRows>,
+  pick: (rows: SweepRows) => readonly Float64Array[],
+): Promise<Float64Array[]> {
+  const parts: (readonly Float64Array[])[] = [];
+  for await (const rows of shards) parts.push(pick(rows).map((column) => column.slice()));
+  return parts[0].map((_, at) => {
+    const joined = new Float64Array(parts.reduce((length, part) => length + part[at].length, 0));
+    let row = 0;
+    for (const part of parts) {
+      joined.set(part[at], row);
+      row += part[at].length;
+    }
+    return joined;
+  });
 }
 
 function reportRoute(app: App, { sql }: Services): void {
@@ -194,7 +216,7 @@ function pinned(item: Item, sweep: Sweep): Item {
 
 async function rowConfig(sql: Queryable, caller: Caller, sweep: Sweep, given: string) {
   const variant = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
-  const [bytes] = Number.isNaN(variant) ? [] : await readSweepShards(sql, sweep.id, variant);
+  const bytes = Number.isNaN(variant) ? undefined : await readSweepShardOf(sql, sweep.id, variant);
   const rows = bytes && decodeRows(bytes);
   const row = rows?.indexes.indexOf(variant) ?? -1;
   if (rows === undefined || row === -1)

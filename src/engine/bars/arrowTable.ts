@@ -1,10 +1,12 @@
 // Arrow tables of results: named columns of numbers in the file format that pandas and polars open.
 import {
+  AsyncByteQueue,
   Bool,
   Float64,
   makeData,
   makeVector,
   RecordBatch,
+  RecordBatchFileWriter,
   Schema,
   Struct,
   Field,
@@ -81,5 +83,53 @@ function vectorOf(column: TableColumn): Vector {
         values.map((value) => (Number.isNaN(value) ? null : value)),
         new Float64(),
       );
+  }
+}
+
+/** An Arrow IPC file that is written batch by batch; every batch has the same columns, numbers or texts. */
+export class ArrowFileWriter {
+  readonly #writer = new RecordBatchFileWriter({ autoDestroy: false });
+  readonly #sink = new ChunkSink();
+  #schema: Schema | undefined;
+
+  /** @returns the bytes that the file has become longer by. */
+  write(columns: readonly TableColumn[]): Uint8Array[] {
+    if (this.#schema === undefined) {
+      this.#schema = new Schema(
+        columns.map(({ name, type }) => new Field(name, type === 'text' ? new Utf8() : new Float64(), true)),
+      );
+      this.#writer.reset(this.#sink, this.#schema);
+    }
+    const length = columns[0].values.length;
+    const children = columns.map((column) => vectorOf(column).data[0] ?? emptyOf(column));
+    const data = makeData({ type: new Struct(this.#schema.fields), length, nullCount: 0, children });
+    this.#writer.write(new RecordBatch(this.#schema, data));
+    return this.#sink.take();
+  }
+
+  /** @returns the last bytes of the file. */
+  finish(): Uint8Array[] {
+    this.#writer.finish();
+    return this.#sink.take();
+  }
+}
+
+const emptyOf = ({ type }: TableColumn) =>
+  type === 'text' ? makeData({ type: new Utf8(), length: 0 }) : makeData({ type: new Float64(), length: 0 });
+
+/** What an Arrow writer has written since it was last asked. */
+class ChunkSink extends AsyncByteQueue {
+  #chunks: Uint8Array[] = [];
+
+  override write(chunk: Parameters<AsyncByteQueue['write']>[0]): void {
+    const view = chunk as Uint8Array;
+    // A copy: the writer may use the memory again.
+    if (view.byteLength > 0) this.#chunks.push(new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice());
+  }
+
+  take(): Uint8Array[] {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks;
   }
 }

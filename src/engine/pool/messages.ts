@@ -6,6 +6,7 @@ import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import type { BacktestConfig } from '../config.ts';
 import type { EncodedResult } from './detail.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
+import type { RankingRows } from '../sweep/rankingRows.ts';
 import type { ShardRange } from '../sweep/shard.ts';
 import type { MarketOf, SweepJob } from '../sweep/sweepJob.ts';
 import type { SweepResult } from '../sweep/sweepResult.ts';
@@ -93,8 +94,8 @@ export type SweepWork =
   | { readonly kind: 'shard'; readonly range: ShardRange }
   | {
       readonly kind: 'finish';
-      /** Of every shard, as `SweepProduct` has them. */
-      readonly shards: readonly Uint8Array[];
+      /** Of every shard, joined in shared memory. */
+      readonly rows: RankingRows;
       readonly earlierTrials: number | null;
       readonly title: string;
     };

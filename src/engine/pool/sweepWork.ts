@@ -1,16 +1,16 @@
 // Parts of sweeps and robustness checks on a thread, over the columns that the thread keeps for them.
 import { ColumnStore } from '../evaluate/columnStore.ts';
 import { runSteps } from '../robustness/robustnessSteps.ts';
-import { historyOf } from '../sweep/rounds.ts';
-import { rowOf, finishSweep } from '../sweep/sweepResult.ts';
-import { bestRows } from '../sweep/scores.ts';
+import { finishSweep } from '../sweep/sweepResult.ts';
+import { rankingRows } from '../sweep/rankingRows.ts';
 import { runShard, sceneOf, type SweepScene } from '../sweep/shard.ts';
-import { metricOf, joinRows, type SweepRows } from '../sweep/sweepRows.ts';
+import { paramsOf } from '../sweep/space.ts';
+import type { SweepRows } from '../sweep/sweepRows.ts';
 import { objectiveOf } from '../sweep/sweepJob.ts';
 import { sweepPage } from '../sweep/page/sweepPage.ts';
 import type { Runner } from './messages.ts';
 import { sweepPageAssets } from './pageAssets.ts';
-import { decodeRows, encodeRows } from './sweepBytes.ts';
+import { encodeRows } from './sweepBytes.ts';
 
 /** A thread keeps as much, and as much again in buffers to be written on: two threads stay below half a gigabyte. */
 const SWEEP_STORE_BYTES = 96 << 20;
@@ -22,7 +22,7 @@ export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, mar
     const rows = runShard(scene, work.range, control);
     return rows && { kind: 'rows', bytes: encodeRows(rows), evaluated: rows.indexes.length, best: bestOf(scene, rows) };
   }
-  const rows = joinRows(work.shards.map(decodeRows));
+  const { rows } = work;
   const result = finishSweep(scene, rows, work.earlierTrials);
   return { kind: 'result', result, page: sweepPage(scene, rows, result, work.title, sweepPageAssets()) };
 };
@@ -31,8 +31,8 @@ export const runRobustnessSteps: NonNullable<Runner['runRobustnessSteps']> = (jo
   runSteps(job, range, marketOf, store, control);
 
 function bestOf(scene: SweepScene, rows: SweepRows) {
-  const [best] = bestRows(historyOf(scene, rows).scores, 1);
+  const [best] = rankingRows(scene, rows).top;
   if (best === undefined) return null;
-  const { variant, params } = rowOf(scene.space, rows, best);
-  return { variant, params, value: metricOf(rows, objectiveOf(scene.job.spec).key)[best] };
+  const { variant, coordinates, metrics } = best;
+  return { variant, params: paramsOf(scene.space, coordinates), value: metrics[objectiveOf(scene.job.spec).key]! };
 }

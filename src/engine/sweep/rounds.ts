@@ -1,9 +1,9 @@
 // Rounds: the shards of a sweep. Rounds of tpe run one after the other, because each reads the results of all earlier
 // ones.
 import { STARTUP_VARIANTS, type SweepHistory } from './parzen.ts';
-import { runShard, type ShardRange, type SweepScene } from './shard.ts';
-import { objectiveOf, type SweepControl, type SweepJob } from './sweepJob.ts';
-import { joinRows, type SweepRows } from './sweepRows.ts';
+import type { ShardRange, SweepScene } from './shard.ts';
+import { objectiveOf, type SweepJob } from './sweepJob.ts';
+import type { SweepRows } from './sweepRows.ts';
 import { scoresOf } from './scores.ts';
 
 /** The fewest variants per round of tpe: fewer would leave threads idle, more would learn later. */
@@ -24,18 +24,10 @@ export function shardsOf({ spec, indexes }: SweepJob, size: number): Omit<ShardR
 }
 
 /** What a round of tpe learns from. */
-export function historyOf({ job, space }: Pick<SweepScene, 'job' | 'space'>, rows: SweepRows): SweepHistory {
+export function historyOf(
+  { job, space }: Pick<SweepScene, 'job' | 'space'>,
+  rows: Pick<SweepRows, 'coordinates' | 'metrics'>,
+): SweepHistory {
   const { key, sign } = objectiveOf(job.spec);
   return { coordinates: rows.coordinates, scores: scoresOf(space, rows, key, sign) };
-}
-
-/** The rounds of tpe in this thread; null when it was cancelled. */
-export function runTpe(scene: SweepScene, control: SweepControl | null): SweepRows | null {
-  let rows: SweepRows | null = null;
-  for (const range of shardsOf(scene.job, 0)) {
-    const made = runShard(scene, rows === null ? range : { ...range, history: historyOf(scene, rows) }, control);
-    if (made === null) return null;
-    rows = rows === null ? made : joinRows([rows, made]);
-  }
-  return rows;
 }

@@ -10,10 +10,11 @@ import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../repor
 import { expectedMaximum, overfittingProbability } from './overfitting.ts';
 import { gridIndex, isCountable } from './samplers.ts';
 import { prepareVariant, taskOf, type SweepScene } from './shard.ts';
-import { bestRows, scoresOf } from './scores.ts';
+import type { RankingRows } from './rankingRows.ts';
+import { scoresOf } from './scores.ts';
 import { configOf, paramsOf, type LevelValue, type Space } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
-import { metricOf, type SweepRows, type VariantFailures } from './sweepRows.ts';
+import { metricOf, type VariantFailures } from './sweepRows.ts';
 import { verdictOf, type Overfitting, type Verdict } from './verdict.ts';
 import { walkForwardOf, type WalkForwardResult } from './walkForward.ts';
 
@@ -56,7 +57,6 @@ export interface SweepResult {
   readonly curves: readonly EquityCurve[];
 }
 
-const TOP_ROWS = 20;
 const CURVES = 10;
 const CURVE_POINTS = 200;
 
@@ -64,23 +64,25 @@ const CURVE_POINTS = 200;
  * Puts the rows of all shards into a result.
  * @param earlierTrials trials of the workspace on the same lineage and data; null if not known.
  */
-export function finishSweep(scene: SweepScene, rows: SweepRows, earlierTrials: number | null): SweepResult {
+export function finishSweep(scene: SweepScene, rows: RankingRows, earlierTrials: number | null): SweepResult {
   const { job, space } = scene;
   const { key, sign } = objectiveOf(job.spec);
   const values = metricOf(rows, key);
   const scores = scoresOf(space, rows, key, sign);
-  const order = bestRows(scores, TOP_ROWS);
+  const places = rows.top.map(({ variant }) => rows.indexes.indexOf(variant));
   const trials = countDistinct(space, rows);
   const variance = varianceOf(rows.dailySharpe);
   const ascending = scores.filter((score) => score === score).sort();
   const median = percentile(ascending, 50) ?? NaN;
-  const samples = order.map((row) => sampleOf(scene, rows, row));
+  const samples = rows.top.map((row) => sampleOf(scene, row));
   const deflate = (sample: SharpeSample | null, count: number): number | null =>
     sample === null ? null : probabilisticSharpe(sample, expectedMaximum(count, variance));
-  const top = order.map((row, at): RankedRow => ({
+  const top = rows.top.map(({ variant, coordinates, metrics }, at): RankedRow => ({
     rank: at + 1,
-    ...rowOf(space, rows, row),
-    plateau: plateauOf(space, row, rows.coordinates, scores, median),
+    variant,
+    params: paramsOf(space, coordinates),
+    metrics,
+    plateau: plateauOf(space, places[at], rows.coordinates, scores, median),
     probabilisticSharpe: samples[at] && probabilisticSharpe(samples[at].sample, 0),
     deflatedSharpe: deflate(samples[at]?.sample ?? null, trials),
   }));
@@ -108,21 +110,8 @@ export function finishSweep(scene: SweepScene, rows: SweepRows, earlierTrials: n
   };
 }
 
-export function rowOf(space: Space, rows: SweepRows, row: number): Pick<RankedRow, 'variant' | 'params' | 'metrics'> {
-  return {
-    variant: rows.indexes[row],
-    params: paramsOf(
-      space,
-      rows.coordinates.map((column) => column[row]),
-    ),
-    metrics: Object.fromEntries(
-      rows.metrics.map(({ key, values }) => [key, values[row] === values[row] ? values[row] : null]),
-    ),
-  };
-}
-
 /** Two random draws may hit the same point of a grid that is too large for drawing without replacement. */
-function countDistinct(space: Space, rows: SweepRows): number {
+function countDistinct(space: Space, rows: RankingRows): number {
   const count = rows.indexes.length;
   if (!isCountable(space)) return count;
   const points = Float64Array.from({ length: count }, (_, row) =>
@@ -143,39 +132,34 @@ function varianceOf(values: Float64Array): number {
 /** The daily returns of a row, which is run once more for them. */
 function sampleOf(
   scene: SweepScene,
-  rows: SweepRows,
-  row: number,
+  row: RankingRows['top'][number],
 ): { sample: SharpeSample; curve: EquityCurve } | null {
-  const config = configOf(
-    scene.job.spec.config,
-    scene.space,
-    rows.coordinates.map((column) => column[row]),
-  );
+  const config = configOf(scene.job.spec.config, scene.space, row.coordinates);
   const prepared = prepareVariant(scene, config);
   if ('code' in prepared) return null;
   const run = narrowRun(prepared, taskOf(scene.job, config));
   const simulation = simulate(run.input);
   const { returns } = dailyOf({ ...run, simulation });
   const shape = populationShape(returns);
-  const sharpe = rows.dailySharpe[row];
+  const { dailySharpe: sharpe } = row;
   if (shape === null || sharpe !== sharpe) return null;
   const { bars, start } = run.input;
   const { equity } = simulation;
-  const places = previewIndexes(equity.length, CURVE_POINTS);
+  const points = previewIndexes(equity.length, CURVE_POINTS);
   const units = run.config.initialBalance / bars.open[start];
   return {
     sample: { sharpe, skew: shape.skew, kurtosis: shape.kurtosis, days: returns.length },
     curve: {
-      variant: rows.indexes[row],
-      points: places.map((at) => [bars.time[start + at], equity[at]]),
-      benchmark: places.map((at) => units * bars.close[start + at]),
+      variant: row.variant,
+      points: points.map((at) => [bars.time[start + at], equity[at]]),
+      benchmark: points.map((at) => units * bars.close[start + at]),
     },
   };
 }
 
 function overfittingOf(
   scene: SweepScene,
-  rows: SweepRows,
+  rows: RankingRows,
   best: SharpeSample | null,
   trials: number,
   variance: number,
@@ -199,7 +183,7 @@ function overfittingOf(
 
 function heatmapOfBest(
   space: Space,
-  rows: SweepRows,
+  rows: RankingRows,
   values: Float64Array,
   marginals: readonly Marginal[],
   sign: 1 | -1,
@@ -212,7 +196,7 @@ function heatmapOfBest(
   return heatmapOf(space, [x, y], rows.coordinates, values, sign);
 }
 
-function warningsOf(top: readonly RankedRow[], rows: SweepRows, ranked: number): SweepResult['warnings'] {
+function warningsOf(top: readonly RankedRow[], rows: RankingRows, ranked: number): SweepResult['warnings'] {
   const warnings: { code: string; message: string }[] = [];
   const [best] = top;
   if (best?.plateau.isCliff)

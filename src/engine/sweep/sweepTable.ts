@@ -1,6 +1,6 @@
 // Every row of a sweep as a file: Arrow, CSV or JSON, one column per parameter and one per metric.
+import { ArrowFileWriter, type TableColumn } from '../bars/arrowTable.ts';
 import { csvCell } from '../bars/csvCell.ts';
-import { encodeTable, type TableColumn } from '../bars/arrowTable.ts';
 import { isNumeric, valueAt, type Space } from './space.ts';
 import type { SweepRows } from './sweepRows.ts';
 
@@ -10,11 +10,25 @@ export type SweepFormat = (typeof SWEEP_FORMATS)[number];
 /** Chunks of at most `rows` text lines, so that a million rows are never one string. */
 const LINES_PER_PIECE = 5_000;
 
-export function* encodeSweepRows(space: Space, rows: SweepRows, format: SweepFormat): Generator<Uint8Array> {
-  const columns = columnsOf(space, rows);
-  if (format === 'arrow') yield encodeTable(columns);
-  else if (format === 'csv') yield* csvOf(columns, rows.indexes.length);
-  else yield* jsonOf(columns, rows.indexes.length);
+/** The bytes of a file, shard by shard: only one is in memory at a time. */
+export async function* encodeSweepRows(
+  space: Space,
+  shards: AsyncIterable<SweepRows> | Iterable<SweepRows>,
+  format: SweepFormat,
+): AsyncGenerator<Uint8Array> {
+  const file = { arrow: arrowFile, csv: csvFile, json: jsonFile }[format]();
+  for await (const rows of shards) yield* file.add(columnsOf(space, rows));
+  yield* file.finish();
+}
+
+interface TableFile {
+  add(columns: readonly TableColumn[]): Iterable<Uint8Array>;
+  finish(): Iterable<Uint8Array>;
+}
+
+function arrowFile(): TableFile {
+  const writer = new ArrowFileWriter();
+  return { add: (columns) => writer.write(columns), finish: () => writer.finish() };
 }
 
 /** Params keep their names; a metric with the same name gets a prefix. */
@@ -37,27 +51,43 @@ function columnsOf(space: Space, rows: SweepRows): TableColumn[] {
   ];
 }
 
-function* csvOf(columns: readonly TableColumn[], count: number): Generator<Uint8Array> {
-  const encoder = new TextEncoder();
-  yield encoder.encode(`${columns.map(({ name }) => csvCell(name)).join(',')}\n`);
-  for (let from = 0; from < count; from += LINES_PER_PIECE) {
-    let text = '';
-    for (let row = from; row < Math.min(count, from + LINES_PER_PIECE); row++)
-      text += `${columns.map(({ values }) => csvCell(values[row])).join(',')}\n`;
-    yield encoder.encode(text);
-  }
+const encoder = new TextEncoder();
+
+function csvFile(): TableFile {
+  let isBegun = false;
+  return {
+    *add(columns) {
+      if (!isBegun) yield encoder.encode(`${columns.map(({ name }) => csvCell(name)).join(',')}\n`);
+      isBegun = true;
+      yield* piecesOf(columns, (row) => `${columns.map(({ values }) => csvCell(values[row])).join(',')}\n`);
+    },
+    finish: () => [],
+  };
 }
 
-function* jsonOf(columns: readonly TableColumn[], count: number): Generator<Uint8Array> {
-  const encoder = new TextEncoder();
-  yield encoder.encode('[');
+function jsonFile(): TableFile {
+  let isBegun = false;
+  return {
+    *add(columns) {
+      yield* piecesOf(columns, (row) => {
+        const before = isBegun ? ',\n' : '[';
+        isBegun = true;
+        return (
+          before + JSON.stringify(Object.fromEntries(columns.map(({ name, values }) => [name, orNull(values[row])])))
+        );
+      });
+    },
+    finish: () => [encoder.encode(isBegun ? ']\n' : '[]\n')],
+  };
+}
+
+function* piecesOf(columns: readonly TableColumn[], lineOf: (row: number) => string): Generator<Uint8Array> {
+  const count = columns[0].values.length;
   for (let from = 0; from < count; from += LINES_PER_PIECE) {
-    const lines: string[] = [];
-    for (let row = from; row < Math.min(count, from + LINES_PER_PIECE); row++)
-      lines.push(JSON.stringify(Object.fromEntries(columns.map(({ name, values }) => [name, orNull(values[row])]))));
-    yield encoder.encode(`${from === 0 ? '' : ',\n'}${lines.join(',\n')}`);
+    let text = '';
+    for (let row = from; row < Math.min(count, from + LINES_PER_PIECE); row++) text += lineOf(row);
+    yield encoder.encode(text);
   }
-  yield encoder.encode(']\n');
 }
 
 const orNull = (value: unknown): unknown => (typeof value === 'number' && value !== value ? null : value);

@@ -7,11 +7,10 @@ import { previewIndexes } from '../report/preview.ts';
 import { narrowRun } from '../backtest.ts';
 import { simulate } from '../simulate/simulate.ts';
 import { foldsOf, type Window } from './folds.ts';
-import { bestRows } from './scores.ts';
 import { configOf, paramsOf, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
 import { prepareVariant, taskOf, type SweepScene } from './shard.ts';
-import type { SweepRows } from './sweepRows.ts';
+import type { RankingRows } from './rankingRows.ts';
 
 export interface FoldResult {
   readonly train: Window;
@@ -43,7 +42,7 @@ export interface WalkForwardResult {
 
 const PREVIEW_POINTS = 500;
 
-export function walkForwardOf(scene: SweepScene, rows: SweepRows): WalkForwardResult | null {
+export function walkForwardOf(scene: SweepScene, rows: RankingRows): WalkForwardResult | null {
   const { job, space, marketOf } = scene;
   if (job.spec.walkForward === undefined) return null;
   const { key, sign } = objectiveOf(job.spec);
@@ -52,7 +51,7 @@ export function walkForwardOf(scene: SweepScene, rows: SweepRows): WalkForwardRe
   const returns: number[] = [];
   let periods: number = 365;
   const folds = foldsOf(job.spec, marketOf).map(({ train, test }, fold): FoldResult => {
-    const [row] = bestRows(rows.training[fold], 1);
+    const row = rows.inTraining[fold];
     const none = {
       train,
       test,
@@ -64,8 +63,8 @@ export function walkForwardOf(scene: SweepScene, rows: SweepRows): WalkForwardRe
       maxDrawdown: null,
       totalPositions: null,
     };
-    if (row === undefined || balance <= 0) return none;
-    const coordinates = rows.coordinates.map((column) => column[row]);
+    if (row === null || balance <= 0) return none;
+    const { coordinates } = row;
     const own = configOf(job.spec.config, space, coordinates);
     const prepared = prepareVariant(scene, own);
     if ('code' in prepared) return none;
@@ -83,9 +82,9 @@ export function walkForwardOf(scene: SweepScene, rows: SweepRows): WalkForwardRe
     return {
       train,
       test,
-      variant: rows.indexes[row],
+      variant: row.variant,
       params: paramsOf(space, coordinates),
-      inSample: sign * rows.training[fold][row],
+      inSample: sign * row.score,
       outOfSample: summary[key] ?? null,
       returnPct: summary.returnPct ?? null,
       maxDrawdown: summary.maxDrawdown ?? null,

@@ -4,13 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { runBacktest } from '../../../src/engine/backtest.ts';
 import { expectedMaximum, overfittingProbability } from '../../../src/engine/sweep/overfitting.ts';
 import { configOf } from '../../../src/engine/sweep/space.ts';
-import { finishSweep } from '../../../src/engine/sweep/sweepResult.ts';
 import { simulateTask } from '../../../src/engine/backtest.ts';
 import { dailyOf } from '../../../src/engine/report/flatSummary.ts';
 import { taskOf } from '../../../src/engine/sweep/shard.ts';
 import { slowDeflatedSharpe, slowOverfittingProbability, slowProbabilisticSharpe } from '../../support/overfitting.ts';
 import { seededRandom } from '../../support/scale.ts';
-import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sceneFor } from '../../support/sweeps.ts';
+import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../../support/sweeps.ts';
 
 const blockSums = (table: readonly (readonly number[])[], blocks: number) => {
   const daysPerBlock = Math.floor(table[0].length / blocks);
@@ -59,7 +58,7 @@ describe('the deflated Sharpe ratio', () => {
       market,
     );
     const rows = rowsOf(scene);
-    const result = finishSweep(scene, rows, null);
+    const result = finished(scene, rows);
     const days = market.base.length;
     const table = Array.from(rows.indexes, (_, row) => {
       const config = configOf(

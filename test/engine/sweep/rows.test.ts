@@ -2,12 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '../../../src/engine/backtest.ts';
 import { splitSummary } from '../../../src/engine/pool/detail.ts';
-import { runTpe } from '../../../src/engine/sweep/rounds.ts';
 import { taskOf } from '../../../src/engine/sweep/shard.ts';
 import { configOf } from '../../../src/engine/sweep/space.ts';
-import { finishSweep } from '../../../src/engine/sweep/sweepResult.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
-import { compiled, CROSSING, marketOf, rowsOf, sceneFor } from '../../support/sweeps.ts';
+import { compiled, CROSSING, marketOf, rowsOf, sceneFor, finished, tpeRowsOf } from '../../support/sweeps.ts';
 import type { SweepScene } from '../../../src/engine/sweep/shard.ts';
 import type { Market } from '../../../src/engine/bars/bars.ts';
 import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
@@ -100,8 +98,7 @@ describe('tpe', () => {
     };
     const bestOf = (method: string, seed: number): number => {
       const scene = sceneFor(strategy, { ...given, method, seed }, market);
-      return finishSweep(scene, method === 'tpe' ? runTpe(scene, null)! : rowsOf(scene), null).top[0].metrics
-        .sharpeRatio!;
+      return finished(scene, method === 'tpe' ? tpeRowsOf(scene) : rowsOf(scene)).top[0].metrics.sharpeRatio!;
     };
     const seeds = [1, 2, 3, 4, 5];
     const total = (method: string): number => seeds.reduce((sum, seed) => sum + bestOf(method, seed), 0);

@@ -2,10 +2,9 @@
 // range.
 import { describe, expect, it } from 'vitest';
 import { cutFolds } from '../../../src/engine/sweep/folds.ts';
-import { finishSweep } from '../../../src/engine/sweep/sweepResult.ts';
 import { planSweep } from '../../../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../../../src/engine/sweep/sweepRequest.ts';
-import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sceneFor } from '../../support/sweeps.ts';
+import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../../support/sweeps.ts';
 
 const strategy = compiled(CROSSING);
 const space = { fast: { min: 2, max: 8, step: 2 }, slow: { min: 10, max: 40, step: 10 } };
@@ -20,9 +19,7 @@ describe('walk-forward', () => {
       const before = marketOf(600, 9);
       // The same noise up to the purged bars, then another market.
       const after = marketOf(600, 9, (row, noise) => (row < 600 * 0.6 - 3 ? 0.01 * noise : 0.03 - 0.02 * noise));
-      const [a, b] = [before, after].map(
-        (market) => finishSweep(scene(market), rowsOf(scene(market)), null).walkForward!,
-      );
+      const [a, b] = [before, after].map((market) => finished(scene(market), rowsOf(scene(market))).walkForward!);
       expect(b.folds.map(({ variant, params, inSample }) => ({ variant, params, inSample }))).toEqual(
         a.folds.map(({ variant, params, inSample }) => ({ variant, params, inSample })),
       );
@@ -34,7 +31,7 @@ describe('walk-forward', () => {
   it('begins each test window with the balance that the previous one left, closing every position at its end', () => {
     const walkForward = { kind: 'rolling', folds: 3, trainFraction: 0.4 };
     const scene = sceneFor(strategy, { space, method: 'grid', walkForward }, marketOf(600, 4));
-    const { folds, outOfSample, equity } = finishSweep(scene, rowsOf(scene), null).walkForward!;
+    const { folds, outOfSample, equity } = finished(scene, rowsOf(scene)).walkForward!;
     const grown = folds.reduce((money, { returnPct }) => money * (1 + returnPct!), CONFIG.initialBalance);
     expect(outOfSample.returnPct).toBeCloseTo(grown / CONFIG.initialBalance - 1, 12);
     expect(equity.at(-1)![1]).toBeCloseTo(grown, 8);

@@ -6,7 +6,8 @@ import { heatmapOf, type Heatmap } from '../landscape.ts';
 import type { SweepScene } from '../shard.ts';
 import { objectiveOf } from '../sweepJob.ts';
 import type { SweepResult } from '../sweepResult.ts';
-import { metricOf, type SweepRows } from '../sweepRows.ts';
+import type { RankingRows } from '../rankingRows.ts';
+import { metricOf } from '../sweepRows.ts';
 
 /** Most points of the cloud; more would only overlap. */
 const MAX_POINTS = 3_000;
@@ -29,7 +30,7 @@ export interface SweepPageAssets {
 
 export function sweepPage(
   scene: SweepScene,
-  rows: SweepRows,
+  rows: RankingRows,
   result: SweepResult,
   title: string,
   assets: SweepPageAssets,
@@ -80,7 +81,7 @@ function shownOf(metrics: SweepResult['top'][number]['metrics'], objective: Flat
   return Object.fromEntries(keys.filter((key) => key in metrics).map((key) => [key, metrics[key]]));
 }
 
-function heatmapsOf({ job, space }: SweepScene, rows: SweepRows): Heatmap[] {
+function heatmapsOf({ job, space }: SweepScene, rows: RankingRows): Heatmap[] {
   const { key, sign } = objectiveOf(job.spec);
   const values = metricOf(rows, key);
   const paired = space.dimensions.slice(0, MAX_PAIRED);
@@ -90,7 +91,7 @@ function heatmapsOf({ job, space }: SweepScene, rows: SweepRows): Heatmap[] {
 }
 
 /** [drawdown, return, objective] of evenly spaced rows, the best ones among them. */
-function cloudOf(rows: SweepRows, { top, objective }: SweepResult): (number | null)[][] {
+function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | null)[][] {
   const [drawdown, gain, values] = [
     metricOf(rows, 'maxDrawdown'),
     metricOf(rows, 'returnPct'),
