@@ -3,8 +3,11 @@ import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 
 export type Column = ValueColumn | ConditionColumn;
 
+/** The key, the column's objects and the buffers behind its arrays: of a short column they are more than its values. */
+const BYTES_PER_COLUMN = 2_000;
 const bytesOf = (column: Column): number =>
-  'values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength;
+  BYTES_PER_COLUMN +
+  ('values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength);
 
 /**
  * One per worker thread. A key names the whole sub-expression and its bars (including snapshot hashes), so equal keys

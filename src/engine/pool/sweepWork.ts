@@ -13,7 +13,7 @@ import { sweepPageAssets } from './pageAssets.ts';
 import { encodeRows } from './sweepBytes.ts';
 
 /** A thread keeps as much, and as much again in buffers to be written on: two threads stay below half a gigabyte. */
-const SWEEP_STORE_BYTES = 96 << 20;
+const SWEEP_STORE_BYTES = 64 << 20;
 const store = new ColumnStore(SWEEP_STORE_BYTES);
 
 export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, marketOf, control) => {

@@ -7,11 +7,15 @@ const element = (name, text, className) => {
   if (className) made.className = className;
   return made;
 };
-const shape = (name, attributes, text) => {
+const shape = (name, attributes) => {
   const made = document.createElementNS('http://www.w3.org/2000/svg', name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== undefined) made.append(element('title'), text);
   return made;
+};
+// Drawn in the pixels there are, so that text has one size on a desktop and on a phone.
+const canvas = (host, height) => {
+  const width = Math.max(280, byId(host).clientWidth);
+  return { width, svg: shape('svg', { viewBox: '0 0 ' + width + ' ' + height, role: 'img' }) };
 };
 const hint = (node, text) => {
   const title = document.createElementNS('http://www.w3.org/2000/svg', 'title');
@@ -35,11 +39,12 @@ const isShare = (key) => /Pct$|Drawdown$|^cagr$|^winRate$/.test(key);
 const shown = (key, value) => (isShare(key) ? percent(value) : number(value));
 const key = result.objective.key;
 const sign = result.objective.direction === 'maximize' ? 1 : -1;
-const table = (head, rows) => {
+// `texts` are the columns that are not numbers.
+const table = (head, rows, texts = []) => {
   const made = element('table');
   const line = (cells, name) => {
     const row = element('tr');
-    for (const cell of cells) row.append(element(name, cell));
+    cells.forEach((cell, at) => row.append(element(name, cell, texts.includes(at) ? 'text' : undefined)));
     made.append(row);
   };
   line(head, 'th');
@@ -48,7 +53,7 @@ const table = (head, rows) => {
   scroll.append(made);
   return scroll;
 };
-// From red through gray to green by the rank of the value, so that outliers do not wash out the others.
+// From red through yellow to green by the rank of the value, so that outliers do not wash out the others.
 const colorScale = (values) => {
   const sorted = values.filter((value) => value !== null).sort((a, b) => sign * (a - b));
   return (value) => {
@@ -95,16 +100,16 @@ if (result.top.length > 0) {
 }
 
 const drawHeatmap = (map) => {
-  const width = 640;
-  const left = 70;
+  const left = 64;
+  const top = 18;
   const [columns, lines] = [map.x.values.length, map.y.values.length];
-  const cell = (width - left) / columns;
-  const tall = Math.min(cell, 400 / lines);
-  const svg = shape('svg', { viewBox: '0 0 ' + width + ' ' + (lines * tall + 40), role: 'img' });
+  const cell = (Math.max(280, byId('heatmap').clientWidth) - left) / columns;
+  const tall = Math.max(14, Math.min(cell, 420 / lines));
+  const { width, svg } = canvas('heatmap', top + lines * tall + 40);
   const color = colorScale(map.mean.flat());
   map.mean.forEach((row, line) =>
     row.forEach((value, column) => {
-      const y = (lines - 1 - line) * tall;
+      const y = top + (lines - 1 - line) * tall;
       const box = shape('rect', {
         x: left + column * cell,
         y,
@@ -133,17 +138,18 @@ const drawHeatmap = (map) => {
       );
     }),
   );
-  const everyX = Math.ceil(columns / 10);
+  const everyX = Math.ceil((columns * 44) / (width - left));
   map.x.values.forEach((value, column) => {
-    if (column % everyX === 0) svg.append(label(left + (column + 0.5) * cell, lines * tall + 14, number(value)));
+    if (column % everyX === 0) svg.append(label(left + (column + 0.5) * cell, top + lines * tall + 14, number(value)));
   });
   const everyY = Math.ceil(lines / 12);
   map.y.values.forEach((value, line) => {
-    if (line % everyY === 0) svg.append(label(left - 6, (lines - 0.5 - line) * tall + 4, number(value), 'end'));
+    if (line % everyY === 0) svg.append(label(left - 6, top + (lines - 0.5 - line) * tall + 4, number(value), 'end'));
   });
-  svg.append(label(left + (width - left) / 2, lines * tall + 32, map.x.name), label(0, 10, map.y.name, 'start'));
+  svg.append(label(left + (width - left) / 2, top + lines * tall + 32, map.x.name), label(0, 11, map.y.name, 'start'));
   byId('heatmap').replaceChildren(svg);
 };
+let redrawHeatmap = () => {};
 if (heatmaps.length > 0) {
   const select = element('select');
   select.setAttribute('aria-label', 'Two parameters');
@@ -156,9 +162,9 @@ if (heatmaps.length > 0) {
     (map) => result.heatmap && map.x.name === result.heatmap.x.name && map.y.name === result.heatmap.y.name,
   );
   select.value = Math.max(0, first);
-  select.addEventListener('change', () => drawHeatmap(heatmaps[select.value]));
+  redrawHeatmap = () => drawHeatmap(heatmaps[select.value]);
+  select.addEventListener('change', redrawHeatmap);
   byId('pairs').append(select);
-  drawHeatmap(heatmaps[Math.max(0, first)]);
 } else byId('heatmap').append(element('p', 'A heatmap needs two parameters.'));
 
 const scaleOf = (values, from, to) => {
@@ -219,20 +225,20 @@ byId('marginals').append(
   small,
 );
 
-{
-  const svg = shape('svg', { viewBox: '0 0 640 320', role: 'img' });
+const drawCloud = () => {
+  const { width, svg } = canvas('cloud', 360);
   const x = scaleOf(
     cloud.map((point) => point[0]),
-    60,
-    630,
+    64,
+    width - 10,
   );
   const y = scaleOf(
     cloud.map((point) => point[1]),
-    285,
-    8,
+    310,
+    30,
   );
   const color = colorScale(cloud.map((point) => point[2]));
-  for (const [drawdown, gain, value, isTop] of cloud.sort((a, b) => a[3] - b[3])) {
+  for (const [drawdown, gain, value, isTop] of cloud.toSorted((a, b) => a[3] - b[3])) {
     const dot = shape('circle', {
       cx: x.at(drawdown),
       cy: y.at(gain),
@@ -246,28 +252,33 @@ byId('marginals').append(
     );
   }
   svg.append(
-    label(54, 14, percent(y.high), 'end'),
-    label(54, 288, percent(y.low), 'end'),
-    label(60, 302, percent(x.low), 'start'),
-    label(630, 302, percent(x.high), 'end'),
-    label(345, 316, 'maximum drawdown'),
+    label(0, 12, 'return', 'start'),
+    label(58, 34, percent(y.high), 'end'),
+    label(58, 314, percent(y.low), 'end'),
+    label(64, 332, percent(x.low), 'start'),
+    label(width - 10, 332, percent(x.high), 'end'),
+    label(64 + (width - 74) / 2, 350, 'maximum drawdown'),
   );
-  byId('cloud').append(svg);
-}
+  byId('cloud').replaceChildren(svg);
+};
 
-if (result.curves.length > 0) {
-  const svg = shape('svg', { viewBox: '0 0 640 300', role: 'img' });
+const drawFan = () => {
+  if (result.curves.length === 0) {
+    byId('fan').replaceChildren(element('p', 'No variant has an equity to draw.'));
+    return;
+  }
+  const { width, svg } = canvas('fan', 340);
   const lines = result.curves.map((curve) => curve.points);
   const benchmark = result.curves[0].points.map(([time], index) => [time, result.curves[0].benchmark[index]]);
   const x = scaleOf(
     [...lines.flat(), ...benchmark].map((point) => point[0]),
-    60,
-    630,
+    64,
+    width - 10,
   );
   const y = scaleOf(
     [...lines.flat(), ...benchmark].map((point) => point[1]),
-    270,
-    8,
+    310,
+    12,
   );
   const draw = (points, color, width) =>
     svg.append(
@@ -279,17 +290,17 @@ if (result.curves.length > 0) {
       }),
     );
   draw(benchmark, '#98a2b3', 1.5);
-  lines.slice(1).forEach((points) => draw(points, 'rgba(47,111,222,0.35)', 1));
+  lines.slice(1).forEach((points) => draw(points, 'rgba(47,111,222,0.5)', 1));
   draw(lines[0], '#2f6fde', 2);
   const day = (ms) => new Date(ms).toISOString().slice(0, 10);
   svg.append(
-    label(54, 14, number(y.high), 'end'),
-    label(54, 272, number(y.low), 'end'),
-    label(60, 290, day(x.low), 'start'),
-    label(630, 290, day(x.high), 'end'),
+    label(58, 16, number(y.high), 'end'),
+    label(58, 314, number(y.low), 'end'),
+    label(64, 332, day(x.low), 'start'),
+    label(width - 10, 332, day(x.high), 'end'),
   );
-  byId('fan').append(element('p', 'Blue: the best variant, pale: the next ones. Gray: buy and hold.'), svg);
-}
+  byId('fan').replaceChildren(element('p', 'Blue: the best variant, pale: the next ones. Gray: buy and hold.'), svg);
+};
 
 if (result.walkForward) {
   const { folds, outOfSample, efficiency } = result.walkForward;
@@ -322,6 +333,7 @@ if (result.walkForward) {
         shown(key, fold.outOfSample),
         percent(fold.returnPct),
       ]),
+      [2],
     ),
   );
 }
@@ -339,6 +351,18 @@ byId('overfitting').append(
       ['days', number(found.days)],
       ['days needed', number(found.minTrackRecordDays)],
     ],
+    [0],
   ),
 );
+const drawAll = () => {
+  redrawHeatmap();
+  drawCloud();
+  drawFan();
+};
+drawAll();
+let drawnWidth = innerWidth;
+addEventListener('resize', () => {
+  if (innerWidth !== drawnWidth) drawAll();
+  drawnWidth = innerWidth;
+});
 document.body.dataset.ready = 'yes';

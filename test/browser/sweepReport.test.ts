@@ -1,0 +1,122 @@
+// The report of a sweep as a person opens it: in Chromium, on a desktop and a phone, light and dark, with every outside
+// request counted.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweepPageAssets } from '../../src/engine/pool/pageAssets.ts';
+import { sweepPage } from '../../src/engine/sweep/page/sweepPage.ts';
+import { rankingRows } from '../../src/engine/sweep/rankingRows.ts';
+import type { SweepResult } from '../../src/engine/sweep/sweepResult.ts';
+import { CHROMIUM, FLAGS, isCi } from '../support/chromium.ts';
+import { compiled, CROSSING, finished, marketOf, rowsOf, sceneFor } from '../support/sweeps.ts';
+
+const SCREENS = {
+  'a desktop': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  'a phone': { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
+  'a desktop in the dark': { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  'a phone in the dark': { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
+} as const;
+
+describe.runIf(CHROMIUM !== undefined || isCi)('the report of a sweep', () => {
+  let folder: string;
+  let browser: Browser;
+  let result: SweepResult;
+  beforeAll(async () => {
+    expect(CHROMIUM, 'Chromium is not installed. Run apt-get install chromium.').toBeDefined();
+    folder = await mkdtemp(join(tmpdir(), 'candlepool-sweep-report-'));
+    const given = {
+      space: { fast: { min: 2, max: 12, step: 2 }, slow: { min: 20, max: 60, step: 10 }, stop: { values: [2, 5] } },
+      method: 'grid',
+      walkForward: { kind: 'rolling', folds: 3 },
+    };
+    const scene = sceneFor(
+      compiled(CROSSING),
+      given,
+      marketOf(700, 5, (row, noise) => 0.004 * Math.sin(row / 9) + 0.006 * noise),
+    );
+    const rows = rowsOf(scene);
+    result = finished(scene, rows);
+    // A title that would be markup if it were not written as text.
+    const page = sweepPage(scene, rankingRows(scene, rows), result, '<img src=x onerror=alert(1)>', sweepPageAssets());
+    await writeFile(join(folder, 'report.html'), page);
+    browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function open(screen: keyof typeof SCREENS): Promise<{ page: Page; faults: string[] }> {
+    const page = await browser.newPage(SCREENS[screen]);
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
+    page.on('request', (request) => request.url().startsWith('file:') || faults.push(request.url()));
+    await page.goto(pathToFileURL(join(folder, 'report.html')).href);
+    await page.waitForSelector('body[data-ready=yes]', { timeout: 20_000 });
+    return { page, faults };
+  }
+
+  it.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+    'begins with the verdict, draws everything and fits the width of %s, without network requests',
+    async (screen) => {
+      const { page, faults } = await open(screen);
+      expect(await page.locator('#verdict p').first().textContent()).toBe(result.verdict.text);
+      const tops = (await page.evaluate(
+        `['verdict', 'top', 'heatmap', 'marginals', 'cloud', 'fan', 'walkForward', 'overfitting']
+          .map((id) => document.getElementById(id).getBoundingClientRect().top)`,
+      )) as number[];
+      expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+      expect(await page.locator('#top tr').count()).toBe(1 + result.top.length);
+      expect(await page.locator('#heatmap rect').count()).toBeGreaterThanOrEqual(10);
+      expect(await page.locator('#marginals svg').count()).toBe(3);
+      expect(await page.locator('#cloud circle').count()).toBe(60);
+      expect(await page.locator('#fan polyline').count()).toBe(1 + result.curves.length);
+      expect(await page.locator('#walkForward tr').count()).toBe(4);
+      const { width } = SCREENS[screen].viewport;
+      expect(await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')).toEqual([width, width]);
+      // As large on a phone as on a desktop: a drawing that is scaled down would have letters of a few pixels.
+      const letters = (await page.evaluate(
+        `[...document.querySelectorAll('svg text')].map((text) => text.getBoundingClientRect().height)`,
+      )) as number[];
+      expect(letters.length).toBeGreaterThan(20);
+      expect(Math.min(...letters)).toBeGreaterThan(9);
+      const inside = (await page.evaluate(
+        `[...document.querySelectorAll('#heatmap text, #cloud text, #fan text')].map((text) => {
+          const [own, card] = [text, text.closest('section')].map((node) => node.getBoundingClientRect());
+          return own.left >= card.left - 1 && own.right <= card.right + 1;
+        })`,
+      )) as boolean[];
+      expect(inside.every(Boolean)).toBe(true);
+      expect(faults).toEqual([]);
+    },
+  );
+
+  it('draws the heatmap of any two parameters, and everything again when the window becomes narrower', async () => {
+    const { page, faults } = await open('a desktop');
+    const pairs = page.locator('#pairs select');
+    expect(await pairs.locator('option').allTextContents()).toEqual([
+      'fast and slow',
+      'fast and stop',
+      'slow and stop',
+    ]);
+    for (const [pair, cells] of [
+      ['fast and slow', 30],
+      ['fast and stop', 12],
+      ['slow and stop', 10],
+    ] as const) {
+      // prettier-ignore
+      await pairs.selectOption({ label: pair });
+      expect(await page.locator('#heatmap rect').count()).toBe(cells);
+    }
+    const widthOf = async (): Promise<number> => (await page.locator('#cloud svg').boundingBox())!.width;
+    const wide = await widthOf();
+    await page.setViewportSize({ width: 500, height: 800 });
+    await expect.poll(() => page.locator('#cloud svg').getAttribute('viewBox')).not.toContain(String(Math.round(wide)));
+    expect(await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')).toEqual([500, 500]);
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+// Every row of a sweep as a file: written shard by shard, and the same rows in every format, read by Arrow's own reader.
+import { tableFromIPC } from 'apache-arrow';
+import { describe, expect, it } from 'vitest';
+import { runShard } from '../../../src/engine/sweep/shard.ts';
+import { paramsOf } from '../../../src/engine/sweep/space.ts';
+import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
+import { encodeSweepRows, type SweepFormat } from '../../../src/engine/sweep/sweepTable.ts';
+import { compiled, CONFIG, CROSSING, finished, marketOf, rowsOf, sceneFor } from '../../support/sweeps.ts';
+
+const scene = sceneFor(
+  compiled(CROSSING),
+  {
+    space: { symbol: { values: [CONFIG.signalInstrument.symbol] }, fast: { min: 2, max: 9 }, stop: { min: 1, max: 9 } },
+    method: 'random',
+    budget: 30,
+  },
+  marketOf(260, 2),
+);
+const whole = rowsOf(scene);
+/** Shards of unequal length, one of them without a row. */
+const shards: SweepRows[] = [[0, 1], [1, 1], [1, 20], [20, 30]].map(([first, last]) => runShard(scene, { first, last }, null)!); // prettier-ignore
+
+async function fileOf(format: SweepFormat): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of encodeSweepRows(scene.space, shards, format)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+describe('the rows as a file', () => {
+  it('are one Arrow table with a batch per shard, numbers as float64 and texts as texts, missing values as null', async () => {
+    const table = tableFromIPC(await fileOf('arrow'));
+    expect(table.numRows).toBe(30);
+    expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
+    expect([...table.getChild('variant')!]).toEqual([...whole.indexes]);
+    expect(new Set(table.getChild('symbol')!)).toEqual(new Set([CONFIG.signalInstrument.symbol]));
+    expect(String(table.schema.fields.find(({ name }) => name === 'stop')!.type)).toBe('Float64');
+    for (const { key, values } of whole.metrics)
+      expect([...table.getChild(key)!], key).toEqual([...values].map((value) => (Number.isNaN(value) ? null : value)));
+    expect(whole.metrics.some(({ values }) => values.some(Number.isNaN))).toBe(true);
+  });
+
+  it('are the same in CSV and in JSON', async () => {
+    const json = JSON.parse((await fileOf('json')).toString()) as Record<string, unknown>[];
+    expect(json).toHaveLength(30);
+    json.forEach((row, at) => {
+      const params = paramsOf(
+        scene.space,
+        whole.coordinates.map((column) => column[at]),
+      );
+      expect(row).toMatchObject({ variant: whole.indexes[at], ...params });
+    });
+    const [head, ...lines] = (await fileOf('csv')).toString().trimEnd().split('\n');
+    const names = head.split(',');
+    expect(names).toEqual(Object.keys(json[0]));
+    expect(lines).toEqual(json.map((row) => names.map((name) => row[name] ?? '').join(',')));
+  });
+});
+
+describe('the result', () => {
+  it('is the same of shards as of all rows', () => {
+    expect(finished(scene, ...shards)).toEqual(finished(scene, whole));
+    expect(finished(scene, ...shards.toReversed())).toEqual(finished(scene, whole));
+  });
+});
