@@ -31,7 +31,10 @@ export const TOP_ROWS = 20;
 const readKeys = ({ spec }: SweepJob, space: Space): ReadonlySet<FlatKey> =>
   new Set([objectiveOf(spec).key, ...space.resultConstraints.map(({ key }) => key), 'returnPct', 'maxDrawdown']);
 
-type Ranked = { readonly job: SweepJob; readonly space: Space };
+interface Ranked {
+  readonly job: SweepJob;
+  readonly space: Space;
+}
 
 /** The rows of one shard. */
 export function rankingRows({ job, space }: Ranked, rows: SweepRows): RankingRows {

@@ -32,11 +32,12 @@ describe('a CSV file', () => {
     expect(text).toContain(',-5,');
   });
 
-  it('of a sweep holds no formula of a param, in its heading or below', () => {
+  it('of a sweep holds no formula of a param, in its heading or below', async () => {
     const dimension = { name: '=x', kind: 'levels', values: ['@a', 'b'] };
     const rows = { indexes: [0, 1], coordinates: [[0, 1]], metrics: [{ key: 'returnPct', values: [-1, 2] }] };
-    const pieces = [...encodeSweepRows({ dimensions: [dimension] } as never, rows as never, 'csv')];
-    const text = pieces.map(decode).join('');
+    let text = '';
+    for await (const piece of encodeSweepRows({ dimensions: [dimension] } as never, [rows] as never, 'csv'))
+      text += decode(piece);
     expect(text.split('\n').slice(0, 3)).toEqual(["variant,'=x,returnPct", "0,'@a,-1", '1,b,2']);
   });
 });

@@ -33,14 +33,14 @@ describe('the rows as a file', () => {
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
     expect([...table.getChild('variant')!]).toEqual([...whole.indexes]);
     expect(new Set(table.getChild('symbol')!)).toEqual(new Set([CONFIG.signalInstrument.symbol]));
-    expect(String(table.schema.fields.find(({ name }) => name === 'stop')!.type)).toBe('Float64');
+    expect(table.schema.fields.find(({ name }) => name === 'stop')!.type.toString()).toBe('Float64');
     for (const { key, values } of whole.metrics)
       expect([...table.getChild(key)!], key).toEqual([...values].map((value) => (Number.isNaN(value) ? null : value)));
     expect(whole.metrics.some(({ values }) => values.some(Number.isNaN))).toBe(true);
   });
 
   it('are the same in CSV and in JSON', async () => {
-    const json = JSON.parse((await fileOf('json')).toString()) as Record<string, unknown>[];
+    const json = JSON.parse((await fileOf('json')).toString()) as Record<string, number | string | null>[];
     expect(json).toHaveLength(30);
     json.forEach((row, at) => {
       const params = paramsOf(
@@ -52,7 +52,7 @@ describe('the rows as a file', () => {
     const [head, ...lines] = (await fileOf('csv')).toString().trimEnd().split('\n');
     const names = head.split(',');
     expect(names).toEqual(Object.keys(json[0]));
-    expect(lines).toEqual(json.map((row) => names.map((name) => row[name] ?? '').join(',')));
+    expect(lines).toEqual(json.map((row) => names.map((name) => String(row[name] ?? '')).join(',')));
   });
 });
 
