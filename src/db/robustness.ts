@@ -9,8 +9,8 @@ export interface CheckedBacktest {
   readonly config: object;
   /** The snapshots that it is pinned to. */
   readonly snapshots: readonly string[];
-  /** About how many bars of work. */
-  readonly cost: number;
+  /** That it evaluated; 0 until it has completed. */
+  readonly bars: number;
 }
 
 export async function findCheckedBacktest(
@@ -19,7 +19,10 @@ export async function findCheckedBacktest(
   id: string,
 ): Promise<CheckedBacktest | undefined> {
   const [row] = await sql<CheckedBacktest[]>`
-    select status, strategy_id as "strategyId", strategy_version_id as "strategyVersionId", config, snapshots, cost
-    from backtests where workspace_id = ${workspaceId} and id = ${id}`;
+    select coalesce(r.status, case when q.claimed_by is null then 'queued' else 'running' end) as status,
+      b.strategy_id as "strategyId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
+      coalesce(r.bars_total, 0)::float8 as bars
+    from backtests b left join backtest_queue q on q.id = b.id left join backtest_results r on r.id = b.id
+    where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row;
 }

@@ -226,7 +226,7 @@ async function acceptCheck(
     markets: [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe, snapshots: backtest.snapshots }],
     variants: runs,
     indexes: stepsOf(job).length,
-    shards: shardsOf(job, backtest.cost + COST_PER_RUN),
+    shards: shardsOf(job, backtest.bars + COST_PER_RUN),
   };
 }
 
