@@ -115,7 +115,8 @@ drop function count_deleted_backtests ();
 
 -- The one place that changes how many backtests of a workspace are due and open. Each statement that moves backtests knows how many, and says
 -- so here. Rows are locked in the order of their ids: two transactions may wait for each other, never both.
-create function change_turns(workspaces uuid[], due_changes integer[], open_changes integer[]) returns void language plpgsql as $$
+create function change_turns(workspaces uuid[], due_changes integer[], open_changes integer[]) returns void language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   now_at double precision;
 begin
@@ -130,7 +131,8 @@ begin
 end $$;
 
 -- Ends open backtests that have no result. The caller has locked their rows.
-create function end_backtests(ended uuid[], final_status text, final_error json) returns void language plpgsql as $$
+create function end_backtests(ended uuid[], final_status text, final_error json) returns void language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   workspaces uuid[];
   due_changes integer[];
@@ -153,7 +155,8 @@ begin
 end $$;
 
 -- Puts running backtests back on the queue; `deaths` counts the worker process that ended under them. The caller has locked their rows.
-create function requeue_backtests(returned uuid[], deaths integer) returns void language plpgsql as $$
+create function requeue_backtests(returned uuid[], deaths integer) returns void language plpgsql
+set enable_seqscan = off set plan_cache_mode = force_generic_plan as $$
 declare
   workspaces uuid[];
   due_changes integer[];
@@ -195,13 +198,16 @@ create trigger backtests_delete_parts after delete on backtests
 -- Hands out what is due: backtests of the workspaces with the least virtual time, oldest first, up to `max_runs` or `max_cost` (one at
 -- least), and charges the workspaces. Those whose result is already stored get it copied and come back completed.
 create function claim_backtests(worker uuid, max_runs integer, max_cost double precision, weights jsonb)
-returns table (backtest_id uuid, backtest_attempt integer, backtest_cost double precision, is_cancelled boolean, is_copied boolean)
-language plpgsql as $$
+returns table (backtest backtests, backtest_cost double precision, backtest_attempt integer, workspace_tier text, is_cancelled boolean,
+  is_copied boolean)
+language plpgsql
+-- Plans are made once per connection, perhaps while the tables are still empty.
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan
+as $$
 declare
   claimed uuid[];
   copied uuid[];
   workspaces uuid[];
-  due_changes integer[];
   open_changes integer[];
 begin
   -- One claim at a time on all hosts: each takes a few milliseconds, and none finds a workspace's rows half taken.
@@ -239,40 +245,83 @@ begin
   join workspaces w on w.id = charge.workspace_id
   where turn.workspace_id = charge.workspace_id;
 
-  with equal as (
-    select own.id, done.id as done_id
-    from backtests own cross join lateral (
-      select d.id from backtests d join backtest_results r on r.id = d.id
+  -- Written so that there is one way to plan it: each row looks up its key, and each hit its result.
+  with keyed as materialized (
+    select own.id, (
+      select d.id from backtests d
       where hashtextextended(d.run_key, 0) = hashtextextended(own.run_key, 0) and d.run_key = own.run_key
-        and d.workspace_id = own.workspace_id and r.status = 'completed'
+        and d.workspace_id is not distinct from own.workspace_id
+        and (select r.status from backtest_results r where r.id = d.id) = 'completed'
       limit 1
-    ) as done
-    where own.id = any (claimed)
+    ) as done_id
+    from backtests own where own.id = any (claimed)
+  ), equal as materialized (
+    select id, done_id from keyed where done_id is not null
   ), gone as (
-    delete from backtest_queue q using equal where q.id = equal.id returning q.id, q.workspace_id, q.attempt, q.cancel_requested_at
+    delete from backtest_queue q using equal where q.id = equal.id
+    returning q.id, q.workspace_id, q.attempt, q.cancel_requested_at, equal.done_id
   ), stored as (
-    insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at, bars_done, bars_total, summary,
-      warnings, diagnosis)
-    select gone.id, gone.workspace_id, 'completed', true, gone.attempt + 1, gone.cancel_requested_at, now(), r.bars_done, r.bars_total, r.summary, r.warnings,
-      r.diagnosis
-    from gone join equal using (id) join backtest_results r on r.id = equal.done_id
+    insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at, bars_done, bars_total,
+      summary, warnings, diagnosis)
+    select gone.id, gone.workspace_id, 'completed', true, gone.attempt + 1, gone.cancel_requested_at, now(), r.bars_done, r.bars_total,
+      r.summary, r.warnings, r.diagnosis
+    from gone join backtest_results r on r.id = gone.done_id
   ), detailed as (
     insert into backtest_details (id, detail, trades)
-    select equal.id, d.detail, d.trades from equal join backtest_details d on d.id = equal.done_id
+    select gone.id, d.detail, d.trades from gone join backtest_details d on d.id = gone.done_id
   ), change as (
-    select workspace_id, -count(*)::integer as open from gone group by workspace_id
+    select workspace_id, array_agg(id) as ids, -count(*)::integer as open from gone group by workspace_id
   )
-  select array(select id from equal), array_agg(workspace_id), array_agg(0), array_agg(open)
-  into copied, workspaces, due_changes, open_changes from change;
-  if cardinality(copied) > 0 then perform change_turns(workspaces, due_changes, open_changes); end if;
+  select array(select id from gone), array_agg(workspace_id), array_agg(open) into copied, workspaces, open_changes from change;
+  if cardinality(copied) > 0 then
+    perform change_turns(workspaces, array_fill(0, array[cardinality(workspaces)]), open_changes);
+  end if;
 
   return query
   with running as (
     update backtest_queue as q set claimed_by = worker, attempt = q.attempt + 1, started_at = now()
-    where q.id = any (claimed) and q.id <> all (copied)
+    where q.id = any (claimed)
     returning q.id, q.attempt, q.cost, q.cancel_requested_at
   )
-  select id, attempt, cost, cancel_requested_at is not null, false from running
+  select b, running.cost, running.attempt, w.tier, running.cancel_requested_at is not null, false
+  from running join backtests b on b.id = running.id join workspaces w on w.id = b.workspace_id
   union all
-  select id, 0, 0, false, true from unnest(copied) as each (id);
+  select b, 0, 0, '', false, true from backtests b where b.id = any (copied);
+end $$;
+
+-- Writes how claims ended. `rows` says of each where its parts lie in `bytes`; one that is no longer the latest claim writes nothing.
+-- @returns the ids that were written
+create function finish_backtests(rows json, bytes bytea) returns uuid[] language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  written uuid[];
+  workspaces uuid[];
+  open_changes integer[];
+begin
+  with gone as (
+    delete from backtest_queue q
+    using json_to_recordset(rows) as r (id uuid, attempt integer, status text, "isCached" boolean, error json, "barsDone" double precision,
+      "barsTotal" double precision, "summaryAt" integer, "summaryLength" integer, "detailAt" integer, "detailLength" integer,
+      "tradesAt" integer, "tradesLength" integer, warnings json, diagnosis text)
+    where q.id = r.id and q.attempt = r.attempt and q.claimed_by is not null
+    returning q.workspace_id, q.started_at, q.cancel_requested_at, r.*
+  ), stored as (
+    insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at, bars_done, bars_total, error,
+      summary, warnings, diagnosis)
+    select id, workspace_id, status, "isCached", attempt, cancel_requested_at, started_at, "barsDone", "barsTotal", error,
+      convert_from(substr(bytes, "summaryAt", "summaryLength"), 'UTF8')::jsonb,
+      case when warnings is null then '{}' else array(select json_array_elements_text(warnings)) end, diagnosis
+    from gone
+  ), detailed as (
+    insert into backtest_details (id, detail, trades)
+    select id, substr(bytes, "detailAt", "detailLength"), substr(bytes, "tradesAt", "tradesLength") from gone where "detailAt" is not null
+  ), change as (
+    select workspace_id, -count(*)::integer as open from gone group by workspace_id
+  )
+  select array(select id from gone), array_agg(workspace_id), array_agg(open) into written, workspaces, open_changes from change;
+  if cardinality(written) > 0 then
+    perform change_turns(workspaces, array_fill(0, array[cardinality(workspaces)]), open_changes);
+  end if;
+  return written;
 end $$;

@@ -20,6 +20,7 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ['token', 'create an access token for the management API', () => import('./cli/token.ts')],
   ['keys', 'create, list and revoke API keys', () => import('./cli/keys.ts')],
   ['data', 'list, import, export and remove market data', () => import('./cli/data.ts')],
+  ['prune', 'delete old backtests and unused market data', () => import('./cli/prune.ts')],
   ['validate', 'check a strategy file', () => import('./cli/validate.ts')],
   ['explain', 'print the plan of a strategy', () => import('./cli/explain.ts')],
   ['backtest', 'run a strategy file on bars', () => import('./cli/backtest.ts')],

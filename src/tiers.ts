@@ -19,6 +19,9 @@ export interface TierLimits {
   readonly storedBytes: number;
   /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
+  /** Days that a backtest is kept after it has ended, and how many of a workspace are kept, the latest. */
+  readonly retentionDays: number;
+  readonly keptBacktests: number;
   readonly barsPerBacktest: number;
   /** Seconds that one run may take on a thread. */
   readonly runSeconds: number;
@@ -57,6 +60,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     versionsPerStrategy: 100,
     storedBytes: 64 * MIB,
     queuedBacktests: 100,
+    retentionDays: 30,
+    keptBacktests: 10_000,
     barsPerBacktest: 1_000_000,
     runSeconds: 60,
     sweepVariants: 200,
@@ -79,6 +84,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     versionsPerStrategy: 1_000,
     storedBytes: GIB,
     queuedBacktests: 2_000,
+    retentionDays: 180,
+    keptBacktests: 200_000,
     barsPerBacktest: 10_000_000,
     runSeconds: 300,
     sweepVariants: 10_000,
@@ -101,6 +108,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     versionsPerStrategy: 5_000,
     storedBytes: 16 * GIB,
     queuedBacktests: 50_000,
+    retentionDays: 730,
+    keptBacktests: 2_000_000,
     barsPerBacktest: 100_000_000,
     runSeconds: 600,
     sweepVariants: 1_000_000,

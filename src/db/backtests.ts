@@ -248,6 +248,23 @@ export async function findBacktestStatus(
   return row?.status;
 }
 
+/**
+ * Deletes a backtest that has ended, with its result.
+ * @returns `open` when it has not ended, undefined when there is none.
+ */
+export async function deleteBacktest(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<'deleted' | 'open' | undefined> {
+  const rows = await sql`
+    delete from backtests b where workspace_id = ${workspaceId} and id = ${id}
+      and exists (select 1 from backtest_results r where r.id = b.id)
+    returning 1`;
+  if (rows.length > 0) return 'deleted';
+  return (await findBacktestStatus(sql, workspaceId, id)) === undefined ? undefined : 'open';
+}
+
 /** The trades of a completed backtest (engine/pool/detail.ts), which nothing else reads. */
 export async function readTrades(sql: Queryable, id: string): Promise<Uint8Array | undefined> {
   const [row] = await sql<{ trades: Uint8Array }[]>`select trades from backtest_details where id = ${id}`;

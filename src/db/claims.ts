@@ -36,12 +36,13 @@ const ACCEPTED = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id a
 /** Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due. */
 export async function claimDue(sql: Queryable, worker: string, maxRuns: number, maxCost: number): Promise<Claimed> {
   const rows = await sql<(Claim & { isCopied: boolean | null; hasCrashSuspects: boolean })[]>`
-    select ${sql.unsafe(ACCEPTED)}, c.backtest_cost as cost, c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
+    select (c.backtest).id, (c.backtest).workspace_id as "workspaceId", (c.backtest).strategy_version_id as "strategyVersionId",
+      (c.backtest).config, (c.backtest).snapshots, (c.backtest).run_key as "runKey", (c.backtest).created_at as "createdAt",
+      c.workspace_tier as tier, c.backtest_cost as cost, c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
       c.is_copied as "isCopied", suspects.found as "hasCrashSuspects"
     from (select exists (select 1 from backtest_queue where claimed_by is null and kills > 0) as found) as suspects
     left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb) as c on true
-    left join backtests b on b.id = c.backtest_id
-    order by b.id`;
+    order by (c.backtest).id`;
   return {
     runs: rows.filter((row) => row.isCopied === false),
     copiedIds: rows.filter((row) => row.isCopied === true).map((row) => row.id),
@@ -134,32 +135,13 @@ export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): 
     return { ...run, ...placed };
   });
   const written = await sql<{ ids: string[] }[]>`
-    with given as materialized (
-      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (id uuid, attempt integer, status text, "isCached" boolean,
-        error json, "barsDone" double precision, "barsTotal" double precision, "summaryAt" integer, "summaryLength" integer,
-        "detailAt" integer, "detailLength" integer, "tradesAt" integer, "tradesLength" integer, warnings json, diagnosis text)
-    ), bytes as materialized (
-      select ${Buffer.concat(parts, size)}::bytea as bytes
-    ), gone as (
-      delete from backtest_queue q using given where q.id = given.id and q.attempt = given.attempt and q.claimed_by is not null
-      returning q.id, q.workspace_id, q.attempt, q.started_at, q.cancel_requested_at
-    ), stored as (
-      insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at, bars_done, bars_total, error,
-        summary, warnings, diagnosis)
-      select id, workspace_id, status, "isCached", gone.attempt, cancel_requested_at, started_at, "barsDone", "barsTotal", error,
-        convert_from(substr(bytes, "summaryAt", "summaryLength"), 'UTF8')::jsonb,
-        case when warnings is null then '{}' else array(select json_array_elements_text(warnings)) end, diagnosis
-      from gone join given using (id) cross join bytes
-    ), detailed as (
-      insert into backtest_details (id, detail, trades)
-      select id, substr(bytes, "detailAt", "detailLength"), substr(bytes, "tradesAt", "tradesLength")
-      from gone join given using (id) cross join bytes where "detailAt" is not null
-    ), changed as (
-      select change_turns(array_agg(workspace_id), array_agg(0), array_agg(open))::text as none
-      from (select workspace_id, -count(*)::integer as open from gone group by workspace_id) as change
+    with written as materialized (
+      select finish_backtests(${JSON.stringify(rows)}::text::json, ${Buffer.concat(parts, size)}::bytea) as ids
+    ), part as (
+      select ids[at : at + ${IDS_PER_MESSAGE - 1}::integer] as ids
+      from written cross join generate_series(1, cardinality(ids), ${IDS_PER_MESSAGE}::integer) as at
     )
-    select ids, ${changedIn(sql, 'ids')}::text, (select none from changed)
-    from (select array_agg(id) as ids from (select id, (row_number() over () - 1) / ${IDS_PER_MESSAGE} as part from gone) as numbered group by part) as told`;
+    select ids, ${changedIn(sql, 'ids')}::text from part`;
   return written.flatMap(({ ids }) => ids);
 }
 

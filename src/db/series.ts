@@ -1,6 +1,7 @@
 // Market data in Postgres: the snapshots that exist, and which of them each series points to.
 import type { Instrument, StoredTimeframe } from '../engine/index.ts';
 import type { Queryable, Sql } from './connect.ts';
+import { keepSnapshots } from './retention.ts';
 
 export interface SnapshotRow {
   readonly sha256: string;
@@ -47,6 +48,7 @@ export async function pointSeries(
 ): Promise<boolean> {
   const { symbol, timeframe, sha256 } = row;
   return sql.begin(async (tx) => {
+    await keepSnapshots(tx);
     await tx`
       insert into snapshots
         (sha256, symbol, timeframe, bars, start_ms, end_ms, gaps, missing_bars, byte_length, instrument, source_file)

@@ -19,6 +19,8 @@ import type { Log } from '../log.ts';
 /** The part of the market's catalogue that runs need. */
 export interface SnapshotSource {
   open(sha256s: readonly string[]): Promise<readonly Snapshot[]>;
+  /** Removes snapshots that nothing refers to; absent where the market data is not the worker's to remove. */
+  prune?(): Promise<readonly object[]>;
 }
 
 /** What a claim or a rerun says about a run. */

@@ -19,6 +19,7 @@ import { Executor } from './executor.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { InputReader } from './inputs.ts';
 import type { SnapshotSource } from './inputs.ts';
+import { startPruning } from './pruning.ts';
 import { runRerun } from './rerunTask.ts';
 import { ResultWriter } from './results.ts';
 import { SweepRunner } from './sweepTask.ts';
@@ -76,6 +77,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
   stack.use(await listenForCancels(sql, executor, sweeps));
   stack.use(watchProgress(sql, executor, log));
+  stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
 
   const claimer = new Claimer({
     claimDue: (maxRuns, maxCost) => claimDue(sql, id, maxRuns, maxCost),

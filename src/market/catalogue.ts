@@ -7,6 +7,7 @@ import { sourceTimeframe } from '../engine/bars/market.ts';
 import type { StorageKind } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
 import { listSnapshotsWithoutChunks } from '../db/snapshotChunks.ts';
+import { deleteUnusedSnapshots, type UnusedSnapshot } from '../db/retention.ts';
 import { listRemovedSeries, listSeries, pointSeries, removeSeries } from '../db/series.ts';
 import { refuse } from './importError.ts';
 import { barCount, rangeOf } from './importReport.ts';
@@ -83,6 +84,8 @@ export interface StoredCatalogue extends Catalogue {
    * has shared a folder until now. @returns how many
    */
   share(): Promise<number>;
+  /** Removes snapshots that nothing refers to any more, and says which. */
+  prune(): Promise<readonly UnusedSnapshot[]>;
   /** Series that were removed and not imported again. */
   removed(): Promise<readonly Pick<CatalogueEntry, 'symbol' | 'timeframe'>[]>;
 }
@@ -127,7 +130,11 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
     ...catalogueOver(list, open),
     list,
     add: async (symbol, { columns, report, sourceFile }, instrument, replaces) => {
-      const { sha256, byteLength } = await files.write(columns, { symbol, timeframe: report.timeframe, instrument });
+      const { sha256, byteLength, writeAgain } = await files.write(columns, {
+        symbol,
+        timeframe: report.timeframe,
+        instrument,
+      });
       const entry = entryOf(symbol, report, sha256, instrument);
       const isPointed = await pointSeries(
         sql,
@@ -135,6 +142,8 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
         replaces?.sha256 ?? null,
       );
       kept = null;
+      // It may have been there already, unused, and removed before the series pointed to it.
+      if (isPointed) await writeAgain();
       if (!isPointed) refuseOccupied(await list(), entry, replaces);
       return entry;
     },
@@ -144,6 +153,7 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
       return isRemoved;
     },
     removed: () => listRemovedSeries(sql),
+    prune: () => deleteUnusedSnapshots(sql, (sha256) => files.remove(sha256)),
     share: async () => {
       let shared = 0;
       for (const sha256 of table ? await listSnapshotsWithoutChunks(sql) : []) {

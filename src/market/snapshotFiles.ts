@@ -19,6 +19,12 @@ export function makeSnapshot(columns: SnapshotColumns, about: SnapshotAbout): Sn
   return { meta: { ...about, sha256: sha256Of(bytes) }, buffer };
 }
 
+export interface WrittenSnapshot {
+  readonly sha256: string;
+  readonly byteLength: number;
+  readonly writeAgain: () => Promise<void>;
+}
+
 /** The snapshots of one storage. */
 export class SnapshotFiles {
   readonly #storage: SnapshotStorage;
@@ -37,12 +43,23 @@ export class SnapshotFiles {
     return [...this.#sizes.values()].reduce((sum, size) => sum + size, 0);
   }
 
-  /** Writes a snapshot unless it exists. */
-  async write(columns: SnapshotColumns, about: SnapshotAbout): Promise<{ sha256: string; byteLength: number }> {
+  /**
+   * Writes a snapshot unless it exists. `writeAgain` does the same, for when it may have been removed since, because
+   * nothing referred to it yet.
+   */
+  async write(columns: SnapshotColumns, about: SnapshotAbout): Promise<WrittenSnapshot> {
     const bytes = encodeSnapshot(columns, about);
     const sha256 = sha256Of(bytes);
-    await this.#storage.write(sha256, bytes);
-    return { sha256, byteLength: bytes.length };
+    const write = (): Promise<void> => this.#storage.write(sha256, bytes);
+    await write();
+    return { sha256, byteLength: bytes.length, writeAgain: write };
+  }
+
+  /** Removes the bytes of a snapshot. */
+  async remove(sha256: string): Promise<void> {
+    await this.#storage.remove(sha256);
+    this.#opened.delete(sha256);
+    this.#sizes.delete(sha256);
   }
 
   /**

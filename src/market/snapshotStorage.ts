@@ -15,6 +15,8 @@ export interface SnapshotStorage {
   write(sha256: string, bytes: Uint8Array): Promise<void>;
   /** The bytes in shared memory, known to hash to their name. */
   read(sha256: string): Promise<SharedArrayBuffer | Unreadable>;
+  /** Takes away what no reader will ask for any more; nothing happens when it is not there. */
+  remove(sha256: string): Promise<void>;
   /** For messages. */
   placeOf(sha256: string): string;
 }
@@ -77,8 +79,7 @@ export class SnapshotFolder implements SnapshotStorage {
     }
   }
 
-  /** Removes a file that is not what its name says. */
-  async discard(sha256: string): Promise<void> {
+  async remove(sha256: string): Promise<void> {
     await rm(this.#path(sha256), { force: true });
   }
 
@@ -117,6 +118,9 @@ export class SnapshotTable implements SnapshotStorage {
     return buffer === undefined ? 'absent' : verified(sha256, buffer);
   }
 
+  /** Nothing: the chunks go in the transaction that removes the snapshot (db/retention.ts). */
+  async remove(): Promise<void> {}
+
   placeOf(): string {
     return 'Postgres';
   }
@@ -142,9 +146,15 @@ export class CopiedStorage implements SnapshotStorage {
     if (typeof copy !== 'string') return copy;
     const buffer = await this.#shared.read(sha256);
     if (typeof buffer === 'string') return copy === 'damaged' ? copy : buffer;
-    if (copy === 'damaged') await this.#folder.discard(sha256).catch(() => {});
+    if (copy === 'damaged') await this.#folder.remove(sha256).catch(() => {});
     await this.#keep(sha256, new Uint8Array(buffer));
     return buffer;
+  }
+
+  /** Copies of other hosts stay until somebody removes them by hand: they only take space. */
+  async remove(sha256: string): Promise<void> {
+    await this.#shared.remove(sha256);
+    await this.#folder.remove(sha256);
   }
 
   placeOf(sha256: string): string {

@@ -158,6 +158,39 @@ describe('GET /backtests', () => {
   });
 });
 
+describe('DELETE /backtests/{id}', () => {
+  it('deletes a backtest that has ended, with its artifacts, once', async () => {
+    await withWorker();
+    const { id } = (await run({ params: { value: 0.75 } })).body;
+    expect(await client.delete(`/backtests/${id}`)).toMatchObject({ status: 200, body: { id, deleted: true } });
+    expect((await client.get(`/backtests/${id}`)).status).toBe(404);
+    expect((await client.get(`/backtests/${id}/artifacts/trades`)).status).toBe(404);
+    expect((await client.delete(`/backtests/${id}`)).status).toBe(404);
+  });
+
+  it('refuses one that has not ended, and says what to do first', async () => {
+    await withoutWorker();
+    const { id } = (await post()).body;
+    const refused = await client.delete(`/backtests/${id}`);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'BACKTEST_NOT_TERMINAL' } });
+    expect(refused.body.message).toContain(`POST /public/v1/backtests/${id}/cancel`);
+    await client.post(`/backtests/${id}/cancel`);
+    expect((await client.delete(`/backtests/${id}`)).status).toBe(200);
+  });
+
+  it('needs backtests_write and the role member, and finds nothing of another workspace', async () => {
+    await withWorker();
+    const { id } = (await run({ params: { value: 0.5 } })).body;
+    const { workspaceId } = client;
+    const reader = await api.client({ workspaceId, scopes: ['backtests_read'] });
+    const viewer = await api.client({ workspaceId, role: 'viewer', scopes: ['backtests_read'] });
+    expect((await reader.delete(`/backtests/${id}`)).status).toBe(403);
+    expect((await viewer.delete(`/backtests/${id}`)).status).toBe(403);
+    expect((await (await api.client()).delete(`/backtests/${id}`)).status).toBe(404);
+    expect((await client.get(`/backtests/${id}`)).status).toBe(200);
+  });
+});
+
 describe('POST /backtests/{id}/cancel', () => {
   it('cancels a queued backtest at once', async () => {
     await withoutWorker();

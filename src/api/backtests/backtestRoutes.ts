@@ -3,7 +3,14 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
-import { cancelBacktest, findBacktest, findBacktestStatus, isTerminal, listBacktests } from '../../db/backtests.ts';
+import {
+  cancelBacktest,
+  deleteBacktest,
+  findBacktest,
+  findBacktestStatus,
+  isTerminal,
+  listBacktests,
+} from '../../db/backtests.ts';
 import type { Backtest, NewBacktest } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategies.ts';
@@ -54,6 +61,7 @@ export async function backtestRoutes(app: App, services: Services): Promise<void
   listRoute(app, services);
   detailRoute(app, services);
   cancelRoute(app, services);
+  deleteRoute(app, services);
   eventRoutes(app, services);
   artifactRoutes(app, services);
   robustnessRoutes(app, services);
@@ -247,6 +255,34 @@ function cancelRoute(app: App, services: Services): void {
       const { caller, params } = request;
       const id = pathId(params.id, 'backtest');
       return answerAfter(services, request, reply, () => cancel(app, services.sql, caller, id, reply));
+    },
+  );
+}
+
+function deleteRoute(app: App, { sql }: Services): void {
+  app.delete(
+    `${BACKTESTS}/:id`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'delete_backtest',
+        summary: 'Delete a backtest that has ended, with its result and its artifacts',
+        params: IdParams,
+        querystring: NoQuery,
+        response: { 200: shapes.DeletedBacktest, ...problems(...KEY_PROBLEMS, 404, 409) },
+      },
+    },
+    async ({ caller, params }) => {
+      const id = pathId(params.id, 'backtest');
+      const outcome = await deleteBacktest(sql, caller.workspaceId, id);
+      if (outcome === undefined) throw notFound('backtest', id);
+      if (outcome === 'open') {
+        const message = `The backtest has not ended. Cancel it with POST ${BACKTESTS}/${id}/cancel, then delete it.`;
+        throw problem('BACKTEST_NOT_TERMINAL', { message });
+      }
+      await notify(sql, 'changed', [id]);
+      return { id, deleted: true as const };
     },
   );
 }

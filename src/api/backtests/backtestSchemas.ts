@@ -111,6 +111,8 @@ export const BacktestRow = z
   })
   .meta({ id: 'BacktestRow' });
 
+export const DeletedBacktest = z.object({ id: Uuid, deleted: z.literal(true) }).meta({ id: 'DeletedBacktest' });
+
 export const BacktestQuery = z.strictObject({
   wait: z.coerce
     .number()

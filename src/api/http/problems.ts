@@ -152,6 +152,12 @@ export const PROBLEMS = {
     retryable: false,
     help: 'A terminal state never changes.',
   },
+  BACKTEST_NOT_TERMINAL: {
+    status: 409,
+    title: 'The backtest has not ended',
+    retryable: false,
+    help: 'Only a completed, failed or cancelled backtest can be deleted. Cancel it with POST /public/v1/backtests/{id}/cancel, then delete it.',
+  },
   SWEEP_ALREADY_TERMINAL: {
     status: 409,
     title: 'The sweep has already ended',

@@ -1,0 +1,110 @@
+// Retention: which backtests and snapshots are past their time, and their removal in slices that hold up nobody.
+import type { Sql, Queryable } from './connect.ts';
+import type { Tier, TierLimits } from '../tiers.ts';
+
+/** Two processes that prune take turns. */
+const PRUNE_LOCK = 7_233_040;
+/** Held shared by whoever points a series to a snapshot, so that none is removed in between. */
+const SNAPSHOT_LOCK = 7_233_041;
+/**
+ * Nothing that changed within a day is removed: a request may have read the catalogue before, and its backtest may not be
+ * stored yet.
+ */
+const SNAPSHOT_GRACE = '1 day';
+
+/** How long ended backtests of each tier are kept, and how many of a workspace. */
+export type RetentionLimits = Readonly<Record<Tier, Pick<TierLimits, 'retentionDays' | 'keptBacktests'>>>;
+
+export interface ExpiredBacktests {
+  readonly workspaceId: string;
+  readonly name: string;
+  readonly tier: Tier;
+  readonly backtests: number;
+}
+
+/** Results past their time, oldest first, at most `slice` of each workspace; two ranges of one index. */
+const expired = (sql: Queryable, limits: RetentionLimits, slice: number | null) => sql`
+  select w.id as workspace_id, old.id
+  from workspaces w
+  join json_each(${JSON.stringify(limits)}::text::json) as limits (tier, amounts) on limits.tier = w.tier
+  cross join lateral (
+    (
+      select r.id from backtest_results r
+      where r.workspace_id = w.id and r.finished_at < now() - make_interval(days => (amounts ->> 'retentionDays')::integer)
+      order by r.finished_at, r.id limit ${slice}
+    ) union (
+      select r.id from backtest_results r
+      where r.workspace_id = w.id and (r.finished_at, r.id) <= (
+        select l.finished_at, l.id from backtest_results l where l.workspace_id = w.id
+        order by l.finished_at desc, l.id desc offset (amounts ->> 'keptBacktests')::bigint limit 1)
+      order by r.finished_at, r.id limit ${slice}
+    )
+  ) as old`;
+
+/** What `deleteExpired` would delete in the end. */
+export async function countExpired(sql: Queryable, limits: RetentionLimits): Promise<ExpiredBacktests[]> {
+  return sql<ExpiredBacktests[]>`
+    select w.id as "workspaceId", w.name, w.tier, count(*)::int as backtests
+    from (${expired(sql, limits, null)}) as old join workspaces w on w.id = old.workspace_id
+    group by w.id order by w.id`;
+}
+
+/** Deletes up to about `slice` backtests with their results. @returns how many; 0: nothing is past its time */
+export async function deleteExpired(sql: Sql, limits: RetentionLimits, slice: number): Promise<number> {
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${PRUNE_LOCK})`;
+    const deleted = await tx`
+      delete from backtests where id in (select id from (${expired(tx, limits, slice)}) as old limit ${slice})`;
+    return deleted.count;
+  });
+}
+
+export interface UnusedSnapshot {
+  readonly sha256: string;
+  readonly symbol: string;
+  readonly timeframe: string;
+  readonly byteLength: number;
+}
+
+/** Snapshots that no series points to and no backtest or sweep has pinned. */
+export async function listUnusedSnapshots(sql: Queryable): Promise<UnusedSnapshot[]> {
+  return sql<UnusedSnapshot[]>`
+    with candidate as materialized (
+      select sha256, symbol, timeframe, byte_length from snapshots s
+      where imported_at < now() - interval '${sql.unsafe(SNAPSHOT_GRACE)}' and not exists (
+        select 1 from series where series.sha256 = s.sha256
+          or (series.symbol = s.symbol and series.timeframe = s.timeframe
+            and series.updated_at > now() - interval '${sql.unsafe(SNAPSHOT_GRACE)}'))
+    ), pinned as materialized (
+      select distinct unnest(snapshots) as sha256 from backtests where exists (select 1 from candidate)
+      union select unnest(snapshots) from sweeps where exists (select 1 from candidate)
+    )
+    select sha256, symbol, timeframe, byte_length as "byteLength" from candidate
+    where sha256 not in (select sha256 from pinned) order by symbol, timeframe, sha256`;
+}
+
+/**
+ * Removes unused snapshots: `remove` takes their bytes away while nobody can begin to use them.
+ * @returns what was removed
+ */
+export async function deleteUnusedSnapshots(
+  sql: Sql,
+  remove: (sha256: string) => Promise<void>,
+): Promise<UnusedSnapshot[]> {
+  // The usual answer is none, and needs no lock.
+  if ((await listUnusedSnapshots(sql)).length === 0) return [];
+  return sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${SNAPSHOT_LOCK})`;
+    const unused = await listUnusedSnapshots(tx);
+    for (const { sha256 } of unused) await remove(sha256);
+    const names = unused.map(({ sha256 }) => sha256);
+    await tx`delete from snapshot_chunks where sha256 = any (${names})`;
+    await tx`delete from snapshots where sha256 = any (${names})`;
+    return unused;
+  });
+}
+
+/** Until the transaction ends, no snapshot is removed. */
+export async function keepSnapshots(tx: Queryable): Promise<void> {
+  await tx`select pg_advisory_xact_lock_shared(${SNAPSHOT_LOCK})`;
+}

@@ -1,0 +1,58 @@
+// Pruning: a worker deletes what is past its time, in slices with pauses between them, while it runs backtests.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../db/connect.ts';
+import { deleteExpired } from '../db/retention.ts';
+import type { Log } from '../log.ts';
+import { TIER_LIMITS } from '../tiers.ts';
+
+/** Deleting this many takes tens of milliseconds. */
+const SLICE = 500;
+/** After each slice, so that pruning takes a fraction of the database's time. */
+const PAUSE_MS = 200;
+const PRUNE_EVERY_MS = 600_000;
+
+export interface PruneOptions {
+  readonly pauseMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Deletes every backtest that is past its time. @returns how many */
+export async function pruneBacktests(sql: Sql, { pauseMs = 0, signal }: PruneOptions = {}): Promise<number> {
+  let total = 0;
+  while (!signal?.aborted) {
+    const deleted = await deleteExpired(sql, TIER_LIMITS, SLICE);
+    total += deleted;
+    if (deleted === 0) break;
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+  }
+  return total;
+}
+
+/** Prunes at the start and every ten minutes until it is disposed of. */
+export function startPruning(
+  sql: Sql,
+  pruneSnapshots: (() => Promise<readonly object[]>) | undefined,
+  log: Log,
+): AsyncDisposable {
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const prune = async (): Promise<void> => {
+    const backtests = await pruneBacktests(sql, { pauseMs: PAUSE_MS, signal });
+    const snapshots = signal.aborted ? 0 : ((await pruneSnapshots?.())?.length ?? 0);
+    if (backtests + snapshots > 0) log.info({ backtests, snapshots }, 'deleted what was past its time');
+  };
+  const pruning = (async () => {
+    while (!signal.aborted) {
+      await prune().catch((error: unknown) => {
+        if (!signal.aborted) log.warn({ err: error }, 'pruning failed, trying again later');
+      });
+      await sleep(PRUNE_EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  })();
+  return {
+    [Symbol.asyncDispose]: async () => {
+      stopped.abort();
+      await pruning;
+    },
+  };
+}

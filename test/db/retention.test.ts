@@ -1,0 +1,193 @@
+// Retention: what is past its time goes, and nothing else, also when two prune at once or somebody reads meanwhile.
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { claimDue, finishRuns } from '../../src/db/claims.ts';
+import { findBacktest, readTrades } from '../../src/db/backtests.ts';
+import { countExpired, deleteExpired, type RetentionLimits } from '../../src/db/retention.ts';
+import { openCatalogue } from '../../src/market/catalogue.ts';
+import { importShipped } from '../../src/market/shipped.ts';
+import { runCommand } from '../support/command.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
+
+const WORKER = '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f';
+const bytes = Buffer.from('x');
+const RESULT = { summary: Buffer.from('{}'), detail: bytes, trades: bytes, warnings: [], diagnosis: null };
+
+let database: TestDatabase;
+let folder: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-retention-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await database[Symbol.asyncDispose]();
+});
+beforeEach(() => database.sql`delete from backtests`);
+
+/** As many completed backtests, ended so many days ago, the oldest first. */
+async function ended(workspace: TestWorkspace, daysAgo: readonly number[], sha256 = 'a'): Promise<string[]> {
+  const { sql } = database;
+  const ids = await enqueue(sql, workspace, { sha256 }, daysAgo.map(() => ({}))); // prettier-ignore
+  const { runs } = await claimDue(sql, WORKER, ids.length, 1e12);
+  const common = {
+    status: 'completed',
+    isCached: false,
+    result: RESULT,
+    error: null,
+    barsDone: 1,
+    barsTotal: 1,
+  } as const;
+  await finishRuns(sql, runs.map(({ id, attempt }) => ({ id, attempt, ...common }))); // prettier-ignore
+  await sql`alter table backtest_results disable trigger backtest_results_are_final`;
+  for (const [index, id] of ids.entries())
+    await sql`update backtest_results set finished_at = now() - make_interval(days => ${daysAgo[index]}) where id = ${id}`;
+  await sql`alter table backtest_results enable trigger backtest_results_are_final`;
+  return ids;
+}
+const left = async (ids: readonly string[]): Promise<boolean[]> => {
+  const rows = await database.sql<{ id: string }[]>`select id from backtests`;
+  const found = new Set(rows.map((row) => row.id));
+  return ids.map((id) => found.has(id));
+};
+const limits = (retentionDays: number, keptBacktests: number): RetentionLimits => {
+  const all = { retentionDays: 10_000, keptBacktests: 10_000 };
+  return { free: { retentionDays, keptBacktests }, plus: all, pro: all };
+};
+
+describe('retention', () => {
+  it('deletes what is older than its tier keeps, with its result, and nothing of other tiers', async () => {
+    const { sql } = database;
+    const [free, pro] = [await makeWorkspace(sql, 'free'), await makeWorkspace(sql, 'pro')];
+    const days = [40, 31, 29, 1];
+    const [ofFree, ofPro] = [await ended(free, days), await ended(pro, days)];
+    const [open] = await enqueue(sql, free, { sha256: 'a' }, [{}]);
+    expect(await countExpired(sql, limits(30, 1_000))).toMatchObject([
+      { workspaceId: free.workspaceId, tier: 'free', backtests: 2 },
+    ]);
+    expect(await deleteExpired(sql, limits(30, 1_000), 100)).toBe(2);
+    expect(await deleteExpired(sql, limits(30, 1_000), 100)).toBe(0);
+    expect(await left([...ofFree, ...ofPro, open])).toEqual([false, false, true, true, true, true, true, true, true]);
+    expect(await readTrades(sql, ofFree[0])).toBeUndefined();
+    expect(await readTrades(sql, ofFree[2])).toBeDefined();
+    expect(await sql`select 1 from backtest_results where id = ${ofFree[1]}`).toHaveLength(0);
+  });
+
+  it('keeps the latest of a workspace that has more than its tier keeps, to the row', async () => {
+    const { sql } = database;
+    const free = await makeWorkspace(sql, 'free');
+    // Several that ended in the same instant.
+    const ids = await ended(free, [9, 8, 8, 8, 8, 2, 1]);
+    expect(await deleteExpired(sql, limits(365, 4), 100)).toBe(3);
+    const kept = await left(ids);
+    expect(kept.filter(Boolean)).toHaveLength(4);
+    expect([kept[0], kept[5], kept[6]]).toEqual([false, true, true]);
+    expect(await deleteExpired(sql, limits(365, 4), 100)).toBe(0);
+  });
+
+  it('deletes exactly the same when four prune at once in small slices, and readers see all or nothing', async () => {
+    const { sql } = database;
+    const free = await makeWorkspace(sql, 'free');
+    const ids = await ended(
+      free,
+      Array.from({ length: 60 }, (_, index) => (index < 45 ? 50 : 3)),
+    );
+    let isDone = false;
+    const reading = (async () => {
+      while (!isDone)
+        for (const id of ids.slice(30, 60)) {
+          const found = await findBacktest(sql, free.workspaceId, id);
+          if (found !== undefined) expect(found).toMatchObject({ status: 'completed', detail: bytes });
+        }
+    })();
+    const prune = async (): Promise<number> => {
+      for (let total = 0; ;) {
+        const deleted = await deleteExpired(sql, limits(30, 1_000), 7);
+        if (deleted === 0) return total;
+        total += deleted;
+      }
+    };
+    const deleted = await Promise.all([prune(), prune(), prune(), prune()]);
+    isDone = true;
+    await reading;
+    expect(deleted.reduce((sum, each) => sum + each)).toBe(45);
+    expect(await left(ids)).toEqual(ids.map((_, index) => index >= 45));
+  });
+});
+
+describe('snapshots that nothing refers to', () => {
+  const make = () => openCatalogue(database.sql, folder);
+  const yesterday = () => database.sql.begin(async (tx) => {
+    await tx`update snapshots set imported_at = now() - interval '2 days'`;
+    await tx`update series set updated_at = now() - interval '2 days'`;
+  }); // prettier-ignore
+  const fileOf = (sha256: string): boolean => existsSync(join(folder, 'snapshots', `${sha256}.arrow`));
+
+  it('go with their files a day after the series was removed, unless a backtest has pinned them', async () => {
+    const { sql } = database;
+    const catalogue = make();
+    await importShipped(catalogue);
+    const of = async (symbol: string): Promise<string> => (await catalogue.readable(symbol, '1d'))[0].sha256;
+    const [goog, ibm, spx] = [await of('GOOG'), await of('IBM'), await of('SPX')];
+    const [pinned] = await ended(await makeWorkspace(sql), [1], ibm);
+    expect(await catalogue.prune()).toEqual([]);
+    await catalogue.remove('GOOG', '1d');
+    await catalogue.remove('IBM', '1d');
+    // Removed today: a request may still be about to use it.
+    expect(await catalogue.prune()).toEqual([]);
+    await yesterday();
+    expect(await Promise.all([catalogue.prune(), make().prune()]).then((both) => both.flat())).toMatchObject([
+      { sha256: goog, symbol: 'GOOG', timeframe: '1d' },
+    ]);
+    expect([goog, ibm, spx].map(fileOf)).toEqual([false, true, true]);
+    expect((await catalogue.open([ibm, spx])).map(({ meta }) => meta.symbol)).toEqual(['IBM', 'SPX']);
+    await sql`delete from backtests where id = ${pinned}`;
+    expect(await catalogue.prune()).toMatchObject([{ sha256: ibm }]);
+    expect([goog, ibm, spx].map(fileOf)).toEqual([false, false, true]);
+  });
+
+  it('are there again when their series is imported while they are removed', async () => {
+    const catalogue = make();
+    await importShipped(catalogue);
+    const [{ sha256 }] = await catalogue.readable('MSFT', '1d');
+    const [snapshot] = await catalogue.open([sha256]);
+    for (let round = 0; round < 5; round++) {
+      await catalogue.remove('MSFT', '1d');
+      await yesterday();
+      const again = openCatalogue(database.sql, folder);
+      const shipped = importAgain(again);
+      await Promise.all([catalogue.prune(), shipped]);
+      const [entry] = await again.readable('MSFT', '1d');
+      expect(entry.sha256).toBe(sha256);
+      expect(fileOf(sha256)).toBe(true);
+    }
+    expect(snapshot.meta.symbol).toBe('MSFT');
+    expect((await readdir(join(folder, 'snapshots'))).length).toBeGreaterThan(0);
+  });
+
+  async function importAgain(catalogue: ReturnType<typeof make>): Promise<void> {
+    await database.sql`delete from series where symbol = 'MSFT' and sha256 is null`;
+    await importShipped(catalogue);
+  }
+});
+
+describe('candlepool prune', () => {
+  it('says what it would delete, then deletes it and says so', async () => {
+    const { sql, url } = database;
+    const free = await makeWorkspace(sql, 'free');
+    const ids = await ended(free, [400, 100, 2]);
+    const env = { DATABASE_URL: url, DATA_DIR: folder };
+    const plan = await runCommand(['prune', '--dry-run'], env);
+    expect(plan.stdout).toContain(`${free.workspaceId} test (free: 30 days, 10000 backtests): 2 backtests past that\n`);
+    expect(plan.stdout).toMatch(/Would delete 2 backtests and \d+ snapshots of \d+ bytes\.\n$/);
+    expect(await left(ids)).toEqual([true, true, true]);
+    const done = await runCommand(['prune', '--json'], env);
+    expect(JSON.parse(done.stdout)).toMatchObject({ dryRun: false, backtests: 2 });
+    expect(await left(ids)).toEqual([false, false, true]);
+    expect((await runCommand(['prune'], env)).stdout).toContain('Deleted 0 backtests');
+  });
+});
