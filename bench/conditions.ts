@@ -6,18 +6,16 @@ import { and, or, rollingWindow, withinRows } from '../src/engine/kernels/logic.
 import { type ConditionColumn } from '../src/engine/kernels/column.ts';
 import { wordCount } from '../src/engine/kernels/bits.ts';
 import { seededRandom } from '../test/support/scale.ts';
-import { measure, printMeasures } from './measure.ts';
+import { barCount, measure, rounds } from './measure.ts';
 
-const COUNT = 1_000_000;
-
-export function suite(count = COUNT): Bench {
+export function suite(count = barCount(1_000_000)): Bench {
   const random = seededRandom(5);
   const column = () => inspect(Float64Array.from({ length: count }, random));
   const [left, right] = [column(), column()];
   const words = () => new Uint32Array(wordCount(count));
   const compared = (number: number): ConditionColumn => compareColumns('gt', left, number, 0, count, words());
   const conditions = [compared(0.2), compared(0.5), compareColumns('lt', left, right, 0, count, words())];
-  const bench = new Bench({ iterations: 30, warmupIterations: 10, time: 0, warmupTime: 0 });
+  const bench = new Bench(rounds(30));
   bench.add(`conditions/compare two columns/${count}`, () => compareColumns('gt', left, right, 0, count, words()));
   bench.add(`conditions/compare with a number/${count}`, () => compareColumns('gt', left, 0.5, 0, count, words()));
   bench.add(`conditions/within a tolerance/${count}`, () => compareColumns('eq', left, right, 0.1, count, words()));
@@ -29,4 +27,4 @@ export function suite(count = COUNT): Bench {
   return bench;
 }
 
-if (import.meta.main) printMeasures(await measure(suite()));
+if (import.meta.main) await measure(suite());

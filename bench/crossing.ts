@@ -5,7 +5,12 @@ import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { SYMBOL } from './walk.ts';
 
 const sma = (length: number) => ({ kind: 'indicator', indicator: 'sma', args: { length } });
-const cross = (op: 'cross_up' | 'cross_down') => ({ kind: 'cross', op, left: sma(10), right: sma(30) });
+const cross = (op: 'cross_up' | 'cross_down', fast = 10, slow = 30) => ({
+  kind: 'cross',
+  op,
+  left: sma(fast),
+  right: sma(slow),
+});
 const rsi = { kind: 'indicator', indicator: 'rsi', args: { length: 14 } };
 const close = { kind: 'market', field: 'close' };
 const number = (value: number) => ({ kind: 'const', value });
@@ -55,6 +60,22 @@ export const PAYLOADS: Readonly<Record<string, object>> = {
   ),
 };
 
+/** Stops and targets so near that many bars touch both. */
+const TIGHT = strategyOf({ trigger: cross('cross_up', 3, 9) }, cross('cross_down', 3, 9), {
+  risk: { stopLoss: { mode: 'percent', value: 0.4 }, takeProfits: [{ triggerPercent: 0.4, closePercent: 100 }] },
+});
+
+/** What bench:peers runs beside vectorbt and backtesting.py; no bar of the walk can touch a stop on which it entered. */
+export const PEER_PAYLOADS: Readonly<Record<string, object>> = {
+  'SMA 10-30': PAYLOADS['SMA 10 30'],
+  'SMA 10-30, stop and target': strategyOf({ trigger: cross('cross_up') }, cross('cross_down'), {
+    risk: { stopLoss: { mode: 'percent', value: 2 }, takeProfits: [{ triggerPercent: 4, closePercent: 100 }] },
+  }),
+  'SMA 10-30, trailing stop': strategyOf({ trigger: cross('cross_up') }, cross('cross_down'), {
+    risk: { trailingStop: { distancePercent: 1.5 } },
+  }),
+};
+
 const CONFIG: BacktestConfig = {
   timeframe: '1h',
   signalInstrument: { symbol: SYMBOL },
@@ -68,9 +89,20 @@ const CONFIG: BacktestConfig = {
   },
 };
 
+/** The task of a payload, by its name. */
+export const taskOf = (name: string): BacktestTask =>
+  taskFrom(name, name === 'Tight stop and target' ? TIGHT : PAYLOADS[name]);
+
+/** Long while the mean of the last `fast` closes is above that of the last `slow`. */
+export const crossOf = (fast: number, slow: number): BacktestTask =>
+  taskFrom(
+    `SMA ${fast} ${slow}`,
+    strategyOf({ trigger: cross('cross_up', fast, slow) }, cross('cross_down', fast, slow)),
+  );
+
 /** @throws Error when the payload, and therefore the bench, is invalid. */
-export function taskOf(name: string): BacktestTask {
-  const { compiled, issues } = checkStrategy({ strategyAst: PAYLOADS[name], settings: {} });
+export function taskFrom(name: string, payload: object): BacktestTask {
+  const { compiled, issues } = checkStrategy({ strategyAst: payload, settings: {} });
   if (compiled === null) throw new Error(`${name}: ${JSON.stringify(issues)}`);
   const { strategyAst, strategyHash } = compiled;
   return { id: name, strategyAst, settings: {}, config: CONFIG, strategyHash };

@@ -4,7 +4,7 @@ import type { Bars } from '../src/engine/bars/bars.ts';
 import type { SimulationInput } from '../src/engine/simulate/simulation.ts';
 import type { RiskRules } from '../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../src/engine/simulate/simulate.ts';
-import { measure, printMeasures } from './measure.ts';
+import { barCount, measure, rounds } from './measure.ts';
 import { seededRandom } from '../test/support/scale.ts';
 import {
   barsFrom,
@@ -17,7 +17,6 @@ import {
   takeProfit,
 } from '../test/engine/simulate/input.ts';
 
-const BARS = 1_000_000;
 const MINUTE = 60_000;
 
 /** A random walk of hourly bars, about 0.6 % per bar. */
@@ -70,7 +69,7 @@ function crossInput(bars: Bars, risk: RiskRules): SimulationInput {
 }
 
 /** The measured runs by name. */
-export function fillCases(count = BARS): Record<string, SimulationInput> {
+export function fillCases(count: number): Record<string, SimulationInput> {
   const bars = randomBars(count);
   const stop = { mode: 'percent', value: 2 } as const;
   const target = [takeProfit({ mode: 'percent', value: 4 })];
@@ -88,11 +87,11 @@ export function fillCases(count = BARS): Record<string, SimulationInput> {
   };
 }
 
-export function suite(count = BARS): Bench {
-  const bench = new Bench({ iterations: 20, warmupIterations: 5, time: 0, warmupTime: 0 });
+export function suite(count = barCount(1_000_000)): Bench {
+  const bench = new Bench(rounds(20));
   for (const [name, input] of Object.entries(fillCases(count)))
     bench.add(`${name.replace(': ', '/')}/${count}`, () => void simulate(input));
   return bench;
 }
 
-if (import.meta.main) printMeasures(await measure(suite()));
+if (import.meta.main) await measure(suite());

@@ -1,6 +1,7 @@
 // Measurements: what every suite reports, and how it is printed. A task's name ends with the number of bars (or calls,
 // or runs) per round.
-import type { Bench } from 'tinybench';
+import { parseArgs } from 'node:util';
+import type { Bench, BenchOptions } from 'tinybench';
 
 export interface Measure {
   readonly task: string;
@@ -11,27 +12,58 @@ export interface Measure {
   readonly ns: number;
   readonly rounds: number;
 }
-export type Unit = 'bar' | 'call' | 'run';
+export type Unit = 'bar' | 'call' | 'run' | 'trade';
 
-/** @throws Error when a task failed, because a bench that measures nothing must not look fast. */
-export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<Measure[]> {
-  await bench.run();
-  return bench.tasks.map(({ name, result }) => {
-    if (result.state !== 'completed') {
-      throw new Error(`${name} did not complete: ${result.state}`, {
-        cause: 'error' in result ? result.error : undefined,
-      });
-    }
+const { values: options } = parseArgs({
+  options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },
+  strict: false,
+});
+
+/** `--short`: small sizes and few rounds, for a comparison of many processes (bench/compare.ts). */
+export const isShort = options.short === true;
+
+/** The number of bars of a suite that has one size. */
+export const barCount = (usual: number): number => (isShort ? 20_000 : usual);
+
+/**
+ * A number of rounds for what allocates or takes milliseconds, because a time budget makes V8's garbage collector part
+ * of the result.
+ */
+export const rounds = (iterations: number): BenchOptions =>
+  isShort
+    ? { iterations: 40, warmupIterations: 20, time: 0, warmupTime: 0 }
+    : { iterations, warmupIterations: Math.ceil(iterations / 4), time: 0, warmupTime: 0 };
+
+/**
+ * Runs the tasks whose names contain `--task`, or all, and prints each as soon as it is measured; with `--json`, a JSON
+ * array of measures at the end, and progress on stderr.
+ *
+ * @throws Error when a task failed, because a bench that measures nothing must not look fast.
+ */
+export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<void> {
+  for (const { name } of bench.tasks) if (!name.includes(String(options.task ?? ''))) bench.remove(name);
+  const count = bench.tasks.length;
+  const measures: Measure[] = [];
+  bench.addEventListener('cycle', ({ task }) => {
+    const { result } = task;
+    if (result.state !== 'completed') return;
     const { min, samplesCount } = result.latency;
-    const count = Number(/\/(\d+)$/.exec(name)?.[1] ?? NaN);
-    if (!Number.isInteger(count)) throw new Error(`${name} does not say how many ${unit}s a round has.`);
-    return { task: name, unit, count, ns: (min * 1e6) / count, rounds: samplesCount };
+    const units = Number(/\/(\d+)$/.exec(task.name)?.[1] ?? NaN);
+    if (!Number.isInteger(units)) throw new Error(`${task.name} does not say how many ${unit}s a round has.`);
+    const found = { task: task.name, unit, count: units, ns: (min * 1e6) / units, rounds: samplesCount };
+    measures.push(found);
+    if (options.json) console.error(`${measures.length} of ${count}: ${line(found)}`);
+    else console.log(line(found));
   });
+  await bench.run();
+  for (const { name, result } of bench.tasks) {
+    if (result.state === 'completed') continue;
+    const cause = 'error' in result ? result.error : undefined;
+    throw new Error(`${name} did not complete: ${result.state}`, { cause });
+  }
+  if (options.json) console.log(JSON.stringify(measures));
 }
 
-export function printMeasures(measures: readonly Measure[], isJson = process.argv.includes('--json')): void {
-  if (isJson) console.log(JSON.stringify(measures));
-  else for (const { task, unit, ns } of measures) console.log(`${task.padEnd(56)} ${format(ns)} ns/${unit}`);
-}
+const line = ({ task, unit, ns }: Measure): string => `${task.padEnd(60)} ${format(ns)} ns/${unit}`;
 
 const format = (ns: number): string => ns.toFixed(ns < 100 ? 2 : 0).padStart(10);

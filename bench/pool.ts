@@ -5,7 +5,7 @@ import type { PoolRun } from '../src/engine/pool/messages.ts';
 import { createPool, type Pool } from '../src/engine/pool/pool.ts';
 import { STAND_IN_RUNNER, dailySnapshot, poolRun } from '../test/support/runs.ts';
 import { taskOf } from './crossing.ts';
-import { measure, printMeasures, type Unit } from './measure.ts';
+import { measure, rounds, type Unit } from './measure.ts';
 import { walkSnapshot } from './walk.ts';
 
 export const UNIT: Unit = 'run';
@@ -24,7 +24,7 @@ export async function suite(): Promise<Bench> {
   const run = (pool: Pool, snapshots: Snapshot[], batch: readonly PoolRun[]) =>
     pool.run({ snapshots, runs: batch }).outcomes;
   await Promise.all(Array.from({ length: THREADS * 2 }, () => run(engine, walk, runs)));
-  const bench = new Bench({ iterations: 30, warmupIterations: 5, time: 0, warmupTime: 0 });
+  const bench = new Bench(rounds(30));
   bench.add('pool/one run per message, nothing to do/1', () => run(idle, oneBar, dispatched.slice(0, 1)));
   bench.add(`pool/a batch, nothing to do/${BATCH}`, () => run(idle, oneBar, dispatched));
   bench.add(`pool/a batch of backtests on 2,000 bars, one thread/${BATCH}`, () => run(engine, walk, runs));
@@ -35,4 +35,4 @@ export async function suite(): Promise<Bench> {
   return bench;
 }
 
-if (import.meta.main) printMeasures(await measure(await suite(), UNIT));
+if (import.meta.main) await measure(await suite(), UNIT);

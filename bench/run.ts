@@ -1,8 +1,10 @@
-// npm run bench [-- --json] [-- SUITE…]: runs the suites one after the other, each in its own process.
+// npm run bench [-- SUITE…] [--task TEXT] [--short] [--json]: runs the suites one after the other, each in its own
+// process.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
-import { printMeasures } from './measure.ts';
 
 /** Ordered from the smallest part to the whole. */
 const SUITES = [
@@ -12,24 +14,37 @@ const SUITES = [
   'compile',
   'evaluate',
   'fills',
+  'inside',
+  'report',
+  'encode',
   'whole',
+  'scaling',
   'sweep',
   'pool',
 ] as const;
 
-const names = process.argv.slice(2).filter((arg) => arg !== '--json');
-const isJson = process.argv.includes('--json');
+const { values: options, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },
+});
 const unknown = names.filter((name) => !SUITES.includes(name as (typeof SUITES)[number]));
 if (unknown.length > 0) {
   console.error(`There is no suite ${unknown.join(', ')}. Suites: ${SUITES.join(', ')}.`);
   process.exit(2);
 }
 
-const all: Measure[] = [];
+const machine = describeMachine();
+(options.json ? console.error : console.log)(`${machineLines(machine)}\n`);
+const passed = [
+  ...(options.short ? ['--short'] : []),
+  ...(options.task === undefined ? [] : ['--task', options.task]),
+  ...(options.json ? ['--json'] : []),
+];
+const measures: Measure[] = [];
 for (const name of SUITES) {
   if (names.length > 0 && !names.includes(name)) continue;
-  const child = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`), '--json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...passed], {
+    stdio: ['ignore', options.json ? 'pipe' : 'inherit', 'inherit'],
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   });
@@ -37,8 +52,6 @@ for (const name of SUITES) {
     console.error(`The suite ${name} failed.`);
     process.exit(1);
   }
-  const measures = JSON.parse(child.stdout) as Measure[];
-  if (isJson) all.push(...measures);
-  else printMeasures(measures);
+  if (options.json) measures.push(...(JSON.parse(child.stdout) as Measure[]));
 }
-if (isJson) printMeasures(all, true);
+if (options.json) console.log(JSON.stringify({ machine, measures }));

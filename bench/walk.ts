@@ -1,21 +1,20 @@
 // A random walk as a market: the same bars for every suite that needs a whole market.
-import type { Market } from '../src/engine/bars/bars.ts';
+import { TIMEFRAME_MS, type Market } from '../src/engine/bars/bars.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
 import type { Snapshot } from '../src/engine/bars/arrow.ts';
 import { makeSnapshot } from '../src/market/snapshotFiles.ts';
 import { seededRandom } from '../test/support/scale.ts';
 import { INSTRUMENT } from '../test/support/runs.ts';
 
-const HOUR_MS = 3_600_000;
 export const SYMBOL = INSTRUMENT.symbol;
 
-/** Hourly bars from 1900 on that move about 0.6 % per bar and never touch zero. */
-export function walkSnapshot(count: number): Snapshot {
+/** Bars from 1900 on that move about 0.6 % per bar and never touch zero. */
+export function walkSnapshot(count: number, timeframe: '1h' | '5m' = '1h'): Snapshot {
   const random = seededRandom(23);
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));
   let price = 100;
   for (let row = 0; row < count; row++) {
-    time[row] = Date.UTC(1900, 0, 1) + row * HOUR_MS;
+    time[row] = Date.UTC(1900, 0, 1) + row * TIMEFRAME_MS[timeframe];
     open[row] = price;
     price *= 1 + (random() - 0.5) * 0.012;
     close[row] = price;
@@ -24,7 +23,7 @@ export function walkSnapshot(count: number): Snapshot {
     volume[row] = random() * 1000;
   }
   const columns = { time, open, high, low, close, volume, series: new Map<string, Float64Array>() };
-  return makeSnapshot(columns, { symbol: SYMBOL, timeframe: '1h', instrument: INSTRUMENT });
+  return makeSnapshot(columns, { symbol: SYMBOL, timeframe, instrument: INSTRUMENT });
 }
 
 export const walkMarket = (count: number): Market => createMarket([walkSnapshot(count)], SYMBOL, '1h');

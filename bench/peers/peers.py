@@ -1,0 +1,231 @@
+"""Peers beside ours: values and trades are compared first, then the times, one run of each in turn.
+
+    python peers.py FOLDER BARS ROUNDS PARTS COMMAND…      (called by peers.ts; COMMAND starts side.ts)
+"""
+
+import importlib.metadata
+import json
+import math
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import talib
+
+warnings.filterwarnings("ignore")
+FEES = SLIPPAGE = 0.0001
+CASH = 10_000.0
+MISSED = []
+
+
+class Side:
+    """Our process: a command in, nanoseconds out."""
+
+    def __init__(self, folder, bars, command):
+        self.folder = Path(folder)
+        self.process = subprocess.Popen([*command, folder, bars], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline().strip() == "ready"
+
+    def ask(self, verb, name):
+        self.process.stdin.write(f"{verb} {name}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+    def column(self, name):
+        return np.fromfile(self.folder / f"{name}.f64")
+
+
+def timed(run):
+    begin = time.perf_counter_ns()
+    run()
+    return time.perf_counter_ns() - begin
+
+
+def best_of_both(side, name, peer, rounds):
+    """The best round of each, in turn; both are warm after the first two."""
+    theirs, ours = [], []
+    for _ in range(rounds + 2):
+        theirs.append(timed(peer))
+        ours.append(side.ask("time", name))
+    return min(theirs), min(ours)
+
+
+def row(name, agreement, theirs, ours, bars, limit):
+    ratio = ours / theirs
+    missed = limit is not None and ratio > limit
+    if missed:
+        MISSED.append(name)
+    goal = "" if limit is None else f" at most {limit}{'  MISSED' if missed else ''}"
+    print(f"{name:<44} {agreement:<22} {theirs / bars:>9.2f} {ours / bars:>9.2f} {ratio:>7.2f}{goal}", flush=True)
+    return ratio
+
+
+def difference(ours, theirs):
+    """The largest |a - b| / max(1, |a|, |b|) where the peer has a value."""
+    known = ~np.isnan(theirs)
+    scale = np.maximum(1, np.maximum(np.abs(ours[known]), np.abs(theirs[known])))
+    return float(np.max(np.abs(ours[known] - theirs[known]) / scale))
+
+
+def kernels(side, bars, rounds, o, h, l, c):
+    calls = {
+        "sma": lambda: talib.SMA(c, 20),
+        "ema": lambda: talib.EMA(c, 20),
+        "rsi": lambda: talib.RSI(c, 14),
+        "atr": lambda: talib.ATR(h, l, c, 14),
+        "macd": lambda: talib.MACD(c),
+        "bbands": lambda: talib.BBANDS(c, 20),
+        "adx": lambda: talib.ADX(h, l, c, 14),
+        "stoch": lambda: talib.STOCH(h, l, c, 14, 3, 0, 3, 0),
+        "max": lambda: talib.MAX(c, 50),
+    }
+    ratios = []
+    for name, call in calls.items():
+        side.ask("values", name)
+        outputs = call()
+        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
+        # Three bands have an order of their own: upper, middle, lower, and ours middle first or not; the closest counts.
+        ours = [side.column(f"{name}.{index}") for index in range(len(list(side.folder.glob(f"{name}.*.f64"))))]
+        gap = max(min(difference(own, output) for own in ours) for output in outputs)
+        if gap > 1e-9:
+            raise SystemExit(f"{name} differs by {gap}; times are not compared.")
+        ratios.append(row(f"{name} (TA-Lib)", f"largest gap {gap:.0e}", *best_of_both(side, name, call, rounds), bars, 1.5))
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    if mean > 0.9:
+        MISSED.append("geometric mean of the kernels")
+    print(f"{'geometric mean of the nine':<86} {mean:>7.2f} at most 0.9{'  MISSED' if mean > 0.9 else ''}")
+
+
+def patterns(side, bars, rounds, o, h, l, c):
+    names = talib.get_function_groups()["Pattern Recognition"]
+    for name in names:
+        side.ask("values", name)
+        theirs = getattr(talib, name)(o, h, l, c)
+        if not np.array_equal(side.column(name), theirs.astype(float)):
+            raise SystemExit(f"{name} differs; times are not compared.")
+        row(f"{name} (TA-Lib)", "equal", *best_of_both(side, name, lambda: getattr(talib, name)(o, h, l, c), max(3, rounds // 2)), bars, 1)
+    together = lambda: [getattr(talib, name)(o, h, l, c) for name in names]
+    row("all 61 patterns (TA-Lib)", "equal", *best_of_both(side, "all patterns", together, 3), bars, 1)
+
+
+def crossings(c):
+    """Rows on which the mean of 10 closes crosses that of 30, one row later: a signal at a close fills at the next open."""
+    fast, slow = talib.SMA(c, 10), talib.SMA(c, 30)
+    above = fast > slow
+    below = fast < slow
+    entries, exits = np.zeros(len(c), dtype=bool), np.zeros(len(c), dtype=bool)
+    known = ~np.isnan(slow[1:-1]) & ~np.isnan(slow[:-2])
+    entries[2:] = known & above[1:-1] & ~above[:-2]
+    exits[2:] = known & below[1:-1] & ~below[:-2]
+    return entries, exits
+
+
+def agreement(ours, theirs):
+    """How many of the trades are the same: rows, and prices to nine digits."""
+    own = {(trade[0], trade[1]): trade for trade in ours}
+    same = 0
+    for entry, exit_, entry_price, exit_price in theirs:
+        found = own.get((entry, exit_))
+        if found and math.isclose(found[2], entry_price, rel_tol=1e-9) and math.isclose(found[3], exit_price, rel_tol=1e-9):
+            same += 1
+    return same, max(len(ours), len(theirs))
+
+
+def whole(side, bars, rounds, o, h, l, c):
+    import vectorbt as vbt
+    from vectorbt.portfolio.enums import StopEntryPrice, StopExitPrice
+
+    close = pd.Series(c)
+    stops = {
+        "SMA 10-30": {},
+        "SMA 10-30, stop and target": dict(sl_stop=0.02, tp_stop=0.04),
+        "SMA 10-30, trailing stop": dict(sl_stop=0.015, sl_trail=True),
+    }
+    for name, more in stops.items():
+        if more:
+            more = dict(
+                more, open=o, high=h, low=l, stop_entry_price=StopEntryPrice.FillPrice, stop_exit_price=StopExitPrice.StopMarket
+            )
+
+        def portfolio():
+            entries, exits = crossings(c)
+            found = vbt.Portfolio.from_signals(
+                close, entries, exits, price=o, size=np.inf, fees=FEES, slippage=SLIPPAGE, init_cash=CASH, freq="1h", engine="rust", **more
+            )
+            # What a result needs at least: its trades, its equity and a few statistics.
+            return found, found.trades.records, found.total_return(), found.max_drawdown()
+
+        try:
+            records = portfolio()[1]
+        except Exception as error:  # the Rust engine may refuse an option
+            print(f"{name}: vectorbt does not run it: {error}")
+            continue
+        side.ask("values", name)
+        ours = json.loads((side.folder / f"{name}.json").read_text())
+        theirs = [
+            (int(one.entry_idx), int(one.exit_idx), float(one.entry_price), float(one.exit_price))
+            for one in records.itertuples() if int(one.status) == 1
+        ]
+        if len(ours) == len(theirs) + 1:
+            # Ours sells what is open at the last close.
+            ours = ours[:-1]
+        same, total = agreement(ours, theirs)
+        if not more and same < total:
+            raise SystemExit(f"{name}: {total - same} of {total} trades differ; times are not compared.")
+        row(f"{name} (vectorbt-rust)", f"{same} of {total} trades", *best_of_both(side, name, portfolio, rounds), bars, 0.45)
+    backtesting_py(side, o, h, l, c)
+
+
+def backtesting_py(side, o, h, l, c):
+    """backtesting.py takes seconds: the first hundred thousand bars, once, and only the rows of its trades."""
+    from backtesting import Backtest, Strategy
+
+    count = min(len(c), 100_000)
+    entries, exits = crossings(c)
+
+    class Cross(Strategy):
+        def init(self):
+            pass
+
+        def next(self):
+            # A decision at this close fills at the next open, where `crossings` has it.
+            row = len(self.data)
+            if row < count and entries[row] and not self.position:
+                self.buy(size=0.999)
+            elif row < count and exits[row] and self.position:
+                self.position.close()
+
+    index = pd.date_range("2000-01-01", periods=count, freq="h")
+    frame = pd.DataFrame({"Open": o[:count], "High": h[:count], "Low": l[:count], "Close": c[:count]}, index=index)
+    # Whole units only: enough cash makes their rounding small.
+    test = Backtest(frame, Cross, cash=1e9, commission=FEES)
+    begin = time.perf_counter_ns()
+    stats = test.run()
+    theirs = time.perf_counter_ns() - begin
+    rows = set(zip(stats["_trades"]["EntryBar"], stats["_trades"]["ExitBar"]))
+    ours = json.loads((side.folder / "SMA 10-30.json").read_text())
+    own = {(entry, exit_) for entry, exit_, _, _ in ours if exit_ < count - 1}
+    same = len(own & rows)
+    print(f"{'SMA 10-30 (backtesting.py, 1e5 bars, once)':<44} {f'{same} of {max(len(own), len(rows))} trades':<22} {theirs / count:>9.0f}")
+
+
+def main():
+    folder, bars, rounds, parts, *command = sys.argv[1:]
+    side = Side(folder, bars, command)
+    bars, rounds = int(bars), int(rounds)
+    names = ["TA-Lib", "vectorbt", "vectorbt-rust", "backtesting", "numpy"]
+    print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in names) + f"; {bars} bars, best of {rounds} rounds in turn\n")
+    print(f"{'':<44} {'agreement':<22} {'peer':>9} {'ours':>9} {'ratio':>7}   (ns per bar)")
+    columns = [side.column(name) for name in ("open", "high", "low", "close")]
+    for part, run in {"kernels": kernels, "patterns": patterns, "whole": whole}.items():
+        if part in parts.split(","):
+            run(side, bars, rounds, *columns)
+    side.process.stdin.close()
+    print(f"\nMissed: {', '.join(MISSED)}" if MISSED else "\nNothing is missed.")
+
+
+main()

@@ -1,0 +1,87 @@
+// Our side of bench:peers: writes the bars, then answers one command per line. `time NAME` runs a task once and answers
+// its nanoseconds; `values NAME` writes what the task makes, for the check that comes before the times.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { runBacktest } from '../../src/engine/backtest.ts';
+import { findIndicator } from '../../src/engine/indicators/registry.ts';
+import { computePatterns } from '../../src/engine/patterns/patternDefinition.ts';
+import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
+import { argsOf } from '../../test/support/indicators.ts';
+import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
+import { MEASURED } from '../indicators.ts';
+import { walkMarket } from '../walk.ts';
+
+const [folder, bars] = process.argv.slice(2);
+const market = walkMarket(Number(bars));
+const n = market.base.length;
+const { open, high, low, close } = market.base;
+// Columns of our own memory, as a plan's are; a peer reads the same numbers from the files.
+const prices = { open: open.slice(), high: high.slice(), low: low.slice(), close: close.slice() };
+for (const [name, column] of Object.entries(prices)) write(name, column);
+
+function write(name: string, column: Float64Array): void {
+  writeFileSync(join(folder, `${name}.f64`), new Uint8Array(column.buffer, column.byteOffset, column.byteLength));
+}
+
+interface Task {
+  run(): void;
+  /** Writes what `run` made into files named by the task. */
+  save(): void;
+}
+
+const tasks = new Map<string, Task>();
+for (const [id, args] of MEASURED) {
+  const indicator = findIndicator(id)!;
+  const columns = { ...prices, source: prices.close } as Readonly<Record<string, Float64Array>>;
+  const inputs = indicator.inputs.map((name) => columns[name]);
+  const resolved = argsOf(indicator, args);
+  const outputs = indicator.outputs.map(() => new Float64Array(n));
+  tasks.set(id, {
+    run: () => indicator.compute(inputs, resolved, outputs),
+    save: () => outputs.forEach((output, index) => write(`${id}.${index}`, output)),
+  });
+}
+for (const pattern of PATTERNS) {
+  const out = new Float64Array(n);
+  tasks.set(pattern.talib, {
+    run: () => pattern.compute(prices.open, prices.high, prices.low, prices.close, {}, out),
+    save: () => write(pattern.talib, out),
+  });
+}
+const out = new Float64Array(n);
+const together = PATTERNS.map((definition) => ({ definition, args: {}, out }));
+tasks.set('all patterns', { run: () => computePatterns(prices, together), save: () => {} });
+
+let runs = 0;
+for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
+  const task = taskFrom(name, payload);
+  // Bars with another hash are other bars, for which nothing is cached.
+  const run = () => runBacktest(task, { ...market, base: { ...market.base, sha256: `run ${runs++}` } }, null);
+  tasks.set(name, {
+    run,
+    save() {
+      const outcome = run();
+      if (!outcome.ok) throw new Error(`${name} cannot be run.`);
+      const rowOf = new Map([...market.base.time].map((time, row) => [time, row]));
+      const rows = outcome.trades.map((trade) => [
+        rowOf.get(trade.entryTime)!,
+        rowOf.get(trade.exitTime)!,
+        trade.entryPrice,
+        trade.exitPrice,
+      ]);
+      writeFileSync(join(folder, `${name}.json`), JSON.stringify(rows));
+    },
+  });
+}
+
+console.log('ready');
+for await (const command of createInterface({ input: process.stdin })) {
+  const [verb, ...rest] = command.split(' ');
+  const task = tasks.get(rest.join(' '))!;
+  const from = process.hrtime.bigint();
+  task.run();
+  const ns = Number(process.hrtime.bigint() - from);
+  if (verb === 'values') task.save();
+  console.log(ns);
+}

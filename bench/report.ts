@@ -1,0 +1,22 @@
+// The report: statistics, trace and diagnosis of a simulated run, by number of bars.
+import { Bench } from 'tinybench';
+import { simulateTask } from '../src/engine/backtest.ts';
+import { summarise } from '../src/engine/report/summary.ts';
+import { PAYLOADS, taskOf } from './crossing.ts';
+import { isShort, measure, rounds } from './measure.ts';
+import { walkMarket } from './walk.ts';
+
+export function suite(counts: readonly number[] = isShort ? [2_000] : [2_000, 100_000, 1_000_000]): Bench {
+  const bench = new Bench(rounds(10));
+  for (const count of counts) {
+    const market = walkMarket(count);
+    for (const name of Object.keys(PAYLOADS)) {
+      const run = simulateTask(taskOf(name), market, null, false);
+      if (!run.ok) throw new Error(`${name} cannot be run.`);
+      bench.add(`report/${name}, ${run.trades.length} trades/${count}`, () => summarise(run.report));
+    }
+  }
+  return bench;
+}
+
+if (import.meta.main) await measure(suite());

@@ -1,0 +1,34 @@
+// Scaling: whether the cost per bar stays the same from ten thousand bars to three million, and what a trade adds.
+import { Bench } from 'tinybench';
+import { runBacktest } from '../src/engine/backtest.ts';
+import type { Market } from '../src/engine/bars/bars.ts';
+import { crossOf } from './crossing.ts';
+import { isShort, measure } from './measure.ts';
+import { walkMarket } from './walk.ts';
+
+const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 3_000_000];
+/** The shorter the averages, the more often they cross. */
+const LENGTHS = [2, 5, 20, 80, 400];
+
+let runs = 0;
+/** Bars with another hash are other bars, for which nothing is cached. */
+const anew = (market: Market): Market => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
+
+export function suite(): Bench {
+  const bench = new Bench({ iterations: isShort ? 20 : 5, warmupIterations: 2, time: 0, warmupTime: 0 });
+  for (const count of BARS) {
+    const market = walkMarket(count);
+    bench.add(`scaling/bars/${count}`, () => runBacktest(crossOf(10, 30), anew(market), null));
+  }
+  const count = isShort ? 20_000 : 300_000;
+  const market = walkMarket(count);
+  for (const length of LENGTHS) {
+    const task = crossOf(length, 3 * length);
+    const outcome = runBacktest(task, market, null);
+    if (!outcome.ok) throw new Error(`SMA ${length} cannot be run.`);
+    bench.add(`scaling/${outcome.trades.length} trades/${count}`, () => runBacktest(task, market, null));
+  }
+  return bench;
+}
+
+if (import.meta.main) await measure(suite());
