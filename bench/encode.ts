@@ -1,7 +1,7 @@
 // Encoding: from the result of a run to what is stored of it, and back, in nanoseconds per run of 2,000 bars.
 import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
-import { decodeDetail, encodeDetail, splitSummary } from '../src/engine/pool/detail.ts';
+import { decodeDetail, encodeResult } from '../src/engine/pool/detail.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { isShort, measure, type Unit } from './measure.ts';
 import { walkMarket } from './walk.ts';
@@ -14,11 +14,10 @@ export function suite(bars = 2_000): Bench {
   for (const name of Object.keys(PAYLOADS)) {
     const outcome = runBacktest(taskOf(name), market, null);
     if (!outcome.ok) throw new Error(`${name} cannot be run.`);
-    const { summaryJson, trades } = outcome;
-    const encode = () => encodeDetail({ summary: splitSummary(summaryJson).detail, trades });
-    const bytes = encode();
-    bench.add(`encode/${name}, ${bytes.length} bytes/1`, encode);
-    bench.add(`encode/${name}, decoded/1`, () => decodeDetail(bytes));
+    const { summary, detail, trades } = encodeResult(outcome);
+    const bytes = summary.length + detail.length + trades.length;
+    bench.add(`encode/${name}, ${bytes} bytes/1`, () => encodeResult(outcome));
+    bench.add(`encode/${name}, detail read/1`, () => decodeDetail(detail));
   }
   return bench;
 }

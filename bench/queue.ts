@@ -13,8 +13,8 @@ import { promisify } from 'node:util';
 import { isolatedEnvironment } from '../src/config.ts';
 import { connect, type Sql } from '../src/db/connect.ts';
 import { removeEmbedded, startEmbedded } from '../src/db/embedded.ts';
-import { SMA_CROSS } from './backtest.ts';
 import { readProcessTimes, type ProcessTime } from './processTimes.ts';
+import { PAIRS } from './sweep.ts';
 
 const HERE = resolve(import.meta.dirname, '..');
 const CLIENTS = 4;
@@ -109,7 +109,7 @@ const caller =
   };
 
 async function makeVersion(call: Call): Promise<string> {
-  const payload = { settings: {}, strategyAst: SMA_CROSS };
+  const payload = { settings: {}, strategyAst: PAIRS };
   const { id } = await call<{ id: string }>('POST', '/strategies', { name: 'SMA', description: '', ...payload });
   return (await call<{ id: string }>('POST', `/strategies/${id}/versions/finalize`, payload)).id;
 }

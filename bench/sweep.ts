@@ -18,7 +18,10 @@ export const PAIRS = {
   version: 1,
   strategy: {
     kind: 'strategy',
-    params: ['fast', 'slow'].map((name) => ({ name, type: 'int', default: 10, min: 1, max: 1000 })),
+    params: [
+      { name: 'fast', type: 'int', default: 10, min: 1, max: 1000 },
+      { name: 'slow', type: 'int', default: 30, min: 1, max: 1000 },
+    ],
     entry: {
       kind: 'entry',
       trigger: cross('cross_up'),

@@ -7,6 +7,7 @@ import { runBacktest } from '../../src/engine/backtest.ts';
 import { findIndicator } from '../../src/engine/indicators/registry.ts';
 import { computePatterns } from '../../src/engine/patterns/patternDefinition.ts';
 import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
+import type { TradeRow } from '../../src/engine/report/tradeColumns.ts';
 import { argsOf } from '../../test/support/indicators.ts';
 import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
 import { MEASURED } from '../indicators.ts';
@@ -64,7 +65,8 @@ for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
       const outcome = run();
       if (!outcome.ok) throw new Error(`${name} cannot be run.`);
       const rowOf = new Map([...market.base.time].map((time, row) => [time, row]));
-      const rows = outcome.trades.map((trade) => [
+      const trades = outcome.trades as readonly TradeRow[];
+      const rows = trades.map((trade) => [
         rowOf.get(trade.entryTime)!,
         rowOf.get(trade.exitTime)!,
         trade.entryPrice,
