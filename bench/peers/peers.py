@@ -17,7 +17,7 @@ import pandas as pd
 import talib
 
 warnings.filterwarnings("ignore")
-FEES = SLIPPAGE = 0.0001
+FEES = 0.0001
 CASH = 10_000.0
 MISSED = []
 
@@ -100,7 +100,8 @@ def kernels(side, bars, rounds, o, h, l, c):
     print(f"{'geometric mean of the nine':<86} {mean:>7.2f} at most 0.9{'  MISSED' if mean > 0.9 else ''}")
 
 
-def patterns(side, bars, rounds, o, h, l, c):
+def patterns(side, bars, rounds, *_):
+    o, h, l, c = [side.column(f"candle-{name}") for name in ("open", "high", "low", "close")]
     names = talib.get_function_groups()["Pattern Recognition"]
     for name in names:
         side.ask("values", name)
@@ -154,7 +155,7 @@ def whole(side, bars, rounds, o, h, l, c):
         def portfolio():
             entries, exits = crossings(c)
             found = vbt.Portfolio.from_signals(
-                close, entries, exits, price=o, size=np.inf, fees=FEES, slippage=SLIPPAGE, init_cash=CASH, freq="1h", engine="rust", **more
+                close, entries, exits, price=o, size=np.inf, fees=FEES, init_cash=CASH, freq="1h", engine="rust", **more
             )
             # What a result needs at least: its trades, its equity and a few statistics.
             return found, found.trades.records, found.total_return(), found.max_drawdown()

@@ -7,8 +7,10 @@ import { runBacktest } from '../../src/engine/backtest.ts';
 import { findIndicator } from '../../src/engine/indicators/registry.ts';
 import { computePatterns } from '../../src/engine/patterns/patternDefinition.ts';
 import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
-import type { TradeRow } from '../../src/engine/report/tradeColumns.ts';
+import type { TradeRow } from '../../src/engine/report/tradeTable.ts';
+import type { BacktestTask } from '../../src/engine/task.ts';
 import { argsOf } from '../../test/support/indicators.ts';
+import { jaggedBars } from '../../test/engine/patterns/jagged.ts';
 import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
 import { MEASURED } from '../indicators.ts';
 import { walkMarket } from '../walk.ts';
@@ -43,20 +45,29 @@ for (const [id, args] of MEASURED) {
     save: () => outputs.forEach((output, index) => write(`${id}.${index}`, output)),
   });
 }
-for (const pattern of PATTERNS) {
-  const out = new Float64Array(n);
-  tasks.set(pattern.talib, {
-    run: () => pattern.compute(prices.open, prices.high, prices.low, prices.close, {}, out),
-    save: () => write(pattern.talib, out),
-  });
-}
+
+// A walk has no gaps and no ties, and therefore few patterns: these bars have all but the rarest.
+const jagged = jaggedBars(n, 1, 0.01);
+const candles = { open: jagged[0], high: jagged[1], low: jagged[2], close: jagged[3] };
+for (const [name, column] of Object.entries(candles)) write(`candle-${name}`, column);
 const out = new Float64Array(n);
+for (const pattern of PATTERNS)
+  tasks.set(pattern.talib, {
+    run: () => pattern.compute(...jagged, {}, out),
+    save: () => write(pattern.talib, out.fill(0, 0, pattern.lookback({}))),
+  });
 const together = PATTERNS.map((definition) => ({ definition, args: {}, out }));
-tasks.set('all patterns', { run: () => computePatterns(prices, together), save: () => {} });
+tasks.set('all patterns', { run: () => computePatterns(candles, together), save: () => {} });
+
+/** A peer charges slippage on targets too, which are limit orders here. */
+const withoutSlippage = (task: BacktestTask): BacktestTask => ({
+  ...task,
+  config: { ...task.config, execution: { ...task.config.execution!, slippage: { kind: 'none' } } },
+});
 
 let runs = 0;
 for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
-  const task = taskFrom(name, payload);
+  const task = withoutSlippage(taskFrom(name, payload));
   // Bars with another hash are other bars, for which nothing is cached.
   const run = () => runBacktest(task, { ...market, base: { ...market.base, sha256: `run ${runs++}` } }, null);
   tasks.set(name, {

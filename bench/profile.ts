@@ -1,0 +1,73 @@
+// npm run bench:profile -- NAME [--seconds N] [--out FOLDER]: runs the tasks whose names contain NAME over and over,
+// and writes where the time went: a CPU profile for Chrome's or VS Code's viewer, and a flame graph as SVG.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { Session, type Profiler } from 'node:inspector/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Bench, Task } from 'tinybench';
+import { flameGraph } from './flameGraph.ts';
+import { describeMachine, machineLines } from './machine.ts';
+
+/** Suites of one process and one thread. */
+const SUITES = [
+  'indicators',
+  'patterns',
+  'conditions',
+  'compile',
+  'evaluate',
+  'fills',
+  'inside',
+  'report',
+  'encode',
+  'whole',
+  'scaling',
+  'sweep',
+] as const;
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seconds: { type: 'string', default: '5' }, out: { type: 'string', default: 'bench-profile' } },
+});
+const [wanted] = positionals;
+const suite = SUITES.find((name) => wanted?.split('/')[0] === name);
+if (wanted === undefined || suite === undefined) {
+  console.error('Usage: npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]');
+  console.error(`Suites: ${SUITES.join(', ')}. TASK: a part of a task's name, as npm run bench prints it.`);
+  process.exit(2);
+}
+
+console.log(`${machineLines(describeMachine())}\n`);
+const module = (await import(`./${suite}.ts`)) as { suite(): Bench };
+const tasks = module.suite().tasks.filter(({ name }) => name.includes(wanted));
+if (tasks.length === 0) {
+  console.error(`No task of ${suite} is named like ${wanted}.`);
+  process.exit(2);
+}
+const folder = resolve(options.out);
+mkdirSync(folder, { recursive: true });
+for (const task of tasks) {
+  const { name } = task;
+  const profile = await profiled(task, Number(options.seconds) * 1000);
+  const file = join(folder, name.replaceAll(/[^\w.-]+/g, '-'));
+  writeFileSync(`${file}.cpuprofile`, JSON.stringify(profile));
+  writeFileSync(`${file}.svg`, flameGraph(profile, name));
+  console.log(`${name}\n  ${file}.svg\n  ${file}.cpuprofile`);
+}
+
+/** Half a second to warm up, then the profile. */
+async function profiled(task: Task, milliseconds: number): Promise<Profiler.Profile> {
+  const during = async (time: number): Promise<void> => {
+    const end = performance.now() + time;
+    while (performance.now() < end) await task.run();
+  };
+  await during(500);
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: 200 });
+  await session.post('Profiler.start');
+  await during(milliseconds);
+  const { profile } = await session.post('Profiler.stop');
+  session.disconnect();
+  return profile;
+}
