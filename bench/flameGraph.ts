@@ -12,36 +12,42 @@ interface Frame {
 
 const WIDTH = 1200;
 const ROW = 18;
+/** The width of a letter. */
+const LETTER = 7.3;
 /** Narrower boxes say nothing, and there are many. */
 const NARROWEST = 0.3;
 
 export function flameGraph(profile: Profiler.Profile, title: string): string {
   const root = frames(profile);
-  const boxes: string[] = [];
-  let deepest = 0;
-  const draw = (frame: Frame, left: number, depth: number): void => {
+  const boxes: { frame: Frame; x: number; width: number; depth: number }[] = [];
+  const place = (frame: Frame, x: number, depth: number): void => {
     const width = (frame.total / root.total) * WIDTH;
     if (width < NARROWEST) return;
-    deepest = Math.max(deepest, depth);
-    const share = `${((100 * frame.total) / root.total).toFixed(1)} %, itself ${((100 * frame.self) / root.total).toFixed(1)} %`;
-    const label = `${frame.name} ${frame.place} (${share})`;
-    boxes.push(
-      `<g data-x="${left.toFixed(2)}" data-w="${width.toFixed(2)}" data-d="${depth}"><title>${escaped(label)}</title>` +
-        `<rect fill="${color(frame.name)}"/><text>${escaped(frame.name)}</text></g>`,
-    );
-    let next = left;
+    boxes.push({ frame, x, width, depth });
+    let next = x;
     for (const child of frame.children) {
-      draw(child, next, depth + 1);
+      place(child, next, depth + 1);
       next += (child.total / root.total) * WIDTH;
     }
   };
-  draw(root, 0, 0);
-  const height = (deepest + 3) * ROW;
+  place(root, 0, 0);
+  const height = (Math.max(...boxes.map(({ depth }) => depth)) + 3) * ROW;
+  const percent = (time: number): string => `${((100 * time) / root.total).toFixed(1)} %`;
+  const drawn = boxes.map(({ frame, x, width, depth }) => {
+    const { name, place: file, self, total } = frame;
+    const y = height - (depth + 1) * ROW;
+    const about = escaped(`${name} ${file} (${percent(total)}, itself ${percent(self)})`);
+    return (
+      `<g data-x="${x.toFixed(2)}" data-w="${width.toFixed(2)}" data-d="${depth}" data-name="${escaped(name)}">` +
+      `<title>${about}</title><rect x="${x.toFixed(2)}" y="${y}" width="${width.toFixed(2)}" height="${ROW - 1}" ` +
+      `fill="${color(name)}"/><text x="${(x + 3).toFixed(2)}" y="${y + 13}">${escaped(shortened(name, width))}</text></g>`
+    );
+  });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="12">
-<style>rect { stroke: white; stroke-width: 0.5 } g:hover rect { stroke: black } text { pointer-events: none }</style>
+<style>rect { stroke: white; stroke-width: 0.5 } g:hover rect { stroke: black } g text { pointer-events: none }</style>
 <text x="4" y="14">${escaped(title)}: ${(root.total / 1e6).toFixed(1)} s of samples; what is called lies above its caller</text>
-${boxes.join('\n')}
-<script>
+${drawn.join('\n')}
+<script><![CDATA[
 const boxes = [...document.querySelectorAll('g')].map((g) => ({
   g, x: +g.dataset.x, w: +g.dataset.w, d: +g.dataset.d,
 }));
@@ -50,24 +56,26 @@ function show(at) {
     const isAround = box.d < at.d && box.x <= at.x + 0.01 && box.x + box.w >= at.x + at.w - 0.01;
     const x = isAround ? 0 : (box.x - at.x) * ${WIDTH} / at.w;
     const w = isAround ? ${WIDTH} : box.w * ${WIDTH} / at.w;
-    const isOut = x + w < 0.01 || x > ${WIDTH} - 0.01 || w < ${NARROWEST};
+    const isOut = (box.d < at.d && !isAround) || x + w < 0.01 || x > ${WIDTH} - 0.01 || w < ${NARROWEST};
     box.g.style.display = isOut ? 'none' : '';
-    const y = ${height} - (box.d + 1) * ${ROW};
     const [, rect, text] = box.g.children;
-    for (const [name, value] of Object.entries({ x, y, width: w, height: ${ROW} - 1 })) rect.setAttribute(name, value);
+    rect.setAttribute('x', x);
+    rect.setAttribute('width', w);
     text.setAttribute('x', x + 3);
-    text.setAttribute('y', y + 13);
-    const whole = box.g.dataset.name ??= text.textContent;
-    const letters = Math.floor((w - 6) / 7.3);
-    text.textContent = letters < 3 ? '' : whole.slice(0, letters);
+    const letters = Math.floor((w - 6) / ${LETTER});
+    text.textContent = letters < 3 ? '' : box.g.dataset.name.slice(0, letters);
   }
 }
 for (const box of boxes) box.g.addEventListener('click', () => show(box));
-show(boxes[0]);
-</script>
+]]></script>
 </svg>
 `;
 }
+
+const shortened = (name: string, width: number): string => {
+  const letters = Math.floor((width - 6) / LETTER);
+  return letters < 3 ? '' : name.slice(0, letters);
+};
 
 /** The tree of calls with the time, in microseconds, in each function and in what it called; the longest child first. */
 function frames({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Frame {

@@ -163,6 +163,13 @@ it('links to every page of docs', () => {
   expect(pages.filter((page) => !linked.has(page))).toEqual([]);
 });
 
+it('describes every script of package.json', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Readonly<Record<string, string>> };
+  const [, table] = README.match(/## Scripts\n(.*?)\n## /s)!;
+  const rows = [...table.matchAll(/^\| (`.*`) \|/gm)].flatMap(([, cell]) => cell.split(', '));
+  expect(rows.map((name) => name.replaceAll('`', '')).toSorted()).toEqual(Object.keys(scripts).toSorted());
+});
+
 it('lists in bench/README.md the suites of npm run bench, each of which is a file', () => {
   const [, list] = read('bench/run.ts').match(/SUITES = \[(.*?)\]/s)!;
   const suites = [...list.matchAll(/'(\w+)'/g)].map(([, name]) => name);
