@@ -34,28 +34,29 @@ export const compared = (before: Best, after: Best): Compared[] =>
     .map(([task, ns]) => ({ task, before: before.get(task)!, after: ns, ratio: ns / before.get(task)! }))
     .toSorted((a, b) => b.ratio - a.ratio);
 
-/** Measures some suites of both checkouts in turn; a task's name begins with its suite's. */
-export type MeasureBoth = (suites: readonly string[], before: Best, after: Best) => void;
+/** Measures some suites of both checkouts in turn, so many rounds; a task's name begins with its suite's. */
+export type MeasureBoth = (suites: readonly string[], rounds: number, before: Best, after: Best) => void;
 
 /**
  * Two tries. Noise only ever adds time, so the best of many rounds is close to the truth, and what seems slower is
- * measured again: it is slower when the second try says so by itself, and the best rounds of both tries say so too.
+ * measured again, for twice as many rounds: it is slower when the second try says so by itself, and the best rounds of both tries say so too.
  *
  * @param limit how much slower is too slow: 1.15 is 15 %
  */
 export function slowerTasks(
   suites: readonly string[],
   limit: number,
+  rounds: number,
   measureBoth: MeasureBoth,
 ): { readonly all: readonly Compared[]; readonly slower: readonly Compared[] } {
   const [before, after] = [new Map<string, number>(), new Map<string, number>()];
-  measureBoth(suites, before, after);
+  measureBoth(suites, rounds, before, after);
   const isSlower = ({ ratio }: Compared): boolean => ratio > limit;
   const suspects = compared(before, after).filter(isSlower);
   if (suspects.length === 0) return { all: compared(before, after), slower: [] };
   const [beforeAgain, afterAgain] = [new Map<string, number>(), new Map<string, number>()];
   const again = suites.filter((suite) => suspects.some(({ task }) => task.startsWith(`${suite}/`)));
-  measureBoth(again, beforeAgain, afterAgain);
+  measureBoth(again, 2 * rounds, beforeAgain, afterAgain);
   const secondTry = new Set(
     compared(beforeAgain, afterAgain)
       .filter(isSlower)
@@ -127,21 +128,25 @@ function main(): void {
   }
   console.log(`${machineLines(describeMachine())}\n`);
   using other = checkout(revision);
-  const rounds = Number(options.rounds);
   const limit = 1 + Number(options.limit) / 100;
   const args = [...(options.short ? ['--short'] : []), ...(options.task === undefined ? [] : ['--task', options.task])];
-  const { all, slower } = slowerTasks(named.length > 0 ? named : SUITES, limit, (suites, before, after) => {
-    for (const suite of suites) {
-      for (let round = 0; round < rounds; round++) {
-        console.error(`${suite}: round ${round + 1} of ${rounds}`);
-        const both = [
-          () => keepBest(before, runSuite(other.root, suite, args)),
-          () => keepBest(after, runSuite(HERE, suite, args)),
-        ];
-        for (const run of round % 2 === 0 ? both : both.toReversed()) run();
+  const { all, slower } = slowerTasks(
+    named.length > 0 ? named : SUITES,
+    limit,
+    Number(options.rounds),
+    (suites, rounds, before, after) => {
+      for (const suite of suites) {
+        for (let round = 0; round < rounds; round++) {
+          console.error(`${suite}: round ${round + 1} of ${rounds}`);
+          const both = [
+            () => keepBest(before, runSuite(other.root, suite, args)),
+            () => keepBest(after, runSuite(HERE, suite, args)),
+          ];
+          for (const run of round % 2 === 0 ? both : both.toReversed()) run();
+        }
       }
-    }
-  });
+    },
+  );
   console.log(`${'task'.padEnd(60)} ${revision.slice(0, 12).padStart(12)} ${'here'.padStart(12)}   ratio`);
   for (const one of all) {
     const mark = slower.includes(one) ? ' slower' : '';

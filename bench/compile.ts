@@ -5,13 +5,13 @@ import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
 import { resolveConfig } from '../src/engine/config.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
-import { isShort, measure, type Unit } from './measure.ts';
+import { measure, timed, type Unit } from './measure.ts';
 import { SYMBOL } from './walk.ts';
 
 export const UNIT: Unit = 'call';
 
 export function suite(): Bench {
-  const bench = new Bench(isShort ? { time: 80, warmupTime: 60 } : { time: 300, warmupTime: 200 });
+  const bench = new Bench(timed(300));
   for (const [name, strategyAst] of Object.entries(PAYLOADS)) {
     const { strategyAst: checked, settings, config: given } = taskOf(name);
     const config = resolveConfig(given);

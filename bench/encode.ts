@@ -3,13 +3,13 @@ import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import { decodeDetail, encodeResult } from '../src/engine/pool/detail.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
-import { isShort, measure, type Unit } from './measure.ts';
+import { measure, timed, type Unit } from './measure.ts';
 import { walkMarket } from './walk.ts';
 
 const UNIT: Unit = 'run';
 
 export function suite(bars = 2_000): Bench {
-  const bench = new Bench(isShort ? { time: 80, warmupTime: 60 } : { time: 300, warmupTime: 200 });
+  const bench = new Bench(timed(300));
   const market = walkMarket(bars);
   for (const name of Object.keys(PAYLOADS)) {
     const outcome = runBacktest(taskOf(name), market, null);

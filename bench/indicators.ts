@@ -2,7 +2,7 @@
 import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
-import { isShort, measure } from './measure.ts';
+import { isShort, measure, timed } from './measure.ts';
 import { argsOf } from '../test/support/indicators.ts';
 import { seededRandom } from '../test/support/scale.ts';
 
@@ -42,12 +42,12 @@ function randomColumns(count: number): Columns {
 }
 
 /**
- * The nine of MEASURED, or every indicator with `all`. A task's name is `indicator/ID/BARS`; its time divided by BARS
+ * The nine of MEASURED, or every indicator with `all`. A task's name is `indicators/ID/BARS`; its time divided by BARS
  * is ns per bar. Run each question in its own process: kernels that are measured after many others have seen more
  * shapes and are slower.
  */
 export function suite({ all = false } = {}): Bench {
-  const bench = new Bench(isShort ? { time: 60, warmupTime: 40 } : { time: 200, warmupTime: 100 });
+  const bench = new Bench(timed(200));
   for (const count of BAR_COUNTS) {
     const columns = randomColumns(count);
     const chosen = MEASURED.map(([id, args]) => [INDICATORS.find((one) => one.id === id)!, args] as const);
@@ -61,7 +61,7 @@ export function suite({ all = false } = {}): Bench {
 function add(bench: Bench, indicator: IndicatorDefinition, args: Args, columns: Columns, count: number): void {
   const inputs = indicator.inputs.map((name) => columns[name]);
   const outputs = indicator.outputs.map(() => new Float64Array(new SharedArrayBuffer(8 * count)));
-  bench.add(`indicator/${indicator.id}/${count}`, () => indicator.compute(inputs, args, outputs));
+  bench.add(`indicators/${indicator.id}/${count}`, () => indicator.compute(inputs, args, outputs));
 }
 
 if (import.meta.main) await measure(suite({ all: process.argv.includes('--all') }));

@@ -26,13 +26,21 @@ export const isShort = options.short === true;
 export const barCount = (usual: number): number => (isShort ? 20_000 : usual);
 
 /**
+ * Both a time and a number of rounds, whichever takes longer: on a busy machine V8 optimizes late, and a process that
+ * stopped before would look slower than one that did not.
+ */
+const SHORT: BenchOptions = { time: 120, iterations: 60, warmupTime: 120, warmupIterations: 60 };
+
+/** So many milliseconds of rounds for what allocates little and takes microseconds. */
+export const timed = (milliseconds: number): BenchOptions =>
+  isShort ? SHORT : { time: milliseconds, warmupTime: milliseconds / 2 };
+
+/**
  * A number of rounds for what allocates or takes milliseconds, because a time budget makes V8's garbage collector part
  * of the result.
  */
 export const rounds = (iterations: number): BenchOptions =>
-  isShort
-    ? { iterations: 40, warmupIterations: 20, time: 0, warmupTime: 0 }
-    : { iterations, warmupIterations: Math.ceil(iterations / 4), time: 0, warmupTime: 0 };
+  isShort ? SHORT : { iterations, warmupIterations: Math.ceil(iterations / 4), time: 0, warmupTime: 0 };
 
 /**
  * Runs the tasks whose names contain `--task`, or all, and prints each as soon as it is measured; with `--json`, a JSON
