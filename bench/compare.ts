@@ -38,8 +38,9 @@ export const compared = (before: Best, after: Best): Compared[] =>
 export type MeasureBoth = (suites: readonly string[], rounds: number, before: Best, after: Best) => void;
 
 /**
- * Two tries. Noise only ever adds time, so the best of many rounds is close to the truth, and what seems slower is
- * measured again, for twice as many rounds: it is slower when the second try says so by itself, and the best rounds of both tries say so too.
+ * Two tries. Noise only ever adds time, so the best of many rounds is close to the truth. What seems slower is measured
+ * again, for twice as many rounds: it is slower when the second try says so by itself, and the best rounds of both tries
+ * say so too.
  *
  * @param limit how much slower is too slow: 1.15 is 15 %
  */
