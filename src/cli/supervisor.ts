@@ -56,7 +56,7 @@ export function supervise(
       if (stopping.signal.aborted) return;
       onDeath();
       if (Date.now() - startedAt > HEALTHY_AFTER_MS) backoffMs = BACKOFF_MIN_MS;
-      log.error({ ...end, args, restartInMs: backoffMs }, 'child process died');
+      log.error({ ...end, childPid: child.pid, args, restartInMs: backoffMs }, 'child process died');
       await sleep(backoffMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);

@@ -17,6 +17,11 @@ const TAKE_OVER_LOCK = 7_233_022;
  */
 const SILENT_AFTER_SECONDS = 30;
 /**
+ * A living process that loses its connection, and with it its lock, has another within this time; so have all after a
+ * restart of the database.
+ */
+const RECONNECTED_WITHIN_SECONDS = 2;
+/**
  * A backtest fails after this many of its worker processes died. After the first death it runs alone, so later ones are
  * its own doing.
  */
@@ -40,7 +45,7 @@ export async function registerWorker(connection: Sql, worker: WorkerProcess): Pr
     const [{ lockKey }] = await tx<[{ lockKey: number }]>`
       insert into worker_processes (id, pool_id, host, pid, threads)
       values (${worker.id}, ${worker.poolId}, ${worker.host}, ${worker.pid}, ${worker.threads})
-      on conflict (id) do update set seen_at = now() returning lock_key as "lockKey"`;
+      on conflict (id) do update set seen_at = now(), pool_id = excluded.pool_id returning lock_key as "lockKey"`;
     await tx`select pg_advisory_lock(${LOCK_CLASS}, ${lockKey})`;
   });
 }
@@ -171,7 +176,9 @@ export async function takeOverDeadWorkers(sql: Sql): Promise<TakenOver | undefin
     const dead = await tx<{ id: string; poolId: string }[]>`
       select id, pool_id as "poolId" from worker_processes
       where seen_at < now() - make_interval(secs => ${SILENT_AFTER_SECONDS})
-        or pg_try_advisory_xact_lock(${LOCK_CLASS}, lock_key)`;
+        or seen_at < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS})
+          and pg_postmaster_start_time() < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS})
+          and pg_try_advisory_xact_lock(${LOCK_CLASS}, lock_key)`;
     const deadIds = dead.map((worker) => worker.id);
     await tx`delete from worker_processes where id = any (${deadIds}::uuid[])`;
     if (deadIds.length > 0) {

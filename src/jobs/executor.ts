@@ -12,6 +12,7 @@ import { OutcomeBuffer, NOTHING_DONE, claimOutcomeOf, finishedWith } from './out
 import type { ClaimOutcome } from './outcomes.ts';
 import { isPoolRun, MAX_ATTEMPTS } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
+import type { Outlast } from './outages.ts';
 import type { ResultWriter } from './results.ts';
 
 interface Active {
@@ -41,6 +42,7 @@ export class Executor {
   readonly #results: ResultWriter;
   readonly #log: Log;
   readonly #noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly #outlast: Outlast;
   readonly #active = new Map<string, Active>();
   readonly #recentCancels = new Map<string, number>();
   #isStopping = false;
@@ -56,6 +58,7 @@ export class Executor {
     readonly log: Log;
     /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
     readonly noteLost?: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+    readonly outlast?: Outlast;
   }) {
     this.#sql = parts.sql;
     this.#pool = parts.pool;
@@ -63,6 +66,7 @@ export class Executor {
     this.#results = parts.results;
     this.#log = parts.log;
     this.#noteLost = parts.noteLost ?? (async (names) => new Set(names));
+    this.#outlast = parts.outlast ?? ((work) => work());
   }
 
   /**
@@ -74,7 +78,8 @@ export class Executor {
     try {
       await this.#runAll(claims);
     } catch (error) {
-      await this.#giveUpOrBack(claims);
+      // Until then they would be running for nobody: this process lives.
+      await this.#outlast(() => this.#giveUpOrBack(claims));
       throw error;
     } finally {
       for (const claim of claims) this.#active.delete(claim.id);

@@ -16,7 +16,7 @@ const TIDY_EVERY_BEATS = 120;
 export async function startHeartbeat(
   sql: Sql,
   url: string,
-  worker: WorkerProcess,
+  worker: () => WorkerProcess,
   totals: () => WorkerTotals,
   log: Log,
 ): Promise<AsyncDisposable> {
@@ -28,15 +28,19 @@ export async function startHeartbeat(
     applicationName: 'candlepool worker heartbeat',
     onClose: () => (isConnected = false),
   });
+  let registered: WorkerProcess | undefined;
   const register = async (): Promise<void> => {
-    await registerWorker(connection, worker);
+    registered = worker();
+    await registerWorker(connection, registered);
     isConnected = true;
   };
   await register();
 
   let beats = 0;
   const beat = async (): Promise<void> => {
-    if (!isConnected || !(await renewHeartbeat(connection, worker.id, totals()))) await register();
+    const { id, poolId } = worker();
+    const isKnown = isConnected && registered?.poolId === poolId;
+    if (!isKnown || !(await renewHeartbeat(connection, id, totals()))) await register();
     const taken = await takeOverDeadWorkers(sql);
     if (taken && taken.deadWorkers.length > 0)
       log.warn(
@@ -61,7 +65,7 @@ export async function startHeartbeat(
       stopped.abort();
       await beating;
       // Postgres may have stopped already; then there is no registration to remove.
-      await unregisterWorker(connection, worker.id).catch(() => {});
+      await unregisterWorker(connection, worker().id).catch(() => {});
       await connection.end({ timeout: 1 });
     },
   };

@@ -58,8 +58,8 @@ export class InputReader {
   }
 
   async read(requests: readonly RunRequest[]): Promise<Inputs> {
-    const { snapshots, lost } = await this.openSnapshots(requests.flatMap((request) => request.snapshots));
-    const indexes = new Map(snapshots.map(({ meta }, index) => [meta.sha256, index]));
+    const { opened, lost } = await this.openSnapshots(requests.flatMap((request) => request.snapshots));
+    const indexes = new Map([...opened.keys()].map((name, index) => [name, index]));
     const versions = await this.#readVersions(requests.map((request) => request.strategyVersionId));
     const runs = requests.map((request) => {
       const version = versions.get(request.strategyVersionId);
@@ -70,16 +70,18 @@ export class InputReader {
       if (request.snapshots.some((name) => !indexes.has(name))) return DATA_MISSING;
       return { task: taskOf(request, version), snapshots: request.snapshots.map((name) => indexes.get(name)!) };
     });
-    return { snapshots, runs, lost };
+    return { snapshots: [...opened.values()], runs, lost };
   }
 
-  /** Each snapshot once, and the names of those that could not be opened here. */
-  async openSnapshots(named: readonly string[]): Promise<Pick<Inputs, 'snapshots' | 'lost'>> {
+  /** Snapshots by name, and the names of those that could not be opened here. */
+  async openSnapshots(
+    named: readonly string[],
+  ): Promise<{ readonly opened: ReadonlyMap<string, Snapshot>; readonly lost: readonly string[] }> {
     const names = [...new Set(named)];
-    const opened = await Promise.all(names.map((name) => this.#open(name)));
-    const snapshots = opened.filter((snapshot) => snapshot !== null);
-    if (snapshots.length > 0) this.#hasOpened = true;
-    return { snapshots, lost: names.filter((_name, index) => opened[index] === null) };
+    const found = await Promise.all(names.map(async (name) => [name, await this.#open(name)] as const));
+    const opened = new Map(found.flatMap(([name, snapshot]) => (snapshot === null ? [] : [[name, snapshot] as const])));
+    if (opened.size > 0) this.#hasOpened = true;
+    return { opened, lost: names.filter((name) => !opened.has(name)) };
   }
 
   /** undefined: there is no such version any more. */

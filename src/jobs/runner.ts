@@ -1,10 +1,8 @@
 // The runner: one worker process. Graphile Worker hands out tickets, the claimer claims what is due, the pool runs it.
 import { randomUUID } from 'node:crypto';
-import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Logger, run } from 'graphile-worker';
-import type { TaskList, WorkerEvents } from 'graphile-worker';
+import type { TaskList } from 'graphile-worker';
 import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
 import { claimDue, claimCrashSuspect, readCancelled, returnAllRuns, saveProgress } from '../db/claims.ts';
@@ -16,9 +14,12 @@ import type { PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { Claimer } from './claimer.ts';
 import { Executor } from './executor.ts';
+import { startGraphile } from './graphile.ts';
+import type { Graphile } from './graphile.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { InputReader } from './inputs.ts';
 import type { SnapshotSource } from './inputs.ts';
+import { Outages } from './outages.ts';
 import { startPruning } from './pruning.ts';
 import { runRerun } from './rerunTask.ts';
 import { ResultWriter } from './results.ts';
@@ -47,8 +48,6 @@ const TICKETS_PER_THREAD = 2;
  * get a part.
  */
 const TICKET_MS = 10_000;
-/** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
-const POLL_MS = 1_000;
 const PROGRESS_MS = 300;
 /**
  * How long runs may take to finish when the worker stops. With KILL_GRACE_MS and the last writes, stopping takes less
@@ -72,8 +71,10 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   const source = settings.snapshots(sql);
   const inputs = new InputReader(sql, source, log);
   const noteLost = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
-  const sweeps = new SweepRunner({ sql, pool, inputs, workerId: id, log, noteLost });
-  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log, noteLost });
+  const outages = new Outages(settings.url, log);
+  const { outlast } = outages;
+  const sweeps = new SweepRunner({ sql, pool, inputs, workerId: id, log, noteLost, outlast });
+  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log, noteLost, outlast });
   stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
   stack.use(await listenForCancels(sql, executor, sweeps));
   stack.use(watchProgress(sql, executor, log));
@@ -89,19 +90,22 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   const tasks: TaskList = {
     [TICKET_TASK]: async () => {
       await registered.promise;
-      await workOff(sql, claimer, executor);
+      await outlast(() => workOff(sql, claimer, executor));
     },
     [SWEEP_TASK]: async () => {
       await registered.promise;
-      await sweeps.work();
+      await outlast(() => sweeps.work());
     },
     [RERUN_TASK]: async (payload) => {
-      await runRerun(sql, pool, inputs, (payload as { rerunId: string }).rerunId);
+      await outlast(() => runRerun(sql, pool, inputs, (payload as { rerunId: string }).rerunId));
     },
   };
-  const graphile = await startGraphile(settings.url, tickets, tasks, log);
+  const stopWithinMs = FINISH_MS + KILL_GRACE_MS;
+  const graphile = await startGraphile({ url: settings.url, tickets, taskList: tasks, stopWithinMs }, outages, log);
   stack.defer(() => stopGraphile(graphile, claimer, executor, sweeps));
-  const worker = { id, poolId: graphile.poolId, host: hostname(), pid: process.pid, threads: settings.threads };
+  stack.defer(() => outages.close());
+  const processOf = { id, host: hostname(), pid: process.pid, threads: settings.threads };
+  const worker = () => ({ ...processOf, poolId: graphile.poolId });
   try {
     const totals = () => {
       const { busyShare } = pool;
@@ -137,57 +141,6 @@ async function workOff(sql: Sql, claimer: Claimer, executor: Executor): Promise<
   }
   // A stopping process leaves due work to others, which need a ticket for it.
   if (claimer.isClosed) await addTickets(sql, 1);
-}
-
-interface Graphile {
-  readonly poolId: string;
-  readonly failed: Promise<never>;
-  stop(): Promise<void>;
-}
-
-async function startGraphile(url: string, tickets: number, taskList: TaskList, log: Log): Promise<Graphile> {
-  const events = new EventEmitter() as WorkerEvents;
-  let poolId: string | undefined;
-  events.on('pool:create', ({ workerPool }) => (poolId = workerPool.id));
-  const runner = await run({
-    taskList,
-    events,
-    noHandleSignals: true,
-    logger: new Logger(() => (level, message) => {
-      // Graphile logs every job at info; ours are tickets, which nobody needs to see.
-      if (level === 'error' || level === 'warning') log.warn(`graphile-worker: ${message}`);
-    }),
-    preset: {
-      worker: {
-        connectionString: url,
-        concurrentJobs: tickets,
-        maxPoolSize: tickets + 2,
-        pollInterval: POLL_MS,
-        // As many as run at once: more would be locked here while another host is idle.
-        localQueue: { size: tickets },
-        completeJobBatchDelay: 0,
-        failJobBatchDelay: 0,
-        gracefulShutdownAbortTimeout: FINISH_MS + KILL_GRACE_MS,
-      },
-    },
-  });
-  let isStopAsked = false;
-  // Graphile resolves this promise when its pool fails as well as when it was stopped, so any end nobody asked for is a
-  // failure.
-  const failed = (async (): Promise<never> => {
-    await runner.promise;
-    if (isStopAsked) return new Promise<never>(() => {});
-    throw new Error('Graphile Worker stopped without being asked to.');
-  })();
-  // An unobserved rejection must not crash the process.
-  failed.catch((error: unknown) => log.error({ err: error }, 'graphile-worker stopped'));
-  if (poolId === undefined) throw new Error('startWorker: Graphile Worker named no pool');
-  const stop = async (): Promise<void> => {
-    isStopAsked = true;
-    // A runner that has ended by itself refuses to be stopped again.
-    await runner.stop().catch((error: unknown) => log.debug({ err: error }, 'graphile-worker had already stopped'));
-  };
-  return { poolId, failed, stop };
 }
 
 /** Lets runs finish, then returns unfinished ones to the queue. */

@@ -44,6 +44,7 @@ import type {
 import type { Log } from '../log.ts';
 import { DATA_MISSING, MAX_ATTEMPTS } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
+import type { Outlast } from './outages.ts';
 import { encodeOutcomes, resultOf, robustnessJobOf } from './robustnessTask.ts';
 
 type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
@@ -75,6 +76,7 @@ export class SweepRunner {
   readonly #workerId: string;
   readonly #log: Log;
   readonly #noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly #outlast: Outlast;
   readonly #active = new Set<Active>();
   #isStopping = false;
   /** Shards are given back, those too that a claim under way will bring. */
@@ -88,11 +90,13 @@ export class SweepRunner {
     readonly log: Log;
     /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
     readonly noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+    readonly outlast: Outlast;
   }) {
     this.#sql = parts.sql;
     this.#pool = parts.pool;
     this.#inputs = parts.inputs;
     this.#noteLost = parts.noteLost;
+    this.#outlast = parts.outlast;
     this.#workerId = parts.workerId;
     this.#log = parts.log;
   }
@@ -154,7 +158,8 @@ export class SweepRunner {
             `A part of this ${kindOf(claim)} was started ${MAX_ATTEMPTS} times and never ended. The fault is on our ` +
             'side; start it again or report it.',
         });
-      else await returnShard(this.#sql, claim);
+      // Until then it would be running for nobody: this process lives.
+      else await this.#outlast(() => returnShard(this.#sql, claim));
       throw error;
     } finally {
       this.#active.delete(active);
@@ -169,9 +174,9 @@ export class SweepRunner {
         path: '',
         message: `The strategy version of this ${kindOf(claim)} does not exist any more.`,
       });
-    const { snapshots, lost } = await this.#inputs.openSnapshots(claim.snapshots);
+    const { opened, lost } = await this.#inputs.openSnapshots(claim.snapshots);
     if (lost.length > 0) return this.#leaveToOthers(claim, lost);
-    const inputs = inputsOf(claim, snapshots);
+    const inputs = inputsOf(claim, opened);
     if (claim.backtestId === null) await this.#runSweep(claim, sweepJobOf(claim, version), inputs, active);
     else await this.#runRobustness(claim, robustnessJobOf(claim, version), inputs, active);
   }
@@ -280,14 +285,14 @@ async function follow<Outcome>(active: Active, start: () => PartRun<Outcome>): P
   return run.outcome;
 }
 
-function inputsOf(claim: ShardClaim, snapshots: readonly Snapshot[]): PartInputs {
-  const at = new Map(snapshots.map(({ meta }, index) => [meta.sha256, index]));
+function inputsOf(claim: ShardClaim, opened: ReadonlyMap<string, Snapshot>): PartInputs {
+  const at = new Map([...opened.keys()].map((name, index) => [name, index]));
   const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
     symbol,
     timeframe: timeframe as PartInputs['markets'][number]['timeframe'],
     snapshots: names.map((name) => at.get(name)!),
   }));
-  return { owner: claim.workspaceId, snapshots, markets };
+  return { owner: claim.workspaceId, snapshots: [...opened.values()], markets };
 }
 
 /** What is stored was checked when it was accepted. */

@@ -1,7 +1,7 @@
 // candlepool serve in a process of its own: it answers when it says so, survives its worker, and leaves nothing behind.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { stopEmbedded } from '../../src/db/embedded.ts';
 import { isAlive } from '../../src/db/processes.ts';
 import { answersOk, eventually } from '../support/eventually.ts';
 import { readyUrl, runCommand, startCommand } from '../support/command.ts';
+import { childrenOf } from '../support/processes.ts';
 
 let folder: string;
 let servers: ChildProcessWithoutNullStreams[] = [];
@@ -35,22 +36,6 @@ async function exitOf(server: ChildProcessWithoutNullStreams, signal: NodeJS.Sig
   return code;
 }
 
-/** Children of a process, by /proc. */
-function childrenOf(pid: number, command: string): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((each) => {
-      try {
-        const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1].split(' ');
-        return (
-          Number(fields[1]) === pid && readFileSync(`/proc/${each}/cmdline`, 'utf8').includes(`main.ts\0${command}`)
-        );
-      } catch {
-        return false;
-      }
-    });
-}
 const workerOf = (server: ChildProcessWithoutNullStreams, not = 0) => childOf(server, 'worker', not);
 const childOf = (server: ChildProcessWithoutNullStreams, command: string, not = 0): Promise<number> =>
   eventually(() => childrenOf(Number(server.pid), command).find((pid) => pid !== not && isAlive(pid)));

@@ -10,6 +10,14 @@ export function commandLinesWith(text: string): string[] {
     .map(({ words }) => words.replaceAll('\0', ' '));
 }
 
+/** Children of a process that were started as `main.ts <command>`. */
+export const childrenOf = (parent: number, command: string): number[] =>
+  readdirSync('/proc')
+    .filter((pid) => /^\d+$/.test(pid))
+    .filter((pid) => Number(read(pid, 'stat').split(') ')[1]?.split(' ')[1]) === parent)
+    .filter((pid) => read(pid, 'cmdline').includes(`main.ts\0${command}`))
+    .map(Number);
+
 /** Empty for a process that has ended, or is somebody else's. */
 function read(pid: string, name: string): string {
   try {

@@ -1,0 +1,114 @@
+// Graphile Worker, kept running: it ends itself when the end of a job cannot be written, which an outage of the database
+// is enough for, and is then started again in the same process.
+import { EventEmitter } from 'node:events';
+import { Logger, run } from 'graphile-worker';
+import type { Runner, TaskList, WorkerEvents } from 'graphile-worker';
+import type { Log } from '../log.ts';
+import type { Outages } from './outages.ts';
+
+/** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
+const POLL_MS = 1_000;
+/** Losses of the database come in numbers; so many within a minute have another cause, which a new process may not have. */
+const MAX_RESTARTS_PER_MINUTE = 60;
+
+export interface GraphileSettings {
+  readonly url: string;
+  /** Jobs that run at a time. */
+  readonly tickets: number;
+  readonly taskList: TaskList;
+  /** How long jobs may go on after `stop` before they are told to. */
+  readonly stopWithinMs: number;
+}
+
+export interface Graphile {
+  /** Its name for itself, which jobs that it holds carry; another after a restart. */
+  readonly poolId: string;
+  /** Rejects when it ended for a reason that a restart would not mend. */
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+interface Running {
+  readonly poolId: string;
+  readonly runner: Runner;
+  /** Whether it ended because the end of a job could not be written. */
+  readonly ended: Promise<boolean>;
+}
+
+export async function startGraphile(settings: GraphileSettings, outages: Outages, log: Log): Promise<Graphile> {
+  let current = await start(settings, log);
+  let isStopAsked = false;
+  let restarts: number[] = [];
+  const restart = async (): Promise<void> => {
+    const now = performance.now();
+    restarts = [...restarts.filter((at) => now - at < 60_000), now];
+    if (restarts.length > MAX_RESTARTS_PER_MINUTE) throw new Error('Graphile Worker ended again and again.');
+    log.warn('Graphile Worker lost the database; starting it again');
+    current = await outages.outlast(async () => {
+      await outages.databaseAnswers();
+      return start(settings, log);
+    });
+  };
+  const failed = (async (): Promise<never> => {
+    for (;;) {
+      const isLost = await current.ended;
+      if (isStopAsked) return new Promise<never>(() => {});
+      if (!isLost) throw new Error('Graphile Worker stopped without being asked to.');
+      await restart();
+    }
+  })();
+  // An unobserved rejection must not crash the process.
+  failed.catch((error: unknown) => {
+    if (!isStopAsked) log.error({ err: error }, 'graphile-worker stopped');
+  });
+  return {
+    get poolId() {
+      return current.poolId;
+    },
+    failed,
+    stop: async () => {
+      isStopAsked = true;
+      // A runner that has ended by itself refuses to be stopped again.
+      await current.runner
+        .stop()
+        .catch((error: unknown) => log.debug({ err: error }, 'graphile-worker had already stopped'));
+    },
+  };
+}
+
+async function start({ url, tickets, taskList, stopWithinMs }: GraphileSettings, log: Log): Promise<Running> {
+  const events = new EventEmitter() as WorkerEvents;
+  let poolId: string | undefined;
+  let isLost = false;
+  events.on('pool:create', ({ workerPool }) => (poolId = workerPool.id));
+  events.on('pool:fatalError', () => (isLost = true));
+  const runner = await run({
+    taskList,
+    events,
+    noHandleSignals: true,
+    logger: new Logger(() => (level, message) => {
+      // Graphile logs every job at info; ours are tickets, which nobody needs to see.
+      if (level === 'error' || level === 'warning') log.warn(`graphile-worker: ${message}`);
+    }),
+    preset: {
+      worker: {
+        connectionString: url,
+        concurrentJobs: tickets,
+        maxPoolSize: tickets + 2,
+        pollInterval: POLL_MS,
+        // As many as run at once: more would be locked here while another host is idle.
+        localQueue: { size: tickets },
+        completeJobBatchDelay: 0,
+        failJobBatchDelay: 0,
+        gracefulShutdownAbortTimeout: stopWithinMs,
+      },
+    },
+  });
+  if (poolId === undefined) throw new Error('startGraphile: Graphile Worker named no pool');
+  // It resolves when its pool failed as well as when it was stopped.
+  const ended = runner.promise.then(
+    () => isLost,
+    () => isLost,
+  );
+  return { poolId, runner, ended };
+}

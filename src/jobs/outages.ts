@@ -1,0 +1,49 @@
+// Outages: what a worker does while its database is away. Tickets wait instead of failing, so that work goes on as soon
+// as the database returns.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { databaseAnswers, isDatabaseAway, isDiskFull } from '../db/availability.ts';
+import type { Log } from '../log.ts';
+
+/** A connection can be lost while the database answers others, and so it does while its disk is full. */
+const PAUSE_MS = 100;
+
+/** Repeats `work` until it meets no outage. @throws what is none, and anything once the process stops */
+export type Outlast = <Result>(work: () => Promise<Result>) => Promise<Result>;
+
+export class Outages {
+  readonly #url: string;
+  readonly #log: Log;
+  readonly #stopping = new AbortController();
+  /** One probe at a time serves all that wait. */
+  #returning: Promise<void> | undefined;
+
+  constructor(url: string, log: Log) {
+    this.#url = url;
+    this.#log = log;
+  }
+
+  readonly outlast: Outlast = async (work) => {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.#stopping.signal.aborted || !(isDatabaseAway(error) || isDiskFull(error))) throw error;
+        this.#log.warn({ err: error }, 'the database is away; this goes on when it is back');
+      }
+      await sleep(PAUSE_MS * (0.5 + Math.random()));
+      await this.databaseAnswers();
+    }
+  };
+
+  /** @throws once the process stops */
+  databaseAnswers(): Promise<void> {
+    return (this.#returning ??= databaseAnswers(this.#url, this.#stopping.signal, this.#log).finally(
+      () => (this.#returning = undefined),
+    ));
+  }
+
+  /** The process stops: nothing waits any longer. */
+  close(): void {
+    this.#stopping.abort();
+  }
+}

@@ -1,0 +1,243 @@
+// Faults under load: processes killed, Postgres killed, stopped, cut off, away and out of disk, while clients queue
+// backtests. Every acknowledged backtest ends once, with the result of an undisturbed run, and no process dies that was
+// not killed. `npm run test:long` does forty rounds and checks how soon work goes on.
+import { closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connect } from '../../src/db/connect.ts';
+import type { Sql } from '../../src/db/connect.ts';
+import { eventually } from '../support/eventually.ts';
+import { isLong, scaled, seededRandom } from '../support/scale.ts';
+import { ServedService } from '../support/servedService.ts';
+import { CROSSING } from '../support/sweeps.ts';
+import { Traffic } from '../support/traffic.ts';
+
+const SEED = Number(process.env.FAULT_SEED ?? 20_261_122);
+const ROUNDS = scaled(40);
+/** A database, the market data and the log of forty rounds; small enough to be filled in a moment. */
+const DISK_BYTES = 1_500 << 20;
+const MOST_ATTENTIVE_MS = 2_000;
+
+let service: ServedService;
+let sql: Sql;
+beforeAll(async () => {
+  service = await ServedService.open(DISK_BYTES);
+  sql = connect(service.databaseUrl, { max: 2 });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 1 });
+  await service[Symbol.asyncDispose]();
+});
+
+/** What happens in a round, and whether it takes the database away. */
+interface Fault {
+  readonly name: string;
+  readonly isDatabaseLost: boolean;
+  readonly happen: () => Promise<void>;
+}
+
+const outage = (seconds: number): Fault => ({
+  name: `Postgres away for ${seconds} s`,
+  isDatabaseLost: true,
+  happen: () =>
+    service.withoutSupervisor(async () => {
+      await service.stopPostgres('SIGINT');
+      await sleep(seconds * 1_000);
+    }),
+});
+const FAULTS: readonly Fault[] = [
+  { name: 'kill -9 of the worker', isDatabaseLost: false, happen: () => service.kill('worker') },
+  {
+    name: 'every session terminated',
+    isDatabaseLost: true,
+    happen: async () => void (await service.terminateSessions(500)),
+  },
+  { name: 'kill -9 of everything', isDatabaseLost: false, happen: () => service.killAll().then(() => service.start()) },
+  { name: 'fast shutdown of Postgres', isDatabaseLost: true, happen: () => service.stopPostgres('SIGINT') },
+  { name: 'kill -9 of the API', isDatabaseLost: false, happen: () => service.kill('api') },
+  { name: 'kill -9 of Postgres', isDatabaseLost: true, happen: () => service.stopPostgres('SIGKILL') },
+  {
+    name: 'one session terminated',
+    isDatabaseLost: true,
+    happen: async () => void (await service.terminateSessions(1)),
+  },
+  outage(0.3),
+  outage(3),
+  { name: 'disk full for 3 s', isDatabaseLost: true, happen: fillDisk },
+  outage(20),
+];
+
+async function fillDisk(): Promise<void> {
+  if (!service.hasOwnDisk) return;
+  const path = join(service.folder, 'filler');
+  const filler = openSync(path, 'w');
+  const block = Buffer.alloc(1 << 20);
+  const end = performance.now() + 3_000;
+  // Postgres frees files of its log now and then; what it frees is taken as well.
+  while (performance.now() < end) {
+    try {
+      writeSync(filler, block);
+    } catch {
+      await sleep(20);
+    }
+  }
+  closeSync(filler);
+  rmSync(path);
+}
+
+interface Row {
+  readonly round: number;
+  readonly fault: string;
+  /** ms from the fault to the first answer of the database, from there to the first new run that ended, and to 201. */
+  readonly databaseBackMs: number;
+  readonly runsAfterMs: number;
+  readonly acceptsAfterMs: number;
+  readonly acknowledged: number;
+}
+
+it(
+  `loses, doubles and changes nothing in ${ROUNDS} rounds of faults under load (seed ${SEED})`,
+  { timeout: 3_600_000 },
+  async () => {
+    const made = await service.command('workspace', 'create', '--name', 'faults', '--tier', 'pro');
+    const { apiKey } = await service.command('keys', 'create', '--workspace', made.id, '--name', 'faults');
+    const strategyVersionId = await readyVersion(apiKey);
+    const traffic = new Traffic(service.url, apiKey, strategyVersionId);
+    const random = seededRandom(SEED);
+    const rows: Row[] = [];
+    await eventually(() => traffic.acknowledged.length > 50);
+    for (let round = 0; round < ROUNDS; round++) {
+      const fault = FAULTS[round % FAULTS.length];
+      await sleep(500 + random() * 1_500);
+      rows.push(await oneRound(round, fault, traffic));
+    }
+    await traffic.stop();
+    await eventually(async () => (await openCount(made.id)) === 0, { what: 'all backtests ended', ms: 600_000 });
+    report(rows, traffic);
+
+    expect(service.deaths).toEqual([]);
+    expect(traffic.unexpected).toEqual([]);
+    const ids = new Set(traffic.acknowledged.map(({ id }) => id));
+    expect(ids.size).toBe(traffic.acknowledged.length);
+    const stored = await sql<{ id: string; status: string; error: object | null }[]>`
+    select id, status, error from backtests where workspace_id = ${made.id}`;
+    // Every request was repeated until it was acknowledged: a row beyond those would be one that was made twice.
+    expect(stored.filter(({ id }) => !ids.has(id))).toEqual([]);
+    expect(stored).toHaveLength(ids.size);
+    expect(stored.filter(({ status }) => status !== 'completed')).toEqual([]);
+    const [turn] = await sql`select due, open from workspace_turns where workspace_id = ${made.id}`;
+    expect(turn).toMatchObject({ due: 0, open: 0 });
+    expect(await differingResults(made.id)).toEqual([]);
+    if (!isLong) return;
+    const late = rows.filter(({ fault, runsAfterMs, acceptsAfterMs }) => {
+      const { isDatabaseLost } = FAULTS.find(({ name }) => name === fault)!;
+      return isDatabaseLost && Math.max(runsAfterMs, acceptsAfterMs) > MOST_ATTENTIVE_MS;
+    });
+    expect(late).toEqual([]);
+  },
+);
+
+async function oneRound(round: number, fault: Fault, traffic: Traffic): Promise<Row> {
+  const begun = performance.now();
+  await fault.happen();
+  const backAt = await databaseBack();
+  const back = performance.now();
+  const before = traffic.acknowledged.length;
+  let acceptedAt = 0;
+  let ranAt = 0;
+  await eventually(
+    async () => {
+      acceptedAt ||= traffic.acknowledged.length > before ? performance.now() : 0;
+      ranAt ||= (await hasRunSince(backAt)) ? performance.now() : 0;
+      return acceptedAt > 0 && ranAt > 0;
+    },
+    { what: `work after "${fault.name}" in round ${round}` },
+  );
+  // Bounds the log on the small disk.
+  await sql`checkpoint`.catch(() => {});
+  return {
+    round,
+    fault: fault.name,
+    databaseBackMs: Math.round(back - begun),
+    runsAfterMs: Math.round(ranAt - back),
+    acceptsAfterMs: Math.round(acceptedAt - back),
+    acknowledged: traffic.acknowledged.length,
+  };
+}
+
+/** Waits for a database that answers and can be written to. @returns its time */
+function databaseBack(): Promise<Date> {
+  return eventually(async () => {
+    const probe = connect(service.databaseUrl, { max: 1 });
+    try {
+      const [{ at }] = await probe<[{ at: Date }]>`select clock_timestamp() as at from txid_current()`;
+      return at;
+    } catch {
+      return null;
+    } finally {
+      await probe.end({ timeout: 0 });
+    }
+  });
+}
+
+async function hasRunSince(at: Date): Promise<boolean> {
+  const rows = await sql`
+    select 1 from backtests where started_at > ${at} and status = 'completed' limit 1`.catch(() => []);
+  return rows.length > 0;
+}
+
+async function openCount(workspaceId: string): Promise<number> {
+  const [{ open }] = await sql<[{ open: number }]>`
+    select count(*)::int as open from backtests where workspace_id = ${workspaceId} and status in ('queued', 'running')`;
+  return open;
+}
+
+/** Runs every backtest again for another workspace, which nothing disturbs and which shares no results. */
+async function differingResults(workspaceId: string): Promise<object[]> {
+  const again = await service.command('workspace', 'create', '--name', 'undisturbed', '--tier', 'pro');
+  const { apiKey } = await service.command('keys', 'create', '--workspace', again.id, '--name', 'undisturbed');
+  const strategyVersionId = await readyVersion(apiKey);
+  const configs = await sql<{ config: object }[]>`select config from backtests where workspace_id = ${workspaceId}`;
+  for (let at = 0; at < configs.length; at += 500) {
+    const items = configs.slice(at, at + 500).map(({ config }) => ({ strategyVersionId, config }));
+    const { accepted } = (await post(apiKey, '/backtests/batch', { items })) as { accepted: number };
+    expect(accepted).toBe(items.length);
+    await eventually(async () => (await openCount(again.id)) === 0, { what: 'the undisturbed runs', ms: 600_000 });
+  }
+  return sql`
+    select one.config ->> 'initialBalance' as balance, one.reproducibility ->> 'resultHash' as disturbed,
+      other.reproducibility ->> 'resultHash' as undisturbed
+    from backtests one full join (select * from backtests where workspace_id = ${again.id}) other
+      on one.config ->> 'initialBalance' = other.config ->> 'initialBalance'
+    where (one.workspace_id = ${workspaceId} or one.id is null)
+      and (one.reproducibility ->> 'resultHash') is distinct from (other.reproducibility ->> 'resultHash')
+      limit 5`;
+}
+
+async function readyVersion(apiKey: string): Promise<string> {
+  const payload = { settings: {}, strategyAst: CROSSING };
+  const { id } = (await post(apiKey, '/strategies', { name: 'crossing', ...payload })) as { id: string };
+  return ((await post(apiKey, `/strategies/${id}/versions/finalize`, payload)) as { id: string }).id;
+}
+
+async function post(apiKey: string, path: string, body: object): Promise<unknown> {
+  const response = await fetch(`${service.url}/public/v1${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const answer: unknown = await response.json();
+  expect(response.ok, JSON.stringify(answer)).toBe(true);
+  return answer;
+}
+
+function report(rows: readonly Row[], { acknowledged, statuses }: Traffic): void {
+  const { bavail, bsize } = statfsSync(service.folder);
+  console.table(rows);
+  console.log(
+    `${acknowledged.length} backtests acknowledged; answers by status (0: none came):`,
+    Object.fromEntries([...statuses].toSorted(([a], [b]) => a - b)),
+    `disk ${service.hasOwnDisk ? 'of its own' : 'shared, so it was never filled'}, ${Math.round((bavail * bsize) / 2 ** 20)} MiB free`,
+  );
+}
