@@ -4,14 +4,13 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 import { cleanEnvironment } from './support/environment.ts';
 import { answersOk, eventually } from './support/eventually.ts';
+import { freePort } from './support/freePort.ts';
 import { printedPattern, runShell, shellBlocks } from './support/shellBlocks.ts';
 
 const [start, ...rest] = shellBlocks(readFileSync(join(ROOT, 'docs', 'getting-started.md'), 'utf8'));
@@ -60,12 +59,3 @@ it('prints what docs/getting-started.md says, from a key to the artifacts', { ti
   const [bytes] = printed.filter((_, index) => blocks[index].commands.includes('maxBytes=4000'));
   expect(Number(bytes)).toBeLessThanOrEqual(4_000);
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}

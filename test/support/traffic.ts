@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { config } from './backtestApi.ts';
+import { isLong } from './scale.ts';
 
 /** A backtest that the service has acknowledged. */
 export interface Acknowledged {
@@ -13,7 +14,7 @@ export interface Acknowledged {
 
 const BATCH = 10;
 const WRITERS = 2;
-const PAUSE_MS = 250;
+const PAUSE_MS = isLong ? 250 : 1_000;
 const RETRY_MS = 50;
 /** A connection that a killed process left open answers nothing. */
 const GIVE_UP_MS = 10_000;

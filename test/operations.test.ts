@@ -1,0 +1,137 @@
+// docs/operations.md as an operator follows it: every command is run, and every address, metric and file that the page
+// names exists.
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../src/config.ts';
+import { createTestDatabase } from './support/database.ts';
+import { cleanEnvironment } from './support/environment.ts';
+import { answersOk, eventually } from './support/eventually.ts';
+import { freePort } from './support/freePort.ts';
+import { printedPattern, runShell, shellBlocks } from './support/shellBlocks.ts';
+import type { ShellBlock } from './support/shellBlocks.ts';
+
+const PAGE = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
+const SECTIONS = new Map(
+  PAGE.split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), shellBlocks(section)]),
+);
+const blocksOf = (...headings: string[]): ShellBlock[] => headings.flatMap((heading) => SECTIONS.get(heading)!);
+/** The page has the default port, which may be taken where tests run. */
+const DEFAULT_PORT = /\b8080\b/g;
+const START_MS = 180_000;
+
+let folder: string;
+let port: string;
+let env: Record<string, string>;
+let server: ChildProcess | undefined;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-operations-'));
+  // The operator stands in the repository; what the commands write belongs elsewhere.
+  await symlink(join(ROOT, 'bin'), join(folder, 'bin'));
+  port = String(await freePort());
+  env = { PORT: port, DATA_DIR: join(folder, 'data'), WORKER_THREADS: '1' };
+  server = spawn('npm', ['start'], { cwd: ROOT, env: cleanEnvironment(env), stdio: 'ignore', detached: true });
+  await eventually(() => answersOk(`http://127.0.0.1:${port}/readyz`), { ms: START_MS });
+}, START_MS + 10_000);
+afterAll(async () => {
+  await stop();
+  await rm(folder, { recursive: true, force: true });
+});
+async function stop(): Promise<void> {
+  if (server === undefined) return;
+  const ended = once(server, 'exit');
+  // Ctrl-C reaches every process of the terminal's group.
+  process.kill(-server.pid!, 'SIGINT');
+  await ended;
+  server = undefined;
+}
+
+const run = new Set<ShellBlock>();
+async function runBlocks(blocks: readonly ShellBlock[], more: Record<string, string> = {}): Promise<void> {
+  expect(blocks.length).toBeGreaterThan(0);
+  const adapted = blocks.map(({ commands, printed }) => ({
+    commands: commands.replaceAll(DEFAULT_PORT, port).replace(/^export DATABASE_URL=.*$/m, ''),
+    printed,
+  }));
+  const printed = await runShell(adapted, { cwd: folder, env: { ...env, ...more } });
+  for (const [index, block] of adapted.entries())
+    if (block.printed !== null) expect(printed[index], block.commands).toMatch(printedPattern(block.printed));
+  for (const block of blocks) run.add(block);
+}
+
+const clientVersion = Number(/(\d+)\./.exec(String(spawnSync('pg_dump', ['--version']).stdout))?.[1] ?? 0);
+const isOfDatabase = ({ commands }: ShellBlock): boolean => commands.includes('"$DATABASE_URL"');
+
+describe('docs/operations.md', { timeout: 600_000 }, () => {
+  it('names metrics that the running service has', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    const text = await answer.text();
+    const named = [...PAGE.matchAll(/`((?:candlepool|nodejs)_\w+[a-z])`/g)].map(([, name]) => name);
+    expect(named.length).toBeGreaterThan(8);
+    expect(named.filter((name) => !text.includes(name))).toEqual([]);
+  });
+
+  it('names addresses that the running service answers', async () => {
+    const named = [...PAGE.matchAll(/`(?:GET )?(\/[a-z][\w./]*)`/g)].map(([, path]) => path);
+    expect(named.length).toBeGreaterThan(6);
+    const statuses = await Promise.all(
+      // A folder of addresses stands for one that lies in it.
+      named.map(async (path) => {
+        const asked = { '/public/': '/public/v1', '/workspaces/': '/workspaces/none/api-keys' }[path] ?? path;
+        return [path, (await fetch(`http://127.0.0.1:${port}${asked}`)).status] as const;
+      }),
+    );
+    expect(statuses.filter(([, status]) => ![200, 401].includes(status))).toEqual([]);
+  });
+
+  it('names files that exist', () => {
+    const named = [...PAGE.matchAll(/`(src\/[\w/.]+)`/g)].map(([, path]) => path);
+    expect(named.length).toBeGreaterThan(3);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it('runs on one machine: health, metrics and limits', async () => {
+    const [start] = blocksOf('One machine');
+    expect(start.commands).toBe('npm ci\nnpm start\n');
+    run.add(start);
+    await runBlocks(blocksOf('Health', 'Metrics and alerts', 'Limits'));
+  });
+
+  it('runs with the service stopped: backup and restore of a folder', async () => {
+    await stop();
+    await runBlocks(blocksOf('Backup and restore').filter((block) => !isOfDatabase(block)));
+  });
+
+  it('runs on many machines, and after an upgrade', async () => {
+    await using database = await createTestDatabase();
+    await runBlocks([...blocksOf('Many machines'), ...blocksOf('Upgrade')], {
+      DATABASE_URL: database.url,
+      DATA_DIR: join(folder, 'host'),
+    });
+  });
+
+  it.skipIf(clientVersion < 18)('runs with PostgreSQL’s client tools: backup and restore of a database', async () => {
+    await using database = await createTestDatabase();
+    const blocks = blocksOf('Backup and restore').filter(isOfDatabase);
+    expect(blocks).toHaveLength(2);
+    await runBlocks([blocks[0]], { DATABASE_URL: database.url });
+    const restored = `${new URL(database.url).pathname.slice(1)}_restored`;
+    await database.sql.unsafe(`create database ${restored}`);
+    await runBlocks([blocks[1]], { DATABASE_URL: database.url.replace(/\/[^/]*$/, `/${restored}`) });
+    await database.sql.unsafe(`drop database ${restored} with (force)`);
+  });
+
+  it('has no command that is not run', () => {
+    const skipped = [...SECTIONS.values()].flat().filter((block) => !run.has(block));
+    expect(skipped.filter((block) => !isOfDatabase(block) || clientVersion >= 18)).toEqual([]);
+    // Commands stand in blocks that this test runs, not in indented ones that it would overlook.
+    expect(PAGE).not.toMatch(/^ {4}\S/m);
+  });
+});
