@@ -1,7 +1,7 @@
 // The space of a sweep: its dimensions, checked against the strategy they vary, and the values they take.
 import type { BacktestConfig } from '../config.ts';
 import { TIMEFRAMES } from '../bars/bars.ts';
-import { MIRRORED_OPS } from '../language/grammar/words.ts';
+import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
 import { parsePointer, pointerTo } from '../language/pointer.ts';
 import type { BacktestTask } from '../task.ts';
 import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
@@ -40,17 +40,16 @@ export interface Space {
   /** Constraints on keys of the summary; a variant that breaks one is run but cannot win. */
   readonly resultConstraints: readonly ResultConstraint[];
 }
-type Operator = SweepConstraint['op'];
 /** A dimension's index, or a number. */
 type Side = { readonly dimension: number } | { readonly number: number };
 export interface SpaceConstraint {
   readonly left: Side;
-  readonly op: Operator;
+  readonly op: CompareOp;
   readonly right: Side;
 }
 export interface ResultConstraint {
   readonly key: FlatKey;
-  readonly op: Operator;
+  readonly op: CompareOp;
   readonly value: number;
 }
 
@@ -149,7 +148,7 @@ export function meetsConstraints(space: Space, coordinates: ArrayLike<number>): 
   return space.constraints.every(({ left, op, right }) => holds(read(left), op, read(right)));
 }
 
-export function holds(left: number, op: Operator, right: number): boolean {
+export function holds(left: number, op: CompareOp, right: number): boolean {
   switch (op) {
     case 'lt':
       return left < right;

@@ -1,10 +1,10 @@
 // The request of a sweep: what to vary, how to choose variants, and how to rank them. The zod schema is the type.
 import { z } from 'zod';
 import { BacktestConfig } from '../config.ts';
+import { COMPARE_OPS } from '../language/grammar/words.ts';
 import { FLAT_KEYS } from '../report/flatSummary.ts';
 
 export const SWEEP_METHODS = ['grid', 'random', 'latin_hypercube', 'tpe'] as const;
-export const CONSTRAINT_OPERATORS = ['lt', 'lte', 'gt', 'gte', 'eq', 'neq'] as const;
 /** The most variants that any tier allows. */
 export const MAX_VARIANTS = 1_000_000;
 /** No strategy has more numbers that are worth varying together. */
@@ -41,7 +41,7 @@ export const Objective = z.union([
 
 export const SweepConstraint = z.strictObject({
   left: z.union([z.string().min(1).max(500), z.number()]),
-  op: z.enum(CONSTRAINT_OPERATORS),
+  op: z.enum(COMPARE_OPS),
   right: z.union([z.string().min(1).max(500), z.number()]),
 });
 

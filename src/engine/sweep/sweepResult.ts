@@ -1,6 +1,7 @@
 // The result of a sweep: its best rows, the effect of the parameters, and how much of the best row is luck.
 import { narrowRun } from '../backtest.ts';
 import { percentile, populationShape, standardDeviation } from '../report/moments.ts';
+import { buyAndHold } from '../report/buyAndHold.ts';
 import { dailyOf, type FlatKey } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
 import { simulate } from '../simulate/simulate.ts';
@@ -146,13 +147,13 @@ function sampleOf(
   const { bars, start } = run.input;
   const { equity } = simulation;
   const points = previewIndexes(equity.length, CURVE_POINTS);
-  const units = run.config.initialBalance / bars.open[start];
+  const held = buyAndHold(bars, start, equity.length, run.config.initialBalance);
   return {
     sample: { sharpe, skew: shape.skew, kurtosis: shape.kurtosis, days: returns.length },
     curve: {
       variant: row.variant,
       points: points.map((at) => [bars.time[start + at], equity[at]]),
-      benchmark: points.map((at) => units * bars.close[start + at]),
+      benchmark: points.map((at) => held[at]),
     },
   };
 }
