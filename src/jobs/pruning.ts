@@ -18,14 +18,12 @@ export interface PruneOptions {
 
 /** Deletes every backtest that is past its time. @returns how many */
 export async function pruneBacktests(sql: Sql, { pauseMs = 0, signal }: PruneOptions = {}): Promise<number> {
-  let total = 0;
-  while (!signal?.aborted) {
-    const deleted = await deleteExpired(sql, TIER_LIMITS, SLICE);
+  for (let total = 0; ;) {
+    const deleted = signal?.aborted ? 0 : await deleteExpired(sql, TIER_LIMITS, SLICE);
+    if (deleted === 0) return total;
     total += deleted;
-    if (deleted === 0) break;
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
-  return total;
 }
 
 /** Prunes at the start and every ten minutes until it is disposed of. */

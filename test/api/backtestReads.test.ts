@@ -158,6 +158,22 @@ describe('GET /backtests', () => {
   });
 });
 
+describe('a backtest of any number of trades', () => {
+  it('is read, listed and followed without its trades, which only their artifact decodes', async () => {
+    await withWorker();
+    const { id } = (await run({ params: { value: 0.875 } })).body;
+    // Whoever decodes them now fails.
+    await api.services.sql`update backtest_details set trades = 'no trades' where id = ${id}`;
+    expect((await client.get(`/backtests/${id}`)).body).toMatchObject({
+      result: { summaryJson: { returnPct: 0.875 } },
+    });
+    expect((await client.get(`/backtests/${id}?view=agent&maxBytes=4000`)).status).toBe(200);
+    expect((await client.get('/backtests?limit=1')).body.data[0]).toMatchObject({ id, diagnosis: 'OK' });
+    expect((await client.get(`/backtests/${id}/events`)).status).toBe(200);
+    expect((await client.get(`/backtests/${id}/artifacts/trades`)).status).toBe(500);
+  });
+});
+
 describe('DELETE /backtests/{id}', () => {
   it('deletes a backtest that has ended, with its artifacts, once', async () => {
     await withWorker();

@@ -96,9 +96,9 @@ describe('retention', () => {
       free,
       Array.from({ length: 60 }, (_, index) => (index < 45 ? 50 : 3)),
     );
-    let isDone = false;
+    const done = new AbortController();
     const reading = (async () => {
-      while (!isDone)
+      while (!done.signal.aborted)
         for (const id of ids.slice(30, 60)) {
           const found = await findBacktest(sql, free.workspaceId, id);
           if (found !== undefined) expect(found).toMatchObject({ status: 'completed', detail: bytes });
@@ -112,7 +112,7 @@ describe('retention', () => {
       }
     };
     const deleted = await Promise.all([prune(), prune(), prune(), prune()]);
-    isDone = true;
+    done.abort();
     await reading;
     expect(deleted.reduce((sum, each) => sum + each)).toBe(45);
     expect(await left(ids)).toEqual(ids.map((_, index) => index >= 45));

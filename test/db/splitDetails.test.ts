@@ -1,4 +1,4 @@
-// Migration 0014: a database as it was before it, with a backtest in every state, is read as before afterwards.
+// Migration 0015: a database as it was before it, with a backtest in every state, is read as before afterwards.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
