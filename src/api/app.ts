@@ -20,6 +20,7 @@ import { apiKeyRoutes } from './apiKeys/apiKeyRoutes.ts';
 import { backtestRoutes } from './backtests/backtestRoutes.ts';
 import { authoringPackRoutes } from './discovery/authoringPack.ts';
 import { capabilitiesRoutes } from './discovery/capabilityRoutes.ts';
+import { docsRoutes } from './docs/docsRoutes.ts';
 import { healthRoutes } from './health/healthRoutes.ts';
 import { managementRoutes } from './strategies/editorRoutes.ts';
 import { manifestRoutes } from './discovery/manifest.ts';
@@ -128,4 +129,5 @@ async function putRoutes(app: App, services: Services): Promise<void> {
   await apiKeyRoutes(app, services);
   await mcpRoutes(app, services);
   openapiRoute(app);
+  docsRoutes(app);
 }

@@ -120,7 +120,7 @@ export function addressOf({ address, port, family }: AddressInfo): string {
 /** One line of JSON for programs, or the address and how to get a key for people. */
 export function announce(url: string, isJson: boolean): void {
   if (isJson) return printJson({ event: 'ready', url });
-  printLine(`Candlepool runs at ${url}   (API reference: ${url}/docs)`);
+  printLine(`Candlepool runs at ${url}   (guides and API reference: ${url}/docs)`);
   const command = commandName();
   printLine(`Create a key:  ${command} workspace create --name mine`);
   printLine(`               ${command} keys create --workspace <id> --name first`);

@@ -1,4 +1,4 @@
-// The page /docs as a person on another machine opens it: plain http, by a name that is not localhost.
+// The page /docs/api as a person on another machine opens it: plain http, by a name that is not localhost.
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { createApiApp } from '../support/apiApp.ts';
 import { CHROMIUM, FLAGS, isCi } from '../support/chromium.ts';
 
 it.runIf(CHROMIUM !== undefined || isCi)(
-  'shows every operation and real examples on /docs to another machine',
+  'shows every operation and real examples on /docs/api to another machine',
   async () => {
     expect(CHROMIUM, 'no Chromium: apt-get install chromium').toBeDefined();
     await using api = await createApiApp();
@@ -29,7 +29,7 @@ it.runIf(CHROMIUM !== undefined || isCi)(
         'console',
         (message) => message.text().includes('Content Security Policy') && refused.push(message.text()),
       );
-      await page.goto(`http://candlepool.example:${port}/docs/`);
+      await page.goto(`http://candlepool.example:${port}/docs/api/`);
       await page.waitForSelector('.opblock', { timeout: 20_000 });
       const { paths } = api.app.swagger() as { paths: Record<string, object> };
       const operations = Object.values(paths).reduce((count, methods) => count + Object.keys(methods).length, 0);

@@ -67,7 +67,7 @@ function createRoute(app: App, services: Services): void {
         headers: IdempotencyHeader,
         querystring: RobustnessQuery,
         body: RobustnessBody,
-        response: { 201: RobustnessCheck, ...problems(...BODY_PROBLEMS, 404, 409) },
+        response: { 201: RobustnessCheck, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
       },
     },
     async (request, reply) => {

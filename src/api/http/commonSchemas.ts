@@ -101,8 +101,8 @@ export function problems<const Status extends ProblemStatus>(...statuses: readon
     { description: string; content: { 'application/problem+json': { schema: typeof Problem } } }
   >;
 }
-/** What every route with a key may answer; those with a body add 413 and 415. */
-export const KEY_PROBLEMS = [400, 401, 403, 429] as const;
+/** What every route with a key may answer (431 to a query that is too long); those with a body add 413 and 415. */
+export const KEY_PROBLEMS = [400, 401, 403, 429, 431] as const;
 export const BODY_PROBLEMS = [...KEY_PROBLEMS, 413, 415] as const;
 
 /** How a route is authenticated, for the description. */

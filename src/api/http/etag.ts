@@ -4,7 +4,7 @@ import { isCompressible, weakened } from './compression.ts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export interface TaggedBody {
-  /** Serialised JSON. */
+  /** A text, usually serialized JSON. */
   readonly body: string;
   /** With its quotes, as the header has it. */
   readonly etag: string;
@@ -16,14 +16,20 @@ export function tagged(body: string): TaggedBody {
 }
 
 /** Sends the body, or 304 when the caller named its tag in If-None-Match. */
-export function sendTagged(request: FastifyRequest, reply: FastifyReply, { body, etag }: TaggedBody): FastifyReply {
-  reply.header('etag', etag).header('cache-control', 'private, no-cache').header('vary', 'accept-encoding');
+export function sendTagged(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, etag }: TaggedBody,
+  type = 'application/json; charset=utf-8',
+): FastifyReply {
+  reply.header('etag', etag).header('cache-control', 'private, no-cache');
+  if (!reply.hasHeader('vary')) reply.header('vary', 'accept-encoding');
   if (matches(request.headers['if-none-match'], etag)) {
     // The tag that 200 would have had.
     if (isCompressible(request, body)) reply.header('etag', weakened(etag));
     return reply.code(304).send();
   }
-  return reply.type('application/json; charset=utf-8').send(body);
+  return reply.type(type).send(body);
 }
 
 /** If-None-Match compares weakly (RFC 9110 §13.1.2): `W/` does not count, `*` matches whatever there is. */

@@ -1,4 +1,4 @@
-// OpenAPI: the description of the service, made from the routes' own schemas, and the page that shows it.
+// OpenAPI: the description of the service, made from the routes' own schemas, and the reference page that shows it.
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi';
@@ -54,7 +54,7 @@ export async function describeRoutes(app: App): Promise<void> {
     ...fastifyZodOpenApiTransformers,
   });
   await app.register(swaggerUi, {
-    routePrefix: '/docs',
+    routePrefix: '/docs/api',
     staticCSP: DOCS_POLICY,
     uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0 },
   });

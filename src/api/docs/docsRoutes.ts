@@ -1,0 +1,76 @@
+// Docs: the guides of docs/ as pages of the service itself, readable without a network, and as Markdown for programs.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ROOT } from '../../config.ts';
+import { problem } from '../http/problems.ts';
+import { sendTagged, tagged } from '../http/etag.ts';
+import type { App } from '../services.ts';
+import { indexPage, markdownPage, type Page } from './docsPage.ts';
+
+/** In reading order; every file of docs/ that people read. */
+export const PAGES: readonly Page[] = [
+  {
+    file: 'getting-started.md',
+    title: 'Getting started',
+    about: 'From a key to a result over HTTP, command by command.',
+  },
+  { file: 'language.md', title: 'What strategies can say', about: 'Sections, expressions and places of a strategy.' },
+  { file: 'indicators.md', title: 'Indicators and patterns', about: 'Every one with its arguments and formula.' },
+  { file: 'fills.md', title: 'Fill rules', about: 'What happens inside a bar, in pictures.' },
+  {
+    file: 'semantics.md',
+    title: 'Engine semantics',
+    about: 'Every rule of the engine and every formula of the summary.',
+  },
+  { file: 'sweeps.md', title: 'Sweeps', about: 'Searching a space of parameters, and how much of the best is luck.' },
+  { file: 'robustness.md', title: 'Robustness', about: 'How much of a result is the data, the costs and luck.' },
+  { file: 'market-data.md', title: 'Market data', about: 'Importing bars: what is inferred, refused and reported.' },
+  { file: 'problems.md', title: 'Problems', about: 'Every error of the API and what to do.' },
+  { file: 'operations.md', title: 'Operations', about: 'One machine or many, health, metrics, backup, limits.' },
+  { file: 'architecture.md', title: 'Architecture', about: 'One backtest through the code, file by file.' },
+];
+const EXAMPLES: ReadonlySet<string> = new Set(['strategy.json', 'config.json']);
+
+/** The pages hold text and one style sheet; nothing runs, and nothing is fetched from elsewhere. */
+const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const Name = z.object({ name: z.string().max(100) });
+
+/** `GET /docs`, `/docs/{name}.md` and `/docs/examples/{name}`; no key is needed. */
+export function docsRoutes(app: App): void {
+  const hidden = { schema: { hide: true } } as const;
+  const home = tagged(indexPage(PAGES));
+  const sendIndex = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    sendTagged(request, reply.header('content-security-policy', POLICY), home, 'text/html; charset=utf-8');
+  app.get('/docs', hidden, sendIndex);
+
+  app.get('/docs/style.css', hidden, async (request, reply) =>
+    sendTagged(
+      request,
+      reply,
+      tagged(await readFile(join(import.meta.dirname, 'docs.css'), 'utf8')),
+      'text/css; charset=utf-8',
+    ),
+  );
+
+  app.get('/docs/:name', { schema: { hide: true, params: Name } }, async (request, reply) => {
+    const page = PAGES.find(({ file }) => file === request.params.name);
+    if (page === undefined)
+      throw problem('NOT_FOUND', { message: `There is no page ${request.params.name}; GET /docs lists all.` });
+    const text = await readFile(join(ROOT, 'docs', page.file), 'utf8');
+    reply.header('content-security-policy', POLICY).header('vary', 'accept, accept-encoding');
+    // A browser asks for HTML by name; a program that takes anything gets the Markdown.
+    const wantsPage = String(request.headers.accept ?? '').includes('text/html');
+    return wantsPage
+      ? sendTagged(request, reply, tagged(markdownPage(page, text, PAGES)), 'text/html; charset=utf-8')
+      : sendTagged(request, reply, tagged(text), 'text/markdown; charset=utf-8');
+  });
+
+  app.get('/docs/examples/:name', { schema: { hide: true, params: Name } }, async (request, reply) => {
+    const { name } = request.params;
+    if (!EXAMPLES.has(name)) throw problem('NOT_FOUND', { message: `There is no example ${name}.` });
+    return sendTagged(request, reply, tagged(await readFile(join(ROOT, 'docs', 'examples', name), 'utf8')));
+  });
+}
