@@ -38,10 +38,10 @@ let failed = false;
 try {
   const [line] = (await once(server.stdout, 'data')) as [Buffer];
   const { url } = JSON.parse(line.toString('utf8')) as { url: string };
-  const { id } = cli<{ id: string }>('workspace', 'create', '--name', 'schemathesis', '--tier', 'pro');
-  const { apiKey } = cli<{ apiKey: string }>('keys', 'create', '--workspace', id, '--name', 'schemathesis');
+  const { id } = cli('workspace', 'create', '--name', 'schemathesis', '--tier', 'pro');
+  const { apiKey } = cli('keys', 'create', '--workspace', id, '--name', 'schemathesis');
   const email = 'schemathesis@example.org';
-  const { token } = cli<{ token: string }>('token', '--workspace', id, '--email', email, '--role', 'owner');
+  const { token } = cli('token', '--workspace', id, '--email', email, '--role', 'owner');
   await populate(`${url}/public/v1`, apiKey);
   const seeds = values.seed === undefined ? [FIXED_SEED, Math.floor(Math.random() * 2 ** 31)] : [Number(values.seed)];
   for (const seed of seeds) if (!run(url, apiKey, token, seed)) failed = true;
@@ -52,10 +52,10 @@ try {
 }
 process.exitCode = failed ? 1 : 0;
 
-function cli<Answer>(...args: string[]): Answer {
+function cli(...args: string[]): Readonly<Record<string, string>> {
   const made = spawnSync(process.execPath, command([...args, '--json']), { env, encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`candlepool ${args.join(' ')}: ${made.stderr}`);
-  return JSON.parse(made.stdout) as Answer;
+  return JSON.parse(made.stdout) as Record<string, string>;
 }
 
 /** A ready strategy and a backtest of it, so that lists are not empty and ids exist. */

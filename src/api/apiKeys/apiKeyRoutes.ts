@@ -84,7 +84,7 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
         summary: "List the workspace's API keys, newest first",
         params: z.object({ workspaceId: z.string() }),
         querystring: z.strictObject({}),
-        response: { 200: z.object({ data: z.array(ApiKey) }), ...problems(400, 401, 403, 404) },
+        response: { 200: z.object({ data: z.array(ApiKey) }), ...problems(400, 401, 403, 404, 431) },
       },
     },
     async (request) => ({ data: (await listApiKeys(services.sql, request.member.workspaceId)).map(apiKeyAnswer) }),
@@ -99,7 +99,7 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
         summary: 'Create an API key; its plaintext is in this answer and nowhere else',
         params: z.object({ workspaceId: z.string() }),
         body: NewApiKeyBody,
-        response: { 201: CreatedApiKey, ...problems(400, 401, 403, 404, 413, 415) },
+        response: { 201: CreatedApiKey, ...problems(400, 401, 403, 404, 413, 415, 431) },
       },
     },
     async (request, reply) => {
@@ -131,7 +131,7 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
         params: z.object({ workspaceId: z.string(), apiKeyId: z.string() }),
         response: {
           200: z.object({ success: z.boolean(), revokedAt: DateTime }),
-          ...problems(401, 403, 404),
+          ...problems(401, 403, 404, 431),
         },
       },
     },

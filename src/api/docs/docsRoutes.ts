@@ -62,7 +62,7 @@ export function docsRoutes(app: App): void {
     const text = await readFile(join(ROOT, 'docs', page.file), 'utf8');
     reply.header('content-security-policy', POLICY).header('vary', 'accept, accept-encoding');
     // A browser asks for HTML by name; a program that takes anything gets the Markdown.
-    const wantsPage = String(request.headers.accept ?? '').includes('text/html');
+    const wantsPage = (request.headers.accept ?? '').includes('text/html');
     return wantsPage
       ? sendTagged(request, reply, tagged(markdownPage(page, text, PAGES)), 'text/html; charset=utf-8')
       : sendTagged(request, reply, tagged(text), 'text/markdown; charset=utf-8');

@@ -86,6 +86,7 @@ const PROBLEM_DESCRIPTIONS = {
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   422: 'Well-formed, but it cannot be done.',
+  431: 'The query or a header is too long.',
   429: 'Too many requests; see Retry-After.',
 } as const;
 type ProblemStatus = keyof typeof PROBLEM_DESCRIPTIONS;

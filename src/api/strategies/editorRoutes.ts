@@ -29,7 +29,7 @@ const params = z.object({ workspaceId: z.string() });
 export async function managementRoutes(app: App, services: Services): Promise<void> {
   const onRequest = requireMember(MANAGING_ROLES);
   const described = { tags: ['Management'], security: JWT_SECURITY, params, querystring: NoQuery };
-  const failures = problems(400, 401, 403, 404, 413, 415);
+  const failures = problems(400, 401, 403, 404, 413, 415, 431);
 
   app.post(
     `${BASE}/validate-strategy`,
