@@ -39,20 +39,22 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   const dataHash = hashOf(readSeries(market, run.report));
   const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
   const runKey = hashOf({ engine: ENGINE_VERSION, strategy: task.strategyHash, data: dataHash, config: configHash });
-  const { summary, resultHash } = run;
   return {
     ok: true,
-    summaryJson: summary,
+    get summaryJson() {
+      return run.summary;
+    },
     get trades() {
       return run.trades;
     },
+    written: { ...run.written, tradeTable: run.tradeTable },
     reproducibility: {
       engineVersion: ENGINE_VERSION,
       strategyHash: task.strategyHash,
       dataHash,
       configHash,
       runKey,
-      resultHash,
+      resultHash: run.resultHash,
     },
     warnings: configWarnings(strategy, config, task.strategyAst, run.report),
     resolvedConfig: config,
@@ -149,19 +151,22 @@ function simulateAndReport(parts: PreparedRun): SimulatedRun {
   const band = simulateBand(parts.input, simulation);
   if (band === null) return stopped();
   const report: ReportInput = { ...parts, simulation, band };
-  const { summary, json } = summarise(report);
+  const written = summarise(report);
   const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
   const table = tradeTable(simulation.tradeLog, context);
   let rows: readonly TradeRow[] | undefined;
   return {
     ok: true,
     report,
-    summary,
+    written,
     tradeTable: table,
+    get summary() {
+      return written.summary;
+    },
     get trades() {
       return (rows ??= tradeRows(table));
     },
-    resultHash: resultHash(json, table),
+    resultHash: resultHash([written.flatJson.slice(0, -1), ',', written.blocksJson.slice(1)], table),
   };
 }
 

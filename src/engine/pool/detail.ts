@@ -2,7 +2,9 @@
 // read with one backtest; and the trades, which can be a thousand times as large and are read by themselves.
 import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 import type { ResolvedConfig } from '../config.ts';
-import type { BacktestOutcome, Reproducibility } from '../task.ts';
+import { tradeRows, type TradeTable } from '../report/tradeTable.ts';
+import type { BacktestOutcome, Reproducibility, WrittenResult } from '../task.ts';
+import { tradeBytes, tradesOf } from './tradeBytes.ts';
 
 /** A result as a thread encodes it; nothing on its way into the database takes it apart again. */
 export interface EncodedResult {
@@ -30,20 +32,29 @@ export interface ResultDetail {
 const COMPRESSION_LEVEL = 1;
 /** A detail is a few KB, and 5,000 trades are 3 MB. Beyond this the stored bytes are neither. */
 const MAX_PART_BYTES = 1 << 28;
+/** What a list of trades as JSON begins with, and none as numbers does. */
+const LIST = '['.charCodeAt(0);
 /** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
 export function encodeResult(outcome: BacktestOutcome & { readonly ok: true }): EncodedResult {
-  const { summary, detail } = splitSummary(outcome.summaryJson);
-  const { trades, warnings, resolvedConfig, reproducibility } = outcome;
+  const { warnings, resolvedConfig, reproducibility } = outcome;
+  const { flatJson, blocksJson, diagnosis } = outcome.written ?? writeSummary(outcome.summaryJson);
+  const rest = JSON.stringify({ warnings, resolvedConfig, reproducibility } satisfies Omit<ResultDetail, 'summary'>);
   return {
     // A copy: Node cuts small buffers from a pool, and sending one to another thread would send the pool.
-    summary: Uint8Array.from(Buffer.from(JSON.stringify(summary))),
-    detail: encodeDetail({ summary: detail, warnings, resolvedConfig, reproducibility }),
-    trades: encodeTrades(trades),
+    summary: Uint8Array.from(Buffer.from(flatJson)),
+    detail: compress(`{"summary":${blocksJson},${rest.slice(1)}`),
+    trades: outcome.written === undefined ? encodeTrades(outcome.trades) : encodeTradeTable(outcome.written.tradeTable),
     warnings: warnings.map((warning) => String((warning as { readonly code?: unknown }).code)),
-    diagnosis: firstDiagnosis(detail),
+    diagnosis,
   };
+}
+
+function writeSummary(summaryJson: object): Omit<WrittenResult, 'tradeTable'> {
+  const { summary, detail } = splitSummary(summaryJson);
+  const flatJson = JSON.stringify(summary);
+  return { flatJson, blocksJson: JSON.stringify(detail), diagnosis: firstDiagnosis(detail) };
 }
 
 /**
@@ -66,15 +77,28 @@ function firstDiagnosis(detail: Readonly<Record<string, unknown>>): string | nul
   return trace?.diagnosis?.[0]?.code ?? null;
 }
 
-export const encodeDetail = (detail: ResultDetail): Uint8Array => compress(detail);
+export const encodeDetail = (detail: ResultDetail): Uint8Array => compress(JSON.stringify(detail));
 
-export const decodeDetail = (bytes: Uint8Array): ResultDetail => decompress(bytes) as ResultDetail;
+export const decodeDetail = (bytes: Uint8Array): ResultDetail =>
+  JSON.parse(decompress(bytes).toString()) as ResultDetail;
+
+/** Trade rows as JSON: what an earlier version stored. */
+export const encodeTrades = (trades: readonly object[]): Uint8Array =>
+  joinParts(partsOf(trades.length, (first, end) => compress(JSON.stringify(trades.slice(first, end)))));
+
+/** Trade rows as numbers: writing and reading them as text takes longer than the simulation that made them. */
+export const encodeTradeTable = (table: TradeTable): Uint8Array =>
+  joinParts(partsOf(table.length, (first, end) => compress(tradeBytes(table, first, end))));
+
+function partsOf(rows: number, encode: (first: number, end: number) => Uint8Array): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (let first = 0; first < rows; first += TRADES_PER_PART)
+    parts.push(encode(first, Math.min(rows, first + TRADES_PER_PART)));
+  return parts;
+}
 
 /** Layout: the number of parts and the length of each as u32, then the parts, each a compressed list of trades. */
-export function encodeTrades(trades: readonly object[]): Uint8Array {
-  const parts: Uint8Array[] = [];
-  for (let at = 0; at < trades.length; at += TRADES_PER_PART)
-    parts.push(compress(trades.slice(at, at + TRADES_PER_PART)));
+function joinParts(parts: readonly Uint8Array[]): Uint8Array {
   const head = new Uint32Array([parts.length, ...parts.map((part) => part.length)]);
   const bytes = new Uint8Array(head.byteLength + parts.reduce((sum, part) => sum + part.length, 0));
   bytes.set(new Uint8Array(head.buffer));
@@ -93,18 +117,18 @@ export function* decodeTrades(bytes: Uint8Array): Generator<readonly object[], v
   let at = 4 * (count + 1);
   for (let part = 1; part <= count; part++) {
     const length = view.getUint32(4 * part, true);
-    yield decompress(bytes.subarray(at, at + length)) as readonly object[];
+    yield readTrades(decompress(bytes.subarray(at, at + length)));
     at += length;
   }
 }
 
+const readTrades = (bytes: Buffer): readonly object[] =>
+  bytes[0] === LIST ? (JSON.parse(bytes.toString()) as readonly object[]) : tradeRows(tradesOf(bytes));
+
 /** In a buffer of its own, for the same reason as the summary. */
-function compress(value: unknown): Uint8Array {
-  const bytes = zstdCompressSync(JSON.stringify(value), {
-    params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL },
-  });
+function compress(value: string | Uint8Array): Uint8Array {
+  const bytes = zstdCompressSync(value, { params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL } });
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes);
 }
 
-const decompress = (bytes: Uint8Array): unknown =>
-  JSON.parse(zstdDecompressSync(bytes, { maxOutputLength: MAX_PART_BYTES }).toString());
+const decompress = (bytes: Uint8Array): Buffer => zstdDecompressSync(bytes, { maxOutputLength: MAX_PART_BYTES });

@@ -1,30 +1,31 @@
 // Moments and quantiles of a list of numbers; null where a list is too short for them.
 import { compensatedSum } from '../kernels/compensatedSum.ts';
+import { cubeOf, fourthPowerOf } from '../kernels/powers.ts';
 import { least, selectRank } from '../kernels/select.ts';
 
 export const mean = (values: ArrayLike<number>): number | null =>
   values.length === 0 ? null : compensatedSum(values) / values.length;
 
-/**
- * Sums of the second, third and fourth powers of value - center, each compensated as in `compensatedSum`, in one pass without
- * allocation.
- */
-export function centralSums(
-  values: ArrayLike<number>,
-  center: number,
-): { readonly second: number; readonly third: number; readonly fourth: number } {
+/** Sums of the second, third and fourth powers of value - center. */
+export interface CentralSums {
+  readonly second: number;
+  readonly third: number;
+  readonly fourth: number;
+}
+
+/** Each is compensated as in `compensatedSum`; in one pass without allocation. */
+export function centralSums(values: ArrayLike<number>, center: number): CentralSums {
   let [second, third, fourth] = [0, 0, 0];
   let [lost2, lost3, lost4] = [0, 0, 0];
   let [value, square, cube, power4] = [0, 0, 0, 0];
   for (let index = 0; index < values.length; index++) {
     const next = values[index] - center;
-    // Days without a position all have the same return. Uses `**` because products round differently, and stored hashes
-    // cover the last bit.
+    // Days without a position all have the same return.
     if (next !== value) {
       value = next;
       square = value * value;
-      cube = value ** 3;
-      power4 = value ** 4;
+      cube = cubeOf(value);
+      power4 = fourthPowerOf(value);
     }
     const next2 = second + square;
     lost2 += second >= square ? second - next2 + square : square - next2 + second;
@@ -53,15 +54,23 @@ function productSum(a: ArrayLike<number>, meanA: number, b: ArrayLike<number>, m
 }
 
 /** Divisor n - ddof. */
-export function standardDeviation(values: ArrayLike<number>, ddof = 1): number | null {
-  if (values.length <= ddof) return null;
-  const center = mean(values)!;
+export function standardDeviation(
+  values: ArrayLike<number>,
+  ddof = 1,
+  center: number | null = mean(values),
+): number | null {
+  if (values.length <= ddof || center === null) return null;
   return Math.sqrt(productSum(values, center, values, center) / (values.length - ddof));
 }
 
-/** Sample covariance, divisor n - 1. */
-export function covariance(a: ArrayLike<number>, b: ArrayLike<number>): number | null {
-  return a.length < 2 ? null : productSum(a, mean(a)!, b, mean(b)!) / (a.length - 1);
+/** Sample covariance of two lists with these means, divisor n - 1. */
+export function covariance(
+  a: ArrayLike<number>,
+  meanA: number | null,
+  b: ArrayLike<number>,
+  meanB: number | null,
+): number | null {
+  return a.length < 2 || meanA === null || meanB === null ? null : productSum(a, meanA, b, meanB) / (a.length - 1);
 }
 
 /** Population skewness g1 and raw kurtosis m4/m2² (3 for a normal distribution). */
@@ -72,9 +81,12 @@ export interface Shape {
 
 /** null for an empty list, or one of equal values. */
 export function populationShape(values: ArrayLike<number>): Shape | null {
-  const n = values.length;
-  if (n === 0) return null;
-  const { second, third, fourth } = centralSums(values, mean(values)!);
+  const center = mean(values);
+  return center === null ? null : shapeOf(centralSums(values, center), values.length);
+}
+
+/** The same from the sums over n > 0 values; null when all are equal. */
+export function shapeOf({ second, third, fourth }: CentralSums, n: number): Shape | null {
   const variance = second / n;
   if (variance === 0) return null;
   return { skew: third / n / variance ** 1.5, kurtosis: fourth / n / variance ** 2 };

@@ -7,13 +7,14 @@ import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
  * row enters, in the row's order: a number goes to the numbers, a word to the words, and null leaves an empty line, so
  * that equal results give equal bytes. Doubles, because writing hundreds of trades out as text costs more than
  * simulating them.
- * @param summaryJson the summary as JSON.stringify writes it
+ * @param summaryJson the summary as JSON.stringify writes it, in any number of pieces
  */
-export function resultHash(summaryJson: string, trades: TradeTable): string {
+export function resultHash(summaryJson: readonly string[], trades: TradeTable): string {
   const hash = createHash('sha256');
   hash.update(numbersOf(trades));
   hash.update(linesOf(trades));
-  return hash.update(summaryJson).digest('hex');
+  for (const piece of summaryJson) hash.update(piece);
+  return hash.digest('hex');
 }
 
 /** The numbers row after row; the time of the child that decided, where one did, is the last of its row. */

@@ -3,10 +3,11 @@
 import { DAY_MS } from '../bars/bars.ts';
 import { daysOf } from './days.ts';
 import {
+  centralSums,
   covariance,
   mean,
   percentileOf,
-  populationShape,
+  shapeOf,
   sampleExcessKurtosis,
   sampleSkew,
   standardDeviation,
@@ -40,18 +41,40 @@ export function dailySeries(
   const days = daysOf(time, start, end);
   const count = days.lastRows.length;
   const marks = new Float64Array(count);
-  const closes = new Float64Array(count);
-  for (let index = 0; index < count; index++) {
-    const row = days.lastRows[index];
-    marks[index] = equity[row - start];
-    closes[index] = close[row];
-  }
+  for (let index = 0; index < count; index++) marks[index] = equity[days.lastRows[index] - start];
   return {
     day: days.day,
     equity: marks,
     returns: changes(marks, initialBalance),
-    benchmark: changes(closes, firstOpen),
+    benchmark: benchmarkOf(time, close, firstOpen, start, end, days.lastRows),
   };
+}
+
+/** The benchmark of the last range, because the runs of a batch share it. Bars are never written to. */
+const benchmarks = new WeakMap<Float64Array, KeptBenchmark>();
+interface KeptBenchmark {
+  readonly close: Float64Array;
+  readonly firstOpen: number;
+  readonly start: number;
+  readonly end: number;
+  readonly returns: Float64Array;
+}
+
+function benchmarkOf(
+  time: Float64Array,
+  close: Float64Array,
+  firstOpen: number,
+  start: number,
+  end: number,
+  lastRows: Int32Array,
+): Float64Array {
+  const kept = benchmarks.get(time);
+  const isSame = kept?.close === close && kept.firstOpen === firstOpen && kept.start === start && kept.end === end;
+  if (isSame) return kept.returns;
+  const closes = Float64Array.from(lastRows, (row) => close[row]);
+  const returns = changes(closes, firstOpen);
+  benchmarks.set(time, { close, firstOpen, start, end, returns });
+  return returns;
 }
 
 function changes(values: Float64Array, before: number): Float64Array {
@@ -109,13 +132,13 @@ export function returnStatistics(
     wanted === null || keys.some((key) => wanted.has(key));
   const { returns, benchmark } = daily;
   const average = mean(returns);
-  const deviation = standardDeviation(returns);
+  const deviation = standardDeviation(returns, 1, average);
   const isDefined = average !== null && deviation !== null && deviation > 0;
   const NO_SIDES = { gains: 0, losses: 0, squaredLosses: 0 };
   const { gains, losses, squaredLosses } = wants('sortinoRatio', 'omegaRatio') ? gainsAndLosses(returns) : NO_SIDES;
   const downside = returns.length === 0 ? 0 : Math.sqrt(squaredLosses / returns.length);
   const hasShape = wants('skew', 'kurtosis', 'probabilisticSharpe', 'minTrackRecordDays');
-  const shape = hasShape ? populationShape(returns) : null;
+  const shape = hasShape && average !== null ? shapeOf(centralSums(returns, average), returns.length) : null;
   const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days: returns.length } : null;
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
@@ -149,10 +172,27 @@ function againstBenchmark(
   benchmark: Float64Array,
   periods: number,
 ): Pick<ReturnStatistics, 'beta' | 'alpha'> {
-  const varianceOfBenchmark = covariance(benchmark, benchmark);
-  if (varianceOfBenchmark === null || varianceOfBenchmark === 0) return { beta: null, alpha: null };
-  const beta = covariance(returns, benchmark)! / varianceOfBenchmark;
-  return { beta, alpha: (average! - beta * mean(benchmark)!) * periods };
+  const { mean: benchmarkAverage, variance } = momentsOf(benchmark);
+  if (variance === null || variance === 0) return { beta: null, alpha: null };
+  const beta = covariance(returns, average, benchmark, benchmarkAverage)! / variance;
+  return { beta, alpha: (average! - beta * benchmarkAverage!) * periods };
+}
+
+interface BenchmarkMoments {
+  readonly mean: number | null;
+  readonly variance: number | null;
+}
+const benchmarkMoments = new WeakMap<Float64Array, BenchmarkMoments>();
+
+/** Of a benchmark, which the runs of a batch share. */
+function momentsOf(benchmark: Float64Array): BenchmarkMoments {
+  let moments = benchmarkMoments.get(benchmark);
+  if (moments === undefined) {
+    const average = mean(benchmark);
+    moments = { mean: average, variance: covariance(benchmark, average, benchmark, average) };
+    benchmarkMoments.set(benchmark, moments);
+  }
+  return moments;
 }
 
 /** Σmax(r,0), -Σmin(r,0) and Σmin(r,0)², each compensated as in `sum`. */

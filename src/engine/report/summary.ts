@@ -8,7 +8,7 @@ import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
 import { CompensatedSum } from '../kernels/compensatedSum.ts';
 import type { Positions } from './positions.ts';
-import { previewIndexes } from './preview.ts';
+import { equityPreview, equityPreviewJson } from './equityPreview.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import type { DailySeries } from './returns.ts';
@@ -40,11 +40,21 @@ export interface Summary extends FlatSummary {
   readonly ruleStatsSummary?: RuleStatsSummary;
 }
 
-/** The summary and its JSON, which is written once, for both the size limit of the trace and the hash. */
+/**
+ * The summary as JSON.stringify writes it, in two parts: each is written once, for the size limit of the trace, for the
+ * hash and for storage. The object is made when it is first asked for.
+ */
 export interface WrittenSummary {
   readonly summary: Summary;
-  readonly json: string;
+  /** The members that are numbers or null. */
+  readonly flatJson: string;
+  /** The members that are objects or lists. */
+  readonly blocksJson: string;
+  /** The code of the first entry of the diagnosis. */
+  readonly diagnosis: string | null;
 }
+
+type Blocks = Omit<Summary, keyof FlatSummary | 'equityPreview' | 'strategyTrace' | 'ruleStatsSummary'>;
 
 export function summarise(report: ReportInput): WrittenSummary {
   const { simulation, input, evaluated, boundRules } = report;
@@ -54,8 +64,7 @@ export function summarise(report: ReportInput): WrittenSummary {
   const { daily, positions } = measured;
   const flat = flatSummary(report, measured);
   const { netProfit, returnPct, totalFees } = flat;
-  const summary: Summary = {
-    ...flat,
+  const blocks: Blocks = {
     byExitReason: byExitReason(simulation.tradeLog),
     bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
     byMonth: byMonth(daily, initialBalance),
@@ -64,7 +73,6 @@ export function summarise(report: ReportInput): WrittenSummary {
     dataQuality: dataQuality(bars, input.fine, report.firstRow, report.endRow),
     evaluationWindow: evaluationWindow(report),
     conventions: conventions(instrument),
-    equityPreview: preview(report),
   };
   const bits = ruleBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
   const blockers = soleBlockers(bits, { start, end: Math.max(start, end) });
@@ -93,9 +101,26 @@ export function summarise(report: ReportInput): WrittenSummary {
     buyHoldReturnPct: flat.buyHoldReturnPct,
   });
   const { strategyTrace, ruleStatsSummary: ruleStats, traceJson, rulesJson } = fitTrace(trace, rules);
-  // Equals JSON.stringify of the whole; the two largest members are already written.
-  const json = `${JSON.stringify(summary).slice(0, -1)},"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
-  return { summary: { ...summary, strategyTrace, ruleStatsSummary: ruleStats }, json };
+  const previewJson = equityPreviewJson(report);
+  const blocksJson =
+    `${JSON.stringify(blocks).slice(0, -1)},"equityPreview":${previewJson},` +
+    `"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
+  let summary: Summary | undefined;
+  return {
+    get summary() {
+      summary ??= {
+        ...flat,
+        ...blocks,
+        equityPreview: equityPreview(report),
+        strategyTrace,
+        ruleStatsSummary: ruleStats,
+      };
+      return summary;
+    },
+    diagnosis: strategyTrace.diagnosis[0]?.code ?? null,
+    flatJson: JSON.stringify(flat),
+    blocksJson,
+  };
 }
 
 function byExitReason({ numbers, reasons, length }: TradeLog): Summary['byExitReason'] {
@@ -192,13 +217,3 @@ const conventions = (instrument: Instrument): object => ({
   fractions: 'results are fractions (0.125 = 12.5 %)',
   undefined: 'null',
 });
-
-const PREVIEW_POINTS = 500;
-
-function preview({ simulation, input }: ReportInput): [number, number][] {
-  const { equity } = simulation;
-  return previewIndexes(equity.length, PREVIEW_POINTS).map((index) => [
-    input.bars.time[input.start + index],
-    equity[index],
-  ]);
-}

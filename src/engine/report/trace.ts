@@ -68,14 +68,14 @@ function nearMissesOf(
   for (const [index, entry] of report.boundRules.entries.entries()) {
     for (const rule of conjunctsOf(bits, 'entry', index)) {
       const { nodeId, path, text, left: leftSlot, right: rightSlot } = rule.node;
-      const leftAt = reader(report.evaluated, leftSlot);
-      const rightAt = reader(report.evaluated, rightSlot);
+      const leftSide = sideAt(report.evaluated, leftSlot);
+      const rightSide = sideAt(report.evaluated, rightSlot);
       for (const row of rowsOf(blockers.get(rule)!, window)) {
-        const left = leftAt(row);
-        const right = rightAt(row);
-        const isKnown = left === left && right === right;
-        const distance = isKnown ? Math.abs(left - right) : null;
-        const closeness = distance === null ? Infinity : distance / Math.max(Math.abs(left), Math.abs(right), 1e-12);
+        const left = readSide(leftSide, row);
+        const right = readSide(rightSide, row);
+        const distance = Math.abs(left - right);
+        const ratio = distance / Math.max(Math.abs(left), Math.abs(right), 1e-12);
+        const closeness = ratio === ratio ? ratio : Infinity;
         if (!nearest.takes(closeness)) continue;
         nearest.add(closeness, {
           rule: entry.id,
@@ -86,7 +86,7 @@ function nearMissesOf(
           time: report.input.bars.time[row],
           left: left === left ? left : null,
           right: right === right ? right : null,
-          distance,
+          distance: distance === distance ? distance : null,
         });
       }
     }
@@ -94,14 +94,18 @@ function nearMissesOf(
   return nearest.misses;
 }
 
-/** Reads one side of a comparison, whose column is looked up once; NaN if the value or the side is missing. */
-function reader(evaluated: EvaluatedPlan, slot: number | null): (row: number) => number {
-  if (slot === null) return () => NaN;
-  const number = evaluated.numberAt(slot);
-  if (number !== undefined) return () => number;
-  const { values } = evaluated.value(slot);
-  return (row) => values[row];
+/** One side of a comparison: a column, or one number on every row; NaN if the side is missing. */
+interface Side {
+  readonly values: Float64Array | null;
+  readonly number: number;
 }
+
+function sideAt(evaluated: EvaluatedPlan, slot: number | null): Side {
+  const number = slot === null ? NaN : evaluated.numberAt(slot);
+  return number === undefined ? { values: evaluated.value(slot!).values, number: NaN } : { values: null, number };
+}
+
+const readSide = ({ values, number }: Side, row: number): number => (values === null ? number : values[row]);
 
 /** The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. */
 class Nearest {

@@ -1,0 +1,53 @@
+// The equity preview: at most 500 points of the equity curve, and their JSON, written without making the points.
+import { previewIndexes } from './preview.ts';
+import type { ReportInput } from './reportInput.ts';
+
+const PREVIEW_POINTS = 500;
+
+type Marks = Pick<ReportInput, 'simulation' | 'input'>;
+
+/** What the previews of one range share: the rows of the points, and the beginning of the JSON of each. */
+interface Points {
+  readonly start: number;
+  readonly rows: number;
+  readonly indexes: readonly number[];
+  readonly texts: readonly string[];
+}
+
+/** Of the last range, because the runs of a batch share it; keyed by the time column, which is never written to. */
+const pointsOf = new WeakMap<Float64Array, Points>();
+
+function points({ simulation, input }: Marks): Points {
+  const { start, bars } = input;
+  const rows = simulation.equity.length;
+  let known = pointsOf.get(bars.time);
+  if (known === undefined || known.start !== start || known.rows !== rows) {
+    const indexes = previewIndexes(rows, PREVIEW_POINTS);
+    const texts = indexes.map((index) => `[${JSON.stringify(bars.time[start + index])},`);
+    pointsOf.set(bars.time, (known = { start, rows, indexes, texts }));
+  }
+  return known;
+}
+
+/** [time, equity] of the last mark of each of as many equal stretches. */
+export function equityPreview(marks: Marks): [number, number][] {
+  const { start, bars } = marks.input;
+  const { equity } = marks.simulation;
+  return points(marks).indexes.map((index) => [bars.time[start + index], equity[index]]);
+}
+
+/** As JSON.stringify writes `equityPreview`, in half of the time: while flat every mark is the same. */
+export function equityPreviewJson(marks: Marks): string {
+  const { equity } = marks.simulation;
+  const { indexes, texts } = points(marks);
+  if (indexes.length === 0) return '[]';
+  const changes = indexes.map((index) => equity[index]).filter((mark, at, all) => at === 0 || mark !== all[at - 1]);
+  const written = JSON.stringify(changes).slice(1, -1).split(',');
+  let change = 0;
+  let json = '';
+  for (let point = 0; point < indexes.length; point++) {
+    if (point > 0 && equity[indexes[point]] !== equity[indexes[point - 1]]) change++;
+    json += `${point === 0 ? '[' : ','}${texts[point]}${written[change]}]`;
+  }
+  return `${json}]`;
+}
