@@ -9,10 +9,11 @@ import { prepareStrategy } from './language/canonical/prepare.ts';
 import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar/ast.ts';
 import { compilePlan } from './plan/compile.ts';
 import { bindRules } from './evaluate/bindRules.ts';
-import type { BacktestOutcome, BacktestTask } from './task.ts';
+import type { BacktestTask } from './task.ts';
 import { hashOf } from './report/canonicalJson.ts';
 import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
+import type { WrittenOutcome } from './report/writtenResult.ts';
 import type { SimulatedRun } from './report/simulatedRun.ts';
 import { summarise } from './report/summary.ts';
 import { tradeRows, tradeTable, type TradeRow } from './report/tradeTable.ts';
@@ -32,7 +33,7 @@ const COLUMN_STORE_BYTES = 256 * 1024 * 1024;
 const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
-export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): BacktestOutcome {
+export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): WrittenOutcome {
   const run = simulateTask(task, market, control, false);
   if (!run.ok) return run;
   const { config, strategy } = run.report;

@@ -2,7 +2,6 @@
 import type { Settings, StrategyAst } from './language/grammar/ast.ts';
 import type { SignalGraph } from './language/grammar/graph.ts';
 import type { BacktestConfig, ResolvedConfig } from './config.ts';
-import type { TradeTable } from './report/tradeTable.ts';
 
 /** One backtest as the engine takes it. */
 export interface BacktestTask {
@@ -34,28 +33,16 @@ export interface Reproducibility {
   readonly resultHash: string;
 }
 
-/** A result before it is compressed. */
-export interface WrittenResult {
-  /** The members of summaryJson that are numbers or null, and those that are objects or lists, each as JSON. */
-  readonly flatJson: string;
-  readonly blocksJson: string;
-  readonly tradeTable: TradeTable;
-  /** The code of the first entry of the diagnosis. */
-  readonly diagnosis: string | null;
-}
-
 /** What `runBacktest` gives back. */
 export type BacktestOutcome =
   | {
       readonly ok: true;
-      /** Summary and trades are made when they are first asked for: storage asks for `written` only. */
+      /** Summary and trades are made when they are first asked for. */
       readonly summaryJson: object;
       readonly trades: readonly object[];
       readonly reproducibility: Reproducibility;
       readonly warnings: readonly object[];
       readonly resolvedConfig: ResolvedConfig;
-      /** The same in the form in which it is stored; absent in stand-ins for the engine. */
-      readonly written?: WrittenResult;
     }
   | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };
 

@@ -3,7 +3,8 @@
 import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 import type { ResolvedConfig } from '../config.ts';
 import { tradeRows, type TradeTable } from '../report/tradeTable.ts';
-import type { BacktestOutcome, Reproducibility, WrittenResult } from '../task.ts';
+import type { WrittenOutcome, WrittenResult } from '../report/writtenResult.ts';
+import type { Reproducibility } from '../task.ts';
 import { tradeBytes, tradesOf } from './tradeBytes.ts';
 
 /** A result as a thread encodes it; nothing on its way into the database takes it apart again. */
@@ -37,7 +38,7 @@ const LIST = '['.charCodeAt(0);
 /** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
-export function encodeResult(outcome: BacktestOutcome & { readonly ok: true }): EncodedResult {
+export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }): EncodedResult {
   const { warnings, resolvedConfig, reproducibility } = outcome;
   const { flatJson, blocksJson, diagnosis } = outcome.written ?? writeSummary(outcome.summaryJson);
   const rest = JSON.stringify({ warnings, resolvedConfig, reproducibility } satisfies Omit<ResultDetail, 'summary'>);

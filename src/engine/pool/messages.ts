@@ -7,17 +7,18 @@ import type { BacktestConfig } from '../config.ts';
 import type { EncodedResult } from './detail.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
 import type { RankingRows } from '../sweep/rankingRows.ts';
+import type { WrittenOutcome } from '../report/writtenResult.ts';
 import type { ShardRange } from '../sweep/shard.ts';
 import type { MarketOf, SweepJob } from '../sweep/sweepJob.ts';
 import type { SweepResult } from '../sweep/sweepResult.ts';
 import type { Settings, StrategyAst } from '../language/grammar/ast.ts';
 import type { RobustnessJob } from '../robustness/scene.ts';
 import type { StepOutcome } from '../robustness/robustnessSteps.ts';
-import type { ArtifactOutcome, ArtifactRequest, BacktestOutcome, BacktestTask, RunControl, RunError } from '../task.ts';
+import type { ArtifactOutcome, ArtifactRequest, BacktestTask, RunControl, RunError } from '../task.ts';
 
 /** The engine as the pool sees it; a thread imports one module of this shape. */
 export interface Runner {
-  runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome;
+  runBacktest(task: BacktestTask, market: Market, control: RunControl): WrittenOutcome;
   buildArtifact(task: BacktestTask, market: Market, control: RunControl, request: ArtifactRequest): ArtifactOutcome;
   /** null: it was stopped. Absent in stand-ins that run no sweeps. */
   runSweepWork?(job: SweepJob, work: SweepWork, marketOf: MarketOf, control: RunControl): SweepProduct | null;

@@ -3,11 +3,12 @@ import { workerData } from 'node:worker_threads';
 import { createMarket } from '../bars/market.ts';
 import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
+import type { WrittenOutcome } from '../report/writtenResult.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
 import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
-import type { ArtifactOutcome, BacktestOutcome, BacktestTask, RunControl, RunError } from '../task.ts';
+import type { ArtifactOutcome, BacktestTask, RunControl, RunError } from '../task.ts';
 import type {
   ArtifactMessage,
   BatchMessage,
@@ -111,7 +112,7 @@ function runOne(engine: Runner, batch: Inputs, run: number, control: BatchContro
   }
 }
 
-function encodeOutcome(outcome: BacktestOutcome): PoolOutcome {
+function encodeOutcome(outcome: WrittenOutcome): PoolOutcome {
   if (!outcome.ok) return { kind: 'failed', error: outcome.error, ...(outcome.issues && { issues: outcome.issues }) };
   return { kind: 'completed', result: encodeResult(outcome) };
 }
