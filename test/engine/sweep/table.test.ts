@@ -32,7 +32,7 @@ describe('the rows as a file', () => {
     expect(table.numRows).toBe(30);
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
     expect([...table.getChild('variant')!]).toEqual([...whole.indexes]);
-    expect(new Set(table.getChild('symbol')!)).toEqual(new Set([CONFIG.signalInstrument.symbol]));
+    expect(new Set(table.getChild('symbol'))).toEqual(new Set([CONFIG.signalInstrument.symbol]));
     expect(table.schema.fields.find(({ name }) => name === 'stop')!.type.toString()).toBe('Float64');
     for (const { key, values } of whole.metrics)
       expect([...table.getChild(key)!], key).toEqual([...values].map((value) => (Number.isNaN(value) ? null : value)));
