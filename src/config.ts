@@ -54,6 +54,11 @@ const Environment = z.object({
     .describe(
       'Addresses of your proxies, such as `10.0.0.0/8,loopback`, whose X-Forwarded-For is believed; default: none.',
     ),
+  METRICS_TOKEN: z
+    .string()
+    .min(16, 'must have at least 16 characters')
+    .optional()
+    .describe('Bearer token that `/metrics` asks for; default: none, keep the path private.'),
   CANDLEPOOL_API_KEY: z.string().optional().describe('API key that `candlepool mcp` calls the service with.'),
   RATE_LIMITS: z.enum(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
 });
@@ -87,6 +92,8 @@ export interface Config {
   readonly auth: { readonly jwksUrl: string | undefined; readonly issuer: string; readonly audience: string };
   /** Without a trailing slash; undefined: the request's own address. */
   readonly publicUrl: string | undefined;
+  /** undefined: /metrics asks for no token. */
+  readonly metricsToken: string | undefined;
   /** As Fastify's trustProxy takes it; false: the address of a client is that of its connection. */
   readonly trustedProxies: string | false;
   readonly rateLimits: boolean;
@@ -126,6 +133,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     logLevel: values.LOG_LEVEL,
     auth: { jwksUrl: values.AUTH_JWKS_URL, issuer: values.AUTH_ISSUER, audience: values.AUTH_AUDIENCE },
     publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
+    metricsToken: values.METRICS_TOKEN,
     trustedProxies: values.TRUSTED_PROXIES ?? false,
     rateLimits: values.RATE_LIMITS === 'on',
     apiKey: values.CANDLEPOOL_API_KEY,

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { socketUrl } from './connect.ts';
-import { makePrivate } from './embeddedIdentity.ts';
+import { makePrivate, ownerOf } from './embeddedIdentity.ts';
 import type { Identity } from './embeddedIdentity.ts';
 
 export const USER = 'candlepool';
@@ -31,14 +31,15 @@ export async function socketAddress(home: string, identity: Identity): Promise<A
   await makePrivate(folder, identity);
   const found = await lstat(folder);
   // A shared temporary folder may hold a trap of another user under our name.
-  const isOurs = process.getuid?.() === 0 || found.uid === process.getuid?.();
+  const isOurs = found.uid === ownerOf(identity);
   if (!found.isDirectory() || !isOurs || (found.mode & 0o077) !== 0) {
     throw new Error(`${folder} should be a folder of mode 0700 of our own, and is not; remove it`);
   }
   return {
     url: socketUrl(folder, USER, DATABASE),
     settings: { listen_addresses: '', unix_socket_directories: folder, unix_socket_permissions: '0700' },
-    initdbArgs: ['--auth=trust'],
+    // Whoever reaches the socket passed the folder; nobody connects over the network, even if a setting should allow it.
+    initdbArgs: ['--auth-local=trust', '--auth-host=reject'],
   };
 }
 

@@ -67,6 +67,10 @@ const distantHome = (dataDir: string): string =>
 /** Where the embedded Postgres of a folder may be, without making anything. */
 export const possibleHomes = (dataDir: string): string[] => [join(dataDir, 'postgres'), distantHome(dataDir)];
 
+/** The user that owns what is made for the identity; undefined where users have no numbers. */
+export const ownerOf = (identity: Identity): number | undefined =>
+  identity.kind === 'nobody' ? NOBODY : process.getuid?.();
+
 /** Makes a 0700 folder that belongs to the identity. */
 export async function makePrivate(folder: string, identity: Identity): Promise<void> {
   await makeFolder(folder, DATA_DIR_ADVICE, 0o700);

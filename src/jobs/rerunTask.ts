@@ -5,13 +5,19 @@ import { findRerun, finishRerun } from '../db/reruns.ts';
 import type { Rerun, RerunOutcome } from '../db/reruns.ts';
 import { decodeDetail } from '../engine/index.ts';
 import type { ArtifactFormat, ArtifactName, Pool, RunError } from '../engine/index.ts';
+import type { Log } from '../log.ts';
+import { maskInternalError } from './internalErrors.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 
-export async function runRerun(sql: Sql, pool: Pool, inputs: InputReader, rerunId: string): Promise<void> {
+export async function runRerun(sql: Sql, pool: Pool, inputs: InputReader, rerunId: string, log: Log): Promise<void> {
   const rerun = await findRerun(sql, rerunId);
   if (!rerun) return;
-  const { outcome, bytes } = await answer(pool, inputs, rerun);
+  const { outcome: made, bytes } = await answer(pool, inputs, rerun);
+  const { backtestId } = rerun;
+  const outcome: RerunOutcome = made.ok
+    ? made
+    : { ok: false, error: maskInternalError(log, 'rerun', { rerunId, backtestId }, made.error) };
   await sql.begin(async (tx) => {
     await finishRerun(tx, rerunId, outcome, bytes);
     await notify(tx, 'changed', [rerunId]);

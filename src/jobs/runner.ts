@@ -97,7 +97,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
       await outlast(() => sweeps.work());
     },
     [RERUN_TASK]: async (payload) => {
-      await outlast(() => runRerun(sql, pool, inputs, (payload as { rerunId: string }).rerunId));
+      await outlast(() => runRerun(sql, pool, inputs, (payload as { rerunId: string }).rerunId, log));
     },
   };
   const stopWithinMs = FINISH_MS + KILL_GRACE_MS;

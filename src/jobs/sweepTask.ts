@@ -43,6 +43,7 @@ import type {
 } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { DATA_MISSING, MAX_ATTEMPTS } from './inputs.ts';
+import { maskInternalError } from './internalErrors.ts';
 import type { InputReader } from './inputs.ts';
 import type { Outlast } from './outages.ts';
 import { encodeOutcomes, resultOf, robustnessJobOf } from './robustnessTask.ts';
@@ -243,13 +244,7 @@ export class SweepRunner {
   }
 
   async #fail(claim: ShardClaim, error: RunError): Promise<void> {
-    const isBug = error.code === 'INTERNAL_ERROR';
-    if (isBug)
-      this.#log.error(
-        { sweepId: claim.sweepId, stack: error.message },
-        `a ${kindOf(claim)} failed because of a bug in the engine`,
-      );
-    const told = isBug ? { ...error, message: `The ${kindOf(claim)} failed because of a fault on our side.` } : error;
+    const told = maskInternalError(this.#log, kindOf(claim), { sweepId: claim.sweepId }, error);
     await this.#sql.begin((tx) => failSweep(tx, claim.sweepId, told));
     await notify(this.#sql, 'changed', [claim.sweepId]);
     this.cancel([claim.sweepId]);

@@ -364,6 +364,32 @@ describe('an artifact of a backtest', () => {
   });
 });
 
+it('tells no customer the stack of a bug or a path of the server', async () => {
+  await withWorker();
+  const { body: ended } = await run({ params: { value: 26 } });
+  const thrown = await run({ params: { act: 'throw' } });
+  await withoutWorker();
+  process.env.STAND_IN_BUG = 'yes';
+  try {
+    await withWorker();
+    const replies = [
+      thrown,
+      await client.get(`/backtests/${thrown.body.id}?view=agent`),
+      await client.get(`/backtests/${ended.id}/artifacts/equity`),
+      await client.get(`/backtests/${ended.id}/artifacts/report`),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 409, 409]);
+    for (const { text } of replies) {
+      expect(text).toMatch(/INTERNAL_ERROR|error in the service/);
+      expect(text).not.toMatch(/\bat \w+.*:\d+:\d+|file:|node_modules|\.ts\b/);
+      expect(text).not.toContain(process.cwd());
+    }
+  } finally {
+    delete process.env.STAND_IN_BUG;
+    await withoutWorker();
+  }
+});
+
 describe('/metrics', () => {
   it('shows the depth of the queue and what each worker does', async () => {
     await withoutWorker();

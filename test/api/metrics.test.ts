@@ -1,6 +1,7 @@
 // What an operator sees at /metrics and /health when things go wrong.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../src/api/app.ts';
 import { registerWorker, takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
 import { createBacktestApi, type BacktestApi } from '../support/backtestApi.ts';
 
@@ -51,6 +52,18 @@ describe('/metrics', () => {
     expect(await metric('candlepool_database_bytes')).toBeGreaterThan(1_000_000);
     expect(await metric('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   });
+});
+
+it('asks for METRICS_TOKEN at /metrics when it is set', async () => {
+  const { services } = backtests.api;
+  const config = { ...services.config, metricsToken: 'a-token-of-the-operator' };
+  const app = await buildApp({ ...services, config });
+  const statusWith = async (authorization?: string): Promise<number> =>
+    (await app.inject({ url: '/metrics', headers: authorization === undefined ? {} : { authorization } })).statusCode;
+  expect(await statusWith()).toBe(401);
+  expect(await statusWith('Bearer a-token-of-the-operato')).toBe(401);
+  expect(await statusWith('Bearer a-token-of-the-operator')).toBe(200);
+  await app.close();
 });
 
 it('answers /health as it answers /healthz', async () => {

@@ -66,6 +66,17 @@ async function write(url: string, name: string): Promise<void> {
   await sql.end();
 }
 
+it('trusts whoever reaches its socket and nobody on the network, in folders of its own', async () => {
+  await using server = await startEmbedded(folder);
+  expect(server.isStarter).toBe(true);
+  const rules = (await readFile(join(folder, 'postgres', 'cluster', 'pg_hba.conf'), 'utf8'))
+    .split('\n')
+    .filter((line) => /^(local|host)/.test(line));
+  expect(rules.filter((line) => line.startsWith('host') && !line.trim().endsWith('reject'))).toEqual([]);
+  expect(rules.some((line) => line.startsWith('local'))).toBe(true);
+  for (const path of [folder, join(folder, 'postgres')]) expect((await stat(path)).mode & 0o077).toBe(0);
+});
+
 it('creates a cluster in private folders on first start, and stops the server when disposed', async () => {
   const server = await startEmbedded(folder);
   expect(server.isStarter).toBe(true);

@@ -61,6 +61,7 @@ export function buildArtifact(
   control: RunControl,
   request: ArtifactRequest,
 ): ArtifactOutcome {
+  if (process.env.STAND_IN_BUG !== undefined) throw new Error('a bug');
   const failure = process.env.STAND_IN_FAILURE;
   if (failure !== undefined) return { ok: false, error: { code: 'INPUT_MISSING', path: '', message: failure } };
   const outcome = runBacktest(task, market, control);

@@ -1,9 +1,11 @@
 // Health: whether the process lives, whether it can serve, and its numbers for Prometheus.
+import { hash, timingSafeEqual } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { z } from 'zod';
 import { isStalled, readQueueNumbers } from '../../db/workerProcesses.ts';
+import { sentBearer } from '../http/auth/transport.ts';
 import { problem } from '../http/problems.ts';
 import { measureBacktests, measureTrouble } from './backtestMetrics.ts';
 import type { App, Services } from '../services.ts';
@@ -53,10 +55,17 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
     },
   );
 
-  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type(metrics.contentType).send(await metrics.metrics()),
-  );
+  const { metricsToken } = services.config;
+  app.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
+    if (metricsToken !== undefined && !isEqual(sentBearer(request) ?? '', metricsToken))
+      throw problem('JWT_INVALID', { message: 'Send METRICS_TOKEN as Authorization: Bearer <token>.' });
+    return reply.type(metrics.contentType).send(await metrics.metrics());
+  });
 }
+
+/** In a time that does not tell how much of the token is right. */
+const isEqual = (a: string, b: string): boolean =>
+  timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
 function measureRequests(app: App, registry: Registry): void {
   const duration = new Histogram({
