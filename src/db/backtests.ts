@@ -28,6 +28,8 @@ export interface NewBacktest {
   readonly runKey: string;
   /** About how many bars of work, above 0. */
   readonly cost: number;
+  /** Bytes that the run may need at its peak, besides its snapshots; 0: not known. */
+  readonly memoryBytes: number;
 }
 
 export interface BacktestRow {
@@ -113,8 +115,9 @@ export async function insertBacktests(
     with ${requestOf(tx, requestKey)}, item as materialized (
       select uuidv7() as id, x.* from rows from (
         json_to_recordset(${JSON.stringify(items)}::text::json) as ("strategyId" uuid, "strategyVersionId" uuid, symbol text,
-          timeframe text, config json, snapshots json, "runKey" text, cost double precision)
-      ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost, ordinal)
+          timeframe text, config json, snapshots json, "runKey" text, cost double precision,
+          "memoryBytes" double precision)
+      ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost, memory_bytes, ordinal)
       cross join request
     ), made as (
       insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key)
@@ -123,7 +126,8 @@ export async function insertBacktests(
       from item order by ordinal
       returning id, created_at
     ), queued as (
-      insert into backtest_queue (id, workspace_id, cost) select id, ${workspaceId}, cost from item order by ordinal
+      insert into backtest_queue (id, workspace_id, cost, memory_bytes)
+      select id, ${workspaceId}, cost, memory_bytes from item order by ordinal
     ), turn as (
       insert into workspace_turns as turn (workspace_id, virtual_time, due, open)
       select ${workspaceId}, current_virtual_time(), count(*), count(*)

@@ -13,6 +13,8 @@ export interface Claim {
   readonly snapshots: readonly string[];
   readonly runKey: string;
   readonly cost: number;
+  /** Bytes it may need at its peak; 0: not known. */
+  readonly memoryBytes: number;
   /** Fences the result: it is written only while this is still the latest claim. */
   readonly attempt: number;
   readonly isCancelled: boolean;
@@ -33,15 +35,25 @@ export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 
 const ACCEPTED = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
   b.run_key as "runKey", b.created_at as "createdAt", (select tier from workspaces w where w.id = b.workspace_id) as tier`;
 
-/** Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due. */
-export async function claimDue(sql: Queryable, worker: string, maxRuns: number, maxCost: number): Promise<Claimed> {
+/**
+ * Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due.
+ * @param excluded workspaces of which none is handed out
+ */
+export async function claimDue(
+  sql: Queryable,
+  worker: string,
+  maxRuns: number,
+  maxCost: number,
+  excluded: readonly string[] = [],
+): Promise<Claimed> {
   const rows = await sql<(Claim & { isCopied: boolean | null; hasCrashSuspects: boolean })[]>`
     select (c.backtest).id, (c.backtest).workspace_id as "workspaceId", (c.backtest).strategy_version_id as "strategyVersionId",
       (c.backtest).config, (c.backtest).snapshots, (c.backtest).run_key as "runKey", (c.backtest).created_at as "createdAt",
-      c.workspace_tier as tier, c.backtest_cost as cost, c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
+      c.workspace_tier as tier, c.backtest_cost as cost, c.backtest_bytes as "memoryBytes", c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
       c.is_copied as "isCopied", suspects.found as "hasCrashSuspects"
     from (select exists (select 1 from backtest_queue where claimed_by is null and kills > 0) as found) as suspects
-    left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb) as c on true
+    left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb,
+      ${excluded as string[]}::uuid[]) as c on true
     order by (c.backtest).id`;
   return {
     runs: rows.filter((row) => row.isCopied === false),
@@ -62,9 +74,9 @@ export async function claimCrashSuspect(sql: Queryable, worker: string): Promise
             where m.worker_id = ${worker} and m.sha256 = any (a.snapshots) and m.noted_at > now() - interval '10 seconds')
         order by s.kills, s.id limit 1 for update of s skip locked
       )
-      returning id, cost, attempt, cancel_requested_at
+      returning id, cost, memory_bytes, attempt, cancel_requested_at
     )
-    select ${sql.unsafe(ACCEPTED)}, c.cost, c.attempt, c.cancel_requested_at is not null as "isCancelled"
+    select ${sql.unsafe(ACCEPTED)}, c.cost, c.memory_bytes as "memoryBytes", c.attempt, c.cancel_requested_at is not null as "isCancelled"
     from claimed c join backtests b using (id)`;
   return claim;
 }

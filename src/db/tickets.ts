@@ -13,12 +13,19 @@ const TICKETS = {
 
 /** A ticket fails only when Postgres does; `repairTickets` adds another if all are spent. */
 const TICKET_ATTEMPTS = 5;
+/** How long a process that is full leaves a ticket before it may find it again. */
+const LEFT_MS = 500;
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
 
 /** Adds tickets; inside a transaction they appear with what it inserts, or not at all. */
 export async function addTickets(sql: Queryable, count: number): Promise<void> {
   await addJobs(sql, TICKET_TASK, {}, count, TICKET_ATTEMPTS);
+}
+
+/** Leaves due work to another process, or to this one a little later; one such ticket is enough. */
+export async function leaveTicket(sql: Queryable): Promise<void> {
+  await addJobs(sql, TICKET_TASK, {}, 1, TICKET_ATTEMPTS, LEFT_MS, 'left');
 }
 
 /** @param delayMs how long they wait before they are seen. */
@@ -69,9 +76,10 @@ async function addJobs(
   count: number,
   attempts: number,
   delayMs = 0,
+  jobKey: string | null = null,
 ): Promise<void> {
   await sql`
     select count(*) from graphile_worker.add_jobs(array(
-      select (${task}::text, ${JSON.stringify(payload)}::text::json, null, now() + make_interval(secs => ${delayMs / 1_000}), ${attempts}::smallint, null, null, null)::graphile_worker.job_spec
+      select (${task}::text, ${JSON.stringify(payload)}::text::json, null, now() + make_interval(secs => ${delayMs / 1_000}), ${attempts}::smallint, ${jobKey}::text, null, null)::graphile_worker.job_spec
       from generate_series(1, ${count}::integer)))`;
 }

@@ -52,6 +52,7 @@ export { canonicalJson, hashOf } from './report/canonicalJson.ts';
 export { ENGINE_VERSION } from './version.ts';
 export {
   createPool,
+  reliefThreads,
   PoolClosedError,
   type Pool,
   type PoolJob,
@@ -60,6 +61,9 @@ export {
   type SweepRun,
 } from './pool/pool.ts';
 export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
+export { runBytes } from './pool/memory.ts';
+export { planEstimateOf } from './estimateBacktest.ts';
+export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
 export { decodeRows, encodeRows } from './pool/sweepBytes.ts';
 export { LruMap } from './pool/lruMap.ts';
 export type { RunProgress } from './pool/control.ts';

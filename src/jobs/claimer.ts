@@ -5,7 +5,7 @@ import { COST_PER_SHARE, RUNS_PER_SHARE, divide } from './shares.ts';
 
 /** Where claims come from; the database, or a test. */
 export interface ClaimSource {
-  claimDue(maxRuns: number, maxCost: number): Promise<Claimed>;
+  claimDue(maxRuns: number, maxCost: number, excluded: readonly string[]): Promise<Claimed>;
   claimCrashSuspect(): Promise<Claim | undefined>;
   /** Backtests that the claim itself completed. */
   copied(ids: readonly string[]): Promise<void>;
@@ -22,8 +22,9 @@ type Share = readonly Claim[];
 export class Claimer {
   readonly #source: ClaimSource;
   #waiting: { readonly give: (share: Share) => void; readonly fail: (error: unknown) => void }[] = [];
+  readonly #limits: { readonly shares: number; readonly reliefShares: number };
   /** Shares that are being worked on. */
-  #outstanding = 0;
+  readonly #outstanding = new Set<Share>();
   #claimsSinceCrashSuspect = 0;
   #isCrashSuspectNext = false;
   /** A crash suspect is running: nothing else is claimed until it is done. */
@@ -31,8 +32,16 @@ export class Claimer {
   #isClaiming = false;
   #isClosed = false;
 
-  constructor(source: ClaimSource) {
+  /**
+   * @param limits how many shares are worked on at a time; `reliefShares` more for workspaces of which none of them is,
+   * so that nobody's slow runs keep others from being claimed.
+   */
+  constructor(
+    source: ClaimSource,
+    limits: { readonly shares: number; readonly reliefShares: number } = { shares: Infinity, reliefShares: 0 },
+  ) {
     this.#source = source;
+    this.#limits = limits;
   }
 
   /** Does `work` on a share of what is due. @returns false when nothing was. */
@@ -42,7 +51,7 @@ export class Claimer {
     try {
       await work(share);
     } finally {
-      this.#outstanding--;
+      this.#outstanding.delete(share);
       // If a crash suspect ran, it was the only share outstanding.
       this.#isAlone = false;
       this.#claim();
@@ -53,6 +62,11 @@ export class Claimer {
   /** Whether claiming has stopped. */
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  /** Whether there may be due work that is left to other processes. */
+  get isFull(): boolean {
+    return this.#outstanding.size >= this.#limits.shares;
   }
 
   /** Stops claiming; waiters receive an empty share. */
@@ -70,7 +84,7 @@ export class Claimer {
   }
 
   #give(share: Share): void {
-    this.#outstanding++;
+    this.#outstanding.add(share);
     this.#waiting.shift()!.give(share);
   }
 
@@ -86,7 +100,7 @@ export class Claimer {
     try {
       while (this.#waiting.length > 0 && !this.#isAlone) {
         if (!this.#isCrashSuspectNext) await this.#claimDue();
-        else if (this.#outstanding === 0) await this.#claimCrashSuspect();
+        else if (this.#outstanding.size === 0) await this.#claimCrashSuspect();
         else return;
       }
     } finally {
@@ -105,10 +119,13 @@ export class Claimer {
   }
 
   async #claimDue(): Promise<void> {
-    const count = this.#waiting.length;
+    const free = this.#limits.shares - this.#outstanding.size;
+    if (-free >= this.#limits.reliefShares) return this.#sendAway(0);
+    const count = free > 0 ? Math.min(free, this.#waiting.length) : 1;
     const { runs, copiedIds, hasCrashSuspects } = await this.#source.claimDue(
       count * RUNS_PER_SHARE,
       count * COST_PER_SHARE,
+      free > 0 ? [] : this.#workspaces(),
     );
     if (copiedIds.length > 0) await this.#source.copied(copiedIds);
     const isEmpty = runs.length === 0 && copiedIds.length === 0;
@@ -116,7 +133,16 @@ export class Claimer {
       hasCrashSuspects && (isEmpty || ++this.#claimsSinceCrashSuspect >= CLAIMS_BETWEEN_CRASH_SUSPECTS);
     this.#handOut(divide(runs, count));
     // One waiter stays to take the crash suspect; the others have nothing to wait for.
-    if (isEmpty) for (const waiter of this.#waiting.splice(this.#isCrashSuspectNext ? 1 : 0)) waiter.give([]);
+    if (isEmpty) this.#sendAway(this.#isCrashSuspectNext ? 1 : 0);
+  }
+
+  #sendAway(kept: number): void {
+    for (const waiter of this.#waiting.splice(kept)) waiter.give([]);
+  }
+
+  /** Whose shares are being worked on. */
+  #workspaces(): string[] {
+    return [...new Set([...this.#outstanding].flatMap((share) => share.map(({ workspaceId }) => workspaceId)))];
   }
 
   /** Claims whose waiters `close` has sent away are not handed out: they go back with the process's other claims. */

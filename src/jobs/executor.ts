@@ -144,7 +144,8 @@ export class Executor {
       if (known !== undefined) return known;
       shared.set(key, poolRuns.length);
       const timeLimitMs = 1_000 * TIER_LIMITS[claim.tier].runSeconds;
-      return poolRuns.push({ ...run, owner: claim.workspaceId, timeLimitMs }) - 1;
+      const { workspaceId: owner, memoryBytes } = claim;
+      return poolRuns.push({ ...run, owner, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
     });
     const store = new OutcomeBuffer((endings) => this.#store(endings));
     const settle = (run: number, outcome: PoolOutcome): void => {

@@ -8,8 +8,8 @@ import type { Sql } from '../db/connect.ts';
 import { claimDue, claimCrashSuspect, readCancelled, returnAllRuns, saveProgress } from '../db/claims.ts';
 import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { listen, notify } from '../db/notifications.ts';
-import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addTickets } from '../db/tickets.ts';
-import { createPool } from '../engine/index.ts';
+import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addTickets, leaveTicket } from '../db/tickets.ts';
+import { createPool, reliefThreads } from '../engine/index.ts';
 import type { PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { Claimer } from './claimer.ts';
@@ -80,11 +80,14 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.use(watchProgress(sql, executor, log));
   stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
 
-  const claimer = new Claimer({
-    claimDue: (maxRuns, maxCost) => claimDue(sql, id, maxRuns, maxCost),
-    claimCrashSuspect: () => claimCrashSuspect(sql, id),
-    copied: (ids) => notify(sql, 'changed', ids),
-  });
+  const claimer = new Claimer(
+    {
+      claimDue: (maxRuns, maxCost, excluded) => claimDue(sql, id, maxRuns, maxCost, excluded),
+      claimCrashSuspect: () => claimCrashSuspect(sql, id),
+      copied: (ids) => notify(sql, 'changed', ids),
+    },
+    { shares: tickets, reliefShares: reliefThreads(settings.threads) },
+  );
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
   const tasks: TaskList = {
@@ -101,7 +104,13 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     },
   };
   const stopWithinMs = FINISH_MS + KILL_GRACE_MS;
-  const graphile = await startGraphile({ url: settings.url, tickets, taskList: tasks, stopWithinMs }, outages, log);
+  // Beside the shares that are worked on: those for other workspaces, and reruns.
+  const jobs = tickets + 2 * reliefThreads(settings.threads);
+  const graphile = await startGraphile(
+    { url: settings.url, tickets: jobs, taskList: tasks, stopWithinMs },
+    outages,
+    log,
+  );
   stack.defer(() => stopGraphile(graphile, claimer, executor, sweeps));
   stack.defer(() => outages.close());
   const processOf = { id, host: hostname(), pid: process.pid, threads: settings.threads };
@@ -141,6 +150,7 @@ async function workOff(sql: Sql, claimer: Claimer, executor: Executor): Promise<
   }
   // A stopping process leaves due work to others, which need a ticket for it.
   if (claimer.isClosed) await addTickets(sql, 1);
+  else if (claimer.isFull) await leaveTicket(sql);
 }
 
 /** Lets runs finish, then returns unfinished ones to the queue. */

@@ -11,6 +11,7 @@ const claim = (id: string, cost = 100_000): Claim => ({
   snapshots: [],
   runKey: id,
   cost,
+  memoryBytes: 0,
   attempt: 1,
   isCancelled: false,
   createdAt: new Date(0),
@@ -119,4 +120,41 @@ it('gives waiters an empty share once it is closed', async () => {
   claimer.close();
   expect(await waiting).toBe(false);
   expect(await claimer.takeShare(async () => {})).toBe(false);
+});
+
+it('claims for others than those whose shares it holds once it holds as many as it works on', async () => {
+  const asked: (readonly string[])[] = [];
+  const due = [
+    [{ ...claim('a'), workspaceId: 'slow' }],
+    [{ ...claim('b'), workspaceId: 'slow' }],
+    [{ ...claim('c'), workspaceId: 'quick' }],
+  ];
+  const from = {
+    ...source([]),
+    claimDue: async (_runs: number, _cost: number, excluded: readonly string[]) => {
+      asked.push(excluded);
+      return { ...nothing, runs: due.shift() ?? [] };
+    },
+  };
+  const claimer = new Claimer(from, { shares: 2, reliefShares: 1 });
+  const release = Promise.withResolvers<undefined>();
+  const taken: string[] = [];
+  const take = () =>
+    claimer.takeShare(async ([{ id }]) => {
+      taken.push(id);
+      await release.promise;
+    });
+  const first = take();
+  await settle();
+  const second = take();
+  await settle();
+  expect(claimer.isFull).toBe(true);
+  const third = take();
+  await settle();
+  // Nobody may work on a fourth: its ticket is left to others.
+  expect(await take()).toBe(false);
+  expect(taken).toEqual(['a', 'b', 'c']);
+  expect(asked).toEqual([[], [], ['slow']]);
+  release.resolve(undefined);
+  expect(await Promise.all([first, second, third])).toEqual([true, true, true]);
 });

@@ -7,13 +7,12 @@ import type { Pool, PoolBatch, PoolJob } from '../../src/engine/index.ts';
 import type { OnOutcome } from '../../src/engine/pool/job.ts';
 import { Executor } from '../../src/jobs/executor.ts';
 import { InputReader } from '../../src/jobs/inputs.ts';
-import type { SnapshotSource } from '../../src/jobs/inputs.ts';
 import { ResultWriter } from '../../src/jobs/results.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { enqueue, makeData, makeWorkspace, quiet } from '../support/queue.ts';
+import { enqueue, makeData, makeWorkspace, quiet, snapshotsIn } from '../support/queue.ts';
 import type { TestData, TestWorkspace } from '../support/queue.ts';
-import { dailySnapshot, STAND_IN_RUNNER } from '../support/runs.ts';
+import { STAND_IN_RUNNER } from '../support/runs.ts';
 
 let database: TestDatabase;
 let data: TestData;
@@ -56,8 +55,7 @@ it('runs each backtest for its workspace, and fails one that its tier gives no m
       return { outcomes: Promise.resolve([]), stop: () => {}, progress };
     },
   } as unknown as Pool;
-  const source = { open: async () => [dailySnapshot(10)] } as unknown as SnapshotSource;
-  const inputs = new InputReader(sql, source, quiet);
+  const inputs = new InputReader(sql, snapshotsIn(data.folder)(sql), quiet);
   const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, quiet), log: quiet });
   const free = await makeWorkspace(sql, 'free');
   const ids = [(await enqueue(sql, workspace, data, [{}]))[0], (await enqueue(sql, free, data, [{}]))[0]];

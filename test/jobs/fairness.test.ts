@@ -1,5 +1,7 @@
 // Fairness: who queues ten thousand does not hold up who queues one, and tiers weigh.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cancelBacktest } from '../../src/db/backtests.ts';
+import { notify } from '../../src/db/notifications.ts';
 import { claimDue } from '../../src/db/claims.ts';
 import { divide } from '../../src/jobs/shares.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -55,6 +57,31 @@ it('does not let 10,000 backtests of one workspace hold up one of another', asyn
     select end_backtests(array(select id from backtest_queue where claimed_by is null for update), 'cancelled', null)`;
   await settled(database.sql);
   expect(worker.id).toBeTruthy();
+});
+
+it('does not let slow backtests of one workspace hold a worker of one thread', async () => {
+  await using worker = await startTestWorker(database.url, data, 1);
+  const [a, b, c] = await Promise.all([1, 2, 3].map(() => makeWorkspace(database.sql)));
+  const spinning = Array.from({ length: 8 }, () => ({ act: 'spin', ms: 600_000 }));
+  const slow = await enqueue(database.sql, a, data, spinning, { cost: 1e9 });
+  await eventually(async () => (await countByStatus(database.sql, a.workspaceId)).running > 0);
+  for (const each of [b, c]) await enqueue(database.sql, each, data, many(3));
+  for (const each of [b, c])
+    await eventually(async () => (await countByStatus(database.sql, each.workspaceId)).completed === 3);
+  expect((await countByStatus(database.sql, a.workspaceId)).completed).toBeUndefined();
+  for (const id of slow) await cancelBacktest(database.sql, a.workspaceId, id);
+  await notify(database.sql, 'cancel', slow);
+  await settled(database.sql);
+  expect(worker.id).toBeTruthy();
+});
+
+it('hands out nothing of the workspaces that are excluded from a claim', async () => {
+  const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
+  for (const each of [a, b]) await enqueue(database.sql, each, data, many(2));
+  const { runs } = await claimDue(database.sql, WORKER, 50, 1e9, [a.workspaceId]);
+  expect(runs.map(({ workspaceId }) => workspaceId)).toEqual([b.workspaceId, b.workspaceId]);
+  expect((await claimDue(database.sql, WORKER, 50, 1e9, [a.workspaceId])).runs).toEqual([]);
+  await database.sql`delete from backtests`;
 });
 
 it('gives two workspaces of one tier equal shares while both have work', async () => {

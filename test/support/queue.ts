@@ -77,6 +77,7 @@ export function newBacktests(
     snapshots: [data.sha256],
     runKey: options.runKey ?? `key-${made++}`,
     cost: options.cost ?? 500,
+    memoryBytes: 0,
   }));
 }
 

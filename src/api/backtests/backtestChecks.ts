@@ -15,12 +15,11 @@ import {
 import type { BacktestConfig, PatchOperation, SeriesName, SignalGraph, StrategyAst } from '../../engine/index.ts';
 import type { Catalogue, CatalogueEntry } from '../../market/catalogue.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
+import { BacktestCost, type Prepared } from './backtestCost.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { loopShare } from '../http/loopShare.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
 
-/** Handing over a small backtest costs about as much as running a thousand bars. */
-const COST_OF_A_RUN = 1_000;
 /** How many symbols an issue names; another request lists all. */
 const SYMBOLS_SHOWN = 20;
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
@@ -29,10 +28,12 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]
 export class BacktestCheck {
   readonly #catalogue: Catalogue;
   readonly #asker: Asker;
-  readonly #prepared = new Map<string, readonly ProblemIssue[]>();
+  readonly #cost: BacktestCost;
+  readonly #prepared = new Map<string, ReturnType<typeof prepareStrategy>>();
 
   constructor(catalogue: Catalogue, asker: Asker) {
     this.#catalogue = catalogue;
+    this.#cost = new BacktestCost(catalogue);
     this.#asker = asker;
   }
 
@@ -60,7 +61,6 @@ export class BacktestCheck {
       timeframe: config.timeframe,
       config,
       ...(await this.#inputs(version, config, foreign)),
-      cost: costOf(config, base) + COST_OF_A_RUN,
     };
   }
 
@@ -85,11 +85,12 @@ export class BacktestCheck {
     ];
   }
 
-  /** What the run may read, and the key for finding an equal run. */
+  /** What the run may read, the key for finding an equal run, and what the run will take. */
   async #inputs(version: StrategyVersion, config: BacktestConfig, foreign: readonly SeriesName[]) {
     const series = [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe }, ...foreign];
     const read = await Promise.all(series.map((each) => this.#catalogue.readable(each.symbol, each.timeframe)));
-    const snapshots = [...new Set(read.flat().map((entry) => entry.sha256))].sort();
+    const entries = new Map(read.flat().map((entry) => [entry.sha256, entry]));
+    const snapshots = [...entries.keys()].sort();
     const resolved = resolveConfig(config);
     const runKey = hashOf({
       engine: ENGINE_VERSION,
@@ -99,7 +100,9 @@ export class BacktestCheck {
       // A pointer refers to a place in one spelling of the strategy.
       version: Object.keys(resolved.overrides).length > 0 ? version.id : null,
     });
-    return { snapshots, runKey };
+    // The config was accepted, so that its strategy can be prepared.
+    const prepared = this.#prepare(version, config) as Prepared;
+    return { snapshots, runKey, ...(await this.#cost.of(prepared, config, foreign, [...entries.values()])) };
   }
 
   async #unavailable(symbol: string, timeframe: string): Promise<ProblemIssue> {
@@ -137,6 +140,11 @@ export class BacktestCheck {
   }
 
   #strategyFaults(version: StrategyVersion, config: BacktestConfig): readonly ProblemIssue[] {
+    const prepared = this.#prepare(version, config);
+    return prepared.ok ? [] : prepared.issues.filter((issue) => issue.severity === 'error');
+  }
+
+  #prepare(version: StrategyVersion, config: BacktestConfig): ReturnType<typeof prepareStrategy> {
     const { timeframe, params = {}, overrides = {} } = config;
     const key = JSON.stringify([version.id, timeframe, params, overrides]);
     const known = this.#prepared.get(key);
@@ -148,9 +156,8 @@ export class BacktestCheck {
     const prepared = loopShare.measure(this.#asker.workspaceId, () =>
       prepareStrategy(ast, version.settings, { params, overrides }, context),
     );
-    const issues = prepared.ok ? [] : prepared.issues.filter((issue) => issue.severity === 'error');
-    this.#prepared.set(key, issues);
-    return issues;
+    this.#prepared.set(key, prepared);
+    return prepared;
   }
 
   async #foreignFaults(foreign: readonly SeriesName[]): Promise<ProblemIssue[]> {
@@ -214,10 +221,4 @@ function barsInRange(config: BacktestConfig, base: CatalogueEntry): number {
     });
   }
   return bars;
-}
-
-/** Columns are computed from the first bar of the data to the end of the range, so all those bars count. */
-function costOf(config: BacktestConfig, base: CatalogueEntry): number {
-  const end = Math.min(resolveConfig(config).range.end ?? base.end, base.end);
-  return Math.ceil((end - base.start) / TIMEFRAME_MS[config.timeframe]);
 }

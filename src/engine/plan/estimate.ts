@@ -1,4 +1,5 @@
 // Estimates: what a plan takes in time and memory, before it runs: what the queue charges and the pool admits by.
+import { MIN_RANKED_PERIOD } from '../kernels/rankedValues.ts';
 import { NS_PER_BAR } from '../language/grammar/kinds.ts';
 import { rollingReach } from '../language/grammar/words.ts';
 import type { RunnableExpression } from '../language/grammar/ast.ts';
@@ -32,8 +33,10 @@ const CONDITION_BYTES = 0.25;
 const SCRATCH_COLUMNS = 4;
 /** One value of a window that is read whole on every row. */
 const SCANNED_NS = 1.2;
-/** A step of a tree of ranks, and the windows from which it is used (kernels/rankedValues.ts). */
+/** Ranks in a window: one value of a short one, and a row of a long one (kernels/rankedValues.ts). */
+const SHIFTED_NS = 0.2;
 const RANKED_NS = 250;
+const RANKS: ReadonlySet<string> = new Set(['median', 'quantile', 'percentile_rank']);
 /** An expression over state is evaluated in the loop: about five times a column's row. */
 const STATEFUL_NS = 20;
 const STATEFUL_SCANNED_NS = 4;
@@ -138,7 +141,8 @@ function valueNs(step: ValueStep): number {
       );
     case 'rolling':
       if (step.rolling === 'slope') return NS_PER_BAR.rolling + SCANNED_NS * step.period;
-      return ['median', 'quantile', 'percentile_rank'].includes(step.rolling) ? RANKED_NS : NS_PER_BAR.rolling;
+      if (!RANKS.has(step.rolling)) return NS_PER_BAR.rolling;
+      return step.period < MIN_RANKED_PERIOD ? NS_PER_BAR.rolling + SHIFTED_NS * step.period : RANKED_NS;
     case 'align':
       return 2;
     case 'pattern':

@@ -201,6 +201,7 @@ export class Job implements PoolJob {
 export const ownerOf = ({ owner = '' }: { readonly owner?: string }): string => owner;
 
 export function bytesOf(batch: PoolBatch, run: PoolRun): number {
+  if (run.memoryBytes !== undefined) return run.memoryBytes;
   const read = run.snapshots.map((index) => batch.snapshots[index]);
   return estimateRunBytes(run.task, read);
 }

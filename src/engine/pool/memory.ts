@@ -25,8 +25,12 @@ const GAPS_BETWEEN_DAYS = 4;
 export function estimateRunBytes(task: Omit<BacktestTask, 'id' | 'strategyHash'>, read: readonly Snapshot[]): number {
   const rows = read.reduce((sum, snapshot) => sum + rowsIn(snapshot), 0);
   const estimate = estimateBacktest(task, (frame) => rowsOf(frame, read));
-  return BYTES_PER_RUN + OPENED_BYTES_PER_ROW * rows + (estimate?.bytes ?? 0);
+  return runBytes(estimate?.bytes ?? 0, rows);
 }
+
+/** @param openedRows rows of all snapshots that the run may read */
+export const runBytes = (planBytes: number, openedRows: number): number =>
+  BYTES_PER_RUN + OPENED_BYTES_PER_ROW * openedRows + planBytes;
 
 const rowsIn = ({ buffer }: Snapshot): number => buffer.byteLength / BYTES_PER_ROW;
 

@@ -37,6 +37,8 @@ export interface PoolRun {
   readonly snapshots: readonly number[];
   /** Who it runs for, a workspace: owners share the threads evenly. Absent: one owner for all such runs. */
   readonly owner?: string;
+  /** What `estimateRunBytes` says, when it is known already. */
+  readonly memoryBytes?: number;
   /** Stopped after so long, with reason time_limit; absent: the limit of the pool. */
   readonly timeLimitMs?: number;
 }
