@@ -97,11 +97,11 @@ describe('docs/operations.md', { timeout: 600_000 }, () => {
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  it('runs on one machine: health, metrics and limits', async () => {
+  it('runs on one machine: health, metrics, retention and limits', async () => {
     const [start] = blocksOf('One machine');
     expect(start.commands).toBe('npm ci\nnpm start\n');
     run.add(start);
-    await runBlocks(blocksOf('Health', 'Metrics and alerts', 'Limits'));
+    await runBlocks(blocksOf('Health', 'Metrics and alerts', 'Retention', 'Limits'));
   });
 
   it('runs with the service stopped: backup and restore of a folder', async () => {

@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { createApiApp, type ApiApp, type Client } from './apiApp.ts';
 import { config } from './backtestApi.ts';
+import { eventually } from './eventually.ts';
 import { CROSSING } from './sweeps.ts';
 
 export interface SweepClient extends Client {
@@ -40,7 +41,10 @@ async function sweepClient(client: Client): Promise<SweepClient> {
       return made.body.id as string;
     },
     csvOf: async (id) => {
-      const done = await client.get(`/sweeps/${id}?wait=60`);
+      const done = await eventually(async () => {
+        const reply = await client.get(`/sweeps/${id}?wait=30`);
+        return !['queued', 'running'].includes(reply.body.status) && reply;
+      });
       expect(done.body.status, done.text).toBe('completed');
       return (await client.get(`/sweeps/${id}/results?format=csv`)).text;
     },
