@@ -187,12 +187,12 @@ describe('the machine-readable description', () => {
     expect(body.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(PROBLEMS));
   });
 
-  it('/docs shows it without naming an outside host', async () => {
-    const page = await api.send({ url: '/docs/' });
+  it('/docs/api shows it without naming an outside host', async () => {
+    const page = await api.send({ url: '/docs/api' });
     expect(page.status).toBe(200);
     expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\//);
     expect(page.headers['content-security-policy']).not.toMatch(/https?:\/\/|upgrade-insecure-requests/);
-    const script = await api.send({ url: '/docs/static/swagger-initializer.js' });
+    const script = await api.send({ url: '/docs/api/static/swagger-initializer.js' });
     expect(script.status).toBe(200);
     expect(script.text).not.toMatch(/url: ?"https?:/);
   });
