@@ -1,16 +1,22 @@
 // Reruns: a stored backtest run again for an artifact or to verify it. The API asks, a worker answers, the API deletes.
 import type { ArtifactNotice, ReportHeading, StoredResult } from '../engine/index.ts';
+import type { Tier } from '../tiers.ts';
 import type { Queryable, Transaction } from './connect.ts';
+import { WEIGHTS } from './claims.ts';
 import { addRerunJob } from './tickets.ts';
 
 /** 4 MiB: postgres.js holds a value both as hex text and as bytes. */
 const CHUNK_BYTES = 4 << 20;
-/** No request waits longer than a minute; anything older was abandoned. */
-const FORGET_AFTER_SECONDS = 300;
+/** An artifact that nobody has read for so long is made again when somebody asks. */
+const KEPT_SECONDS = 3_600;
+/** No request waits longer than a minute; what is not finished long after was abandoned. */
+const ABANDONED_AFTER_SECONDS = 300;
+/** What all kept artifacts may take; those read longest ago go first. */
+const MAX_KEPT_BYTES = 2 ** 30;
 
 export type RerunRequest =
   | { readonly kind: 'verify' }
-  | { readonly kind: 'artifact'; readonly name: string; readonly format: string };
+  | { readonly kind: 'artifact'; readonly name: string; readonly format: string; readonly engine: string };
 export type RerunOutcome =
   | {
       readonly ok: true;
@@ -21,12 +27,45 @@ export type RerunOutcome =
     }
   | { readonly ok: false; readonly error: { readonly code: string; readonly path: string; readonly message: string } };
 
+/** The workspace's turn is charged for the bars that run again, as if they were a backtest. */
 export async function insertRerun(tx: Transaction, backtestId: string, request: RerunRequest): Promise<string> {
-  const [{ id }] = await tx<[{ id: string }]>`
+  const [{ id, workspaceId }] = await tx<[{ id: string; workspaceId: string }]>`
     insert into reruns (backtest_id, request)
-    values (${backtestId}, ${JSON.stringify(request)}::text::json) returning id`;
-  await addRerunJob(tx, id);
+    values (${backtestId}, ${JSON.stringify(request)}::text::json)
+    returning id, (select workspace_id from backtests where id = ${backtestId}) as "workspaceId"`;
+  await tx`
+    update workspace_turns t set virtual_time =
+      virtual_time + r.bars_total / (${JSON.stringify(WEIGHTS)}::text::json ->> w.tier)::double precision
+    from backtest_results r, workspaces w
+    where r.id = ${backtestId} and w.id = ${workspaceId} and t.workspace_id = ${workspaceId}`;
+  await addRerunJob(tx, id, workspaceId);
   return id;
+}
+
+/** The same artifact of the same backtest, made or being made; marks it as read. */
+export async function findKeptRerun(
+  sql: Queryable,
+  backtestId: string,
+  request: RerunRequest,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    update reruns set used_at = now() where id = (
+      select id from reruns
+      where backtest_id = ${backtestId} and request::text = ${JSON.stringify(request)}
+        and case when outcome is null then created_at > now() - make_interval(secs => ${ABANDONED_AFTER_SECONDS})
+          else (outcome ->> 'ok')::boolean end
+      order by created_at desc limit 1)
+    returning id`;
+  return row?.id;
+}
+
+/** Reruns of the workspace that wait or run. */
+export async function countOpenReruns(sql: Queryable, workspaceId: string): Promise<number> {
+  const [{ count }] = await sql<[{ count: number }]>`
+    select count(*)::integer as count from reruns r join backtests b on b.id = r.backtest_id
+    where b.workspace_id = ${workspaceId} and r.outcome is null
+      and r.created_at > now() - make_interval(secs => ${ABANDONED_AFTER_SECONDS})`;
+  return count;
 }
 
 /** What a worker needs to run it; undefined when the request has been abandoned. */
@@ -37,13 +76,17 @@ export interface Rerun extends Pick<StoredResult, 'summary' | 'detail' | 'trades
   readonly strategyVersionId: string;
   readonly config: object;
   readonly snapshots: readonly string[];
+  readonly workspaceId: string;
+  readonly tier: Tier;
   /** What the report's heading says. */
   readonly heading: ReportHeading;
 }
 
 export async function findRerun(sql: Queryable, id: string): Promise<Rerun | undefined> {
   const [row] = await sql<Rerun[]>`
-    select r.id, r.request, b.id as "backtestId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
+    select r.id, r.request, b.id as "backtestId", b.workspace_id as "workspaceId",
+      (select tier from workspaces w where w.id = b.workspace_id) as tier,
+      b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
       json_build_object('strategyName', s.name, 'strategyVersion', v.version, 'backtestId', b.id) as heading, result.summary,
       d.detail, d.trades
     from reruns r join backtests b on b.id = r.backtest_id
@@ -61,7 +104,9 @@ export async function finishRerun(
   bytes: Uint8Array | null,
 ): Promise<void> {
   const rows = await tx`
-    update reruns set outcome = ${JSON.stringify(outcome)}::text::json where id = ${id} returning 1`;
+    update reruns set outcome = ${JSON.stringify(outcome)}::text::json, bytes = ${bytes?.length ?? 0},
+      chunks = ${Math.ceil((bytes?.length ?? 0) / CHUNK_BYTES)}, used_at = now()
+    where id = ${id} returning 1`;
   if (rows.length === 0 || bytes === null) return;
   for (let at = 0, ordinal = 0; at < bytes.length; at += CHUNK_BYTES, ordinal++) {
     const chunk = Buffer.from(bytes.subarray(at, at + CHUNK_BYTES));
@@ -75,16 +120,37 @@ export async function readRerunOutcome(sql: Queryable, id: string): Promise<Reru
   return row?.outcome ?? null;
 }
 
-export async function readRerunChunk(sql: Queryable, id: string, ordinal: number): Promise<Uint8Array | undefined> {
-  const [row] = await sql<{ bytes: Uint8Array }[]>`
-    select bytes from rerun_chunks where rerun_id = ${id} and ordinal = ${ordinal}`;
-  return row?.bytes;
+/** A file that is being sent loses a chunk only when it is sent more slowly than it may be kept. */
+export class ChunkMissing extends Error {
+  override readonly name = 'ChunkMissing';
+}
+
+/** The chunks of a finished rerun in order. @throws ChunkMissing, so that a file that is cut short does not end well */
+export async function* readRerunChunks(sql: Queryable, id: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const [rerun] = await sql<{ chunks: number }[]>`select chunks from reruns where id = ${id}`;
+  for (let ordinal = 0; ordinal < (rerun?.chunks ?? 1); ordinal++) {
+    const [row] = await sql<{ bytes: Uint8Array }[]>`
+      with read as (update reruns set used_at = now() where id = ${id})
+      select bytes from rerun_chunks where rerun_id = ${id} and ordinal = ${ordinal}`;
+    if (row === undefined) throw new ChunkMissing(`Chunk ${ordinal} of rerun ${id} is gone.`);
+    yield row.bytes;
+  }
 }
 
 export async function deleteRerun(sql: Queryable, id: string): Promise<void> {
   await sql`delete from reruns where id = ${id}`;
 }
 
+/** Removes what nobody reads any more, whose backtest is gone, or for which there is no room. */
 export async function deleteOldReruns(sql: Queryable): Promise<void> {
-  await sql`delete from reruns where created_at < now() - make_interval(secs => ${FORGET_AFTER_SECONDS})`;
+  await sql`
+    delete from reruns where id in (
+      select id from (
+        select r.*, sum(bytes) over (order by used_at desc, id) as kept from reruns r
+      ) as rerun
+      where kept > ${MAX_KEPT_BYTES}
+        or used_at < now() - make_interval(secs => ${KEPT_SECONDS})
+        or used_at < now() - make_interval(secs => ${ABANDONED_AFTER_SECONDS})
+          and (outcome is null or not (outcome ->> 'ok')::boolean)
+        or not exists (select 1 from backtests b where b.id = backtest_id))`;
 }

@@ -33,8 +33,8 @@ export async function addSweepTickets(sql: Queryable, count: number, delayMs = 0
   await addJobs(sql, SWEEP_TASK, {}, count, TICKET_ATTEMPTS, delayMs);
 }
 
-export async function addRerunJob(sql: Queryable, rerunId: string): Promise<void> {
-  await addJobs(sql, RERUN_TASK, { rerunId }, 1, RERUN_ATTEMPTS);
+export async function addRerunJob(sql: Queryable, rerunId: string, workspaceId: string): Promise<void> {
+  await addJobs(sql, RERUN_TASK, { rerunId, workspaceId }, 1, RERUN_ATTEMPTS);
 }
 
 /**

@@ -6,9 +6,33 @@ import type { Rerun, RerunOutcome } from '../db/reruns.ts';
 import { decodeDetail } from '../engine/index.ts';
 import type { ArtifactFormat, ArtifactName, Pool, RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
+import { TIER_LIMITS } from '../tiers.ts';
 import { maskInternalError } from './internalErrors.ts';
 import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
+
+/**
+ * The reruns of one workspace follow each other, so that however many it asks for, the worker has room for others.
+ * Those that wait hold no job: should the process end, their askers are told to ask again.
+ */
+export class RerunTurns {
+  readonly #waiting = new Map<string, string[]>();
+
+  async take(workspaceId: string, rerunId: string, run: (rerunId: string) => Promise<void>): Promise<void> {
+    const others = this.#waiting.get(workspaceId);
+    if (others) {
+      others.push(rerunId);
+      return;
+    }
+    const own = [rerunId];
+    this.#waiting.set(workspaceId, own);
+    try {
+      for (let next = own.shift(); next !== undefined; next = own.shift()) await run(next);
+    } finally {
+      this.#waiting.delete(workspaceId);
+    }
+  }
+}
 
 export async function runRerun(sql: Sql, pool: Pool, inputs: InputReader, rerunId: string, log: Log): Promise<void> {
   const rerun = await findRerun(sql, rerunId);
@@ -33,7 +57,8 @@ async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<An
   const { snapshots, runs } = await inputs.read([{ ...rerun, id: rerun.backtestId }]);
   const [run] = runs;
   if (!isPoolRun(run)) return refused(run);
-  const batch = { snapshots, runs: [run] };
+  const { workspaceId: owner, tier } = rerun;
+  const batch = { snapshots, runs: [{ ...run, owner, timeLimitMs: 1_000 * TIER_LIMITS[tier].runSeconds }] };
   const { request } = rerun;
   if (request.kind === 'artifact') {
     // Names and formats were checked by the route that asked.

@@ -21,7 +21,7 @@ import { InputReader } from './inputs.ts';
 import type { SnapshotSource } from './inputs.ts';
 import { Outages } from './outages.ts';
 import { startPruning } from './pruning.ts';
-import { runRerun } from './rerunTask.ts';
+import { RerunTurns, runRerun } from './rerunTask.ts';
 import { ResultWriter } from './results.ts';
 import { SweepRunner } from './sweepTask.ts';
 
@@ -90,6 +90,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   );
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
+  const reruns = new RerunTurns();
   const tasks: TaskList = {
     [TICKET_TASK]: async () => {
       await registered.promise;
@@ -100,7 +101,9 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
       await outlast(() => sweeps.work());
     },
     [RERUN_TASK]: async (payload) => {
-      await outlast(() => runRerun(sql, pool, inputs, (payload as { rerunId: string }).rerunId, log));
+      const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
+      const turn = (id: string) => runRerun(sql, pool, inputs, id, log);
+      await outlast(() => reruns.take(workspaceId, rerunId, turn));
     },
   };
   const stopWithinMs = FINISH_MS + KILL_GRACE_MS;

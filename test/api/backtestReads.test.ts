@@ -3,6 +3,7 @@
 // Contract: backtest.
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { ChunkMissing, readRerunChunks } from '../../src/db/reruns.ts';
 import { createBacktestApi, makeVersions } from '../support/backtestApi.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -293,7 +294,28 @@ describe('an artifact of a backtest', () => {
     expect(accepted.text).toMatch(/^equity arrow/);
     expect(accepted.headers['content-type']).toBe('application/vnd.apache.arrow.file');
     expect((await client.get(`/backtests/${id}/artifacts/report`)).headers['content-type']).toContain('text/html');
-    expect((await api.services.sql`select 1 from reruns`).length).toBe(0);
+  });
+
+  it('is made once for all who ask for it, and kept', async () => {
+    const id = await completed(28);
+    const url = `/backtests/${id}/artifacts/equity?format=csv`;
+    const answers = await Promise.all([1, 2, 3].map(() => client.get(url)));
+    const made = () => api.services.sql<{ id: string }[]>`select id from reruns where backtest_id = ${id}`;
+    const first = await made();
+    expect(answers.map(({ status, text }) => [status, text])).toEqual(answers.map(() => [200, answers[0].text]));
+    expect((await client.get(url)).text).toBe(answers[0].text);
+    expect(await made()).toEqual(first);
+    const read = async (rerunId: string): Promise<number> => {
+      let bytes = 0;
+      for await (const chunk of readRerunChunks(api.services.sql, rerunId)) bytes += chunk.length;
+      return bytes;
+    };
+    const [{ id: rerunId }] = first;
+    expect(await read(rerunId)).toBe(answers[0].text.length);
+    // A file that is being sent must not end as if it were whole.
+    await api.services.sql`delete from rerun_chunks where rerun_id = ${rerunId}`;
+    await expect(read(rerunId)).rejects.toThrow(ChunkMissing);
+    await api.services.sql`delete from reruns where id = ${rerunId}`;
   });
 
   it('comes from the stored result for trades, and from a new run for trades with values', async () => {

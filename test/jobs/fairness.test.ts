@@ -1,6 +1,8 @@
 // Fairness: who queues ten thousand does not hold up who queues one, and tiers weigh.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cancelBacktest } from '../../src/db/backtests.ts';
+import { countOpenReruns } from '../../src/db/reruns.ts';
+import { enqueueRerun } from '../../src/jobs/enqueue.ts';
 import { notify } from '../../src/db/notifications.ts';
 import { claimDue } from '../../src/db/claims.ts';
 import { divide } from '../../src/jobs/shares.ts';
@@ -72,6 +74,24 @@ it('does not let slow backtests of one workspace hold a worker of one thread', a
   for (const id of slow) await cancelBacktest(database.sql, a.workspaceId, id);
   await notify(database.sql, 'cancel', slow);
   await settled(database.sql);
+  expect(worker.id).toBeTruthy();
+});
+
+it('does not let forty artifacts of one workspace delay a backtest of another', async () => {
+  await using worker = await startTestWorker(database.url, data, 2);
+  const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
+  const [id] = await enqueue(database.sql, a, data, [{ act: 'spin', ms: 300 }]);
+  await settled(database.sql);
+  await database.sql.begin(async (tx) => {
+    for (let format = 0; format < 40; format++)
+      await enqueueRerun(tx, id, { kind: 'artifact', name: 'signals', format: `csv${format}`, engine: '' });
+  });
+  const open = () => countOpenReruns(database.sql, a.workspaceId);
+  await eventually(async () => (await open()) < 40);
+  await enqueue(database.sql, b, data, many(1));
+  await eventually(async () => (await countByStatus(database.sql, b.workspaceId)).completed === 1);
+  expect(await open()).toBeGreaterThan(20);
+  await database.sql`delete from reruns`;
   expect(worker.id).toBeTruthy();
 });
 

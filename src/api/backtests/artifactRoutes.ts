@@ -6,7 +6,8 @@ import { setImmediate } from 'node:timers/promises';
 import { findBacktest, readTrades } from '../../db/backtests.ts';
 import type { Backtest } from '../../db/backtests.ts';
 import type { Sql } from '../../db/connect.ts';
-import { deleteRerun, readRerunChunk, readRerunOutcome } from '../../db/reruns.ts';
+import { countOpenReruns, deleteRerun, findKeptRerun, readRerunChunks, readRerunOutcome } from '../../db/reruns.ts';
+import { queueFull } from './queueing.ts';
 import type { RerunOutcome, RerunRequest } from '../../db/reruns.ts';
 import {
   ARTIFACT_FORMATS,
@@ -14,6 +15,7 @@ import {
   decodeDetail,
   decodeTrades,
   encodeStoredTrades,
+  ENGINE_VERSION,
   FORMATS_OF,
 } from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
@@ -136,15 +138,13 @@ function artifactRoute(rerunning: Rerunning): void {
           Readable.from(inTurns(encodeStoredTrades(parts, format))),
         );
       }
-      const id = await startRerun(rerunning, backtest.id, { kind: 'artifact', name, format });
-      try {
-        const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
-        if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
-      } catch (error) {
-        await deleteRerun(sql, id);
-        throw error;
-      }
-      return sendFile(reply, backtest.id, name, format).send(Readable.from(chunks(sql, id)));
+      const wanted = { kind: 'artifact', name, format, engine: ENGINE_VERSION } as const;
+      const kept = await findKeptRerun(sql, backtest.id, wanted);
+      if (kept === undefined) await requireRoom(sql, caller);
+      const id = kept ?? (await startRerun(rerunning, backtest.id, wanted));
+      const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
+      if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
+      return sendFile(reply, backtest.id, name, format).send(Readable.from(readRerunChunks(sql, id)));
     },
   );
 }
@@ -275,15 +275,14 @@ async function* inTurns(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array
   }
 }
 
-/** Nothing is kept once the last byte has been sent or the client has disconnected. */
-async function* chunks(sql: Sql, id: string): AsyncGenerator<Uint8Array> {
-  try {
-    for (let ordinal = 0; ; ordinal++) {
-      const bytes = await readRerunChunk(sql, id, ordinal);
-      if (bytes === undefined) return;
-      yield bytes;
-    }
-  } finally {
-    await deleteRerun(sql, id);
-  }
+/** Artifacts of one workspace that may wait at a time: they are made one after the other. */
+const MAX_OPEN_RERUNS = 64;
+
+async function requireRoom(sql: Sql, caller: Caller): Promise<void> {
+  const open = await countOpenReruns(sql, caller.workspaceId);
+  if (open < MAX_OPEN_RERUNS) return;
+  const message =
+    `${open} artifacts of the workspace are being made, and at most ${MAX_OPEN_RERUNS} may be at a time. ` +
+    'Ask again when some are done.';
+  throw queueFull('openArtifacts', MAX_OPEN_RERUNS, open, message);
 }

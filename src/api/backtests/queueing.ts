@@ -34,7 +34,7 @@ export function backtestQueueFull(tier: Tier, usage: number): ProblemError {
   return queueFull('queuedBacktests', limit, usage, message);
 }
 
-const queueFull = (limitName: string, limit: number, usage: number, message: string): ProblemError =>
+export const queueFull = (limitName: string, limit: number, usage: number, message: string): ProblemError =>
   problem('QUEUE_FULL', {
     message,
     extras: { limitName, limit, usage, retryAfterSeconds: QUEUE_RETRY_SECONDS },

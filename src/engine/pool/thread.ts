@@ -135,11 +135,22 @@ function buildArtifact(engine: Runner, { batch, request }: ArtifactMessage): Art
   }
 }
 
+/** What V8 says of a text, list or buffer beyond its limits. */
+const TOO_LARGE = /^Invalid (string|array|typed array) length|^Array buffer allocation failed|longer than 0x/;
+
 /**
  * A defect, since expected failures are values: its message and stack go to the log, and the caller learns that it
  * happened.
  */
 function internalError(error: unknown): RunError {
+  if (error instanceof RangeError && TOO_LARGE.test(error.message))
+    return {
+      code: 'RESOURCE_LIMIT',
+      path: '',
+      message:
+        'The result is too large to be made at once. Use a shorter range or a coarser timeframe; of artifacts, Arrow ' +
+        'takes the least room.',
+    };
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { code: 'INTERNAL_ERROR', path: '', message };
 }
