@@ -2,18 +2,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, FLAGS, isCi } from '../support/chromium.ts';
+import { CHROMIUM, FLAGS, isCi, openPage, SCREENS, type Screen } from '../support/chromium.ts';
 import { runCross, type CrossRun } from '../support/crossRun.ts';
-
-const SCREENS = {
-  'a desktop': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
-  'a phone': { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-  'a desktop in the dark': { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-  'a phone in the dark': { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
-} as const;
 
 describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
   let folder: string;
@@ -31,18 +23,9 @@ describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function open(screen: keyof typeof SCREENS): Promise<{ page: Page; faults: string[] }> {
-    const page = await browser.newPage(SCREENS[screen]);
-    const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(String(error)));
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-    page.on('request', (request) => request.url().startsWith('file:') || faults.push(request.url()));
-    await page.goto(pathToFileURL(join(folder, 'report.html')).href);
-    await page.waitForSelector('body[data-ready=yes]', { timeout: 20_000 });
-    return { page, faults };
-  }
+  const open = (screen: Screen): ReturnType<typeof openPage> => openPage(browser, screen, join(folder, 'report.html'));
 
-  it.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+  it.each(Object.keys(SCREENS) as Screen[])(
     'draws its charts on %s without network requests, and runs no script of a strategy',
     async (screen) => {
       const { page, faults } = await open(screen);
@@ -56,7 +39,7 @@ describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
     },
   );
 
-  it.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+  it.each(Object.keys(SCREENS) as Screen[])(
     'fits the width of %s, with cards apart and text of high contrast',
     async (screen) => {
       const { page } = await open(screen);

@@ -3,22 +3,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepPageAssets } from '../../src/engine/pool/pageAssets.ts';
 import { sweepPage } from '../../src/engine/sweep/page/sweepPage.ts';
 import { rankingRows } from '../../src/engine/sweep/rankingRows.ts';
 import type { SweepResult } from '../../src/engine/sweep/sweepResult.ts';
-import { CHROMIUM, FLAGS, isCi } from '../support/chromium.ts';
+import { CHROMIUM, FLAGS, isCi, openPage, SCREENS, type Screen } from '../support/chromium.ts';
 import { compiled, CROSSING, finished, marketOf, rowsOf, sceneFor } from '../support/sweeps.ts';
-
-const SCREENS = {
-  'a desktop': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
-  'a phone': { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-  'a desktop in the dark': { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-  'a phone in the dark': { viewport: { width: 390, height: 844 }, colorScheme: 'dark' },
-} as const;
 
 describe.runIf(CHROMIUM !== undefined || isCi)('the report of a sweep', () => {
   let folder: string;
@@ -49,18 +41,9 @@ describe.runIf(CHROMIUM !== undefined || isCi)('the report of a sweep', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function open(screen: keyof typeof SCREENS): Promise<{ page: Page; faults: string[] }> {
-    const page = await browser.newPage(SCREENS[screen]);
-    const faults: string[] = [];
-    page.on('pageerror', (error) => faults.push(String(error)));
-    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
-    page.on('request', (request) => request.url().startsWith('file:') || faults.push(request.url()));
-    await page.goto(pathToFileURL(join(folder, 'report.html')).href);
-    await page.waitForSelector('body[data-ready=yes]', { timeout: 20_000 });
-    return { page, faults };
-  }
+  const open = (screen: Screen): ReturnType<typeof openPage> => openPage(browser, screen, join(folder, 'report.html'));
 
-  it.each(Object.keys(SCREENS) as (keyof typeof SCREENS)[])(
+  it.each(Object.keys(SCREENS) as Screen[])(
     'begins with the verdict, draws everything and fits the width of %s, without network requests',
     async (screen) => {
       const { page, faults } = await open(screen);
