@@ -27,6 +27,8 @@ export const SPIKES = [
   { fraction: 0.01, ranges: 25 },
 ] as const;
 const NEAREST_SPIKE = 0.01;
+/** Less than any jump, so that rounding cannot hide one from `nextCandidate`. */
+const NEAREST_JUMP = 0.1;
 /** Unadjusted splits are 33 % and more. News moved AAPL by 47 % overnight in 2000: the only jump in the same series. */
 export const JUMP = { fraction: 0.2, ranges: 10 };
 /** Bars on either side whose median range, as a log of high over low, is the usual one. */
@@ -37,7 +39,7 @@ export function findOutliers(bars: PriceColumns): Outlier[] {
   const { time, close, open } = bars;
   const found: Outlier[] = [];
   let spikeRow = -2;
-  for (let row = 1; row < time.length; row++) {
+  for (let row = nextCandidate(bars, 1); row < time.length; row = nextCandidate(bars, row + 1)) {
     const spike = row + 1 < time.length ? spikeAt(bars, row) : null;
     if (spike !== null) {
       found.push(spike);
@@ -47,6 +49,39 @@ export function findOutliers(bars: PriceColumns): Outlier[] {
     }
   }
   return found;
+}
+
+/**
+ * The first row from `row` on that can be an outlier: beyond both neighbors by NEAREST_SPIKE, or opened further than
+ * NEAREST_JUMP from the close before. Without a branch or a maximum, which real prices mispredict, because almost no
+ * bar is one: it replaces `spikeAt` and `isBeyond` on every row and takes a fifth of their time (bench/report.ts).
+ */
+function nextCandidate({ open, high, low, close }: PriceColumns, row: number): number {
+  const n = high.length;
+  if (row >= n) return n;
+  const spike = 1 + NEAREST_SPIKE;
+  const jump = 1 + NEAREST_JUMP;
+  let before = high[row - 1] * spike;
+  let top = high[row];
+  let floor = low[row - 1];
+  let bottom = low[row];
+  let closed = close[row - 1];
+  for (; row < n - 1; row++) {
+    const scaled = top * spike;
+    const nextTop = high[row + 1];
+    const nextBottom = low[row + 1];
+    const raised = bottom * spike;
+    const opened = open[row];
+    const isHigh = +(top > before) & +(top > nextTop * spike);
+    const isLow = +(raised < floor) & +(raised < nextBottom);
+    if (isHigh | isLow | +(opened > closed * jump) | +(closed > opened * jump)) return row;
+    before = scaled;
+    top = nextTop;
+    floor = bottom;
+    bottom = nextBottom;
+    closed = close[row];
+  }
+  return row;
 }
 
 function spikeAt(bars: PriceColumns, row: number): Outlier | null {

@@ -60,21 +60,29 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
 function countFlaws(bars: Bars, start: number, end: number): Counted {
   const step = TIMEFRAME_MS[bars.timeframe];
   const { time, open, high, low, close, volume } = bars;
-  let [gaps, longest, zeroVolumeBars, flatBars] = [0, 0, 0, 0];
+  let gaps = 0;
+  let longest = 0;
+  let zeroVolumeBars = 0;
+  let flatBars = 0;
+  let before = start < end ? time[start] : NaN;
   for (let row = start; row < end; row++) {
-    if (row > start && time[row] - time[row - 1] > step) {
+    const at = time[row];
+    const span = at - before;
+    before = at;
+    if (span > step) {
       gaps++;
-      longest = Math.max(longest, Math.round((time[row] - time[row - 1]) / step) - 1);
+      if (span > longest) longest = span;
     }
-    zeroVolumeBars += volume[row] === 0 ? 1 : 0;
-    flatBars += high[row] === low[row] && open[row] === close[row] ? 1 : 0;
+    // Branches, because they are nearly always predicted: counting without them takes half as long again.
+    if (volume[row] === 0) zeroVolumeBars++;
+    if (high[row] === low[row] && open[row] === close[row]) flatBars++;
   }
   const found = outliersBetween(bars, start, end);
   return {
     start,
     end,
     gaps,
-    longestGapBars: longest,
+    longestGapBars: gaps === 0 ? 0 : Math.round(longest / step) - 1,
     zeroVolumeBars,
     flatBars,
     outlierCount: found.length,

@@ -29,6 +29,32 @@ function changed(open: number, high: number, low: number, close: number): Row {
   return [plain.open[30] * open, plain.high[30] * high, plain.low[30] * low, plain.close[30] * close];
 }
 
+/** Whether two prices are apart by a fraction and so many times the median range of the 100 bars on either side. */
+function areApart(bars: PriceColumns, row: number, a: number, b: number, fraction: number, ranges: number): boolean {
+  const ratio = Math.max(a / b, b / a);
+  const around = Array.from(bars.high, (high, other) => Math.log(high / bars.low[other])).filter(
+    (_, other) => other !== row && Math.abs(other - row) <= 100,
+  );
+  around.sort((left, right) => left - right);
+  return ratio > 1 + fraction && Math.log(ratio) > ranges * around[around.length >> 1];
+}
+
+/** Every row by the words of the definition: its kind and row. */
+function plainOutliers(bars: PriceColumns): string[] {
+  const { open, high, low, close } = bars;
+  const found: string[] = [];
+  for (let row = 1; row < high.length; row++) {
+    const [top, bottom] = [Math.max(high[row - 1], high[row + 1]), Math.min(low[row - 1], low[row + 1])];
+    const isOut = (fraction: number, ranges: number): boolean =>
+      (high[row] > top && areApart(bars, row, high[row], top, fraction, ranges)) ||
+      (low[row] < bottom && areApart(bars, row, low[row], bottom, fraction, ranges));
+    if (row + 1 < high.length && (isOut(0.05, 6) || isOut(0.01, 25))) found.push(`spike ${row}`);
+    else if (found.at(-1) !== `spike ${row - 1}` && areApart(bars, row, open[row], close[row - 1], 0.2, 10))
+      found.push(`jump ${row}`);
+  }
+  return found;
+}
+
 describe('the search for outliers', () => {
   const cases: readonly (readonly [string, Row, 'open' | 'high' | 'low' | 'close'])[] = [
     ['finds a low at a hundredth of its neighbors', changed(1, 1, 0.01, 1), 'low'],
@@ -63,6 +89,25 @@ describe('the search for outliers', () => {
     ]);
     const run = days({ 30: scaled(30), 31: scaled(31), 32: scaled(32) });
     expect(findOutliers(run).map(({ time, kind }) => `${kind} ${time / DAY}`)).toEqual(['jump 30', 'jump 33']);
+  });
+
+  it.each([1, 2, 3, 4])('finds what the definition says on bars with many flaws (seed %i)', (seed) => {
+    const random = seededRandom(seed);
+    const plain = days({}, 800);
+    const flaws = [0.02, 0.8, 0.94, 0.985, 0.9901, 1.011, 1.02, 1.07, 1.25, 40];
+    const rows: Record<number, Row> = {};
+    let level = 1;
+    for (let row = 0; row < 800; row++) {
+      if (random() < 0.01) level *= random() < 0.5 ? 2 : 0.5;
+      const flaw = (): number => level * (random() < 0.05 ? flaws[Math.floor(random() * flaws.length)] : 1);
+      const [open, close] = [plain.open[row] * flaw(), plain.close[row] * flaw()];
+      const [high, low] = [plain.high[row] * flaw(), plain.low[row] * flaw()];
+      rows[row] = [open, Math.max(open, high, low, close), Math.min(open, high, low, close), close];
+    }
+    const bars = days(rows, 800);
+    const found = findOutliers(bars).map(({ kind, time }) => `${kind} ${time / DAY}`);
+    expect(found.length).toBeGreaterThan(20);
+    expect(found).toEqual(plainOutliers(bars));
   });
 
   it('ignores wide bars in a volatile market, and trends', () => {
