@@ -2,6 +2,8 @@
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { countBits } from '../kernels/bits.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
+import type { ResultReads, SimulationInput } from '../simulate/simulation.ts';
+import { daysOf } from './days.ts';
 import { drawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
 import { positionsOf, positionStatistics, type Positions, type PositionStatistics } from './positions.ts';
@@ -61,18 +63,18 @@ export const FLAT_KEYS = [
 ] as const satisfies readonly (keyof FlatSummary)[]; // prettier-ignore
 export type FlatKey = (typeof FLAT_KEYS)[number];
 
-const DRAWDOWN_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(
-  FLAT_KEYS.indexOf('equityPeak'),
-  FLAT_KEYS.indexOf('annualVolatility'),
-);
+/** Computed from equity at every close. */
+const DRAWDOWN_KEYS: readonly FlatKey[] = [
+  'equityPeak', 'calmarRatio', 'recoveryFactor', 'maxDrawdown', 'avgDrawdown', 'maxDrawdownDurationBars',
+  'maxDrawdownStart', 'maxDrawdownEnd', 'maxDrawdownRecoveredAt', 'timeUnderwaterPct',
+]; // prettier-ignore
 const RETURN_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(
   FLAT_KEYS.indexOf('annualVolatility'),
   FLAT_KEYS.indexOf('exposurePct'),
 );
-const POSITION_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(
-  FLAT_KEYS.indexOf('totalPositions'),
-  FLAT_KEYS.indexOf('totalFees'),
-);
+const COUNT_KEYS: readonly FlatKey[] = ['totalPositions', 'longPositions', 'shortPositions'];
+/** Computed from the trades. */
+const TRADE_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(FLAT_KEYS.indexOf('winRate'), FLAT_KEYS.indexOf('totalFees'));
 
 export type MeasuredParts = Pick<ReportInput, 'simulation' | 'input' | 'config'>;
 
@@ -103,12 +105,26 @@ export function dailyOf({ simulation, input, config }: MeasuredParts): DailySeri
 /** All keys, in order. */
 export const flatSummary = (parts: MeasuredParts, measured: MeasuredRun): FlatSummary => ({
   ...moneyKeys(parts),
-  ...drawdownKeys(parts, finalEquityOf(parts)),
+  ...drawdownKeys(parts, growthOf(parts)),
   ...returnStatistics(measured.daily, parts.config.initialBalance, periodsOf(parts)),
   ...activityKeys(parts),
   ...positionStatistics(measured.positions),
   ...costKeys(parts),
 });
+
+const wantsAny = (wanted: ReadonlySet<FlatKey>, keys: readonly FlatKey[]): boolean =>
+  keys.some((key) => wanted.has(key));
+
+/** What `chosenSummary` and `dailyOf` read of a simulation for these keys. */
+export function readsOf(wanted: ReadonlySet<FlatKey>, { bars, start, end }: SimulationInput): ResultReads {
+  const isEveryMark = wantsAny(wanted, DRAWDOWN_KEYS) || wanted.has('turnover');
+  return {
+    marks: isEveryMark ? null : daysOf(bars.time, start, Math.max(start, end)).lastRows,
+    extremes: wantsAny(wanted, ['avgMaePct', 'avgMfePct']),
+    trades: wantsAny(wanted, TRADE_KEYS),
+    blocked: false,
+  };
+}
 
 /**
  * The same values for some keys only, without computing what none of them needs; `daily` is supplied if the caller
@@ -119,17 +135,27 @@ export function chosenSummary(
   daily: DailySeries | null,
   wanted: ReadonlySet<FlatKey>,
 ): Partial<FlatSummary> {
-  const wants = (keys: readonly FlatKey[]): boolean => keys.some((key) => wanted.has(key));
+  const wants = (keys: readonly FlatKey[]): boolean => wantsAny(wanted, keys);
   const balance = parts.config.initialBalance;
+  const growth = wants(['cagr', 'calmarRatio']) ? growthOf(parts) : null;
   return {
     ...moneyKeys(parts),
-    ...(wants(DRAWDOWN_KEYS) && drawdownKeys(parts, finalEquityOf(parts))),
+    ...(wants(DRAWDOWN_KEYS) ? drawdownKeys(parts, growth) : { cagr: growth }),
     ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(parts), balance, periodsOf(parts), wanted)),
     ...(wanted.has('exposurePct') && { exposurePct: exposure(parts) }),
     ...(wanted.has('turnover') && { turnover: turnover(parts) }),
-    ...(wants(POSITION_KEYS) && positionStatistics(positionsOf(parts.simulation.tradeLog))),
+    ...(wants(TRADE_KEYS)
+      ? positionStatistics(positionsOf(parts.simulation.tradeLog))
+      : wants(COUNT_KEYS) && countKeys(parts)),
     ...costKeys(parts),
   };
+}
+
+/** Every position that was opened is closed at the end at the latest. */
+function countKeys({ simulation, input }: MeasuredParts) {
+  const { fillsByRule, entriesFilled } = simulation.counts;
+  const longPositions = fillsByRule.reduce((sum, fills, rule) => (input.entries[rule].side > 0 ? sum + fills : sum), 0);
+  return { totalPositions: entriesFilled, longPositions, shortPositions: entriesFilled - longPositions };
 }
 
 const periodsOf = ({ input }: MeasuredParts): number => periodsPerYear(input.instrument);
@@ -156,9 +182,16 @@ function moneyKeys(parts: MeasuredParts) {
   };
 }
 
+function growthOf(parts: MeasuredParts): number | null {
+  const { start, end, bars } = parts.input;
+  if (end <= start) return null;
+  const endMs = bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe];
+  return cagr(parts.config.initialBalance, finalEquityOf(parts), bars.time[start], endMs);
+}
+
 function drawdownKeys(
-  { simulation, input, config }: MeasuredParts,
-  finalEquity: number,
+  parts: MeasuredParts,
+  growth: number | null,
 ): Pick<
   FlatSummary,
   | 'equityPeak'
@@ -173,20 +206,17 @@ function drawdownKeys(
   | 'maxDrawdownRecoveredAt'
   | 'timeUnderwaterPct'
 > {
-  const { start, end, bars } = input;
+  const { simulation, config } = parts;
+  const { start, end, bars } = parts.input;
   const drawdown = drawdownStatistics(simulation.equity, config.initialBalance);
   const timeAt = (index: number | null): number | null =>
     index === null ? null : bars.time[start + Math.max(0, index)];
-  const growth =
-    end > start
-      ? cagr(config.initialBalance, finalEquity, bars.time[start], bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe])
-      : null;
   const { maxDrawdown, maxDrawdownMoney } = drawdown;
   return {
     equityPeak: drawdown.equityPeak,
     cagr: growth,
     calmarRatio: growth === null || maxDrawdown === 0 ? null : growth / maxDrawdown,
-    recoveryFactor: maxDrawdownMoney === 0 ? null : (finalEquity - config.initialBalance) / maxDrawdownMoney,
+    recoveryFactor: maxDrawdownMoney === 0 ? null : (finalEquityOf(parts) - config.initialBalance) / maxDrawdownMoney,
     maxDrawdown,
     avgDrawdown: drawdown.avgDrawdown,
     maxDrawdownDurationBars: drawdown.maxDrawdownDurationBars,

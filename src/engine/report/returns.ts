@@ -46,7 +46,10 @@ export function dailySeries(
     day: days.day,
     equity: marks,
     returns: changes(marks, initialBalance),
-    benchmark: benchmarkOf(time, close, firstOpen, start, end, days.lastRows),
+    // A getter: most variants of a sweep are not compared with it.
+    get benchmark() {
+      return benchmarkOf(time, close, firstOpen, start, end, days.lastRows);
+    },
   };
 }
 
@@ -130,7 +133,7 @@ export function returnStatistics(
 ): ReturnStatistics {
   const wants = (...keys: (keyof ReturnStatistics)[]): boolean =>
     wanted === null || keys.some((key) => wanted.has(key));
-  const { returns, benchmark } = daily;
+  const { returns } = daily;
   const average = mean(returns);
   const deviation = standardDeviation(returns, 1, average);
   const isDefined = average !== null && deviation !== null && deviation > 0;
@@ -149,7 +152,9 @@ export function returnStatistics(
     ...tails(wants('tailRatio', 'var95', 'cvar95') ? returns : new Float64Array(0)),
     skew: sampleSkew(shape, returns.length),
     kurtosis: sampleExcessKurtosis(shape, returns.length),
-    ...(wants('beta', 'alpha') ? againstBenchmark(returns, average, benchmark, periods) : { beta: null, alpha: null }),
+    ...(wants('beta', 'alpha')
+      ? againstBenchmark(returns, average, daily.benchmark, periods)
+      : { beta: null, alpha: null }),
     probabilisticSharpe: sample && probabilisticSharpe(sample, 0),
     minTrackRecordDays: sample && minTrackRecord(sample),
   };

@@ -3,12 +3,14 @@ import type { Bars } from '../bars/bars.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { wordCount } from '../kernels/bits.ts';
 import type { AmbiguityFallback } from '../config.ts';
+import { priceBlocksOf, type PriceBlocks } from '../bars/priceBlocks.ts';
 import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippageModel } from './costs.ts';
 import { createLedger, type Ledger } from './ledger.ts';
+import { Marks } from './marks.ts';
 import type { Decision, Instant, ReusedInstant } from './instant.ts';
 import { DueExits, NO_LEVELS, type EntryFill, type EntryOrder, type ExitFill } from './orders.ts';
 import type { Position } from './position.ts';
-import type { OrderRecord, RejectionReason, SimulationInput } from './simulation.ts';
+import type { OrderRecord, RejectionReason, ResultReads, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
 import { StateReader } from './state.ts';
 import { TradeLog } from './tradeLog.ts';
@@ -70,9 +72,13 @@ export interface Run {
   slippageCost: number;
   fundingPaid: number;
 
+  readonly marks: Marks;
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
   readonly trades: TradeLog;
+  readonly reads: ResultReads;
+  /** To pass over bars in which nothing is touched; null: bar by bar, which is quicker once. */
+  readonly blocks: PriceBlocks | null;
   readonly orders: OrderRecord[] | null;
   nextOrderId: number;
   nextPositionId: number;
@@ -103,6 +109,8 @@ export interface Run {
   readonly memories: ReadonlyMap<Stateful, StateMemory>;
 }
 
+const EVERYTHING: ResultReads = { marks: null, extremes: true, trades: true, blocked: true };
+
 const countBars = (): BarCount => ({ lastRow: -1, count: 0 });
 
 /** Counts `row` unless it was the last one counted. */
@@ -120,6 +128,8 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
   const children = isDrilling && input.fine !== null && !input.fine.isResampled ? input.fine : null;
   const history = recordedHistory(input);
+  const reads = history.length > 0 ? EVERYTHING : (input.reads ?? EVERYTHING);
+  const equity = input.scratch?.equity.subarray(0, rows) ?? new Float64Array(rows);
   const direct: Decision = { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null };
   const gap: Decision = { method: 'gap', resolution: bars.timeframe, policy: null, fineTime: null };
   const run: Run = {
@@ -168,9 +178,12 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     slippage: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
     slippageCost: 0,
     fundingPaid: 0,
-    equity: input.scratch?.equity.subarray(0, rows) ?? new Float64Array(rows),
+    marks: new Marks(equity, start, reads.marks),
+    equity,
     inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
-    trades: new TradeLog(),
+    trades: input.scratch?.trades.clear(reads.trades) ?? new TradeLog(reads.trades),
+    reads,
+    blocks: input.reads === undefined ? null : priceBlocksOf(bars),
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,
     nextPositionId: 1,

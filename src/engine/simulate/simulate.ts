@@ -1,4 +1,5 @@
 // The fill loop: bar after bar through orders, levels and signals, skipping every stretch in which nothing can happen.
+import { firstOutside, highestOf, lowestOf, type PriceBlocks } from '../bars/priceBlocks.ts';
 import { policyInForce, type AmbiguityFallback } from '../config.ts';
 import { hasBit } from '../kernels/bits.ts';
 import { playInsideBar, playOpen } from './bar.ts';
@@ -62,7 +63,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
       if (!isIdle(run)) row = playOn(run, row, Math.min(end, nextPoll));
     }
   }
-  if (row < end) run.equity.fill(run.ledger.balance, row - start);
+  if (row < end) run.marks.flat(row, end, run.ledger.balance);
   for (const order of run.pending) if (order !== null) expireEntry(run, order);
   control?.report(end - start, end - start);
   return gatherResult(run, false);
@@ -89,11 +90,11 @@ function playOn(run: Run, row: number, limit: number): number {
     last = lastQuietRow(run, row, limit);
     next = positions.length === 1 ? skipOne(run, positions[0], row, last + 1) : skipSeveral(run, row, last + 1);
     const isFull = positions.length >= run.input.maxConcurrentPositions;
-    if (isFull) countSkippedSignals(run, row, Math.min(next, last));
+    if (isFull && run.reads.blocked) countSkippedSignals(run, row, Math.min(next, last));
   }
   if (next <= last) {
     playInsideBar(run, next);
-    run.equity[next - run.input.start] = equityAt(run.ledger, run.bars.close[next]);
+    run.marks.at(next, equityAt(run.ledger, run.bars.close[next]));
     last = next;
   }
   endBar(run, last);
@@ -121,9 +122,10 @@ function endBar(run: Run, row: number): void {
   let hasFilled = false;
   if (row === run.end - 1) hasFilled = closeAtEnd(run, row);
   else if (isRead(run, row)) hasFilled = readClose(run, row);
-  else if (run.positions.length >= run.input.maxConcurrentPositions) countSkippedSignals(run, row, row + 1);
+  else if (run.reads.blocked && run.positions.length >= run.input.maxConcurrentPositions)
+    countSkippedSignals(run, row, row + 1);
   // Orders that filled at this close, under bar_close or at the end, are in its mark.
-  if (hasFilled) run.equity[row - run.input.start] = equityAt(run.ledger, run.bars.close[row]);
+  if (hasFilled) run.marks.at(row, equityAt(run.ledger, run.bars.close[row]));
 }
 
 /** Whether anything at this close can order something. */
@@ -149,12 +151,7 @@ function closeAtEnd(run: Run, row: number): boolean {
 /** The next row with an entry signal; equity until there is the balance, and at its close too. */
 function skipFlat(run: Run, row: number): number {
   const next = nextWatched(run.watch.flat, row, run.end);
-  const { equity } = run;
-  const { balance } = run.ledger;
-  const last = Math.min(next + 1, run.end) - run.input.start;
-  // fill() is quicker from some hundred rows on; most gaps are shorter.
-  if (next - row > 256) equity.fill(balance, row - run.input.start, last);
-  else for (let at = row - run.input.start; at < last; at++) equity[at] = balance;
+  run.marks.flat(row, Math.min(next + 1, run.end), run.ledger.balance);
   return next;
 }
 
@@ -169,51 +166,92 @@ function watchedCloses({ watch, positions, input }: Run): WatchedCloses {
 const hasFixedStop = ({ trailFrom, breakevenFrom }: Position): boolean =>
   trailFrom === Infinity && breakevenFrom === Infinity;
 
-/**
- * Lives one position through the rows in which nothing is touched, and marks them. The loops say what `checkPosition`
- * says for such rows; both are needed because they run once a bar (bench/fills.ts).
- */
+/** Passes one position through the rows in which nothing is touched, and marks them. Gives the row after them. */
 function skipOne(run: Run, position: Position, from: number, limit: number): number {
-  const { high, low, close } = run.bars;
-  const { equity } = run;
-  const { side, trailFactor, trailOffset } = position;
-  const { cashBase, netQuantity } = run.ledger;
-  const marks = run.input.start;
-  const favourable = side > 0 ? high : low;
-  const contrary = side > 0 ? low : high;
   const isTrailing = position.best >= position.trailFrom;
   // Prices at which something happens: a target, break-even, or the start of trailing.
   const above = Math.min(position.nextTarget, position.breakevenFrom, isTrailing ? Infinity : position.trailFrom);
   const below = adverseLevel(run, position);
+  let row = from;
+  if (isTrailing) row = trail(run, position, from, limit, above, below);
+  else if (run.blocks !== null) row = passBlocks(run, run.blocks, position, from, limit, above, below);
+  else row = pass(run, position, from, limit, above, below);
+  run.marks.held(from, row, run.ledger, run.bars.close);
+  tightenStop(position);
+  return row;
+}
+
+/**
+ * The rows in which nothing is touched while the stop follows the price. The loop says what `checkPosition` says for
+ * such rows; both are needed because it runs once per bar (bench/fills.ts).
+ */
+function trail(run: Run, position: Position, from: number, limit: number, above: number, below: number): number {
+  const { high, low } = run.bars;
+  const { side, trailFactor, trailOffset } = position;
+  const favourable = side > 0 ? high : low;
+  const contrary = side > 0 ? low : high;
   let { best, peak, trough } = position;
   let row = from;
-  if (isTrailing) {
-    for (; row < limit; row++) {
-      const highest = side * favourable[row];
-      const lowest = side * contrary[row];
-      const reached = highest > best ? highest : best;
-      if (highest >= above || lowest <= below || lowest <= reached * trailFactor - trailOffset) break;
-      best = reached;
-      if (highest > peak) peak = highest;
-      if (lowest < trough) trough = lowest;
-      equity[row - marks] = cashBase + netQuantity * close[row];
-    }
-  } else {
-    for (; row < limit; row++) {
-      const highest = side * favourable[row];
-      const lowest = side * contrary[row];
-      if (highest >= above || lowest <= below) break;
-      // Not from `peak`: that may know a high that no child of a walked bar showed to the stops.
-      if (highest > best) best = highest;
-      if (lowest < trough) trough = lowest;
-      equity[row - marks] = cashBase + netQuantity * close[row];
-    }
-    if (best > peak) peak = best;
+  for (; row < limit; row++) {
+    const highest = side * favourable[row];
+    const lowest = side * contrary[row];
+    const reached = highest > best ? highest : best;
+    if (highest >= above || lowest <= below || lowest <= reached * trailFactor - trailOffset) break;
+    best = reached;
+    if (highest > peak) peak = highest;
+    if (lowest < trough) trough = lowest;
   }
   position.best = best;
   position.peak = peak;
   position.trough = trough;
-  tightenStop(position);
+  return row;
+}
+
+/** The same with a stop that stands. */
+function pass(run: Run, position: Position, from: number, limit: number, above: number, below: number): number {
+  const { high, low } = run.bars;
+  const { side } = position;
+  const favourable = side > 0 ? high : low;
+  const contrary = side > 0 ? low : high;
+  let { best, trough } = position;
+  let row = from;
+  for (; row < limit; row++) {
+    const highest = side * favourable[row];
+    const lowest = side * contrary[row];
+    if (highest >= above || lowest <= below) break;
+    // Not from `peak`: that may know a high that no child of a walked bar showed to the stops.
+    if (highest > best) best = highest;
+    if (lowest < trough) trough = lowest;
+  }
+  position.best = best;
+  if (best > position.peak) position.peak = best;
+  position.trough = trough;
+  return row;
+}
+
+/** The same, block after block. */
+function passBlocks(
+  run: Run,
+  blocks: PriceBlocks,
+  position: Position,
+  from: number,
+  limit: number,
+  above: number,
+  below: number,
+): number {
+  const isLong = position.side > 0;
+  const row = isLong
+    ? firstOutside(blocks, from, limit, above, below)
+    : firstOutside(blocks, from, limit, -below, -above);
+  if (!run.reads.extremes) return row;
+  if (isLong) {
+    position.best = highestOf(blocks, from, row, position.best);
+    position.trough = lowestOf(blocks, from, row, position.trough);
+  } else {
+    position.best = -lowestOf(blocks, from, row, -position.best);
+    position.trough = -highestOf(blocks, from, row, -position.trough);
+  }
+  if (position.best > position.peak) position.peak = position.best;
   return row;
 }
 
@@ -222,11 +260,9 @@ function skipOne(run: Run, position: Position, from: number, limit: number): num
  * touched.
  */
 function skipSeveral(run: Run, from: number, limit: number): number {
-  const { high, low, close } = run.bars;
-  const { equity, positions } = run;
+  const { high, low } = run.bars;
+  const { positions } = run;
   const { side } = positions[0];
-  const { cashBase, netQuantity } = run.ledger;
-  const marks = run.input.start;
   const favourable = side > 0 ? high : low;
   const contrary = side > 0 ? low : high;
   let above = Infinity;
@@ -244,8 +280,8 @@ function skipSeveral(run: Run, from: number, limit: number): number {
     if (highest >= above || lowest <= below) break;
     if (highest > peak) peak = highest;
     if (lowest < trough) trough = lowest;
-    equity[row - marks] = cashBase + netQuantity * close[row];
   }
+  run.marks.held(from, row, run.ledger, run.bars.close);
   for (const position of positions) {
     position.best = Math.max(position.best, peak);
     position.peak = Math.max(position.peak, peak);

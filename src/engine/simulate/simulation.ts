@@ -29,12 +29,30 @@ export interface SimulationInput {
   readonly keepOrders: boolean;
   /** Memory that a sweep lends to one run after the other: fresh pages cost more than what is written on them. */
   readonly scratch?: Scratch;
+  /** What the caller reads of the result; absent: everything. */
+  readonly reads?: ResultReads;
 }
 
 /** For runs of at most so many rows; a result that was written here holds until the next run. */
 export interface Scratch {
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
+  readonly trades: TradeLog;
+}
+
+/**
+ * The parts of a result that are read: nothing is done per bar or trade for the others, and they have no meaning. Fills
+ * do not depend on it. A strategy that reads its own state has every part.
+ */
+export interface ResultReads {
+  /** The rows at whose close equity is read, ascending, the last row included; null: every row. */
+  readonly marks: Int32Array | null;
+  /** `maePct` and `mfePct` of trades. */
+  readonly extremes: boolean;
+  /** The rows of trades; not only what they add up to. */
+  readonly trades: boolean;
+  /** How many signals were blocked. */
+  readonly blocked: boolean;
 }
 
 export const REJECTION_REASONS = ['INSUFFICIENT_BALANCE', 'MIN_NOTIONAL', 'ZERO_QTY', 'LEVEL_MISSING'] as const;

@@ -40,10 +40,17 @@ export class TradeLog {
   numbers = new Float64Array(FIRST_CAPACITY * TRADE_WIDTH);
   readonly reasons: ExitReason[] = [];
   readonly decisions: Decision[] = [];
+  #keepsRows: boolean;
   #rows: Trade[] | null = null;
+
+  /** @param keepsRows false: the log stays empty, since nobody reads its rows. */
+  constructor(keepsRows = true) {
+    this.#keepsRows = keepsRows;
+  }
 
   /** Adds a trade and gives the place in `numbers` at which the caller writes it. */
   add(reason: ExitReason, decision: Decision): number {
+    if (!this.#keepsRows) return 0;
     const at = this.length * TRADE_WIDTH;
     if (at === this.numbers.length) this.#grow();
     this.reasons[this.length] = reason;
@@ -59,8 +66,9 @@ export class TradeLog {
   }
 
   /** Forgets every trade and keeps the memory for the next run. */
-  clear(): this {
+  clear(keepsRows: boolean): this {
     this.length = 0;
+    this.#keepsRows = keepsRows;
     this.#rows = null;
     return this;
   }

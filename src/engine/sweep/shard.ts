@@ -5,10 +5,11 @@ import { narrowRun, prepareRun, type PreparedRun } from '../backtest.ts';
 import { wordCount } from '../kernels/bits.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
-import { chosenSummary, dailyOf, type FlatKey } from '../report/flatSummary.ts';
+import { chosenSummary, dailyOf, readsOf, type FlatKey } from '../report/flatSummary.ts';
 import type { DailySeries } from '../report/returns.ts';
 import { simulate } from '../simulate/simulate.ts';
 import type { Scratch, SimulationResult } from '../simulate/simulation.ts';
+import { TradeLog } from '../simulate/tradeLog.ts';
 import type { BacktestTask, RunError } from '../task.ts';
 import { addBlockSums, calendarOf, isSampled, type Calendar } from './calendar.ts';
 import { variantAt, type Coordinates } from './samplers.ts';
@@ -113,7 +114,8 @@ class RowWriter {
   readonly #sums: Float64Array;
   readonly #sampled: Int32Array;
   readonly #failures = new Map<number, RunError>();
-  #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0) };
+  readonly #trades = new TradeLog();
+  #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0), trades: this.#trades };
 
   constructor(scene: SweepScene, variants: readonly Variant[]) {
     const { job, space, marketOf } = scene;
@@ -143,7 +145,7 @@ class RowWriter {
       this.#failures.set(at, prepared);
       return;
     }
-    const simulation = this.#simulate(prepared);
+    const simulation = this.#simulate(prepared, this.#wanted);
     const parts = { ...prepared, simulation };
     const daily = dailyOf(parts);
     const summary = chosenSummary(parts, daily, this.#wanted);
@@ -187,16 +189,22 @@ class RowWriter {
   }
 
   /** The result is in memory that the next run overwrites. */
-  #simulate(prepared: PreparedRun): SimulationResult {
-    const { length } = prepared.input.bars;
-    if (this.#scratch.equity.length < length)
-      this.#scratch = { equity: new Float64Array(length), inPosition: new Uint32Array(wordCount(length)) };
-    return simulate({ ...prepared.input, scratch: this.#scratch });
+  #simulate({ input }: PreparedRun, wanted: ReadonlySet<FlatKey>): SimulationResult {
+    const { length } = input.bars;
+    if (this.#scratch.equity.length < length) {
+      const inPosition = new Uint32Array(wordCount(length));
+      this.#scratch = { equity: new Float64Array(length), inPosition, trades: this.#trades };
+    }
+    return simulate({ ...input, scratch: this.#scratch, reads: readsOf(wanted, input) });
   }
 
   #score(prepared: PreparedRun): number {
     const { job, space } = this.#scene;
-    const summary = chosenSummary({ ...prepared, simulation: this.#simulate(prepared) }, null, this.#trainingKeys);
+    const summary = chosenSummary(
+      { ...prepared, simulation: this.#simulate(prepared, this.#trainingKeys) },
+      null,
+      this.#trainingKeys,
+    );
     const isFeasible = space.resultConstraints.every(({ key, op, value }) => holds(summary[key] ?? NaN, op, value));
     const { key, sign } = objectiveOf(job.spec);
     return isFeasible ? sign * (summary[key] ?? NaN) : NaN;

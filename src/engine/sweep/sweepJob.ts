@@ -40,8 +40,8 @@ const HEADLINE: readonly FlatKey[] = [
   'returnPct', 'excessReturnPct', 'cagr', 'calmarRatio', 'maxDrawdown', 'sharpeRatio', 'totalPositions', 'winRate',
   'profitFactor', 'expectancy', 'avgBarsHeld', 'totalFees',
 ]; // prettier-ignore
-/** The keys that the ranking, the report and the verdict read. */
-const ALWAYS: readonly FlatKey[] = ['returnPct', 'maxDrawdown', 'sharpeRatio', 'totalPositions'];
+/** The keys that the ranking and the verdict read. None of them reads equity at every close. */
+const ALWAYS: readonly FlatKey[] = ['returnPct', 'sharpeRatio', 'totalPositions'];
 
 /** Checks what can be checked without market data, and counts the variants. */
 export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSweep {

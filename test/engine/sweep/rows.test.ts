@@ -65,7 +65,6 @@ describe('a row', () => {
     const few = rowsOf(sceneFor(strategy, { ...given, metrics: ['cvar95', 'turnover', 'avgMfePct'] }, market));
     expect(few.metrics.map(({ key }) => key)).toEqual([
       'returnPct',
-      'maxDrawdown',
       'sharpeRatio',
       'cvar95',
       'turnover',

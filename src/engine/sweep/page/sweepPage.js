@@ -226,6 +226,10 @@ byId('marginals').append(
 );
 
 const drawCloud = () => {
+  if (cloud === null) {
+    byId('cloud').replaceChildren(element('p', 'The rows have no drawdown: maxDrawdown is not among the metrics.'));
+    return;
+  }
   const { width, svg } = canvas('cloud', 360);
   const x = scaleOf(
     cloud.map((point) => point[0]),

@@ -90,8 +90,12 @@ function heatmapsOf({ job, space }: SweepScene, rows: RankingRows): Heatmap[] {
   );
 }
 
-/** [drawdown, return, objective] of evenly spaced rows, the best ones among them. */
-function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | null)[][] {
+/**
+ * [drawdown, return, objective] of evenly spaced rows, the best ones among them; null when the request left the drawdown
+ * out of its metrics.
+ */
+function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | null)[][] | null {
+  if (!rows.metrics.some((metric) => metric.key === 'maxDrawdown')) return null;
   const [drawdown, gain, values] = [
     metricOf(rows, 'maxDrawdown'),
     metricOf(rows, 'returnPct'),
