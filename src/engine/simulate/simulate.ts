@@ -10,6 +10,7 @@ import { adverseLevel } from './margin.ts';
 import { expireEntry, expirePending } from './orderLog.ts';
 import { tightenStop, type Position } from './position.ts';
 import type { SimulationInput, SimulationResult } from './simulation.ts';
+import { Prefetch } from './prefetch.ts';
 import { gatherResult } from './collectResult.ts';
 import { atClose, createRun, type Run } from './run.ts';
 import { countSkippedSignals, readClose } from './signals.ts';
@@ -46,8 +47,10 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
   const { control, start, end } = input;
   const pollRows = readsState(input) ? STATEFUL_POLL_ROWS : POLL_ROWS;
   let nextPoll = start + pollRows;
+  const prefetch = new Prefetch(input.bars, run.watch.flat, start, end);
   let row = start;
   while (row < end) {
+    if (row >= prefetch.nextRow) prefetch.read(row);
     if (row >= nextPoll) {
       if (control?.isCancelled()) return gatherResult(run, true);
       control?.report(row - start, end - start);
