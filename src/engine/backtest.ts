@@ -22,6 +22,7 @@ import { simulateBand } from './simulate/band.ts';
 import { resolveConfig, type ResolvedConfig } from './config.ts';
 import type { SimulationInput } from './simulate/simulation.ts';
 import type { RunControl } from './task.ts';
+import { LentMemory } from './simulate/lentMemory.ts';
 import { simulate } from './simulate/simulate.ts';
 import { ENGINE_VERSION } from './version.ts';
 
@@ -29,12 +30,14 @@ import { ENGINE_VERSION } from './version.ts';
  * Columns that a thread keeps between runs (semantics §1.1: a value never depends on the range, so runs can share
  * them).
  */
-const COLUMN_STORE_BYTES = 256 * 1024 * 1024;
+const COLUMN_STORE_BYTES = 64 * 1024 * 1024;
 const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
+/** What the runs of a thread write their results on, 32 MiB at most. */
+const lentMemory = new LentMemory(4 * 1024 * 1024);
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): WrittenOutcome {
-  const run = simulateTask(task, market, control, false);
+  const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
   if (!run.ok) return run;
   const { config, strategy } = run.report;
   const dataHash = hashOf(readSeries(market, run.report));
@@ -69,10 +72,21 @@ export function simulateTask(
   control: RunControl | null,
   keepOrders: boolean,
 ): SimulatedRun {
+  return runTask(task, market, control, { keepOrders, memory: null });
+}
+
+/** @param memory lent to the run, whose report holds until the next one; null: it has memory of its own. */
+function runTask(
+  task: BacktestTask,
+  market: Market,
+  control: RunControl | null,
+  { keepOrders, memory }: { readonly keepOrders: boolean; readonly memory: LentMemory | null },
+): SimulatedRun {
   try {
     const prepared = prepareRun(task, market, columnStore, true, control);
     if (!prepared.ok) return prepared;
-    return simulateAndReport({ ...prepared, input: { ...prepared.input, control, keepOrders } });
+    const scratch = memory?.lend(prepared.input.end - prepared.input.start);
+    return simulateAndReport({ ...prepared, input: { ...prepared.input, control, keepOrders, scratch } });
   } catch (error) {
     if (error instanceof RunStopped) return stopped();
     throw error;

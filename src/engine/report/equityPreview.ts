@@ -29,24 +29,33 @@ function points({ simulation, input }: Marks): Points {
   return known;
 }
 
-/** [time, equity] of the last mark of each of as many equal stretches. */
-export function equityPreview(marks: Marks): [number, number][] {
-  const { start, bars } = marks.input;
-  const { equity } = marks.simulation;
-  return points(marks).indexes.map((index) => [bars.time[start + index], equity[index]]);
+export interface EquityPreview {
+  /** [time, equity] of the last mark of each of as many equal stretches. */
+  points(): [number, number][];
+  /** The points as JSON.stringify writes them, in half of the time: while flat every mark is the same. */
+  readonly json: string;
 }
 
-/** As JSON.stringify writes `equityPreview`, in half of the time: while flat every mark is the same. */
-export function equityPreviewJson(marks: Marks): string {
-  const { equity } = marks.simulation;
-  const { indexes, texts } = points(marks);
-  if (indexes.length === 0) return '[]';
-  const changes = indexes.map((index) => equity[index]).filter((mark, at, all) => at === 0 || mark !== all[at - 1]);
+/** Holds when the memory of the run is used again. */
+export function equityPreview(report: Marks): EquityPreview {
+  const { equity } = report.simulation;
+  const { start, bars } = report.input;
+  const { indexes, texts } = points(report);
+  const marks = indexes.map((index) => equity[index]);
+  return {
+    points: () => marks.map((mark, point) => [bars.time[start + indexes[point]], mark]),
+    json: jsonOf(marks, texts),
+  };
+}
+
+function jsonOf(marks: readonly number[], texts: readonly string[]): string {
+  if (marks.length === 0) return '[]';
+  const changes = marks.filter((mark, at) => at === 0 || mark !== marks[at - 1]);
   const written = JSON.stringify(changes).slice(1, -1).split(',');
   let change = 0;
   let json = '';
-  for (let point = 0; point < indexes.length; point++) {
-    if (point > 0 && equity[indexes[point]] !== equity[indexes[point - 1]]) change++;
+  for (let point = 0; point < marks.length; point++) {
+    if (point > 0 && marks[point] !== marks[point - 1]) change++;
     json += `${point === 0 ? '[' : ','}${texts[point]}${written[change]}]`;
   }
   return `${json}]`;

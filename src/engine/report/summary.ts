@@ -8,7 +8,7 @@ import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
 import { CompensatedSum } from '../kernels/compensatedSum.ts';
 import type { Positions } from './positions.ts';
-import { equityPreview, equityPreviewJson } from './equityPreview.ts';
+import { equityPreview } from './equityPreview.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import type { DailySeries } from './returns.ts';
@@ -101,9 +101,9 @@ export function summarise(report: ReportInput): WrittenSummary {
     buyHoldReturnPct: flat.buyHoldReturnPct,
   });
   const { strategyTrace, ruleStatsSummary: ruleStats, traceJson, rulesJson } = fitTrace(trace, rules);
-  const previewJson = equityPreviewJson(report);
+  const preview = equityPreview(report);
   const blocksJson =
-    `${JSON.stringify(blocks).slice(0, -1)},"equityPreview":${previewJson},` +
+    `${JSON.stringify(blocks).slice(0, -1)},"equityPreview":${preview.json},` +
     `"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
   let summary: Summary | undefined;
   return {
@@ -111,7 +111,7 @@ export function summarise(report: ReportInput): WrittenSummary {
       summary ??= {
         ...flat,
         ...blocks,
-        equityPreview: equityPreview(report),
+        equityPreview: preview.points(),
         strategyTrace,
         ruleStatsSummary: ruleStats,
       };

@@ -1,7 +1,7 @@
 // The band: what the result would have been under the pessimistic and the optimistic reading of the bars that stayed
 // undecided.
-import { policyInForce, type AmbiguityFallback } from '../config.ts';
-import type { SimulationInput, SimulationResult } from './simulation.ts';
+import { policyInForce } from '../config.ts';
+import type { ResultReads, SimulationInput, SimulationResult } from './simulation.ts';
 import { simulate } from './simulate.ts';
 
 /** Returns as fractions of the initial balance; a sensitivity, not a bound (semantics §3.5). */
@@ -13,25 +13,37 @@ export interface Band {
   readonly optimistic: number;
 }
 
-const returnOf = (input: SimulationInput, result: SimulationResult): number =>
-  result.finalBalance / input.config.initialBalance - 1;
+/** Of a run that is made for its final balance alone. */
+const readsOf = ({ end }: SimulationInput): ResultReads => ({
+  marks: Int32Array.of(end - 1),
+  extremes: false,
+  trades: false,
+  blocked: false,
+});
 
 /**
  * Runs again with the fallback replaced by each extreme, drilling kept, and only if some outcome came from the
  * fallback; else both are the result's own return. null when a run was cancelled.
  */
 export function simulateBand(input: SimulationInput, result: SimulationResult): Band | null {
-  const own = returnOf(input, result);
+  const returnOf = (finalBalance: number): number => finalBalance / input.config.initialBalance - 1;
+  const own = returnOf(result.finalBalance);
   if (result.cancelled) return null;
   if (result.ambiguity.fallbackBars === 0) return { low: own, high: own, pessimistic: own, optimistic: own };
-  const under = (policy: AmbiguityFallback): number | null => {
-    const { config } = input;
+  const under = (policy: 'pessimistic' | 'optimistic'): number | null => {
+    // The result that is given may be in the lent memory.
+    const { config, scratch: _, ...rest } = input;
     if (policyInForce(config) === policy) return own;
+    if (result.readings !== null) return returnOf(result.readings[policy]);
     const isDrilling = config.ambiguityResolution === 'multi_resolution';
     const replaced = isDrilling ? { ambiguityFallback: policy } : { ambiguityResolution: policy };
-    const again = { ...input, config: { ...config, ...replaced }, keepOrders: false };
-    const outcome = simulate(again);
-    return outcome.cancelled ? null : returnOf(again, outcome);
+    const outcome = simulate({
+      ...rest,
+      config: { ...config, ...replaced },
+      keepOrders: false,
+      reads: readsOf(input),
+    });
+    return outcome.cancelled ? null : returnOf(outcome.finalBalance);
   };
   const pessimistic = under('pessimistic');
   const optimistic = pessimistic === null ? null : under('optimistic');

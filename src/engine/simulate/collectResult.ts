@@ -19,6 +19,7 @@ export function gatherResult(run: Run, cancelled: boolean): SimulationResult {
     inPosition: run.inPosition,
     orders: run.orders?.sort((a, b) => a.orderId - b.orderId) ?? null,
     finalBalance: run.ledger.balance,
+    readings: null,
     totals: {
       makerFees: fees.makerFees,
       takerFees: fees.takerFees,

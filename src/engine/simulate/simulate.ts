@@ -35,7 +35,11 @@ export function simulate(input: SimulationInput): SimulationResult {
   // The first result holds the borrowed memory.
   const { scratch: _, ...unshared } = input;
   const optimistic = simulateUnder(unshared, 'optimistic');
-  return optimistic.cancelled || optimistic.finalBalance < pessimistic.finalBalance ? optimistic : pessimistic;
+  if (optimistic.cancelled) return optimistic;
+  const readings = { pessimistic: pessimistic.finalBalance, optimistic: optimistic.finalBalance };
+  const worst = optimistic.finalBalance < pessimistic.finalBalance ? optimistic : pessimistic;
+  worst.readings = readings;
+  return worst;
 }
 
 /**

@@ -27,13 +27,13 @@ export interface SimulationInput {
   readonly control: RunControl | null;
   /** Also keep the order log (artifacts); off in sweeps. */
   readonly keepOrders: boolean;
-  /** Memory that a sweep lends to one run after the other: fresh pages cost more than what is written on them. */
-  readonly scratch?: Scratch;
+  /** What the run writes its result on; absent: on memory of its own. */
+  readonly scratch?: Scratch | undefined;
   /** What the caller reads of the result; absent: everything. */
   readonly reads?: ResultReads;
 }
 
-/** For runs of at most so many rows; a result that was written here holds until the next run. */
+/** Memory for runs of at most so many rows; a result that was written here holds until the next run. */
 export interface Scratch {
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
@@ -87,6 +87,8 @@ export interface SimulationResult {
   readonly inPosition: Uint32Array;
   readonly orders: readonly OrderRecord[] | null;
   readonly finalBalance: number;
+  /** Under `worst`, the final balances of its two readings where they may differ; else null. */
+  readings: Readonly<Record<'pessimistic' | 'optimistic', number>> | null;
   readonly totals: {
     readonly makerFees: number;
     readonly takerFees: number;

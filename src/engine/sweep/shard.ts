@@ -2,14 +2,13 @@
 // requested numbers.
 import type { BacktestConfig } from '../config.ts';
 import { narrowRun, prepareRun, type PreparedRun } from '../backtest.ts';
-import { wordCount } from '../kernels/bits.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
 import { chosenSummary, dailyOf, readsOf, type FlatKey } from '../report/flatSummary.ts';
 import type { DailySeries } from '../report/returns.ts';
 import { simulate } from '../simulate/simulate.ts';
-import type { Scratch, SimulationResult } from '../simulate/simulation.ts';
-import { TradeLog } from '../simulate/tradeLog.ts';
+import { LentMemory } from '../simulate/lentMemory.ts';
+import type { SimulationResult } from '../simulate/simulation.ts';
 import type { BacktestTask, RunError } from '../task.ts';
 import { addBlockSums, calendarOf, isSampled, type Calendar } from './calendar.ts';
 import { variantAt, type Coordinates } from './samplers.ts';
@@ -114,8 +113,7 @@ class RowWriter {
   readonly #sums: Float64Array;
   readonly #sampled: Int32Array;
   readonly #failures = new Map<number, RunError>();
-  readonly #trades = new TradeLog();
-  #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0), trades: this.#trades };
+  readonly #memory = new LentMemory(Infinity);
 
   constructor(scene: SweepScene, variants: readonly Variant[]) {
     const { job, space, marketOf } = scene;
@@ -190,12 +188,7 @@ class RowWriter {
 
   /** The result is in memory that the next run overwrites. */
   #simulate({ input }: PreparedRun, wanted: ReadonlySet<FlatKey>): SimulationResult {
-    const { length } = input.bars;
-    if (this.#scratch.equity.length < length) {
-      const inPosition = new Uint32Array(wordCount(length));
-      this.#scratch = { equity: new Float64Array(length), inPosition, trades: this.#trades };
-    }
-    return simulate({ ...input, scratch: this.#scratch, reads: readsOf(wanted, input) });
+    return simulate({ ...input, scratch: this.#memory.lend(input.bars.length), reads: readsOf(wanted, input) });
   }
 
   #score(prepared: PreparedRun): number {

@@ -1,5 +1,6 @@
 // Opening a bar: which bars are opened, how children decide, what is said of it, and the band.
 import { describe, expect, it } from 'vitest';
+import { LentMemory } from '../../../src/engine/simulate/lentMemory.ts';
 import { simulateBand } from '../../../src/engine/simulate/band.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
 import type { RiskRules } from '../../../src/engine/evaluate/tradingRules.ts';
@@ -243,6 +244,7 @@ describe('the band', () => {
     for (const config of [
       { ambiguityResolution: 'multi_resolution' },
       { ambiguityResolution: 'bar_direction' },
+      { ambiguityFallback: 'worst' },
     ] as const) {
       const input = opened(WIDE, [], { config: configOf({ ...config, initialBalance: 1_000 }) });
       const band = simulateBand(input, simulate(input))!;
@@ -253,6 +255,17 @@ describe('the band', () => {
         optimistic: expect.closeTo(0.005, 9),
       });
     }
+  });
+
+  it('leaves a result in lent memory as it is', () => {
+    const config = configOf({ ambiguityResolution: 'bar_direction', initialBalance: 1_000 });
+    const input = opened(WIDE, [], { config });
+    const alone = simulate(input);
+    const lent = { ...input, scratch: new LentMemory(100).lend(input.bars.length) };
+    const result = simulate(lent);
+    expect(simulateBand(lent, result)).toEqual(simulateBand(input, alone));
+    expect([...result.equity]).toEqual([...alone.equity]);
+    expect(result.trades).toEqual(alone.trades);
   });
 
   it('keeps what children decided', () => {

@@ -1,0 +1,48 @@
+// The memory that the runs of a thread share: an outcome is the same however many runs come after it.
+import { expect, it } from 'vitest';
+import { createMarket } from '../../src/engine/bars/market.ts';
+import { runBacktest, simulateTask } from '../../src/engine/backtest.ts';
+import { randomSnapshot } from '../support/bars.ts';
+import { astOf, compare, entry, exit, market } from '../support/builders.ts';
+import { flatFee } from './simulate/input.ts';
+
+const bars = createMarket([randomSnapshot({ count: 600 })], 'TEST', '1h');
+
+/** Buys above the median price, sells below it. */
+function taskOf(quantity: number, policy: 'worst' | 'bar_direction') {
+  const median = [...bars.base.close].sort((a, b) => a - b)[300];
+  return {
+    id: `quantity ${quantity}`,
+    strategyAst: astOf({
+      entry: entry(compare(market(), 'gt', median), {
+        action: { side: 'long', sizing: { mode: 'fixed', value: quantity } },
+      }),
+      exits: [exit(compare(market(), 'lt', median))],
+      risk: { stopLoss: { mode: 'percent', value: 0.1 }, takeProfits: [{ triggerPercent: 0.1, closePercent: 100 }] },
+    }),
+    settings: {},
+    config: {
+      timeframe: '1h',
+      signalInstrument: { symbol: 'TEST' },
+      initialBalance: 10_000,
+      ambiguityFallback: policy,
+      execution: { feeModel: flatFee(0.001), slippage: { kind: 'none' } },
+    },
+    strategyHash: '',
+  } as const;
+}
+
+it.each(['worst', 'bar_direction'] as const)('shows what a run of its own memory does under %s', (policy) => {
+  const outcomes = [1, 2, 3].map((quantity) => runBacktest(taskOf(quantity, policy), bars, null));
+  outcomes.forEach((outcome, index) => {
+    const alone = simulateTask(taskOf(index + 1, policy), bars, null, true);
+    if (!outcome.ok || !alone.ok) throw new Error('A run failed.');
+    expect(alone.report.simulation.ambiguity.fallbackBars).toBeGreaterThan(0);
+    expect(alone.trades.length).toBeGreaterThan(10);
+    expect(outcome.trades).toEqual(alone.trades);
+    expect(outcome.summaryJson).toEqual(alone.summary);
+    expect(outcome.reproducibility.resultHash).toBe(alone.resultHash);
+    const { flatJson, blocksJson } = outcome.written!;
+    expect({ ...JSON.parse(flatJson), ...JSON.parse(blocksJson) }).toEqual(JSON.parse(JSON.stringify(alone.summary)));
+  });
+});
