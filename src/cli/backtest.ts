@@ -1,7 +1,7 @@
 // candlepool backtest: one strategy file on bars, in this process.
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
-import { runBacktest } from '../engine/index.ts';
+import { runBacktest, shownSummary } from '../engine/index.ts';
 import type { BacktestTask, StrategyAst, Summary, TradeRow } from '../engine/index.ts';
 import { makeFolder } from '../folders.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
@@ -56,7 +56,7 @@ async function run(options: Options): Promise<void> {
   const trades = outcome.trades as readonly TradeRow[];
   const warnings = [...issues, ...outcome.warnings];
   const result = {
-    summaryJson: summary,
+    summaryJson: shownSummary({ ...summary }),
     trades,
     reproducibility: outcome.reproducibility,
     warnings,

@@ -79,6 +79,9 @@ export interface Backtest extends BacktestState {
   readonly summary: Json | null;
   /** Everything else of a result but its trades (engine/pool/detail.ts). */
   readonly detail: Uint8Array | null;
+  /** Of a completed backtest: `settings` and `strategy.defaults` of its version. */
+  readonly settings: Json | null;
+  readonly defaults: Json | null;
 }
 
 /**
@@ -226,8 +229,10 @@ export async function findBacktest(sql: Queryable, workspaceId: string, id: stri
       b.strategy_version_id as "strategyVersionId", b.created_at as "createdAt", b.config,
       coalesce(r.started_at, q.started_at) as "startedAt",
       coalesce(r.cancel_requested_at, q.cancel_requested_at) as "cancelRequestedAt",
-      coalesce(r.is_cached, false) as "isCached", r.summary, d.detail
+      coalesce(r.is_cached, false) as "isCached", r.summary, d.detail,
+      v.settings, v.strategy_ast->'strategy'->'defaults' as defaults
     from ${sql.unsafe(PARTS)} left join backtest_details d on d.id = b.id
+      left join strategy_versions v on v.id = b.strategy_version_id and d.id is not null
     where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row;
 }

@@ -32,6 +32,8 @@ export { TRADE_COLUMNS, type TradeUnit } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
 export { DIAGNOSIS_CODES } from './report/diagnosis.ts';
 export { FLAT_KEYS, type FlatKey, type FlatSummary } from './report/flatSummary.ts';
+export { INSTANT_KEY, shownSummary } from './report/shownSummary.ts';
+export { FLAT_DESCRIPTIONS } from './report/summaryDescriptions.ts';
 export { marketsOf } from './sweep/calendar.ts';
 export { heatmapOf, type Heatmap } from './sweep/landscape.ts';
 export { historyOf, shardsOf } from './sweep/rounds.ts';

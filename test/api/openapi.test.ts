@@ -34,7 +34,10 @@ describe('the OpenAPI document', () => {
     };
     const contentOf = (path: string) => paths[path].get.responses['200'].content['application/json'].schema;
     const rows = contentOf('/public/v1/backtests/{id}/artifacts/{name}');
-    expect(rows).toMatchObject({ type: 'array', items: { type: 'object' } });
+    expect(rows).toMatchObject({
+      type: 'array',
+      items: { anyOf: [{ $ref: '#/components/schemas/TradeRow' }, { type: 'object' }] },
+    });
     expect(JSON.stringify(contentOf('/public/v1/backtests/{id}'))).toContain('BacktestAgentView');
     expect(components.schemas).toHaveProperty('BacktestAgentView');
   });

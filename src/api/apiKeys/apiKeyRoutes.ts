@@ -6,7 +6,7 @@ import { requireMember } from '../http/auth/authentication.ts';
 import { apiKeyAnswer } from './keyAnswer.ts';
 import { createKey } from './newKey.ts';
 import { problem } from '../http/problems.ts';
-import { DateTime, JWT_SECURITY, pathId, problems, text } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, JWT_SECURITY, pathId, problems, text } from '../http/commonSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Scope = z.enum(API_KEY_SCOPES).meta({ id: 'ApiKeyScope', description: 'What the key can reach.' });
@@ -54,16 +54,16 @@ const shared = {
   role: Role,
   scopes: z.array(Scope),
   keyPrefix: z.string().meta({ description: 'svc_live_<keyId>, the public part.' }),
-  expiresAt: DateTime.nullable(),
-  createdAt: DateTime,
+  expiresAt: instantOrNull('When the key stops working; null: never.'),
+  createdAt: instant('When the key was made.'),
 };
 const ApiKey = z
   .object({
     ...shared,
     tokenPreview: z.string().meta({ description: 'keyPrefix and an ellipsis.' }),
     status: z.enum(API_KEY_STATUSES),
-    lastUsedAt: DateTime.nullable(),
-    revokedAt: DateTime.nullable(),
+    lastUsedAt: instantOrNull('When a request last used the key, to the minute; null: never.'),
+    revokedAt: instantOrNull('When the key was revoked; null: it was not.'),
     createdBy: z.object({ id: z.uuid(), email: z.string(), name: z.string() }),
   })
   .meta({ id: 'ApiKey' });
@@ -130,7 +130,10 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
         summary: 'Revoke an API key, at once and for good; revoking it again succeeds',
         params: z.object({ workspaceId: z.string(), apiKeyId: z.string() }),
         response: {
-          200: z.object({ success: z.boolean(), revokedAt: DateTime }),
+          200: z.object({
+            success: z.boolean(),
+            revokedAt: instant('When the key was revoked, by this call or an earlier one.'),
+          }),
           ...problems(401, 403, 404, 431),
         },
       },

@@ -27,10 +27,12 @@ import { clientGone, waitFor } from '../http/waiting.ts';
 import { answerAfter } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import { Verification } from './backtestSchemas.ts';
+import { TradeRow } from './resultSchemas.ts';
 import {
   API_KEY_SECURITY,
   BODY_PROBLEMS,
   IdempotencyHeader,
+  Json,
   KEY_PROBLEMS,
   NoQuery,
   notFound,
@@ -65,7 +67,7 @@ const ArtifactQuery = z.strictObject({
 });
 
 /** As JSON, an artifact is one object per row. */
-const ArtifactRows = z.array(z.record(z.string(), z.unknown())).meta({ description: 'One object per row.' });
+const ArtifactRows = z.array(z.union([TradeRow, Json])).meta({ description: 'One object per row.' });
 
 const ARTIFACT_DESCRIPTION = `Trades are read from the stored result. Equity, orders, signals and the report,
 and trades with \`values=true\`, are made by running the pinned inputs again.

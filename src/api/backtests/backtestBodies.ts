@@ -1,8 +1,10 @@
 // Backtest bodies: database rows as the API answers them.
 import type { z } from 'zod';
+import type { ResultDetail } from '../../engine/index.ts';
+import { runSettings } from '../strategies/effectiveSettings.ts';
 import type { Backtest, BacktestRow, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/backtests.ts';
-import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail } from '../../engine/index.ts';
+import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';
 
 export const BACKTESTS = '/public/v1/backtests';
@@ -61,9 +63,15 @@ export function detailBody(backtest: Backtest): BacktestDetail {
     reproducibility: detail && { ...detail.reproducibility, cached: backtest.isCached },
     warnings: detail === null ? [] : detail.warnings.map((warning) => ({ ...warning })),
     error: backtest.error as BacktestDetail['error'],
-    result: detail && resultBody(id, { ...detail.summary, ...backtest.summary }),
+    effectiveSettings: detail && settingsOf(backtest, detail),
+    result: detail && resultBody(id, shownSummary({ ...detail.summary, ...backtest.summary })),
     links: linksOf(id),
   };
+}
+
+function settingsOf({ settings, defaults, config }: Backtest, { resolvedConfig, summary }: ResultDetail) {
+  const { warmupBars } = (summary.evaluationWindow ?? {}) as { readonly warmupBars?: number };
+  return runSettings({ settings: settings ?? {}, defaults }, config, resolvedConfig, warmupBars ?? null);
 }
 
 function resultBody(id: string, summaryJson: Record<string, unknown>): BacktestDetail['result'] {

@@ -1,10 +1,12 @@
 // Backtest schemas: what the routes accept and answer.
 import { z } from 'zod';
 import { BACKTEST_SORTS, BACKTEST_STATUSES } from '../../db/backtests.ts';
-import { BacktestConfig, TIMEFRAMES, FLAT_KEYS } from '../../engine/index.ts';
+import { BacktestConfig, FLAT_DESCRIPTIONS, FLAT_KEYS, TIMEFRAMES } from '../../engine/index.ts';
 import { listQuery } from '../http/pagination.ts';
+import { SummaryJson } from './resultSchemas.ts';
+import { RunSettings } from '../strategies/effectiveSettings.ts';
 import { BACKTEST_EXAMPLES, BATCH_EXAMPLES } from './backtestExamples.ts';
-import { DateTime, Issue, Json, Uuid, text } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, Issue, Json, Uuid, text } from '../http/commonSchemas.ts';
 
 export const MAX_BATCH = 1_000;
 /** Hosts cut requests at about a minute; a longer wait needs two requests. */
@@ -43,7 +45,7 @@ export const QueuedBacktest = z
     status: z.literal('queued'),
     strategyId: Uuid,
     strategyVersionId: Uuid,
-    createdAt: DateTime,
+    createdAt: instant('When it was queued.'),
     config: Json,
     links: z.record(z.string(), z.string()),
   })
@@ -70,7 +72,7 @@ export const BatchAnswer = z
   })
   .meta({ id: 'BacktestBatch' });
 
-const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
+const dateParameter = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 
 export const BacktestListQuery = listQuery(
   [...(Object.keys(BACKTEST_SORTS) as (keyof typeof BACKTEST_SORTS)[]), ...FLAT_KEYS],
@@ -81,8 +83,8 @@ export const BacktestListQuery = listQuery(
     strategyVersionId: Uuid.optional(),
     symbol: text(1, 100).optional(),
     timeframe: z.enum(TIMEFRAMES).optional(),
-    createdAfter: instant.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
-    createdBefore: instant.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
+    createdAfter: dateParameter.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
+    createdBefore: dateParameter.optional().meta({ type: 'string', format: 'date-time', description: 'Exclusive.' }),
   },
 );
 
@@ -94,13 +96,13 @@ export const BacktestRow = z
     strategyVersionId: Uuid,
     symbol: z.string(),
     timeframe: z.string(),
-    createdAt: DateTime,
-    startedAt: DateTime.nullable(),
-    finishedAt: DateTime.nullable(),
+    createdAt: instant('When it was queued.'),
+    startedAt: instantOrNull('When a worker began it; null while it waits.'),
+    finishedAt: instantOrNull('When it became terminal; null before.'),
     cached: z.boolean(),
-    returnPct: z.number().nullable(),
-    sharpeRatio: z.number().nullable(),
-    maxDrawdown: z.number().nullable(),
+    returnPct: z.number().nullable().meta({ description: FLAT_DESCRIPTIONS.returnPct }),
+    sharpeRatio: z.number().nullable().meta({ description: FLAT_DESCRIPTIONS.sharpeRatio }),
+    maxDrawdown: z.number().nullable().meta({ description: FLAT_DESCRIPTIONS.maxDrawdown }),
     totalPositions: z.int().nullable(),
     params: Json.meta({ description: 'As the config has them.' }),
     overrides: Json,
@@ -145,12 +147,13 @@ export const BacktestDetail = z
     status: z.enum(BACKTEST_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
-    createdAt: DateTime,
-    startedAt: DateTime.nullable(),
-    finishedAt: DateTime.nullable(),
-    cancelRequestedAt: DateTime.nullable(),
+    createdAt: instant('When it was queued.'),
+    startedAt: instantOrNull('When a worker began it; null while it waits.'),
+    finishedAt: instantOrNull('When it became terminal; null before.'),
+    cancelRequestedAt: instantOrNull('When it was asked to stop; null: never.'),
     config: Json.meta({ description: 'As it was sent.' }),
     resolvedConfig: Json.nullable().meta({ description: 'With every default filled in, the range in ms.' }),
+    effectiveSettings: RunSettings.nullable(),
     progress: Progress,
     reproducibility: z
       .looseObject({ cached: z.boolean() })
@@ -163,7 +166,7 @@ export const BacktestDetail = z
       .meta({ description: 'Of a failed backtest.' }),
     result: z
       .object({
-        summaryJson: Json.meta({ description: 'Read strategyTrace and ruleStatsSummary first.' }),
+        summaryJson: SummaryJson,
         artifactUrls: z.record(z.string(), z.string()),
         artifacts: z.array(z.object({ name: z.string(), formats: z.array(z.string()), url: z.string() })),
       })

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { RobustnessSpec } from '../../engine/index.ts';
-import { DateTime, Json, Uuid } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, Json, Uuid } from '../http/commonSchemas.ts';
 
 /** Hosts cut requests at about a minute; a longer wait is two. */
 const MAX_WAIT_SECONDS = 60;
@@ -37,9 +37,9 @@ export const RobustnessCheck = z
     id: Uuid,
     backtestId: Uuid,
     status: z.enum(SWEEP_STATUSES),
-    createdAt: DateTime,
-    startedAt: DateTime.nullable(),
-    finishedAt: DateTime.nullable(),
+    createdAt: instant('When it was queued.'),
+    startedAt: instantOrNull('When a worker began it; null while it waits.'),
+    finishedAt: instantOrNull('When it became terminal; null before.'),
     spec: Json.meta({ description: 'The request, with every default filled in.' }),
     progress: z.object({
       pct: z.number().meta({ description: 'A fraction, 0 to 1.' }),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { BacktestConfig, describeCapabilities, Settings, SignalGraph, StrategyAst } from '../../engine/index.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
+import { describeMembers } from './describedSchema.ts';
 import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
 import { problem } from '../http/problems.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/commonSchemas.ts';
@@ -95,8 +96,8 @@ function fixedSections(): Record<Exclude<Section, 'instruments' | 'limits'>, unk
     enums: { ...language.enums, feeModelKinds: ['tiered_maker_taker'] },
     schemas: {
       settings: z.toJSONSchema(Settings, { io: 'input' }),
-      strategyAst: z.toJSONSchema(StrategyAst, { io: 'input' }),
-      signalGraph: z.toJSONSchema(SignalGraph, { io: 'input' }),
+      strategyAst: describeMembers(z.toJSONSchema(StrategyAst, { io: 'input' })),
+      signalGraph: describeMembers(z.toJSONSchema(SignalGraph, { io: 'input' })),
       backtestConfig: z.toJSONSchema(BacktestConfig, { io: 'input' }),
     },
   };

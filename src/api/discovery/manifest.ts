@@ -64,7 +64,7 @@ const SEMANTICS = [
   'Risk levels are live from the fill on, the entry bar included; touching counts; a level the open has already passed fills at the open.',
   'When more than one level lies inside one bar, ambiguityResolution decides (default multi_resolution: finer imported bars), then ambiguityFallback (default pessimistic).',
   'An order that cannot be paid is rejected and counted, never rescaled. Fee tiers go by the notional of all earlier fills.',
-  'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %). Times are ms UTC; a range begins with the first bar that opens at or after `start` and ends with the last that has closed by `end`.',
+  'Percents are points in the language (5 = 5 %), fractions in results (0.05 = 5 %, also in keys that end in Pct). Times of bars are ms UTC; keys that end in At are ISO 8601. A range begins with the first bar that opens at or after `start` and ends with the last that has closed by `end`.',
   'config.timeframe and config.signalInstrument win over the defaults of the strategy.',
 ];
 

@@ -66,7 +66,7 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.risk.takeProfits[].triggerAtr.period': 'Bars of the ATR, read at the signal.',
   'strategy.risk.takeProfits[].triggerAtr.multiplier': 'ATRs from the entry.',
   'strategy.risk.takeProfits[].triggerPrice': 'A value expression, read at the signal.',
-  'strategy.risk.takeProfits[].closePercent': 'How much the step closes: 50 is half.',
+  'strategy.risk.takeProfits[].closePercent': 'Percent of the position that the step closes: 50 is half.',
   'strategy.risk.takeProfits[].closeBasis': 'Percent of the `initial` position (default) or of what is `remaining`.',
   'strategy.risk.takeProfits[].moveStopToBreakeven': 'After the step, the stop moves to the entry price.',
   'strategy.risk.trailingStop': 'Follows the best price since the fill. Exactly one distance.',

@@ -4,7 +4,14 @@ import { z } from 'zod';
 import { PROBLEMS, problem, type ProblemCode, type ProblemIssue } from './problems.ts';
 
 export const Uuid = z.uuid().meta({ description: 'A UUID.' });
-export const DateTime = z.iso.datetime().meta({ description: 'ISO 8601, UTC.' });
+/** A member of an answer whose name ends in `At`: an instant. @param what happened then, as a sentence. */
+export const instant = (what: string) => z.iso.datetime().meta({ description: `${what} ISO 8601, UTC.` });
+/** @param what says when it is null, too. */
+export const instantOrNull = (what: string) =>
+  z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: `${what} ISO 8601, UTC.` });
 export const Json = z.record(z.string(), z.unknown());
 
 /** A path id; `pathId` looks at it, for what is no UUID is not found rather than malformed. */

@@ -2,6 +2,7 @@
 import type { NewStrategy, Strategy, StrategyHead, StrategyVersion, VersionSummary } from '../../db/strategies.ts';
 import type { ProblemIssue } from '../http/problems.ts';
 import { issueBodies } from '../http/commonSchemas.ts';
+import { effectiveSettings } from './effectiveSettings.ts';
 
 const headBody = (head: StrategyHead) => ({
   id: head.id,
@@ -20,6 +21,15 @@ export const versionBody = <Version extends VersionSummary>(version: Version) =>
   readyAt: version.readyAt?.toISOString() ?? null,
 });
 
+/** With its payloads, and what it runs with. */
+export const wholeVersionBody = (version: StrategyVersion) => ({
+  ...versionBody(version),
+  effectiveSettings: effectiveSettings({ settings: version.settings, defaults: defaultsOf(version.strategyAst) }),
+});
+
+const defaultsOf = (ast: StrategyVersion['strategyAst']): StrategyVersion['settings'] | null =>
+  (ast.strategy as { readonly defaults?: StrategyVersion['settings'] }).defaults ?? null;
+
 export const strategyBody = (strategy: Strategy) => ({
   ...headBody(strategy),
   versionCount: strategy.versionCount,
@@ -29,11 +39,11 @@ export const strategyBody = (strategy: Strategy) => ({
 export const newStrategyBody = (strategy: NewStrategy) => ({
   ...headBody(strategy),
   versionCount: strategy.versionCount,
-  versions: strategy.versions.map(versionBody),
+  versions: strategy.versions.map(wholeVersionBody),
 });
 
 export const finalizedBody = (
   version: StrategyVersion,
   warnings: readonly ProblemIssue[],
   duplicateOf: string | null,
-) => ({ ...versionBody(version), warnings: issueBodies(warnings), duplicateOf });
+) => ({ ...wholeVersionBody(version), warnings: issueBodies(warnings), duplicateOf });

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { TIMEFRAMES, type CheckOutcome } from '../../engine/index.ts';
 import { listQuery } from '../http/pagination.ts';
-import { DateTime, Issue, issueBodies, Json, Uuid, name, text } from '../http/commonSchemas.ts';
+import { EffectiveSettings } from './effectiveSettings.ts';
+import { instant, instantOrNull, Issue, issueBodies, Json, Uuid, name, text } from '../http/commonSchemas.ts';
 import { COPY_EXAMPLES, CREATE_EXAMPLES, FINALIZE_EXAMPLES, VALIDATE_EXAMPLES } from './strategyExamples.ts';
 
 const settings = Json.meta({
@@ -92,19 +93,24 @@ const VersionSummary = z.object({
   status: z.enum(['draft', 'ready']),
   forkedFromVersionId: Uuid.nullable(),
   strategyHash: z.string(),
-  createdAt: DateTime,
-  readyAt: DateTime.nullable(),
+  createdAt: instant('When the version was made.'),
+  readyAt: instantOrNull('When it was finalized; null for a draft.'),
 });
-const Version = VersionSummary.extend({ settings: Json, strategyAst: Json, signalGraph: Json.nullable() });
+const Version = VersionSummary.extend({
+  settings: Json,
+  strategyAst: Json,
+  signalGraph: Json.nullable(),
+  effectiveSettings: EffectiveSettings,
+});
 
 const Head = z.object({
   id: Uuid,
   name: z.string(),
   description: z.string(),
   templateKey: z.string().nullable(),
-  createdAt: DateTime,
-  updatedAt: DateTime,
-  archivedAt: DateTime.nullable().meta({ description: 'Null while it is in use.' }),
+  createdAt: instant('When the strategy was made.'),
+  updatedAt: instant('When a version of it last changed, or it was archived.'),
+  archivedAt: instantOrNull('When it was archived; null while it is in use.'),
 });
 export const Strategy = Head.extend({
   versionCount: z.int(),
@@ -135,7 +141,9 @@ export const StrategyListQuery = listQuery(['createdAt', 'updatedAt', 'name'], '
     .meta({ description: '`true` lists archived strategies only. Default: only those in use.' }),
 });
 
-export const ArchivedStrategy = z.object({ id: Uuid, archivedAt: DateTime }).meta({ id: 'ArchivedStrategy' });
+export const ArchivedStrategy = z
+  .object({ id: Uuid, archivedAt: instant('When it was archived.') })
+  .meta({ id: 'ArchivedStrategy' });
 
 export const ValidationReport = z
   .object({

@@ -14,7 +14,7 @@ import {
 import { pageOf, paginate } from '../http/pagination.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
-import { versionBody } from './strategyBodies.ts';
+import { versionBody, wholeVersionBody } from './strategyBodies.ts';
 import * as shapes from './strategySchemas.ts';
 
 const VERSIONS = '/public/v1/strategies/:id/versions';
@@ -70,7 +70,7 @@ export function versionRoutes(app: App, { sql }: Services): void {
         versionNumber(params.version),
       );
       if (version === undefined) throw notFound('version of this strategy', params.version);
-      return versionBody(version);
+      return wholeVersionBody(version);
     },
   );
 

@@ -1,6 +1,7 @@
 // Sweep bodies: rows of the database as the API answers them, whole and cut for an agent.
 import type { z } from 'zod';
 import type { Sweep, SweepRow } from '../../db/sweeps.ts';
+import { shownSummary } from '../../engine/index.ts';
 import type { SweepDetail, SweepProgress, SweepRow as RowShape } from './sweepSchemas.ts';
 
 export const SWEEPS = '/public/v1/sweeps';
@@ -63,10 +64,16 @@ export function sweepDetail(sweep: Sweep): SweepDetail {
     progress: sweepProgress(sweep),
     best: best as Best,
     error: error as SweepDetail['error'],
-    result: result && { ...result },
+    result: result && shownResult(result),
     links: sweepLinks(id),
   };
 }
+
+/** The metrics of the best rows as answers show them. */
+const shownResult = (result: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
+  ...result,
+  top: (result.top as readonly TopRow[]).map((row) => ({ ...row, metrics: shownSummary(row.metrics) })),
+});
 
 interface TopRow {
   readonly rank: number;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
 import { listQuery } from '../http/pagination.ts';
-import { DateTime, Json, Uuid, text } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, Json, Uuid, text } from '../http/commonSchemas.ts';
 import { SWEEP_EXAMPLES } from './sweepExamples.ts';
 
 /** Hosts cut requests at about a minute; a longer wait is two. */
@@ -34,9 +34,9 @@ export const SweepRow = z
     strategyVersionId: Uuid,
     method: z.string(),
     variants: z.int(),
-    createdAt: DateTime,
-    startedAt: DateTime.nullable(),
-    finishedAt: DateTime.nullable(),
+    createdAt: instant('When it was queued.'),
+    startedAt: instantOrNull('When a worker began it; null while it waits.'),
+    finishedAt: instantOrNull('When it became terminal; null before.'),
     best: Best,
     verdict: z.string().nullable().meta({ description: '`luck` or `not_luck`, of a completed sweep.' }),
   })
@@ -73,9 +73,9 @@ export const SweepDetail = z
     status: z.enum(SWEEP_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
-    createdAt: DateTime,
-    startedAt: DateTime.nullable(),
-    finishedAt: DateTime.nullable(),
+    createdAt: instant('When it was queued.'),
+    startedAt: instantOrNull('When a worker began it; null while it waits.'),
+    finishedAt: instantOrNull('When it became terminal; null before.'),
     spec: Json.meta({ description: 'The request, with every default filled in.' }),
     variants: z.int(),
     progress: SweepProgress,

@@ -8,19 +8,27 @@ import { readStoredBytes } from '../../db/workspaceStorage.ts';
 import { TIER_LIMITS, TIERS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { keyPrefix } from '../http/auth/keyFormat.ts';
-import { API_KEY_SECURITY, DateTime, KEY_PROBLEMS, notFound, problems, Uuid } from '../http/commonSchemas.ts';
+import {
+  API_KEY_SECURITY,
+  instant,
+  instantOrNull,
+  KEY_PROBLEMS,
+  notFound,
+  problems,
+  Uuid,
+} from '../http/commonSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const WorkspaceContext = z
   .object({
-    workspace: z.object({ id: Uuid, name: z.string(), createdAt: DateTime }),
+    workspace: z.object({ id: Uuid, name: z.string(), createdAt: instant('When the workspace was made.') }),
     apiKey: z.object({
       id: Uuid,
       name: z.string(),
       keyPrefix: z.string(),
       role: z.enum(['viewer', 'member']),
       scopes: z.array(z.enum(API_KEY_SCOPES)),
-      expiresAt: DateTime.nullable(),
+      expiresAt: instantOrNull('When the key stops working; null: never.'),
     }),
     subscription: z.object({
       tier: z.enum(TIERS),

@@ -2,6 +2,7 @@
 import { ArrowFileWriter, type TableColumn } from '../bars/arrowTable.ts';
 import { csvCell } from '../bars/csvCell.ts';
 import { isNumeric, valueAt, type Space } from './space.ts';
+import { INSTANT_KEY, isoTime } from '../report/shownSummary.ts';
 import type { SweepRows } from './sweepRows.ts';
 
 export const SWEEP_FORMATS = ['arrow', 'csv', 'json'] as const;
@@ -43,11 +44,11 @@ function columnsOf(space: Space, rows: SweepRows): TableColumn[] {
         ? { name: dimension.name, type: 'number', values: column.map((coordinate) => read(coordinate) as number) }
         : { name: dimension.name, type: 'text', values: Array.from(column, (coordinate) => String(read(coordinate))) };
     }),
-    ...rows.metrics.map(({ key, values }): TableColumn => ({
-      name: taken.has(key) ? `result.${key}` : key,
-      type: 'number',
-      values,
-    })),
+    ...rows.metrics.map(({ key, values }): TableColumn => {
+      const name = taken.has(key) ? `result.${key}` : key;
+      if (key !== INSTANT_KEY) return { name, type: 'number', values };
+      return { name, type: 'text', values: Array.from(values, (ms) => (ms === ms ? isoTime(ms) : null)) };
+    }),
   ];
 }
 

@@ -1,0 +1,34 @@
+// The summary as answers show it: a key that ends in `At` is an ISO 8601 string everywhere in the API. The hash covers
+// the summary as it is computed and stored, with these times in ms.
+import { FLAT_KEYS, type FlatKey } from './flatSummary.ts';
+import type { RuleStatsSummary } from './ruleStatistics.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const FIRST = ['strategyTrace', 'ruleStatsSummary'];
+
+/** The one flat key that names an instant. */
+export const INSTANT_KEY = 'maxDrawdownRecoveredAt' satisfies FlatKey;
+
+/** @param summary all of it or a part, as computed or as read back from storage */
+export function shownSummary(summary: Json): Record<string, unknown> {
+  const { equityPreview, ...others } = summary;
+  const shown: Record<string, unknown> = {};
+  // What is read first comes first: a reader may see no more than the beginning.
+  for (const key of [...FIRST, ...FLAT_KEYS, ...Object.keys(others)]) if (key in others) shown[key] = others[key];
+  if (equityPreview !== undefined) shown.equityPreview = equityPreview;
+  if (INSTANT_KEY in shown) shown[INSTANT_KEY] = isoTime(shown[INSTANT_KEY]);
+  const rules = shown.ruleStatsSummary as RuleStatsSummary | undefined;
+  if (rules?.rules !== undefined) shown.ruleStatsSummary = { ...rules, rules: rules.rules.map(shownRule) };
+  return shown;
+}
+
+const shownRule = <Rule extends { readonly firstTrueAt: unknown; readonly lastTrueAt: unknown }>(rule: Rule) => ({
+  ...rule,
+  firstTrueAt: isoTime(rule.firstTrueAt),
+  lastTrueAt: isoTime(rule.lastTrueAt),
+});
+
+/** @param ms since 1970; what is not a number, such as null, stays as it is. */
+export const isoTime = (ms: unknown): unknown =>
+  typeof ms === 'number' && Number.isFinite(ms) ? new Date(ms).toISOString() : ms;
