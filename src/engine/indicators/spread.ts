@@ -4,7 +4,7 @@ import { chosen, maNames, maType } from './averages.ts';
 import { length, number, real, scannedLength, text } from './arguments.ts';
 import type { Args, ArgDefinition, IndicatorDefinition } from './definition.ts';
 import { SCANNED_ROWS } from '../kernels/rollingRanks.ts';
-import { rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
+import { rollingBands, rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
 import { isZero } from './talibZero.ts';
 
 /** 0: the population's, as TA-Lib; 1: the sample's. */
@@ -92,9 +92,12 @@ function bands(source: Float64Array, args: Args, upper: Float64Array, middle: Fl
   const first = Math.max(average.lookback(span), span - 1);
   const up = number(args, 'multiplier');
   const down = number(args, 'multiplier_down');
-  if (text(args, 'ma_type') === 'sma') rollingMean(source, 0, span, middle);
-  else average.compute(source, 0, span, middle);
-  rollingVariance(source, 0, span, upper, number(args, 'ddof'));
+  const divisor = number(args, 'ddof');
+  // An average of one row is that row, whatever its name.
+  if (text(args, 'ma_type') === 'sma' && span > 1)
+    return rollingBands(source, 0, span, divisor, up, down, upper, middle, lower);
+  average.compute(source, 0, span, middle);
+  rollingVariance(source, 0, span, upper, divisor);
   middle.fill(NaN, 0, first);
   upper.fill(NaN, 0, first);
   for (let row = first; row < n; row++) {

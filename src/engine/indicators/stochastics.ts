@@ -3,9 +3,10 @@ import { chosen, maNames, maType, type MovingAverage, movingAverage } from './av
 import { length, number } from './arguments.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
+import { placeInRange } from '../kernels/placeInRange.ts';
 import { wilderStable } from './stability.ts';
 import { relativeStrength } from './strength.ts';
-import { isZeroBeside } from './talibZero.ts';
+import { EPSILON } from './talibZero.ts';
 
 const BOUNDED = { kind: 'bounded', min: 0, max: 100 } as const;
 const K_AND_D = [
@@ -77,7 +78,7 @@ export const stochF: IndicatorDefinition = {
     1 +
     chosen(args, number(args, 'd_length'), 'd_ma_type').lookback(number(args, 'd_length')),
   compute([high, low, close], args, [k, d]) {
-    rawStochastic(high, low, close, 0, number(args, 'k_length'), k);
+    placeInRange(high, low, close, 0, number(args, 'k_length'), EPSILON, k);
     const dLength = number(args, 'd_length');
     smoothed(k, number(args, 'k_length') - 1, chosen(args, dLength, 'd_ma_type'), dLength, d);
   },
@@ -156,7 +157,7 @@ export const stochRsi: IndicatorDefinition = {
     const kSmooth = number(args, 'k_smooth');
     const dLength = number(args, 'd_length');
     relativeStrength(source, number(args), rsi);
-    rawStochastic(rsi, rsi, rsi, number(args), number(args, 'k_length'), raw);
+    placeInRange(rsi, rsi, rsi, number(args), number(args, 'k_length'), EPSILON, raw);
     const rawFirst = number(args) + number(args, 'k_length') - 1;
     movingAverage('sma', kSmooth).compute(raw, rawFirst, kSmooth, k);
     smoothed(k, rawFirst + kSmooth - 1, chosen(args, dLength, 'd_ma_type'), dLength, d);
@@ -185,27 +186,6 @@ export const willR: IndicatorDefinition = {
   },
 };
 
-/** 100·(close - lowest)/(highest - lowest) over `length` rows, from row first+length-1. */
-function rawStochastic(
-  high: Float64Array,
-  low: Float64Array,
-  close: Float64Array,
-  first: number,
-  length: number,
-  out: Float64Array,
-): void {
-  const n = close.length;
-  const lows = new Float64Array(n);
-  rollingMax(high, first, length, out);
-  rollingMin(low, first, length, lows);
-  for (let row = first + length - 1; row < n; row++) {
-    const top = out[row];
-    const bottom = lows[row];
-    const range = top - bottom;
-    out[row] = isZeroBeside(range, Math.abs(top) + Math.abs(bottom)) ? 0 : (close[row] - bottom) / (range / 100);
-  }
-}
-
 function slowStochastic(
   high: Float64Array,
   low: Float64Array,
@@ -214,14 +194,16 @@ function slowStochastic(
   k: Float64Array,
   d: Float64Array,
 ): void {
-  const raw = new Float64Array(close.length);
   const kLength = number(args, 'k_length');
   const kSmooth = number(args, 'k_smooth');
   const dLength = number(args, 'd_length');
-  rawStochastic(high, low, close, 0, kLength, raw);
   const average = chosen(args, kSmooth, 'k_ma_type');
-  average.compute(raw, kLength - 1, kSmooth, k);
-  smoothed(k, kLength - 1 + average.lookback(kSmooth), chosen(args, dLength, 'd_ma_type'), dLength, d);
+  const first = kLength - 1 + average.lookback(kSmooth);
+  // The column of d holds what k is the average of.
+  placeInRange(high, low, close, 0, kLength, EPSILON, d);
+  average.compute(d, kLength - 1, kSmooth, k);
+  d.fill(NaN, 0, first + chosen(args, dLength, 'd_ma_type').lookback(dLength));
+  smoothed(k, first, chosen(args, dLength, 'd_ma_type'), dLength, d);
 }
 
 /** d of k, which is known from row `first`; both begin on the same row (TA-Lib). */

@@ -1,50 +1,95 @@
 // Extremes of a moving window: the highest and lowest values, and the rows they stand on.
-import { simd, simdMemory } from './simd/simd.ts';
+import { simdMemory } from './simd/memory.ts';
+import { rolling } from './simd/rolling.ts';
 
 /** out[row] = the highest of source[row-length+1 … row], the latest of equals, for rows first+length-1 … n-1. */
 export function rollingMax(source: Float64Array, first: number, length: number, out: Float64Array): void {
-  rollingExtreme('largestOfFour', source, first, length, out);
+  rollingExtreme(LARGEST, source, first, length, out);
 }
 
 /** out[row] = the lowest of source[row-length+1 … row], the latest of equals, for rows first+length-1 … n-1. */
 export function rollingMin(source: Float64Array, first: number, length: number, out: Float64Array): void {
-  rollingExtreme('smallestOfFour', source, first, length, out);
+  rollingExtreme(SMALLEST, source, first, length, out);
 }
 
-/**
- * Windows of 1, 4, 16, … rows, each the extreme of four beside each other, up to the four that overlap to `length`:
- * a few passes without a branch, over a block that stays in the cache. A scan for the extreme branches on prices, which
- * no processor predicts: it takes up to ten times as long (bench/indicators.ts).
- */
+export interface ExtremeKernels {
+  readonly ofFour: typeof rolling.largestOfFour;
+  readonly of4Rows: typeof rolling.largestOf4Rows;
+  readonly of16Rows: typeof rolling.largestOf16Rows;
+}
+export const LARGEST: ExtremeKernels = {
+  ofFour: rolling.largestOfFour,
+  of4Rows: rolling.largestOf4Rows,
+  of16Rows: rolling.largestOf16Rows,
+};
+export const SMALLEST: ExtremeKernels = {
+  ofFour: rolling.smallestOfFour,
+  of4Rows: rolling.smallestOf4Rows,
+  of16Rows: rolling.smallestOf16Rows,
+};
+
 function rollingExtreme(
-  of: 'largestOfFour' | 'smallestOfFour',
+  kernels: ExtremeKernels,
   source: Float64Array,
   first: number,
   length: number,
   out: Float64Array,
 ): void {
   const n = source.length;
-  // Long windows need long blocks: the rows of a window before a block are computed again.
-  const block = Math.max(BLOCK, 4 * length);
-  const { values } = simdMemory((block + length + PAD) * 8);
+  const block = extremeRows(length);
+  const { values } = simdMemory(extremeCells(length) * NUMBER_BYTES);
   for (let start = first; start + length <= n; start += block) {
     const rows = Math.min(block, n - length + 1 - start);
     values.set(source.subarray(start, start + rows + length - 1));
-    // Cell i holds the extreme of `width` rows from start + i on.
-    let width = 1;
-    for (; width * 4 <= length; width *= 4)
-      simd[of](0, width * 8, width * 16, width * 24, sizeOf(rows + length - 4 * width));
-    const last = length - width;
-    if (last > 0) simd[of](0, Math.min(width, last) * 8, Math.min(2 * width, last) * 8, last * 8, sizeOf(rows));
+    blockExtremes(kernels, 0, rows, length);
     out.set(values.subarray(0, rows), start + length - 1);
   }
 }
 
-/** Rows of a block, which fit the first cache twice. */
-const BLOCK = 2048;
+const NUMBER_BYTES = 8;
+/** Rows of a block, which fit the first cache twice. Long windows need long blocks: their rows are computed again. */
+export const extremeRows = (length: number): number => Math.max(2048, 4 * length);
 /** Cells behind the last row that a kernel may read and write. */
 const PAD = 8;
-const sizeOf = (rows: number): number => Math.ceil(rows / PAD) * PAD * 8;
+/** Cells of the memory that a block of extremes takes: a multiple of 2. */
+export const extremeCells = (length: number): number => Math.ceil((extremeRows(length) + length + 2 * PAD) / 2) * 2;
+const sizeOf = (rows: number): number => Math.ceil(rows / PAD) * PAD * NUMBER_BYTES;
+
+/**
+ * Writes the extreme of the `length` cells from each of `rows` cells on, the latest of equals, over that cell.
+ *
+ * Windows of 1, 4, 16, 64, … cells, each the extreme of four beside each other, up to the four that overlap to `length`:
+ * a few passes without a branch. A scan for the extreme branches on prices, which no processor predicts: it takes up to
+ * ten times as long (bench/indicators.ts).
+ */
+export function blockExtremes(
+  { ofFour, of4Rows, of16Rows }: ExtremeKernels,
+  cell: number,
+  rows: number,
+  length: number,
+): void {
+  const address = cell * NUMBER_BYTES;
+  const cells = rows + length - 1;
+  let width = 1;
+  if (length >= 16) {
+    of16Rows(address, sizeOf(cells));
+    width = 16;
+  } else if (length >= 4) {
+    of4Rows(address, sizeOf(cells));
+    width = 4;
+  }
+  const best = (back: number, count: number): void =>
+    ofFour(
+      address,
+      address + Math.min(width, back) * NUMBER_BYTES,
+      address + Math.min(2 * width, back) * NUMBER_BYTES,
+      address + back * NUMBER_BYTES,
+      sizeOf(count),
+    );
+  // Cell i holds the extreme of `width` cells from i on.
+  for (; width * 4 <= length; width *= 4) best(3 * width, cells - 4 * width + 1);
+  if (length > width) best(length - width, rows);
+}
 
 /** Up to this length, scanning a window whose extreme has left it is cheaper than keeping its candidates in order. */
 const MAX_SCANNED = 32;

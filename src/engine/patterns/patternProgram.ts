@@ -1,7 +1,8 @@
 // Patterns as a program: the conditions of one or several patterns, each computed once, a block of rows at a time. A
 // condition about candles further back is the same condition, read as many rows later.
 import { wordCount } from '../kernels/bits.ts';
-import { encodeSteps, KEPT_BYTES, simd, simdMemory, type SimdStep } from '../kernels/simd/simd.ts';
+import { simdMemory } from '../kernels/simd/memory.ts';
+import { encodeSteps, KEPT_BYTES, runSteps, type SimdStep } from '../kernels/simd/steps.ts';
 import type { Condition, Field, Value } from './candles.ts';
 
 /** Rows of a block. A pattern has about ten columns, which stay in the near caches at this size. */
@@ -67,7 +68,7 @@ export class PatternProgram {
       for (const { field, slot } of this.#fields)
         values.set(columns[field].subarray(start, end), addressOf(slot) / NUMBER_BYTES);
       const count = wordCount(end - start);
-      simd.runSteps(first, first + steps.length, count * 32 * NUMBER_BYTES, count * 4);
+      runSteps(first, first + steps.length, count * 32 * NUMBER_BYTES, count * 4);
       for (let index = 0; index < results.length; index++) {
         const { slot, back } = this.#outputs[index];
         copyWords(words, addressOf(slot) / 4, back, results[index], start >>> 5, count);

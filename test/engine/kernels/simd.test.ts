@@ -1,11 +1,12 @@
 // The SIMD kernels: built from their source, and bit for bit the loops they stand for.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { encodeSteps, simd, simdMemory, type SimdStep } from '../../../src/engine/kernels/simd/simd.ts';
+import { simdMemory } from '../../../src/engine/kernels/simd/memory.ts';
+import { encodeSteps, runSteps, type SimdStep } from '../../../src/engine/kernels/simd/steps.ts';
 import { simdWasm, SIMD_WASM_FILE } from '../../../scripts/simd.ts';
 import { seededRandom } from '../../support/scale.ts';
 
-it('checks in what `npm run simd` builds from simd.wat', async () => {
+it('checks in what `npm run simd` builds from steps.wat and rolling.wat', async () => {
   expect(readFileSync(SIMD_WASM_FILE, 'utf8')).toBe(await simdWasm());
 });
 
@@ -30,7 +31,7 @@ function run(...steps: readonly SimdStep[]): { numbers: number[]; words: number[
   const { bytes, values, words } = simdMemory(STEPS + 4096);
   const encoded = encodeSteps(steps);
   bytes.set(encoded, STEPS);
-  simd.runSteps(STEPS, STEPS + encoded.length, ROWS * 8, ROWS / 8);
+  runSteps(STEPS, STEPS + encoded.length, ROWS * 8, ROWS / 8);
   return {
     numbers: Array.from(values.subarray(OUT / 8, OUT / 8 + ROWS)),
     words: Array.from(words.subarray(OUT / 4, OUT / 4 + ROWS / 32)),
@@ -123,7 +124,7 @@ describe('a SIMD kernel', () => {
       const found = columns.map((): number[] => []);
       for (let block = 0; block < 3; block++) {
         columns.forEach((at, index) => blocks[index].push(...values.slice(at / 8, at / 8 + ROWS)));
-        simd.runSteps(STEPS, STEPS + encoded.length, ROWS * 8, ROWS / 8);
+        runSteps(STEPS, STEPS + encoded.length, ROWS * 8, ROWS / 8);
         outs.forEach((at, index) => found[index].push(...values.slice(at / 8, at / 8 + ROWS)));
         for (const at of columns) values.copyWithin(at / 8 - 16, at / 8 + ROWS - 16, at / 8 + ROWS);
         for (const at of columns) for (let row = 0; row < ROWS; row++) values[at / 8 + row] = (block + row + at) % 7;

@@ -1,6 +1,6 @@
-;; Loops over blocks of rows, two or more rows per instruction. `npm run simd` builds them into wasm.ts; a test builds
-;; them again and compares. Addresses and sizes are in bytes, and a size is a multiple of 16: what lies behind the last
-;; row of a block is computed too, and never read.
+;; The steps of a pattern program: loops over blocks of rows, two or more rows per instruction. `npm run simd` builds
+;; them into wasm.ts; a test builds them again and compares. Addresses and sizes are in bytes, and a size is a multiple
+;; of 16: what lies behind the last row of a block is computed too, and never read.
 (module
   (memory (import "host" "memory") 1)
 
@@ -49,59 +49,6 @@
           (v128.load (i32.add (local.get $a) (local.get $i)))
           (v128.load (i32.add (local.get $b) (local.get $i)))))
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size)))))
-
-  ;; a = the largest of a, b, c and d, each later in memory than the one before; the latest of equals. Eight rows at a
-  ;; time: `size` is a multiple of 64.
-  (func (export "largestOfFour") (param $a i32) (param $b i32) (param $c i32) (param $d i32) (param $size i32)
-    (local $end i32)
-    (local.set $end (i32.add (local.get $a) (local.get $size)))
-    (loop $next
-      (v128.store (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load (local.get $d)) (v128.load (local.get $c)))
-          (f64x2.pmax (v128.load (local.get $b)) (v128.load (local.get $a)))))
-      (v128.store offset=16 (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load offset=16 (local.get $d)) (v128.load offset=16 (local.get $c)))
-          (f64x2.pmax (v128.load offset=16 (local.get $b)) (v128.load offset=16 (local.get $a)))))
-      (v128.store offset=32 (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load offset=32 (local.get $d)) (v128.load offset=32 (local.get $c)))
-          (f64x2.pmax (v128.load offset=32 (local.get $b)) (v128.load offset=32 (local.get $a)))))
-      (v128.store offset=48 (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load offset=48 (local.get $d)) (v128.load offset=48 (local.get $c)))
-          (f64x2.pmax (v128.load offset=48 (local.get $b)) (v128.load offset=48 (local.get $a)))))
-      (local.set $b (i32.add (local.get $b) (i32.const 64)))
-      (local.set $c (i32.add (local.get $c) (i32.const 64)))
-      (local.set $d (i32.add (local.get $d) (i32.const 64)))
-      (br_if $next (i32.lt_u (local.tee $a (i32.add (local.get $a) (i32.const 64))) (local.get $end)))))
-
-  ;; a = the smallest of them, likewise.
-  (func (export "smallestOfFour") (param $a i32) (param $b i32) (param $c i32) (param $d i32) (param $size i32)
-    (local $end i32)
-    (local.set $end (i32.add (local.get $a) (local.get $size)))
-    (loop $next
-      (v128.store (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load (local.get $d)) (v128.load (local.get $c)))
-          (f64x2.pmin (v128.load (local.get $b)) (v128.load (local.get $a)))))
-      (v128.store offset=16 (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load offset=16 (local.get $d)) (v128.load offset=16 (local.get $c)))
-          (f64x2.pmin (v128.load offset=16 (local.get $b)) (v128.load offset=16 (local.get $a)))))
-      (v128.store offset=32 (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load offset=32 (local.get $d)) (v128.load offset=32 (local.get $c)))
-          (f64x2.pmin (v128.load offset=32 (local.get $b)) (v128.load offset=32 (local.get $a)))))
-      (v128.store offset=48 (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load offset=48 (local.get $d)) (v128.load offset=48 (local.get $c)))
-          (f64x2.pmin (v128.load offset=48 (local.get $b)) (v128.load offset=48 (local.get $a)))))
-      (local.set $b (i32.add (local.get $b) (i32.const 64)))
-      (local.set $c (i32.add (local.get $c) (i32.const 64)))
-      (local.set $d (i32.add (local.get $d) (i32.const 64)))
-      (br_if $next (i32.lt_u (local.tee $a (i32.add (local.get $a) (i32.const 64))) (local.get $end)))))
 
   ;; out = factor · a
   (func $scale (param $a i32) (param $factor f64) (param $out i32) (param $size i32)

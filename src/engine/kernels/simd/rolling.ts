@@ -1,0 +1,48 @@
+// The kernels over a moving window (rolling.wat). Addresses and sizes are in bytes.
+import { instantiate } from './memory.ts';
+import { ROLLING_WASM } from './wasm.ts';
+
+/** Writes the best of four columns over the first, the latest of equals; each begins later than the one before. */
+type BestOfFour = (a: number, b: number, c: number, d: number, size: number) => void;
+/** Writes the best of each row and the 3 or 15 after it over that row, the latest of equals. */
+type BestOfRows = (a: number, size: number) => void;
+
+/** Sizes are multiples of 64 for extremes; of 16 for `isTight`, `bands` and `stochastic`; of 8 for the others. */
+interface RollingKernels {
+  readonly largestOfFour: BestOfFour;
+  readonly smallestOfFour: BestOfFour;
+  readonly largestOf4Rows: BestOfRows;
+  readonly smallestOf4Rows: BestOfRows;
+  readonly largestOf16Rows: BestOfRows;
+  readonly smallestOf16Rows: BestOfRows;
+  /** 1 where all values are positive and none is more than twice another, else 0. */
+  readonly isTight: (a: number, size: number) => number;
+  /** The exact sums of two stretches, over a divisor. */
+  readonly sums: (
+    a: number,
+    b: number,
+    outA: number,
+    outB: number,
+    length: number,
+    size: number,
+    divisor: number,
+    isTight: number,
+  ) => void;
+  /** The variances of two stretches; bit 0 or 1 is set where the first or the second must be computed otherwise. */
+  readonly variances: (
+    a: number,
+    b: number,
+    outA: number,
+    outB: number,
+    length: number,
+    size: number,
+    inverse: number,
+    correction: number,
+  ) => number;
+  /** Writes the upper band over the variance, and the lower one. */
+  readonly bands: (middle: number, variance: number, lower: number, size: number, up: number, down: number) => void;
+  /** Writes 100·(close - low)/(high - low) over `high`, 0 where the range is at most `epsilon` of |high| + |low|. */
+  readonly stochastic: (high: number, low: number, close: number, size: number, epsilon: number) => void;
+}
+
+export const rolling = instantiate<RollingKernels>(ROLLING_WASM);

@@ -1,0 +1,65 @@
+// The steps of a pattern program (steps.wat), each a loop over one block of rows.
+import { instantiate } from './memory.ts';
+import { STEPS_WASM } from './wasm.ts';
+
+interface StepKernels {
+  /**
+   * Runs the steps at [first, end), one after the other, over one block of rows. Addresses and sizes are in bytes; a
+   * size of values is a multiple of 16.
+   */
+  readonly runSteps: (first: number, end: number, valueSize: number, wordSize: number) => void;
+}
+
+export const { runSteps } = instantiate<StepKernels>(STEPS_WASM);
+
+/** One step of `runSteps`: an operation on two columns of a block. What a step does not use is 0. */
+export interface SimdStep {
+  readonly op: (typeof OPERATIONS)[number];
+  readonly a: number;
+  /** A second column; for `and`, `or` and `copy`: how many rows later a is read; for `keep`: the size of the block. */
+  readonly b?: number;
+  readonly out?: number;
+  readonly factor?: number;
+  /** Rows of a mean. */
+  readonly period?: number;
+  /** Where a mean's first row is in the first block; at least a period from its beginning. */
+  readonly skip?: number;
+}
+
+/** In the order of the numbers by which steps.wat knows them. */
+const OPERATIONS = [
+  'keep',
+  'subtract',
+  'add',
+  'distance',
+  'larger',
+  'smaller',
+  'scale',
+  'meanBefore',
+  'greater',
+  'atLeast',
+  'and',
+  'or',
+  'not',
+  'copy',
+  // This one and the next three, which are means too.
+  'fourMeans',
+] as const;
+const STEP_BYTES = 40;
+
+/** The steps as `runSteps` reads them; they hold its running sums, so that each run begins with a copy. */
+export function encodeSteps(steps: readonly SimdStep[]): Uint8Array {
+  const bytes = new Uint8Array(steps.length * STEP_BYTES);
+  const view = new DataView(bytes.buffer);
+  steps.forEach(({ op, a, b = 0, out = 0, factor = 0, period = 0, skip = 0 }, index) => {
+    const at = index * STEP_BYTES;
+    [OPERATIONS.indexOf(op), a, b, out].forEach((value, field) => view.setInt32(at + 4 * field, value, true));
+    view.setFloat64(at + 16, factor, true);
+    view.setInt32(at + 32, period, true);
+    view.setInt32(at + 36, skip, true);
+  });
+  return bytes;
+}
+
+/** How much of a block `keep` keeps, in front of the next. */
+export const KEPT_BYTES = 128;

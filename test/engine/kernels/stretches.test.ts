@@ -1,0 +1,137 @@
+// The SIMD kernels over stretches of rows, bit for bit the row-by-row loops that they stand for, on hostile columns.
+import { describe, expect, it } from 'vitest';
+import {
+  rollingBands,
+  rollingMean,
+  rollingSum,
+  rollingVariance,
+  sumStretch,
+  varianceStretch,
+} from '../../../src/engine/kernels/rollingSums.ts';
+import { placeInRange } from '../../../src/engine/kernels/placeInRange.ts';
+import { stretchEnd } from '../../../src/engine/kernels/stretches.ts';
+import { scaled, seededRandom } from '../../support/scale.ts';
+
+/** Each makes the next value of a column of the value before it. */
+const COLUMNS: Record<string, (random: () => number, before: number) => number> = {
+  'prices that wander': (random, before) => before * (1 + (random() - 0.5) * 0.01),
+  'coarse prices that often stay': (random, before) =>
+    random() < 0.8 ? before : before + Math.floor(random() * 3) - 1,
+  'prices that stay for hundreds of rows': (random, before) => (random() < 0.995 ? before : random() * 100),
+  'values within a factor of two, at its ends': (random) =>
+    (random() < 0.5 ? 1 : 2) * (random() < 0.1 ? 1 - 2 ** -53 : 1),
+  'values of thirty orders of magnitude': (random) => (random() - 0.5) * 10 ** Math.floor(random() * 30 - 15),
+  'small values with outliers': (random) => (random() < 0.01 ? 1e12 : 0.001 * random()),
+  'zeros of both signs': (random) => [0, -0, 1, -1][Math.floor(random() * 4)],
+  'values whose sum overflows': (random) => (random() < 0.01 ? 1e308 : random()),
+  'denormal values': (random) => random() * 1e-310,
+  'infinities and missing values': (random) => (random() < 0.003 ? Infinity : random() < 0.003 ? NaN : 1 + random()),
+};
+const COUNTS = [0, 1, 5, 256, 257, 300, 512, 777, 2048, 2300, 5000];
+const LENGTHS = [1, 2, 3, 5, 14, 20, 33, 50, 300, 2049];
+
+function column(name: string, count: number, seed: number): Float64Array {
+  const random = seededRandom(seed);
+  let value = 100;
+  return Float64Array.from({ length: count }, () => (value = COLUMNS[name](random, value)));
+}
+
+const unwritten = (count: number): Float64Array => new Float64Array(count).fill(-7);
+
+/** What a loop writes to one stretch after the other. */
+function byStretches(
+  count: number,
+  first: number,
+  length: number,
+  loop: (start: number, end: number, out: Float64Array) => void,
+): Float64Array {
+  const out = unwritten(count);
+  for (let row = first + length - 1; row < count; row = stretchEnd(row, length, count))
+    loop(row, stretchEnd(row, length, count), out);
+  return out;
+}
+
+function meanByStretches(source: Float64Array, first: number, length: number): Float64Array {
+  const n = source.length;
+  const out = byStretches(n, first, length, (start, end, to) => sumStretch(source, start, end, length, length, to));
+  let equal = 0;
+  for (let row = first; row < n; row++) {
+    equal = row > first && source[row] === source[row - 1] ? equal + 1 : 1;
+    if (equal >= length || length === 1) out[row] = source[row];
+  }
+  return out;
+}
+
+const made = (count: number, make: (out: Float64Array) => void): Float64Array => {
+  const out = unwritten(count);
+  make(out);
+  return out;
+};
+
+describe('a kernel over stretches', () => {
+  for (const name of Object.keys(COLUMNS)) {
+    it(`gives the bits of the loop over rows, for ${name}`, () => {
+      for (let seed = 1; seed <= scaled(1); seed++)
+        for (const count of COUNTS) {
+          const source = column(name, count, seed);
+          for (const length of LENGTHS)
+            for (const first of [0, 7]) {
+              const which = { seed, count, length, first };
+              const means = meanByStretches(source, first, length);
+              const sums = byStretches(count, first, length, (start, end, to) =>
+                sumStretch(source, start, end, length, 1, to),
+              );
+              const variances = byStretches(count, first, length, (start, end, to) =>
+                varianceStretch(source, start, end, length, 0, to, 0),
+              );
+              const ours = {
+                means: made(count, (out) => rollingMean(source, first, length, out)),
+                sums: made(count, (out) => rollingSum(source, first, length, out)),
+                variances: made(count, (out) => rollingVariance(source, first, length, out)),
+              };
+              expect({ which, ...ours }).toEqual({ which, means, sums, variances });
+            }
+        }
+    });
+  }
+
+  it('draws bands around the mean from both at once', () => {
+    for (const name of Object.keys(COLUMNS))
+      for (const count of [19, 300, 2300]) {
+        const source = column(name, count, 3);
+        const [upper, middle, lower] = [unwritten(count), unwritten(count), unwritten(count)];
+        rollingBands(source, 0, 20, 1, 2, 3, upper, middle, lower);
+        const means = meanByStretches(source, 0, 20);
+        const variances = byStretches(count, 0, 20, (start, end, to) =>
+          varianceStretch(source, start, end, 20, 1, to, 0),
+        );
+        const band = (deviations: number): Float64Array =>
+          means.map((mean, row) => (row < 19 ? -7 : mean + Math.sqrt(variances[row]) * deviations));
+        expect({ name, upper, middle, lower }).toEqual({ name, upper: band(2), middle: means, lower: band(-3) });
+      }
+  });
+});
+
+it('places a close in the range of a window, 0 where the range is only rounding', () => {
+  const random = seededRandom(8);
+  for (const count of [13, 14, 2100, 5000])
+    for (const length of [1, 3, 14, 70]) {
+      const close = column('coarse prices that often stay', count, count);
+      // A tenth of the rows have a range that rounding alone could make.
+      const away = (): number => (random() < 0.1 ? 1e-13 : random() < 0.1 ? 0 : random());
+      const high = close.map((price) => price + away());
+      const low = close.map((price) => price - away());
+      const out = unwritten(count);
+      placeInRange(high, low, close, 2, length, 1e-14, out);
+      const expected = unwritten(count);
+      for (let row = 2 + length - 1; row < count; row++) {
+        const [top, bottom] = [
+          Math.max(...high.subarray(row - length + 1, row + 1)),
+          Math.min(...low.subarray(row - length + 1, row + 1)),
+        ];
+        const isOnlyRounding = top - bottom <= 1e-14 * (Math.abs(top) + Math.abs(bottom));
+        expected[row] = isOnlyRounding ? 0 : (close[row] - bottom) / ((top - bottom) / 100);
+      }
+      expect(out).toEqual(expected);
+    }
+});
