@@ -45,4 +45,4 @@ interface RollingKernels {
   readonly stochastic: (high: number, low: number, close: number, size: number, epsilon: number) => void;
 }
 
-export const rolling = instantiate<RollingKernels>(ROLLING_WASM);
+export const rolling = instantiate(ROLLING_WASM) as RollingKernels;

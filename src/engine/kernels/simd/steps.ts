@@ -10,7 +10,7 @@ interface StepKernels {
   readonly runSteps: (first: number, end: number, valueSize: number, wordSize: number) => void;
 }
 
-export const { runSteps } = instantiate<StepKernels>(STEPS_WASM);
+export const { runSteps } = instantiate(STEPS_WASM) as StepKernels;
 
 /** One step of `runSteps`: an operation on two columns of a block. What a step does not use is 0. */
 export interface SimdStep {
