@@ -1,6 +1,6 @@
 // Where a value stands between the extremes of a moving window.
 import { blockExtremes, extremeCells, extremeRows, LARGEST, SMALLEST } from './rollingExtremes.ts';
-import { simdMemory } from './simd/memory.ts';
+import { simdMemory } from './simd/simdMemory.ts';
 import { rolling } from './simd/rolling.ts';
 
 const NUMBER_BYTES = 8;

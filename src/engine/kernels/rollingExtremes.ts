@@ -1,5 +1,5 @@
 // Extremes of a moving window: the highest and lowest values, and the rows they stand on.
-import { simdMemory } from './simd/memory.ts';
+import { simdMemory } from './simd/simdMemory.ts';
 import { rolling } from './simd/rolling.ts';
 
 /** out[row] = the highest of source[row-length+1 … row], the latest of equals, for rows first+length-1 … n-1. */

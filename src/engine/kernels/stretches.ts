@@ -1,6 +1,6 @@
 // Stretches: the rows between two restarts of a running sum. They depend on nothing before them but their first window,
 // so that SIMD computes two of them at once, a block of stretches at a time, in the memory of the kernels.
-import { simdMemory } from './simd/memory.ts';
+import { simdMemory } from './simd/simdMemory.ts';
 
 /**
  * Rows between two restarts, at absolute row numbers so that a value never depends on where a run began. A naive running

@@ -1,7 +1,7 @@
 // Patterns as a program: the conditions of one or several patterns, each computed once, a block of rows at a time. A
 // condition about candles further back is the same condition, read as many rows later.
 import { wordCount } from '../kernels/bits.ts';
-import { simdMemory } from '../kernels/simd/memory.ts';
+import { simdMemory } from '../kernels/simd/simdMemory.ts';
 import { encodeSteps, KEPT_BYTES, runSteps, type SimdStep } from '../kernels/simd/steps.ts';
 import type { Condition, Field, Value } from './candles.ts';
 

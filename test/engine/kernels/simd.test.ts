@@ -1,7 +1,7 @@
 // The SIMD kernels: built from their source, and bit for bit the loops they stand for.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { simdMemory } from '../../../src/engine/kernels/simd/memory.ts';
+import { simdMemory } from '../../../src/engine/kernels/simd/simdMemory.ts';
 import { encodeSteps, runSteps, type SimdStep } from '../../../src/engine/kernels/simd/steps.ts';
 import { simdWasm, SIMD_WASM_FILE } from '../../../scripts/simd.ts';
 import { seededRandom } from '../../support/scale.ts';

@@ -1,5 +1,5 @@
 // The kernels over a moving window (rolling.wat). Addresses and sizes are in bytes.
-import { instantiate } from './memory.ts';
+import { instantiate } from './simdMemory.ts';
 import { ROLLING_WASM } from './wasm.ts';
 
 /** Writes the best of four columns over the first, the latest of equals; each begins later than the one before. */

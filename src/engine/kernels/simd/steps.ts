@@ -1,5 +1,5 @@
 // The steps of a pattern program (steps.wat), each a loop over one block of rows.
-import { instantiate } from './memory.ts';
+import { instantiate } from './simdMemory.ts';
 import { STEPS_WASM } from './wasm.ts';
 
 interface StepKernels {
