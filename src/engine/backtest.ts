@@ -42,6 +42,8 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   const { config, strategy } = run.report;
   const dataHash = hashOf(readSeries(market, run.report));
   const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
+  // Named one by one: a spread would make the objects that the text stands for.
+  const { flatJson, blocksJson, diagnosis } = run.written;
   const runKey = hashOf({ engine: ENGINE_VERSION, strategy: task.strategyHash, data: dataHash, config: configHash });
   return {
     ok: true,
@@ -51,7 +53,7 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
     get trades() {
       return run.trades;
     },
-    written: { ...run.written, tradeTable: run.tradeTable },
+    written: { flatJson, blocksJson, diagnosis, tradeTable: run.tradeTable },
     reproducibility: {
       engineVersion: ENGINE_VERSION,
       strategyHash: task.strategyHash,

@@ -11,10 +11,14 @@ export interface Days {
 
 /** Keyed by the time column, which has the lifetime of its snapshot and is never written to. */
 const indexed = new WeakMap<Float64Array, Days>();
+/** Those of the last range, because the runs of a batch share it. */
+const lastRanges = new WeakMap<Float64Array, { readonly start: number; readonly end: number; readonly days: Days }>();
 
 /** The days of rows `start` … `end`-1; the last day ends at row end-1 even if more of its bars follow. */
 export function daysOf(time: Float64Array, start: number, end: number): Days {
   if (start >= end) return { lastRows: new Int32Array(0), day: new Float64Array(0) };
+  const known = lastRanges.get(time);
+  if (known?.start === start && known.end === end) return known.days;
   let all = indexed.get(time);
   if (all === undefined) indexed.set(time, (all = indexDays(time)));
   const { lastRows, day } = all;
@@ -22,7 +26,9 @@ export function daysOf(time: Float64Array, start: number, end: number): Days {
   const last = lowerBound(lastRows, end - 1);
   const rows = lastRows.slice(first, last + 1);
   rows[rows.length - 1] = end - 1;
-  return { lastRows: rows, day: day.subarray(first, last + 1) };
+  const days = { lastRows: rows, day: day.subarray(first, last + 1) };
+  lastRanges.set(time, { start, end, days });
+  return days;
 }
 
 function indexDays(time: Float64Array): Days {

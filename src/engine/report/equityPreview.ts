@@ -41,7 +41,9 @@ export function equityPreview(report: Marks): EquityPreview {
   const { equity } = report.simulation;
   const { start, bars } = report.input;
   const { indexes, texts } = points(report);
-  const marks = indexes.map((index) => equity[index]);
+  // Pushed, since `map` would allocate every number.
+  const marks: number[] = [];
+  for (let point = 0; point < indexes.length; point++) marks.push(equity[indexes[point]]);
   return {
     points: () => marks.map((mark, point) => [bars.time[start + indexes[point]], mark]),
     json: jsonOf(marks, texts),
@@ -50,7 +52,10 @@ export function equityPreview(report: Marks): EquityPreview {
 
 function jsonOf(marks: readonly number[], texts: readonly string[]): string {
   if (marks.length === 0) return '[]';
-  const changes = marks.filter((mark, at) => at === 0 || mark !== marks[at - 1]);
+  const changes: number[] = [];
+  for (let point = 0; point < marks.length; point++) {
+    if (point === 0 || marks[point] !== marks[point - 1]) changes.push(marks[point]);
+  }
   const written = JSON.stringify(changes).slice(1, -1).split(',');
   let change = 0;
   let json = '';

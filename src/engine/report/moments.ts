@@ -13,11 +13,21 @@ export interface CentralSums {
   readonly fourth: number;
 }
 
-/** Each is compensated as in `compensatedSum`; in one pass without allocation. */
+/**
+ * Each is compensated as in `compensatedSum`; in one pass without allocation: with `let [a, b] = [0, 0]`, V8 would
+ * allocate every number that the loop assigns.
+ */
 export function centralSums(values: ArrayLike<number>, center: number): CentralSums {
-  let [second, third, fourth] = [0, 0, 0];
-  let [lost2, lost3, lost4] = [0, 0, 0];
-  let [value, square, cube, power4] = [0, 0, 0, 0];
+  let second = 0;
+  let third = 0;
+  let fourth = 0;
+  let lost2 = 0;
+  let lost3 = 0;
+  let lost4 = 0;
+  let value = 0;
+  let square = 0;
+  let cube = 0;
+  let power4 = 0;
   for (let index = 0; index < values.length; index++) {
     const next = values[index] - center;
     // Days without a position all have the same return.

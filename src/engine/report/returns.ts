@@ -202,8 +202,12 @@ function momentsOf(benchmark: Float64Array): BenchmarkMoments {
 
 /** Σmax(r,0), -Σmin(r,0) and Σmin(r,0)², each compensated as in `sum`. */
 function gainsAndLosses(returns: Float64Array): { gains: number; losses: number; squaredLosses: number } {
-  let [gains, losses, squares] = [0, 0, 0];
-  let [lostGains, lostLosses, lostSquares] = [0, 0, 0];
+  let gains = 0;
+  let losses = 0;
+  let squares = 0;
+  let lostGains = 0;
+  let lostLosses = 0;
+  let lostSquares = 0;
   for (let index = 0; index < returns.length; index++) {
     const value = returns[index];
     if (value > 0) {

@@ -251,7 +251,10 @@ function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window, rows: I
     return { min: value, max: value, mean: value, last: value, sampled: 1 };
   }
   const { values } = evaluated.value(slot);
-  let [min, max, total, count] = [Infinity, -Infinity, 0, 0];
+  let min = Infinity;
+  let max = -Infinity;
+  let total = 0;
+  let count = 0;
   for (let index = 0; index < rows.length; index++) {
     const value = values[rows[index]];
     if (value !== value) continue;

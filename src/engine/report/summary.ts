@@ -153,23 +153,40 @@ function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): Summary['bySid
 
 /** Return of each UTC month that has bars: its last mark against that of the month before. */
 function byMonth({ day, equity }: DailySeries, initialBalance: number): Summary['byMonth'] {
-  const months: { month: string; returnPct: number; equity: number }[] = [];
   let before = initialBalance;
+  return monthsOf(day).map(({ month, lastDay }) => {
+    const last = equity[lastDay];
+    const returnPct = before > 0 ? last / before - 1 : 0;
+    before = last;
+    return { month, returnPct, equity: last };
+  });
+}
+
+interface Month {
+  /** YYYY-MM */
+  readonly month: string;
+  /** The index of its last day that has bars. */
+  readonly lastDay: number;
+}
+
+/** Keyed by the days, which the runs of a batch share. */
+const monthsOfDays = new WeakMap<Float64Array, readonly Month[]>();
+
+function monthsOf(day: Float64Array): readonly Month[] {
+  const known = monthsOfDays.get(day);
+  if (known !== undefined) return known;
+  const months: Month[] = [];
   for (let index = 0; index < day.length;) {
     const first = new Date(day[index]);
     const year = first.getUTCFullYear();
     const month = first.getUTCMonth();
     const nextMonth = Date.UTC(year, month + 1, 1);
     while (index < day.length && day[index] < nextMonth) index++;
-    const last = equity[index - 1];
-    months.push({
-      // Formatted by hand because toISOString takes longer than all statistics of a month.
-      month: `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`,
-      returnPct: before > 0 ? last / before - 1 : 0,
-      equity: last,
-    });
-    before = last;
+    // Formatted by hand because toISOString takes longer than all statistics of a month.
+    const name = `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`;
+    months.push({ month: name, lastDay: index - 1 });
   }
+  monthsOfDays.set(day, months);
   return months;
 }
 

@@ -70,13 +70,16 @@ function nearMissesOf(
       const { nodeId, path, text, left: leftSlot, right: rightSlot } = rule.node;
       const leftSide = sideAt(report.evaluated, leftSlot);
       const rightSide = sideAt(report.evaluated, rightSlot);
-      for (const row of rowsOf(blockers.get(rule)!, window)) {
-        const left = readSide(leftSide, row);
-        const right = readSide(rightSide, row);
+      const rows = rowsOf(blockers.get(rule)!, window);
+      for (let at = 0; at < rows.length; at++) {
+        const row = rows[at];
+        // Written out: a number that a function returns would be allocated, thousands of times per run.
+        const left = leftSide.values === null ? leftSide.number : leftSide.values[row];
+        const right = rightSide.values === null ? rightSide.number : rightSide.values[row];
         const distance = Math.abs(left - right);
         const ratio = distance / Math.max(Math.abs(left), Math.abs(right), 1e-12);
         const closeness = ratio === ratio ? ratio : Infinity;
-        if (!nearest.takes(closeness)) continue;
+        if (nearest.isFull && closeness >= nearest.farthest) continue;
         nearest.add(closeness, {
           rule: entry.id,
           nodeId,
@@ -105,28 +108,30 @@ function sideAt(evaluated: EvaluatedPlan, slot: number | null): Side {
   return number === undefined ? { values: evaluated.value(slot!).values, number: NaN } : { values: null, number };
 }
 
-const readSide = ({ values, number }: Side, row: number): number => (values === null ? number : values[row]);
-
 /** The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. */
 class Nearest {
   readonly #closeness: number[] = [];
   readonly misses: NearMiss[] = [];
-  takes(closeness: number): boolean {
-    return this.misses.length < MAX_NEAR_MISSES || closeness < this.#closeness[MAX_NEAR_MISSES - 1];
-  }
+  isFull = false;
+  /** The closeness of the last one. */
+  farthest = Infinity;
   add(closeness: number, miss: NearMiss): void {
     let index = this.misses.length;
     while (index > 0 && this.#closeness[index - 1] > closeness) index--;
     this.#closeness.splice(index, 0, closeness);
     this.misses.splice(index, 0, miss);
     this.#closeness.length = this.misses.length = Math.min(this.misses.length, MAX_NEAR_MISSES);
+    this.isFull = this.misses.length === MAX_NEAR_MISSES;
+    this.farthest = this.#closeness.at(-1)!;
   }
 }
 
 /** Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS; words without 1 bits are skipped whole. */
-function rowsOf(words: Uint32Array, { start, end }: Window): number[] {
-  const every = Math.max(1, Math.ceil(countBits(words, start, end) / SAMPLED_ROWS));
-  const rows: number[] = [];
+function rowsOf(words: Uint32Array, { start, end }: Window): Int32Array {
+  const total = countBits(words, start, end);
+  const every = Math.max(1, Math.ceil(total / SAMPLED_ROWS));
+  const rows = new Int32Array(Math.ceil(total / every));
+  let count = 0;
   let skip = 0;
   for (let w = start >>> 5; w < words.length && w * 32 < end; w++) {
     let word = words[w];
@@ -143,7 +148,7 @@ function rowsOf(words: Uint32Array, { start, end }: Window): number[] {
         skip--;
         continue;
       }
-      rows.push(w * 32 + 31 - Math.clz32(word & -word));
+      rows[count++] = w * 32 + 31 - Math.clz32(word & -word);
       skip = every - 1;
     }
   }
