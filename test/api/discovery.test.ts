@@ -208,6 +208,33 @@ describe('the authoring pack', () => {
     expect(again).toMatchObject({ status: 304, text: '' });
   });
 
+  it('says exactly which bars `within` means, wherever the member is described', async () => {
+    const exactly = 'this one included';
+    const { kinds } = (await client.get('/authoring-pack')).body;
+    const { body } = await client.get('/capabilities?sections=signalGraph,strategyAst,schemas');
+    for (const kind of ['cross', 'pattern']) {
+      expect(kinds[kind]).toContain(exactly);
+      for (const form of [body.signalGraph, body.strategyAst]) {
+        const node = form.nodes.find((each: { kind: string }) => each.kind === kind);
+        const field = node.fields.find(({ name }: { name: string }) => name === 'within');
+        expect([node.description, field.description]).toEqual([
+          expect.stringContaining(exactly),
+          expect.stringContaining(exactly),
+        ]);
+      }
+    }
+    const described = JSON.stringify(body.schemas).match(/"within":\{[^}]*?"description":"[^"]*this one included/g);
+    expect(described?.length).toBeGreaterThanOrEqual(4);
+    const strategyAst = ast();
+    (strategyAst as { strategy: { entry: { trigger: object } } }).strategy.entry.trigger = {
+      kind: 'pattern',
+      name: 'hammer',
+      within: 3,
+    };
+    const explained = await client.post('/strategies/explain', { settings, strategyAst });
+    expect(explained.body.plan).toContain('on any of the last 3 base bars, this one included');
+  });
+
   it('names every kind, indicator, pattern and timeframe that capabilities describe', async () => {
     const { body: pack } = await client.get('/authoring-pack');
     const { body: all } = await client.get('/capabilities?sections=signalGraph,indicators,patterns,enums,operators');

@@ -26,6 +26,7 @@ import { BACKTESTS } from './backtestBodies.ts';
 import { clientGone, waitFor } from '../http/waiting.ts';
 import { answerAfter } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
+import { csvPage, MAX_PAGE_ROWS } from './csvPage.ts';
 import { Verification } from './backtestSchemas.ts';
 import { TradeRow } from './resultSchemas.ts';
 import {
@@ -61,9 +62,21 @@ const VALUES_DESCRIPTION = [
   'For trades: adds what every named node was when each entry and exit was decided, as columns entry.ID and exit.ID.',
   'The backtest runs again for it.',
 ].join(' ');
+const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error }).optional();
+};
 const ArtifactQuery = z.strictObject({
   format: z.enum(ARTIFACT_FORMATS).optional().meta({ description: 'Takes precedence over the Accept header.' }),
   values: z.enum(['true', 'false']).optional().meta({ description: VALUES_DESCRIPTION }),
+  limit: wholeNumber(1, MAX_PAGE_ROWS).meta({
+    type: 'integer',
+    description: `CSV only: answers a page of at most so many rows, 1 to ${MAX_PAGE_ROWS}.`,
+  }),
+  offset: wholeNumber(0, Number.MAX_SAFE_INTEGER).meta({
+    type: 'integer',
+    description: `CSV only: rows before the page. Default 0; without limit, ${MAX_PAGE_ROWS} rows follow.`,
+  }),
 });
 
 /** As JSON, an artifact is one object per row. */
@@ -75,7 +88,11 @@ and trades with \`values=true\`, are made by running the pinned inputs again.
 When the engine has changed since the backtest ran, a recomputed artifact may differ from the stored result. It is
 served all the same, with a notice that says what differs: in the header \`${NOTICE_HEADER}\`; in JSON, which is then
 \`{"notice": {…}, "rows": […]}\` in place of the bare list of rows; in the metadata of the Arrow schema; and at the
-top of the report. Without that header the file is of the stored result, byte for byte.`;
+top of the report. Without that header the file is of the stored result, byte for byte.
+
+A CSV file can be read page by page, with \`limit\` and \`offset\`. Each page begins with the header line; the rows of
+all pages, one after the other, are those of the whole file. The header \`Link\` has the address of the next page as
+\`rel="next"\`; the last page has none. A page beyond the end is the header line alone.`;
 
 const NOTICE_EXAMPLE = [
   'This file was recomputed with engine 1.1.0; the backtest ran with engine 1.0.0. All 130 trades are the same.',
@@ -89,6 +106,11 @@ const ArtifactResponse = {
       type: 'string',
       description: 'Present when the artifact was recomputed and differs from the stored result: says what differs.',
       example: NOTICE_EXAMPLE,
+    },
+    link: {
+      type: 'string',
+      description: 'On a page of a CSV file that has another after it: the address of that page.',
+      example: '</public/v1/backtests/{id}/artifacts/trades?format=csv&limit=1000&offset=1000>; rel="next"',
     },
   },
   content: Object.fromEntries(
@@ -132,13 +154,13 @@ function artifactRoute(rerunning: Rerunning): void {
       const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
       const name = artifactName(params.name);
       const format = formatOf(request, name, query.format);
+      const page = pageOf(query, format);
       const withValues = query.values === 'true';
       if (withValues && name !== 'trades') throw valuesRefused(name);
       if (name === 'trades' && !withValues) {
         const parts = decodeTrades((await readTrades(sql, backtest.id))!);
-        return sendFile(reply, backtest.id, name, format).send(
-          Readable.from(inTurns(encodeStoredTrades(parts, format))),
-        );
+        sendFile(reply, backtest.id, name, format);
+        return sendRows(reply, request.url, inTurns(encodeStoredTrades(parts, format)), page);
       }
       const wanted = { kind: 'artifact', name, format, engine: ENGINE_VERSION } as const;
       const kept = await findKeptRerun(sql, backtest.id, wanted);
@@ -146,7 +168,8 @@ function artifactRoute(rerunning: Rerunning): void {
       const id = kept ?? (await startRerun(rerunning, backtest.id, wanted));
       const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
       if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
-      return sendFile(reply, backtest.id, name, format).send(Readable.from(readRerunChunks(sql, id)));
+      sendFile(reply, backtest.id, name, format);
+      return sendRows(reply, request.url, inTurns(readRerunChunks(sql, id)), page);
     },
   );
 }
@@ -163,6 +186,42 @@ function valuesRefused(name: ArtifactName): Error {
   const message = `The artifact ${name} takes no "values"; only trades does. Leave the parameter out.`;
   const issue = { code: 'OUT_OF_RANGE', path: '/query/values', field: 'values', severity: 'error', message };
   return problem('VALIDATION_FAILED', { message, issues: [issue] });
+}
+
+interface PageRange {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Undefined: the whole file. @throws VALIDATION_FAILED when the format has no pages. */
+function pageOf({ limit, offset }: z.infer<typeof ArtifactQuery>, format: ArtifactFormat): PageRange | undefined {
+  if (limit === undefined && offset === undefined) return undefined;
+  if (format === 'csv') return { offset: offset ?? 0, limit: limit ?? MAX_PAGE_ROWS };
+  const field = limit === undefined ? 'offset' : 'limit';
+  const message = `Only CSV files have pages, and this is ${format}. Add format=csv, or leave out limit and offset.`;
+  const issue = { code: 'OUT_OF_RANGE', path: `/query/${field}`, field, severity: 'error', message };
+  throw problem('VALIDATION_FAILED', { message, issues: [issue] });
+}
+
+/** The file, or a page of it with the address of the next one. */
+async function sendRows(
+  reply: FastifyReply,
+  url: string,
+  chunks: AsyncIterable<Uint8Array>,
+  page: PageRange | undefined,
+): Promise<FastifyReply> {
+  if (page === undefined) return reply.send(Readable.from(chunks));
+  const { bytes, hasMore } = await csvPage(chunks, page.offset, page.limit);
+  if (hasMore) {
+    const [path, query] = url.split('?');
+    const next = new URLSearchParams(query);
+    // Whatever the Accept header of this request, the next page is of the same file.
+    next.set('format', 'csv');
+    next.set('limit', String(page.limit));
+    next.set('offset', String(page.offset + page.limit));
+    reply.header('link', `<${path}?${next.toString()}>; rel="next"`);
+  }
+  return reply.send(bytes);
 }
 
 /** Sets the headers of a file; the caller sends the bytes. */
@@ -270,8 +329,8 @@ function requireOutcome(outcome: RerunOutcome | undefined): RerunOutcome & { rea
 }
 
 /** Other requests get their turn between two chunks. */
-async function* inTurns(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for (const chunk of chunks) {
+async function* inTurns(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
     yield chunk;
     await setImmediate();
   }

@@ -28,6 +28,8 @@ export interface FieldCapability {
   readonly name: string;
   readonly type: 'int' | 'float' | 'string' | 'bool' | 'enum' | 'object' | 'array' | 'map';
   readonly required: boolean;
+  /** Where its name does not say it exactly. */
+  readonly description?: string;
   /** What an absent member stands for. */
   readonly default?: unknown;
   readonly enum?: readonly (string | number)[];

@@ -39,7 +39,8 @@ const slotText = (slot: Slot): string => `#${slot}`;
 
 function operationText(step: Step): string {
   const operands = step.inputs.map(slotText).join(', ');
-  const operation = operationKey(step);
+  const operation =
+    step.op === 'within' ? `on any of the last ${step.window} base bars, this one included` : operationKey(step);
   return operands === '' ? operation : `${operation} ← ${operands}`;
 }
 

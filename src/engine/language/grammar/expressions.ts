@@ -174,6 +174,9 @@ const tolerance = z.union([z.number().min(0), ParamRef]);
 
 // Conditions ---------------------------------------------------------------------------------------------------------
 
+/** Of `cross` and `pattern`. */
+export const WITHIN_BARS = 'n: true on any of the last n base bars, this one included. Default 1: on this bar only.';
+
 export const CompareCondition = z.strictObject({
   ...named,
   kind: z.literal('compare'),
@@ -186,7 +189,7 @@ export const CrossCondition = z.strictObject({
   ...named,
   kind: z.literal('cross'),
   op: z.enum(CROSS_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
-  within: bars1.default(1),
+  within: bars1.default(1).meta({ description: WITHIN_BARS }),
   left: value,
   right: value,
 });
@@ -224,7 +227,7 @@ export const PatternCondition = z.strictObject({
   args: z.record(z.string(), Num).optional(),
   timeframe: timeframe.optional(),
   offset: bars0.default(0),
-  within: bars1.default(1),
+  within: bars1.default(1).meta({ description: WITHIN_BARS }),
   instrument: InstrumentRef.optional(),
 });
 export const AllCondition = z.strictObject({

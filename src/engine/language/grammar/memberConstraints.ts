@@ -1,4 +1,5 @@
 // Constraints that the schemas cannot state, for capabilities: conditional requirements, formats, one of several.
+import { WITHIN_BARS } from './expressions.ts';
 
 /** Members that are required where another member of the node has one of these values. */
 export const REQUIRED_WHEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -8,9 +9,18 @@ export const REQUIRED_WHEN: Readonly<Record<string, Readonly<Record<string, read
 
 /** What the schema of a member does not say about it, by the member's name. */
 export const MEMBER_NOTES: Readonly<
-  Record<string, { readonly format?: string; readonly examples?: readonly string[]; readonly atMostField?: string }>
+  Record<
+    string,
+    {
+      readonly description?: string;
+      readonly format?: string;
+      readonly examples?: readonly string[];
+      readonly atMostField?: string;
+    }
+  >
 > = {
   timezone: { format: 'iana-time-zone', examples: ['UTC', 'America/New_York', 'Europe/London', 'Asia/Tokyo'] },
+  within: { description: WITHIN_BARS },
   minBars: { atMostField: 'maxBars' },
 };
 
