@@ -1,5 +1,6 @@
 // The options of `backtest` that write artifacts: one per artifact, whose format is the extension of the file.
 import { extname } from 'node:path';
+import { Readable } from 'node:stream';
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { ARTIFACT_NAMES, buildArtifact, FORMATS_OF } from '../engine/index.ts';
@@ -65,8 +66,10 @@ export function makeArtifacts(
   return ARTIFACT_NAMES.flatMap((name) => {
     const file = options[name];
     if (file === undefined) return [];
-    const made = buildArtifact(task, market, UNCONTROLLED, { name, format: file.format, heading });
+    const pieces: Uint8Array[] = [];
+    const write = (piece: Uint8Array): void => void pieces.push(piece.slice());
+    const made = buildArtifact(task, market, UNCONTROLLED, { name, format: file.format, heading }, write);
     if (!made.ok) throw new CommandError(made.error.message, made.error.code);
-    return { path: file.path, content: made.bytes };
+    return { path: file.path, content: Readable.from(pieces, { objectMode: false }) };
   });
 }

@@ -5,14 +5,12 @@ import type { Queryable, Transaction } from './connect.ts';
 import { WEIGHTS } from './claims.ts';
 import { addRerunJob } from './tickets.ts';
 
-/** 4 MiB: postgres.js holds a value both as hex text and as bytes. */
-const CHUNK_BYTES = 4 << 20;
 /** An artifact that nobody has read for so long is made again when somebody asks. */
 const KEPT_SECONDS = 3_600;
 /** No request waits longer than a minute; what is not finished long after was abandoned. */
 const ABANDONED_AFTER_SECONDS = 300;
-/** What all kept artifacts may take; those read longest ago go first. */
-const MAX_KEPT_BYTES = 2 ** 30;
+/** What all kept artifacts may take, and so the most that one may; those read longest ago go first. */
+export const MAX_KEPT_BYTES = 2 ** 30;
 
 export type RerunRequest =
   | { readonly kind: 'verify' }
@@ -96,22 +94,33 @@ export async function findRerun(sql: Queryable, id: string): Promise<Rerun | und
   return row;
 }
 
+/** Removes what an attempt that did not end has left. */
+export async function deleteRerunChunks(sql: Queryable, id: string): Promise<void> {
+  await sql`delete from rerun_chunks where rerun_id = ${id}`;
+}
+
 /** Nothing is kept when the asker has deleted its rerun meanwhile. */
+export async function insertRerunChunk(sql: Queryable, id: string, ordinal: number, chunk: Uint8Array): Promise<void> {
+  await sql`
+    insert into rerun_chunks (rerun_id, ordinal, bytes)
+    select ${id}, ${ordinal}, ${chunk} where exists (select 1 from reruns where id = ${id})`;
+}
+
+/** Of a file that is kept. */
+export interface RerunSize {
+  readonly chunks: number;
+  readonly bytes: number;
+}
+
 export async function finishRerun(
   tx: Transaction,
   id: string,
   outcome: RerunOutcome,
-  bytes: Uint8Array | null,
+  { chunks, bytes }: RerunSize,
 ): Promise<void> {
-  const rows = await tx`
-    update reruns set outcome = ${JSON.stringify(outcome)}::text::json, bytes = ${bytes?.length ?? 0},
-      chunks = ${Math.ceil((bytes?.length ?? 0) / CHUNK_BYTES)}, used_at = now()
-    where id = ${id} returning 1`;
-  if (rows.length === 0 || bytes === null) return;
-  for (let at = 0, ordinal = 0; at < bytes.length; at += CHUNK_BYTES, ordinal++) {
-    const chunk = Buffer.from(bytes.subarray(at, at + CHUNK_BYTES));
-    await tx`insert into rerun_chunks (rerun_id, ordinal, bytes) values (${id}, ${ordinal}, ${chunk})`;
-  }
+  await tx`
+    update reruns set outcome = ${JSON.stringify(outcome)}::text::json, bytes = ${bytes}, chunks = ${chunks}, used_at = now()
+    where id = ${id}`;
 }
 
 /** null: not finished yet. */

@@ -33,8 +33,9 @@ export async function addSweepTickets(sql: Queryable, count: number, delayMs = 0
   await addJobs(sql, SWEEP_TASK, {}, count, TICKET_ATTEMPTS, delayMs);
 }
 
-export async function addRerunJob(sql: Queryable, rerunId: string, workspaceId: string): Promise<void> {
-  await addJobs(sql, RERUN_TASK, { rerunId, workspaceId }, 1, RERUN_ATTEMPTS);
+/** @param delayMs how long it waits before it is seen. */
+export async function addRerunJob(sql: Queryable, rerunId: string, workspaceId: string, delayMs = 0): Promise<void> {
+  await addJobs(sql, RERUN_TASK, { rerunId, workspaceId }, 1, RERUN_ATTEMPTS, delayMs);
 }
 
 /**

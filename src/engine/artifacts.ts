@@ -1,8 +1,9 @@
 // Artifacts: the files of a result, made on demand by running the pinned inputs again or from the stored trades.
 import { simulateTask } from './backtest.ts';
-import { csvCell } from './bars/csvCell.ts';
-import { encodeTable, type TableColumn } from './bars/arrowTable.ts';
+import { encodeTable } from './bars/arrowTable.ts';
 import type { Market } from './bars/bars.ts';
+import type { Table } from './bars/table.ts';
+import { csvFile, jsonFile, type TableFile } from './bars/tableText.ts';
 import { artifactNotice, type ReadResult } from './report/artifactNotice.ts';
 import { reportPage, type PageAssets } from './report/page/reportPage.ts';
 import { equityTable, ordersTable, signalsTable, storedTradesTable, tradesTable } from './report/tables.ts';
@@ -28,31 +29,34 @@ export interface ArtifactSources {
   readonly storedResult: (() => ReadResult) | null;
 }
 
-/** One artifact of a run, with a notice when that run is not the stored one to the byte. */
+/**
+ * One artifact of a run, with a notice when that run is not the stored one to the byte.
+ * @param write takes the file piece by piece, in order; what it throws ends the artifact. A piece may lie in the memory of
+ * the run: copy what you keep.
+ */
 export function buildArtifact(
   task: BacktestTask,
   market: Market,
   control: RunControl | null,
   request: ArtifactRequest,
   { pageAssets, storedResult }: ArtifactSources,
+  write: (piece: Uint8Array) => void,
 ): ArtifactOutcome {
   const { name, format, stored, heading } = request;
   const error = formatError(name, format);
   if (error !== null) return { ok: false, error };
-  const run = simulateTask(task, market, control, true);
+  const run = simulateTask(task, market, control, name === 'orders');
   if (!run.ok) return { ok: false, error: run.error };
   const isStored = stored === undefined || storedResult === null || stored.resultHash === run.resultHash;
   const notice = isStored ? null : artifactNotice(storedResult(), run);
-  const bytes =
-    name === 'report'
-      ? utf8(reportPage(run, pageAssets(), heading ?? null, notice))
-      : encodeColumns(TABLES[name](run), format, notice);
-  return { ok: true, bytes, resultHash: run.resultHash, notice };
+  if (name === 'report') write(utf8(reportPage(run, pageAssets(), heading ?? null, notice)));
+  else for (const piece of encodeArtifact(TABLES[name](run), format, notice)) write(piece);
+  return { ok: true, resultHash: run.resultHash, notice };
 }
 
 /**
  * The trades artifact from stored trade rows: nothing runs again, so that no change of the engine can change it. It comes
- * chunk by chunk, one for each part of the rows; only an Arrow file needs all of them at once.
+ * piece by piece, part by part of the rows; only an Arrow file needs all of them at once.
  */
 export function* encodeStoredTrades(
   parts: Iterable<readonly object[]>,
@@ -61,20 +65,17 @@ export function* encodeStoredTrades(
   const error = formatError('trades', format);
   if (error !== null) throw new Error(error.message);
   if (format !== 'csv' && format !== 'json') {
-    yield encodeColumns(storedTradesTable([...parts].flat()), format, null);
+    yield* encodeArtifact(storedTradesTable([...parts].flat()), format, null);
     return;
   }
-  const isJson = format === 'json';
-  let isFirst = true;
+  const file = TEXT_FILES[format]();
+  let isEmpty = true;
   for (const part of parts) {
-    const columns = storedTradesTable(part);
-    const lines = isJson ? jsonRows(columns) : csvRows(columns);
-    if (isJson) yield utf8(`${isFirst ? '[\n' : ',\n'}${lines.join(',\n')}`);
-    else yield utf8(`${isFirst ? csvHead(columns) : ''}${lines.join('')}`);
-    isFirst = false;
+    yield* file.add(storedTradesTable(part));
+    isEmpty = false;
   }
-  if (isFirst) yield encodeColumns(storedTradesTable([]), format, null);
-  else if (isJson) yield utf8('\n]\n');
+  if (isEmpty) yield* file.add(storedTradesTable([]));
+  yield* file.finish();
 }
 
 /** Why there is no such file, or null; checked here because what crosses a thread has lost its types. */
@@ -89,49 +90,33 @@ function formatError(name: ArtifactName, format: ArtifactFormat): RunError | nul
   return { code: 'ARTIFACT_FORMAT_UNKNOWN', path: '/format', message };
 }
 
-function encodeColumns(
-  columns: readonly TableColumn[],
+function* encodeArtifact(
+  table: Table,
   format: ArtifactFormat,
   notice: ArtifactNotice | null,
-): Uint8Array {
+): Generator<Uint8Array, void, undefined> {
   switch (format) {
     case 'arrow':
-      return encodeTable(columns, notice === null ? {} : { notice: notice.message });
+      yield* encodeTable(table, notice === null ? {} : { notice: notice.message });
+      return;
     case 'csv':
-      return utf8(csvOf(columns));
-    case 'json':
-      return utf8(
-        notice === null ? jsonOf(columns) : `{"notice":${JSON.stringify(notice)},\n"rows":${jsonOf(columns)}}\n`,
-      );
+    case 'json': {
+      const isWrapped = notice !== null && format === 'json';
+      if (isWrapped) yield utf8(`{"notice":${JSON.stringify(notice)},\n"rows":`);
+      const file = TEXT_FILES[format]();
+      yield* file.add(table);
+      yield* file.finish();
+      if (isWrapped) yield utf8('}\n');
+      return;
+    }
     case 'html':
       throw new Error('A table is not written as HTML.');
   }
 }
 
+const TEXT_FILES: Readonly<Record<'csv' | 'json', () => TableFile>> = {
+  csv: () => csvFile('\r\n'),
+  json: () => jsonFile({ open: '\n', close: '\n' }),
+};
+
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
-const isMissing = (value: unknown): boolean => value === null || value === undefined || Number.isNaN(value);
-
-/** A list of rows, one per line, so that a large file can be read line by line too. */
-function jsonOf(columns: readonly TableColumn[]): string {
-  const rows = jsonRows(columns);
-  return `[${rows.length === 0 ? '' : `\n${rows.join(',\n')}\n`}]\n`;
-}
-
-const jsonRows = (columns: readonly TableColumn[]): string[] =>
-  Array.from({ length: columns[0].values.length }, (_, row) =>
-    JSON.stringify(
-      Object.fromEntries(columns.map(({ name, values }) => [name, isMissing(values[row]) ? null : values[row]])),
-    ),
-  );
-
-/** RFC 4180 with times in ms; a missing value is an empty cell. */
-const csvOf = (columns: readonly TableColumn[]): string => csvHead(columns) + csvRows(columns).join('');
-
-const csvHead = (columns: readonly TableColumn[]): string =>
-  `${columns.map(({ name }) => csvCell(name)).join(',')}\r\n`;
-
-const csvRows = (columns: readonly TableColumn[]): string[] =>
-  Array.from(
-    { length: columns[0].values.length },
-    (_, row) => `${columns.map(({ values }) => csvCell(values[row])).join(',')}\r\n`,
-  );

@@ -104,16 +104,11 @@ export interface ArtifactNotice {
 }
 
 /**
- * `resultHash` is of the run the artifact was made from; `notice` is null when that is the stored one or none is
- * stored.
+ * Of an artifact whose bytes have been written: `resultHash` is of the run it was made from; `notice` is null when that
+ * is the stored one or none is stored.
  */
 export type ArtifactOutcome =
-  | {
-      readonly ok: true;
-      readonly bytes: Uint8Array;
-      readonly resultHash: string;
-      readonly notice: ArtifactNotice | null;
-    }
+  | { readonly ok: true; readonly resultHash: string; readonly notice: ArtifactNotice | null }
   | { readonly ok: false; readonly error: RunError };
 
 /** How a run is stopped and followed from another thread. */

@@ -1,8 +1,16 @@
 // The rerun task: runs a stored backtest again, for an artifact or to verify it, and stores the outcome for the API.
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
-import { findRerun, finishRerun } from '../db/reruns.ts';
-import type { Rerun, RerunOutcome } from '../db/reruns.ts';
+import {
+  deleteOldReruns,
+  deleteRerunChunks,
+  findRerun,
+  finishRerun,
+  insertRerunChunk,
+  MAX_KEPT_BYTES,
+} from '../db/reruns.ts';
+import type { Rerun, RerunOutcome, RerunSize } from '../db/reruns.ts';
+import { addRerunJob } from '../db/tickets.ts';
 import { decodeDetail } from '../engine/index.ts';
 import type { ArtifactFormat, ArtifactName, Pool, RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
@@ -34,27 +42,85 @@ export class RerunTurns {
   }
 }
 
-export async function runRerun(sql: Sql, pool: Pool, inputs: InputReader, rerunId: string, log: Log): Promise<void> {
+/** What reruns share in a worker process. */
+export interface RerunParts {
+  readonly sql: Sql;
+  readonly pool: Pool;
+  readonly inputs: InputReader;
+  readonly log: Log;
+  /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
+  readonly noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+}
+
+export async function runRerun(parts: RerunParts, rerunId: string): Promise<void> {
+  const { sql, log } = parts;
   const rerun = await findRerun(sql, rerunId);
   if (!rerun) return;
-  const { outcome: made, bytes } = await answer(pool, inputs, rerun);
+  // It may have been begun before the database was away.
+  await deleteRerunChunks(sql, rerunId);
+  const file = new KeptFile(sql, rerunId);
+  const made = await answer(parts, rerun, file);
+  if (made === 'elsewhere') return addRerunJob(sql, rerunId, rerun.workspaceId, LEFT_MS);
+  if (!made.ok) await deleteRerunChunks(sql, rerunId);
   const { backtestId } = rerun;
   const outcome: RerunOutcome = made.ok
     ? made
     : { ok: false, error: maskInternalError(log, 'rerun', { rerunId, backtestId }, made.error) };
   await sql.begin(async (tx) => {
-    await finishRerun(tx, rerunId, outcome, bytes);
+    await finishRerun(tx, rerunId, outcome, made.ok ? file.size : EMPTY_FILE);
     await notify(tx, 'changed', [rerunId]);
   });
+  if (file.size.bytes > 0) await deleteOldReruns(sql);
 }
 
-interface Answer {
-  readonly outcome: RerunOutcome;
-  readonly bytes: Uint8Array | null;
+/** Its inputs are missing here: another worker may find it after this long. */
+const LEFT_MS = 100;
+const EMPTY_FILE: RerunSize = { chunks: 0, bytes: 0 };
+
+/** A file on its way into the database, chunk by chunk. */
+class KeptFile {
+  readonly #sql: Sql;
+  readonly #rerunId: string;
+  #chunks = 0;
+  #bytes = 0;
+
+  constructor(sql: Sql, rerunId: string) {
+    this.#sql = sql;
+    this.#rerunId = rerunId;
+  }
+
+  get size(): RerunSize {
+    return { chunks: this.#chunks, bytes: this.#bytes };
+  }
+
+  readonly add = async (chunk: Uint8Array): Promise<void> => {
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_KEPT_BYTES) throw new FileTooLarge();
+    await insertRerunChunk(this.#sql, this.#rerunId, this.#chunks++, chunk);
+  };
 }
 
-async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<Answer> {
-  const { snapshots, runs } = await inputs.read([{ ...rerun, id: rerun.backtestId }]);
+class FileTooLarge extends Error {
+  override readonly name = 'FileTooLarge';
+}
+const TOO_LARGE: RunError = {
+  code: 'RESOURCE_LIMIT',
+  path: '',
+  message:
+    `The file is larger than ${MAX_KEPT_BYTES / 2 ** 30} GiB. Use a shorter range or a coarser timeframe, or ask for ` +
+    'Arrow, which takes the least room.',
+};
+
+async function answer(
+  { pool, inputs, noteLost }: RerunParts,
+  rerun: Rerun,
+  file: KeptFile,
+): Promise<RerunOutcome | 'elsewhere'> {
+  const { snapshots, runs, lost } = await inputs.read([{ ...rerun, id: rerun.backtestId }]);
+  if (lost.length > 0) {
+    const nowhere = await noteLost(lost);
+    if (!lost.some((name) => nowhere.has(name))) return 'elsewhere';
+  }
   const [run] = runs;
   if (!isPoolRun(run)) return refused(run);
   const { workspaceId: owner, tier } = rerun;
@@ -66,17 +132,19 @@ async function answer(pool: Pool, inputs: InputReader, rerun: Rerun): Promise<An
     const { heading, summary, detail, trades } = rerun;
     const { engineVersion, resultHash: storedHash } = decodeDetail(detail).reproducibility;
     const stored = { engineVersion, resultHash: storedHash, summary, detail, trades };
-    const built = await pool.build(batch, { name, format, heading, stored });
-    if (!built.ok) return refused(built.error);
-    const { resultHash, notice } = built;
-    return { outcome: { ok: true, resultHash, notice, reproducibility: null }, bytes: built.bytes };
+    const building = pool.build(batch, { name, format, heading, stored }, file.add);
+    const built = await building.catch((error: unknown) => {
+      if (error instanceof FileTooLarge) return { ok: false, error: TOO_LARGE } as const;
+      throw error;
+    });
+    return built.ok ? { ...built, reproducibility: null } : built;
   }
   const [outcome] = await pool.run(batch).outcomes;
   if (outcome.kind === 'failed') return refused(outcome.error);
   if (outcome.kind === 'stopped')
     return refused({ code: 'RESOURCE_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
   const { reproducibility } = decodeDetail(outcome.result.detail);
-  return { outcome: { ok: true, resultHash: reproducibility.resultHash, notice: null, reproducibility }, bytes: null };
+  return { ok: true, resultHash: reproducibility.resultHash, notice: null, reproducibility };
 }
 
-const refused = (error: RunError): Answer => ({ outcome: { ok: false, error }, bytes: null });
+const refused = (error: RunError): RerunOutcome => ({ ok: false, error });

@@ -102,7 +102,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     },
     [RERUN_TASK]: async (payload) => {
       const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
-      const turn = (id: string) => runRerun(sql, pool, inputs, id, log);
+      const turn = (id: string) => runRerun({ sql, pool, inputs, log, noteLost }, id);
       await outlast(() => reruns.take(workspaceId, rerunId, turn));
     },
   };

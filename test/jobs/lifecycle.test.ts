@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cancelBacktest, findBacktest, insertBacktests, lockOpenCount, readTrades } from '../../src/db/backtests.ts';
 import { notify, openNotifications } from '../../src/db/notifications.ts';
+import { readRerunOutcome } from '../../src/db/reruns.ts';
 import { readQueueNumbers } from '../../src/db/workerProcesses.ts';
 import { decodeDetail } from '../../src/engine/index.ts';
-import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
+import { enqueueBacktests, enqueueRerun } from '../../src/jobs/enqueue.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -341,6 +342,41 @@ describe('a worker without the snapshot files', () => {
     expect(await countByStatus(database.sql)).toEqual({ completed: ids.length });
     await blind[Symbol.asyncDispose]();
     await rm(empty, { recursive: true });
+  });
+
+  it('leaves a rerun to the worker that has them', async () => {
+    await start();
+    const [id] = await enqueue(database.sql, workspace, data, [{}]);
+    await settled(database.sql);
+    const empty = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
+    const blind = await startTestWorker(database.url, { ...data, folder: empty });
+    await database.sql`delete from missing_snapshots`;
+    const asked: string[] = [];
+    const ask = (kind: 'artifact' | 'verify') =>
+      database.sql.begin((tx) =>
+        enqueueRerun(tx, id, kind === 'verify' ? { kind } : { kind, name: 'equity', format: 'csv', engine: '' }),
+      );
+    // Until the worker without the files has had one in its hands.
+    await eventually(async () => {
+      asked.push(await ask('artifact'), await ask('verify'));
+      return (await database.sql`select 1 from missing_snapshots`).length > 0;
+    });
+    const outcomes = () => Promise.all(asked.map((each) => readRerunOutcome(database.sql, each)));
+    await eventually(async () => (await outcomes()).every((outcome) => outcome !== null));
+    expect((await outcomes()).filter((outcome) => !outcome!.ok)).toEqual([]);
+    await blind[Symbol.asyncDispose]();
+    await rm(empty, { recursive: true });
+  });
+
+  it('fails a rerun of which no worker has them, without the path of the server', async () => {
+    await start();
+    const [id] = await enqueue(database.sql, workspace, data, [{}]);
+    await settled(database.sql);
+    await database.sql`update backtests set snapshots = ${['2'.repeat(64)]} where id = ${id}`;
+    const rerun = await database.sql.begin((tx) => enqueueRerun(tx, id, { kind: 'verify' }));
+    const outcome = await eventually(() => readRerunOutcome(database.sql, rerun));
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'INPUT_MISSING' } });
+    expect(JSON.stringify(outcome)).not.toContain('/candlepool');
   });
 
   it('names no path of the server in the error when the snapshot is nowhere', async () => {

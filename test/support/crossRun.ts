@@ -53,10 +53,11 @@ export async function runCross(): Promise<CrossRun> {
   const outcome = runBacktest(task, market, CONTROL);
   if (!outcome.ok) throw new Error(outcome.error.message);
   const artifact = (request: ArtifactRequest): Uint8Array => {
-    const made = buildArtifact(task, market, CONTROL, request);
+    const pieces: Uint8Array[] = [];
+    const made = buildArtifact(task, market, CONTROL, request, (piece) => pieces.push(piece.slice()));
     if (!made.ok) throw new Error(made.error.message);
     if (made.resultHash !== outcome.reproducibility.resultHash) throw new Error('The artifact is of another result.');
-    return made.bytes;
+    return Buffer.concat(pieces);
   };
   return { task, market, outcome, artifact };
 }

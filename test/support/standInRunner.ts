@@ -7,13 +7,15 @@ import type {
   BacktestOutcome,
   BacktestTask,
 } from '../../src/engine/task.ts';
+import { CHUNK_BYTES } from '../../src/engine/pool/artifactChunks.ts';
 import { resolveConfig } from '../../src/engine/config.ts';
 import type { RunControl } from '../../src/engine/task.ts';
 
 /**
  * `params.act`: absent: a result at once; spin: busy for `params.ms`, looking at its flag; deaf: the same without
  * looking; fail: an expected failure; throw: a bug; poison: kills its process; exit: ends its thread; nul: a result
- * with a NUL in a text. `params.value` makes results differ.
+ * with a NUL in a text. `params.value` makes results differ. An artifact has `params.pieces` chunks more, counted in
+ * `params.written` (shared memory).
  */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
   const { act, ms = 0 } = (task.config.params ?? {}) as { act?: string; ms?: number };
@@ -60,6 +62,7 @@ export function buildArtifact(
   market: Market,
   control: RunControl,
   request: ArtifactRequest,
+  write: (piece: Uint8Array) => void,
 ): ArtifactOutcome {
   if (process.env.STAND_IN_BUG !== undefined) throw new Error('a bug');
   const failure = process.env.STAND_IN_FAILURE;
@@ -70,7 +73,13 @@ export function buildArtifact(
   const { resultHash } = outcome.reproducibility;
   const { stored } = request;
   const isStored = stored === undefined || stored.resultHash === resultHash;
-  return { ok: true, bytes: new TextEncoder().encode(text), resultHash, notice: isStored ? null : NOTICE };
+  const { pieces = 0, written } = (task.config.params ?? {}) as { pieces?: number; written?: SharedArrayBuffer };
+  write(new TextEncoder().encode(text));
+  for (let piece = 0; piece < pieces; piece++) {
+    write(new Uint8Array(CHUNK_BYTES).fill(piece));
+    if (written) Atomics.store(new Int32Array(written), 0, piece + 1);
+  }
+  return { ok: true, resultHash, notice: isStored ? null : NOTICE };
 }
 
 /** False when it was stopped. */

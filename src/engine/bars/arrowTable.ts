@@ -2,7 +2,9 @@
 import {
   AsyncByteQueue,
   Bool,
+  type DataType,
   Float64,
+  makeBuilder,
   makeData,
   makeVector,
   RecordBatch,
@@ -14,9 +16,9 @@ import {
   tableToIPC,
   TimestampMillisecond,
   Utf8,
-  vectorFromArray,
   type Vector,
 } from 'apache-arrow';
+import type { Table as ResultTable, TableColumn } from './table.ts';
 
 /** The Arrow IPC file of a `time` column (ms UTC) and the columns after it, null where a value is NaN. */
 export function encodeColumns(time: Float64Array, columns: ReadonlyMap<string, Float64Array>): Uint8Array {
@@ -45,45 +47,43 @@ function presence(values: Float64Array): { nullCount: number; nullBitmap: Uint8A
   return { nullCount, nullBitmap: nullCount === 0 ? undefined : nullBitmap };
 }
 
-/** A named column; a NaN number is missing. Times are ms UTC. */
-export type TableColumn =
-  | {
-      readonly name: string;
-      readonly type: 'number' | 'time';
-      readonly values: ArrayLike<number | null> | readonly unknown[];
-    }
-  | { readonly name: string; readonly type: 'text' | 'boolean'; readonly values: readonly unknown[] };
-
-/** The Arrow IPC file of columns of several types, null where a value is missing; `metadata` becomes the schema's. */
-export function encodeTable(
-  columns: readonly TableColumn[],
+/**
+ * The Arrow IPC file of a table in one batch, null where a value is missing; `metadata` becomes the schema's. The columns
+ * are in memory together, but the file never is.
+ */
+export function* encodeTable(
+  { length, columns }: ResultTable,
   metadata: Readonly<Record<string, string>> = {},
-): Uint8Array {
-  const table = new Table(Object.fromEntries(columns.map((column) => [column.name, vectorOf(column)])));
+): Generator<Uint8Array, void, undefined> {
+  const table = new Table(Object.fromEntries(columns.map((column) => [column.name, vectorOf(column, length)])));
   for (const [name, value] of Object.entries(metadata)) table.schema.metadata.set(name, value);
-  return tableToIPC(table, 'file');
+  const writer = new RecordBatchFileWriter({ autoDestroy: false });
+  const sink = new ChunkSink();
+  writer.reset(sink, table.schema);
+  for (const batch of table.batches) {
+    writer.write(batch);
+    yield* sink.take();
+  }
+  writer.finish();
+  yield* sink.take();
 }
 
-function vectorOf(column: TableColumn): Vector {
-  // Numbers that are a Float64Array already are not copied one by one: a sweep has millions of them.
-  if (column.type === 'number' && column.values instanceof Float64Array) {
-    const { values } = column;
-    return makeVector(makeData({ type: new Float64(), length: values.length, data: values, ...presence(values) }));
+const ARROW_TYPES: Readonly<Record<TableColumn['type'], () => DataType>> = {
+  text: () => new Utf8(),
+  boolean: () => new Bool(),
+  time: () => new TimestampMillisecond('UTC'),
+  number: () => new Float64(),
+};
+
+function vectorOf({ type, values, read }: TableColumn, length: number): Vector {
+  if (type === 'number' && values !== undefined)
+    return makeVector(makeData({ type: new Float64(), length, data: values, ...presence(values) }));
+  const builder = makeBuilder({ type: ARROW_TYPES[type](), nullValues: [null] });
+  for (let row = 0; row < length; row++) {
+    const value = read(row);
+    builder.append(Number.isNaN(value) ? null : value);
   }
-  const values = Array.from(column.values as ArrayLike<unknown>);
-  switch (column.type) {
-    case 'text':
-      return vectorFromArray(values, new Utf8());
-    case 'boolean':
-      return vectorFromArray(values, new Bool());
-    case 'time':
-      return vectorFromArray(values, new TimestampMillisecond('UTC'));
-    case 'number':
-      return vectorFromArray(
-        values.map((value) => (Number.isNaN(value) ? null : value)),
-        new Float64(),
-      );
-  }
+  return builder.finish().toVector();
 }
 
 /** An Arrow IPC file that is written batch by batch; every batch has the same columns, numbers or texts. */
@@ -93,15 +93,14 @@ export class ArrowFileWriter {
   #schema: Schema | undefined;
 
   /** @returns the bytes that the file has become longer by. */
-  write(columns: readonly TableColumn[]): Uint8Array[] {
+  write({ length, columns }: ResultTable): Uint8Array[] {
     if (this.#schema === undefined) {
       this.#schema = new Schema(
         columns.map(({ name, type }) => new Field(name, type === 'text' ? new Utf8() : new Float64(), true)),
       );
       this.#writer.reset(this.#sink, this.#schema);
     }
-    const length = columns[0].values.length;
-    const children = columns.map((column) => vectorOf(column).data[0] ?? emptyOf(column));
+    const children = columns.map((column) => vectorOf(column, length).data[0] ?? emptyOf(column));
     const data = makeData({ type: new Struct(this.#schema.fields), length, nullCount: 0, children });
     this.#writer.write(new RecordBatch(this.#schema, data));
     return this.#sink.take();

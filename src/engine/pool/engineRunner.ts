@@ -6,7 +6,7 @@ import { pageAssets } from './pageAssets.ts';
 
 export { runBacktest } from '../backtest.ts';
 
-export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request) => {
+export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request, write) => {
   const { stored } = request;
   const storedResult =
     stored &&
@@ -14,7 +14,7 @@ export const buildArtifact: Runner['buildArtifact'] = (task, market, control, re
       const trades = [...decodeTrades(stored.trades)].flat();
       return { ...stored, summary: { ...stored.summary, ...decodeDetail(stored.detail).summary }, trades };
     });
-  return build(task, market, control, request, { pageAssets, storedResult: storedResult ?? null });
+  return build(task, market, control, request, { pageAssets, storedResult: storedResult ?? null }, write);
 };
 
 export { runRobustnessSteps, runSweepWork } from './sweepWork.ts';

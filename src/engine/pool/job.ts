@@ -1,13 +1,14 @@
 // A job: one batch of runs on its way through the threads, whatever happens to them, to the last outcome.
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
-import type { ArtifactOutcome, RunError } from '../task.ts';
+import type { RunError } from '../task.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { Admission } from './admission.ts';
 import { BatchControl } from './control.ts';
 import type { RunProgress } from './control.ts';
 import { estimateRunBytes } from './memory.ts';
 import type {
+  ArtifactAnswer,
   BatchMessage,
   OutcomeMessage,
   PoolBatch,
@@ -52,7 +53,7 @@ export interface Dispatched {
   readonly split?: () => void;
 }
 export type Dispatch = (dispatched: Dispatched) => Promise<ThreadAnswer>;
-export type ThreadAnswer = ArtifactOutcome | SweepOutcome | RobustnessOutcome | undefined;
+export type ThreadAnswer = ArtifactAnswer | SweepOutcome | RobustnessOutcome | undefined;
 
 /** Where a run is: its index in the memory of a dispatch. */
 interface Place {

@@ -3,7 +3,7 @@ import type { Snapshot } from '../bars/arrow.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
 import { estimateBacktest } from '../estimateBacktest.ts';
 import type { Frame } from '../plan/plan.ts';
-import type { BacktestTask } from '../task.ts';
+import type { ArtifactName, ArtifactRequest, BacktestTask } from '../task.ts';
 
 /** A thread's own heap while it runs the smallest backtest. */
 const BYTES_PER_RUN = 8 << 20;
@@ -27,6 +27,33 @@ export function estimateRunBytes(task: Omit<BacktestTask, 'id' | 'strategyHash'>
   const estimate = estimateBacktest(task, (frame) => rowsOf(frame, read));
   return runBytes(estimate?.bytes ?? 0, rows);
 }
+
+/** Bytes that making an artifact may need at its peak, besides its run. */
+export function estimateArtifactBytes(
+  { name, format }: Pick<ArtifactRequest, 'name' | 'format'>,
+  { config }: Pick<BacktestTask, 'config'>,
+  read: readonly Snapshot[],
+): number {
+  const rows = rowsOf({ symbol: config.signalInstrument.symbol, timeframe: config.timeframe }, read);
+  const { table, arrow } = ARTIFACT_BYTES_PER_BAR[name];
+  const kept = rows * (table + (format === 'arrow' ? arrow : 0));
+  return kept + Math.min(WRITING_BYTES, 2 * WRITTEN_BYTES_PER_BAR * rows);
+}
+
+/**
+ * What an artifact reads besides the columns of its run, and what an Arrow file adds, which has all of its columns in
+ * memory. Trades are as many as LOOP_BYTES supposes (plan/estimate.ts), and of orders there is one per bar.
+ */
+const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: number; readonly arrow: number }>> = {
+  trades: { table: 100, arrow: 50 },
+  equity: { table: 16, arrow: 24 },
+  orders: { table: 400, arrow: 200 },
+  signals: { table: 8, arrow: 32 },
+  report: { table: 64, arrow: 0 },
+};
+/** Text that is garbage already, the page of a report, and chunks on their way (artifactChunks.ts), also in Postgres's form. */
+const WRITING_BYTES = 64 << 20;
+const WRITTEN_BYTES_PER_BAR = 256;
 
 /** @param openedRows rows of all snapshots that the run may read */
 export const runBytes = (planBytes: number, openedRows: number): number =>

@@ -19,7 +19,14 @@ import type { ArtifactOutcome, ArtifactRequest, BacktestTask, RunControl, RunErr
 /** The engine as the pool sees it; a thread imports one module of this shape. */
 export interface Runner {
   runBacktest(task: BacktestTask, market: Market, control: RunControl): WrittenOutcome;
-  buildArtifact(task: BacktestTask, market: Market, control: RunControl, request: ArtifactRequest): ArtifactOutcome;
+  /** `write` takes the file piece by piece; what it throws ends the artifact. */
+  buildArtifact(
+    task: BacktestTask,
+    market: Market,
+    control: RunControl,
+    request: ArtifactRequest,
+    write: (piece: Uint8Array) => void,
+  ): ArtifactOutcome;
   /** null: it was stopped. Absent in stand-ins that run no sweeps. */
   runSweepWork?(job: SweepJob, work: SweepWork, marketOf: MarketOf, control: RunControl): SweepProduct | null;
   /** null: it was stopped. Absent in stand-ins that check no robustness. */
@@ -91,7 +98,12 @@ export interface ArtifactMessage {
   readonly kind: 'artifact';
   readonly batch: Omit<BatchMessage, 'port'>;
   readonly request: ArtifactRequest;
+  /** Where its chunks go, and the count of those that have been taken (artifactChunks.ts). */
+  readonly port: MessagePort;
+  readonly taken: SharedArrayBuffer;
 }
+/** `chunks`: how many were posted. */
+export type ArtifactAnswer = ArtifactOutcome & { readonly chunks: number };
 /** A part of a sweep: some of its rows, or the result of all of them. */
 export type SweepWork =
   | { readonly kind: 'shard'; readonly range: ShardRange }

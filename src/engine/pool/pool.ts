@@ -1,16 +1,19 @@
 // The pool: the main thread's typed interface to the engine's threads. One task is a batch of runs over shared
 // snapshots.
 import { totalmem } from 'node:os';
+import { MessageChannel } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import type { ArtifactOutcome, ArtifactRequest } from '../task.ts';
+import type { ArtifactOutcome, ArtifactRequest, RunError } from '../task.ts';
 import { Admission, SLOW_MS } from './admission.ts';
+import { ChunkReceiver, type TakeChunk } from './artifactChunks.ts';
 import { BatchControl } from './control.ts';
 import type { RunProgress } from './control.ts';
 import { bytesOf, Job, messageOf, ownerOf, PoolClosedError, threadLost, tooLarge } from './job.ts';
 import type { Dispatch, Dispatched, OnOutcome, PoolJob, ThreadAnswer } from './job.ts';
-import { estimateRunBytes } from './memory.ts';
+import { estimateArtifactBytes, estimateRunBytes } from './memory.ts';
 import type {
+  ArtifactAnswer,
   PoolBatch,
   RobustnessBatch,
   RobustnessOutcome,
@@ -48,7 +51,8 @@ export interface Pool {
   readonly busyShare: number;
   /** `onOutcome` is called once per run, as soon as it has ended. */
   run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob;
-  build(batch: PoolBatch, request: ArtifactRequest): Promise<ArtifactOutcome>;
+  /** `take` is given the file chunk by chunk; while it has not resolved, the thread gets only a few chunks ahead. */
+  build(batch: PoolBatch, request: ArtifactRequest, take: TakeChunk): Promise<ArtifactOutcome>;
   /** One part of a sweep on one thread. */
   sweep(batch: SweepBatch): SweepRun;
   /** Some steps of a robustness check on one thread. */
@@ -127,7 +131,7 @@ export function createPool(options: PoolOptions): Pool {
       return Math.min(1, admission.heldCount / options.threads);
     },
     run: (batch, onOutcome) => new Job(batch, admission, dispatch, onOutcome),
-    build: (batch, request) => build(batch, request, admission, dispatch),
+    build: (batch, request, take) => build(batch, request, take, admission, dispatch),
     sweep: ({ owner = '', job, ...sent }) =>
       startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }), {
         owner,
@@ -181,25 +185,41 @@ function watch(task: Watched, now: number, limits: { timeLimitMs: number; killGr
 async function build(
   batch: PoolBatch,
   request: ArtifactRequest,
+  take: TakeChunk,
   admission: Admission,
   dispatch: Dispatch,
 ): Promise<ArtifactOutcome> {
   const [run] = batch.runs;
-  const bytes = bytesOf(batch, run);
+  const read = run.snapshots.map((index) => batch.snapshots[index]);
+  const bytes = bytesOf(batch, run) + estimateArtifactBytes(request, run.task, read);
   if (bytes > admission.maxBytes) return { ok: false, error: tooLarge(bytes, admission.maxBytes) };
   const leave = await admission.enter({ owner: ownerOf(run), bytes });
   const control = BatchControl.create(1);
+  const { port1: near, port2: port } = new MessageChannel();
+  const receiver = new ChunkReceiver(near, take, () => control.stop(0, 'cancelled'));
   try {
     const inputs = messageOf(batch.snapshots, [run], control.buffer);
-    const message = { kind: 'artifact', batch: inputs, request } as const;
-    return (await dispatch({ message, control, timeLimitsMs: [run.timeLimitMs] })) as ArtifactOutcome;
-  } catch (error) {
-    if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
-    return { ok: false, error: threadLost(error) };
+    const message = { kind: 'artifact', batch: inputs, request, port, taken: receiver.taken } as const;
+    const dispatched = dispatch({ message, port, control, timeLimitsMs: [run.timeLimitMs] });
+    const answer = await (dispatched as Promise<ArtifactAnswer>).catch((error: unknown) => {
+      if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
+      return { ok: false, error: threadLost(error), chunks: 0 } as const;
+    });
+    const received = await receiver.finish();
+    const { chunks, ...outcome } = answer;
+    if (outcome.ok && received !== chunks) throw new Error(`${received} of ${chunks} chunks of an artifact arrived.`);
+    return control.stopReason(0) === 'time_limit' && !outcome.ok ? { ok: false, error: TOOK_TOO_LONG } : outcome;
   } finally {
+    near.close();
     leave();
   }
 }
+
+const TOOK_TOO_LONG: RunError = {
+  code: 'RESOURCE_LIMIT',
+  path: '',
+  message: 'Making the file took longer than a backtest may. Use a shorter range or a coarser timeframe.',
+};
 
 /** Columns kept and free, the memory of one run, and the rows of a shard (docs/sweeps.md). */
 const SWEEP_BYTES = 320 << 20;

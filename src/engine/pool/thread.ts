@@ -8,8 +8,10 @@ import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
 import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
-import type { ArtifactOutcome, BacktestTask, RunControl, RunError } from '../task.ts';
+import { ChunkSender, WritingStopped } from './artifactChunks.ts';
+import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import type {
+  ArtifactAnswer,
   ArtifactMessage,
   BatchMessage,
   OutcomeMessage,
@@ -37,7 +39,7 @@ type Inputs = Omit<BatchMessage, 'port'>;
 /** Piscina calls this once per task. */
 export default async function handle(
   message: ThreadMessage,
-): Promise<ArtifactOutcome | SweepOutcome | RobustnessOutcome | undefined> {
+): Promise<ArtifactAnswer | SweepOutcome | RobustnessOutcome | undefined> {
   runner ??= import((workerData as { runner: string }).runner) as Promise<Runner>;
   const engine = await runner;
   switch (message.kind) {
@@ -123,17 +125,25 @@ const buffersOf = (outcome: PoolOutcome): ArrayBuffer[] =>
     ? [outcome.result.summary, outcome.result.detail, outcome.result.trades].map(({ buffer }) => buffer as ArrayBuffer)
     : [];
 
-function buildArtifact(engine: Runner, { batch, request }: ArtifactMessage): ArtifactOutcome {
+function buildArtifact(engine: Runner, { batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {
   const control = BatchControl.over(batch.control);
   control.begin(0);
+  const runControl = control.controlOf(0);
+  const sender = new ChunkSender(port, taken, () => runControl.isCancelled());
   try {
-    return engine.buildArtifact(taskOf(batch, 0), marketOf(batch, 0), control.controlOf(0), request);
+    const write = (piece: Uint8Array): void => sender.write(piece);
+    const outcome = engine.buildArtifact(taskOf(batch, 0), marketOf(batch, 0), runControl, request, write);
+    return { ...outcome, chunks: sender.finish() };
   } catch (error) {
-    return { ok: false, error: internalError(error) };
+    const isStopped = error instanceof WritingStopped;
+    return { ok: false, error: isStopped ? STOPPED : internalError(error), chunks: 0 };
   } finally {
     control.end(0);
+    port.close();
   }
 }
+
+const STOPPED: RunError = { code: 'CANCELLED', path: '', message: 'The run was stopped.' };
 
 /** What V8 says of a text, list or buffer beyond its limits. */
 const TOO_LARGE = /^Invalid (string|array|typed array) length|^Array buffer allocation failed|longer than 0x/;

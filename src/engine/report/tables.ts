@@ -1,65 +1,78 @@
 // Result tables: trades, equity, orders and signals as named columns, independent of the file format.
 import { hasBit } from '../kernels/bits.ts';
-import type { TableColumn } from '../bars/arrowTable.ts';
+import { numberColumn, type Table, type TableColumn } from '../bars/table.ts';
 import { drawdowns } from './drawdown.ts';
 import { buyAndHold } from './buyAndHold.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { CompletedRun } from './simulatedRun.ts';
 import { valuesAt } from './trace.ts';
+import type { OrderRecord } from '../simulate/simulation.ts';
 import { TRADE_COLUMNS } from './tradeColumns.ts';
 
 type Cell = number | string | boolean | null;
 type ColumnTypes = Readonly<Record<string, { readonly type: 'number' | 'time' | 'text' }>>;
 
-/** Rows of one shape as columns; a member that a row lacks becomes a missing value. */
-function columnsOf(types: ColumnTypes, rows: readonly Readonly<Record<string, Cell>>[]): TableColumn[] {
-  return Object.entries(types).map(([name, { type }]) => ({
-    name,
-    type,
-    values: rows.map((row) => row[name] ?? null),
-  }));
-}
+/** Rows of one shape; a member that a row lacks is a missing value. */
+const tableOf = (types: ColumnTypes, rows: readonly Readonly<Record<string, Cell>>[]): Table => ({
+  length: rows.length,
+  columns: Object.entries(types).map(([name, { type }]) => ({ name, type, read: (row) => rows[row][name] ?? null })),
+});
 
 /** Trade rows as they are stored; a column that was added later has missing values. */
-export const storedTradesTable = (trades: readonly object[]): TableColumn[] =>
-  columnsOf(TRADE_COLUMNS, trades as readonly Record<string, Cell>[]);
+export const storedTradesTable = (trades: readonly object[]): Table =>
+  tableOf(TRADE_COLUMNS, trades as readonly Record<string, Cell>[]);
 
 /**
  * The trade rows, and the value of every named node when the entry (`entry.ID`) and the exit (`exit.ID`) were decided.
  * Only values of bars that had closed by then are used.
  */
-export function tradesTable({ report, trades }: CompletedRun): TableColumn[] {
+export function tradesTable({ report, trades }: CompletedRun): Table {
   const { evaluated, simulation } = report;
-  const entryValues = simulation.trades.map((trade) => valuesAt(evaluated, trade.entryDecisionRow));
-  const exitValues = simulation.trades.map((trade) => valuesAt(evaluated, trade.exitDecisionRow));
-  const named = evaluated.plan.named.flatMap(({ nodeId, type }): TableColumn[] => {
-    const kind = type === 'condition' ? 'boolean' : 'number';
+  const atEntry = lastRead((row) => valuesAt(evaluated, simulation.trades[row].entryDecisionRow));
+  const atExit = lastRead((row) => valuesAt(evaluated, simulation.trades[row].exitDecisionRow));
+  const named = evaluated.plan.named.flatMap(({ nodeId, type: found }): TableColumn[] => {
+    const type = found === 'condition' ? 'boolean' : 'number';
     return [
-      { name: `entry.${nodeId}`, type: kind, values: entryValues.map((values) => values[nodeId]) },
-      { name: `exit.${nodeId}`, type: kind, values: exitValues.map((values) => values[nodeId]) },
+      { name: `entry.${nodeId}`, type, read: (row) => atEntry(row)[nodeId] },
+      { name: `exit.${nodeId}`, type, read: (row) => atExit(row)[nodeId] },
     ];
   });
-  return [...storedTradesTable(trades), ...named];
+  const { length, columns } = storedTradesTable(trades);
+  return { length, columns: [...columns, ...named] };
+}
+
+/** Reads a row once for all of its cells. */
+function lastRead<Values>(read: (row: number) => Values): (row: number) => Values {
+  let last = -1;
+  let values: Values;
+  return (row) => {
+    if (row !== last) values = read(row);
+    last = row;
+    return values;
+  };
 }
 
 /** One row per evaluated bar: equity at its close, drawdown, whether a position was open, and buy and hold. */
-export function equityTable({ report }: CompletedRun): TableColumn[] {
+export function equityTable({ report }: CompletedRun): Table {
   const { input, simulation, config } = report;
   const { bars, start } = input;
   const { equity, inPosition } = simulation;
-  const rows = equity.length;
-  return [
-    { name: 'time', type: 'time', values: bars.time.subarray(start, start + rows) },
-    { name: 'equity', type: 'number', values: equity },
-    { name: 'drawdown', type: 'number', values: drawdowns(equity, config.initialBalance) },
-    {
-      name: 'inPosition',
-      type: 'boolean',
-      values: Array.from({ length: rows }, (_, index) => hasBit(inPosition, index)),
-    },
-    { name: 'buyHold', type: 'number', values: buyAndHold(bars, start, rows, config.initialBalance) },
+  const { length } = equity;
+  const columns = [
+    timeColumn(report),
+    numberColumn('equity', equity),
+    numberColumn('drawdown', drawdowns(equity, config.initialBalance)),
+    { name: 'inPosition', type: 'boolean', read: (row: number) => hasBit(inPosition, row) } as const,
+    numberColumn('buyHold', buyAndHold(bars, start, length, config.initialBalance)),
   ];
+  return { length, columns };
 }
+
+const timeColumn = ({ input: { bars, start } }: ReportInput): TableColumn => ({
+  name: 'time',
+  type: 'time',
+  read: (row) => bars.time[start + row],
+});
 
 const NUMBER = { type: 'number' } as const;
 const TIME = { type: 'time' } as const;
@@ -85,40 +98,43 @@ const ORDER_COLUMNS = {
 };
 
 /** The order log; bars count from the start of the range. */
-export function ordersTable({ report }: CompletedRun): TableColumn[] {
+export function ordersTable({ report }: CompletedRun): Table {
   const { simulation, input, firstRow } = report;
   const { time } = input.bars;
-  const rows = (simulation.orders ?? []).map(({ row, filledRow, ...order }) => ({
-    ...order,
-    bar: row - firstRow,
-    time: time[row],
-    filledBar: filledRow === null ? null : filledRow - firstRow,
-    filledTime: filledRow === null ? null : time[filledRow],
-  }));
-  return columnsOf(ORDER_COLUMNS, rows);
+  const orders = simulation.orders ?? [];
+  const places: Readonly<Record<string, (order: OrderRecord) => number | null>> = {
+    bar: ({ row }) => row - firstRow,
+    time: ({ row }) => time[row],
+    filledBar: ({ filledRow }) => (filledRow === null ? null : filledRow - firstRow),
+    filledTime: ({ filledRow }) => (filledRow === null ? null : time[filledRow]),
+  };
+  const columns = Object.entries(ORDER_COLUMNS).map(([name, { type }]): TableColumn => {
+    const read = places[name] ?? ((order) => order[name as keyof OrderRecord] ?? null);
+    return { name, type, read: (row) => read(orders[row]) };
+  });
+  return { length: orders.length, columns };
 }
 
 /** One row per evaluated bar; a column per named node, and one per entry and exit rule that reads no position state. */
-export function signalsTable({ report }: CompletedRun): TableColumn[] {
-  const { input, evaluated, boundRules } = report;
+export function signalsTable({ report }: CompletedRun): Table {
+  const { input, evaluated, boundRules, simulation } = report;
   const { start } = input;
-  const rows = report.simulation.equity.length;
-  const bits = (isTrue: Uint32Array, isUnknown: Uint32Array | null): (boolean | null)[] =>
-    Array.from({ length: rows }, (_, index) =>
-      isUnknown && hasBit(isUnknown, start + index) ? null : hasBit(isTrue, start + index),
-    );
+  const { length } = simulation.equity;
+  const bitColumn = (name: string, isTrue: Uint32Array, isUnknown: Uint32Array | null): TableColumn => ({
+    name,
+    type: 'boolean',
+    read: (row) => (isUnknown && hasBit(isUnknown, start + row) ? null : hasBit(isTrue, start + row)),
+  });
   const named = evaluated.plan.named.map(({ nodeId, type, slot }): TableColumn => {
-    if (type === 'value') return { name: nodeId, type: 'number', values: valuesOf(report, slot, start, rows) };
+    if (type === 'value') return numberColumn(nodeId, valuesOf(report, slot, start, length));
     const column = evaluated.condition(slot);
-    return { name: nodeId, type: 'boolean', values: bits(column.isTrue, column.isUnknown) };
+    return bitColumn(nodeId, column.isTrue, column.isUnknown);
   });
   const rules = [
     ...boundRules.entries.map((entry) => ({ name: `entry ${entry.id}`, source: entry.signal })),
     ...boundRules.exits.map((exit) => ({ name: `exit ${exit.id}`, source: exit.when })),
-  ].flatMap(({ name, source }): TableColumn[] =>
-    source.kind === 'bits' ? [{ name, type: 'boolean', values: bits(source.isTrue, null) }] : [],
-  );
-  return [{ name: 'time', type: 'time', values: input.bars.time.subarray(start, start + rows) }, ...named, ...rules];
+  ].flatMap(({ name, source }) => (source.kind === 'bits' ? [bitColumn(name, source.isTrue, null)] : []));
+  return { length, columns: [timeColumn(report), ...named, ...rules] };
 }
 
 function valuesOf(report: ReportInput, slot: number, start: number, rows: number): Float64Array {

@@ -1,6 +1,7 @@
 // The pool: outcomes in order, failures as values, stop flags, time limits, memory, and threads that end in the middle.
 import { MessagePort } from 'node:worker_threads';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { CHUNK_BYTES, MAX_CHUNKS_IN_FLIGHT } from '../../../src/engine/pool/artifactChunks.ts';
 import { decodeDetail, decodeTrades } from '../../../src/engine/pool/detail.ts';
 import type { PoolOutcome } from '../../../src/engine/pool/messages.ts';
 import { createPool, PoolClosedError } from '../../../src/engine/pool/pool.ts';
@@ -269,13 +270,82 @@ describe('the pool', () => {
 });
 
 describe('an artifact', () => {
+  const asked = { name: 'trades', format: 'csv' } as const;
+  const gather = () => {
+    const chunks: Uint8Array[] = [];
+    const take = async (chunk: Uint8Array): Promise<void> => void chunks.push(chunk);
+    return { chunks, take };
+  };
+
   it('is built in a thread from the same inputs', async () => {
-    const built = await pool.build({ snapshots, runs: [poolRun({ value: 9 })] }, { name: 'trades', format: 'csv' });
-    expect(built.ok && new TextDecoder().decode(built.bytes)).toBe('trades csv 500');
+    const { chunks, take } = gather();
+    const built = await pool.build({ snapshots, runs: [poolRun({ value: 9 })] }, asked, take);
+    expect(built.ok && new TextDecoder().decode(Buffer.concat(chunks))).toBe('trades csv 500');
   });
 
   it('fails with the failure of its run', async () => {
-    const built = await pool.build({ snapshots, runs: [poolRun({ act: 'fail' })] }, { name: 'trades', format: 'csv' });
+    const { chunks, take } = gather();
+    const built = await pool.build({ snapshots, runs: [poolRun({ act: 'fail' })] }, asked, take);
     expect(built).toMatchObject({ ok: false, error: { code: 'RANGE_NO_DATA' } });
+    expect(chunks).toEqual([]);
+  });
+
+  /** A run whose artifact has so many chunks more than its text, and how many of them the thread has written. */
+  function longRun(pieces: number) {
+    const written = new SharedArrayBuffer(4);
+    const run = poolRun({ pieces, written: written as never });
+    return { batch: { snapshots, runs: [run] }, written: () => new Int32Array(written)[0] };
+  }
+
+  it('comes whole and in order, never more than a few chunks ahead of its reader', async () => {
+    const { batch, written } = longRun(20);
+    const { chunks, take } = gather();
+    let ahead = 0;
+    const built = await pool.build(batch, asked, async (chunk) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      // The chunk in the reader's hands counts among those in flight; the thread has begun another.
+      ahead = Math.max(ahead, written() - chunks.length);
+      await take(chunk);
+    });
+    expect(built).toMatchObject({ ok: true });
+    const text = 'trades csv 500';
+    const whole = Buffer.concat(chunks);
+    expect(whole.length).toBe(text.length + 20 * CHUNK_BYTES);
+    for (let piece = 0; piece < 20; piece++) {
+      const at = text.length + piece * CHUNK_BYTES;
+      expect(whole.subarray(at, at + CHUNK_BYTES).every((byte) => byte === piece)).toBe(true);
+    }
+    expect(ahead).toBeGreaterThan(0);
+    expect(ahead).toBeLessThanOrEqual(MAX_CHUNKS_IN_FLIGHT + 1);
+  });
+
+  it('ends when its reader fails, and leaves the thread free', async () => {
+    await using one = createPool({ threads: 1, runner: STAND_IN_RUNNER });
+    const { batch, written } = longRun(1_000);
+    let taken = 0;
+    const built = one.build(batch, asked, async () => {
+      if (++taken === 3) throw new Error('the disk is full');
+    });
+    await expect(built).rejects.toThrow('the disk is full');
+    expect(taken).toBe(3);
+    expect(written()).toBeLessThan(1_000);
+    const [outcome] = await one.run({ snapshots, runs: [poolRun({ value: 1 })] }).outcomes;
+    expect(kindOf(outcome)).toBe('completed 1');
+  });
+
+  it('is stopped at the time limit when nobody takes it', async () => {
+    const { batch } = longRun(1_000);
+    // Longer than the limit of this pool, while the thread waits.
+    const building = pool.build(batch, asked, () => new Promise((resolve) => setTimeout(resolve, 600)));
+    expect(await building).toMatchObject({ ok: false, error: { code: 'RESOURCE_LIMIT' } });
+  });
+
+  it('is refused when it needs more memory than is available, of which its run would need less', async () => {
+    await using narrow = createPool({ threads: 1, runner: STAND_IN_RUNNER, memoryBytes: 60 << 20 });
+    const batch = { snapshots: [dailySnapshot(200_000)], runs: [poolRun()] };
+    expect((await narrow.run(batch).outcomes).map(kindOf)).toEqual(['completed 0']);
+    const { take } = gather();
+    const built = await narrow.build(batch, { name: 'orders', format: 'json' }, take);
+    expect(built).toMatchObject({ ok: false, error: { code: 'RESOURCE_LIMIT' } });
   });
 });

@@ -10,6 +10,7 @@ import { HOSTILE_ID, runCross, type CrossRun } from '../../support/crossRun.ts';
 
 type Row = Record<string, string | number | boolean | null>;
 const CONTROL = { isCancelled: () => false, report: () => {} };
+const nowhere = (): void => {};
 let run: CrossRun;
 let trades: readonly TradeRow[];
 let summary: Summary;
@@ -92,14 +93,14 @@ describe('an artifact', () => {
     ['report', 'csv'],
   ])('rejects for %s the format %s instead of writing JSON', (name, format) => {
     const request = { name, format } as unknown as ArtifactRequest;
-    const made = buildArtifact(run.task, run.market, CONTROL, request);
+    const made = buildArtifact(run.task, run.market, CONTROL, request, nowhere);
     expect(made).toMatchObject({ ok: false, error: { code: 'ARTIFACT_FORMAT_UNKNOWN', path: '/format' } });
     expect(made).toHaveProperty('error.message', expect.stringMatching(`"${name}" has no format "${format}".*Ask for`));
   });
 
   it('rejects an artifact that does not exist, and names those that do', () => {
     const request = { name: 'positions', format: 'json' } as unknown as ArtifactRequest;
-    const made = buildArtifact(run.task, run.market, CONTROL, request);
+    const made = buildArtifact(run.task, run.market, CONTROL, request, nowhere);
     expect(made).toMatchObject({ ok: false, error: { code: 'ARTIFACT_UNKNOWN' } });
   });
 });
@@ -135,9 +136,11 @@ describe('an artifact whose stored result differs', () => {
     return { ...older, summary: part(true), detail, trades: encodeTrades(rows) };
   }
   const build = (name: ArtifactRequest['name'], format: ArtifactRequest['format'], stored: StoredResult) => {
-    const made = buildArtifact(run.task, run.market, CONTROL, { name, format, stored });
+    const pieces: Uint8Array[] = [];
+    const write = (piece: Uint8Array) => pieces.push(piece.slice());
+    const made = buildArtifact(run.task, run.market, CONTROL, { name, format, stored }, write);
     if (!made.ok) throw new Error(made.error.message);
-    return made;
+    return { ...made, bytes: Buffer.concat(pieces) };
   };
 
   it('says that all trades are equal, and which members of the summary are not', () => {

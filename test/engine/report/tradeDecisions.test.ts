@@ -38,11 +38,12 @@ function decisionsOf(
   };
   const run = simulateTask(task, market, null, true);
   if (!run.ok) throw new Error(run.error.message);
-  const columns = new Map(tradesTable(run).map(({ name, values }) => [name, values as readonly number[]]));
+  const { columns } = tradesTable(run);
+  const cell = (name: string, row: number) => columns.find((column) => column.name === name)!.read(row) as number;
   const trades = run.trades.map((trade, index) => ({
     reason: trade.exitReason,
     filled: [trade.entryBar, trade.exitBar] as const,
-    shown: [columns.get('entry.seen')![index] - 100, columns.get('exit.seen')![index] - 100] as const,
+    shown: [cell('entry.seen', index) - 100, cell('exit.seen', index) - 100] as const,
   }));
   const samples = run.summary
     .strategyTrace!.samples.filter(({ kind }) => kind === 'entry' || kind === 'exit')
