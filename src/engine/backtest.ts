@@ -32,6 +32,9 @@ import { ENGINE_VERSION } from './version.ts';
  */
 const COLUMN_STORE_BYTES = 64 * 1024 * 1024;
 const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
+
+/** Bounds what this thread keeps between runs, in columns and again in buffers to be reused. */
+export const limitKeptColumns = (maxBytes: number): void => columnStore.limit(Math.min(maxBytes, COLUMN_STORE_BYTES));
 /** What the runs of a thread write their results on, 32 MiB at most. */
 const lentMemory = new LentMemory(4 * 1024 * 1024);
 

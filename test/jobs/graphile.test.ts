@@ -4,6 +4,7 @@ import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { socketUrl } from '../../src/db/connect.ts';
 import { startGraphile } from '../../src/jobs/graphile.ts';
 import { Outages } from '../../src/jobs/outages.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -20,9 +21,9 @@ afterAll(() => database[Symbol.asyncDispose]());
 /** A socket in front of the database's own, which can be taken away and put back. */
 async function openGate() {
   const folder = await mkdtemp(join(tmpdir(), 'candlepool-gate-'));
-  const url = new URL(database.url);
-  const behind = join(url.searchParams.get('host')!, '.s.PGSQL.5432');
-  url.searchParams.set('host', folder);
+  const { hostname, username, pathname } = new URL(database.url);
+  const url = socketUrl(folder, username, pathname.slice(1));
+  const behind = join(decodeURIComponent(hostname), '.s.PGSQL.5432');
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     const far = createConnection(behind);
@@ -42,7 +43,7 @@ async function openGate() {
   };
   await open();
   return {
-    url: url.href,
+    url,
     open,
     close,
     [Symbol.asyncDispose]: async () => {

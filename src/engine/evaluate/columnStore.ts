@@ -17,12 +17,17 @@ const bytesOf = (column: Column): number =>
 export class ColumnStore {
   readonly #columns = new Map<string, Column>();
   readonly #free = new Map<number, Float64Array[]>();
-  readonly #maxBytes: number;
+  #maxBytes: number;
   #bytes = 0;
   #freeBytes = 0;
 
   /** @param maxBytes the most that is kept between runs; free buffers may take as much again. */
   constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Holds from the next `trim` on. */
+  limit(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }
 

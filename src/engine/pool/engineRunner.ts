@@ -1,5 +1,7 @@
 // The engine as the pool's threads import it: the only connection between the pool and what it runs.
 import { buildArtifact as build } from '../artifacts.ts';
+import { limitKeptColumns } from '../backtest.ts';
+import { limitSweepColumns } from './sweepWork.ts';
 import { decodeDetail, decodeTrades } from './detail.ts';
 import type { Runner } from './messages.ts';
 import { pageAssets } from './pageAssets.ts';
@@ -18,3 +20,9 @@ export const buildArtifact: Runner['buildArtifact'] = (task, market, control, re
 };
 
 export { runRobustnessSteps, runSweepWork } from './sweepWork.ts';
+
+/** Four parts of five are for backtests; each keeps as much again in buffers to be reused (evaluate/columnStore.ts). */
+export const keepBytes: NonNullable<Runner['keepBytes']> = (bytes) => {
+  limitKeptColumns(bytes * 0.4);
+  limitSweepColumns(bytes * 0.1);
+};

@@ -27,6 +27,8 @@ export interface Runner {
     request: ArtifactRequest,
     write: (piece: Uint8Array) => void,
   ): ArtifactOutcome;
+  /** Bounds what the thread keeps between tasks. Absent in stand-ins that keep nothing. */
+  keepBytes?(bytes: number): void;
   /** null: it was stopped. Absent in stand-ins that run no sweeps. */
   runSweepWork?(job: SweepJob, work: SweepWork, marketOf: MarketOf, control: RunControl): SweepProduct | null;
   /** null: it was stopped. Absent in stand-ins that check no robustness. */
@@ -36,6 +38,14 @@ export interface Runner {
     marketOf: MarketOf,
     control: RunControl,
   ): readonly StepOutcome[] | null;
+}
+
+/** What a thread is started with. */
+export interface ThreadSettings {
+  /** URL of a module of that shape. */
+  readonly runner: string;
+  /** The most that the thread may keep between tasks. */
+  readonly keptBytes: number;
 }
 
 /** One run of a batch. `snapshots` are indexes into the batch's own list: what this run may read. */

@@ -21,13 +21,17 @@ import type {
   SweepBatch,
   SweepOutcome,
   ThreadMessage,
+  ThreadSettings,
 } from './messages.ts';
 
 export { PoolClosedError, type PoolJob } from './job.ts';
 
 export interface PoolOptions {
   readonly threads: number;
-  /** Bytes that all active runs may need, besides snapshots; default half of the machine's memory. */
+  /**
+   * Bytes that all active runs may need, besides snapshots, with what threads keep between them; default half of the
+   * machine's memory.
+   */
   readonly memoryBytes?: number;
   /** A run that takes longer is stopped with reason time_limit. */
   readonly timeLimitMs?: number;
@@ -81,7 +85,25 @@ const RELIEF_IDLE_MS = 10_000;
  */
 export const reliefThreads = (threads: number): number => threads + 1;
 
+/**
+ * What threads keep between tasks, as a part of the memory there is and at the most: columns of backtests and of sweeps,
+ * and as much again in buffers (engineRunner.ts).
+ */
+const KEPT_SHARE = 1 / 4;
+const MAX_KEPT_BYTES = 640 << 20;
+
+/** Of each thread, relief threads included. */
+export function keptBytesPerThread({ threads, memoryBytes = totalmem() / 2 }: PoolOptions): number {
+  return Math.min(MAX_KEPT_BYTES, (memoryBytes * KEPT_SHARE) / (threads + reliefThreads(threads)));
+}
+
 export function createPool(options: PoolOptions): Pool {
+  const { threads, memoryBytes = totalmem() / 2 } = options;
+  const keptBytes = keptBytesPerThread(options);
+  const settings: ThreadSettings = {
+    runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href,
+    keptBytes,
+  };
   const piscina = new Piscina<ThreadMessage, ThreadAnswer>({
     filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
     // Threads are kept: a new one interprets its first runs and opens every snapshot again.
@@ -92,12 +114,13 @@ export function createPool(options: PoolOptions): Pool {
     // 10 µs per dispatch instead of 19 to 48. A waiting thread's event loop stands still, and ours have nothing on it.
     atomics: 'sync',
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    workerData: { runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href },
+    workerData: settings,
   });
   const admission = new Admission({
     threads: options.threads,
     reliefThreads: reliefThreads(options.threads),
-    memoryBytes: options.memoryBytes ?? totalmem() / 2,
+    // What threads keep is there whatever runs.
+    memoryBytes: memoryBytes - keptBytes * (threads + reliefThreads(threads)),
   });
   const watched = new Set<Watched>();
   const limits = {
@@ -221,8 +244,8 @@ const TOOK_TOO_LONG: RunError = {
   message: 'Making the file took longer than a backtest may. Use a shorter range or a coarser timeframe.',
 };
 
-/** Columns kept and free, the memory of one run, and the rows of a shard (docs/sweeps.md). */
-const SWEEP_BYTES = 320 << 20;
+/** The memory of one run, and the rows of a shard (docs/sweeps.md); kept columns are counted by thread. */
+const SWEEP_BYTES = 192 << 20;
 
 const ownedBy = (owner: string, job: RobustnessBatch['job']): RobustnessBatch['job'] => ({
   ...job,

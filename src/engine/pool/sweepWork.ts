@@ -1,5 +1,6 @@
 // Parts of sweeps and robustness checks on a thread, over the columns that the thread keeps for them.
 import { ColumnStore } from '../evaluate/columnStore.ts';
+import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import { runSteps } from '../robustness/robustnessSteps.ts';
 import { finishSweep } from '../sweep/sweepResult.ts';
 import { rankingRows } from '../sweep/rankingRows.ts';
@@ -12,9 +13,12 @@ import type { Runner } from './messages.ts';
 import { sweepPageAssets } from './pageAssets.ts';
 import { encodeRows } from './sweepBytes.ts';
 
-/** A thread keeps as much, and as much again in buffers to be written on: two threads stay below half a gigabyte. */
+/** A thread keeps as much, and as much again in buffers to be written on. */
 const SWEEP_STORE_BYTES = 64 << 20;
 const store = new ColumnStore(SWEEP_STORE_BYTES);
+
+/** Bounds what this thread keeps between variants. */
+export const limitSweepColumns = (maxBytes: number): void => store.limit(Math.min(maxBytes, SWEEP_STORE_BYTES));
 
 export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, marketOf, control) => {
   const scene = sceneOf(job, marketOf, store);
@@ -23,8 +27,13 @@ export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, mar
     return rows && { kind: 'rows', bytes: encodeRows(rows), evaluated: rows.indexes.length, best: bestOf(scene, rows) };
   }
   const { rows } = work;
-  const result = finishSweep(scene, rows, work.earlierTrials);
-  return { kind: 'result', result, page: sweepPage(scene, rows, result, work.title, sweepPageAssets()) };
+  try {
+    const result = finishSweep({ ...scene, control }, rows, work.earlierTrials);
+    return { kind: 'result', result, page: sweepPage(scene, rows, result, work.title, sweepPageAssets()) };
+  } catch (error) {
+    if (error instanceof RunStopped) return null;
+    throw error;
+  }
 };
 
 export const runRobustnessSteps: NonNullable<Runner['runRobustnessSteps']> = (job, range, marketOf, control) =>

@@ -20,6 +20,7 @@ import type {
   RobustnessOutcome,
   Runner,
   ThreadMessage,
+  ThreadSettings,
   SweepMarket,
   SweepMessage,
   SweepOutcome,
@@ -32,7 +33,14 @@ const MAX_MARKETS = 64;
 /** By sha256: the same object again keeps the bars that were opened and resampled from it (see createMarket). */
 const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
 const markets = new LruMap<string, Market>(MAX_MARKETS);
+const { runner: runnerUrl, keptBytes } = workerData as ThreadSettings;
 let runner: Promise<Runner> | undefined;
+
+async function openRunner(): Promise<Runner> {
+  const opened = (await import(runnerUrl)) as Runner;
+  opened.keepBytes?.(keptBytes);
+  return opened;
+}
 
 type Inputs = Omit<BatchMessage, 'port'>;
 
@@ -40,7 +48,7 @@ type Inputs = Omit<BatchMessage, 'port'>;
 export default async function handle(
   message: ThreadMessage,
 ): Promise<ArtifactAnswer | SweepOutcome | RobustnessOutcome | undefined> {
-  runner ??= import((workerData as { runner: string }).runner) as Promise<Runner>;
+  runner ??= openRunner();
   const engine = await runner;
   switch (message.kind) {
     case 'sweep':

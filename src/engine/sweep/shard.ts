@@ -4,12 +4,13 @@ import type { BacktestConfig } from '../config.ts';
 import { narrowRun, prepareRun, type PreparedRun } from '../backtest.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
+import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import { chosenSummary, dailyOf, readsOf, type FlatKey } from '../report/flatSummary.ts';
 import type { DailySeries } from '../report/returns.ts';
 import { simulate } from '../simulate/simulate.ts';
 import { LentMemory } from '../simulate/lentMemory.ts';
-import type { SimulationResult } from '../simulate/simulation.ts';
-import type { BacktestTask, RunError } from '../task.ts';
+import type { SimulationInput, SimulationResult } from '../simulate/simulation.ts';
+import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import { addBlockSums, calendarOf, isSampled, type Calendar } from './calendar.ts';
 import { variantAt, type Coordinates } from './samplers.ts';
 import { configOf, holds, type Space } from './space.ts';
@@ -31,6 +32,8 @@ export interface SweepScene {
   readonly space: Space;
   readonly marketOf: MarketOf;
   readonly store: ColumnStore;
+  /** Says whether to stop, also in the middle of a variant; absent: nothing does. */
+  readonly control?: Pick<RunControl, 'isCancelled'> | null;
 }
 
 interface Variant {
@@ -41,13 +44,19 @@ interface Variant {
 /** Runs the variants of a range; null if it was cancelled. The rows do not depend on other shards or on the thread. */
 export function runShard(scene: SweepScene, range: ShardRange, control: SweepControl | null): SweepRows | null {
   const variants = variantsOf(scene, range);
-  const rows = new RowWriter(scene, variants);
+  const rows = new RowWriter({ ...scene, control }, variants);
   // Neighbors in the space share columns; in this order they are still cached.
   const order = variants.map((_, at) => at).sort((a, b) => compareCoordinates(variants[a], variants[b]));
   for (const [done, at] of order.entries()) {
-    if (control?.isCancelled()) return null;
-    rows.run(at);
-    scene.store.trim();
+    try {
+      if (control?.isCancelled()) return null;
+      rows.run(at);
+    } catch (error) {
+      if (error instanceof RunStopped) return null;
+      throw error;
+    } finally {
+      scene.store.trim();
+    }
     control?.report(done + 1, variants.length);
   }
   return rows.finish();
@@ -85,6 +94,7 @@ export const taskOf = ({ strategy, owner = '' }: SweepJob, config: BacktestConfi
   config,
 });
 
+/** @throws RunStopped when the control of the scene says so */
 export function prepareVariant(scene: SweepScene, config: BacktestConfig): PreparedRun | RunError {
   const { symbol } = config.signalInstrument;
   const market = scene.marketOf(symbol, config.timeframe);
@@ -94,8 +104,17 @@ export function prepareVariant(scene: SweepScene, config: BacktestConfig): Prepa
       path: '/config/signalInstrument/symbol',
       message: `There are no ${config.timeframe} bars of ${symbol}.`,
     };
-  const prepared = prepareRun(taskOf(scene.job, config), market, scene.store, false);
-  return prepared.ok ? prepared : prepared.error;
+  // Progress counts variants, not the bars of one.
+  const control = scene.control ? { isCancelled: () => scene.control!.isCancelled(), report: () => {} } : null;
+  const prepared = prepareRun(taskOf(scene.job, config), market, scene.store, false, control);
+  return prepared.ok ? { ...prepared, input: { ...prepared.input, control } } : prepared.error;
+}
+
+/** @throws RunStopped when the control of the scene says so */
+export function simulateVariant(input: SimulationInput): SimulationResult {
+  const simulation = simulate(input);
+  if (simulation.cancelled) throw new RunStopped('The run was stopped.');
+  return simulation;
 }
 
 /** Fills the columns of a shard's rows. */
@@ -135,6 +154,7 @@ class RowWriter {
     this.#sums = new Float64Array(sampled.length * 2 * blocks);
   }
 
+  /** @throws RunStopped */
   run(at: number): void {
     const { job, space } = this.#scene;
     const config = configOf(job.spec.config, space, this.#variants[at].coordinates);
@@ -188,7 +208,7 @@ class RowWriter {
 
   /** The result is in memory that the next run overwrites. */
   #simulate({ input }: PreparedRun, wanted: ReadonlySet<FlatKey>): SimulationResult {
-    return simulate({ ...input, scratch: this.#memory.lend(input.bars.length), reads: readsOf(wanted, input) });
+    return simulateVariant({ ...input, scratch: this.#memory.lend(input.bars.length), reads: readsOf(wanted, input) });
   }
 
   #score(prepared: PreparedRun): number {

@@ -4,13 +4,12 @@ import { percentile, populationShape, standardDeviation } from '../report/moment
 import { buyAndHold } from '../report/buyAndHold.ts';
 import { dailyOf, type FlatKey } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
-import { simulate } from '../simulate/simulate.ts';
 import { calendarOf, MAX_SAMPLED } from './calendar.ts';
 import { heatmapOf, marginalOf, plateauOf, type Heatmap, type Marginal, type Plateau } from './landscape.ts';
 import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../report/sharpeConfidence.ts';
 import { expectedMaximum, overfittingProbability } from './overfitting.ts';
 import { gridIndex, isCountable } from './samplers.ts';
-import { prepareVariant, taskOf, type SweepScene } from './shard.ts';
+import { prepareVariant, simulateVariant, taskOf, type SweepScene } from './shard.ts';
 import type { RankingRows } from './rankingRows.ts';
 import { scoresOf } from './scores.ts';
 import { configOf, paramsOf, type LevelValue, type Space } from './space.ts';
@@ -139,7 +138,7 @@ function sampleOf(
   const prepared = prepareVariant(scene, config);
   if ('code' in prepared) return null;
   const run = narrowRun(prepared, taskOf(scene.job, config));
-  const simulation = simulate(run.input);
+  const simulation = simulateVariant(run.input);
   const { returns } = dailyOf({ ...run, simulation });
   const shape = populationShape(returns);
   const { dailySharpe: sharpe } = row;

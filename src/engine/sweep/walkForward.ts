@@ -5,11 +5,10 @@ import { drawdownStatistics } from '../report/drawdown.ts';
 import { chosenSummary, dailyOf, type FlatKey } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
 import { narrowRun } from '../backtest.ts';
-import { simulate } from '../simulate/simulate.ts';
 import { foldsOf, type Window } from './folds.ts';
 import { configOf, paramsOf, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
-import { prepareVariant, taskOf, type SweepScene } from './shard.ts';
+import { prepareVariant, simulateVariant, taskOf, type SweepScene } from './shard.ts';
 import type { RankingRows } from './rankingRows.ts';
 
 export interface FoldResult {
@@ -69,7 +68,7 @@ export function walkForwardOf(scene: SweepScene, rows: RankingRows): WalkForward
     const prepared = prepareVariant(scene, own);
     if ('code' in prepared) return none;
     const run = narrowRun(prepared, taskOf(job, { ...own, range: test, initialBalance: balance }));
-    const parts = { ...run, simulation: simulate(run.input) };
+    const parts = { ...run, simulation: simulateVariant(run.input) };
     const daily = dailyOf(parts);
     const summary = chosenSummary(parts, daily, new Set<FlatKey>([key, 'returnPct', 'maxDrawdown', 'totalPositions']));
     const { equity } = parts.simulation;
