@@ -19,9 +19,11 @@ export interface TierLimits {
   readonly storedBytes: number;
   /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
-  /** Days that a backtest is kept after it has ended, and how many of a workspace are kept, the latest. */
+  /** Days that a backtest or sweep is kept after it has ended, and how many of a workspace are kept, the latest. */
   readonly retentionDays: number;
   readonly keptBacktests: number;
+  /** Sweeps and robustness checks: a sweep of a million variants takes as much room as ten thousand backtests. */
+  readonly keptSweeps: number;
   readonly barsPerBacktest: number;
   /** Seconds that one run may take on a thread. */
   readonly runSeconds: number;
@@ -62,6 +64,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     queuedBacktests: 100,
     retentionDays: 30,
     keptBacktests: 10_000,
+    keptSweeps: 500,
     barsPerBacktest: 1_000_000,
     runSeconds: 60,
     sweepVariants: 200,
@@ -86,6 +89,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     queuedBacktests: 2_000,
     retentionDays: 180,
     keptBacktests: 200_000,
+    keptSweeps: 5_000,
     barsPerBacktest: 10_000_000,
     runSeconds: 300,
     sweepVariants: 10_000,
@@ -110,6 +114,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     queuedBacktests: 50_000,
     retentionDays: 730,
     keptBacktests: 2_000_000,
+    keptSweeps: 20_000,
     barsPerBacktest: 100_000_000,
     runSeconds: 600,
     sweepVariants: 1_000_000,

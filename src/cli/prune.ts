@@ -1,7 +1,7 @@
-// candlepool prune: deletes backtests that are past the retention of their tier, and snapshots that nothing refers to.
+// candlepool prune: deletes backtests and sweeps that are past the retention of their tier, and snapshots that nothing refers to.
 import type { Command } from 'commander';
 import { countExpired, listUnusedSnapshots } from '../db/retention.ts';
-import { pruneBacktests } from '../jobs/pruning.ts';
+import { pruneResults } from '../jobs/pruning.ts';
 import { openCatalogue } from '../market/catalogue.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import { openDatabase } from './database.ts';
@@ -16,7 +16,9 @@ export function register(program: Command): void {
   withJson(
     program
       .command('prune')
-      .description('delete backtests past the retention of their tier, and market data that nothing refers to')
+      .description(
+        'delete backtests and sweeps past the retention of their tier, and market data that nothing refers to',
+      )
       .option('--dry-run', 'delete nothing; print what would be deleted'),
   ).action(prune);
 }
@@ -26,18 +28,22 @@ async function prune({ dryRun = false, json = false }: PruneCommandOptions): Pro
   const { sql, config } = database;
   const catalogue = openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
   const expired = await countExpired(sql, TIER_LIMITS);
-  const backtests = dryRun ? expired.reduce((sum, each) => sum + each.backtests, 0) : await pruneBacktests(sql);
+  const sumOf = (kind: 'backtests' | 'sweeps'): number => expired.reduce((sum, each) => sum + each[kind], 0);
+  const { backtests, sweeps } = dryRun
+    ? { backtests: sumOf('backtests'), sweeps: sumOf('sweeps') }
+    : await pruneResults(sql);
   const snapshots = dryRun ? await listUnusedSnapshots(sql) : await catalogue.prune();
-  if (json) return printJson({ dryRun, backtests, workspaces: expired, snapshots });
-  for (const { workspaceId, name, tier, backtests: count } of expired) {
-    const { retentionDays, keptBacktests } = TIER_LIMITS[tier];
+  if (json) return printJson({ dryRun, backtests, sweeps, workspaces: expired, snapshots });
+  for (const { workspaceId, name, tier, ...past } of expired) {
+    const { retentionDays, keptBacktests, keptSweeps } = TIER_LIMITS[tier];
+    const limits = `${retentionDays} days, ${keptBacktests} backtests, ${keptSweeps} sweeps`;
     printLine(
-      `${workspaceId} ${name} (${tier}: ${retentionDays} days, ${keptBacktests} backtests): ${count} backtests past that`,
+      `${workspaceId} ${name} (${tier}: ${limits}): ${past.backtests} backtests and ${past.sweeps} sweeps past that`,
     );
   }
   for (const { sha256, symbol, timeframe, byteLength } of snapshots)
     printLine(`snapshot ${sha256} of ${symbol} ${timeframe}, ${byteLength} bytes: nothing refers to it`);
   const verb = dryRun ? 'Would delete' : 'Deleted';
   const bytes = snapshots.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  printLine(`${verb} ${backtests} backtests and ${snapshots.length} snapshots of ${bytes} bytes.`);
+  printLine(`${verb} ${backtests} backtests, ${sweeps} sweeps and ${snapshots.length} snapshots of ${bytes} bytes.`);
 }

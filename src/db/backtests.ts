@@ -4,6 +4,7 @@
 // end on one of `backtest_results`, with `backtest_details` when it has a result.
 import type { Queryable, Transaction } from './connect.ts';
 import type { FlatKey } from '../engine/index.ts';
+import { deleteBacktests } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 
@@ -266,11 +267,8 @@ export async function deleteBacktest(
   workspaceId: string,
   id: string,
 ): Promise<'deleted' | 'open' | undefined> {
-  const rows = await sql`
-    delete from backtests b where workspace_id = ${workspaceId} and id = ${id}
-      and exists (select 1 from backtest_results r where r.id = b.id)
-    returning 1`;
-  if (rows.length > 0) return 'deleted';
+  const wanted = sql`select id from backtests where workspace_id = ${workspaceId} and id = ${id}`;
+  if ((await deleteBacktests(sql, wanted)) > 0) return 'deleted';
   return (await findBacktestStatus(sql, workspaceId, id)) === undefined ? undefined : 'open';
 }
 

@@ -9,6 +9,7 @@ import { bareEnvironment } from '../config.ts';
 import type { Log } from '../log.ts';
 import { connect } from './connect.ts';
 import type { Sql } from './connect.ts';
+import { refuseNetwork } from './embeddedAccess.ts';
 import { loopbackAddress, socketAddress, USER } from './embeddedAddress.ts';
 import type { Address } from './embeddedAddress.ts';
 import { placeBinaries } from './embeddedBinaries.ts';
@@ -114,7 +115,11 @@ async function reach(
   const begun = Date.now();
   for (;;) {
     const state = await probe(server.url);
-    if (state.kind === 'ready') return state;
+    if (state.kind === 'ready') {
+      // It may have been started by an earlier version.
+      if (await closeNetwork(server)) await state.presence`select pg_reload_conf()`;
+      return state;
+    }
     if (Date.now() > begun + START_TIMEOUT_MS) {
       const waited = `it did not answer within ${START_TIMEOUT_MS / 1000} s`;
       throw new EmbeddedDatabaseError(`${waited}\n${await logTail(server)}`);
@@ -129,6 +134,10 @@ async function reach(
     }
   }
 }
+
+/** Where the server is reached over its socket alone. @returns whether its rules had to be changed for that */
+const closeNetwork = async ({ cluster, settings }: Server): Promise<boolean> =>
+  settings.listen_addresses === '' && (await refuseNetwork(cluster));
 
 /** Starts the server again whenever it is lost, until stopped. */
 function watchServer(
@@ -259,6 +268,7 @@ async function launch(
   const binaries = await placeBinaries(server.home, identity);
   if (!existsSync(server.cluster)) await initialise(server, identity, binaries, signal);
   await clearStaleLock(server);
+  await closeNetwork(server);
   signal?.throwIfAborted();
   const settings = { ...SETTINGS, ...added, ...server.settings };
   const args = ['-D', server.cluster, '-c', `candlepool.owner=${owner}`];

@@ -1,5 +1,6 @@
-// Retention: which backtests and snapshots are past their time, and their removal in slices that hold up nobody.
+// Retention: which backtests, sweeps and snapshots are past their time, and their removal in slices that hold up nobody.
 import type { Sql, Queryable } from './connect.ts';
+import { deleteBacktests, deleteSweeps } from './deletedTrials.ts';
 import type { Tier, TierLimits } from '../tiers.ts';
 
 /** Two processes that prune take turns. */
@@ -12,50 +13,81 @@ const SNAPSHOT_LOCK = 7_233_041;
  */
 const SNAPSHOT_GRACE = '1 day';
 
-/** How long ended backtests of each tier are kept, and how many of a workspace. */
-export type RetentionLimits = Readonly<Record<Tier, Pick<TierLimits, 'retentionDays' | 'keptBacktests'>>>;
+/** How long ended backtests and sweeps of each tier are kept, and how many of a workspace. */
+export type RetentionLimits = Readonly<
+  Record<Tier, Pick<TierLimits, 'retentionDays' | 'keptBacktests' | 'keptSweeps'>>
+>;
 
-export interface ExpiredBacktests {
+export interface ExpiredResults {
   readonly workspaceId: string;
   readonly name: string;
   readonly tier: Tier;
   readonly backtests: number;
+  readonly sweeps: number;
 }
 
-/** Results past their time, oldest first, at most `slice` of each workspace; two ranges of one index. */
-const expired = (sql: Queryable, limits: RetentionLimits, slice: number | null) => sql`
-  select w.id as workspace_id, old.id
-  from workspaces w
-  join json_each(${JSON.stringify(limits)}::text::json) as limits (tier, amounts) on limits.tier = w.tier
-  cross join lateral (
-    (
-      select r.id from backtest_results r
-      where r.workspace_id = w.id and r.finished_at < now() - make_interval(days => (amounts ->> 'retentionDays')::integer)
-      order by r.finished_at, r.id limit ${slice}
-    ) union (
-      select r.id from backtest_results r
-      where r.workspace_id = w.id and (r.finished_at, r.id) <= (
-        select l.finished_at, l.id from backtest_results l where l.workspace_id = w.id
-        order by l.finished_at desc, l.id desc offset (amounts ->> 'keptBacktests')::bigint limit 1)
-      order by r.finished_at, r.id limit ${slice}
-    )
-  ) as old`;
+/** Where ended work is, and what says how much of it is kept. Robustness checks are sweeps of a backtest. */
+const ENDED = {
+  backtests: { table: 'backtest_results', kept: 'keptBacktests' },
+  sweeps: { table: 'sweeps', kept: 'keptSweeps' },
+} as const;
+type Kind = keyof typeof ENDED;
+
+/** What is past its time, oldest first, at most `slice` of each workspace; two ranges of one index. */
+function expired(sql: Queryable, kind: Kind, limits: RetentionLimits, slice: number | null) {
+  const table = sql.unsafe(ENDED[kind].table);
+  return sql`
+    select w.id as workspace_id, old.id
+    from workspaces w
+    join json_each(${JSON.stringify(limits)}::text::json) as limits (tier, amounts) on limits.tier = w.tier
+    cross join lateral (
+      (
+        select r.id from ${table} r
+        where r.workspace_id = w.id and r.finished_at < now() - make_interval(days => (amounts ->> 'retentionDays')::integer)
+        order by r.finished_at, r.id limit ${slice}
+      ) union (
+        select r.id from ${table} r
+        where r.workspace_id = w.id and (r.finished_at, r.id) <= (
+          select l.finished_at, l.id from ${table} l where l.workspace_id = w.id and l.finished_at is not null
+          order by l.finished_at desc, l.id desc offset (amounts ->> ${ENDED[kind].kept})::bigint limit 1)
+        order by r.finished_at, r.id limit ${slice}
+      )
+    ) as old`;
+}
 
 /** What `deleteExpired` would delete in the end. */
-export async function countExpired(sql: Queryable, limits: RetentionLimits): Promise<ExpiredBacktests[]> {
-  return sql<ExpiredBacktests[]>`
-    select w.id as "workspaceId", w.name, w.tier, count(*)::int as backtests
-    from (${expired(sql, limits, null)}) as old join workspaces w on w.id = old.workspace_id
+export async function countExpired(sql: Queryable, limits: RetentionLimits): Promise<ExpiredResults[]> {
+  return sql<ExpiredResults[]>`
+    select w.id as "workspaceId", w.name, w.tier, sum(backtests)::int as backtests, sum(sweeps)::int as sweeps
+    from (
+      select workspace_id, 1 as backtests, 0 as sweeps from (${expired(sql, 'backtests', limits, null)}) as old
+      union all select workspace_id, 0, 1 from (${expired(sql, 'sweeps', limits, null)}) as old
+    ) as old join workspaces w on w.id = old.workspace_id
     group by w.id order by w.id`;
 }
 
-/** Deletes up to about `slice` backtests with their results. @returns how many; 0: nothing is past its time */
-export async function deleteExpired(sql: Sql, limits: RetentionLimits, slice: number): Promise<number> {
+export interface DeletedResults {
+  readonly backtests: number;
+  readonly sweeps: number;
+}
+
+/**
+ * Deletes up to about `slice` backtests and `sweepSlice` sweeps with their results, and those trials stay counted.
+ * @returns how many; none: nothing is past its time
+ */
+export async function deleteExpired(
+  sql: Sql,
+  limits: RetentionLimits,
+  slice: number,
+  sweepSlice = slice,
+): Promise<DeletedResults> {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${PRUNE_LOCK})`;
-    const deleted = await tx`
-      delete from backtests where id in (select id from (${expired(tx, limits, slice)}) as old limit ${slice})`;
-    return deleted.count;
+    const sliceOf = (kind: Kind, count: number) =>
+      tx`select id from (${expired(tx, kind, limits, count)}) as old limit ${count}`;
+    const backtests = await deleteBacktests(tx, sliceOf('backtests', slice));
+    const sweeps = await deleteSweeps(tx, sliceOf('sweeps', sweepSlice));
+    return { backtests, sweeps };
   });
 }
 

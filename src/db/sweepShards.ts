@@ -2,6 +2,7 @@
 import type { Sql, Queryable, Transaction } from './connect.ts';
 import type { NewSweep } from './sweeps.ts';
 import { WEIGHTS } from './claims.ts';
+import { deletedTrials } from './deletedTrials.ts';
 import { addSweepTickets } from './tickets.ts';
 
 /** A shard under which so many processes died ends its sweep. */
@@ -188,7 +189,10 @@ export async function takeOverShards(tx: Transaction): Promise<string[]> {
   return orphans.map((orphan) => orphan.sweepId);
 }
 
-/** Distinct variants and backtests that the workspace ran before on this lineage and data (semantics §5.4). */
+/**
+ * Distinct variants and backtests that the workspace ran before on this lineage and data, deleted ones included
+ * (semantics §5.4).
+ */
 export async function countEarlierTrials(
   sql: Queryable,
   { workspaceId, strategyId, snapshots, createdAt, sweepId }: ShardClaim,
@@ -200,6 +204,7 @@ export async function countEarlierTrials(
       + (select count(distinct run_key) from backtests b join backtest_results r using (id)
         where b.workspace_id = ${workspaceId} and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})
         and r.status = 'completed' and snapshots <@ ${snapshots as string[]} and created_at < ${createdAt})
+      + (${deletedTrials(sql, strategyId, snapshots)})
     )::int as count`;
   return count;
 }

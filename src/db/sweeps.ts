@@ -1,9 +1,10 @@
-// The sweeps table as the API sees it: accept, list, read, cancel. Every query names the workspace. Robustness checks of
+// The sweeps table as the API sees it: accept, list, read, cancel, delete. Every query names the workspace. Robustness checks of
 // backtests are rows of it too, because they run in the same way; they are not in the list.
 //
 // Locks are taken in one order by everybody: the row of a sweep, its shards, the turn of its workspace. Only a process
 // that gives back its own shard locks a shard alone.
 import type { Queryable, Transaction } from './connect.ts';
+import { deleteSweeps } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 import { addSweepTickets } from './tickets.ts';
@@ -177,6 +178,21 @@ export async function cancelSweep(
       and status in ('queued', 'running') returning 1`;
   if (rows.length > 0) await tx`delete from sweep_shards where sweep_id = ${id}`;
   return rows.length > 0;
+}
+
+/**
+ * Deletes a sweep that has ended, with its rows and its report.
+ * @returns `open` when it has not ended, undefined when there is none.
+ */
+export async function deleteSweep(
+  sql: Queryable,
+  workspaceId: string,
+  id: string,
+): Promise<'deleted' | 'open' | undefined> {
+  const wanted = sql`
+    select id from sweeps where workspace_id = ${workspaceId} and id = ${id} and backtest_id is null`;
+  if ((await deleteSweeps(sql, wanted)) > 0) return 'deleted';
+  return (await findSweep(sql, workspaceId, id)) === undefined ? undefined : 'open';
 }
 
 /** Shards that are read at a time: one of 20,000 rows with every metric takes 10 MB. */

@@ -2,11 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../db/connect.ts';
 import { deleteExpired } from '../db/retention.ts';
+import type { DeletedResults } from '../db/retention.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 
 /** Deleting this many takes tens of milliseconds. */
 const SLICE = 500;
+/** A sweep may have a thousand shards of rows. */
+const SWEEP_SLICE = 10;
 /** After each slice, so that pruning takes a fraction of the database's time. */
 const PAUSE_MS = 200;
 const PRUNE_EVERY_MS = 600_000;
@@ -16,14 +19,17 @@ export interface PruneOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Deletes every backtest that is past its time. @returns how many */
-export async function pruneBacktests(sql: Sql, { pauseMs = 0, signal }: PruneOptions = {}): Promise<number> {
-  for (let total = 0; ;) {
-    const deleted = signal?.aborted ? 0 : await deleteExpired(sql, TIER_LIMITS, SLICE);
-    if (deleted === 0) return total;
-    total += deleted;
+/** Deletes every backtest and sweep that is past its time. @returns how many */
+export async function pruneResults(sql: Sql, { pauseMs = 0, signal }: PruneOptions = {}): Promise<DeletedResults> {
+  const total = { backtests: 0, sweeps: 0 };
+  while (!signal?.aborted) {
+    const { backtests, sweeps } = await deleteExpired(sql, TIER_LIMITS, SLICE, SWEEP_SLICE);
+    if (backtests + sweeps === 0) break;
+    total.backtests += backtests;
+    total.sweeps += sweeps;
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
+  return total;
 }
 
 /** Prunes at the start and every ten minutes until it is disposed of. */
@@ -35,9 +41,10 @@ export function startPruning(
   const stopped = new AbortController();
   const { signal } = stopped;
   const prune = async (): Promise<void> => {
-    const backtests = await pruneBacktests(sql, { pauseMs: PAUSE_MS, signal });
+    const { backtests, sweeps } = await pruneResults(sql, { pauseMs: PAUSE_MS, signal });
     const snapshots = signal.aborted ? 0 : ((await pruneSnapshots?.())?.length ?? 0);
-    if (backtests + snapshots > 0) log.info({ backtests, snapshots }, 'deleted what was past its time');
+    if (backtests + sweeps + snapshots > 0)
+      log.info({ backtests, sweeps, snapshots }, 'deleted what was past its time');
   };
   const pruning = (async () => {
     while (!signal.aborted) {

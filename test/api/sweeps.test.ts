@@ -138,6 +138,22 @@ describe('a sweep', () => {
     };
     expect(await run()).toEqual({ sweep: 6, workspace: 6 });
     expect(await run()).toEqual({ sweep: 6, workspace: 12 });
+    const [{ id }] = (await own.get('/sweeps?limit=1')).body.data;
+    expect((await own.delete(`/sweeps/${id}`)).body).toEqual({ id, deleted: true });
+    expect(await run()).toEqual({ sweep: 6, workspace: 18 });
+  });
+
+  it('is deleted once it has ended, and not by another workspace', async () => {
+    await worker?.[Symbol.asyncDispose]();
+    worker = undefined;
+    const { id } = (await client.post('/sweeps', body())).body;
+    const url = `/sweeps/${id}`;
+    expect(await client.delete(url)).toMatchObject({ status: 409, body: { code: 'SWEEP_NOT_TERMINAL' } });
+    await client.post(`${url}/cancel`);
+    expect((await (await api.client()).delete(url)).status).toBe(404);
+    expect((await client.delete(url)).body).toEqual({ id, deleted: true });
+    expect((await client.get(url)).status).toBe(404);
+    expect((await client.delete(url)).status).toBe(404);
   });
 
   it('ends at once when cancelled, answers 409 when cancelled again, and has no results', async () => {

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { claimDue, finishRuns } from '../../src/db/claims.ts';
-import { findBacktest, readTrades } from '../../src/db/backtests.ts';
+import { deleteBacktest, findBacktest, readTrades } from '../../src/db/backtests.ts';
 import { countExpired, deleteExpired, type RetentionLimits } from '../../src/db/retention.ts';
+import { countEarlierTrials, type ShardClaim } from '../../src/db/sweepShards.ts';
 import { openCatalogue } from '../../src/market/catalogue.ts';
 import { importShipped } from '../../src/market/shipped.ts';
 import { runCommand } from '../support/command.ts';
@@ -54,10 +55,36 @@ const left = async (ids: readonly string[]): Promise<boolean[]> => {
   const found = new Set(rows.map((row) => row.id));
   return ids.map((id) => found.has(id));
 };
-const limits = (retentionDays: number, keptBacktests: number): RetentionLimits => {
-  const all = { retentionDays: 10_000, keptBacktests: 10_000 };
-  return { free: { retentionDays, keptBacktests }, plus: all, pro: all };
+const limits = (retentionDays: number, keptBacktests: number, keptSweeps = 10_000): RetentionLimits => {
+  const all = { retentionDays: 10_000, keptBacktests: 10_000, keptSweeps: 10_000 };
+  return { free: { retentionDays, keptBacktests, keptSweeps }, plus: all, pro: all };
 };
+const deleteBacktests = async (of: RetentionLimits, slice: number): Promise<number> =>
+  (await deleteExpired(database.sql, of, slice)).backtests;
+
+/** Sweeps that ended so many days ago, of so many trials each; a backtest's robustness check with `backtestId`. */
+async function endedSweeps(
+  workspace: TestWorkspace,
+  daysAgo: readonly number[],
+  { trials = 5, snapshots = ['a'], backtestId = null as string | null } = {},
+): Promise<string[]> {
+  const rows = await database.sql<{ id: string }[]>`
+    insert into sweeps (workspace_id, strategy_id, strategy_version_id, status, spec, markets, snapshots, variants, indexes, trials, finished_at, backtest_id)
+    select ${workspace.workspaceId}, ${workspace.strategyId}, ${workspace.strategyVersionId}, 'completed', '{}', '[]', ${snapshots}, 9, 9,
+      ${backtestId === null ? trials : null}, now() - make_interval(days => days), ${backtestId}
+    from unnest(${daysAgo as number[]}::integer[]) with ordinality as ended (days, at) order by at returning id`;
+  for (const { id } of rows)
+    await database.sql`insert into sweep_shards (sweep_id, ordinal, status, cost, rows) values (${id}, 0, 'done', 1, 'x')`;
+  return rows.map(({ id }) => id);
+}
+/** What a sweep that begins now would count. */
+const earlierTrials = (workspace: TestWorkspace, snapshots = ['a']): Promise<number> =>
+  countEarlierTrials(database.sql, {
+    ...workspace,
+    snapshots,
+    createdAt: new Date(Date.now() + 60_000),
+    sweepId: WORKER,
+  } as unknown as ShardClaim);
 
 describe('retention', () => {
   it('deletes what is older than its tier keeps, with its result, and nothing of other tiers', async () => {
@@ -69,8 +96,8 @@ describe('retention', () => {
     expect(await countExpired(sql, limits(30, 1_000))).toMatchObject([
       { workspaceId: free.workspaceId, tier: 'free', backtests: 2 },
     ]);
-    expect(await deleteExpired(sql, limits(30, 1_000), 100)).toBe(2);
-    expect(await deleteExpired(sql, limits(30, 1_000), 100)).toBe(0);
+    expect(await deleteBacktests(limits(30, 1_000), 100)).toBe(2);
+    expect(await deleteBacktests(limits(30, 1_000), 100)).toBe(0);
     expect(await left([...ofFree, ...ofPro, open])).toEqual([false, false, true, true, true, true, true, true, true]);
     expect(await readTrades(sql, ofFree[0])).toBeUndefined();
     expect(await readTrades(sql, ofFree[2])).toBeDefined();
@@ -82,11 +109,11 @@ describe('retention', () => {
     const free = await makeWorkspace(sql, 'free');
     // Several that ended in the same instant.
     const ids = await ended(free, [9, 8, 8, 8, 8, 2, 1]);
-    expect(await deleteExpired(sql, limits(365, 4), 100)).toBe(3);
+    expect(await deleteBacktests(limits(365, 4), 100)).toBe(3);
     const kept = await left(ids);
     expect(kept.filter(Boolean)).toHaveLength(4);
     expect([kept[0], kept[5], kept[6]]).toEqual([false, true, true]);
-    expect(await deleteExpired(sql, limits(365, 4), 100)).toBe(0);
+    expect(await deleteBacktests(limits(365, 4), 100)).toBe(0);
   });
 
   it('deletes exactly the same when four prune at once in small slices, and readers see all or nothing', async () => {
@@ -106,7 +133,7 @@ describe('retention', () => {
     })();
     const prune = async (): Promise<number> => {
       for (let total = 0; ;) {
-        const deleted = await deleteExpired(sql, limits(30, 1_000), 7);
+        const deleted = await deleteBacktests(limits(30, 1_000), 7);
         if (deleted === 0) return total;
         total += deleted;
       }
@@ -116,6 +143,72 @@ describe('retention', () => {
     await reading;
     expect(deleted.reduce((sum, each) => sum + each)).toBe(45);
     expect(await left(ids)).toEqual(ids.map((_, index) => index >= 45));
+  });
+
+  const leftSweeps = async (ids: readonly string[]): Promise<boolean[]> => {
+    const rows = await database.sql<{ id: string }[]>`select id from sweeps`;
+    return ids.map((id) => rows.some((row) => row.id === id));
+  };
+
+  it('deletes sweeps by age and by number, with their rows, and no open one', async () => {
+    const { sql } = database;
+    const [free, pro] = [await makeWorkspace(sql, 'free'), await makeWorkspace(sql, 'pro')];
+    const ofFree = await endedSweeps(free, [40, 31, 29, 3, 2, 1]);
+    const ofPro = await endedSweeps(pro, [40]);
+    const [{ id: open }] = await sql<[{ id: string }]>`
+      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes, created_at)
+      values (${free.workspaceId}, ${free.strategyId}, ${free.strategyVersionId}, '{}', '[]', '{a}', 1, 1, now() - interval '90 days')
+      returning id`;
+    expect(await countExpired(sql, limits(30, 1_000, 3))).toMatchObject([
+      { workspaceId: free.workspaceId, backtests: 0, sweeps: 3 },
+    ]);
+    expect(await deleteExpired(sql, limits(30, 1_000), 100)).toEqual({ backtests: 0, sweeps: 2 });
+    expect(await deleteExpired(sql, limits(30, 1_000, 3), 100, 1)).toEqual({ backtests: 0, sweeps: 1 });
+    expect(await deleteExpired(sql, limits(30, 1_000, 3), 100, 1)).toEqual({ backtests: 0, sweeps: 0 });
+    expect(await leftSweeps([...ofFree, ...ofPro, open])).toEqual([false, false, false, true, true, true, true, true]);
+    expect(await sql`select 1 from sweep_shards where sweep_id = any (${ofFree})`).toHaveLength(3);
+    await sql`delete from sweeps`;
+  });
+
+  it('deletes the robustness checks of a backtest with it', async () => {
+    const { sql } = database;
+    const free = await makeWorkspace(sql, 'free');
+    const [old, recent] = await ended(free, [40, 1]);
+    const checks = [
+      ...(await endedSweeps(free, [1], { backtestId: old })),
+      ...(await endedSweeps(free, [1], { backtestId: recent })),
+    ];
+    expect(await deleteBacktests(limits(30, 1_000), 100)).toBe(1);
+    expect(await leftSweeps(checks)).toEqual([false, true]);
+    await sql`delete from sweeps`;
+  });
+
+  it('keeps counting the trials that it deletes, each run key once', async () => {
+    const { sql } = database;
+    const free = await makeWorkspace(sql, 'free');
+    await ended(free, [40, 40, 35, 1]);
+    await ended(free, [50], 'b');
+    // One that is equal to a backtest that stays, and two that are equal to each other.
+    const equal = await ended(free, [45, 1, 44, 43]);
+    await sql`update backtests set run_key = 'kept' where id = any (${equal.slice(0, 2)})`;
+    await sql`update backtests set run_key = 'twice' where id = any (${equal.slice(2)})`;
+    await endedSweeps(free, [40, 1]);
+    await endedSweeps(free, [40], { snapshots: ['a', 'b'], trials: 7 });
+    const counts = async () => [await earlierTrials(free), await earlierTrials(free, ['a', 'b'])];
+    const before = await counts();
+    expect(before).toEqual([6 + 10, 7 + 7]);
+    while ((await deleteBacktests(limits(30, 1_000), 2)) > 0);
+    await deleteExpired(sql, limits(30, 1_000), 100);
+    expect(await countExpired(sql, limits(30, 1_000))).toEqual([]);
+    expect(await counts()).toEqual(before);
+    // The workspace's own deletions count as well, and nothing counts for another lineage.
+    const [{ id }] = await sql<
+      [{ id: string }]
+    >`select id from backtests where workspace_id = ${free.workspaceId} limit 1`;
+    expect(await deleteBacktest(sql, free.workspaceId, id)).toBe('deleted');
+    expect(await counts()).toEqual(before);
+    expect(await earlierTrials(await makeWorkspace(sql, 'free'))).toBe(0);
+    await sql`delete from sweeps`;
   });
 });
 
@@ -180,13 +273,15 @@ describe('candlepool prune', () => {
     const { sql, url } = database;
     const free = await makeWorkspace(sql, 'free');
     const ids = await ended(free, [400, 100, 2]);
+    await endedSweeps(free, [100, 2]);
     const env = { DATABASE_URL: url, DATA_DIR: folder };
     const plan = await runCommand(['prune', '--dry-run'], env);
-    expect(plan.stdout).toContain(`${free.workspaceId} test (free: 30 days, 10000 backtests): 2 backtests past that\n`);
-    expect(plan.stdout).toMatch(/Would delete 2 backtests and \d+ snapshots of \d+ bytes\.\n$/);
+    const kept = '30 days, 10000 backtests, 500 sweeps';
+    expect(plan.stdout).toContain(`${free.workspaceId} test (free: ${kept}): 2 backtests and 1 sweeps past that\n`);
+    expect(plan.stdout).toMatch(/Would delete 2 backtests, 1 sweeps and \d+ snapshots of \d+ bytes\.\n$/);
     expect(await left(ids)).toEqual([true, true, true]);
     const done = await runCommand(['prune', '--json'], env);
-    expect(JSON.parse(done.stdout)).toMatchObject({ dryRun: false, backtests: 2 });
+    expect(JSON.parse(done.stdout)).toMatchObject({ dryRun: false, backtests: 2, sweeps: 1 });
     expect(await left(ids)).toEqual([false, false, true]);
     expect((await runCommand(['prune'], env)).stdout).toContain('Deleted 0 backtests');
   });

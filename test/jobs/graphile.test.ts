@@ -53,7 +53,8 @@ async function openGate() {
   };
 }
 
-const addJob = (name: string) => database.sql`select 1 from graphile_worker.add_job('note', ${JSON.stringify({ name })}::text::json)`;
+const addJob = (name: string) =>
+  database.sql`select 1 from graphile_worker.add_job('note', ${JSON.stringify({ name })}::text::json)`;
 
 it('starts another runner when the end of a job could not be written, and goes on with the work', async () => {
   await using gate = await openGate();

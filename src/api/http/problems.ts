@@ -164,6 +164,12 @@ export const PROBLEMS = {
     retryable: false,
     help: 'A completed, failed or cancelled sweep cannot be cancelled.',
   },
+  SWEEP_NOT_TERMINAL: {
+    status: 409,
+    title: 'The sweep has not ended',
+    retryable: false,
+    help: 'Only a completed, failed or cancelled sweep can be deleted. Cancel it with POST /public/v1/sweeps/{id}/cancel, then delete it.',
+  },
   ARTIFACT_NOT_REPRODUCIBLE: {
     status: 409,
     title: 'The backtest could not be run again',

@@ -1,8 +1,8 @@
-// Sweeps: start, list, read, follow and cancel.
+// Sweeps: start, list, read, follow, cancel and delete.
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategies.ts';
-import { cancelSweep, findSweep, findSweepStatus, isSweepTerminal, listSweeps } from '../../db/sweeps.ts';
+import { cancelSweep, deleteSweep, findSweep, findSweepStatus, isSweepTerminal, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
 import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
@@ -42,6 +42,7 @@ export async function sweepRoutes(app: App, services: Services): Promise<void> {
   listRoute(app, services);
   detailRoute(app, services);
   cancelRoute(app, services);
+  deleteRoute(app, services);
   eventsRoute(app, services);
   sweepResultRoutes(app, services);
 }
@@ -159,6 +160,34 @@ function cancelRoute(app: App, services: Services): void {
         await notify(tx, 'changed', [id]);
         return { status: 200, body: sweepDetail(await requireSweep(tx, caller, id)) };
       }),
+  );
+}
+
+function deleteRoute(app: App, { sql }: Services): void {
+  app.delete(
+    `${SWEEPS}/:id`,
+    {
+      onRequest: write,
+      schema: {
+        ...described,
+        operationId: 'delete_sweep',
+        summary: 'Delete a sweep that has ended, with its rows and its report; its trials stay counted',
+        params: IdParams,
+        querystring: NoQuery,
+        response: { 200: shapes.DeletedSweep, ...problems(...KEY_PROBLEMS, 404, 409) },
+      },
+    },
+    async ({ caller, params }) => {
+      const id = pathId(params.id, 'sweep');
+      const outcome = await deleteSweep(sql, caller.workspaceId, id);
+      if (outcome === undefined) throw notFound('sweep', id);
+      if (outcome === 'open') {
+        const message = `The sweep has not ended. Cancel it with POST ${SWEEPS}/${id}/cancel, then delete it.`;
+        throw problem('SWEEP_NOT_TERMINAL', { message });
+      }
+      await notify(sql, 'changed', [id]);
+      return { id, deleted: true as const };
+    },
   );
 }
 

@@ -42,6 +42,8 @@ export const SweepRow = z
   })
   .meta({ id: 'SweepRow' });
 
+export const DeletedSweep = z.object({ id: Uuid, deleted: z.literal(true) }).meta({ id: 'DeletedSweep' });
+
 export const SweepQuery = z.strictObject({
   wait: z.coerce
     .number()

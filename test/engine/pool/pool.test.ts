@@ -180,6 +180,7 @@ describe('a slow run', () => {
     const start = (name: string, run: ReturnType<typeof poolRun>) =>
       own.run({ snapshots, runs: [{ ...run, owner: name[0] }] }, () => order.push(name));
     const [first, second] = [start('a slow', slow()), start('a next', poolRun())];
+    await eventually(() => first.progress(0).state === 'running');
     const others = ['b', 'c', 'd'].map((name) => start(name, poolRun()));
     await Promise.all(others.map((job) => job.outcomes));
     expect(new Set(order)).toEqual(new Set(['b', 'c', 'd']));
@@ -298,10 +299,11 @@ describe('an artifact', () => {
   }
 
   it('comes whole and in order, never more than a few chunks ahead of its reader', async () => {
+    await using own = createPool({ threads: 1, runner: STAND_IN_RUNNER });
     const { batch, written } = longRun(20);
     const { chunks, take } = gather();
     let ahead = 0;
-    const built = await pool.build(batch, asked, async (chunk) => {
+    const built = await own.build(batch, asked, async (chunk) => {
       await new Promise((resolve) => setTimeout(resolve, 5));
       // The chunk in the reader's hands counts among those in flight; the thread has begun another.
       ahead = Math.max(ahead, written() - chunks.length);
@@ -341,7 +343,7 @@ describe('an artifact', () => {
   });
 
   it('is refused when it needs more memory than is available, of which its run would need less', async () => {
-    await using narrow = createPool({ threads: 1, runner: STAND_IN_RUNNER, memoryBytes: 60 << 20 });
+    await using narrow = createPool({ threads: 1, runner: STAND_IN_RUNNER, memoryBytes: 120 << 20 });
     const batch = { snapshots: [dailySnapshot(200_000)], runs: [poolRun()] };
     expect((await narrow.run(batch).outcomes).map(kindOf)).toEqual(['completed 0']);
     const { take } = gather();
