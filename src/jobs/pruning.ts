@@ -22,14 +22,14 @@ export interface PruneOptions {
 /** Deletes every backtest and sweep that is past its time. @returns how many */
 export async function pruneResults(sql: Sql, { pauseMs = 0, signal }: PruneOptions = {}): Promise<DeletedResults> {
   const total = { backtests: 0, sweeps: 0 };
-  while (!signal?.aborted) {
+  for (;;) {
+    if (signal?.aborted) return total;
     const { backtests, sweeps } = await deleteExpired(sql, TIER_LIMITS, SLICE, SWEEP_SLICE);
-    if (backtests + sweeps === 0) break;
+    if (backtests + sweeps === 0) return total;
     total.backtests += backtests;
     total.sweeps += sweeps;
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
-  return total;
 }
 
 /** Prunes at the start and every ten minutes until it is disposed of. */
