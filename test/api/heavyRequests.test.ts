@@ -128,7 +128,8 @@ describe('a large request', () => {
 describe('the share of the event loop', () => {
   it('is spent by long work, and comes back', () => {
     let time = 0;
-    const share = createLoopShare(() => time);
+    const now = (): number => time;
+    const share = createLoopShare(now, now);
     const work = (id: string, ms: number): void => share.measure(id, () => void (time += ms));
     work('a', 90);
     expect(share.isSpent('a')).toBe(false);
@@ -139,11 +140,26 @@ describe('the share of the event loop', () => {
     expect(share.isSpent('a')).toBe(false);
   });
 
-  it('is small for each once all together have used a lot', () => {
+  it('does not count how long the thread has waited for a core', () => {
     let time = 0;
-    const share = createLoopShare(() => time);
+    let used = 0;
+    const share = createLoopShare(
+      () => time,
+      () => used,
+    );
+    share.measure('a', () => {
+      time += 500;
+      used += 10;
+    });
+    expect(share.isSpent('a')).toBe(false);
+  });
+
+  it('is small for each once all together have used a lot, and enough for a few small requests', () => {
+    let time = 0;
+    const now = (): number => time;
+    const share = createLoopShare(now, now);
     for (const id of ['a', 'b', 'c', 'd']) share.measure(id, () => void (time += 60));
-    share.measure('idle', () => void (time += 1));
+    share.measure('idle', () => void (time += 15));
     expect(['a', 'b', 'c', 'd', 'idle'].map((id) => share.isSpent(id))).toEqual([true, true, true, true, false]);
   });
 });

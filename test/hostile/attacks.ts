@@ -1,14 +1,19 @@
 // The attacks: each is one request, or a few, that a tenant may send; they are sent again and again at the same time.
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Tenant } from './service.ts';
+import { signToken, type Signer } from './identity.ts';
 import { largeBodies, type OpenApi } from './largeBodies.ts';
+import type { Tenant } from './service.ts';
 
 export interface Target {
   readonly url: string;
   readonly openapi: OpenApi;
   readonly free: Tenant;
   readonly pro: Tenant;
+  /** Of the identity provider that the service believes. */
+  readonly signer: Signer;
   readonly seed: number;
   /** Aborted when it is over. */
   readonly signal: AbortSignal;
@@ -20,10 +25,15 @@ export interface Tally {
   readonly faults: string[];
 }
 
-type Send = (
-  path: string,
-  options?: { key?: string; token?: string; method?: string; body?: unknown; headers?: Record<string, string> },
-) => Promise<{ status: number; text: string }>;
+interface Options {
+  readonly key?: string;
+  readonly token?: string;
+  readonly method?: string;
+  /** Bytes are sent as they are; making a large body again for each request would cost more than sending it. */
+  readonly body?: object | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+type Send = (path: string, options?: Options) => Promise<{ status: number; text: string }>;
 interface Attack {
   readonly name: string;
   /** Of it at the same time. */
@@ -83,28 +93,33 @@ async function readyVersion(send: Send, key: string, strategyAst: object): Promi
 }
 const many = (count: number, prefix: string): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index]));
-/** Sends the same text again and again: making it would cost more than sending it. */
+const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body));
+/** Sends the same bytes again and again. */
 const repeated =
   (path: string, tenant: 'free' | 'pro', body: object): Attack['prepare'] =>
   async (send, target) => {
-    const text = JSON.stringify(body);
-    return () => send(path, { key: target[tenant].key, body: text });
+    const bytes = bytesOf(body);
+    return () => send(path, { key: target[tenant].key, body: bytes });
   };
+/** How many different large bodies are made before the attack begins. */
+const LARGE_BODIES = 80;
 
 export const ATTACKS: readonly Attack[] = [
   {
     name: 'large but legal bodies for every route',
     parallel: 3,
     prepare: async (send, { openapi, seed, pro, free }) => {
-      const bodies = largeBodies(openapi, seed, 3_000_000);
+      const requests = largeBodies(openapi, seed, 3_000_000)
+        .take(LARGE_BODIES)
+        .map(({ method, path, body }, index) => {
+          const tenant = index % 3 === 0 ? free : pro;
+          const concrete = path.replace('{workspaceId}', tenant.workspaceId).replaceAll(/\{\w+\}/g, 'golden_cross');
+          const credentials = path.startsWith('/workspaces') ? { token: tenant.token } : { key: tenant.key };
+          return [concrete, { method, body: Buffer.from(body), ...credentials }] as const;
+        })
+        .toArray();
       let turn = 0;
-      return async () => {
-        const { method, path, body } = bodies.next().value;
-        const tenant = turn++ % 3 === 0 ? free : pro;
-        const concrete = path.replace('{workspaceId}', tenant.workspaceId).replaceAll(/\{\w+\}/g, 'golden_cross');
-        const isManaged = path.startsWith('/workspaces');
-        return send(concrete, { method, body, ...(isManaged ? { token: tenant.token } : { key: tenant.key }) });
-      };
+      return () => send(...requests[turn++ % requests.length]);
     },
   },
   {
@@ -134,7 +149,7 @@ export const ATTACKS: readonly Attack[] = [
     parallel: 1,
     prepare: async (send, { pro }) => {
       const strategyVersionId = await readyVersion(send, pro.key, LARGE_AST);
-      const body = JSON.stringify({
+      const body = bytesOf({
         strategyVersionId,
         config: { ...CONFIG, overrides: many(5_000, '/strategy/entry/trigger/items/0/right/value') },
       });
@@ -150,7 +165,7 @@ export const ATTACKS: readonly Attack[] = [
         strategyVersionId,
         config: { ...CONFIG, timeframe: '4h', overrides: { '/strategy/entry/trigger/items/3/right/value': index } },
       }));
-      const body = JSON.stringify({ items });
+      const body = bytesOf({ items });
       return () => send('/public/v1/backtests/batch', { key: pro.key, body });
     },
   },
@@ -159,7 +174,7 @@ export const ATTACKS: readonly Attack[] = [
     parallel: 1,
     prepare: async (send, { free }) => {
       const strategyVersionId = await readyVersion(send, free.key, EXPENSIVE_AST);
-      const body = JSON.stringify({
+      const body = bytesOf({
         strategyVersionId,
         config: { ...CONFIG, signalInstrument: { symbol: 'EURUSD' }, timeframe: '1h' },
       });
@@ -210,6 +225,16 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
+    name: 'tokens whose sub is no plain string',
+    parallel: 2,
+    prepare: async (send, { pro, signer }) => {
+      const subs: unknown[] = [1, true, null, undefined, {}, ['x'], { toString: 'x' }, '', 'a\0b', '\ud800', 'x'.repeat(6_000)];
+      const tokens = await Promise.all(subs.map((sub) => signToken(signer, sub)));
+      let turn = 0;
+      return () => send(`/workspaces/${pro.workspaceId}/api-keys`, { token: tokens[turn++ % tokens.length] });
+    },
+  },
+  {
     name: 'strange methods, paths, instants and headers',
     parallel: 2,
     prepare: async (send, { pro }) => {
@@ -251,12 +276,24 @@ export const ATTACKS: readonly Attack[] = [
     name: 'event streams and long polls',
     parallel: 40,
     prepare: async (send, { pro }) => {
-      const list = JSON.parse((await send('/public/v1/backtests', { key: pro.key })).text) as {
-        data: { id: string }[];
-      };
-      const id = list.data[0]?.id ?? '01a1fc4d-9d3e-7ebf-8c33-03e134b5943e';
+      const strategyVersionId = await readyVersion(send, pro.key, EXPENSIVE_AST);
+      const config = { ...CONFIG, signalInstrument: { symbol: 'EURUSD' }, timeframe: '1h' };
+      let balance = 20_000;
       let turn = 0;
-      return () => send(`/public/v1/backtests/${id}${turn++ % 2 === 0 ? '?wait=2' : ''}`, { key: pro.key });
+      let followed: Promise<string> | undefined;
+      const queueOne = async (): Promise<string> => {
+        const body = { strategyVersionId, config: { ...config, initialBalance: balance++ } };
+        const { text } = await send('/public/v1/backtests', { key: pro.key, body });
+        return (JSON.parse(text) as { id: string }).id;
+      };
+      return async () => {
+        // All follow the same backtest until it has ended, and then the next one.
+        const mine = (followed ??= queueOne());
+        const id = await mine;
+        const suffix = turn++ % 2 === 0 ? '?wait=2' : '/events';
+        const { text } = await send(`/public/v1/backtests/${id}${suffix}`, { key: pro.key });
+        if (/"status":"(?:completed|failed|cancelled)"/.test(text) && followed === mine) followed = undefined;
+      };
     },
   },
 ];
@@ -286,20 +323,27 @@ export async function attack(target: Target, onReady: () => void): Promise<Recor
 }
 
 function sender({ url, signal }: Target, tally: Tally): Send {
+  const agent = new Agent({ keepAlive: true });
   return async (path, { key, token, method, body, headers } = {}) => {
-    const response = await fetch(url + path, {
-      method: method ?? (body === undefined ? 'GET' : 'POST'),
+    const bytes = body === undefined || Buffer.isBuffer(body) ? body : bytesOf(body);
+    const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
+    const sent = request(url + path, {
+      agent,
+      method: method ?? (bytes === undefined ? 'GET' : 'POST'),
       headers: {
         ...(key && { 'x-api-key': key }),
         ...(token && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(bytes && { 'content-type': 'application/json', 'content-length': bytes.length }),
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       signal: AbortSignal.any([signal, AbortSignal.timeout(120_000)]),
     });
-    const { status } = response;
-    const text = await response.text();
+    sent.once('error', reject);
+    sent.once('response', (response) => {
+      readText(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
+    });
+    sent.end(bytes);
+    const { status, text } = await promise;
     tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
     if (status >= 500 && tally.faults.length < 5) tally.faults.push(`${status} ${path}: ${text.slice(0, 300)}`);
     return { status, text };

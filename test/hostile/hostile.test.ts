@@ -1,8 +1,9 @@
 // Hostile tenants against a real service, and their neighbor. `npm run test:hostile` runs it for minutes, times the
 // neighbor and prints a table; the short form counts only, for on a busy machine a time says nothing.
+import { fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { FromAttackers } from './attackProcess.ts';
 import type { Tally } from './attacks.ts';
 import type { OpenApi } from './largeBodies.ts';
 import { readMetric, startService, type Service, type Tenant } from './service.ts';
@@ -49,18 +50,19 @@ it(
     const copied = await call('/system-strategies/golden_cross/copy', {});
     const ready = await call(`/strategies/${copied.body.id as string}/versions/finalize`, { version: 1 });
     const pidsBefore = [...service.pids('api'), ...service.pids('worker')];
-    const attackers = new Worker(new URL('./attackThread.ts', import.meta.url), {
-      workerData: { url: service.url, openapi, free: tenants.free, pro: tenants.pro, seed: SEED },
-    });
+    const attackers = fork(new URL('./attackProcess.ts', import.meta.url), { detached: true });
     const prepared = Promise.withResolvers<void>();
     const tallied = Promise.withResolvers<Record<string, Tally>>();
-    attackers.on('message', (message: Record<string, Tally> | 'ready') =>
+    attackers.on('message', (message: FromAttackers) =>
       message === 'ready' ? prepared.resolve() : tallied.resolve(message),
     );
-    attackers.once('error', (error) => {
+    attackers.once('exit', (code) => {
+      const error = new Error(`The attackers ended with code ${code}; what they printed says why.`);
       prepared.reject(error);
       tallied.reject(error);
     });
+    const { free, pro } = tenants;
+    attackers.send({ url: service.url, openapi, free, pro, signer: service.signer, seed: SEED });
     await prepared.promise;
     const end = performance.now() + SECONDS * 1_000;
     const isOver = (): boolean => performance.now() > end;
@@ -96,7 +98,7 @@ it(
         }
       })(),
     ]);
-    attackers.postMessage('stop');
+    attackers.send('stop');
     const tallies = await tallied.promise;
     const sortedReads = reads.map(({ ms }) => ms).toSorted((a, b) => a - b);
     const sortedRuns = runs.map(({ ms }) => ms).toSorted((a, b) => a - b);

@@ -42,7 +42,7 @@ const GROWTHS: readonly Grow[] = [
   (_random, bytes) => Array.from({ length: Math.min(100_000, bytes / 3) }, () => ({})),
   (_random, bytes) => Object.fromEntries(Array.from({ length: Math.min(4_900, bytes / 12) }, (_, i) => [`k${i}`, i])),
   (_random, bytes) =>
-    JSON.parse('['.repeat(Math.min(5_000, bytes / 2)) + ']'.repeat(Math.min(5_000, bytes / 2))) as Json,
+    JSON.parse('['.repeat(Math.min(2_000, bytes / 2)) + ']'.repeat(Math.min(2_000, bytes / 2))) as Json,
   (random) => random() * 1e308,
   () => '9'.repeat(5_000),
   () => '/strategy'.repeat(1_000),

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readyUrl, runCommand, startCommand } from '../support/command.ts';
+import { signToken, startIdentity, type Signer } from './identity.ts';
 
 export interface Tenant {
   readonly workspaceId: string;
@@ -14,6 +15,8 @@ export interface Tenant {
 }
 export interface Service extends AsyncDisposable {
   readonly url: string;
+  /** Of the identity provider that it believes. */
+  readonly signer: Signer;
   tenant(tier: string): Promise<Tenant>;
   /** Resident bytes of the processes of this service that run a command, such as `api`. */
   residentBytes(command: 'api' | 'worker'): number;
@@ -21,9 +24,11 @@ export interface Service extends AsyncDisposable {
   pids(command: 'api' | 'worker'): number[];
 }
 
-export async function startService(): Promise<Service> {
+/** @param more environment variables of its processes. */
+export async function startService(more: Record<string, string> = {}): Promise<Service> {
+  const identity = await startIdentity();
   const folder = await mkdtemp(join(tmpdir(), 'candlepool-hostile-'));
-  const env = { DATA_DIR: folder, LOG_LEVEL: 'error', WORKER_THREADS: '2' };
+  const env = { DATA_DIR: folder, LOG_LEVEL: 'error', WORKER_THREADS: '2', ...identity.env, ...more };
   const server = startCommand(['serve', '--port', '0', '--json'], env);
   const url = await readyUrl(server);
   const json = async (...args: string[]): Promise<Record<string, string>> => {
@@ -41,12 +46,16 @@ export async function startService(): Promise<Service> {
       });
   return {
     url,
+    signer: identity.signer,
     pids,
     tenant: async (tier) => {
       const { id } = await json('workspace', 'create', '--name', tier, '--tier', tier);
       const key = await json('keys', 'create', '--workspace', id, '--name', 'member');
       const viewer = await json('keys', 'create', '--workspace', id, '--name', 'viewer', '--role', 'viewer');
-      const { token } = await json('token', '--workspace', id, '--role', 'owner', '--email', `${id}@example.com`);
+      const email = `${id}@example.com`;
+      const subject = `idp|${id}`;
+      await json('member', 'set', '--workspace', id, '--role', 'owner', '--email', email, '--subject', subject);
+      const token = await signToken(identity.signer, subject);
       return { workspaceId: id, key: key.apiKey, viewerKey: viewer.apiKey, token };
     },
     residentBytes: (command) =>
@@ -57,6 +66,7 @@ export async function startService(): Promise<Service> {
       const ended = once(server, 'close');
       server.kill('SIGTERM');
       await ended;
+      await identity[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from '../services.ts';
+import { createBodyDrain } from './bodyDrain.ts';
 import { PROBLEM_MEDIA_TYPE, problem, problemBody } from './problems.ts';
 import type { ProblemError } from './problems.ts';
 
@@ -17,8 +18,11 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const CHECK_EVERY_MS = 1_000;
 /** Sockets of one API process; 500 waiters and 500 event streams are a busy day. */
 const MAX_CONNECTIONS = 4_000;
-/** A client that is still sending reads the answer only afterwards; one that has not finished by then is cut off. */
-const LINGER_MS = 5_000;
+/**
+ * A client that is still sending reads the answer only afterwards; one that has not finished by then is cut off. Long
+ * enough for the largest body that a client may send by mistake, while others' are thrown away beside it.
+ */
+const LINGER_MS = 15_000;
 
 /** For http.createServer. */
 export const HTTP_OPTIONS = {
@@ -29,9 +33,12 @@ export const HTTP_OPTIONS = {
 export function boundConnections(app: App): void {
   app.server.maxConnections = MAX_CONNECTIONS;
   // The framework closes the connection under a body that it refuses unread, and the client sees a broken pipe instead
-  // of the answer. Node itself reads the rest and throws it away; the hook below bounds for how long.
+  // of the answer. So the rest is read and thrown away, for a bounded time.
+  const drain = createBodyDrain();
   app.addHook('onSend', async (request, reply) => {
-    if (isUnread(request.raw)) reply.removeHeader('connection');
+    if (!isUnread(request.raw)) return;
+    reply.removeHeader('connection');
+    drain.read(request.raw);
   });
   app.addHook('onResponse', async (request) => {
     if (isUnread(request.raw)) linger(request.raw);
@@ -42,7 +49,6 @@ export function boundConnections(app: App): void {
 const isUnread = (raw: IncomingMessage): boolean => 'complete' in raw && !raw.complete;
 
 function linger(raw: IncomingMessage): void {
-  raw.resume();
   const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref();
   raw.once('close', () => {
     clearTimeout(timer);

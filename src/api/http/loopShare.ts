@@ -1,14 +1,18 @@
-// The share of the event loop: how long each workspace's requests have kept this thread busy within about a second.
+// The share of the event loop: how much time of this thread each workspace's requests have used within about a second.
 
 /** A workspace may use so much of each second, whatever the others do. */
 const OWN_MS = 100;
-/** Beyond so much used by all together, a workspace may use only a little. */
+/**
+ * Beyond so much used by all together, a workspace may use only a little: about five small backtests per second. Whoever
+ * uses less must not wait in the other thread behind those who use more.
+ */
 const ALL_MS = 150;
-const LITTLE_MS = 5;
+const LITTLE_MS = 25;
 /** What was used counts half after so long. */
 const HALF_LIFE_MS = 700;
 /** Beyond so many workspaces those that have used next to nothing are forgotten. */
 const MAX_WORKSPACES = 10_000;
+const FORGOTTEN_MS = 1;
 
 interface Use {
   ms: number;
@@ -22,7 +26,19 @@ export interface LoopShare {
   isSpent(workspaceId: string): boolean;
 }
 
-export function createLoopShare(now: () => number = () => performance.now()): LoopShare {
+/**
+ * Processor time of this thread: unlike the clock, it does not count how long the thread has waited for a core on a busy
+ * machine, which is nobody's use.
+ */
+function processorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+export function createLoopShare(
+  now: () => number = () => performance.now(),
+  usedMs: () => number = processorMs,
+): LoopShare {
   const uses = new Map<string, Use>();
   const all: Use = { ms: 0, at: 0 };
   const current = (use: Use | undefined): number =>
@@ -33,15 +49,15 @@ export function createLoopShare(now: () => number = () => performance.now()): Lo
   };
   return {
     measure(workspaceId, work) {
-      const begun = now();
+      const begun = usedMs();
       try {
         return work();
       } finally {
-        const ms = now() - begun;
+        const ms = usedMs() - begun;
         let use = uses.get(workspaceId);
         if (use === undefined) {
           if (uses.size >= MAX_WORKSPACES)
-            for (const [id, each] of uses) if (current(each) < LITTLE_MS) uses.delete(id);
+            for (const [id, each] of uses) if (current(each) < FORGOTTEN_MS) uses.delete(id);
           uses.set(workspaceId, (use = { ms: 0, at: 0 }));
         }
         add(use, ms);

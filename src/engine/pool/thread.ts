@@ -8,6 +8,7 @@ import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
 import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
+import { lowerThreadPriority } from './threadPriority.ts';
 import { ChunkSender, WritingStopped } from './artifactChunks.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import type {
@@ -29,6 +30,11 @@ import type {
 /** Opened snapshots and markets that a thread keeps: views on shared memory, a time column, and resampled bars. */
 const MAX_SNAPSHOTS = 64;
 const MAX_MARKETS = 64;
+
+/** Claims, writes and whatever else runs on the machine go first: about three times its share of a core. */
+const NICENESS = 5;
+
+lowerThreadPriority(NICENESS);
 
 /** By sha256: the same object again keeps the bars that were opened and resampled from it (see createMarket). */
 const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);

@@ -1,0 +1,54 @@
+// The drain: reads bodies that were refused before they had arrived, in turns and not too fast, and throws them away.
+import type { Readable } from 'node:stream';
+
+/**
+ * Of all connections of a process together. A client on a fast network can send gigabytes per second, each of which
+ * takes the event loop half a second, and each 16 MiB a collection of garbage; of a refused body nothing matters but
+ * that its sender comes to read the answer. The largest body sent by mistake takes a second or two.
+ */
+const BYTES_PER_SECOND = 8 * 1024 * 1024;
+const TICK_MS = 20;
+/** What Node reads from a socket at a time. */
+const PART_BYTES = 64 * 1024;
+
+export interface BodyDrain {
+  /** Reads what is left of a body. Call it before the answer is sent: then Node itself would read on, at full speed. */
+  read(body: Readable): void;
+}
+
+export function createBodyDrain(bytesPerTick = (BYTES_PER_SECOND * TICK_MS) / 1_000): BodyDrain {
+  /** In the order of their turns. */
+  const waiting = new Set<Readable>();
+  let left = bytesPerTick;
+  let timer: NodeJS.Timeout | undefined;
+  const takeTurns = (): void => {
+    for (const body of waiting) {
+      if (left <= 0) break;
+      // As if it read a full part, until it is known how much it reads.
+      left -= PART_BYTES;
+      waiting.delete(body);
+      body.resume();
+    }
+  };
+  const tick = (): void => {
+    left = bytesPerTick;
+    takeTurns();
+    if (waiting.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return {
+    read(body) {
+      body.on('data', (part: Buffer) => {
+        left += PART_BYTES - part.length;
+        body.pause();
+        waiting.add(body);
+        takeTurns();
+        if (waiting.size > 0) timer ??= setInterval(tick, TICK_MS).unref();
+      });
+      body.once('close', () => waiting.delete(body));
+      // Begins at once, by which Node knows that the body has a reader.
+      body.read(0);
+    },
+  };
+}

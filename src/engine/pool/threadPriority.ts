@@ -1,0 +1,17 @@
+// Thread priority: threads that compute for long leave the processor to those that answer.
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
+
+/**
+ * Lowers the priority of the calling thread, and of no other, where that is possible: on Linux a priority belongs to a
+ * thread, and only there can a thread learn its number. Nothing changes on a machine with a core to spare.
+ * @param niceness 0 (as before) to 19
+ */
+export function lowerThreadPriority(niceness: number): void {
+  try {
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness);
+  } catch {
+    // Another system, or one that does not allow it.
+  }
+}

@@ -1,0 +1,19 @@
+// The attackers, in a process of their own and at a lower priority: real ones have their own machines, and what ours
+// compute must not delay the neighbor whose time is taken.
+import { setPriority } from 'node:os';
+import { attack, type Target } from './attacks.ts';
+
+export type FromAttackers = 'ready' | Awaited<ReturnType<typeof attack>>;
+
+const PRIORITY = 10;
+
+setPriority(PRIORITY);
+const stop = new AbortController();
+const tell = (message: FromAttackers): void => void process.send!(message);
+process.once('disconnect', () => process.exit(1));
+process.on('message', (message: Omit<Target, 'signal'> | 'stop') => {
+  if (message === 'stop') return stop.abort();
+  void attack({ ...message, signal: stop.signal }, () => tell('ready')).then((tallies) =>
+    process.send!(tallies, () => process.exit(0)),
+  );
+});
