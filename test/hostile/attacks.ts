@@ -228,7 +228,19 @@ export const ATTACKS: readonly Attack[] = [
     name: 'tokens whose sub is no plain string',
     parallel: 2,
     prepare: async (send, { pro, signer }) => {
-      const subs: unknown[] = [1, true, null, undefined, {}, ['x'], { toString: 'x' }, '', 'a\0b', '\ud800', 'x'.repeat(6_000)];
+      const subs: unknown[] = [
+        1,
+        true,
+        null,
+        undefined,
+        {},
+        ['x'],
+        { toString: 'x' },
+        '',
+        'a\0b',
+        '\ud800',
+        'x'.repeat(6_000),
+      ];
       const tokens = await Promise.all(subs.map((sub) => signToken(signer, sub)));
       let turn = 0;
       return () => send(`/workspaces/${pro.workspaceId}/api-keys`, { token: tokens[turn++ % tokens.length] });

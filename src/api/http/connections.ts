@@ -19,10 +19,10 @@ const CHECK_EVERY_MS = 1_000;
 /** Sockets of one API process; 500 waiters and 500 event streams are a busy day. */
 const MAX_CONNECTIONS = 4_000;
 /**
- * A client that is still sending reads the answer only afterwards; one that has not finished by then is cut off. Long
- * enough for the largest body that a client may send by mistake, while others' are thrown away beside it.
+ * A client that is still sending reads the answer only afterwards. One that has stopped for this long is cut off, and
+ * any after REQUEST_TIMEOUT_MS.
  */
-const LINGER_MS = 15_000;
+const LINGER_MS = 5_000;
 
 /** For http.createServer. */
 export const HTTP_OPTIONS = {
@@ -50,6 +50,7 @@ const isUnread = (raw: IncomingMessage): boolean => 'complete' in raw && !raw.co
 
 function linger(raw: IncomingMessage): void {
   const timer = setTimeout(() => raw.socket.destroy(), LINGER_MS).unref();
+  raw.on('data', () => timer.refresh());
   raw.once('close', () => {
     clearTimeout(timer);
     if (isUnread(raw)) raw.socket.destroy();

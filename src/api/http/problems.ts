@@ -309,10 +309,15 @@ export class ProblemError extends Error {
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
     const message = options.message ?? `${PROBLEMS[code].title}.`;
+    const { status } = PROBLEMS[code];
+    // What the caller did wrong has no place in our code worth looking for, and finding it takes longer than the rest.
+    const { stackTraceLimit } = Error;
+    if (status < 500) Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'ProblemError';
     this.code = code;
-    this.status = PROBLEMS[code].status;
+    this.status = status;
     this.detail = options.detail ?? message;
     this.issues = options.issues;
     this.extras = options.extras ?? {};
