@@ -1,7 +1,6 @@
 // Thread priority: threads that compute for long leave the processor to those that answer.
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { basename } from 'node:path';
 
 /**
  * Lowers the priority of the calling thread, and of no other, where that is possible: on Linux a priority belongs to a
@@ -10,7 +9,7 @@ import { basename } from 'node:path';
  */
 export function lowerThreadPriority(niceness: number): void {
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), niceness);
+    setPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)), niceness);
   } catch {
     // Another system, or one that does not allow it.
   }
