@@ -1,6 +1,6 @@
 // Days and months of a series: where each UTC day of its bars ends, computed once per snapshot (semantics §6.4).
 import { lowerBound } from '../kernels/search.ts';
-import { DAY_MS } from '../bars/bars.ts';
+import { DAY_MS, type Bars } from '../bars/bars.ts';
 
 export interface Days {
   /** The last row of each UTC day that has bars. */
@@ -24,11 +24,30 @@ export function daysOf(time: Float64Array, start: number, end: number): Days {
   const { lastRows, day } = all;
   const first = lowerBound(lastRows, start);
   const last = lowerBound(lastRows, end - 1);
-  const rows = lastRows.slice(first, last + 1);
-  rows[rows.length - 1] = end - 1;
-  const days = { lastRows: rows, day: day.subarray(first, last + 1) };
+  const days = { lastRows: ending(lastRows, first, last, end - 1), day: day.subarray(first, last + 1) };
   lastRanges.set(time, { start, end, days });
   return days;
+}
+
+const closes = new WeakMap<Float64Array, Float64Array>();
+
+/** The closes of the same days; gathered once per snapshot, since rows so far apart are never in the cache. */
+export function dayClosesOf({ time, close }: Bars, start: number, end: number): Float64Array {
+  if (start >= end) return new Float64Array(0);
+  let all = indexed.get(time);
+  if (all === undefined) indexed.set(time, (all = indexDays(time)));
+  const { lastRows } = all;
+  let gathered = closes.get(close);
+  if (gathered === undefined) closes.set(close, (gathered = Float64Array.from(lastRows, (row) => close[row])));
+  return ending(gathered, lowerBound(lastRows, start), lowerBound(lastRows, end - 1), close[end - 1]);
+}
+
+/** A part of a column with this last value; a view if the column has it there. */
+function ending<C extends Int32Array | Float64Array>(column: C, first: number, last: number, value: number): C {
+  if (column[last] === value) return column.subarray(first, last + 1) as C;
+  const part = column.slice(first, last + 1) as C;
+  part[part.length - 1] = value;
+  return part;
 }
 
 function indexDays(time: Float64Array): Days {

@@ -3,7 +3,7 @@ import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { countBits } from '../kernels/bits.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import type { ResultReads, SimulationInput } from '../simulate/simulation.ts';
-import { daysOf } from './days.ts';
+import { dayClosesOf, daysOf } from './days.ts';
 import { drawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
 import { positionsOf, positionStatistics, type Positions, type PositionStatistics } from './positions.ts';
@@ -119,7 +119,7 @@ const wantsAny = (wanted: ReadonlySet<FlatKey>, keys: readonly FlatKey[]): boole
 export function readsOf(wanted: ReadonlySet<FlatKey>, { bars, start, end }: SimulationInput): ResultReads {
   const isEveryMark = wantsAny(wanted, DRAWDOWN_KEYS) || wanted.has('turnover');
   return {
-    marks: isEveryMark ? null : daysOf(bars.time, start, Math.max(start, end)).lastRows,
+    marks: isEveryMark ? null : { rows: daysOf(bars.time, start, end).lastRows, closes: dayClosesOf(bars, start, end) },
     extremes: wantsAny(wanted, ['avgMaePct', 'avgMfePct']),
     trades: wantsAny(wanted, TRADE_KEYS),
     blocked: false,

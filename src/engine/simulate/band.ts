@@ -14,8 +14,8 @@ export interface Band {
 }
 
 /** Of a run that is made for its final balance alone. */
-const readsOf = ({ end }: SimulationInput): ResultReads => ({
-  marks: Int32Array.of(end - 1),
+const readsOf = ({ bars, end }: SimulationInput): ResultReads => ({
+  marks: { rows: Int32Array.of(end - 1), closes: Float64Array.of(bars.close[end - 1]) },
   extremes: false,
   trades: false,
   blocked: false,

@@ -98,12 +98,12 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
   if (stopLoss?.mode === 'price' && stopLoss.price.kind === 'stateful') {
     position.stopMemory = stopLoss.price.value.newMemory(run.memories.get(stopLoss.price.value)!);
   }
-  setLevels(position, input.risk, order.levels, fill.stopPrice);
+  if (run.hasLevels) setLevels(position, input.risk, order.levels, fill.stopPrice);
   if (run.positions.length === 0) run.openSince = at.row;
   run.positions.push(position);
   run.slippageCost += slippage;
   run.counts.fillsByRule[order.rule]++;
-  run.state.noteEntry(price);
+  if (run.readsState) run.state.noteEntry(price);
   ledger.balance -= fee;
   remark(run);
   if (run.orders !== null) {
@@ -151,6 +151,33 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   const exitSlippage = Math.abs(price - exit.price) * quantity;
   const gross = side * quantity * (price - entryPrice);
   const pnl = gross - entryFee - exitFee + funding;
+  if (run.reads.trades) {
+    const { closing } = run;
+    closing.price = price;
+    closing.quantity = quantity;
+    closing.entryFee = entryFee;
+    closing.exitFee = exitFee;
+    closing.slippage = entrySlippage + exitSlippage;
+    closing.pnl = pnl;
+    writeTrade(run, position, exit, at);
+  }
+  position.entryFee -= entryFee;
+  position.funding -= funding;
+  position.entrySlippage -= entrySlippage;
+  position.realizedPnl += pnl;
+  position.quantity = isFull ? 0 : position.quantity - quantity;
+  ledger.balance += gross - exitFee;
+  run.slippageCost += exitSlippage;
+  if (isFull) removePosition(run, position, at.row);
+  remark(run);
+  if (run.readsState) run.state.noteExit(position, price, at.row);
+  if (run.orders !== null) logFill(run, position, exit, at.row, { fillPrice: price, quantity, fee: exitFee });
+}
+
+/** The trade row of a closing fill. */
+function writeTrade(run: Run, position: Position, exit: ExitFill, at: Instant): void {
+  const { price, quantity, entryFee, exitFee, slippage, pnl } = run.closing;
+  const { side, entryPrice } = position;
   // The exit bar adds only its open and the exit price; at its close the whole bar has been recorded already.
   const from = Number.isNaN(at.from) ? side * price : side * at.from;
   const signedEntry = side * entryPrice;
@@ -167,7 +194,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   numbers[row + TRADE.quantity] = quantity;
   numbers[row + TRADE.entryFee] = entryFee;
   numbers[row + TRADE.exitFee] = exitFee;
-  numbers[row + TRADE.slippage] = entrySlippage + exitSlippage;
+  numbers[row + TRADE.slippage] = slippage;
   numbers[row + TRADE.pnl] = pnl;
   numbers[row + TRADE.returnPct] = pnl / (quantity * entryPrice);
   numbers[row + TRADE.maePct] = (Math.min(position.trough, from, side * price) - signedEntry) / entryPrice;
@@ -175,17 +202,6 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   numbers[row + TRADE.entryRule] = position.entryRule;
   numbers[row + TRADE.exitRule] = exit.rule ?? -1;
   numbers[row + TRADE.initialRisk] = position.initialRisk;
-  position.entryFee -= entryFee;
-  position.funding -= funding;
-  position.entrySlippage -= entrySlippage;
-  position.realizedPnl += pnl;
-  position.quantity = isFull ? 0 : position.quantity - quantity;
-  ledger.balance += gross - exitFee;
-  run.slippageCost += exitSlippage;
-  if (isFull) removePosition(run, position, at.row);
-  remark(run);
-  run.state.noteExit(position, price, at.row);
-  if (run.orders !== null) logFill(run, position, exit, at.row, { fillPrice: price, quantity, fee: exitFee });
 }
 
 function removePosition(run: Run, position: Position, row: number): void {

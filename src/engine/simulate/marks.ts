@@ -1,19 +1,21 @@
 // Marks: equity at the closes of rows, at every one or only at those that are read.
 import type { Ledger } from './ledger.ts';
+import type { ResultReads } from './simulation.ts';
 
 export class Marks {
   /** By row from `start` on; where a row is not read, whatever was there before. */
   readonly equity: Float64Array;
   readonly #start: number;
   readonly #rows: Int32Array | null;
+  readonly #closes: Float64Array;
   /** The first of #rows that is not marked yet. */
   #next = 0;
 
-  /** @param rows the rows to mark, ascending; null: every row. */
-  constructor(equity: Float64Array, start: number, rows: Int32Array | null) {
+  constructor(equity: Float64Array, start: number, close: Float64Array, read: ResultReads['marks']) {
     this.equity = equity;
     this.#start = start;
-    this.#rows = rows;
+    this.#rows = read === null ? null : read.rows;
+    this.#closes = read === null ? close : read.closes;
   }
 
   /** Marks one row, which may have been marked before. */
@@ -37,17 +39,18 @@ export class Marks {
   }
 
   /** Marks rows [from, to), through which what is open was held. */
-  held(from: number, to: number, { cashBase, netQuantity }: Ledger, close: Float64Array): void {
+  held(from: number, to: number, { cashBase, netQuantity }: Ledger): void {
     const { equity } = this;
     const start = this.#start;
     const rows = this.#rows;
+    const closes = this.#closes;
     if (rows === null) {
-      for (let row = from; row < to; row++) equity[row - start] = cashBase + netQuantity * close[row];
+      for (let row = from; row < to; row++) equity[row - start] = cashBase + netQuantity * closes[row];
       return;
     }
     let next = this.#nextFrom(rows, from);
     for (; next < rows.length && rows[next] < to; next++) {
-      equity[rows[next] - start] = cashBase + netQuantity * close[rows[next]];
+      equity[rows[next] - start] = cashBase + netQuantity * closes[next];
     }
     this.#next = next;
   }

@@ -87,3 +87,13 @@ export interface ExitFill {
   /** The market order this fills; null for a level of the risk rules. */
   order: ExitOrder | null;
 }
+
+/** What a closing fill came to: the numbers of its trade row that are not the position's. */
+export interface ClosingFill {
+  price: number;
+  quantity: number;
+  entryFee: number;
+  exitFee: number;
+  slippage: number;
+  pnl: number;
+}

@@ -1,10 +1,9 @@
 // Prefetching: the prices of the next rows are read line by line before the loop needs them here and there. A fill reads
 // prices far from those before it, and each of them waits for memory: a fifth of a run over a million bars.
-import type { Bars } from '../bars/bars.ts';
 import { countBits } from '../kernels/bits.ts';
 import type { WatchedCloses } from './watch.ts';
 
-/** Four columns of them are 128 KiB, which the second cache holds beside what the loop writes. */
+/** Four columns of so many are 128 KiB, which the second cache holds beside what the loop writes. */
 const ROWS_AHEAD = 4096;
 /** Shorter columns stay in the cache. */
 const MIN_ROWS = 65_536;
@@ -14,7 +13,7 @@ const ROWS_PER_SIGNAL = 256;
 const LINE = 8;
 
 export class Prefetch {
-  readonly #bars: Bars;
+  readonly #columns: readonly Float64Array[];
   readonly #closes: WatchedCloses;
   readonly #end: number;
   /** The row at which the next rows must be read. */
@@ -22,9 +21,12 @@ export class Prefetch {
   /** What was read, so that reading is not optimized away. */
   total = 0;
 
-  /** @param closes those that may open a position */
-  constructor(bars: Bars, closes: WatchedCloses, start: number, end: number) {
-    this.#bars = bars;
+  /**
+   * @param columns the prices that the loop reads of nearly every bar or fill
+   * @param closes those that may open a position
+   */
+  constructor(columns: readonly Float64Array[], closes: WatchedCloses, start: number, end: number) {
+    this.#columns = columns;
     this.#closes = closes;
     this.#end = end;
     this.nextRow = end - start < MIN_ROWS ? Infinity : start;
@@ -32,12 +34,11 @@ export class Prefetch {
 
   /** Reads the prices of the rows from `row` on. */
   read(row: number): void {
-    const { open, high, low, close } = this.#bars;
     const end = Math.min(this.#end, row + ROWS_AHEAD);
     const { words } = this.#closes;
     let total = 0;
     if (words === null || countBits(words, row, end) * ROWS_PER_SIGNAL >= end - row)
-      for (let at = row; at < end; at += LINE) total += open[at] + high[at] + low[at] + close[at];
+      for (const column of this.#columns) for (let at = row; at < end; at += LINE) total += column[at];
     this.total = total;
     this.nextRow = end;
   }

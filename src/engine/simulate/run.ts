@@ -8,7 +8,7 @@ import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippageModel
 import { createLedger, type Ledger } from './ledger.ts';
 import { Marks } from './marks.ts';
 import type { Decision, Instant, ReusedInstant } from './instant.ts';
-import { DueExits, NO_LEVELS, type EntryFill, type EntryOrder, type ExitFill } from './orders.ts';
+import { DueExits, NO_LEVELS, type ClosingFill, type EntryFill, type EntryOrder, type ExitFill } from './orders.ts';
 import type { Position } from './position.ts';
 import type { OrderRecord, RejectionReason, ResultReads, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
@@ -52,6 +52,7 @@ export interface Run {
   /** What the next fill is given, written again for each: an object of so many numbers costs more than the fill. */
   readonly entryFill: EntryFill;
   readonly exitFill: ExitFill;
+  readonly closing: ClosingFill;
   readonly sizing: SizingContext;
 
   /** Oldest first. */
@@ -77,6 +78,10 @@ export interface Run {
   readonly inPosition: Uint32Array;
   readonly trades: TradeLog;
   readonly reads: ResultReads;
+  /** Whether any rule reads position or account state. */
+  readonly readsState: boolean;
+  /** Whether positions have levels of their own: stops, targets or a trailing stop. */
+  readonly hasLevels: boolean;
   /** To pass over bars in which nothing is touched; null: bar by bar, which is quicker once. */
   readonly blocks: PriceBlocks | null;
   readonly orders: OrderRecord[] | null;
@@ -122,7 +127,7 @@ export function countBar(counter: BarCount, row: number): void {
 
 /** @param policy decides the bars that finer bars do not. */
 export function createRun(input: SimulationInput, policy: AmbiguityFallback): Run {
-  const { bars, config, start, end } = input;
+  const { bars, config, risk, start, end } = input;
   // A warm-up longer than the data leaves nothing to evaluate.
   const rows = Math.max(0, end - start);
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
@@ -154,6 +159,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     },
     entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, quantity: NaN },
     exitFill: { quantity: NaN, price: NaN, isSlipped: false, role: 'taker', reason: 'signal', rule: null, order: null },
+    closing: { price: NaN, quantity: NaN, entryFee: NaN, exitFee: NaN, slippage: NaN, pnl: NaN },
     sizing: {
       price: NaN,
       stopPrice: NaN,
@@ -178,11 +184,14 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     slippage: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
     slippageCost: 0,
     fundingPaid: 0,
-    marks: new Marks(equity, start, reads.marks),
+    marks: new Marks(equity, start, bars.close, reads.marks),
     equity,
     inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
     trades: input.scratch?.trades.clear(reads.trades) ?? new TradeLog(reads.trades),
     reads,
+    readsState: history.length > 0,
+    hasLevels:
+      risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null || risk.breakeven !== null,
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,

@@ -51,7 +51,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
   const { control, start, end } = input;
   const pollRows = readsState(input) ? STATEFUL_POLL_ROWS : POLL_ROWS;
   let nextPoll = start + pollRows;
-  const prefetch = new Prefetch(input.bars, run.watch.flat, start, end);
+  const prefetch = new Prefetch(pricesOf(run), run.watch.flat, start, end);
   let row = start;
   while (row < end) {
     if (row >= prefetch.nextRow) prefetch.read(row);
@@ -74,6 +74,13 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
   for (const order of run.pending) if (order !== null) expireEntry(run, order);
   control?.report(end - start, end - start);
   return gatherResult(run, false);
+}
+
+/** The prices that are read of nearly every bar; of bars that are passed in blocks, only of those with fills. */
+function pricesOf({ bars, blocks, reads }: Run): Float64Array[] {
+  const { open, high, low, close } = bars;
+  const marked = reads.marks === null ? [close] : [];
+  return blocks === null ? [open, high, low, ...marked] : [open, ...marked];
 }
 
 const readsState = ({ entries, exits }: SimulationInput): boolean =>
@@ -183,8 +190,7 @@ function skipOne(run: Run, position: Position, from: number, limit: number): num
   if (isTrailing) row = trail(run, position, from, limit, above, below);
   else if (run.blocks !== null) row = passBlocks(run, run.blocks, position, from, limit, above, below);
   else row = pass(run, position, from, limit, above, below);
-  run.marks.held(from, row, run.ledger, run.bars.close);
-  tightenStop(position);
+  run.marks.held(from, row, run.ledger);
   return row;
 }
 
@@ -211,6 +217,7 @@ function trail(run: Run, position: Position, from: number, limit: number, above:
   position.best = best;
   position.peak = peak;
   position.trough = trough;
+  tightenStop(position);
   return row;
 }
 
@@ -288,7 +295,7 @@ function skipSeveral(run: Run, from: number, limit: number): number {
     if (highest > peak) peak = highest;
     if (lowest < trough) trough = lowest;
   }
-  run.marks.held(from, row, run.ledger, run.bars.close);
+  run.marks.held(from, row, run.ledger);
   for (const position of positions) {
     position.best = Math.max(position.best, peak);
     position.peak = Math.max(position.peak, peak);

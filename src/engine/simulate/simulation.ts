@@ -45,8 +45,8 @@ export interface Scratch {
  * do not depend on it. A strategy that reads its own state has every part.
  */
 export interface ResultReads {
-  /** The rows at whose close equity is read, ascending, the last row included; null: every row. */
-  readonly marks: Int32Array | null;
+  /** The rows at whose close equity is read, ascending, the last row included, and these closes; null: every row. */
+  readonly marks: { readonly rows: Int32Array; readonly closes: Float64Array } | null;
   /** `maePct` and `mfePct` of trades. */
   readonly extremes: boolean;
   /** The rows of trades; not only what they add up to. */
