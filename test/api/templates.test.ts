@@ -24,24 +24,6 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-interface Risk {
-  readonly stopLoss?: { readonly mode: string; readonly value?: number; readonly multiplier?: number };
-  readonly trailingStop?: { readonly distancePercent?: number; readonly distanceAtr?: { readonly multiplier: number } };
-  readonly takeProfits?: readonly { readonly triggerR?: number; readonly triggerPercent?: number }[];
-  readonly timeStop?: { readonly maxBars: number };
-}
-
-const WORDS: Readonly<Record<number, string>> = {
-  2: 'two|twice',
-  2.5: 'two and a half',
-  3: 'three',
-  4: 'four',
-  6: 'six',
-  8: 'eight',
-  10: 'ten',
-};
-const wordFor = (value: number): RegExp => new RegExp(`\\b(${WORDS[value] ?? value})\\b`, 'i');
-
 /** Every `instrument.symbol` of a payload. */
 function symbolsOf(value: unknown): Set<string> {
   const found = [...JSON.stringify(value).matchAll(/"instrument":\{"symbol":"([^"]+)"/g)];
@@ -86,23 +68,6 @@ describe('the set of templates', () => {
       );
       if (!outcome.ok) throw new Error(outcome.error.message);
       expect((outcome.summaryJson as Summary).totalPositions).toBeGreaterThanOrEqual(5);
-    },
-  );
-
-  it.each(TEMPLATES.map((template) => [template.key, template] as const))(
-    'contains %s, which describes all of its risk rules',
-    (_key, template) => {
-      const { risk = {} } = (compiledAst(template) as unknown as { strategy: { risk?: Risk } }).strategy;
-      const numbers = [
-        risk.stopLoss?.multiplier ?? (risk.stopLoss?.mode === 'percent' ? risk.stopLoss.value : undefined),
-        risk.trailingStop?.distancePercent ?? risk.trailingStop?.distanceAtr?.multiplier,
-        risk.timeStop?.maxBars,
-        ...(risk.takeProfits ?? []).map((step) => step.triggerR ?? step.triggerPercent),
-      ].filter((value) => value !== undefined);
-      for (const value of numbers) expect(template.description).toMatch(wordFor(value));
-      expect(/\bstops?\b|below the fill|ATRs below|percent below/.test(template.description)).toBe(
-        risk.stopLoss !== undefined || risk.trailingStop !== undefined,
-      );
     },
   );
 

@@ -136,7 +136,7 @@ export function authoringPack(language: Language, tier: Tier): z.input<typeof Pa
       ambiguityFallback: FALLBACK_CHOICES.join(' '),
       leverage: '1 (default) to 1000.',
       params: 'Name → value of a declared param.',
-      overrides: 'JSON pointer into the stored strategyAst → number.',
+      overrides: 'JSON pointer into the payload as sent (/signalGraph/nodes/0/args/length) → number.',
     },
     operators: {
       compare: operators.compare,

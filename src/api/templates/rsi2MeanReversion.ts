@@ -8,7 +8,7 @@ const rsi2MeanReversion: Template = {
   key: 'rsi2_mean_reversion',
   name: 'RSI-2 mean reversion',
   description:
-    'Buys when the two-bar RSI falls below 10 while the close is above its 200-bar average. Sells above the 5-bar ' +
+    'Buys when the two-bar RSI is below 10 while the close is above its 200-bar average. Sells above the 5-bar ' +
     'average, or after 15 bars.',
   category: 'mean_reversion',
   tags: ['rsi', 'pullback', 'time-stop', 'long-only', 'daily'],

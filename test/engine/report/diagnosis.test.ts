@@ -46,6 +46,7 @@ interface Case {
   readonly fallback?: string;
   readonly resolution?: string;
   readonly balance?: number;
+  readonly leverage?: number;
 }
 
 function summaryOf({
@@ -62,6 +63,7 @@ function summaryOf({
   fallback,
   resolution,
   balance = 10_000,
+  leverage,
 }: Case): Summary {
   const action = { side, sizing: sizing ?? { mode: 'percent_equity', value: 95 }, ...(order && { order }) };
   const task = {
@@ -80,6 +82,7 @@ function summaryOf({
       ...(fallback && { ambiguityFallback: fallback }),
       ...(resolution && { ambiguityResolution: resolution }),
       ...(range && { range }),
+      ...(leverage && { leverage }),
       execution: {
         feeModel: { kind: 'tiered_maker_taker', tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate: fee }] },
         slippage: { kind: 'none' },
@@ -213,6 +216,30 @@ describe('the suggestion for rejected orders', () => {
     expect(rejectedBy({ balance: 1_000_000 })).toBe(told);
   });
 
+  it('names remedies after which no order is rejected', () => {
+    const codesOf = (more: Partial<Case>) =>
+      summaryOf({ ...CASES.ORDERS_REJECTED, ...more }).strategyTrace!.diagnosis.map(({ code }) => code);
+    expect(codesOf({})).toContain('ORDERS_REJECTED');
+    for (const more of [{ leverage: 10 }, { sizing: { mode: 'risk_percent', value: 0.1 } }])
+      expect(codesOf(more)).not.toContain('ORDERS_REJECTED');
+  });
+
+  it('is given from a tenth of the entry orders on', () => {
+    const shares = [0.6, 0.7, 0.72, 0.9].map((value) => {
+      const { strategyTrace } = summaryOf({ ...CASES.ORDERS_REJECTED, sizing: { mode: 'risk_percent', value } });
+      const { entriesFilled, ordersRejected } = strategyTrace!.funnel;
+      const rejected = Object.values(ordersRejected).reduce((sum, count) => sum + count, 0);
+      const share = rejected / (rejected + entriesFilled);
+      expect([value, strategyTrace!.diagnosis.some(({ code }) => code === 'ORDERS_REJECTED')]).toEqual([
+        value,
+        share >= 0.1,
+      ]);
+      return share;
+    });
+    expect(Math.max(...shares.filter((share) => share < 0.1))).toBeGreaterThan(0.05);
+    expect(Math.min(...shares.filter((share) => share >= 0.1))).toBeLessThan(0.15);
+  });
+
   it('names a larger balance when the size is fixed', () => {
     const told = rejectedBy({ sizing: { mode: 'fixed', value: 9 } });
     expect(told).toContain('a larger config.initialBalance');
@@ -249,6 +276,8 @@ describe('AMBIGUITY_SENSITIVE', () => {
     const summary = summaryOf(breakEven);
     const band = bandOf(summary);
     expect(band.pessimistic).toBeGreaterThan(band.optimistic);
+    expect(told(summary)!.message).toContain(`${percent(band.pessimistic)} under the pessimistic policy`);
+    expect(told(summary)!.message).toContain(`${percent(band.optimistic)} under the optimistic one`);
     expect(told(summary)!.message).toContain('the pessimistic policy is not the conservative one');
     expect(told(summary)!.suggestion).toContain('"worst"');
     const worst = summaryOf({ ...breakEven, fallback: 'worst' });

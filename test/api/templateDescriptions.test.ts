@@ -1,0 +1,187 @@
+// Templates against their descriptions: what a description says is computed from the strategy, and nothing else is said.
+import { describe, expect, it } from 'vitest';
+import { TEMPLATES } from '../../src/api/templates/catalog.ts';
+import { compiledAst, type Template } from '../../src/api/templates/template.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const WORDS: Readonly<Record<number, string>> = {
+  0.2: 'fifth',
+  0.5: 'half',
+  1: 'one',
+  2: 'two|twice',
+  2.5: 'two and a half',
+  3: 'three',
+  4: 'four',
+  6: 'six',
+  8: 'eight',
+  10: 'ten',
+};
+/** A number as a description may write it: 10 or ten. */
+const written = (value: number): string => `(?:${value}${value in WORDS ? `|${WORDS[value]}` : ''})`;
+const strategyOf = (template: Template): Json => (compiledAst(template) as { strategy: Json }).strategy;
+
+/** What a risk rule must be called, in words that a reader of the rule would look for. */
+const RISK_WORDS: Readonly<Record<string, (rule: Json) => string[]>> = {
+  stopLoss: ({ mode, value, multiplier }) => {
+    switch (mode) {
+      case 'percent':
+        return [`${written(value as number)} percent below`];
+      case 'atr':
+        return [`${written(multiplier as number)} ATRs`];
+      case 'price':
+        return ['stops? at'];
+      default:
+        throw new Error(`No words for a stop of mode ${String(mode)}.`);
+    }
+  },
+  trailingStop: ({ distancePercent, distanceAtr }) => [
+    'trailing stop',
+    distancePercent === undefined
+      ? `${written((distanceAtr as { multiplier: number }).multiplier)} ATRs`
+      : `${written(distancePercent as number)} percent`,
+  ],
+  takeProfits: (steps) =>
+    (steps as unknown as Json[]).flatMap(({ triggerR, closePercent }) => {
+      if (closePercent !== 100 || triggerR === undefined) throw new Error('No words for this take-profit.');
+      return [`aims at ${written(triggerR as number)} the risk`];
+    }),
+  timeStop: ({ maxBars }) => [`after ${written(maxBars as number)} bars`],
+};
+const SIZING_WORDS: Readonly<Record<string, (value: number) => string[]>> = {
+  // The usual size, most of the equity, goes without saying.
+  percent_equity: (value) => (value >= 95 ? [] : [`${written(value / 100)} of the equity`]),
+  risk_percent: (value) => [`risks ${value} % of equity`],
+  volatility_target: (value) => [`${value} % volatility`],
+};
+const INDICATOR_WORDS: Readonly<Record<string, string>> = {
+  sma: 'average',
+  ema: 'EMA',
+  rsi: 'RSI',
+  macd: 'MACD',
+  bbands: 'band',
+  donchian: 'highest high|lowest low',
+  ichimoku: 'cloud',
+  adx: 'ADX',
+  plus_di: '\\+DI',
+  minus_di: '-DI',
+  keltner: 'Keltner channel',
+  roc: 'change over',
+  stoch_rsi: 'stochastic RSI',
+  supertrend: 'supertrend',
+  vwap: 'volume-weighted average price',
+  vwap_session: 'volume-weighted average price of the day \\(UTC\\)',
+  atr: 'ATR',
+};
+
+/** What the description of a strategy has to say, as patterns. */
+function wordsFor(strategy: Json): string[] {
+  const { risk = {}, entry } = strategy as { risk?: Json; entry: Json };
+  const { side, sizing } = entry.action as { side: string; sizing: { mode: string; value: number } };
+  const found = [side === 'short' ? 'sells short' : '\\b(?:buys|long)\\b', ...SIZING_WORDS[sizing.mode](sizing.value)];
+  for (const [name, rule] of Object.entries(risk)) found.push(...RISK_WORDS[name](rule as Json));
+  visit(strategy, (node) => {
+    if (node.kind === 'indicator')
+      found.push(INDICATOR_WORDS[node.indicator as string] ?? 'an indicator without words');
+    if (node.kind === 'pattern') found.push(String(node.name));
+    if (node.instrument !== undefined && node.kind !== undefined)
+      found.push((node.instrument as { symbol: string }).symbol);
+  });
+  return found;
+}
+
+function visit(value: unknown, see: (node: Json) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  see(value as Json);
+  for (const member of Object.values(value)) visit(member, see);
+}
+
+/** Numbers that a description may mention: those of its strategy. */
+function numbersOf(strategy: Json): Set<number> {
+  const found = new Set<number>();
+  visit(strategy, (node) => {
+    for (const member of Object.values(node)) if (typeof member === 'number') found.add(member);
+  });
+  return found;
+}
+
+/** Numbers in figures; "1 %" and "50-bar" included. */
+const figuresIn = (text: string): number[] => [...text.matchAll(/\d+(?:\.\d+)?/g)].map(([figure]) => Number(figure));
+
+/** Words of a description → whether the strategy has what they speak of. */
+const CLAIMS: readonly [RegExp, (strategy: Json & { risk?: Json }) => boolean][] = [
+  [/\btrailing stop\b/, ({ risk }) => risk?.trailingStop !== undefined],
+  [/(?<!trailing )\bstops?\b/, ({ risk }) => risk?.stopLoss !== undefined],
+  [/\b(?:percent|ATRs) (?:below|above) the fill\b/, ({ risk }) => risk?.stopLoss !== undefined],
+  [/\bafter \d+ bars\b/, ({ risk }) => risk?.timeStop !== undefined],
+  [/\baims at\b.*\brisk\b/, ({ risk }) => risk?.takeProfits !== undefined],
+  [/\bbreak-?even\b/, ({ risk }) => risk?.breakeven !== undefined],
+  [/\bof the day\b/, (strategy) => uses(strategy, 'indicator', 'vwap_session')],
+  [/\bhourly\b|\bhours?\b/, (strategy) => uses(strategy, 'timeframe', '1h') || uses(strategy, 'kind', 'time_window')],
+  [/\b\d+-day\b|\bday closed\b/, (strategy) => uses(strategy, 'timeframe', '1d')],
+  [/\bLondon\b/, (strategy) => uses(strategy, 'timezone', 'Europe/London')],
+  [/\b(?:short|Covers)\b/, (strategy) => uses(strategy, 'side', 'short')],
+];
+
+function uses(strategy: Json, name: string, value: string): boolean {
+  let isUsed = false;
+  visit(strategy, (node) => (isUsed ||= node[name] === value));
+  return isUsed;
+}
+
+/** What is wrong with a description. */
+function faultsOf(description: string, strategy: Json): string[] {
+  const unsaid = wordsFor(strategy).filter((words) => !new RegExp(words, 'i').test(description));
+  const numbers = numbersOf(strategy);
+  const unfounded = figuresIn(description).filter((figure) => !numbers.has(figure));
+  const untrue = CLAIMS.filter(([words, isTrue]) => words.test(description) && !isTrue(strategy));
+  return [
+    ...unsaid.map((words) => `does not say ${words}`),
+    ...unfounded.map((figure) => `says ${figure}`),
+    ...untrue.map(([words]) => `says ${words.source}`),
+  ];
+}
+
+describe('the description of a template', () => {
+  it.each(TEMPLATES.map((template) => [template.key, template] as const))(
+    'says what %s does, every risk rule with its number, and mentions no rule or number it does not have',
+    (_key, template) => {
+      expect(faultsOf(template.description, strategyOf(template))).toEqual([]);
+    },
+  );
+
+  const of = (key: string): Template => TEMPLATES.find((template) => template.key === key)!;
+  const without = (key: string, words: string): [string, Json] => {
+    const { description } = of(key);
+    expect(description).toContain(words);
+    return [description.replace(words, ''), strategyOf(of(key))];
+  };
+
+  it.each([
+    ['bollinger_squeeze_breakout', ', or at a stop six percent below the fill'],
+    ['keltner_breakout', ', or at a stop two and a half ATRs below the fill'],
+    ['macd_trend', ', or at an eight percent trailing stop'],
+    ['hammer_at_support', ', at a stop two ATRs below the fill, or after 30 bars'],
+    ['short_breakdown', ', or at a stop two ATRs above the fill'],
+    ['rsi2_mean_reversion', ', or after 15 bars'],
+    ['zscore_pair_spread', ', at a stop ten percent below the fill, or after 60 bars'],
+    ['opening_range_breakout', ', stops at its low, aims at twice the risk'],
+  ])('of %s would be refused without "%s"', (key, words) => {
+    expect(faultsOf(...without(key, words))).not.toEqual([]);
+  });
+
+  it('would be refused for a number or a rule that the strategy does not have', () => {
+    const { description } = of('golden_cross');
+    const strategy = strategyOf(of('golden_cross'));
+    expect(faultsOf(description.replace('50-bar', '60-bar'), strategy)).toEqual(['says 60']);
+    expect(faultsOf(`${description} A trailing stop follows.`, strategy)).toHaveLength(1);
+  });
+
+  it('would be refused for the VWAP of all the data where it speaks of the day', () => {
+    const { description } = of('vwap_reversion');
+    const strategy = JSON.parse(
+      JSON.stringify(strategyOf(of('vwap_reversion'))).replaceAll('vwap_session', 'vwap'),
+    ) as Json;
+    expect(faultsOf(description, strategy)).toContain(String.raw`says \bof the day\b`);
+  });
+});
