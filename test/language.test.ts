@@ -7,11 +7,11 @@ import { checkStrategy, createMarket, runBacktest, strategyHash } from '../src/e
 import type { BacktestConfig, Market, Settings, StrategyAst } from '../src/engine/index.ts';
 import { AST_SHAPE, EXPRESSION_SHAPES, SETTINGS_SHAPE } from '../src/engine/language/grammar/shapes.ts';
 import type { ObjectShape, Shape } from '../src/engine/language/grammar/shapes.ts';
-import * as words from '../src/engine/language/grammar/words.ts';
 import { openShippedData } from '../src/market/shipped.ts';
 
 const text = readFileSync(join(ROOT, 'docs', 'language.md'), 'utf8');
-const readJson = (path: string): unknown => JSON.parse(readFileSync(join(ROOT, path), 'utf8'));
+const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const readJson = (path: string): unknown => JSON.parse(readText(path));
 /** What every object may carry, and what stands for a number: the page says so once. */
 const OF_EVERY_OBJECT = ['id', 'label', 'description', 'meta', 'kind', 'param'];
 
@@ -35,23 +35,27 @@ describe('the page’s tables of expressions', () => {
     }
   });
 
-  const lists: [string, readonly string[]][] = [
-    ['market', words.MARKET_FIELDS],
-    ['math', words.MATH_OPS],
-    ['time', words.TIME_FIELDS],
-    ['compare', words.COMPARE_OPS],
-    ['cross', words.CROSS_OPS],
-    ['session', words.SESSIONS],
-    ['rolling_window', words.ROLLING_WINDOW_MODES],
-    ['state_machine', words.STATE_CONFLICT_POLICIES],
-  ];
-  it.each(lists)('names every word of the closed list of %s in its row', (kind, list) => {
-    expect(list.filter(lacks(kinds.get(kind)![2]))).toEqual([]);
+  /** Every closed list of words that a member of a kind takes; timeframes have a section of their own. */
+  const lists = [...EXPRESSION_SHAPES.value, ...EXPRESSION_SHAPES.condition].flatMap(([kind, { fields }]) =>
+    [...fields.values()].flatMap(({ name, shape }): [string, string, string[]][] => {
+      const isList = shape.type === 'choice' && !OF_EVERY_OBJECT.includes(name) && name !== 'timeframe';
+      return isList ? [[kind, name, shape.values.map(String)]] : [];
+    }),
+  );
+  it('knows the closed lists of many kinds', () => {
+    const known = lists.map(([kind, member]) => `${kind}.${member}`);
+    expect(known).toEqual(expect.arrayContaining(['market.field', 'math.op', 'compare.op', 'pattern.side']));
+    expect(known.length).toBeGreaterThan(8);
   });
 
-  it('has a row for every rolling operation', () => {
-    const operations = tableUnder('### Rolling operations');
-    expect(words.ROLLING_OPS.filter((op) => !operations.has(op))).toEqual([]);
+  it.each(lists)('names every word of the closed list of %s.%s in its row', (kind, member, list) => {
+    const row = kinds.get(kind === 'and' || kind === 'or' ? 'all' : kind)!.join(' ');
+    // Two lists have a table of their own.
+    const places: Record<string, () => string> = {
+      'rolling.op': () => [...tableUnder('### Rolling operations').keys()].join(' '),
+      'state.field': () => readText('docs/semantics.md').split('### 1.11 State fields')[1].split('\n## ')[0],
+    };
+    expect(list.filter(lacks(places[`${kind}.${member}`]?.() ?? row))).toEqual([]);
   });
 });
 

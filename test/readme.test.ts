@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeVariables, ROOT } from '../src/config.ts';
 import { EXAMPLE_STRATEGY_AST } from '../src/api/strategies/strategyExamples.ts';
+import { STORED_TIMEFRAMES, TIMEFRAMES } from '../src/engine/index.ts';
 import { CreateBody } from '../src/api/strategies/strategySchemas.ts';
 import { printedPattern, runShell, shellBlocks } from './support/shellBlocks.ts';
 
@@ -74,6 +75,15 @@ describe('the glossary', () => {
   it('defines every word once', () => {
     expect(defined.filter((word, index) => defined.indexOf(word) !== index)).toEqual([]);
     expect(rows.filter(([, meaning]) => !meaning)).toEqual([]);
+  });
+
+  it('lists the timeframes of market data and those that strategies may name', () => {
+    const [, meaning] = rows.find(([word]) => word === 'timeframe')!;
+    const [, listed, exception] =
+      /: ((?:\w+ )+)in market data, of which strategies may name all but the first (\w+)\./.exec(meaning)!;
+    expect(listed.trim().split(' ')).toEqual(STORED_TIMEFRAMES);
+    expect(exception).toBe('two');
+    expect(STORED_TIMEFRAMES.slice(2)).toEqual(TIMEFRAMES);
   });
 
   it('has the words that the code and its messages use with one meaning', () => {

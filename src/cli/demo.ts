@@ -2,16 +2,14 @@
 // then everything is stopped and removed.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { isolatedEnvironment, ROOT } from '../config.ts';
-import { removeEmbedded } from '../db/embedded.ts';
 import { DemoAgent, type DemoOutcome } from './demoAgent.ts';
+import { makeDemoFolder, removeAbandonedFolders, removeDemoFolder } from './demoFolder.ts';
 import { serveCommand } from './invocation.ts';
 import { beginLifetime } from './lifetime.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
@@ -59,8 +57,9 @@ async function demo(options: { readonly json?: boolean }): Promise<void> {
 /** Everything that must be closed is put on `stack` in the moment it is opened. */
 async function play(stack: AsyncDisposableStack, say: Say): Promise<DemoOutcome> {
   const startedAt = performance.now();
-  const dataDir = mkdtempSync(join(tmpdir(), 'candlepool-demo-'));
-  stack.defer(() => removeFiles(dataDir));
+  await removeAbandonedFolders(tmpdir());
+  const dataDir = makeDemoFolder(tmpdir());
+  stack.defer(() => removeDemoFolder(dataDir));
   const env = isolatedEnvironment(dataDir);
   const server = startServer(env);
   stack.defer(() => stopServer(server));
@@ -125,12 +124,6 @@ async function stopServer(server: ChildProcess): Promise<void> {
   const timer = setTimeout(() => server.kill('SIGKILL'), STOP_WITHIN_MS);
   await exit;
   clearTimeout(timer);
-}
-
-/** The server has stopped its own Postgres; one that was killed could not. */
-async function removeFiles(dataDir: string): Promise<void> {
-  await removeEmbedded(dataDir);
-  await rm(dataDir, { recursive: true, force: true });
 }
 
 /**

@@ -54,15 +54,15 @@ function sentencesOf(pattern: string): string[] {
   return globSync(pattern, { cwd: ROOT }).flatMap((file) => {
     const code = readFileSync(join(ROOT, file), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
     const quoted = [...code.matchAll(/'([^'\n]*)'|`([^`]*)`/g)].map(([, plain, template]) => plain ?? template);
-    return quoted.filter((text) => text.includes(' '));
+    return quoted.filter((text) => text.includes(' ')).map((text) => text.replaceAll(/\$\{[^}]*\}/g, '{}'));
   });
 }
 
 const DOCUMENT = /(?<![\w/])\/?(?:docs\/[\w/-]+(?:\.[a-z]+)?|[\w-]+\.md)\b/g;
 const SECTION = /§\s*\d/g;
-/** `GET /strategies`, `/public/v1/backtests/{id}?view=agent`. */
+/** `GET /strategies`, `/public/v1/backtests/{id}?view=agent`, `/capabilities/kinds/{kind}`. */
 const ROUTE =
-  /(?:\b(GET|POST|PUT|PATCH|DELETE) )?((?:\/public\/v1|\/workspaces)\b[^\s"'`,;)<\\]*|(?<=[A-Z] )\/(?!docs\b)[^\s"'`,;)<\\]*)/g;
+  /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(\/(?:public\/v1|workspaces|workspace|authoring-pack|capabilities|system-strategies|strategies|backtests|sweeps|market-data)\b[^\s"'`,;)<\\]*|(?<=[A-Z] )\/(?!docs\b)[^\s"'`,;)<\\]*)/g;
 
 const isServed = async (path: string): Promise<boolean> =>
   (await api.app.inject({ url: path.startsWith('/') ? path : `/${path}` })).statusCode === 200;
@@ -88,7 +88,7 @@ function routeFaults(method: string | undefined, cited: string): string[] {
   function matches(route: string): boolean {
     const [verb, template] = route.split(' ');
     if (method !== undefined && method !== verb) return false;
-    const plain = (each: string): string => each.replaceAll(/\{[^}]*\}|\$\{[^}]*\}|:\w+/g, '{}').replace(/\/$/, '');
+    const plain = (each: string): string => each.replaceAll(/\{[^}]*\}|:\w+/g, '{}').replace(/\/$/, '');
     return [plain(template), plain(template.replace('/public/v1', ''))].includes(plain(path));
   }
 }
@@ -112,6 +112,7 @@ describe('the texts of the service', () => {
     ['Ask GET /public/v1/nothing.', '/public/v1/nothing'],
     ['Ask DELETE /public/v1/backtests.', '/public/v1/backtests'],
     ['Ask GET /strategies/{id}/nothing.', '/strategies/{id}/nothing'],
+    ['Ask for `/capabilities/nodes/{kind}`.', '/capabilities/nodes/{kind}'],
     ['Ask `/public/v1/backtests/{id}?look=agent`.', 'no query parameter look'],
   ])('would be caught with: %s', async (text, fault) => {
     expect(await faultsOf(text)).toEqual([expect.stringContaining(fault)]);

@@ -1,6 +1,9 @@
-// Every request body of the OpenAPI document has an example, and the service accepts it as it stands.
+// Every example in the OpenAPI document, the manifest and the authoring pack is found by walking them, and is run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { urlOf } from '../../src/db/connect.ts';
+import { BacktestConfig, ENGINE_VERSION } from '../../src/engine/index.ts';
+import { artifactNotice } from '../../src/engine/report/artifactNotice.ts';
+import type { CompletedRun } from '../../src/engine/report/simulatedRun.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
@@ -89,6 +92,194 @@ const SENDERS: Record<string, (body: object) => Promise<Reply>> = {
     asOwner('backtests/validate-signal-graph', body),
   'POST /workspaces/{workspaceId}/api-keys': (body) => asOwner('api-keys', body),
 };
+
+interface Example {
+  /** JSON pointer to the `example`, or to one of the `examples`. */
+  readonly place: string;
+  readonly value: unknown;
+}
+
+/** Every `example` and `examples` of an OpenAPI document, wherever it is; a property of that name is not one. */
+function examplesIn(value: unknown, place = '', isNames = false): Example[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]): Example[] => {
+    const at = `${place}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (!isNames && name === 'example') return [{ place: at, value: member }];
+    // A list in a schema; an object of named examples beside a media type or parameter.
+    if (!isNames && name === 'examples')
+      return Object.entries(member as object).map(([key, each]) => ({ place: `${at}/${key}`, value: each as unknown }));
+    const areNames = ['properties', 'schemas', 'paths', 'headers', 'responses', 'content'].includes(name) && !isNames;
+    return examplesIn(member, at, areNames);
+  });
+}
+
+/** A copy of `body` with the value at the place that a schema has at `properties/a/…/properties/b`, alone in its object. */
+function withMember(body: object, schemaPlace: string, value: unknown): object {
+  const copy = structuredClone(body) as Record<string, unknown>;
+  const names = [...schemaPlace.matchAll(/(?<=\/properties\/)[^/]+/g)].map(([name]) => name);
+  const [last, holder] = [names.pop()!, names.pop()!];
+  const owner = names.reduce((at, name) => at[name] as Record<string, unknown>, copy);
+  owner[holder] = { [last]: value };
+  return copy;
+}
+
+/** Places of examples → how such an example is run. An example that no row matches fails the test. */
+const RUNNERS: readonly (readonly [RegExp, (example: Example, match: RegExpExecArray) => Promise<void>])[] = [
+  [
+    /^\/components\/schemas\/(\w+)(\/properties\/.+)?\/examples\/\d+$/,
+    async ({ value }, [, schema, member]) => {
+      const [operation, examples] = [...documented()].find(([, each]) => each.length > 0 && isOf(schema, each))!;
+      const body = member === undefined ? (value as object) : withMember(examples[0], member, value);
+      const reply = await SENDERS[operation](body);
+      expect([200, 201], `${operation}: ${reply.text}`).toContain(reply.status);
+    },
+  ],
+  [
+    // The notice of a file that was computed again; a backtest of the engine in use has none to compare with.
+    /\/headers\/artifact-notice\/schema\/example$/,
+    async ({ value }) => {
+      const trades = Array.from({ length: 130 }, (_, id) => ({ id }));
+      const stored = { engineVersion: '1.0.0', resultHash: 'a', summary: { sharpeRatio: 1 }, trades };
+      const run = { resultHash: 'b', summary: { sharpeRatio: 2 }, trades } as unknown as CompletedRun;
+      const { message } = artifactNotice(stored, run);
+      expect(message.replace(`engine ${ENGINE_VERSION};`, 'engine 1.1.0;')).toBe(value);
+    },
+  ],
+];
+const schemasOf = (): Document['components']['schemas'] =>
+  (api.app.swagger() as unknown as Document).components.schemas;
+const isOf = (schema: string, examples: readonly object[]): boolean =>
+  JSON.stringify(schemasOf()[schema].examples) === JSON.stringify(examples);
+
+describe('the examples of the OpenAPI document', () => {
+  it('are found by walking it, and each of them is run', async () => {
+    const found = examplesIn(api.app.swagger());
+    expect(found.length).toBeGreaterThan(20);
+    for (const example of found) {
+      const rows = RUNNERS.flatMap(([place, run]) => {
+        const match = place.exec(example.place);
+        return match === null ? [] : [{ run, match }];
+      });
+      expect([example.place, rows.length]).toEqual([example.place, 1]);
+      await rows[0].run(example, rows[0].match);
+    }
+  });
+
+  it('would be found in responses, parameters and media types as well', () => {
+    const schema = { type: 'object', properties: { example: { type: 'string', example: 'x' } } };
+    const document = {
+      paths: {
+        '/a': {
+          get: {
+            parameters: [{ name: 'q', example: 1 }],
+            responses: { 200: { content: { 'application/json': { schema, examples: { one: { value: 2 } } } } } },
+          },
+        },
+      },
+    };
+    expect(examplesIn(document).map(({ place }) => place)).toEqual([
+      '/paths/~1a/get/parameters/0/example',
+      '/paths/~1a/get/responses/200/content/application~1json/schema/properties/example/example',
+      '/paths/~1a/get/responses/200/content/application~1json/examples/one',
+    ]);
+  });
+});
+
+/** Every string of an answer, with the object that holds it. */
+function stringsIn(
+  value: unknown,
+  owner: Record<string, unknown> = {},
+): { text: string; owner: Record<string, unknown> }[] {
+  if (typeof value === 'string') return [{ text: value, owner }];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap((member) => stringsIn(member, value as Record<string, unknown>));
+}
+
+describe('the examples of the manifest and the authoring pack', () => {
+  let manifest: Record<string, unknown>;
+  let pack: Record<string, unknown> & { examples: Record<string, Record<string, unknown>> };
+  beforeAll(async () => {
+    manifest = (await client.get('')).body;
+    pack = (await client.get('/authoring-pack')).body;
+  });
+  const completed = async (payload: object, config: object) => {
+    const { id } = (await create({ name: 'Pack', ...payload })).body;
+    const ready = await client.post(`/strategies/${id}/versions/finalize`, { version: 1 });
+    expect(ready.status, ready.text).toBe(200);
+    const queued = await client.post('/backtests', { strategyVersionId: ready.body.id, config });
+    expect(queued.status, queued.text).toBe(201);
+    const done = await client.get(`/backtests/${queued.body.id}?wait=60`);
+    expect(done.body.status, done.text).toBe('completed');
+    return done.body;
+  };
+
+  it('are strategies and a config that complete with trades', async () => {
+    const { settings, config, ...payloads } = pack.examples;
+    expect(Object.keys(payloads).toSorted()).toEqual(['signalGraph', 'strategyAst']);
+    for (const [name, payload] of Object.entries(payloads)) {
+      const done = await completed({ settings, [name]: payload }, config);
+      expect(done.result.summaryJson.totalPositions, name).toBeGreaterThan(0);
+    }
+    // Nothing else in either answer is a worked example.
+    const { examples: _, ...rest } = pack;
+    expect(JSON.stringify([manifest, rest])).not.toMatch(/"(?:example|examples|protocol)":(?!"svc)/);
+  });
+
+  /** JSON in a sentence → what shows that it is right. */
+  const SNIPPETS: Readonly<Record<string, () => Promise<void>>> = {
+    '{"version": 1}': async () => expect((await finalize({ version: 1 })).body.status).toBe('ready'),
+    '{"ref": id}': async () => expect(JSON.stringify(pack.examples.signalGraph)).toMatch(/"left":\{"ref":"fast"\}/),
+    '{"param": "<name>"}': async () => {
+      const { strategy, ...root } = structuredClone(pack.examples.strategyAst) as { strategy: Record<string, unknown> };
+      const params = [{ name: 'stop', type: 'float', default: 10 }];
+      const risk = { stopLoss: { mode: 'percent', value: { param: 'stop' } } };
+      const strategyAst = { ...root, strategy: { ...strategy, params, risk } };
+      const reply = await client.post('/strategies/validate', { settings: {}, strategyAst });
+      expect(reply.body, reply.text).toMatchObject({ valid: true });
+    },
+  };
+  it('that are JSON in a sentence are right', async () => {
+    const texts = stringsIn([manifest, pack]).map(({ text }) => text);
+    const found = new Set(texts.flatMap((text) => [...text.matchAll(/\{"[^{}]*\}/g)].map(([snippet]) => snippet)));
+    expect([...found].toSorted()).toEqual(Object.keys(SNIPPETS).toSorted());
+    for (const check of Object.values(SNIPPETS)) await check();
+  });
+
+  it('that are queries are answered', async () => {
+    const { id } = await completed({ settings: {}, strategyAst: pack.examples.strategyAst }, pack.examples.config);
+    const queries = stringsIn([manifest, pack]).flatMap(({ text, owner }) =>
+      [...text.matchAll(/(\/[\w/{}-]+)?(\?\w+=[\w=&,]+)/g)].map(
+        ([, path = String(owner.path), query]) => `${path.replace('{id}', String(id))}${query}`,
+      ),
+    );
+    expect(queries.length).toBeGreaterThan(3);
+    for (const url of queries) {
+      const reply = await client.get(url.replace('/public/v1', ''));
+      expect([url, reply.status]).toEqual([url, 200]);
+    }
+  });
+
+  it('that are words for a config are accepted in one', async () => {
+    const words = pack.config as Record<string, string>;
+    const lists: [string, string, (word: string) => object][] = [
+      ['timeframe', ' ', (word) => ({ timeframe: word })],
+      ['ambiguityResolution', ' ', (word) => ({ ambiguityResolution: word })],
+      ['ambiguityFallback', ' ', (word) => ({ ambiguityFallback: word })],
+    ];
+    for (const [name, separator, member] of lists) {
+      expect(words[name].split(separator).length, name).toBeGreaterThan(1);
+      for (const word of words[name].split(separator)) {
+        const reply = BacktestConfig.safeParse({ ...pack.examples.config, ...member(word) });
+        expect([name, word, reply.success]).toEqual([name, word, true]);
+      }
+    }
+    const [pointer] = /\/signalGraph\/[\w/]+/.exec(words.overrides)!;
+    const { settings, signalGraph, config } = pack.examples;
+    const plain = await completed({ settings, signalGraph }, config);
+    const other = await completed({ settings, signalGraph }, { ...config, overrides: { [pointer]: 20 } });
+    expect(other.reproducibility.resultHash).not.toBe(plain.reproducibility.resultHash);
+  });
+});
 
 describe('the set of example bodies', () => {
   it('covers every request body', () => {

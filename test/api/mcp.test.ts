@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as OldStdioTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { boundedText } from '../../src/api/mcp/boundedAnswer.ts';
@@ -13,6 +14,7 @@ import type { Worker } from '../../src/jobs/runner.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client as Key } from '../support/apiApp.ts';
 import { cleanEnvironment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
 import { quiet } from '../support/queue.ts';
 
 let api: ApiApp;
@@ -33,6 +35,18 @@ afterAll(async () => {
   await api?.[Symbol.asyncDispose]();
 });
 
+/** The names of the contract, in its order. */
+const CONTRACT = [
+  'get_manifest',
+  'get_workspace_context',
+  'get_capabilities',
+  'validate_strategy',
+  'create_strategy',
+  'finalize_strategy_version',
+  'run_backtest',
+  'get_backtest',
+];
+
 interface ToolAnswer {
   readonly isError: boolean;
   readonly bytes: number;
@@ -50,6 +64,13 @@ function answerOf({ isError = false, content }: ToolResult): ToolAnswer {
   return { isError, bytes: Buffer.byteLength(text), body: JSON.parse(text) };
 }
 
+/** Objects of an answer that say by `path` where an omitted part is. */
+function pathsNamedIn(value: unknown): { readonly path: string }[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const own = typeof (value as { path?: unknown }).path === 'string' ? [value as { path: string }] : [];
+  return [...own, ...Object.values(value).flatMap(pathsNamedIn)];
+}
+
 async function connect(apiKey: string): Promise<{ client: Client; callTool: CallTool }> {
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(
@@ -61,34 +82,50 @@ async function connect(apiKey: string): Promise<{ client: Client; callTool: Call
   };
 }
 
-/** The order that the contract recommends to agents. */
-async function walk(callTool: CallTool): Promise<string> {
+interface Walked {
+  readonly strategyId: string;
+  readonly versionId: string;
+  readonly backtestId: string;
+}
+
+/** Calls the tools in the order that the manifest gives, which is that of the contract. */
+async function walk(call: CallTool): Promise<Walked> {
+  const called: string[] = [];
+  const callTool: CallTool = async (name, args) => {
+    if (called.at(-1) !== name) called.push(name);
+    const answer = await call(name, args);
+    expect([name, answer.isError, answer.isError ? answer.body : null]).toEqual([name, false, null]);
+    return answer;
+  };
   const settings = { warmupPeriod: 200 };
-  expect((await callTool('get_manifest', { path: '/workflow/0/tool' })).body).toBe('get_manifest');
+  const { body: workflow } = await callTool('get_manifest', { path: '/workflow' });
   expect((await callTool('get_workspace_context')).body).toMatchObject({ subscription: { tier: 'pro' } });
   expect((await callTool('get_capabilities', { sections: ['limits'] })).body).toHaveProperty('limits');
   const payload = { settings, strategyAst: EXAMPLE_STRATEGY_AST };
   expect((await callTool('validate_strategy', payload)).body).toMatchObject({ valid: true });
-  expect((await callTool('explain_strategy', payload)).body.plan).toContain('sma');
   const created = await callTool('create_strategy', { name: 'Golden cross', ...payload });
   const finalize = { strategyId: created.body.id, version: 1 };
   const ready = await callTool('finalize_strategy_version', finalize);
   expect(ready.body).toMatchObject({ status: 'ready' });
   const config = { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, initialBalance: 10_000 };
   const run = await callTool('run_backtest', { strategyVersionId: ready.body.id, config });
-  expect(run.body).toMatchObject({ status: 'completed' });
-  const { body } = await callTool('get_backtest', { id: run.body.id });
-  expect(body).toMatchObject({ id: run.body.id, status: 'completed' });
-  return body.id as string;
+  const { id } = run.body;
+  const done = await eventually(async () => {
+    const answer = await callTool('get_backtest', { id, wait: 25 });
+    return !['queued', 'running'].includes(answer.body.status) && answer;
+  });
+  expect(done.body).toMatchObject({ id, status: 'completed' });
+  expect(done.body.headline.totalPositions).toBeGreaterThan(0);
+  expect(called).toEqual(CONTRACT);
+  expect((workflow as { tool: string }[]).map(({ tool }) => tool)).toEqual(CONTRACT);
+  return { strategyId: created.body.id, versionId: ready.body.id, backtestId: id };
 }
 
 describe('over HTTP', () => {
   it('lists the tools of the contract with schemas and hints', async () => {
     const { client } = await connect(key.apiKey);
     const { tools } = await client.listTools();
-    const contract =
-      'get_manifest get_workspace_context get_capabilities validate_strategy create_strategy finalize_strategy_version run_backtest get_backtest';
-    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(contract.split(' ')));
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(CONTRACT));
     const byName = new Map(tools.map((tool) => [tool.name, tool]));
     expect(byName.get('get_backtest')!.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
     expect(byName.get('create_strategy')!.annotations).toMatchObject({ readOnlyHint: false });
@@ -124,12 +161,33 @@ describe('over HTTP', () => {
     expect(body.id).toBe(sweep.body.id);
   });
 
-  it('shows a key only the things of its own workspace', async () => {
-    const mine = await connect(key.apiKey);
-    const theirs = await connect(other.apiKey);
-    const id = await walk(mine.callTool);
-    const seen = await theirs.callTool('get_backtest', { id });
-    expect(seen).toMatchObject({ isError: true, body: { status: 404, code: 'NOT_FOUND' } });
+  it('explains the plan of a strategy', async () => {
+    const { callTool } = await connect(key.apiKey);
+    const { body } = await callTool('explain_strategy', { strategyAst: EXAMPLE_STRATEGY_AST });
+    expect(body.plan).toContain('sma');
+  });
+
+  it('shows two keys only the things of their own workspaces, either way', async () => {
+    const [mine, theirs] = [await connect(key.apiKey), await connect(other.apiKey)];
+    const things = await Promise.all([walk(mine.callTool), walk(theirs.callTool)]);
+    const config = { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, initialBalance: 10_000 };
+    for (const [index, { callTool }] of [mine, theirs].entries()) {
+      const [own, foreign] = index === 0 ? things : things.toReversed();
+      const { body: context } = await callTool('get_workspace_context');
+      expect(context.workspace.id).toBe([key, other][index].workspaceId);
+      const calls = ({ strategyId, versionId, backtestId }: Walked): [string, Record<string, unknown>][] => [
+        ['get_backtest', { id: backtestId }],
+        ['get_backtest', { id: backtestId, view: 'full' }],
+        ['finalize_strategy_version', { strategyId, version: 1 }],
+        ['run_backtest', { strategyVersionId: versionId, config, wait: 0 }],
+        ['check_robustness', { backtestId, analyses: ['feeStress'], wait: 0 }],
+      ];
+      for (const [name, args] of calls(own))
+        expect([name, (await callTool(name, args)).isError]).toEqual([name, false]);
+      const refused = [...calls(foreign), ['cancel_backtest', { id: foreign.backtestId }] as const];
+      for (const [name, args] of refused)
+        expect([name, await callTool(name, args)]).toMatchObject([name, { isError: true, body: { status: 404 } }]);
+    }
   });
 
   it('answers with the problem body when the API refuses', async () => {
@@ -149,9 +207,10 @@ describe('over HTTP', () => {
     });
     const short = await callTool('get_capabilities', { sections: ['indicators', 'enums'], maxBytes: 8_000 });
     expect(short.bytes).toBeLessThanOrEqual(8_000);
-    const [, part] = Object.entries(short.body as object).find(([, member]) => member?.omitted || member?.path) ?? [];
-    const path = part?.path ?? '/indicators';
-    expect((await callTool('get_capabilities', { path, maxBytes: 2_000 })).bytes).toBeLessThanOrEqual(2_000);
+    const [{ path }] = pathsNamedIn(short.body);
+    expect(path).toMatch(/^\/(?:indicators|enums)\b/);
+    const part = await callTool('get_capabilities', { sections: ['indicators', 'enums'], path, maxBytes: 2_000 });
+    expect([part.isError, part.bytes <= 2_000]).toEqual([false, true]);
   });
 
   it('serves the rulebook and the manifest as resources', async () => {
@@ -167,25 +226,41 @@ describe('over HTTP', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('serves a client of the first SDK too', async () => {
+  it('leads an agent with a client of the first SDK from the manifest to a completed backtest', async () => {
     const client = new OldClient({ name: 'old', version: '1.0.0' });
     await client.connect(new OldTransport(url, { requestInit: { headers: { 'x-api-key': key.apiKey } } }));
-    const answer = answerOf((await client.callTool({ name: 'get_workspace_context', arguments: {} })) as ToolResult);
-    expect(answer.body).toMatchObject({ workspace: { id: key.workspaceId } });
+    const callTool: CallTool = async (name, args = {}) =>
+      answerOf((await client.callTool({ name, arguments: args })) as ToolResult);
+    await walk(callTool);
+    expect((await callTool('get_workspace_context')).body).toMatchObject({ workspace: { id: key.workspaceId } });
     await client.close();
   });
 });
 
 describe('over stdio', () => {
-  it('leads an agent from the manifest to a completed backtest', async () => {
-    const client = new Client({ name: 'test', version: '1.0.0' });
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [join(ROOT, 'src/main.ts'), 'mcp', '--url', url.origin],
-      env: cleanEnvironment({ CANDLEPOOL_API_KEY: key.apiKey }),
-    });
-    await client.connect(transport);
-    await walk(async (name, args = {}) => answerOf(await client.callTool({ name, arguments: args })));
+  const started = (apiKey: string) => ({
+    command: process.execPath,
+    args: [join(ROOT, 'src/main.ts'), 'mcp', '--url', url.origin],
+    env: cleanEnvironment({ CANDLEPOOL_API_KEY: apiKey }),
+  });
+
+  it('leads an agent from the manifest to a completed backtest, which another key cannot see', async () => {
+    const [client, stranger] = [key, other].map(() => new Client({ name: 'test', version: '1.0.0' }));
+    await client.connect(new StdioClientTransport(started(key.apiKey)));
+    await stranger.connect(new StdioClientTransport(started(other.apiKey)));
+    const { backtestId } = await walk(async (name, args = {}) =>
+      answerOf(await client.callTool({ name, arguments: args })),
+    );
+    const seen = answerOf(await stranger.callTool({ name: 'get_backtest', arguments: { id: backtestId } }));
+    expect(seen).toMatchObject({ isError: true, body: { status: 404, code: 'NOT_FOUND' } });
+    await client.close();
+    await stranger.close();
+  });
+
+  it('leads an agent with a client of the first SDK', async () => {
+    const client = new OldClient({ name: 'old', version: '1.0.0' });
+    await client.connect(new OldStdioTransport(started(key.apiKey)));
+    await walk(async (name, args = {}) => answerOf((await client.callTool({ name, arguments: args })) as ToolResult));
     await client.close();
   });
 });

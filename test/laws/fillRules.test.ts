@@ -1,7 +1,6 @@
 // Generated backtests over every rule of docs/semantics.md, through the engine and through the reference interpreter in
-// test/support/reference,
-// which is written from that page alone. `npm run test:long` prints how often each feature occurred, and with which it
-// met.
+// test/support/reference, which is written from that page alone. `npm run test:long` prints how often each feature
+// occurred, and which features occurred together.
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../src/engine/language/index.ts';
 import { compareWithReference } from '../support/reference/difference.ts';

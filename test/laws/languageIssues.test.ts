@@ -145,6 +145,7 @@ describe('validation of wrong payloads', () => {
   });
 
   it('repairs a payload that has only certain errors when all patches are applied', () => {
+    let repairs = 0;
     fc.assert(
       fc.property(
         strategyArbitrary({ timeframes: ['4h'] }),
@@ -156,7 +157,9 @@ describe('validation of wrong payloads', () => {
           for (const pick of picks) places[pick % places.length]();
           const body = { settings: {}, [isGraph ? 'signalGraph' : 'strategyAst']: payload };
           const before = checkStrategy(body, { limits });
+          // Two changes may cancel each other out, and a few are synonyms.
           if (before.valid) return;
+          repairs++;
           const patches = before.issues.flatMap(({ patch }) => patch ?? []) as Operation[];
           const repaired = applyPatch(structuredClone(body), patches, true).newDocument;
           const after = checkStrategy(repaired, { limits });
@@ -168,6 +171,7 @@ describe('validation of wrong payloads', () => {
       ),
       runs(3_000),
     );
+    expect(repairs).toBeGreaterThan(scaled(3_000) * 0.8);
   });
 });
 

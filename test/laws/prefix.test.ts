@@ -42,7 +42,11 @@ const config: BacktestConfig = {
   execution: {
     feeModel: {
       kind: 'tiered_maker_taker',
-      tiers: [{ minCumulativeNotional: 0, makerRate: 0.0002, takerRate: 0.001 }],
+      tiers: [
+        { minCumulativeNotional: 0, makerRate: 0.0002, takerRate: 0.001 },
+        { minCumulativeNotional: 2_000, makerRate: 0.0001, takerRate: 0.0006 },
+        { minCumulativeNotional: 20_000, makerRate: 0, takerRate: 0.0003 },
+      ],
     },
     slippage: { kind: 'volatility_scaled', reference: 'bar_range_pct', multiplier: 0.05 },
   },
@@ -64,6 +68,7 @@ describe('a run', { timeout: 600_000 }, () => {
 
   it('has the same signals, fills and equity on the first bars as a run over more bars', () => {
     let fillCount = 0;
+    let tierCount = 0;
     fc.assert(
       fc.property(strategies, fc.integer({ min: 150, max: ROWS - 1 }), (ast, rows) => {
         const [long, short] = [runOn(ast, whole), runOn(ast, marketOf(rows))];
@@ -81,10 +86,13 @@ describe('a run', { timeout: 600_000 }, () => {
         const marks = Math.max(0, shorter.equity.length - 1);
         expect(longer.equity.slice(0, marks)).toEqual(shorter.equity.slice(0, marks));
         fillCount += fills.length;
+        tierCount += shorter.totals.tiers.slice(1).filter(({ notional }) => notional > 0).length;
       }),
       { numRuns: scaled(500), seed: SEED },
     );
     expect(fillCount).toBeGreaterThan(scaled(500));
+    // Many runs trade enough to reach another tier of fees.
+    expect(tierCount).toBeGreaterThan(scaled(500) / 2);
   });
 
   it('gives the same result whatever ran before it', () => {

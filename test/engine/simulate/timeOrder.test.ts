@@ -99,7 +99,7 @@ describe('a level that the market has passed', () => {
     }
   });
 
-  it('fills at the price of a stop order when that fill has moved it there', () => {
+  it('fills at the stop price of the entry order when a target behind the slipped entry has moved it there', () => {
     // A stop order slips: it is filled at 101.5 from 100.5, beyond its own target of 100.
     const bars = barsOf([FLAT, [100, 102, 99, 101], FLAT]);
     const target = takeProfit({ mode: 'price', price: constant(100) }, 50, { moveStopToBreakeven: true });
@@ -110,7 +110,7 @@ describe('a level that the market has passed', () => {
     expect(trades[1].exitPrice).toBeCloseTo(100.5 * 0.99, 9);
   });
 
-  it('never fills better than the price at which it was moved there, whatever the policy', () => {
+  it('fills at the price at which it was moved there, or at a worse open of the next bar', () => {
     // Bought at 101 (100 and 1 %). The step at 100.5 moves the stop to 101, where the market is not: it sells at 100.5.
     const bars = barsOf([FLAT, [100, 100.8, 98, 100.2], FLAT]);
     const target = takeProfit({ mode: 'price', price: constant(100.5) }, 50, { moveStopToBreakeven: true });

@@ -43,7 +43,7 @@ export function checkIndicator(node: Members, context: CallContext): boolean {
       message: `Unknown indicator ${shown(name)}.`,
       suggestion: meant
         ? suggestionFor({ name: meant.id }, [])
-        : 'GET /public/v1/capabilities lists all indicators under `indicators`.',
+        : 'The `indicators` of GET /public/v1/authoring-pack are the names of all of them.',
       patch: replaceBy(nearest, at('indicator'), meant?.id),
     }));
     if (nearest?.isCertain !== true || meant === undefined) return false;
