@@ -20,11 +20,13 @@ export interface DrawdownStatistics {
   readonly recoveredIndex: number | null;
   readonly underwaterBars: number;
   readonly equityPeak: number;
+  /** null without a mark. */
+  readonly meanEquity: number | null;
 }
 
 /**
  * Between two peaks only a new low can deepen the fall, because 1 - value/peak never grows with value. All other bars
- * therefore cost only two comparisons.
+ * therefore cost only two comparisons, and the mean is taken in the same pass: its additions wait for one another.
  */
 export function drawdownStatistics(equity: Float64Array, initialBalance: number): DrawdownStatistics {
   let peak = initialBalance;
@@ -36,9 +38,15 @@ export function drawdownStatistics(equity: Float64Array, initialBalance: number)
   let underwaterBars = 0;
   let longest = 0;
   let money = 0;
+  // Compensated as in `compensatedSum`.
+  let total = 0;
+  let lost = 0;
   const deepest = { depth: 0, peakIndex: -1, troughIndex: -1, recoveredIndex: -1 };
   for (let index = 0; index < equity.length; index++) {
     const value = equity[index];
+    const next = total + value;
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    total = next;
     if (value >= peak) {
       if (depth > 0) {
         depthSum += depth;
@@ -83,6 +91,7 @@ export function drawdownStatistics(equity: Float64Array, initialBalance: number)
     recoveredIndex: hasDrawdown && deepest.recoveredIndex >= 0 ? deepest.recoveredIndex : null,
     underwaterBars,
     equityPeak: peak,
+    meanEquity: equity.length === 0 ? null : (total + lost) / equity.length,
   };
 }
 

@@ -4,7 +4,7 @@ import { countBits } from '../kernels/bits.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import type { ResultReads, SimulationInput } from '../simulate/simulation.ts';
 import { dayClosesOf, daysOf } from './days.ts';
-import { drawdownStatistics } from './drawdown.ts';
+import { drawdownStatistics, type DrawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
 import { positionsOf, positionStatistics, type Positions, type PositionStatistics } from './positions.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -103,14 +103,19 @@ export function dailyOf({ simulation, input, config }: MeasuredParts): DailySeri
 }
 
 /** All keys, in order. */
-export const flatSummary = (parts: MeasuredParts, measured: MeasuredRun): FlatSummary => ({
-  ...moneyKeys(parts),
-  ...drawdownKeys(parts, growthOf(parts)),
-  ...returnStatistics(measured.daily, parts.config.initialBalance, periodsOf(parts)),
-  ...activityKeys(parts),
-  ...positionStatistics(measured.positions),
-  ...costKeys(parts),
-});
+export function flatSummary(parts: MeasuredParts, measured: MeasuredRun): FlatSummary {
+  const { initialBalance } = parts.config;
+  const drawdown = drawdownStatistics(parts.simulation.equity, initialBalance);
+  return {
+    ...moneyKeys(parts),
+    ...drawdownKeys(parts, growthOf(parts), drawdown),
+    ...returnStatistics(measured.daily, initialBalance, periodsOf(parts)),
+    exposurePct: exposure(parts),
+    turnover: turnover(parts, drawdown.meanEquity),
+    ...positionStatistics(measured.positions),
+    ...costKeys(parts),
+  };
+}
 
 const wantsAny = (wanted: ReadonlySet<FlatKey>, keys: readonly FlatKey[]): boolean =>
   keys.some((key) => wanted.has(key));
@@ -138,12 +143,14 @@ export function chosenSummary(
   const wants = (keys: readonly FlatKey[]): boolean => wantsAny(wanted, keys);
   const balance = parts.config.initialBalance;
   const growth = wants(['cagr', 'calmarRatio']) ? growthOf(parts) : null;
+  const { equity } = parts.simulation;
+  const drawdown = wants(DRAWDOWN_KEYS) ? drawdownStatistics(equity, balance) : null;
   return {
     ...moneyKeys(parts),
-    ...(wants(DRAWDOWN_KEYS) ? drawdownKeys(parts, growth) : { cagr: growth }),
+    ...(drawdown === null ? { cagr: growth } : drawdownKeys(parts, growth, drawdown)),
     ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(parts), balance, periodsOf(parts), wanted)),
     ...(wanted.has('exposurePct') && { exposurePct: exposure(parts) }),
-    ...(wanted.has('turnover') && { turnover: turnover(parts) }),
+    ...(wanted.has('turnover') && { turnover: turnover(parts, drawdown?.meanEquity ?? mean(equity)) }),
     ...(wants(TRADE_KEYS)
       ? positionStatistics(positionsOf(parts.simulation.tradeLog))
       : wants(COUNT_KEYS) && countKeys(parts)),
@@ -192,6 +199,7 @@ function growthOf(parts: MeasuredParts): number | null {
 function drawdownKeys(
   parts: MeasuredParts,
   growth: number | null,
+  drawdown: DrawdownStatistics,
 ): Pick<
   FlatSummary,
   | 'equityPeak'
@@ -206,9 +214,8 @@ function drawdownKeys(
   | 'maxDrawdownRecoveredAt'
   | 'timeUnderwaterPct'
 > {
-  const { simulation, config } = parts;
+  const { config } = parts;
   const { start, end, bars } = parts.input;
-  const drawdown = drawdownStatistics(simulation.equity, config.initialBalance);
   const timeAt = (index: number | null): number | null =>
     index === null ? null : bars.time[start + Math.max(0, index)];
   const { maxDrawdown, maxDrawdownMoney } = drawdown;
@@ -227,15 +234,12 @@ function drawdownKeys(
   };
 }
 
-const activityKeys = (parts: MeasuredParts) => ({ exposurePct: exposure(parts), turnover: turnover(parts) });
-
 function exposure({ simulation, input }: MeasuredParts): number | null {
   const rows = Math.max(0, input.end - input.start);
   return rows === 0 ? null : countBits(simulation.inPosition, 0, rows) / rows;
 }
 
-function turnover({ simulation }: MeasuredParts): number | null {
-  const average = mean(simulation.equity);
+function turnover({ simulation }: MeasuredParts, average: number | null): number | null {
   return average === null || average <= 0 ? null : simulation.totals.totalNotional / average;
 }
 

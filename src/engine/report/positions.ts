@@ -1,6 +1,5 @@
 // Statistics of positions (semantics §5.2). A position is the sum of the rows with one positionId.
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
-import { compensatedSum } from '../kernels/compensatedSum.ts';
 import { mean, percentileOf, standardDeviation } from './moments.ts';
 
 /** Positions as columns, in order of their last exit. */
@@ -153,11 +152,13 @@ export interface PositionStatistics {
 
 export function positionStatistics(positions: Positions): PositionStatistics {
   const { count, pnl, returnPct } = positions;
-  const wins = pnl.filter((value) => value > 0);
-  const losses = pnl.filter((value) => value < 0);
+  const { wins, losses, won, lost, longestWins, longestLosses } = winsAndLosses(pnl);
   const [worst, best] = extremes(returnPct);
-  const [expectancy, avgWin, avgLoss, deviation] = [mean(pnl), mean(wins), mean(losses), standardDeviation(pnl)];
-  const winRate = count === 0 ? null : wins.length / count;
+  const expectancy = mean(pnl);
+  const avgWin = wins === 0 ? null : won / wins;
+  const avgLoss = losses === 0 ? null : lost / losses;
+  const deviation = standardDeviation(pnl, 1, expectancy);
+  const winRate = count === 0 ? null : wins / count;
   const winLossRatio = avgWin === null || avgLoss === null ? null : avgWin / -avgLoss;
   const longPositions = countSide(positions, 1);
   return {
@@ -165,7 +166,7 @@ export function positionStatistics(positions: Positions): PositionStatistics {
     longPositions,
     shortPositions: count - longPositions,
     winRate,
-    profitFactor: losses.length === 0 ? null : compensatedSum(wins) / -compensatedSum(losses),
+    profitFactor: losses === 0 ? null : won / -lost,
     expectancy,
     expectancyR: mean(positions.pnlR.filter((value) => value === value)),
     avgTradePct: mean(returnPct),
@@ -175,8 +176,8 @@ export function positionStatistics(positions: Positions): PositionStatistics {
     winLossRatio,
     bestTradePct: best,
     worstTradePct: worst,
-    maxConsecutiveWins: longestRun(pnl, 1),
-    maxConsecutiveLosses: longestRun(pnl, -1),
+    maxConsecutiveWins: longestWins,
+    maxConsecutiveLosses: longestLosses,
     avgBarsHeld: mean(positions.barsHeld),
     avgMaePct: mean(positions.maePct),
     avgMfePct: mean(positions.mfePct),
@@ -202,14 +203,37 @@ function countSide({ side }: Positions, wanted: 1 | -1): number {
   return count;
 }
 
+interface WinsAndLosses {
+  readonly wins: number;
+  readonly losses: number;
+  /** Σ pnl of wins; of losses. Each is compensated as in `compensatedSum`. */
+  readonly won: number;
+  readonly lost: number;
+  readonly longestWins: number;
+  readonly longestLosses: number;
+}
+
 /** A pnl of zero is neither a win nor a loss and does not break a streak. */
-function longestRun(pnls: Float64Array, sign: 1 | -1): number {
-  let run = 0;
-  let longest = 0;
+function winsAndLosses(pnls: Float64Array): WinsAndLosses {
+  let [wins, losses, streak, longestWins, longestLosses] = [0, 0, 0, 0, 0];
+  let [won, lowWon, lost, lowLost] = [0, 0, 0, 0];
   for (let index = 0; index < pnls.length; index++) {
     const pnl = pnls[index];
-    if (pnl * sign > 0) longest = Math.max(longest, ++run);
-    else if (pnl !== 0) run = 0;
+    if (pnl > 0) {
+      wins++;
+      const next = won + pnl;
+      lowWon += won >= pnl ? won - next + pnl : pnl - next + won;
+      won = next;
+      streak = streak > 0 ? streak + 1 : 1;
+      if (streak > longestWins) longestWins = streak;
+    } else if (pnl < 0) {
+      losses++;
+      const next = lost + pnl;
+      lowLost += lost <= pnl ? lost - next + pnl : pnl - next + lost;
+      lost = next;
+      streak = streak < 0 ? streak - 1 : -1;
+      if (-streak > longestLosses) longestLosses = -streak;
+    }
   }
-  return longest;
+  return { wins, losses, won: won + lowWon, lost: lost + lowLost, longestWins, longestLosses };
 }

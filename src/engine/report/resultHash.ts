@@ -31,15 +31,24 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
   return all;
 }
 
-function linesOf({ length, fineTimes, kinds, words }: TradeTable): string {
-  const withTime = words.map((each) => wordLines(each, true));
-  const without = words.map((each) => wordLines(each, false));
-  let lines = '';
+/** The lines in UTF-8, written row by row: a string of so many pieces would be put together first. */
+function linesOf({ length, fineTimes, kinds, words }: TradeTable): Uint8Array {
+  const encoder = new TextEncoder();
+  const withTime = words.map((each) => encoder.encode(`${wordLines(each, true)}\n`));
+  const without = words.map((each) => encoder.encode(`${wordLines(each, false)}\n`));
+  const linesOfRow = (row: number): Uint8Array =>
+    fineTimes[row] === fineTimes[row] ? withTime[kinds[row]] : without[kinds[row]];
+  let size = 0;
+  for (let row = 0; row < length; row++) size += linesOfRow(row).length;
+  const lines = new Uint8Array(size);
+  let at = 0;
   for (let row = 0; row < length; row++) {
-    if (row > 0) lines += '\n';
-    lines += fineTimes[row] === fineTimes[row] ? withTime[kinds[row]] : without[kinds[row]];
+    const piece = linesOfRow(row);
+    lines.set(piece, at);
+    at += piece.length;
   }
-  return lines;
+  // Lines are between rows, not after the last.
+  return lines.subarray(0, Math.max(0, size - 1));
 }
 
 /** A missing time of a child is an empty line in its place. */

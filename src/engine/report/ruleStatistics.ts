@@ -221,10 +221,20 @@ function runs(
       longest = Math.max(longest, streak);
       continue;
     }
-    for (let bit = low; bit < high; bit++) {
-      streak = (word >>> bit) & 1 ? streak + 1 : 0;
+    // Run after run of ones; those at the beginning go on with the streak of the word before.
+    let bits = word;
+    let passed = 0;
+    while (bits !== 0) {
+      const zeros = trailingZeros(bits);
+      if (zeros > 0) streak = 0;
+      bits >>>= zeros;
+      const ones = trailingZeros(~bits);
+      streak += ones;
       if (streak > longest) longest = streak;
+      bits >>>= ones;
+      passed += zeros + ones;
     }
+    if (passed < 32) streak = 0;
   }
   return {
     firstTrueAt: first < 0 ? null : time[first],
@@ -233,6 +243,9 @@ function runs(
     maxStreakTrue: longest,
   };
 }
+
+/** Of a word that is not 0. */
+const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word);
 
 /** Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included. */
 function sampledRows({ start, end }: Window): Int32Array {

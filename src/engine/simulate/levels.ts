@@ -19,8 +19,8 @@ export function readPrice(run: Run, price: ValueSource, row: number): number {
 
 /** Reads the risk rules at the close of `row`; null when a level they need is missing. */
 export function readSignalLevels(run: Run, row: number): SignalLevels | null {
+  if (!run.readsLevels) return NO_LEVELS;
   const { stopLoss, takeProfits, trailingStop } = run.input.risk;
-  if (stopLoss === null && takeProfits.length === 0 && trailingStop === null) return NO_LEVELS;
   let stop = NaN;
   if (stopLoss?.mode === 'atr') stop = stopLoss.atr[row] * stopLoss.multiplier;
   else if (stopLoss?.mode === 'price') stop = readPrice(run, stopLoss.price, row);
@@ -60,7 +60,12 @@ export function initialStop(risk: RiskRules, levels: SignalLevels, side: 1 | -1,
   }
 }
 
-function targetPrice(rule: RiskRules['takeProfits'][number], read: number, position: Position): number {
+function targetPrice(
+  rule: RiskRules['takeProfits'][number],
+  step: number,
+  levels: SignalLevels,
+  position: Position,
+): number {
   const { side, entryPrice } = position;
   switch (rule.trigger.mode) {
     case 'percent':
@@ -68,9 +73,9 @@ function targetPrice(rule: RiskRules['takeProfits'][number], read: number, posit
     case 'r':
       return entryPrice + side * rule.trigger.value * position.initialRisk;
     case 'atr':
-      return entryPrice + side * read;
+      return entryPrice + side * levels.targets[step];
     case 'price':
-      return read;
+      return levels.targets[step];
   }
 }
 
@@ -79,9 +84,9 @@ export function setLevels(position: Position, risk: RiskRules, levels: SignalLev
   const { side, entryPrice } = position;
   if (!Number.isNaN(stopPrice)) position.stopLoss = side * stopPrice;
   for (let step = 0; step < risk.takeProfits.length; step++) {
-    const price = targetPrice(risk.takeProfits[step], levels.targets[step], position);
+    const price = targetPrice(risk.takeProfits[step], step, levels, position);
     // An R target without a known stop has no price; it never fills.
-    position.targets.push(Number.isNaN(price) ? Infinity : side * price);
+    position.targets[step] = Number.isNaN(price) ? Infinity : side * price;
   }
   findNextTarget(position);
   const { trailingStop, breakeven } = risk;

@@ -2,6 +2,7 @@
 import type { OrderRole } from '../config.ts';
 import type { Position } from './position.ts';
 import type { ExitReason } from './trade.ts';
+import type { RiskRules } from '../evaluate/tradingRules.ts';
 
 /**
  * What is read at the signal's close and fixed then (semantics §2.4): prices and ATR distances, NaN where the rule
@@ -14,6 +15,13 @@ export interface SignalLevels {
   readonly targets: readonly number[];
   readonly trailDistance: number;
 }
+
+/** Whether any risk rule reads something at a signal; the others are known from the fill. */
+export const readsAtSignal = ({ stopLoss, takeProfits, trailingStop }: RiskRules): boolean =>
+  stopLoss?.mode === 'atr' ||
+  stopLoss?.mode === 'price' ||
+  takeProfits.some(({ trigger }) => trigger.mode === 'atr' || trigger.mode === 'price') ||
+  trailingStop?.distance.mode === 'atr';
 
 /** A market order is written over by the next one once it has filled. */
 export interface EntryOrder {

@@ -129,8 +129,10 @@ export function copyLevels(from: Position, into: Position): void {
   into.breakevenFrom = from.breakevenFrom;
   into.breakevenLevel = from.breakevenLevel;
   into.isBreakevenDue = from.isBreakevenDue;
-  into.targets.length = 0;
-  for (const target of from.targets) into.targets.push(target);
+  const steps = from.targets.length;
+  // Setting the length of an array costs more than everything else here.
+  if (into.targets.length > steps) into.targets.length = steps;
+  for (let step = 0; step < steps; step++) into.targets[step] = from.targets[step];
   into.nextTarget = from.nextTarget;
   into.nextStep = from.nextStep;
   into.closedPercent = from.closedPercent;
@@ -157,7 +159,6 @@ export function resetPosition(position: Position, id: number, side: 1 | -1, pric
   position.breakevenFrom = Infinity;
   position.breakevenLevel = -Infinity;
   position.isBreakevenDue = false;
-  if (position.targets.length > 0) position.targets.length = 0;
   position.closedPercent = 0;
   if (position.exitsFired.length > 0) position.exitsFired.length = 0;
 }

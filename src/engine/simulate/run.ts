@@ -8,7 +8,15 @@ import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippageModel
 import { createLedger, type Ledger } from './ledger.ts';
 import { Marks } from './marks.ts';
 import type { Decision, Instant, ReusedInstant } from './instant.ts';
-import { DueExits, NO_LEVELS, type ClosingFill, type EntryFill, type EntryOrder, type ExitFill } from './orders.ts';
+import {
+  DueExits,
+  NO_LEVELS,
+  readsAtSignal,
+  type ClosingFill,
+  type EntryFill,
+  type EntryOrder,
+  type ExitFill,
+} from './orders.ts';
 import type { Position } from './position.ts';
 import type { OrderRecord, RejectionReason, ResultReads, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
@@ -45,6 +53,8 @@ export interface Run {
   /** By priority, then listing, with their index in `input.exits`. */
   readonly exits: readonly { readonly rule: ExitRule; readonly index: number }[];
   readonly watch: Watch;
+  /** Whether the risk rules read anything at a signal. */
+  readonly readsLevels: boolean;
   /** How fills on base bars are decided: of themselves, because the open had passed the level, or by the policy. */
   readonly decisions: { readonly direct: Decision; readonly gap: Decision; readonly policy: Decision };
   /** The instants of a bar, written again for each. */
@@ -147,6 +157,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     entries: input.entries,
     exits: input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority),
     watch: createWatch(input),
+    readsLevels: readsAtSignal(input.risk),
     decisions: {
       direct,
       gap,
