@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Option, type Command } from 'commander';
 import { buildApp } from '../api/app.ts';
 import { startHeavyRequests } from '../api/http/heavyRequests.ts';
+import { keepCompiledCode } from '../compiledCode.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../db/connect.ts';
@@ -60,6 +61,7 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   const api = stack.use(await startApi(config, database.url, log, lifetime.signal));
   if (!options.supervised) announce(api.url, options.json ?? false);
   else process.send?.({ event: 'ready', url: api.url, port: api.port } satisfies ReadyMessage);
+  keepCompiledCode();
   await runUntilStopped(lifetime, stack, log);
 }
 

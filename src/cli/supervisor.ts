@@ -7,14 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../config.ts';
 import type { Log } from '../log.ts';
 
-/**
- * The first restart is immediate by human standards. A child that keeps dying at its start must not keep the machine
- * busy.
- */
-const BACKOFF_MIN_MS = 100;
+/** A child that has worked is started again at once. One that keeps dying at its start must not keep the machine busy. */
+const BACKOFF_MIN_MS = 10;
 const BACKOFF_MAX_MS = 10_000;
-/** A child that ran this long died of a new cause, so the backoff starts over. */
-const HEALTHY_AFTER_MS = 30_000;
+/** A child that ran this long has worked: it died of a new cause, so the backoff starts over. */
+const HEALTHY_AFTER_MS = 5_000;
 /** The child takes at most eight seconds to finish its runs or return them to the queue. */
 const STOP_WITHIN_MS = 8_500;
 

@@ -1,5 +1,6 @@
 // candlepool worker: runs queued backtests, on a database that other processes share.
 import { Option, type Command } from 'commander';
+import { keepCompiledCode } from '../compiledCode.ts';
 import { readConfig } from '../config.ts';
 import { databaseAnswers } from '../db/availability.ts';
 import { connect } from '../db/connect.ts';
@@ -45,6 +46,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   );
   if (options.json) printJson({ event: 'ready', workerId: worker.id, threads });
   else if (!options.supervised) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
+  keepCompiledCode();
   await runUntilStopped(lifetime, stack, log, [worker.failed]);
 }
 

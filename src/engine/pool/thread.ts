@@ -1,4 +1,5 @@
 // The thread side of the pool: opens the snapshots a message names, runs its tasks in order, encodes the outcomes.
+import { flushCompileCache } from 'node:module';
 import { workerData } from 'node:worker_threads';
 import { createMarket } from '../bars/market.ts';
 import type { Snapshot } from '../bars/arrow.ts';
@@ -40,13 +41,11 @@ lowerThreadPriority(NICENESS);
 const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
 const markets = new LruMap<string, Market>(MAX_MARKETS);
 const { runner: runnerUrl, keptBytes } = workerData as ThreadSettings;
-let runner: Promise<Runner> | undefined;
-
-async function openRunner(): Promise<Runner> {
-  const opened = (await import(runnerUrl)) as Runner;
-  opened.keepBytes?.(keptBytes);
-  return opened;
-}
+/** Before the first task comes: until then the process that starts waits for its database. */
+const engine = (await import(runnerUrl)) as Runner;
+engine.keepBytes?.(keptBytes);
+// For the next thread that is started, if the process keeps compiled code at all.
+flushCompileCache();
 
 type Inputs = Omit<BatchMessage, 'port'>;
 
@@ -54,27 +53,22 @@ type Inputs = Omit<BatchMessage, 'port'>;
 export default async function handle(
   message: ThreadMessage,
 ): Promise<ArtifactAnswer | SweepOutcome | RobustnessOutcome | undefined> {
-  runner ??= openRunner();
-  const engine = await runner;
   switch (message.kind) {
     case 'sweep':
-      return runSweep(engine, message);
+      return runSweep(message);
     case 'robustness':
-      return runRobustness(engine, message);
+      return runRobustness(message);
     case 'batch':
-      return runBatch(engine, message);
+      return runBatch(message);
     case 'artifact':
-      return buildArtifact(engine, message);
+      return buildArtifact(message);
   }
 }
 
-const runSweep = (engine: Runner, { snapshots, markets, job, work, control }: SweepMessage): SweepOutcome =>
+const runSweep = ({ snapshots, markets, job, work, control }: SweepMessage): SweepOutcome =>
   runPart(control, (runControl) => engine.runSweepWork!(job, work, marketsOf(snapshots, markets), runControl));
 
-const runRobustness = (
-  engine: Runner,
-  { snapshots, markets, job, range, control }: RobustnessMessage,
-): RobustnessOutcome =>
+const runRobustness = ({ snapshots, markets, job, range, control }: RobustnessMessage): RobustnessOutcome =>
   runPart(control, (runControl) => {
     const outcomes = engine.runRobustnessSteps!(job, range, marketsOf(snapshots, markets), runControl);
     return outcomes && { kind: 'steps', outcomes };
@@ -103,12 +97,12 @@ const marketsOf =
     return listed && openMarket(snapshots, listed.snapshots, symbol, timeframe);
   };
 
-function runBatch(engine: Runner, batch: BatchMessage): undefined {
+function runBatch(batch: BatchMessage): undefined {
   const control = BatchControl.over(batch.control);
   for (let run = 0; run < batch.runs.length; run++) {
     if (!control.begin(run)) continue;
     const reason = control.stopReason(run);
-    const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(engine, batch, run, control);
+    const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(batch, run, control);
     control.end(run);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort, not a window
     batch.port.postMessage({ run, outcome } satisfies OutcomeMessage, buffersOf(outcome));
@@ -116,7 +110,7 @@ function runBatch(engine: Runner, batch: BatchMessage): undefined {
   batch.port.close();
 }
 
-function runOne(engine: Runner, batch: Inputs, run: number, control: BatchControl): PoolOutcome {
+function runOne(batch: Inputs, run: number, control: BatchControl): PoolOutcome {
   try {
     const outcome = engine.runBacktest(taskOf(batch, run), marketOf(batch, run), control.controlOf(run));
     const reason = control.stopReason(run);
@@ -139,7 +133,7 @@ const buffersOf = (outcome: PoolOutcome): ArrayBuffer[] =>
     ? [outcome.result.summary, outcome.result.detail, outcome.result.trades].map(({ buffer }) => buffer as ArrayBuffer)
     : [];
 
-function buildArtifact(engine: Runner, { batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {
+function buildArtifact({ batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {
   const control = BatchControl.over(batch.control);
   control.begin(0);
   const runControl = control.controlOf(0);
