@@ -4,7 +4,7 @@ import { commandName } from './cli/invocation.ts';
 import { endWithReader } from './cli/lifetime.ts';
 import { reportFailure, UsageError } from './cli/output.ts';
 import { checkRequiredOptionsLast } from './cli/requiredOptions.ts';
-import { reuseCompiledCode } from './compiledCode.ts';
+import { reuseCompiledCode } from './cli/compiledCode.ts';
 
 interface CommandModule {
   readonly register: (program: Command) => void;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Option, type Command } from 'commander';
 import { buildApp } from '../api/app.ts';
 import { startHeavyRequests } from '../api/http/heavyRequests.ts';
-import { keepCompiledCode } from '../compiledCode.ts';
+import { keepCompiledCode } from './compiledCode.ts';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../db/connect.ts';

@@ -1,6 +1,6 @@
 // candlepool worker: runs queued backtests, on a database that other processes share.
 import { Option, type Command } from 'commander';
-import { keepCompiledCode } from '../compiledCode.ts';
+import { keepCompiledCode } from './compiledCode.ts';
 import { readConfig } from '../config.ts';
 import { databaseAnswers } from '../db/availability.ts';
 import { connect } from '../db/connect.ts';

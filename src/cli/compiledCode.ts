@@ -4,7 +4,7 @@ import { enableCompileCache, flushCompileCache, getCompileCacheDir } from 'node:
 import { join } from 'node:path';
 
 /** Where packages keep what they can make again. Whoever can write here can write the code itself. */
-const FOLDER = join(import.meta.dirname, '..', 'node_modules', '.cache', 'candlepool');
+const FOLDER = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'candlepool');
 
 /** Call it before anything large is imported. Where the folder cannot be written, nothing is kept. */
 export function reuseCompiledCode(): void {
