@@ -141,7 +141,7 @@ export function crossColumns(
     return or([up, crossColumns('down', left, right, rows, new Uint32Array(out.length))], out);
   }
   const op = direction === 'up' ? 'gt' : 'lt';
-  return becomesTrue(compareColumns(op, left, right, 0, rows, new Uint32Array(out.length)), rows, out);
+  return becomesTrue(compareColumns(op, left, right, 0, rows, out), rows, out);
 }
 
 /** Strictly higher (or lower) than the row before, `bars` times in a row. */

@@ -67,7 +67,7 @@ export function delay(column: ConditionColumn, by: number, rows: number): Condit
 
 /**
  * True now and false on the row before, Kleene: with A the column and B = not A one row ago, T = Ta & Tb and
- * U = (Ta | Ua) & (Tb | Ub) & ~T. The row before the first is unknown.
+ * U = (Ta | Ua) & (Tb | Ub) & ~T. The row before the first is unknown. `out` may be the true bits of the column.
  */
 export function becomesTrue(column: ConditionColumn, rows: number, out: Uint32Array): ConditionColumn {
   const { isTrue, isUnknown } = column;

@@ -42,19 +42,21 @@ export function marketsOf(
 
 export function calendarOf({ spec }: SweepJob, space: Space, marketOf: MarketOf): Calendar {
   const { range } = resolveConfig(spec.config);
-  const days = new Set<number>();
-  for (const { symbol, timeframe } of marketsOf(spec.config, space)) {
+  const ofMarkets = marketsOf(spec.config, space).flatMap(({ symbol, timeframe }) => {
     const bars = marketOf(symbol, timeframe)?.base;
-    if (bars === undefined) continue;
+    if (bars === undefined) return [];
     const { first, end } = rowsInRange(bars, range);
-    for (const day of daysOf(bars.time, first, end).day) days.add(day);
-  }
-  const blocks = blockCount(days.size);
-  return {
-    days: Float64Array.from(days).sort(),
-    blocks,
-    daysPerBlock: blocks === 0 ? 0 : Math.floor(days.size / blocks),
-  };
+    return [daysOf(bars.time, first, end).day];
+  });
+  const days = ofMarkets.length === 1 ? ofMarkets[0] : union(ofMarkets);
+  const blocks = blockCount(days.length);
+  return { days, blocks, daysPerBlock: blocks === 0 ? 0 : Math.floor(days.length / blocks) };
+}
+
+function union(lists: readonly Float64Array[]): Float64Array {
+  const days = new Set<number>();
+  for (const list of lists) for (const day of list) days.add(day);
+  return Float64Array.from(days).sort();
 }
 
 /**
@@ -68,15 +70,26 @@ export function addBlockSums(
   at: number,
 ): void {
   const dropped = days.length - blocks * daysPerBlock;
-  let position = lowerBound(days, daily.day[0] ?? Infinity);
-  for (let index = 0; index < daily.day.length; index++) {
-    while (position < days.length && days[position] < daily.day[index]) position++;
-    const kept = position - dropped;
-    if (kept < 0) continue;
-    const value = daily.returns[index];
-    const to = at + 2 * Math.floor(kept / daysPerBlock);
-    out[to] += value;
-    out[to + 1] += value * value;
+  const { day, returns } = daily;
+  let position = lowerBound(days, Math.max(day[0] ?? Infinity, days[dropped] ?? Infinity));
+  let index = position < days.length ? lowerBound(day, days[position]) : day.length;
+  while (index < day.length) {
+    while (position < days.length && days[position] < day[index]) position++;
+    // Block by block: a division per day takes longer than its sums.
+    const block = Math.floor((position - dropped) / daysPerBlock);
+    const end = dropped + (block + 1) * daysPerBlock;
+    const to = at + 2 * block;
+    let sum = out[to];
+    let squares = out[to + 1];
+    for (; index < day.length; index++) {
+      while (position < end && days[position] < day[index]) position++;
+      if (position >= end) break;
+      const value = returns[index];
+      sum += value;
+      squares += value * value;
+    }
+    out[to] = sum;
+    out[to + 1] = squares;
   }
 }
 

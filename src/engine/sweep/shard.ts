@@ -3,6 +3,7 @@
 import type { BacktestConfig } from '../config.ts';
 import { narrowRun, prepareRun, type PreparedRun } from '../backtest.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
+import { lowerBound } from '../kernels/search.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
 import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import { chosenSummary, dailyOf, readsOf, type FlatKey } from '../report/flatSummary.ts';
@@ -252,8 +253,9 @@ class RowWriter {
   }
 
   #keepSums(at: number, daily: DailySeries): void {
-    const sample = this.#sampled.indexOf(at);
-    if (sample !== -1) addBlockSums(this.#calendar, daily, this.#sums, sample * 2 * this.#calendar.blocks);
+    const sample = lowerBound(this.#sampled, at);
+    if (this.#sampled[sample] === at)
+      addBlockSums(this.#calendar, daily, this.#sums, sample * 2 * this.#calendar.blocks);
   }
 }
 
