@@ -50,11 +50,12 @@ for (const [id, args] of MEASURED) {
 const jagged = jaggedBars(n, 1, 0.01);
 const candles = { open: jagged[0], high: jagged[1], low: jagged[2], close: jagged[3] };
 for (const [name, column] of Object.entries(candles)) write(`candle-${name}`, column);
-const out = new Float64Array(n);
+/** 32-bit integers, as TA-Lib writes them. */
+const out = new Int32Array(n);
 for (const pattern of PATTERNS)
   tasks.set(pattern.talib, {
     run: () => pattern.compute(...jagged, {}, out),
-    save: () => write(pattern.talib, out.fill(0, 0, pattern.lookback({}))),
+    save: () => write(pattern.talib, Float64Array.from(out.fill(0, 0, pattern.lookback({})))),
   });
 const together = PATTERNS.map((definition) => ({ definition, args: {}, out }));
 tasks.set('all patterns', { run: () => computePatterns(candles, together), save: () => {} });

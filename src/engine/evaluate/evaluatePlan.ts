@@ -3,12 +3,12 @@ import { zscore } from '../indicators/windowStatistics.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { percentileRank } from '../indicators/ranks.ts';
 import { rollingMean, rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
-import { computePatterns } from '../patterns/patternDefinition.ts';
+import { computePatterns, findPatterns } from '../patterns/patternDefinition.ts';
 import type { ConditionStep, Frame, Plan, Slot, Step, ValueOperation, ValueStep } from '../plan/plan.ts';
 import { alignRows } from '../bars/align.ts';
 import type { Bars, Market } from '../bars/bars.ts';
 import { inspect, inspectMade, type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
-import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
+import { leadingOnes, NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
 import { compareColumns, crossColumns, movingColumn } from './leafConditions.ts';
 import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from '../kernels/history.ts';
 import { invert, trimUnknown } from '../kernels/compare.ts';
@@ -218,8 +218,7 @@ export class EvaluatedPlan {
     const n = open.length;
     const missing = this.plan.steps.filter(
       (other): other is PatternStep =>
-        other.type === 'value' &&
-        other.op === 'pattern' &&
+        isPattern(other) &&
         other.inputs.join() === step.inputs.join() &&
         (other === step || this.#store.get(`${this.#fingerprint}|${other.key}`) === undefined),
     );
@@ -236,6 +235,35 @@ export class EvaluatedPlan {
     return columns[missing.indexOf(step)];
   }
 
+  /**
+   * A side of a pattern, whose values nobody reads. One call finds every such condition of these bars; the others go to
+   * the store, where their own steps find them.
+   */
+  #patternSide(key: string, pattern: PatternStep, n: number): ConditionColumn {
+    const { steps } = this.plan;
+    const [open, high, low, close] = pattern.inputs.map((slot) => this.value(slot).values);
+    const asked = steps.flatMap((step) => {
+      if (step.type !== 'condition' || step.op !== 'pattern_side') return [];
+      const of = steps[step.inputs[0]];
+      const isHere = isPattern(of) && of.inputs.join() === pattern.inputs.join();
+      const isMissing = step.key === key || this.#store.get(`${this.#fingerprint}|${step.key}`) === undefined;
+      return isHere && isMissing ? [{ step, of }] : [];
+    });
+    const patterns = [...new Set(asked.map(({ of }) => of))];
+    const found = findPatterns({ open, high, low, close }, patterns);
+    const columns = asked.map(({ step: { side }, of }) => {
+      const { bullish, bearish } = found[patterns.indexOf(of)];
+      const isUnknown = leadingOnes(Math.min(n, of.definition.lookback(of.args)));
+      const isTrue =
+        side === 'bullish' ? bullish : side === 'bearish' ? bearish : bullish.map((word, at) => word | bearish[at]);
+      return { isTrue, isUnknown };
+    });
+    asked.forEach(({ step }, index) => {
+      if (step.key !== key) this.#store.set(`${this.#fingerprint}|${step.key}`, columns[index]);
+    });
+    return columns[asked.findIndex(({ step }) => step.key === key)];
+  }
+
   #makeCondition(step: ConditionStep): ConditionColumn {
     const n = this.#barsOf(step).length;
     const out = new Uint32Array(wordCount(n));
@@ -247,8 +275,11 @@ export class EvaluatedPlan {
         return crossColumns(step.direction, this.#side(inputs[0]), this.#side(inputs[1]), n, out);
       case 'moving':
         return movingColumn(step.direction, this.#operand(inputs[0], step), step.bars, n, out);
-      case 'pattern_side':
+      case 'pattern_side': {
+        const pattern = this.plan.steps[inputs[0]];
+        if (isPattern(pattern)) return this.#patternSide(step.key, pattern, n);
         return patternSide(step.side, this.value(inputs[0]), n, out);
+      }
       case 'within':
         return withinRows(this.condition(inputs[0]), step.window, n);
       case 'all':
@@ -293,6 +324,8 @@ export class EvaluatedPlan {
 }
 
 type PatternStep = ValueStep & { op: 'pattern' };
+
+const isPattern = (step: Step): step is PatternStep => step.type === 'value' && step.op === 'pattern';
 
 const frameKey = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
 

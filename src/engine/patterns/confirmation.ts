@@ -7,24 +7,24 @@ import type { PriceColumns } from './patternProgram.ts';
  * again, whose close passes the other end of the bar before it. The search starts three bars before `first`, as in
  * TA-Lib.
  */
-export function writeConfirmed(
+export function confirm(
   { high, low, close }: PriceColumns,
   bullish: Uint32Array,
   bearish: Uint32Array,
   first: number,
-  out: Float64Array,
+  write: (row: number, value: number) => void,
 ): void {
-  const n = out.length;
+  const n = close.length;
   const found = unionOf([bullish, bearish], bullish.length);
   let next = nextBit(found, first - 3, n);
   while (next < n) {
     const row = next;
     const side = hasBit(bullish, row) ? 1 : -1;
-    if (row >= first) out[row] = side * 100;
+    if (row >= first) write(row, side * 100);
     next = nextBit(found, row + 1, n);
     for (let later = row + 1; later < Math.min(next, row + 4); later++) {
       if (side > 0 ? close[later] <= high[row - 1] : close[later] >= low[row - 1]) continue;
-      if (later >= first) out[later] = side * 200;
+      if (later >= first) write(later, side * 200);
       break;
     }
   }

@@ -1,11 +1,13 @@
 // What a candlestick pattern declares. The compiler, validation, capabilities and docs read nothing else.
 import type { ArgDefinition, Args } from '../indicators/definition.ts';
-import { hasBit } from '../kernels/bits.ts';
+import { wordCount } from '../kernels/bits.ts';
 import { all, type Condition } from './candles.ts';
-import { writeConfirmed } from './confirmation.ts';
+import { confirm } from './confirmation.ts';
 import { PatternProgram, type PriceColumns } from './patternProgram.ts';
 
 export type PatternSide = 'bullish' | 'bearish';
+/** A value per bar. A plan's columns are doubles; TA-Lib writes integers. */
+export type PatternValues = Float64Array | Int32Array;
 
 /**
  * One candlestick pattern, as TA-Lib 0.8 defines it. `compute` writes rows lookback(args) … n-1 of `out` and leaves the
@@ -32,7 +34,7 @@ export interface PatternDefinition {
     low: Float64Array,
     close: Float64Array,
     args: Args,
-    out: Float64Array,
+    out: PatternValues,
   ): void;
   readonly rule: PatternRule;
 }
@@ -95,11 +97,17 @@ export function definePattern(rule: PatternRule): PatternDefinition {
 export interface PatternRequest {
   readonly definition: PatternDefinition;
   readonly args: Args;
-  readonly out: Float64Array;
+  readonly out: PatternValues;
 }
 
-/** The words of the conditions of one request in the result of a program; an absent side has no words. */
-interface WordIndexes {
+/** The rows on which a pattern's value is positive, and those on which it is negative, as words of bits. */
+export interface PatternSides {
+  readonly bullish: Uint32Array;
+  readonly bearish: Uint32Array;
+}
+
+/** The conditions of one request in its program; null for a side that the pattern does not have. */
+interface ConditionIndexes {
   readonly bullish: number | null;
   readonly bearish: number | null;
   readonly tied: number | null;
@@ -107,39 +115,119 @@ interface WordIndexes {
 
 interface CompiledPatterns {
   readonly program: PatternProgram;
-  readonly indexes: readonly WordIndexes[];
+  readonly indexes: readonly ConditionIndexes[];
 }
 
 /** Several patterns over the same bars at once: what their conditions have in common is computed once. */
 export function computePatterns(columns: PriceColumns, requests: readonly PatternRequest[]): void {
   const n = columns.open.length;
   const { program, indexes } = compiled(requests);
-  const words = program.run(columns);
+  const confirmable = requests.map(({ definition }) => (definition.rule.isConfirmable ? newSides(n) : null));
+  program.run(columns, (start, end, words) => {
+    for (let at = 0; at < requests.length; at++) {
+      const sides = confirmable[at];
+      if (sides !== null) readSides(program, indexes[at], 0, start, end, words, sides);
+      else writeValues(program, indexes[at], requests[at], start, end, words);
+    }
+  });
   requests.forEach(({ definition: { rule }, out }, at) => {
-    if (n <= rule.lookback) return;
-    const wordsOf = (index: number | null): Uint32Array => (index === null ? NOTHING : words[index]);
-    const bullish = wordsOf(indexes[at].bullish);
-    const bearish = wordsOf(indexes[at].bearish);
-    const tied = wordsOf(indexes[at].tied);
+    const sides = confirmable[at];
+    if (sides === null || n <= rule.lookback) return;
     out.fill(0, rule.lookback);
-    if (rule.isConfirmable) return writeConfirmed(columns, bullish, bearish, rule.lookback, out);
-    writeSide(bullish, tied, 1, rule.lookback, out);
-    writeSide(bearish, tied, -1, rule.lookback, out);
+    confirm(columns, sides.bullish, sides.bearish, rule.lookback, (row, value) => (out[row] = value));
   });
 }
 
-const NOTHING = new Uint32Array(0);
-
-function writeSide(found: Uint32Array, tied: Uint32Array, sign: number, first: number, out: Float64Array): void {
-  for (let w = first >>> 5; w < found.length; w++) {
-    let word = found[w];
-    while (word !== 0) {
-      const bit = 31 - Math.clz32(word & -word);
-      word &= word - 1;
-      const row = (w << 5) + bit;
-      if (row >= first && row < out.length) out[row] = sign * (hasBit(tied, row) ? 80 : 100);
+/** The same patterns as bits, for conditions on a side: a sixty-fourth of the memory of the values. */
+export function findPatterns(
+  columns: PriceColumns,
+  requests: readonly Omit<PatternRequest, 'out'>[],
+): readonly PatternSides[] {
+  const n = columns.open.length;
+  const { program, indexes } = compiled(requests);
+  const found = requests.map(() => newSides(n));
+  program.run(columns, (start, end, words) => {
+    for (let at = 0; at < requests.length; at++) {
+      const { rule } = requests[at].definition;
+      readSides(program, indexes[at], rule.isConfirmable ? 0 : rule.lookback, start, end, words, found[at]);
     }
+  });
+  return found.map((sides, at) => {
+    const { rule } = requests[at].definition;
+    if (!rule.isConfirmable) return sides;
+    const all = newSides(n);
+    confirm(columns, sides.bullish, sides.bearish, rule.lookback, (row, value) => {
+      (value > 0 ? all.bullish : all.bearish)[row >>> 5] |= 1 << (row & 31);
+    });
+    return all;
+  });
+}
+
+const newSides = (rows: number): PatternSides => ({
+  bullish: new Uint32Array(wordCount(rows)),
+  bearish: new Uint32Array(wordCount(rows)),
+});
+
+/** The bits of a block, of rows from `first` on. */
+function readSides(
+  program: PatternProgram,
+  { bullish, bearish }: ConditionIndexes,
+  first: number,
+  start: number,
+  end: number,
+  words: Uint32Array,
+  to: PatternSides,
+): void {
+  const count = wordCount(end - start);
+  for (let index = 0; index < count; index++) {
+    const rows = rowsOf(first, start + 32 * index, end);
+    const at = (start >>> 5) + index;
+    if (bullish !== null) to.bullish[at] = program.wordOf(bullish, words, index) & rows;
+    if (bearish !== null) to.bearish[at] = program.wordOf(bearish, words, index) & rows;
   }
+}
+
+/** The values of a block. */
+function writeValues(
+  program: PatternProgram,
+  { bullish, bearish, tied }: ConditionIndexes,
+  { definition, out }: PatternRequest,
+  start: number,
+  end: number,
+  words: Uint32Array,
+): void {
+  const first = definition.rule.lookback;
+  if (end <= first) return;
+  out.fill(0, Math.max(first, start), end);
+  const count = wordCount(end - start);
+  for (let index = 0; index < count; index++) {
+    const row = start + 32 * index;
+    const rows = rowsOf(first, row, end);
+    const up = bullish === null ? 0 : program.wordOf(bullish, words, index) & rows;
+    const down = bearish === null ? 0 : program.wordOf(bearish, words, index) & rows;
+    if ((up | down) === 0) continue;
+    const ties = tied === null ? 0 : program.wordOf(tied, words, index);
+    writeBits(up & ~ties, 100, row, out);
+    writeBits(up & ties, 80, row, out);
+    writeBits(down & ~ties, -100, row, out);
+    writeBits(down & ties, -80, row, out);
+  }
+}
+
+function writeBits(bits: number, value: number, row: number, out: PatternValues): void {
+  while (bits !== 0) {
+    out[row + 31 - Math.clz32(bits & -bits)] = value;
+    bits &= bits - 1;
+  }
+}
+
+/** Which of the 32 rows from `row` on are in [first, end). */
+function rowsOf(first: number, row: number, end: number): number {
+  if (row >= first && row + 32 <= end) return -1;
+  const early = Math.min(32, Math.max(0, first - row));
+  const late = Math.max(0, row + 32 - end);
+  if (early + late >= 32) return 0;
+  return (-1 << early) & (-1 >>> late);
 }
 
 /** Programs by what they compute, because a short series is computed faster than its program is made. */
@@ -147,7 +235,7 @@ const programs = new Map<string, CompiledPatterns>();
 /** One for each pattern alone, and as many for sets of patterns; at this number all are made again. */
 const MAX_PROGRAMS = 128;
 
-function compiled(requests: readonly PatternRequest[]): CompiledPatterns {
+function compiled(requests: readonly Omit<PatternRequest, 'out'>[]): CompiledPatterns {
   const penetrations = requests.map(({ definition: { rule }, args }) =>
     Number(args.penetration ?? rule.penetration ?? 0),
   );

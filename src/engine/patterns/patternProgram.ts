@@ -5,8 +5,8 @@ import { simdMemory } from '../kernels/simd/simdMemory.ts';
 import { encodeSteps, KEPT_BYTES, runSteps, type SimdStep } from '../kernels/simd/steps.ts';
 import type { Condition, Field, Value } from './candles.ts';
 
-/** Rows of a block. A pattern has about ten columns, which stay in the near caches at this size. */
-const BLOCK = 1024;
+/** Rows of a block. A pattern has about ten columns, which stay in the nearest cache at this size. */
+const BLOCK = 512;
 /** What a slot holds: the last rows of the block before, then a block of numbers, or of bits. */
 const SLOT_BYTES = KEPT_BYTES + BLOCK * 8;
 const NUMBER_BYTES = 8;
@@ -40,6 +40,8 @@ export class PatternProgram {
   /** Where in `#steps` the steps of each slot are. */
   readonly #phases: number[] = [];
   #slotCount = 0;
+  /** The steps as the kernels read them, made when they first run. */
+  #encoded: Uint8Array | null = null;
 
   /** How many steps compute a block, for tests that count what patterns share. */
   get stepCount(): number {
@@ -48,33 +50,42 @@ export class PatternProgram {
 
   /**
    * @param lookback the first row on which the condition is read: the averages of its candles start there
-   * @returns the index of the condition's words in the result of `run`
+   * @returns the index of the condition, for `wordOf`
    */
   add(condition: Condition, lookback: number): number {
+    this.#encoded = null;
     return this.#outputs.push(this.#condition(condition, lookback)) - 1;
   }
 
-  /** The words of each condition that was added. Rows before its lookback are undefined. */
-  run(columns: PriceColumns): Uint32Array[] {
+  /**
+   * Computes one block of rows after the other. After each, `read` gets the first row of the block, the row after its
+   * last, and the memory from which `wordOf` reads; rows before a condition's lookback are undefined.
+   */
+  run(columns: PriceColumns, read: (start: number, end: number, words: Uint32Array) => void): void {
     const n = columns.open.length;
     const [parts, means, rest] = this.#steps;
-    const results = this.#outputs.map(() => new Uint32Array(wordCount(n)));
-    const steps = encodeSteps([...parts, ...inFours(means), ...rest, ...this.#keeps]);
+    const steps = (this.#encoded ??= encodeSteps([...parts, ...inFours(means), ...rest, ...this.#keeps]));
     const first = this.#slotCount * SLOT_BYTES;
     const { bytes, values, words } = simdMemory(first + steps.length);
     bytes.set(steps, first);
     for (let start = 0; start < n; start += BLOCK) {
       const end = Math.min(n, start + BLOCK);
-      for (const { field, slot } of this.#fields)
+      for (let index = 0; index < this.#fields.length; index++) {
+        const { field, slot } = this.#fields[index];
         values.set(columns[field].subarray(start, end), addressOf(slot) / NUMBER_BYTES);
+      }
       const count = wordCount(end - start);
       runSteps(first, first + steps.length, count * 32 * NUMBER_BYTES, count * 4);
-      for (let index = 0; index < results.length; index++) {
-        const { slot, back } = this.#outputs[index];
-        copyWords(words, addressOf(slot) / 4, back, results[index], start >>> 5, count);
-      }
+      read(start, end, words);
     }
-    return results;
+  }
+
+  /** The bits of 32 rows of a condition: those of word `index` of the block. */
+  wordOf(condition: number, words: Uint32Array, index: number): number {
+    const { slot, back } = this.#outputs[condition];
+    const at = addressOf(slot) / 4 + index;
+    // The word before holds the older rows.
+    return back === 0 ? words[at] : (words[at] << back) | (words[at - 1] >>> (32 - back));
   }
 
   #condition(condition: Condition, lookback: number): Place {
@@ -187,17 +198,3 @@ const inFours = (means: readonly SimdStep[]): SimdStep[] =>
 /** Where the block of a slot is in the memory of the kernels. */
 const addressOf = (slot: number): number => slot * SLOT_BYTES + KEPT_BYTES;
 const valueAddress = ({ slot, back }: Place): number => addressOf(slot) - back * NUMBER_BYTES;
-
-/** Words of a block to the words of a column, read `back` rows later: the word before them holds the older rows. */
-function copyWords(
-  words: Uint32Array,
-  from: number,
-  back: number,
-  out: Uint32Array,
-  first: number,
-  count: number,
-): void {
-  if (back === 0) for (let w = 0; w < count; w++) out[first + w] = words[from + w];
-  else
-    for (let w = 0; w < count; w++) out[first + w] = (words[from + w] << back) | (words[from + w - 1] >>> (32 - back));
-}

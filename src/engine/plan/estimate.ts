@@ -94,15 +94,24 @@ export function estimateText({ frames, windows }: PlanEstimate): string {
 const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
   items.reduce((sum, item) => sum + of(item), 0);
 
+/** Patterns whose sides alone are read: they are found as bits, and have no column of values. */
+export function patternsAsBits(steps: readonly Step[]): ReadonlySet<Step> {
+  const read = new Set(steps.flatMap((step) => (step.op === 'pattern_side' ? [] : step.inputs)));
+  return new Set(steps.filter((step) => step.op === 'pattern' && !read.has(step.slot)));
+}
+
 /** Columns that are made; every output of an indicator is, whichever is read. */
 function columnBytes(steps: readonly Step[]): number {
   const calls = new Set<string>();
+  const asBits = patternsAsBits(steps);
   return sumOf(steps, (step) => {
     if (step.type === 'condition') return CONDITION_BYTES;
     switch (step.op) {
       case 'const':
       case 'series':
         return 0;
+      case 'pattern':
+        return asBits.has(step) ? CONDITION_BYTES : VALUE_BYTES;
       case 'field':
         return ['hl2', 'hlc3', 'ohlc4'].includes(step.field) ? VALUE_BYTES : 0;
       case 'indicator': {

@@ -1,7 +1,7 @@
 // Explain: a plan as text, the way a database explains a query.
 import { textOf } from '../language/grammar/kinds.ts';
 import { frameText, operationKey, sameFrame } from './builder.ts';
-import { estimatePlan, estimateText } from './estimate.ts';
+import { estimatePlan, estimateText, patternsAsBits } from './estimate.ts';
 import type { Plan, PlannedCondition, Slot, Step } from './plan.ts';
 
 /**
@@ -27,9 +27,14 @@ export function explainPlan(plan: Plan, maxConcurrentPositions = 1): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The buffers of a run: one per step, except for raw fields, which are views of the bars, and constants. */
+/**
+ * The buffers of a run: one per step, except for raw fields, which are views of the bars, constants, and patterns of
+ * which only the sides are read.
+ */
 function bufferText({ steps }: Plan): string {
-  const isMade = (step: Step): boolean => step.op !== 'const' && step.op !== 'field' && step.op !== 'series';
+  const asBits = patternsAsBits(steps);
+  const isMade = (step: Step): boolean =>
+    step.op !== 'const' && step.op !== 'field' && step.op !== 'series' && !asBits.has(step);
   const values = steps.filter((step) => step.type === 'value' && isMade(step)).length;
   const conditions = steps.filter((step) => step.type === 'condition').length;
   return `buffers: ${values} of 8 bytes per bar, ${conditions} of 2 bits per bar`;

@@ -1,8 +1,8 @@
 // Pattern programs against the same rules read row by row, and how much patterns of one series share.
 import { describe, expect, it } from 'vitest';
-import { hasBit } from '../../../src/engine/kernels/bits.ts';
+import { hasBit, wordCount } from '../../../src/engine/kernels/bits.ts';
 import { all, type Condition, type Value } from '../../../src/engine/patterns/candles.ts';
-import { computePatterns, signsOf } from '../../../src/engine/patterns/patternDefinition.ts';
+import { computePatterns, findPatterns, signsOf } from '../../../src/engine/patterns/patternDefinition.ts';
 import { PatternProgram, type PriceColumns } from '../../../src/engine/patterns/patternProgram.ts';
 import { PATTERNS } from '../../../src/engine/patterns/patternRegistry.ts';
 import { scaled } from '../../support/scale.ts';
@@ -88,12 +88,16 @@ describe('a pattern program', () => {
     const columns = bars(scaled(4_000), 5);
     const program = new PatternProgram();
     const indexes = CONDITIONS.map(({ condition, first }) => program.add(condition, first));
-    const words = program.run(columns);
+    const words = CONDITIONS.map(() => new Uint32Array(wordCount(columns.open.length)));
+    program.run(columns, (start, end, memory) => {
+      for (let index = 0; index < wordCount(end - start); index++)
+        CONDITIONS.forEach((_, at) => (words[at][start / 32 + index] = program.wordOf(indexes[at], memory, index)));
+    });
     CONDITIONS.forEach(({ id, condition, first }, index) => {
       const reference = new RowByRow(columns, first);
       const wrong: number[] = [];
       for (let row = first; row < columns.open.length; row++)
-        if (hasBit(words[indexes[index]], row) !== reference.holds(condition, row)) wrong.push(row);
+        if (hasBit(words[index], row) !== reference.holds(condition, row)) wrong.push(row);
       expect({ id, wrong }).toEqual({ id, wrong: [] });
     });
   });
@@ -108,6 +112,35 @@ describe('a pattern program', () => {
         definition.compute(columns.open, columns.high, columns.low, columns.close, {}, alone);
         expect({ count, id: definition.id, out }).toEqual({ count, id: definition.id, out: alone });
       }
+    }
+  });
+
+  it('finds the sides of all patterns as bits, and the values as integers', () => {
+    for (const count of [0, 1, 14, 40, 511, 512, 513, 3000]) {
+      const columns = bars(count, 11);
+      const sides = findPatterns(
+        columns,
+        PATTERNS.map((definition) => ({ definition, args: {} })),
+      );
+      PATTERNS.forEach((definition, at) => {
+        const values = new Float64Array(count);
+        const integers = new Int32Array(count);
+        const { open, high, low, close } = columns;
+        definition.compute(open, high, low, close, {}, values);
+        definition.compute(open, high, low, close, {}, integers);
+        const bitsWhere = (isSet: (value: number) => boolean): Uint32Array => {
+          const words = new Uint32Array(wordCount(count));
+          for (let row = definition.lookback({}); row < count; row++)
+            if (isSet(values[row])) words[row >>> 5] |= 1 << (row & 31);
+          return words;
+        };
+        expect({ id: definition.id, ...sides[at], integers: [...integers] }).toEqual({
+          id: definition.id,
+          bullish: bitsWhere((value) => value > 0),
+          bearish: bitsWhere((value) => value < 0),
+          integers: [...values],
+        });
+      });
     }
   });
 
