@@ -3,12 +3,11 @@ import { zscore } from '../indicators/windowStatistics.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { percentileRank } from '../indicators/ranks.ts';
 import { rollingMean, rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
-import { computePatterns, findPatterns } from '../patterns/patternDefinition.ts';
 import type { ConditionStep, Frame, Plan, Slot, Step, ValueOperation, ValueStep } from '../plan/plan.ts';
 import { alignRows } from '../bars/align.ts';
 import type { Bars, Market } from '../bars/bars.ts';
 import { inspect, inspectMade, type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
-import { leadingOnes, NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
+import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
 import { compareColumns, crossColumns, movingColumn } from './leafConditions.ts';
 import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from '../kernels/history.ts';
 import { invert, trimUnknown } from '../kernels/compare.ts';
@@ -18,6 +17,14 @@ import { rollingQuantile, rollingRowsAgo, rollingSlope } from '../kernels/rollin
 import { timeField, timeWindow } from './clock.ts';
 import type { RunControl } from '../task.ts';
 import type { ColumnStore } from './columnStore.ts';
+import {
+  isPattern,
+  patternSide,
+  patternSides,
+  patternValues,
+  type PatternSideStep,
+  type PatternStep,
+} from './patternColumns.ts';
 import { localTimes } from '../bars/timeZones.ts';
 
 /** Thrown between the steps of a plan, and inside long ones, when the run is told to stop. */
@@ -127,7 +134,7 @@ export class EvaluatedPlan {
       case 'indicator':
         return this.#indicator(step);
       case 'pattern':
-        return this.#patterns(step);
+        return this.#patterns(step, step) as ValueColumn;
       case 'math': {
         const out = this.#store.allocate(n);
         applyMath(
@@ -213,55 +220,14 @@ export class EvaluatedPlan {
   }
 
   /** One call computes every pattern of these bars. The others go to the store, where their own steps find them. */
-  #patterns(step: PatternStep): ValueColumn {
-    const [open, high, low, close] = step.inputs.map((slot) => this.value(slot).values);
-    const n = open.length;
-    const missing = this.plan.steps.filter(
-      (other): other is PatternStep =>
-        isPattern(other) &&
-        other.inputs.join() === step.inputs.join() &&
-        (other === step || this.#store.get(`${this.#fingerprint}|${other.key}`) === undefined),
-    );
-    const requests = missing.map(({ definition, args }) => ({ definition, args, out: this.#store.allocate(n) }));
-    computePatterns({ open, high, low, close }, requests);
-    const columns = requests.map(({ definition, args, out }) => {
-      const firstValid = Math.min(n, definition.lookback(args));
-      out.fill(NaN, 0, firstValid);
-      return { values: out, firstValid, hasHoles: false };
-    });
-    columns.forEach((column, index) => {
-      if (missing[index] !== step) this.#store.set(`${this.#fingerprint}|${missing[index].key}`, column);
-    });
-    return columns[missing.indexOf(step)];
-  }
-
-  /**
-   * A side of a pattern, whose values nobody reads. One call finds every such condition of these bars; the others go to
-   * the store, where their own steps find them.
-   */
-  #patternSide(key: string, pattern: PatternStep, n: number): ConditionColumn {
-    const { steps } = this.plan;
+  #patterns(step: PatternStep | PatternSideStep, pattern: PatternStep): ValueColumn | ConditionColumn {
     const [open, high, low, close] = pattern.inputs.map((slot) => this.value(slot).values);
-    const asked = steps.flatMap((step) => {
-      if (step.type !== 'condition' || step.op !== 'pattern_side') return [];
-      const of = steps[step.inputs[0]];
-      const isHere = isPattern(of) && of.inputs.join() === pattern.inputs.join();
-      const isMissing = step.key === key || this.#store.get(`${this.#fingerprint}|${step.key}`) === undefined;
-      return isHere && isMissing ? [{ step, of }] : [];
-    });
-    const patterns = [...new Set(asked.map(({ of }) => of))];
-    const found = findPatterns({ open, high, low, close }, patterns);
-    const columns = asked.map(({ step: { side }, of }) => {
-      const { bullish, bearish } = found[patterns.indexOf(of)];
-      const isUnknown = leadingOnes(Math.min(n, of.definition.lookback(of.args)));
-      const isTrue =
-        side === 'bullish' ? bullish : side === 'bearish' ? bearish : bullish.map((word, at) => word | bearish[at]);
-      return { isTrue, isUnknown };
-    });
-    asked.forEach(({ step }, index) => {
-      if (step.key !== key) this.#store.set(`${this.#fingerprint}|${step.key}`, columns[index]);
-    });
-    return columns[asked.findIndex(({ step }) => step.key === key)];
+    const isMissing = (other: Step): boolean => this.#store.get(`${this.#fingerprint}|${other.key}`) === undefined;
+    const make = step.type === 'value' ? patternValues : patternSides;
+    const made = make({ open, high, low, close }, this.plan.steps, pattern, step, isMissing, this.#store);
+    for (const [other, column] of made)
+      if (other !== step) this.#store.set(`${this.#fingerprint}|${other.key}`, column);
+    return made.get(step)!;
   }
 
   #makeCondition(step: ConditionStep): ConditionColumn {
@@ -277,7 +243,7 @@ export class EvaluatedPlan {
         return movingColumn(step.direction, this.#operand(inputs[0], step), step.bars, n, out);
       case 'pattern_side': {
         const pattern = this.plan.steps[inputs[0]];
-        if (isPattern(pattern)) return this.#patternSide(step.key, pattern, n);
+        if (isPattern(pattern)) return this.#patterns(step, pattern) as ConditionColumn;
         return patternSide(step.side, this.value(inputs[0]), n, out);
       }
       case 'within':
@@ -322,10 +288,6 @@ export class EvaluatedPlan {
     return alignedRows(this.#barsOf(step), this.#bars.get(frameKey(step.from))!);
   }
 }
-
-type PatternStep = ValueStep & { op: 'pattern' };
-
-const isPattern = (step: Step): step is PatternStep => step.type === 'value' && step.op === 'pattern';
 
 const frameKey = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
 
@@ -451,18 +413,6 @@ export function rollingKernel(
     case 'slope':
       return rollingSlope(source, period, out, poll);
   }
-}
-
-function patternSide(
-  side: 'bullish' | 'bearish' | 'any',
-  column: ValueColumn,
-  n: number,
-  out: Uint32Array,
-): ConditionColumn {
-  if (side === 'bullish') return compareColumns('gt', column, 0, 0, n, out);
-  if (side === 'bearish') return compareColumns('lt', column, 0, 0, n, out);
-  const bullish = compareColumns('gt', column, 0, 0, n, new Uint32Array(out.length));
-  return or([bullish, compareColumns('lt', column, 0, 0, n, new Uint32Array(out.length))], out);
 }
 
 function gatherCondition(column: ConditionColumn, rows: Int32Array, out: Uint32Array): ConditionColumn {
