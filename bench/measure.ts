@@ -12,7 +12,7 @@ export interface Measure {
   readonly ns: number;
   readonly rounds: number;
 }
-export type Unit = 'bar' | 'call' | 'run' | 'trade';
+export type Unit = 'bar' | 'call' | 'run' | 'trade' | 'request';
 
 const { values: options } = parseArgs({
   options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },

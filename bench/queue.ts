@@ -1,6 +1,6 @@
 // The queue: thousands of small backtests from four HTTP clients against a real `serve` with its embedded Postgres.
 // Prints runs per second from the first accepted to the last ended, the processor time per run of each process, and
-// the bytes stored and logged per run. `--against DIR` alternates with another checkout.
+// the bytes stored and logged per run. Linux only. `--against DIR` alternates with another checkout.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import { isolatedEnvironment } from '../src/config.ts';
 import { connect, type Sql } from '../src/db/connect.ts';
 import { removeEmbedded, startEmbedded } from '../src/db/embedded.ts';
+import type { Measure } from './measure.ts';
 import { readProcessTimes, type ProcessTime } from './processTimes.ts';
 import { PAIRS } from './sweep.ts';
 
@@ -30,7 +31,7 @@ interface Options {
   readonly warm: number;
 }
 
-interface Server extends AsyncDisposable {
+export interface Server extends AsyncDisposable {
   readonly pid: number;
   readonly url: string;
   readonly apiKey: string;
@@ -50,7 +51,8 @@ export interface QueueMeasure {
   readonly statementsPerRun: number | null;
 }
 
-async function startServer(root: string): Promise<Server> {
+/** A `serve` of a checkout, with a database and a workspace of its own. */
+export async function startServer(root = HERE): Promise<Server> {
   await using stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'candlepool-bench-'));
   stack.defer(() => removeEmbedded(dataDir));
@@ -93,9 +95,10 @@ async function readyUrl(output: NodeJS.ReadableStream): Promise<string> {
   throw new Error('serve closed its output before it was ready');
 }
 
-type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
+export type Call = <T>(method: string, path: string, body?: object) => Promise<T>;
 
-const caller =
+/** Sends a request to the server's API; throws when the answer is an error. */
+export const caller =
   ({ url, apiKey }: Server): Call =>
   async (method, path, body) => {
     const answer = await fetch(`${url}/public/v1${path}`, {
@@ -108,14 +111,15 @@ const caller =
     return JSON.parse(text) as never;
   };
 
-async function makeVersion(call: Call): Promise<string> {
+/** A ready version of the crossing of two averages. */
+export async function makeVersion(call: Call): Promise<string> {
   const payload = { settings: {}, strategyAst: PAIRS };
   const { id } = await call<{ id: string }>('POST', '/strategies', { name: 'SMA', description: '', ...payload });
   return (await call<{ id: string }>('POST', `/strategies/${id}/versions/finalize`, payload)).id;
 }
 
 /** No two alike: a copy of a stored result would cost next to nothing. */
-const configOf = (index: number): object => ({
+export const configOf = (index: number): object => ({
   timeframe: '1d',
   signalInstrument: { symbol: SYMBOL },
   initialBalance: 10_000 + Math.floor(index / 5_000),
@@ -298,23 +302,42 @@ function print(measures: readonly QueueMeasure[]): void {
   }
 }
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '5000' },
-    warm: { type: 'string', default: '1000' },
-    rounds: { type: 'string', default: '1' },
-    against: { type: 'string' },
-    json: { type: 'boolean', default: false },
-  },
-});
-const roots = values.against === undefined ? [HERE] : [resolve(values.against), HERE];
-if (!values.json) console.log(`${availableParallelism()} cores, ${CLIENTS} clients, batches of ${BATCH}, ${SYMBOL} 1d`);
-const best = new Map<string, QueueMeasure>();
-for (let round = 0; round < Number(values.rounds); round++) {
-  for (const root of roots) {
-    const found = await measure(root, { runs: Number(values.runs), warm: Number(values.warm) });
-    if (found.runsPerSecond > (best.get(root)?.runsPerSecond ?? 0)) best.set(root, found);
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string' },
+      warm: { type: 'string', default: '1000' },
+      rounds: { type: 'string', default: '1' },
+      against: { type: 'string' },
+      json: { type: 'boolean', default: false },
+      // What `npm run bench` passes to every suite; this one has a single task.
+      short: { type: 'boolean', default: false },
+      task: { type: 'string' },
+    },
+  });
+  const runs = Number(values.runs ?? (values.short ? 500 : 5_000));
+  const task = `queue/backtests of 2,148 bars in batches of ${BATCH}/${runs}`;
+  if (values.task !== undefined && !task.includes(values.task)) return console.log(values.json ? '[]' : '');
+  const roots = values.against === undefined ? [HERE] : [resolve(values.against), HERE];
+  if (!values.json)
+    console.log(`${availableParallelism()} cores, ${CLIENTS} clients, batches of ${BATCH}, ${SYMBOL} 1d`);
+  const best = new Map<string, QueueMeasure>();
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const root of roots) {
+      const found = await measure(root, { runs, warm: Number(values.warm) });
+      if (found.runsPerSecond > (best.get(root)?.runsPerSecond ?? 0)) best.set(root, found);
+    }
   }
+  if (!values.json) return print([...best.values()]);
+  const { seconds } = best.get(HERE)!;
+  const measured: Measure = {
+    task,
+    unit: 'run',
+    count: runs,
+    ns: (seconds * 1e9) / runs,
+    rounds: Number(values.rounds),
+  };
+  console.log(JSON.stringify([{ ...measured, ...best.get(HERE)! }]));
 }
-if (values.json) console.log(JSON.stringify([...best.values()]));
-else print([...best.values()]);
+
+if (import.meta.main) await main();

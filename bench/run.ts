@@ -21,7 +21,11 @@ const SUITES = [
   'scaling',
   'sweep',
   'pool',
+  'http',
+  'queue',
 ] as const;
+/** They read processor times from /proc. */
+const LINUX_ONLY: readonly string[] = ['queue'];
 
 const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -43,6 +47,10 @@ const passed = [
 const measures: Measure[] = [];
 for (const name of SUITES) {
   if (names.length > 0 && !names.includes(name)) continue;
+  if (LINUX_ONLY.includes(name) && process.platform !== 'linux') {
+    console.error(`The suite ${name} needs Linux and is left out.`);
+    continue;
+  }
   const child = spawnSync(process.execPath, [join(import.meta.dirname, `${name}.ts`), ...passed], {
     stdio: ['ignore', options.json ? 'pipe' : 'inherit', 'inherit'],
     encoding: 'utf8',

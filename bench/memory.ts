@@ -1,0 +1,66 @@
+// Memory: the peak of one backtest at 1e5, 1e6 and 1e7 bars, in bytes per bar, beside what `explain` says of its plan.
+// Linux only: the peak is read from /proc.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { runBacktest } from '../src/engine/backtest.ts';
+import { createMarket } from '../src/engine/bars/market.ts';
+import { estimateBacktest } from '../src/engine/estimateBacktest.ts';
+import { PAYLOADS, taskOf } from './crossing.ts';
+import { SYMBOL, walkSnapshot } from './walk.ts';
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { bars: { type: 'string', default: '100000,1000000,10000000' }, json: { type: 'boolean', default: false } },
+});
+
+export interface MemoryMeasure {
+  readonly task: string;
+  readonly bars: number;
+  /** Of the process, its code and the bars included. */
+  readonly peakBytes: number;
+  /** What the run added to the bars. */
+  readonly runBytes: number;
+  readonly estimatedBytes: number;
+}
+
+/** One run, in a process that has done nothing before but make the bars. */
+function runOnce(task: string, bars: number): MemoryMeasure {
+  const snapshot = walkSnapshot(bars);
+  const backtest = taskOf(task);
+  // The code is loaded and compiled before it is measured.
+  runBacktest(backtest, createMarket([walkSnapshot(2_000)], SYMBOL, '1h'), null);
+  for (let round = 0; round < 3; round++) globalThis.gc?.();
+  // The peak from here on (proc(5)); making the bars had one of its own.
+  writeFileSync('/proc/self/clear_refs', '5');
+  const before = process.memoryUsage.rss();
+  const outcome = runBacktest(backtest, createMarket([snapshot], SYMBOL, '1h'), null);
+  if (!outcome.ok) throw new Error(`${task}: ${outcome.error.message}`);
+  const peakBytes = 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))![1]);
+  const estimatedBytes = estimateBacktest(backtest, () => bars)!.bytes;
+  return { task, bars, peakBytes, runBytes: peakBytes - before, estimatedBytes };
+}
+
+function main(): void {
+  const [task, bars] = positionals;
+  if (task !== undefined) return console.log(JSON.stringify(runOnce(task, Number(bars))));
+  const measures: MemoryMeasure[] = [];
+  for (const task of Object.keys(PAYLOADS))
+    for (const bars of options.bars.split(',')) {
+      const child = execFileSync(process.execPath, ['--expose-gc', import.meta.filename, task, bars], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const found = JSON.parse(child) as MemoryMeasure;
+      measures.push(found);
+      if (options.json) continue;
+      const perBar = (bytes: number): string => (bytes / found.bars).toFixed(0).padStart(5);
+      console.log(
+        `${found.task.padEnd(48)} ${String(found.bars).padStart(9)} bars: peak ${(found.peakBytes / 2 ** 20).toFixed(0).padStart(5)} MiB, ` +
+          `the run${perBar(found.runBytes)} bytes per bar, estimated${perBar(found.estimatedBytes)}`,
+      );
+    }
+  if (options.json) console.log(JSON.stringify(measures));
+}
+
+main();
