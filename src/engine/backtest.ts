@@ -46,7 +46,7 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   const dataHash = hashOf(readSeries(market, run.report));
   const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
   // Named one by one: a spread would make the objects that the text stands for.
-  const { flatJson, blocksJson, diagnosis } = run.written;
+  const { flatJson, thinBlocksJson, series, diagnosis } = run.written;
   const runKey = hashOf({ engine: ENGINE_VERSION, strategy: task.strategyHash, data: dataHash, config: configHash });
   return {
     ok: true,
@@ -56,7 +56,7 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
     get trades() {
       return run.trades;
     },
-    written: { flatJson, blocksJson, diagnosis, tradeTable: run.tradeTable },
+    written: { flatJson, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable },
     reproducibility: {
       engineVersion: ENGINE_VERSION,
       strategyHash: task.strategyHash,

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { createMarket } from '../../src/engine/bars/market.ts';
 import { runBacktest, simulateTask } from '../../src/engine/backtest.ts';
+import { decodeDetail, encodeResult } from '../../src/engine/pool/detail.ts';
 import { randomSnapshot } from '../support/bars.ts';
 import { astOf, compare, entry, exit, market } from '../support/builders.ts';
 import { flatFee } from './simulate/input.ts';
@@ -42,7 +43,10 @@ it.each(['worst', 'bar_direction'] as const)('shows what a run of its own memory
     expect(outcome.trades).toEqual(alone.trades);
     expect(outcome.summaryJson).toEqual(alone.summary);
     expect(outcome.reproducibility.resultHash).toBe(alone.resultHash);
-    const { flatJson, blocksJson } = outcome.written!;
-    expect({ ...JSON.parse(flatJson), ...JSON.parse(blocksJson) }).toEqual(JSON.parse(JSON.stringify(alone.summary)));
+    const { summary, detail } = encodeResult(outcome);
+    const stored = { ...JSON.parse(Buffer.from(summary).toString()), ...decodeDetail(detail).summary };
+    expect(stored).toEqual(JSON.parse(JSON.stringify(alone.summary)));
+    // As the hash reads it: no member may change its place.
+    expect(JSON.stringify(decodeDetail(detail).summary)).toBe(alone.written.blocksJson);
   });
 });

@@ -3,9 +3,10 @@
 import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 import type { ResolvedConfig } from '../config.ts';
 import { tradeRows, type TradeTable } from '../report/tradeTable.ts';
-import type { WrittenOutcome, WrittenResult } from '../report/writtenResult.ts';
+import type { WrittenOutcome } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
-import { tradeBytes, tradesOf } from './tradeBytes.ts';
+import { detailBytes, detailOf, isDetailBytes } from './detailBytes.ts';
+import { isTradeBytes, tradeBytes, tradesOf } from './tradeBytes.ts';
 
 /** A result as a thread encodes it; nothing on its way into the database takes it apart again. */
 export interface EncodedResult {
@@ -31,6 +32,8 @@ export interface ResultDetail {
 
 /** Level 1 takes about 30 µs for 20 KB and shrinks it to a fifth; level 3 takes twice as long for 5 % less. */
 const COMPRESSION_LEVEL = 1;
+/** Compressing fewer trades takes longer than storing the third that it would save. */
+const COMPRESSED_BYTES = 4_096;
 /** A detail is a few KB, and 5,000 trades are 3 MB. Beyond this the stored bytes are neither. */
 const MAX_PART_BYTES = 1 << 28;
 /** What a list of trades as JSON begins with, and none as numbers does. */
@@ -40,22 +43,41 @@ const TRADES_PER_PART = 5_000;
 
 export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }): EncodedResult {
   const { warnings, resolvedConfig, reproducibility } = outcome;
-  const { flatJson, blocksJson, diagnosis } = outcome.written ?? writeSummary(outcome.summaryJson);
-  const rest = JSON.stringify({ warnings, resolvedConfig, reproducibility } satisfies Omit<ResultDetail, 'summary'>);
+  const codes = warnings.map((warning) => String((warning as { readonly code?: unknown }).code));
+  const rest = { warnings, resolvedConfig, reproducibility };
+  if (outcome.written === undefined) {
+    const { summary, detail } = splitSummary(outcome.summaryJson);
+    return {
+      ...inOneBuffer([
+        Buffer.from(JSON.stringify(summary)),
+        encodeDetail({ summary: detail, ...rest }),
+        encodeTrades(outcome.trades),
+      ]),
+      warnings: codes,
+      diagnosis: firstDiagnosis(detail),
+    };
+  }
+  const { flatJson, thinBlocksJson, series, tradeTable, diagnosis } = outcome.written;
+  const detailJson = `{"summary":${thinBlocksJson},${JSON.stringify(rest).slice(1)}`;
   return {
-    // A copy: Node cuts small buffers from a pool, and sending one to another thread would send the pool.
-    summary: Uint8Array.from(Buffer.from(flatJson)),
-    detail: compress(`{"summary":${blocksJson},${rest.slice(1)}`),
-    trades: outcome.written === undefined ? encodeTrades(outcome.trades) : encodeTradeTable(outcome.written.tradeTable),
-    warnings: warnings.map((warning) => String((warning as { readonly code?: unknown }).code)),
+    ...inOneBuffer([Buffer.from(flatJson), detailBytes(detailJson, series, compress), encodeTradeTable(tradeTable)]),
+    warnings: codes,
     diagnosis,
   };
 }
 
-function writeSummary(summaryJson: object): Omit<WrittenResult, 'tradeTable'> {
-  const { summary, detail } = splitSummary(summaryJson);
-  const flatJson = JSON.stringify(summary);
-  return { flatJson, blocksJson: JSON.stringify(detail), diagnosis: firstDiagnosis(detail) };
+/** Parts of a buffer of their own: sent to another thread, it takes nothing along, and one is sent faster than three. */
+function inOneBuffer(
+  parts: readonly [summary: Uint8Array, detail: Uint8Array, trades: Uint8Array],
+): Pick<EncodedResult, 'summary' | 'detail' | 'trades'> {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  const [summary, detail, trades] = parts.map((part) => {
+    bytes.set(part, at);
+    at += part.length;
+    return bytes.subarray(at - part.length, at);
+  });
+  return { summary, detail, trades };
 }
 
 /**
@@ -80,8 +102,9 @@ function firstDiagnosis(detail: Readonly<Record<string, unknown>>): string | nul
 
 export const encodeDetail = (detail: ResultDetail): Uint8Array => compress(JSON.stringify(detail));
 
+/** Also what an earlier version stored: all of it as compressed JSON. */
 export const decodeDetail = (bytes: Uint8Array): ResultDetail =>
-  JSON.parse(decompress(bytes).toString()) as ResultDetail;
+  (isDetailBytes(bytes) ? detailOf(bytes, decompress) : JSON.parse(decompress(bytes).toString())) as ResultDetail;
 
 /** Trade rows as JSON: what an earlier version stored. */
 export const encodeTrades = (trades: readonly object[]): Uint8Array =>
@@ -89,7 +112,12 @@ export const encodeTrades = (trades: readonly object[]): Uint8Array =>
 
 /** Trade rows as numbers: writing and reading them as text takes longer than the simulation that made them. */
 export const encodeTradeTable = (table: TradeTable): Uint8Array =>
-  joinParts(partsOf(table.length, (first, end) => compress(tradeBytes(table, first, end))));
+  joinParts(
+    partsOf(table.length, (first, end) => {
+      const bytes = tradeBytes(table, first, end);
+      return bytes.length < COMPRESSED_BYTES ? bytes : compress(bytes);
+    }),
+  );
 
 function partsOf(rows: number, encode: (first: number, end: number) => Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = [];
@@ -116,9 +144,10 @@ export function* decodeTrades(bytes: Uint8Array): Generator<readonly object[], v
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const count = view.getUint32(0, true);
   let at = 4 * (count + 1);
-  for (let part = 1; part <= count; part++) {
-    const length = view.getUint32(4 * part, true);
-    yield readTrades(decompress(bytes.subarray(at, at + length)));
+  for (let index = 1; index <= count; index++) {
+    const length = view.getUint32(4 * index, true);
+    const part = bytes.subarray(at, at + length);
+    yield isTradeBytes(part) ? tradeRows(tradesOf(part)) : readTrades(decompress(part));
     at += length;
   }
 }
@@ -126,10 +155,7 @@ export function* decodeTrades(bytes: Uint8Array): Generator<readonly object[], v
 const readTrades = (bytes: Buffer): readonly object[] =>
   bytes[0] === LIST ? (JSON.parse(bytes.toString()) as readonly object[]) : tradeRows(tradesOf(bytes));
 
-/** In a buffer of its own, for the same reason as the summary. */
-function compress(value: string | Uint8Array): Uint8Array {
-  const bytes = zstdCompressSync(value, { params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL } });
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.from(bytes);
-}
+const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: COMPRESSION_LEVEL } };
+const compress = (value: string | Uint8Array): Uint8Array => zstdCompressSync(value, COMPRESSION);
 
 const decompress = (bytes: Uint8Array): Buffer => zstdDecompressSync(bytes, { maxOutputLength: MAX_PART_BYTES });

@@ -129,9 +129,7 @@ function encodeOutcome(outcome: WrittenOutcome): PoolOutcome {
 
 /** Moved to the other thread, not copied. */
 const buffersOf = (outcome: PoolOutcome): ArrayBuffer[] =>
-  outcome.kind === 'completed'
-    ? [outcome.result.summary, outcome.result.detail, outcome.result.trades].map(({ buffer }) => buffer as ArrayBuffer)
-    : [];
+  outcome.kind === 'completed' ? [outcome.result.detail.buffer as ArrayBuffer] : [];
 
 function buildArtifact({ batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {
   const control = BatchControl.over(batch.control);

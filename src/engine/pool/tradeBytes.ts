@@ -30,9 +30,11 @@ export function tradeBytes({ numbers, fineTimes, kinds, words }: TradeTable, fir
   return bytes;
 }
 
+export const isTradeBytes = (stored: Uint8Array): boolean => MAGIC.equals(stored.subarray(0, MAGIC.length));
+
 /** @throws Error when the bytes are none of `tradeBytes`. */
 export function tradesOf(stored: Uint8Array): TradeTable {
-  if (!MAGIC.equals(stored.subarray(0, MAGIC.length))) throw new Error('These bytes are not trades.');
+  if (!isTradeBytes(stored)) throw new Error('These bytes are not trades.');
   // A copy stands on a whole word, as the columns must.
   const { buffer } = Uint8Array.from(stored);
   const [rows, textLength] = new Uint32Array(buffer, MAGIC.length, 2);

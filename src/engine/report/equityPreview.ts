@@ -11,6 +11,8 @@ interface Points {
   readonly start: number;
   readonly rows: number;
   readonly indexes: readonly number[];
+  /** The time of each point. */
+  readonly times: Float64Array;
   readonly texts: readonly string[];
 }
 
@@ -23,13 +25,16 @@ function points({ simulation, input }: Marks): Points {
   let known = pointsOf.get(bars.time);
   if (known === undefined || known.start !== start || known.rows !== rows) {
     const indexes = previewIndexes(rows, PREVIEW_POINTS);
-    const texts = indexes.map((index) => `[${JSON.stringify(bars.time[start + index])},`);
-    pointsOf.set(bars.time, (known = { start, rows, indexes, texts }));
+    const times = Float64Array.from(indexes, (index) => bars.time[start + index]);
+    const texts = Array.from(times, (time) => `[${JSON.stringify(time)},`);
+    pointsOf.set(bars.time, (known = { start, rows, indexes, times, texts }));
   }
   return known;
 }
 
 export interface EquityPreview {
+  readonly times: Float64Array;
+  readonly marks: readonly number[];
   /** [time, equity] of the last mark of each of as many equal stretches. */
   points(): [number, number][];
   /** The points as JSON.stringify writes them, in half of the time: while flat every mark is the same. */
@@ -39,13 +44,14 @@ export interface EquityPreview {
 /** Holds when the memory of the run is used again. */
 export function equityPreview(report: Marks): EquityPreview {
   const { equity } = report.simulation;
-  const { start, bars } = report.input;
-  const { indexes, texts } = points(report);
+  const { indexes, times, texts } = points(report);
   // Pushed, since `map` would allocate every number.
   const marks: number[] = [];
   for (let point = 0; point < indexes.length; point++) marks.push(equity[indexes[point]]);
   return {
-    points: () => marks.map((mark, point) => [bars.time[start + indexes[point]], mark]),
+    times,
+    marks,
+    points: () => marks.map((mark, point) => [times[point], mark]),
     json: jsonOf(marks, texts),
   };
 }

@@ -11,7 +11,8 @@ import type { Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
-import type { DailySeries } from './returns.ts';
+import { monthRows, monthsOf, type MonthRow } from './months.ts';
+import type { ResultSeries } from './writtenResult.ts';
 import { ruleBits, ruleStatistics, ruleStatsSummary, soleBlockers, type RuleStatsSummary } from './ruleStatistics.ts';
 import { fitTrace, traceOf, type StrategyTrace } from './trace.ts';
 
@@ -23,7 +24,7 @@ export interface Summary extends FlatSummary {
   readonly bySide: Readonly<
     Record<'long' | 'short', { readonly positions: number; readonly pnl: number; readonly winRate: number | null }>
   >;
-  readonly byMonth: readonly { readonly month: string; readonly returnPct: number; readonly equity: number }[];
+  readonly byMonth: readonly MonthRow[];
   readonly fees: {
     readonly total: number;
     readonly maker: number;
@@ -50,6 +51,9 @@ export interface WrittenSummary {
   readonly flatJson: string;
   /** The members that are objects or lists. */
   readonly blocksJson: string;
+  /** The same with nothing in the lists that `series` holds as numbers. */
+  readonly thinBlocksJson: string;
+  readonly series: ResultSeries;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
 }
@@ -62,12 +66,14 @@ export function summarise(report: ReportInput): WrittenSummary {
   const { initialBalance } = report.config;
   const measured = measureRun(report);
   const { daily, positions } = measured;
+  const months = monthsOf(daily.day);
+  const monthEquity = Float64Array.from(months.lastDays, (day) => daily.equity[day]);
   const flat = flatSummary(report, measured);
   const { netProfit, returnPct, totalFees } = flat;
   const blocks: Blocks = {
     byExitReason: byExitReason(simulation.tradeLog),
     bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
-    byMonth: byMonth(daily, initialBalance),
+    byMonth: monthRows(months.names, monthEquity, initialBalance),
     fees: feesBlock(report, totalFees),
     ambiguity: ambiguityBlock(report),
     dataQuality: dataQuality(bars, input.fine, report.firstRow, report.endRow),
@@ -102,9 +108,12 @@ export function summarise(report: ReportInput): WrittenSummary {
   });
   const { strategyTrace, ruleStatsSummary: ruleStats, traceJson, rulesJson } = fitTrace(trace, rules);
   const preview = equityPreview(report);
-  const blocksJson =
-    `${JSON.stringify(blocks).slice(0, -1)},"equityPreview":${preview.json},` +
-    `"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
+  const { byExitReason: byReason, bySide, byMonth, ...others } = blocks;
+  const firstJson = JSON.stringify({ byExitReason: byReason, bySide }).slice(0, -1);
+  const othersJson = JSON.stringify(others).slice(1, -1);
+  const lastJson = `"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
+  const blocksWith = (monthsJson: string, previewJson: string): string =>
+    `${firstJson},"byMonth":${monthsJson},${othersJson},"equityPreview":${previewJson},${lastJson}`;
   let summary: Summary | undefined;
   return {
     get summary() {
@@ -119,7 +128,9 @@ export function summarise(report: ReportInput): WrittenSummary {
     },
     diagnosis: strategyTrace.diagnosis[0]?.code ?? null,
     flatJson: JSON.stringify(flat),
-    blocksJson,
+    blocksJson: blocksWith(JSON.stringify(byMonth), preview.json),
+    thinBlocksJson: blocksWith('[]', '[]'),
+    series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };
 }
 
@@ -149,45 +160,6 @@ function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): Summary['bySid
     total.add(pnl[index]);
   }
   return { positions, pnl: total.total, winRate: positions === 0 ? null : wins / positions };
-}
-
-/** Return of each UTC month that has bars: its last mark against that of the month before. */
-function byMonth({ day, equity }: DailySeries, initialBalance: number): Summary['byMonth'] {
-  let before = initialBalance;
-  return monthsOf(day).map(({ month, lastDay }) => {
-    const last = equity[lastDay];
-    const returnPct = before > 0 ? last / before - 1 : 0;
-    before = last;
-    return { month, returnPct, equity: last };
-  });
-}
-
-interface Month {
-  /** YYYY-MM */
-  readonly month: string;
-  /** The index of its last day that has bars. */
-  readonly lastDay: number;
-}
-
-/** Keyed by the days, which the runs of a batch share. */
-const monthsOfDays = new WeakMap<Float64Array, readonly Month[]>();
-
-function monthsOf(day: Float64Array): readonly Month[] {
-  const known = monthsOfDays.get(day);
-  if (known !== undefined) return known;
-  const months: Month[] = [];
-  for (let index = 0; index < day.length;) {
-    const first = new Date(day[index]);
-    const year = first.getUTCFullYear();
-    const month = first.getUTCMonth();
-    const nextMonth = Date.UTC(year, month + 1, 1);
-    while (index < day.length && day[index] < nextMonth) index++;
-    // Formatted by hand because toISOString takes longer than all statistics of a month.
-    const name = `${String(year).padStart(4, '0')}-${String(month + 1).padStart(2, '0')}`;
-    months.push({ month: name, lastDay: index - 1 });
-  }
-  monthsOfDays.set(day, months);
-  return months;
 }
 
 function feesBlock({ simulation, config }: ReportInput, total: number): Summary['fees'] {

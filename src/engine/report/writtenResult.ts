@@ -2,10 +2,22 @@
 import type { BacktestOutcome } from '../task.ts';
 import type { TradeTable } from './tradeTable.ts';
 
+/** The lists of a summary that are most of its text, as numbers. */
+export interface ResultSeries {
+  /** The points of the equity preview. Runs over the same range share `times`. */
+  readonly times: Float64Array;
+  readonly marks: readonly number[];
+  /** The months of the monthly table, as in `Months`, which runs over the same range share. */
+  readonly months: Float64Array;
+  readonly monthEquity: Float64Array;
+}
+
 export interface WrittenResult {
-  /** The members of summaryJson that are numbers or null, and those that are objects or lists, each as JSON. */
+  /** The members of summaryJson that are numbers or null, as JSON. */
   readonly flatJson: string;
-  readonly blocksJson: string;
+  /** Those that are objects or lists, with nothing in the lists that `series` holds. */
+  readonly thinBlocksJson: string;
+  readonly series: ResultSeries;
   readonly tradeTable: TradeTable;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
