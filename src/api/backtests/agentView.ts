@@ -1,5 +1,7 @@
 // The agent view: a backtest's detail cut to a number of bytes, ranked by use, with a list of what was left out.
 import { z } from 'zod';
+import { significant } from '../http/significant.ts';
+import { readFirstOf } from './backtestBodies.ts';
 import { BacktestDetail } from './backtestSchemas.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -16,8 +18,6 @@ const FUNNEL_COUNTS = [
 /** Left out of the list of what is missing: it must itself be small. */
 const LIST_BYTES = 300;
 const NEAR_MISSES = 3;
-/** A double has 16 digits, of which a reader uses the first few. */
-const SIGNIFICANT_DIGITS = 6;
 /** The longest text in the tightest view. */
 const SHORT_TEXT = 160;
 
@@ -35,7 +35,9 @@ export const AgentView = z
       .optional()
       .meta({ description: 'The condition that alone held entries back most often comes first.' }),
     headline: z.record(z.string(), z.number().nullable()).optional(),
-    omitted: z.array(z.string()).meta({ description: 'What did not fit; `name[3…]`: the items from index 3 on.' }),
+    omitted: z
+      .array(z.string())
+      .meta({ description: 'What did not fit; `name[3…]`: the items from index 3 on. `view=full` has all of it.' }),
   })
   .meta({
     id: 'BacktestAgentView',
@@ -50,32 +52,33 @@ interface Part {
 
 /** At most `maxBytes` of JSON in UTF-8. Without a result it is the detail without its config. */
 export function agentView(detail: BacktestDetail, maxBytes: number): Json {
-  const { id, status, error, progress, warnings, links, result, resolvedConfig, reproducibility } = detail;
-  const summary = rounded(result?.summaryJson ?? {}) as Json;
+  const { id, status, error, progress, warnings, links, result, reproducibility } = detail;
+  const summary = significant(result?.summaryJson ?? {}) as Json;
   const head = { id, status, error };
   const trace = (summary.strategyTrace ?? {}) as Json;
   const rules = (summary.ruleStatsSummary ?? {}) as Json;
   const core = result ? fittingCore(summary, maxBytes - bytesOf(head) - LIST_BYTES - READ_FIRST_BYTES) : {};
-  const readFirst = result ? Object.keys(core).map((name) => `/${name}`) : ['/status', '/progress'];
-  const view: Record<string, unknown> = { ...head, readFirst, ...core };
+  // The progress of what has ended says nothing.
+  const rest = result ? core : error ? {} : { progress };
+  const readFirst = result ? Object.keys(core).map((name) => `/${name}`) : [...readFirstOf(detail)];
+  const view: Record<string, unknown> = { ...head, readFirst, ...rest };
   const known = new Set<string>([...HEADLINES, 'strategyTrace', 'ruleStatsSummary', 'equityPreview']);
   const nearMisses = listOf(trace.nearMisses);
   const parts: Part[] = [
-    { name: 'warnings', value: warnings },
+    { name: 'warnings', value: significant(warnings) },
     { name: 'nearMisses', value: nearMisses.slice(0, NEAR_MISSES) },
     { name: 'neverTogether', value: rules.pairwiseNeverTogether },
     { name: 'tradesByRule', value: rules.tradesByRule },
-    { name: 'progress', value: progress },
+    { name: 'effectiveSettings', value: significant(detail.effectiveSettings) },
     { name: 'links', value: links },
     { name: 'artifactUrls', value: result?.artifactUrls },
     ...Object.entries(summary).flatMap(([name, value]) => (known.has(name) ? [] : [{ name, value }])),
     { name: 'samples', value: trace.samples },
-    { name: 'resolvedConfig', value: resolvedConfig },
+    { name: 'resolvedConfig', value: significant(detail.resolvedConfig) },
     { name: 'reproducibility', value: reproducibility },
     { name: 'equityPreview', value: summary.equityPreview },
   ];
   const omitted = missingOf(core, summary);
-  if (nearMisses.length > NEAR_MISSES) omitted.push(`nearMisses[${NEAR_MISSES}…]`);
   let left = maxBytes - bytesOf(view) - LIST_BYTES;
   for (const { name, value } of parts) {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
@@ -84,8 +87,8 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
     else {
       view[name] = fitting;
       left -= bytesOf(fitting) + name.length + 4;
-      if (Array.isArray(value) && (fitting as unknown[]).length < value.length)
-        omitted.push(`${name}[${(fitting as unknown[]).length}…]`);
+      const all = name === 'nearMisses' ? nearMisses.length : Array.isArray(value) ? value.length : 0;
+      if (Array.isArray(fitting) && fitting.length < all) omitted.push(`${name}[${fitting.length}…]`);
     }
   }
   view.omitted = shortened(omitted);
@@ -160,14 +163,6 @@ function missingOf(core: Partial<Core>, summary: Json): string[] {
 function ranked(rules: readonly Json[]): readonly Json[] {
   const blocked = (rule: Json): number => Number(rule.soleBlockerCount ?? 0);
   return rules.toSorted((a, b) => blocked(b) - blocked(a));
-}
-
-/** Every number to SIGNIFICANT_DIGITS; whole ones (counts, times) as they are. */
-function rounded(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(SIGNIFICANT_DIGITS));
-  if (Array.isArray(value)) return value.map(rounded);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, rounded(each)]));
 }
 
 /** The whole of it, as many of its items as fit, or undefined. */

@@ -45,12 +45,26 @@ export function progressOf(backtest: BacktestState): z.input<typeof Progress> {
   return { phase, pct, barsDone, barsTotal, queuePosition };
 }
 
+const SUMMARY = '/result/summaryJson';
+
+/** JSON pointers into the detail, in the order to read them. */
+export function readFirstOf({ result, error }: { readonly result: unknown; readonly error: unknown }): string[] {
+  if (result)
+    return [
+      `${SUMMARY}/strategyTrace/diagnosis`,
+      `${SUMMARY}/strategyTrace/funnel`,
+      `${SUMMARY}/ruleStatsSummary/rules`,
+    ];
+  return ['/status', error ? '/error' : '/progress'];
+}
+
 export function detailBody(backtest: Backtest): BacktestDetail {
   const { id, status, strategyId, strategyVersionId, config } = backtest;
   const detail = backtest.detail && decodeDetail(backtest.detail);
   return {
     id,
     status,
+    readFirst: readFirstOf({ result: detail, error: backtest.error }),
     strategyId,
     strategyVersionId,
     createdAt: backtest.createdAt.toISOString(),

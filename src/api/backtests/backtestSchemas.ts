@@ -145,6 +145,7 @@ export const BacktestDetail = z
   .object({
     id: Uuid,
     status: z.enum(BACKTEST_STATUSES),
+    readFirst: z.array(z.string()).meta({ description: 'JSON pointers into this answer, in the order to read them.' }),
     strategyId: Uuid,
     strategyVersionId: Uuid,
     createdAt: instant('When it was queued.'),

@@ -1,6 +1,7 @@
 // Robustness bodies: a check as the API answers it, whole and cut for an agent.
 import type { Sweep } from '../../db/sweeps.ts';
 import type { RobustnessSpec } from '../../engine/index.ts';
+import { significant } from '../http/significant.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import type { RobustnessCheck } from './robustnessSchemas.ts';
 
@@ -38,7 +39,7 @@ export function robustnessAgentView(
   const head = { id, backtestId, status, progress, error, links };
   if (result === null) return head;
   const { verdict, findings, baseline, seed, ...analyses } = result as Record<string, unknown>;
-  const view: Record<string, unknown> = { ...head, verdict, findings, baseline, seed };
+  const view: Record<string, unknown> = { ...head, verdict, findings, baseline: significant(baseline), seed };
   const omitted: string[] = [];
   let left = maxBytes - bytesOf({ ...view, omitted: Object.keys(analyses) });
   if (left < 0) {
@@ -47,7 +48,7 @@ export function robustnessAgentView(
     omitted.push('findings');
   }
   for (const [name, value] of Object.entries(analyses)) {
-    const shown = rounded(value);
+    const shown = significant(value);
     const bytes = bytesOf(shown) + name.length + 4;
     if (bytes > left) omitted.push(name);
     else {
@@ -56,14 +57,6 @@ export function robustnessAgentView(
     }
   }
   return { ...view, omitted };
-}
-
-/** Fractions at five digits. */
-function rounded(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(5));
-  if (Array.isArray(value)) return value.map(rounded);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rounded(member)]));
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

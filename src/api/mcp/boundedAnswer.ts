@@ -13,8 +13,19 @@ interface Omitted {
   readonly path: string;
 }
 
+/** Members that answers are read for: where they are, and why a run or a payload did what it did. */
+const READ_FIRST: ReadonlySet<string> = new Set([
+  'code', 'message', 'status', 'readFirst', 'issues', 'result', 'summaryJson', 'strategyTrace', 'diagnosis', 'funnel',
+  'ruleStatsSummary', 'rules', 'verdict', 'findings',
+]); // prettier-ignore
+/** What they may take together of the room that is left. */
+const FIRST_SHARE = 0.85;
+
 /** Below this a shortened part says nothing; it is omitted whole. */
 const SMALLEST_PART_BYTES = 160;
+
+/** Of the names that a message lists. */
+const MAX_NAMES = 20;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? 'null');
 const escapeSegment = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -25,7 +36,7 @@ const escapeSegment = (segment: string): string => segment.replaceAll('~', '~0')
 export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string {
   const part = partAt(answer, path);
   if (part === undefined) {
-    return JSON.stringify({ code: 'PATH_NOT_FOUND', message: `The answer has nothing at "${path}". Leave out path.` });
+    return JSON.stringify({ code: 'PATH_NOT_FOUND', message: notFoundAt(answer, path) });
   }
   // The marks of omitted parts take room of their own: where they overflow, everything else gets less.
   for (let room = maxBytes; room >= SMALLEST_PART_BYTES; room = Math.floor(room * 0.8)) {
@@ -35,7 +46,23 @@ export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string
   return JSON.stringify(omitted(bytesOf(part), path));
 }
 
-function partAt(answer: unknown, path: string): unknown {
+/** Names what there is instead, at the nearest place that the path reaches. */
+function notFoundAt(answer: unknown, path: string): string {
+  let reached = path;
+  do reached = reached.slice(0, reached.lastIndexOf('/'));
+  while (partAt(answer, reached) === undefined);
+  const part = partAt(answer, reached);
+  const where = reached === '' ? 'The answer' : `"${reached}"`;
+  const message = `The answer has nothing at "${path}". ${where}`;
+  if (Array.isArray(part)) return `${message} has ${part.length} items, counted from 0.`;
+  const names = typeof part === 'object' && part !== null ? Object.keys(part) : [];
+  if (names.length === 0) return `${message} has no members.`;
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return `${message} has ${shown}${names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : ''}.`;
+}
+
+/** @returns undefined where nothing is */
+export function partAt(answer: unknown, path: string): unknown {
   let part = answer;
   for (const escaped of path.split('/').slice(1)) {
     const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -48,7 +75,11 @@ function partAt(answer: unknown, path: string): unknown {
 function shorten(value: unknown, path: string, maxBytes: number): unknown {
   const bytes = bytesOf(value);
   if (bytes <= maxBytes) return value;
-  if (maxBytes < SMALLEST_PART_BYTES) return omitted(bytes, path);
+  if (maxBytes < SMALLEST_PART_BYTES) {
+    const mark = omitted(bytes, path);
+    // A number takes less room than the mark that would stand for it.
+    return bytesOf(mark) < bytes ? mark : value;
+  }
   if (typeof value === 'string')
     return `${value.slice(0, Math.floor(maxBytes / 4))}… (${bytes} bytes, see path ${path})`;
   if (Array.isArray(value)) return shortenList(value, path, maxBytes);
@@ -75,19 +106,22 @@ function shortenList(items: readonly unknown[], path: string, maxBytes: number):
   return shown;
 }
 
-/** Members in their order; the smallest get their room first, and the large ones share what is left. */
+/** Members in their order. Those of READ_FIRST get their room first, and the small ones before the large. */
 function shortenObject(value: Readonly<Record<string, unknown>>, path: string, maxBytes: number): object {
   const members = Object.entries(value).map(([name, member]) => ({
     name,
     member,
     path: `${path}/${escapeSegment(name)}`,
     bytes: bytesOf(member),
+    isFirst: READ_FIRST.has(name),
   }));
   let left = maxBytes - members.reduce((sum, { name }) => sum + name.length + 4, 2);
   const shown = new Map<string, unknown>();
-  for (const [index, one] of members.toSorted((a, b) => a.bytes - b.bytes).entries()) {
-    const share = Math.floor(left / (members.length - index));
-    const part = shorten(one.member, one.path, Math.max(share, 0));
+  const inTurn = members.toSorted((a, b) => Number(b.isFirst) - Number(a.isFirst) || a.bytes - b.bytes);
+  const firsts = members.filter(({ isFirst }) => isFirst).length;
+  for (const [index, one] of inTurn.entries()) {
+    const share = one.isFirst ? (left * FIRST_SHARE) / (firsts - index) : left / (members.length - index);
+    const part = shorten(one.member, one.path, Math.max(Math.floor(share), 0));
     shown.set(one.name, part);
     left -= bytesOf(part);
   }

@@ -5,12 +5,12 @@ import { McpServer } from '@modelcontextprotocol/server';
 import { ROOT } from '../../config.ts';
 import { API_VERSION } from '../http/openapi.ts';
 import type { ApiAnswer, CallApi } from './apiCall.ts';
-import { boundedText } from './boundedAnswer.ts';
+import { boundedText, partAt } from './boundedAnswer.ts';
 import { TOOLS, type Tool } from './tools.ts';
 
 const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON and backtests them.
 Order: get_workspace_context, get_capabilities, validate_strategy until valid, create_strategy, finalize_strategy_version, run_backtest, get_backtest.
-Answers are cut to maxBytes; { omitted, path } marks a part that the same tool reads when called with that path.`;
+Answers are cut to maxBytes; { omitted, path } marks a part that the same tool reads when called with that path. Of get_backtest, path reads any part of the view; view "full" has every member.`;
 
 /** Builds a server whose tools call the API through `call`. Whatever the API refuses comes back as its problem body. */
 export function createMcpServer(call: CallApi): McpServer {
@@ -56,7 +56,9 @@ function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
 
 function toolResult({ status, body }: ApiAnswer, path: string, maxBytes: number) {
   const isError = status >= 400;
-  const text = boundedText(body, { path: isError ? '' : path, maxBytes });
+  // A problem is not what the path was meant for, unless it leads into it.
+  const shown = isError && partAt(body, path) === undefined ? '' : path;
+  const text = boundedText(body, { path: shown, maxBytes });
   return { content: [{ type: 'text' as const, text }], ...(isError && { isError }) };
 }
 

@@ -32,6 +32,8 @@ export interface Tool {
   readonly run: (args: Readonly<Record<string, unknown>>, context: ToolContext) => Promise<ApiAnswer>;
 }
 
+/** The largest view that the API gives. */
+const MAX_BYTES = 200_000;
 /** Arguments of every tool: where to look in a long answer, and how much of it to show. */
 const READING = {
   path: z
@@ -39,7 +41,7 @@ const READING = {
     .regex(/^(\/.*)?$/, 'must be empty or begin with /')
     .default('')
     .describe('JSON pointer into the answer, to read a part that an earlier answer omitted. Default: the whole.'),
-  maxBytes: z.int().min(1_000).max(200_000).default(8_000).describe('Size limit of the answer.'),
+  maxBytes: z.int().min(1_000).max(MAX_BYTES).default(8_000).describe('Size limit of the answer.'),
 };
 /** Room for the whole authoring pack. */
 const PACK_BYTES = 24_000;
@@ -85,10 +87,21 @@ const writer = (name: string, title: string, description: string, input: z.ZodRa
 
 const withReading = (shape: z.ZodRawShape): z.ZodObject => z.strictObject({ ...shape, ...READING });
 
-/** Waits for a terminal status in slices, reporting progress between them; answers with the agent view. */
-async function awaitRun(path: string, seconds: number, maxBytes: unknown, context: ToolContext) {
+/** What of an answer is shown. */
+interface Shown {
+  readonly path: string;
+  readonly maxBytes: number;
+}
+const shownOf = (path: unknown, maxBytes: unknown): Shown => ({ path: String(path), maxBytes: Number(maxBytes) });
+
+/**
+ * Waits for a terminal status in slices, reporting progress between them; answers with the agent view, as much of it as
+ * is shown. A part of it is read from the largest view there is.
+ */
+async function awaitRun(path: string, seconds: number, shown: Shown, context: ToolContext) {
+  const maxBytes = shown.path === '' ? shown.maxBytes : MAX_BYTES;
   const read = (wait: number): Promise<ApiAnswer> =>
-    context.call(get(`${path}?view=agent&maxBytes=${Number(maxBytes)}&wait=${wait}`));
+    context.call(get(`${path}?view=agent&maxBytes=${maxBytes}&wait=${wait}`));
   let answer = await read(Math.min(seconds, WAIT_SLICE_SECONDS));
   for (let left = seconds - WAIT_SLICE_SECONDS; left > 0 && isUnfinished(answer); left -= WAIT_SLICE_SECONDS) {
     const { status, progress } = answer.body as { status: string; progress?: { pct?: number } };
@@ -183,10 +196,15 @@ export const TOOLS: readonly Tool[] = [
       wait: waitSeconds.default(20).describe('Seconds to wait for the result; 0 answers with the id at once.'),
       idempotencyKey,
     },
-    async ({ path: _path, maxBytes, wait, ...body }, context) => {
+    async ({ path: shownPath, maxBytes, wait, ...body }, context) => {
       const queued = await context.call(post('/backtests', body));
       if (queued.status !== 201 || wait === 0) return queued;
-      return awaitRun(`/backtests/${(queued.body as { id: string }).id}`, Number(wait), maxBytes, context);
+      return awaitRun(
+        `/backtests/${(queued.body as { id: string }).id}`,
+        Number(wait),
+        shownOf(shownPath, maxBytes),
+        context,
+      );
     },
   ),
   writer(
@@ -205,9 +223,9 @@ export const TOOLS: readonly Tool[] = [
       wait: waitSeconds.default(0).describe('Seconds to wait for a terminal status.'),
       view: z.enum(['agent', 'full']).default('agent').describe('`full` has every member; read it by path.'),
     },
-    ({ id: backtestId, wait, view, maxBytes }, context) =>
+    ({ id: backtestId, wait, view, path, maxBytes }, context) =>
       view === 'agent'
-        ? awaitRun(`/backtests/${segment(backtestId)}`, Number(wait), maxBytes, context)
+        ? awaitRun(`/backtests/${segment(backtestId)}`, Number(wait), shownOf(path, maxBytes), context)
         : context.call(get(`/backtests/${segment(backtestId)}?wait=${Number(wait)}`)),
   ),
   {
@@ -230,10 +248,15 @@ export const TOOLS: readonly Tool[] = [
       wait: waitSeconds.default(20).describe('Seconds to wait for the result; 0 answers with the id at once.'),
       idempotencyKey,
     },
-    async ({ path: _path, maxBytes, wait, ...body }, context) => {
+    async ({ path: shownPath, maxBytes, wait, ...body }, context) => {
       const queued = await context.call(post('/sweeps', body));
       if (queued.status !== 201 || wait === 0) return queued;
-      return awaitRun(`/sweeps/${(queued.body as { id: string }).id}`, Number(wait), maxBytes, context);
+      return awaitRun(
+        `/sweeps/${(queued.body as { id: string }).id}`,
+        Number(wait),
+        shownOf(shownPath, maxBytes),
+        context,
+      );
     },
   ),
   reader(
@@ -245,9 +268,9 @@ export const TOOLS: readonly Tool[] = [
       wait: waitSeconds.default(0).describe('Seconds to wait for a terminal status.'),
       view: z.enum(['agent', 'full']).default('agent').describe('`full` has every member; read it by path.'),
     },
-    ({ id: sweepId, wait, view, maxBytes }, context) =>
+    ({ id: sweepId, wait, view, path, maxBytes }, context) =>
       view === 'agent'
-        ? awaitRun(`/sweeps/${segment(sweepId)}`, Number(wait), maxBytes, context)
+        ? awaitRun(`/sweeps/${segment(sweepId)}`, Number(wait), shownOf(path, maxBytes), context)
         : context.call(get(`/sweeps/${segment(sweepId)}?wait=${Number(wait)}`)),
   ),
   writer(
@@ -260,11 +283,16 @@ export const TOOLS: readonly Tool[] = [
       wait: waitSeconds.default(20).describe('Seconds to wait for the result; 0 answers with the id at once.'),
       idempotencyKey,
     },
-    async ({ path: _path, maxBytes, wait, backtestId, ...body }, context) => {
+    async ({ path: shownPath, maxBytes, wait, backtestId, ...body }, context) => {
       const path = `/backtests/${segment(backtestId)}/robustness`;
       const queued = await context.call(post(path, body));
       if (queued.status !== 201 || wait === 0) return queued;
-      return awaitRun(`${path}/${(queued.body as { id: string }).id}`, Number(wait), maxBytes, context);
+      return awaitRun(
+        `${path}/${(queued.body as { id: string }).id}`,
+        Number(wait),
+        shownOf(shownPath, maxBytes),
+        context,
+      );
     },
   ),
   reader(
@@ -277,10 +305,10 @@ export const TOOLS: readonly Tool[] = [
       wait: waitSeconds.default(0).describe('Seconds to wait for a terminal status.'),
       view: z.enum(['agent', 'full']).default('agent').describe('`full` has every member; read it by path.'),
     },
-    ({ backtestId, id: checkId, wait, view, maxBytes }, context) => {
+    ({ backtestId, id: checkId, wait, view, path: shownPath, maxBytes }, context) => {
       const path = `/backtests/${segment(backtestId)}/robustness/${segment(checkId)}`;
       return view === 'agent'
-        ? awaitRun(path, Number(wait), maxBytes, context)
+        ? awaitRun(path, Number(wait), shownOf(shownPath, maxBytes), context)
         : context.call(get(`${path}?wait=${Number(wait)}`));
     },
   ),

@@ -1,6 +1,7 @@
 // Sweep bodies: rows of the database as the API answers them, whole and cut for an agent.
 import type { z } from 'zod';
 import type { Sweep, SweepRow } from '../../db/sweeps.ts';
+import { significant } from '../http/significant.ts';
 import { shownSummary } from '../../engine/index.ts';
 import type { SweepDetail, SweepProgress, SweepRow as RowShape } from './sweepSchemas.ts';
 
@@ -112,7 +113,7 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
     rows: [] as unknown[],
   };
   view.table = table;
-  const short = (value: number | null | undefined) => (typeof value === 'number' ? Number(value.toPrecision(5)) : null);
+  const short = (value: number | null | undefined) => significant(value ?? null);
   const lines = top.map((row) => [
     row.rank,
     row.variant,
@@ -145,7 +146,7 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
     const bytes = bytesOf(value) + name.length + 4;
     if (bytes > left) omitted.push(name);
     else {
-      view[name] = value;
+      view[name] = significant(value);
       left -= bytes;
     }
   }
