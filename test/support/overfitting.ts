@@ -1,4 +1,5 @@
 // Deflated Sharpe and the probability of over-fitting, computed the slow and obvious way from a table of daily returns.
+import type { BlockSums } from '../../src/engine/sweep/overfitting.ts';
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const moment = (values: readonly number[], power: number): number => {
@@ -82,3 +83,18 @@ function subsets(of: number, size: number, from = 0): Set<number>[] {
     for (const rest of subsets(of, size - 1, first + 1)) found.push(new Set([first, ...rest]));
   return found;
 }
+
+/** The daily returns of each variant as block sums, the remainder of the days dropped from the front. */
+export const blockSums = (table: readonly (readonly number[])[], blocks: number): BlockSums => {
+  const daysPerBlock = Math.floor(table[0].length / blocks);
+  const dropped = table[0].length - blocks * daysPerBlock;
+  const sums = new Float64Array(table.length * blocks * 2);
+  table.forEach((returns, variant) =>
+    returns.slice(dropped).forEach((value, day) => {
+      const at = 2 * (variant * blocks + Math.floor(day / daysPerBlock));
+      sums[at] += value;
+      sums[at + 1] += value * value;
+    }),
+  );
+  return { blocks, daysPerBlock, sums };
+};

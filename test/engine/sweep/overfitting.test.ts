@@ -7,23 +7,14 @@ import { configOf } from '../../../src/engine/sweep/space.ts';
 import { simulateTask } from '../../../src/engine/backtest.ts';
 import { dailyOf } from '../../../src/engine/report/flatSummary.ts';
 import { taskOf } from '../../../src/engine/sweep/shard.ts';
-import { slowDeflatedSharpe, slowOverfittingProbability, slowProbabilisticSharpe } from '../../support/overfitting.ts';
+import {
+  blockSums,
+  slowDeflatedSharpe,
+  slowOverfittingProbability,
+  slowProbabilisticSharpe,
+} from '../../support/overfitting.ts';
 import { seededRandom } from '../../support/scale.ts';
 import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../../support/sweeps.ts';
-
-const blockSums = (table: readonly (readonly number[])[], blocks: number) => {
-  const daysPerBlock = Math.floor(table[0].length / blocks);
-  const dropped = table[0].length - blocks * daysPerBlock;
-  const sums = new Float64Array(table.length * blocks * 2);
-  table.forEach((returns, variant) =>
-    returns.slice(dropped).forEach((value, day) => {
-      const at = 2 * (variant * blocks + Math.floor(day / daysPerBlock));
-      sums[at] += value;
-      sums[at + 1] += value * value;
-    }),
-  );
-  return { blocks, daysPerBlock, sums };
-};
 
 describe('the probability of over-fitting', () => {
   it.each([
