@@ -58,36 +58,55 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
 }
 
 function countFlaws(bars: Bars, start: number, end: number): Counted {
-  const step = TIMEFRAME_MS[bars.timeframe];
-  const { time, open, high, low, close, volume } = bars;
-  let gaps = 0;
-  let longest = 0;
-  let zeroVolumeBars = 0;
-  let flatBars = 0;
-  let before = start < end ? time[start] : NaN;
-  for (let row = start; row < end; row++) {
-    const at = time[row];
-    const span = at - before;
-    before = at;
-    if (span > step) {
-      gaps++;
-      if (span > longest) longest = span;
-    }
-    // Branches, because they are nearly always predicted: counting without them takes half as long again.
-    if (volume[row] === 0) zeroVolumeBars++;
-    if (high[row] === low[row] && open[row] === close[row]) flatBars++;
-  }
+  const flaws: Flaws = { gaps: 0, longestMs: 0, zeroVolumeBars: 0, flatBars: 0 };
+  for (let from = start; from < end; from += BLOCK_ROWS)
+    addFlaws(flaws, bars, start, from, Math.min(from + BLOCK_ROWS, end));
+  const { gaps, longestMs, zeroVolumeBars, flatBars } = flaws;
   const found = outliersBetween(bars, start, end);
   return {
     start,
     end,
     gaps,
-    longestGapBars: gaps === 0 ? 0 : Math.round(longest / step) - 1,
+    longestGapBars: gaps === 0 ? 0 : Math.round(longestMs / TIMEFRAME_MS[bars.timeframe]) - 1,
     zeroVolumeBars,
     flatBars,
     outlierCount: found.length,
     outliers: found.slice(0, MAX_OUTLIERS),
   };
+}
+
+interface Flaws {
+  gaps: number;
+  longestMs: number;
+  zeroVolumeBars: number;
+  flatBars: number;
+}
+
+/** Rows per call, so that V8 compiles the loop as a function and not while it runs, which makes it half as fast. */
+const BLOCK_ROWS = 4096;
+
+/** Those of rows [from, to) of a range that begins with row `start`. */
+function addFlaws(flaws: Flaws, bars: Bars, start: number, from: number, to: number): void {
+  const step = TIMEFRAME_MS[bars.timeframe];
+  const { time, open, high, low, close, volume } = bars;
+  let { gaps, longestMs, zeroVolumeBars, flatBars } = flaws;
+  let before = time[Math.max(start, from - 1)];
+  for (let row = from; row < to; row++) {
+    const at = time[row];
+    const span = at - before;
+    before = at;
+    if (span > step) {
+      gaps++;
+      if (span > longestMs) longestMs = span;
+    }
+    // Branches, because they are nearly always predicted: counting without them takes half as long again.
+    if (volume[row] === 0) zeroVolumeBars++;
+    if (high[row] === low[row] && open[row] === close[row]) flatBars++;
+  }
+  flaws.gaps = gaps;
+  flaws.longestMs = longestMs;
+  flaws.zeroVolumeBars = zeroVolumeBars;
+  flaws.flatBars = flatBars;
 }
 
 function outliersBetween(bars: Bars, start: number, end: number): readonly Outlier[] {

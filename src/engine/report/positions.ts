@@ -215,8 +215,15 @@ interface WinsAndLosses {
 
 /** A pnl of zero is neither a win nor a loss and does not break a streak. */
 function winsAndLosses(pnls: Float64Array): WinsAndLosses {
-  let [wins, losses, streak, longestWins, longestLosses] = [0, 0, 0, 0, 0];
-  let [won, lowWon, lost, lowLost] = [0, 0, 0, 0];
+  let wins = 0;
+  let losses = 0;
+  let streak = 0;
+  let longestWins = 0;
+  let longestLosses = 0;
+  let won = 0;
+  let lowWon = 0;
+  let lost = 0;
+  let lowLost = 0;
   for (let index = 0; index < pnls.length; index++) {
     const pnl = pnls[index];
     if (pnl > 0) {
