@@ -39,6 +39,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
       {
         url: database.url,
         threads,
+        pool: { warmUp: true },
         snapshots: (sql) => openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage }),
       },
       log,

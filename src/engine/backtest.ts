@@ -43,7 +43,7 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
   if (!run.ok) return run;
   const { config, strategy } = run.report;
-  const dataHash = hashOf(readSeries(market, run.report));
+  const dataHash = dataHashOf(market, run.report);
   const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
   // Named one by one: a spread would make the objects that the text stands for.
   const { flatJson, thinBlocksJson, series, diagnosis } = run.written;
@@ -228,6 +228,16 @@ function emptyRange({ symbol, timeframe, time, length }: Bars): string {
   if (length === 0) return `There are no ${timeframe} bars of ${symbol}.`;
   const [first, last] = [time[0], time[length - 1]].map((ms) => new Date(ms).toISOString());
   return `The range holds no ${timeframe} bars of ${symbol}. The first opens at ${first}, the last at ${last}.`;
+}
+
+/** Of runs that read no series but the market's own, which all runs of a batch are as a rule. */
+const ownDataHashes = new WeakMap<Market, string>();
+
+function dataHashOf(market: Market, report: ReportInput): string {
+  if (report.evaluated.plan.frames.length > 0) return hashOf(readSeries(market, report));
+  const known = ownDataHashes.get(market) ?? hashOf(readSeries(market, report));
+  ownDataHashes.set(market, known);
+  return known;
 }
 
 /** Name and content of every series that the run read. */

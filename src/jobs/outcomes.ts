@@ -5,10 +5,10 @@ import { TIER_LIMITS } from '../tiers.ts';
 import type { PoolOutcome, RunError, RunProgress, StopReason } from '../engine/index.ts';
 
 /**
- * A share of small backtests finishes sooner and takes one write; next to a long run, the short ones appear after this
- * time.
+ * A share of small backtests finishes sooner and takes one write, which costs a millisecond however little it stores;
+ * next to a long run, the short ones appear after this time.
  */
-const STORE_AFTER_MS = 50;
+const STORE_AFTER_MS = 100;
 
 /** A run that has finished, or one that goes back to the queue. */
 export type ClaimOutcome =

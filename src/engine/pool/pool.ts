@@ -12,6 +12,7 @@ import type { RunProgress } from './control.ts';
 import { bytesOf, Job, messageOf, ownerOf, PoolClosedError, threadLost, tooLarge } from './job.ts';
 import type { Dispatch, Dispatched, OnOutcome, PoolJob, ThreadAnswer } from './job.ts';
 import { estimateArtifactBytes, estimateRunBytes } from './memory.ts';
+import { WARM_UP_SLICES } from './messages.ts';
 import type {
   ArtifactAnswer,
   PoolBatch,
@@ -37,6 +38,8 @@ export interface PoolOptions {
   readonly timeLimitMs?: number;
   /** A run that ignores its stop flag for this long loses its thread. */
   readonly killGraceMs?: number;
+  /** Run synthetic backtests on every thread until there is work: a second of processor time for each. */
+  readonly warmUp?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
 }
@@ -148,33 +151,64 @@ export function createPool(options: PoolOptions): Pool {
       watched.delete(task);
     }
   };
+  let hasHadWork = false;
+  const noteWork = (): void => void (hasHadWork = true);
+  if (options.warmUp === true) {
+    const mayGoOn = (): boolean => !hasHadWork && !isClosed;
+    // A thread that could not be warmed up is slower for a while, and nothing else.
+    for (let thread = 0; thread < threads; thread++) warmUpThread(admission, dispatch, mayGoOn).catch(() => {});
+  }
   return {
     threads: options.threads,
     get busyShare() {
       return Math.min(1, admission.heldCount / options.threads);
     },
-    run: (batch, onOutcome) => new Job(batch, admission, dispatch, onOutcome),
-    build: (batch, request, take) => build(batch, request, take, admission, dispatch),
-    sweep: ({ owner = '', job, ...sent }) =>
-      startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }), {
+    run: (batch, onOutcome) => {
+      noteWork();
+      return new Job(batch, admission, dispatch, onOutcome);
+    },
+    build: (batch, request, take) => {
+      noteWork();
+      return build(batch, request, take, admission, dispatch);
+    },
+    sweep: ({ owner = '', job, ...sent }) => {
+      noteWork();
+      return startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }), {
         owner,
         bytes: SWEEP_BYTES,
         admission,
         dispatch,
-      }),
-    robustness: ({ owner = '', job, ...sent }) =>
-      startPart<RobustnessOutcome>((control) => ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }), {
+      });
+    },
+    robustness: ({ owner = '', job, ...sent }) => {
+      noteWork();
+      const messageWith = (control: SharedArrayBuffer) =>
+        ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }) as const;
+      return startPart<RobustnessOutcome>(messageWith, {
         owner,
         bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
         admission,
         dispatch,
-      }),
+      });
+    },
     async [Symbol.asyncDispose]() {
       isClosed = true;
       clearInterval(timer);
       await piscina.destroy();
     },
   };
+}
+
+/** Slice by slice, as one task among others. */
+async function warmUpThread(admission: Admission, dispatch: Dispatch, mayGoOn: () => boolean): Promise<void> {
+  for (let slice = 0; slice < WARM_UP_SLICES && mayGoOn(); slice++) {
+    const leave = await admission.enter({ owner: '', bytes: 0 });
+    try {
+      await dispatch({ message: { kind: 'warm_up', slice }, control: BatchControl.create(1), timeLimitsMs: [] });
+    } finally {
+      leave();
+    }
+  }
 }
 
 /** A message on a thread. */

@@ -62,6 +62,9 @@ export default async function handle(
       return runBatch(message);
     case 'artifact':
       return buildArtifact(message);
+    case 'warm_up':
+      engine.warmUp?.(message.slice);
+      return undefined;
   }
 }
 

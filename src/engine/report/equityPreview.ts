@@ -13,6 +13,7 @@ interface Points {
   readonly indexes: readonly number[];
   /** The time of each point. */
   readonly times: Float64Array;
+  /** The JSON between the mark before and its own. */
   readonly texts: readonly string[];
 }
 
@@ -26,7 +27,7 @@ function points({ simulation, input }: Marks): Points {
   if (known === undefined || known.start !== start || known.rows !== rows) {
     const indexes = previewIndexes(rows, PREVIEW_POINTS);
     const times = Float64Array.from(indexes, (index) => bars.time[start + index]);
-    const texts = Array.from(times, (time) => `[${JSON.stringify(time)},`);
+    const texts = Array.from(times, (time, point) => `${point === 0 ? '[' : '],'}[${JSON.stringify(time)},`);
     pointsOf.set(bars.time, (known = { start, rows, indexes, times, texts }));
   }
   return known;
@@ -67,7 +68,7 @@ function jsonOf(marks: readonly number[], texts: readonly string[]): string {
   let json = '';
   for (let point = 0; point < marks.length; point++) {
     if (point > 0 && marks[point] !== marks[point - 1]) change++;
-    json += `${point === 0 ? '[' : ','}${texts[point]}${written[change]}]`;
+    json += texts[point] + written[change];
   }
-  return `${json}]`;
+  return `${json}]]`;
 }
