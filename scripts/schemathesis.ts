@@ -34,6 +34,7 @@ const BINDINGS: readonly (readonly [string, Readonly<Record<string, string>>])[]
   ['^(GET|POST) .*/strategies/[{]id[}]', { 'path.id': 'strategy', 'path.version': 'versionNumber' }],
   ['^DELETE .*/backtests/[{]id[}]$', { 'path.id': 'spareBacktest' }],
   ['^(GET|POST) .*/backtests/[{]id[}]', { 'path.id': 'backtest', 'path.checkId': 'check' }],
+  ['^DELETE .*/sweeps/[{]id[}]$', { 'path.id': 'spareSweep' }],
   ['/sweeps/[{]id[}]', { 'path.id': 'sweep', 'path.variant': 'variant' }],
   ['/system-strategies/[{]key[}]', { 'path.key': 'template' }],
   ['/capabilities/indicators/', { 'path.id': 'indicator' }],
@@ -94,7 +95,8 @@ async function populate(base: string, apiKey: string, workspace: string, token: 
   const send = async (method: string, url: string, body?: object): Promise<Answer> => {
     const authorization = url.includes('/workspaces/') ? { authorization: `Bearer ${token}` } : { 'x-api-key': apiKey };
     const content = body === undefined ? {} : { 'content-type': 'application/json' };
-    const options = { method, headers: { ...authorization, ...content } };
+    // Schemathesis blocks this process, in which a connection that is kept would die unnoticed.
+    const options = { method, headers: { ...authorization, ...content, connection: 'close' } };
     const answer = await fetch(url, body === undefined ? options : { ...options, body: JSON.stringify(body) });
     if (!answer.ok) throw new Error(`${method} ${url}: ${await answer.text()}`);
     return (await answer.json()) as Answer;
@@ -119,7 +121,7 @@ async function populate(base: string, apiKey: string, workspace: string, token: 
   const backtest = await ended(`/backtests/${await queue()}`);
   const space = { symbol: { values: ['SPX', 'NASDAQ'] } };
   const sweepBody = { strategyVersionId: version, config, space, method: 'grid', objective: 'returnPct' };
-  const sweep = (await post('/sweeps', sweepBody)).id as string;
+  const sweepOnce = async (): Promise<string> => ended(`/sweeps/${String((await post('/sweeps', sweepBody)).id)}`);
   const check = (await post(`/backtests/${backtest}/robustness`, { analyses: ['feeStress'] })).id as string;
   const keys = `${base}/workspaces/${workspace}/api-keys`;
   return {
@@ -132,7 +134,8 @@ async function populate(base: string, apiKey: string, workspace: string, token: 
     backtest: [backtest],
     spareBacktest: await many(async () => ended(`/backtests/${await queue()}`)),
     check: [await ended(`/backtests/${backtest}/robustness/${check}`)],
-    sweep: [await ended(`/sweeps/${sweep}`)],
+    sweep: [await sweepOnce()],
+    spareSweep: [await sweepOnce(), await sweepOnce(), await sweepOnce()],
     variant: [0, 1],
     template: ['golden_cross', 'macd_trend'],
     indicator: ['sma', 'macd', 'bbands'],
@@ -183,8 +186,9 @@ interface OpenApi {
 
 /** Operations of which no answer was a success, as the service itself counts: their schemas were not compared. */
 async function neverAnswered(url: string): Promise<string[]> {
-  const document = (await (await fetch(`${url}/public/v1/openapi.json`)).json()) as OpenApi;
-  const metrics = await (await fetch(`${url}/metrics`)).text();
+  const get = (path: string): Promise<Response> => fetch(url + path, { headers: { connection: 'close' } });
+  const document = (await (await get('/public/v1/openapi.json')).json()) as OpenApi;
+  const metrics = await (await get('/metrics')).text();
   const counted = /candlepool_http_request_seconds_count\{method="(\w+)",route="([^"]+)",status="2\d\d"\}/g;
   const answered = new Set([...metrics.matchAll(counted)].map(([, method, route]) => `${method} ${route}`));
   return Object.entries(document.paths)

@@ -6,7 +6,7 @@ import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
 import { STRATEGY_MEMBERS } from '../../src/api/discovery/strategyMembers.ts';
 import { describeCapabilities } from '../../src/engine/index.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
-import { ast, settings } from '../support/strategyPayloads.ts';
+import { ast, brokenAst, contradictoryAst, settings } from '../support/strategyPayloads.ts';
 
 let api: ApiApp;
 let client: Client;
@@ -43,6 +43,22 @@ describe('manifest', () => {
     expect(body.protocols.signalGraph).toMatchObject({ protocol: 'svc.signal-graph', version: 2 });
     expect(body.protocols.strategyAst).toMatchObject({ protocol: 'svc.strategy', version: 1 });
     expect(body.backtestStates.terminal).toEqual(['completed', 'failed', 'cancelled']);
+  });
+
+  it('says what valid, requiresConfirmation and ignoreWarnings mean, and they mean that', async () => {
+    const { validation } = (await client.get('')).body;
+    expect(validation.requiresConfirmation).toMatch(/CONTRADICTION.*WARNINGS_REQUIRE_CONFIRMATION/);
+    expect(validation.ignoreWarnings).toMatch(/other warnings never block, and errors always do/);
+    const { exits: _, ...withoutExit } = ast().strategy;
+    const verdictOf = async (strategyAst: object, more: object = {}) => {
+      const { body } = await client.post('/strategies/validate', { settings, strategyAst, ...more });
+      const codes = body.issues.map(({ code }: { code: string }) => code);
+      return [body.valid, body.requiresConfirmation, codes.includes('CONTRADICTION')];
+    };
+    expect(await verdictOf(contradictoryAst())).toEqual([false, true, true]);
+    expect(await verdictOf(contradictoryAst(), { ignoreWarnings: true })).toEqual([true, true, true]);
+    expect(await verdictOf({ ...ast(), strategy: withoutExit })).toEqual([true, false, false]);
+    expect(await verdictOf(brokenAst(), { ignoreWarnings: true })).toEqual([false, false, false]);
   });
 
   it('every route of the workflow and every link exists', async () => {

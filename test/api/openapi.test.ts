@@ -12,6 +12,7 @@ interface Operation {
   readonly operationId?: string;
   readonly summary?: string;
   readonly tags?: readonly string[];
+  readonly parameters?: readonly { readonly name: string }[];
   readonly security?: readonly object[];
   readonly requestBody?: { readonly content: object };
   readonly responses: Record<string, { readonly content?: Record<string, unknown> }>;
@@ -27,19 +28,26 @@ const operations = (): [string, Operation][] => {
 };
 
 describe('the OpenAPI document', () => {
-  it('describes JSON artifacts as lists of objects, and the agent view with its own schema', () => {
-    const { paths, components } = api.app.swagger() as unknown as {
-      paths: Record<string, { get: { responses: Record<string, { content: Record<string, { schema: object }> }> } }>;
-      components: { schemas: Record<string, unknown> };
-    };
-    const contentOf = (path: string) => paths[path].get.responses['200'].content['application/json'].schema;
-    const rows = contentOf('/public/v1/backtests/{id}/artifacts/{name}');
-    expect(rows).toMatchObject({
-      type: 'array',
-      items: { anyOf: [{ $ref: '#/components/schemas/TradeRow' }, { type: 'object' }] },
+  it('describes every file that is also CSV as a list of objects in JSON', () => {
+    const files = operations().flatMap(([name, { responses }]) => {
+      const { content = {} } = responses['200'] ?? {};
+      return 'text/csv' in content ? [[name, content['application/json']] as const] : [];
     });
-    expect(JSON.stringify(contentOf('/public/v1/backtests/{id}'))).toContain('BacktestAgentView');
-    expect(components.schemas).toHaveProperty('BacktestAgentView');
+    expect(files.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['GET /public/v1/backtests/{id}/artifacts/{name}', 'GET /public/v1/sweeps/{id}/results']),
+    );
+    for (const [name, json] of files)
+      expect([name, json]).toMatchObject([name, { schema: { type: 'array', items: {} } }]);
+    for (const [, json] of files) expect(JSON.stringify(json)).toContain('"type":"object"');
+  });
+
+  it('describes the agent view of every operation that has one with a schema of its own', () => {
+    const withView = operations().filter(([, { parameters = [] }]) => parameters.some(({ name }) => name === 'view'));
+    expect(withView.length).toBeGreaterThan(3);
+    for (const [name, { responses }] of withView) {
+      const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      expect([name, JSON.stringify(success[1].content)]).toEqual([name, expect.stringMatching(/"#[^"]*AgentView"/)]);
+    }
   });
 
   it('equals what the routes generate (UPDATE_DOCS=1 writes it)', () => {

@@ -32,7 +32,7 @@ import type { App, Services } from '../services.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { requireSweepRoom } from './queueing.ts';
 import { robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
-import { RobustnessBody, RobustnessCheck, RobustnessQuery } from './robustnessSchemas.ts';
+import { RobustnessAgentView, RobustnessBody, RobustnessCheck, RobustnessQuery } from './robustnessSchemas.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
@@ -67,7 +67,10 @@ function createRoute(app: App, services: Services): void {
         headers: IdempotencyHeader,
         querystring: RobustnessQuery,
         body: RobustnessBody,
-        response: { 201: RobustnessCheck, ...problems(...BODY_PROBLEMS, 404, 409, 422) },
+        response: {
+          201: z.union([RobustnessCheck, RobustnessAgentView]),
+          ...problems(...BODY_PROBLEMS, 404, 409, 422),
+        },
       },
     },
     async (request, reply) => {
@@ -84,7 +87,7 @@ function createRoute(app: App, services: Services): void {
       if (reply.sent || reply.statusCode !== 201) return queued;
       if (query.wait === 0 && query.view === 'full') return queued;
       const body = await checkAfter(app, services, reply, { caller, backtestId, id: queued.id, query });
-      // As text, because the agent view lacks members of the schema.
+      // As text, like the answer to GET.
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(body) as never);
     },
   );
@@ -101,7 +104,7 @@ function readRoute(app: App, services: Services): void {
         summary: 'Status and result of a robustness check; `wait` answers as soon as it is terminal',
         params: CheckParams,
         querystring: RobustnessQuery,
-        response: { 200: RobustnessCheck, ...problems(...KEY_PROBLEMS, 404) },
+        response: { 200: z.union([RobustnessCheck, RobustnessAgentView]), ...problems(...KEY_PROBLEMS, 404) },
       },
     },
     async (request, reply) => {

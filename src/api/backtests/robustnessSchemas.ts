@@ -55,3 +55,17 @@ export const RobustnessCheck = z
   })
   .meta({ id: 'RobustnessCheck' });
 export type RobustnessCheck = z.input<typeof RobustnessCheck>;
+
+/** What `view=agent` answers. */
+export const RobustnessAgentView = z
+  .looseObject({
+    ...RobustnessCheck.pick({ id: true, backtestId: true, status: true, progress: true, error: true, links: true })
+      .shape,
+    verdict: z.unknown().optional().meta({ description: 'Read it first.' }),
+    findings: z.array(Json).optional().meta({ description: 'The worst first.' }),
+    omitted: z.array(z.string()).optional().meta({ description: 'Analyses that did not fit.' }),
+  })
+  .meta({
+    id: 'RobustnessAgentView',
+    description: 'Numbers have 5 significant digits. Analyses that do not fit are absent.',
+  });

@@ -11,8 +11,14 @@ const KEEP_ALIVE_MS = 15_000;
 
 /** The 200 answer of a route that streams events. */
 export const EVENT_STREAM = {
-  description: 'The stream.',
-  content: { 'text/event-stream': { schema: z.string() } },
+  description: 'The stream, which ends when nothing will change any more.',
+  content: {
+    'text/event-stream': {
+      schema: z
+        .object({ event: z.enum(['status', 'progress']), data: z.string().meta({ description: 'JSON.' }) })
+        .meta({ description: 'Each event of the stream.' }),
+    },
+  },
 };
 
 /** What a stream follows: a row of the database, and what of it is shown. */

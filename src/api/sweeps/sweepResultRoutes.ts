@@ -29,6 +29,7 @@ import {
   BODY_PROBLEMS,
   IdParams,
   IdempotencyHeader,
+  Json,
   KEY_PROBLEMS,
   NoQuery,
   notFound,
@@ -252,9 +253,12 @@ function refused(field: string, message: string): Error {
   return problem('VALIDATION_FAILED', { message, issues: [issue] });
 }
 
+/** As JSON, a file is one object per row. */
+const Rows = z.array(Json).meta({ description: 'One object per row.' });
+
 function files(...formats: ('arrow' | 'csv' | 'json' | 'html')[]) {
   const content = Object.fromEntries(
-    formats.map((format) => [MEDIA_TYPES[format].split(';')[0], { schema: z.string() }]),
+    formats.map((format) => [MEDIA_TYPES[format].split(';')[0], { schema: format === 'json' ? Rows : z.string() }]),
   );
   return { description: 'The file.', content };
 }

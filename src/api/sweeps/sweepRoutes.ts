@@ -1,4 +1,5 @@
 // Sweeps: start, list, read, follow, cancel and delete.
+import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategies.ts';
@@ -113,7 +114,7 @@ function detailRoute(app: App, { sql }: Services): void {
         summary: 'Status, progress, best row so far and result; `wait` answers as soon as it is terminal',
         params: IdParams,
         querystring: shapes.SweepQuery,
-        response: { 200: shapes.SweepDetail, ...problems(...KEY_PROBLEMS, 404) },
+        response: { 200: z.union([shapes.SweepDetail, shapes.SweepAgentView]), ...problems(...KEY_PROBLEMS, 404) },
       },
     },
     async (request, reply) => {

@@ -89,6 +89,19 @@ export const SweepDetail = z
   .meta({ id: 'Sweep' });
 export type SweepDetail = z.input<typeof SweepDetail>;
 
+/** What `view=agent` answers. */
+export const SweepAgentView = z
+  .looseObject({
+    ...SweepDetail.pick({ id: true, status: true, progress: true, error: true, best: true, links: true }).shape,
+    verdict: Json.optional().meta({ description: 'Whether the best row is more than luck. Read it first.' }),
+    table: z
+      .object({ columns: z.array(z.string()), rows: z.array(z.array(z.unknown())) })
+      .optional()
+      .meta({ description: 'The best rows, as many as fit.' }),
+    omitted: z.array(z.string()).optional().meta({ description: 'What did not fit.' }),
+  })
+  .meta({ id: 'SweepAgentView', description: 'Numbers have 5 significant digits. Parts that do not fit are absent.' });
+
 export const SweepResultsQuery = z.strictObject({ format: z.enum(SWEEP_FORMATS).default('json') });
 export const SweepHeatmapQuery = z.strictObject({
   x: text(1, 500).meta({ description: 'A member of the space.' }),
