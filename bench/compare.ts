@@ -1,6 +1,6 @@
-// npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT]: this checkout, as it is,
-// against a revision or another checkout's folder. Both run their own suites, alternating, each in its own process; a
-// task is slower when its best round is, beyond the limit, on two tries.
+// npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT]: this checkout, as it
+// is, against a revision or another checkout's folder. Both run their own suites, alternating, each in its own process;
+// a task is slower when its best round is, beyond the limit, on two tries.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,8 +39,8 @@ export type MeasureBoth = (suites: readonly string[], rounds: number, before: Be
 
 /**
  * Two tries. Noise only ever adds time, so the best of many rounds is close to the truth. What seems slower is measured
- * again, for twice as many rounds: it is slower when the second try says so by itself, and the best rounds of both tries
- * say so too.
+ * again, for twice as many rounds: it is slower when the second try says so by itself, and the best rounds of both
+ * tries say so too.
  *
  * @param limit how much slower is too slow: 1.15 is 15 %
  */

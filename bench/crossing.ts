@@ -65,7 +65,9 @@ const TIGHT = strategyOf({ trigger: cross('cross_up', 3, 9) }, cross('cross_down
   risk: { stopLoss: { mode: 'percent', value: 0.4 }, takeProfits: [{ triggerPercent: 0.4, closePercent: 100 }] },
 });
 
-/** What bench:peers runs beside vectorbt and backtesting.py; no bar of the walk can touch a stop on which it entered. */
+/**
+ * What bench:peers runs beside vectorbt and backtesting.py; no bar of the walk can touch a stop on which it entered.
+ */
 export const PEER_PAYLOADS: Readonly<Record<string, object>> = {
   'SMA 10-30': PAYLOADS['SMA 10 30'],
   'SMA 10-30, stop and target': strategyOf({ trigger: cross('cross_up') }, cross('cross_down'), {

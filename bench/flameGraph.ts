@@ -77,7 +77,9 @@ const shortened = (name: string, width: number): string => {
   return letters < 3 ? '' : name.slice(0, letters);
 };
 
-/** The tree of calls with the time, in microseconds, in each function and in what it called; the longest child first. */
+/**
+ * The tree of calls with the time, in microseconds, in each function and in what it called; the longest child first.
+ */
 function frames({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Frame {
   const selfOf = new Map<number, number>();
   samples.forEach((id, index) => selfOf.set(id, (selfOf.get(id) ?? 0) + timeDeltas[index]));

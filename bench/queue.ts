@@ -290,7 +290,8 @@ async function printStatements(sql: Sql): Promise<void> {
 function print(measures: readonly QueueMeasure[]): void {
   for (const each of measures) {
     console.log(
-      `${each.checkout}: ${each.runs} runs in ${each.seconds.toFixed(2)} s, ${each.runsPerSecond.toFixed(0)} per second`,
+      `${each.checkout}: ${each.runs} runs in ${each.seconds.toFixed(2)} s, ${each.runsPerSecond.toFixed(0)} per ` +
+        'second',
     );
     const sum = Object.values(each.cpu).reduce((total, ms) => total + ms, 0);
     for (const [name, ms] of Object.entries({ ...each.cpu, 'all of it': sum }))

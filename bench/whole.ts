@@ -1,5 +1,5 @@
-// A whole backtest, including its report, at 2,000, 1e4 and 1e6 bars: the first run over its bars, and one that reuses the
-// columns of an earlier run.
+// A whole backtest, including its report, at 2,000, 1e4 and 1e6 bars: the first run over its bars, and one that reuses
+// the columns of an earlier run.
 import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';

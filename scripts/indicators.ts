@@ -41,7 +41,8 @@ Values are TA-Lib's: 100 and -100 for the side, 0 for absent (±200 a confirmed 
 |---|---|---|---|---|---|
 ${PATTERNS.map(
   (one) =>
-    `| \`${one.id}\` | ${one.talib} ${differingBars(patternDifference(one))} | ${one.sides.join(', ')} | ${one.args.map(argText).join('<br>') || '–'} | ${one.lookback(defaults(one.args))} | ${cell(one.description)} |`,
+    `| \`${one.id}\` | ${one.talib} ${differingBars(patternDifference(one))} | ${one.sides.join(', ')} | ` +
+    `${one.args.map(argText).join('<br>') || '–'} | ${one.lookback(defaults(one.args))} | ${cell(one.description)} |`,
 ).join('\n')}
 `;
 }

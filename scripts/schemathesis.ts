@@ -1,10 +1,10 @@
 // Schemathesis against a running service: npm run test:schemathesis -- [--examples N] [--seed N]
 //
 // Starts a service on an empty data folder, makes keys and something of every kind, and lets Schemathesis
-// (https://schemathesis.readthedocs.io) send every operation of the OpenAPI document what it generates: all phases, once
-// with a fixed seed and once with a random one. No answer may be 500 or above, every answer must have a documented status,
-// media type and shape, and every operation must have answered with success at least once. Needs python3; Schemathesis is installed into a temporary environment unless
-// SCHEMATHESIS names its executable.
+// (https://schemathesis.readthedocs.io) send every operation of the OpenAPI document what it generates: all phases,
+// once with a fixed seed and once with a random one. No answer may be 500 or above, every answer must have a documented
+// status, media type and shape, and every operation must have answered with success at least once. Needs python3;
+// Schemathesis is installed into a temporary environment unless SCHEMATHESIS names its executable.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// candlepool prune: deletes backtests and sweeps that are past the retention of their tier, and snapshots that nothing refers to.
+// candlepool prune: deletes backtests and sweeps that are past the retention of their tier, and snapshots that nothing
+// refers to.
 import type { Command } from 'commander';
 import { countExpired, listUnusedSnapshots } from '../db/retention.ts';
 import { pruneResults } from '../jobs/pruning.ts';

@@ -111,8 +111,8 @@ export interface FinishedRun {
 
 /**
  * Writes any number of results in one statement, which notifies their waiters as well. A claim that is no longer the
- * latest writes nothing. What is large goes as one binary parameter, and the rows say where theirs lies in it: nothing is
- * written as text, or parsed, but the flat summary.
+ * latest writes nothing. What is large goes as one binary parameter, and the rows say where theirs lies in it: nothing
+ * is written as text, or parsed, but the flat summary.
  * @returns the ids that were written.
  */
 export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): Promise<string[]> {

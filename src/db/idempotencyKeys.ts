@@ -68,9 +68,9 @@ export class WorkAlreadyDone extends Error {
 }
 
 /**
- * `with ${requestOf(sql, key)}, …`: gives the table `request` one row when rows may be made under the key, and none when
- * that has been done within 24 hours. Rows that the same statement inserts from `request` are there with the claim to
- * their key or not at all, whatever has become of the transaction around it.
+ * `with ${requestOf(sql, key)}, …`: gives the table `request` one row when rows may be made under the key, and none
+ * when that has been done within 24 hours. Rows that the same statement inserts from `request` are there with the claim
+ * to their key or not at all, whatever has become of the transaction around it.
  * @param requestKey names the request (requestKeyOf); null: it has no Idempotency-Key
  */
 export const requestOf = (sql: Queryable, requestKey: Buffer | null) => sql`

@@ -1,4 +1,5 @@
-// Retention: which backtests, sweeps and snapshots are past their time, and their removal in slices that hold up nobody.
+// Retention: which backtests, sweeps and snapshots are past their time, and their removal in slices that hold up
+// nobody.
 import type { Sql, Queryable } from './connect.ts';
 import { deleteBacktests, deleteSweeps } from './deletedTrials.ts';
 import type { Tier, TierLimits } from '../tiers.ts';
@@ -8,8 +9,8 @@ const PRUNE_LOCK = 7_233_040;
 /** Held shared by whoever points a series to a snapshot, so that none is removed in between. */
 const SNAPSHOT_LOCK = 7_233_041;
 /**
- * Nothing that changed within a day is removed: a request may have read the catalogue before, and its backtest may not be
- * stored yet.
+ * Nothing that changed within a day is removed: a request may have read the catalogue before, and its backtest may not
+ * be stored yet.
  */
 const SNAPSHOT_GRACE = '1 day';
 

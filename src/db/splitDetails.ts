@@ -1,5 +1,6 @@
-// The part of migration 0015 that SQL cannot do: stored results whose trades lie compressed together with everything else
-// are taken apart. The formats are written out here, as they were and as they became, and do not follow later changes.
+// The part of migration 0015 that SQL cannot do: stored results whose trades lie compressed together with everything
+// else are taken apart. The formats are written out here, as they were and as they became, and do not follow later
+// changes.
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Queryable } from './connect.ts';
 

@@ -1,5 +1,5 @@
-// The sweeps table as the API sees it: accept, list, read, cancel, delete. Every query names the workspace. Robustness checks of
-// backtests are rows of it too, because they run in the same way; they are not in the list.
+// The sweeps table as the API sees it: accept, list, read, cancel, delete. Every query names the workspace. Robustness
+// checks of backtests are rows of it too, because they run in the same way; they are not in the list.
 //
 // Locks are taken in one order by everybody: the row of a sweep, its shards, the turn of its workspace. Only a process
 // that gives back its own shard locks a shard alone.

@@ -198,8 +198,8 @@ export async function takeOverDeadWorkers(sql: Sql): Promise<TakenOver | undefin
  */
 async function takeOver(tx: Transaction): Promise<string[]> {
   const message =
-    `The worker process ended ${MAX_KILLS} times while it ran this backtest. It probably needs more memory than there ` +
-    'is: use fewer nodes, a shorter range or a coarser timeframe.';
+    `The worker process ended ${MAX_KILLS} times while it ran this backtest. It probably needs more memory than ` +
+    'there is: use fewer nodes, a shorter range or a coarser timeframe.';
   const error = JSON.stringify({ code: 'RESOURCE_LIMIT', path: '', message });
   const rows = await tx<{ id: string }[]>`
     with orphan as materialized (

@@ -31,8 +31,8 @@ export interface ArtifactSources {
 
 /**
  * One artifact of a run, with a notice when that run is not the stored one to the byte.
- * @param write takes the file piece by piece, in order; what it throws ends the artifact. A piece may lie in the memory of
- * the run: copy what you keep.
+ * @param write takes the file piece by piece, in order; what it throws ends the artifact. A piece may lie in the memory
+ * of the run: copy what you keep.
  */
 export function buildArtifact(
   task: BacktestTask,
@@ -55,8 +55,8 @@ export function buildArtifact(
 }
 
 /**
- * The trades artifact from stored trade rows: nothing runs again, so that no change of the engine can change it. It comes
- * piece by piece, part by part of the rows; only an Arrow file needs all of them at once.
+ * The trades artifact from stored trade rows: nothing runs again, so that no change of the engine can change it. It
+ * comes piece by piece, part by part of the rows; only an Arrow file needs all of them at once.
  */
 export function* encodeStoredTrades(
   parts: Iterable<readonly object[]>,

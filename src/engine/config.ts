@@ -113,8 +113,8 @@ export const BacktestConfig = z.strictObject({
     .optional()
     .meta({
       description:
-        'JSON pointer into the payload as it was sent (/strategyAst/… or /signalGraph/…), as answers name places, → the ' +
-        'number there for this run.',
+        'JSON pointer into the payload as it was sent (/strategyAst/… or /signalGraph/…), as answers name places, → ' +
+        'the number there for this run.',
     }),
 });
 export type BacktestConfig = z.infer<typeof BacktestConfig>;

@@ -19,8 +19,8 @@ export interface ConfigForm {
   /** Paths begin with `/config`; patches apply to the body as sent, in the order of the issues. */
   readonly issues: readonly ValidationIssue[];
   /**
-   * The config with every certain repair made, and with a value of the example where only the author knows; null when it
-   * cannot be read even so. For further checks, whose findings at the places of `issues` say nothing.
+   * The config with every certain repair made, and with a value of the example where only the author knows; null when
+   * it cannot be read even so. For further checks, whose findings at the places of `issues` say nothing.
    */
   readonly repaired: BacktestConfig | null;
   /** The place, in the config as sent, of a place in the repaired one. */

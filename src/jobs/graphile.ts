@@ -1,5 +1,5 @@
-// Graphile Worker, kept running: it ends itself when the end of a job cannot be written, which an outage of the database
-// is enough for, and is then started again in the same process.
+// Graphile Worker, kept running: it ends itself when the end of a job cannot be written, which an outage of the
+// database is enough for, and is then started again in the same process.
 import { EventEmitter } from 'node:events';
 import { Logger, run } from 'graphile-worker';
 import type { Runner, TaskList, WorkerEvents } from 'graphile-worker';
@@ -8,7 +8,9 @@ import type { Outages } from './outages.ts';
 
 /** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
 const POLL_MS = 1_000;
-/** Losses of the database come in numbers; so many within a minute have another cause, which a new process may not have. */
+/**
+ * Losses of the database come in numbers; so many within a minute have another cause, which a new process may not have.
+ */
 const MAX_RESTARTS_PER_MINUTE = 60;
 
 export interface GraphileSettings {

@@ -3,8 +3,8 @@ import type { RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 
 /**
- * Logs a bug with its stack and answers what the customer is told: no stack, no path of this machine. Any other error is
- * passed through.
+ * Logs a bug with its stack and answers what the customer is told: no stack, no path of this machine. Any other error
+ * is passed through.
  * @param what such as `sweep`
  * @param ids for the log
  */

@@ -236,8 +236,8 @@ export class SweepRunner {
         code: 'RESOURCE_LIMIT',
         path: '',
         message:
-          `A part of this ${kindOf(claim)} took longer than the time limit. Use a shorter range, a coarser timeframe, ` +
-          'shorter periods or fewer nodes.',
+          `A part of this ${kindOf(claim)} took longer than the time limit. Use a shorter range, a coarser ` +
+          'timeframe, shorter periods or fewer nodes.',
       });
     await returnShard(this.#sql, claim);
     await notify(this.#sql, 'changed', [claim.sweepId]);

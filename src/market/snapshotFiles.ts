@@ -1,4 +1,5 @@
-// Snapshot files: one Arrow file per snapshot, named by its sha256, wherever it is kept; the opened ones in shared memory.
+// Snapshot files: one Arrow file per snapshot, named by its sha256, wherever it is kept; the opened ones in shared
+// memory.
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RecordBatchReader } from 'apache-arrow';

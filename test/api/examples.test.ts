@@ -113,7 +113,9 @@ function examplesIn(value: unknown, place = '', isNames = false): Example[] {
   });
 }
 
-/** A copy of `body` with the value at the place that a schema has at `properties/a/…/properties/b`, alone in its object. */
+/**
+ * A copy of `body` with the value at the place that a schema has at `properties/a/…/properties/b`, alone in its object.
+ */
 function withMember(body: object, schemaPlace: string, value: unknown): object {
   const copy = structuredClone(body) as Record<string, unknown>;
   const names = [...schemaPlace.matchAll(/(?<=\/properties\/)[^/]+/g)].map(([name]) => name);

@@ -1,5 +1,5 @@
-// One dialect of paths over HTTP: issues, results, overrides and sweeps name places of the payload as its author sent it,
-// here of a graph and of an AST with a single entry.
+// One dialect of paths over HTTP: issues, results, overrides and sweeps name places of the payload as its author sent
+// it, here of a graph and of an AST with a single entry.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import goldenCross from '../../src/api/templates/goldenCross.ts';
 import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';

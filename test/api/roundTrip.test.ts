@@ -1,4 +1,5 @@
-// What GET answers, POST accepts: every member that an answer and a body share is sent back with the value that was read.
+// What GET answers, POST accepts: every member that an answer and a body share is sent back with the value that was
+// read.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { urlOf } from '../../src/db/connect.ts';
 import { startWorker, type Worker } from '../../src/jobs/runner.ts';

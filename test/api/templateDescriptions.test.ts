@@ -1,4 +1,5 @@
-// Templates against their descriptions: what a description says is computed from the strategy, and nothing else is said.
+// Templates against their descriptions: what a description says is computed from the strategy, and nothing else is
+// said.
 import { describe, expect, it } from 'vitest';
 import { TEMPLATES } from '../../src/api/templates/catalog.ts';
 import { compiledAst, type Template } from '../../src/api/templates/template.ts';

@@ -1,5 +1,5 @@
-// Many hosts: two API and two worker processes over one Postgres, each with a DATA_DIR of its own, so that no worker has
-// the files of the market data.
+// Many hosts: two API and two worker processes over one Postgres, each with a DATA_DIR of its own, so that no worker
+// has the files of the market data.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -277,7 +277,8 @@ export const ATTACKS: readonly Attack[] = [
       return async () => {
         const socket = connect(Number(port), hostname).on('error', () => {});
         socket.write(
-          `POST /public/v1/strategies HTTP/1.1\r\nhost: x\r\nx-api-key: ${pro.key}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`,
+          `POST /public/v1/strategies HTTP/1.1\r\nhost: x\r\nx-api-key: ${pro.key}\r\ncontent-type: ` +
+            'application/json\r\ncontent-length: 1000\r\n\r\n{',
         );
         await sleep(5_000, undefined, { signal }).catch(() => {});
         socket.destroy();

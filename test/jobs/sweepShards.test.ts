@@ -1,4 +1,5 @@
-// The shards of sweeps in the database: whose turn it is, and that claims and ends of one sweep never lock each other out.
+// The shards of sweeps in the database: whose turn it is, and that claims and ends of one sweep never lock each other
+// out.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimShard, completeSweep, finishShard, takeOverShards } from '../../src/db/sweepShards.ts';
 import type { ShardClaim } from '../../src/db/sweepShards.ts';

@@ -1,4 +1,5 @@
-// Price scale: a strategy that only compares prices with prices and reads bounded oscillators cannot tell dollars from quarters.
+// Price scale: a strategy that only compares prices with prices and reads bounded oscillators cannot tell dollars from
+// quarters.
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { createMarket, type Bars, type BacktestTask, type Market } from '../../src/engine/index.ts';

@@ -1,4 +1,5 @@
-// The HTTP service with a worker that runs the real engine on the shipped data, and the way from a strategy to a result.
+// The HTTP service with a worker that runs the real engine on the shipped data, and the way from a strategy to a
+// result.
 import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
 import { urlOf } from '../../src/db/connect.ts';
 import { startWorker } from '../../src/jobs/runner.ts';

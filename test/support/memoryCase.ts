@@ -1,4 +1,5 @@
-// One case of the memory estimate in a process of its own: prints what was estimated, and what the run took at its peak.
+// One case of the memory estimate in a process of its own: prints what was estimated, and what the run took at its
+// peak.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createMarket, runBacktest, PATTERNS } from '../../src/engine/index.ts';
 import type { BacktestTask, Snapshot } from '../../src/engine/index.ts';

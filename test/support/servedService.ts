@@ -1,5 +1,5 @@
-// `candlepool serve` as an operator runs it, with everything a test needs to break it and to watch it: the processes, the
-// embedded Postgres, and what died that nobody killed.
+// `candlepool serve` as an operator runs it, with everything a test needs to break it and to watch it: the processes,
+// the embedded Postgres, and what died that nobody killed.
 import { execFileSync } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';

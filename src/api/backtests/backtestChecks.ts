@@ -191,8 +191,8 @@ export class BacktestCheck {
 }
 
 /**
- * The issue with `root` before its places in the request. What is wrong inside the strategy has its place in the payload
- * that was finalized, not in this request.
+ * The issue with `root` before its places in the request. What is wrong inside the strategy has its place in the
+ * payload that was finalized, not in this request.
  */
 export function rooted(issue: ProblemIssue, root: string): ProblemIssue {
   const isInRequest = /^\/(config|strategyVersionId)(\/|$)/.test(issue.path);

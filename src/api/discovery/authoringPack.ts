@@ -107,8 +107,8 @@ export function authoringPack(language: Language, tier: Tier): z.input<typeof Pa
   const { enums, operators } = language;
   return {
     about:
-      'A strategy is a signalGraph (nodes with ids, referred to by {"ref": id}) or a strategyAst (the same kinds, nested). ' +
-      'Conditions are read at the close of a bar and fill at the next open. Percents are points: 5 is 5 %.',
+      'A strategy is a signalGraph (nodes with ids, referred to by {"ref": id}) or a strategyAst (the same kinds, ' +
+      'nested). Conditions are read at the close of a bar and fill at the next open. Percents are points: 5 is 5 %.',
     examples: {
       signalGraph: { ...goldenCross.signalGraph },
       strategyAst: EXAMPLE_STRATEGY_AST,
@@ -116,8 +116,8 @@ export function authoringPack(language: Language, tier: Tier): z.input<typeof Pa
       config: BACKTEST_EXAMPLES[0].config,
     },
     notation:
-      'Members in () are optional. number and condition stand for a node: a ref in a graph, the node itself in an AST. ' +
-      'Any object may also have id, label and description.',
+      'Members in () are optional. number and condition stand for a node: a ref in a graph, the node itself in an ' +
+      'AST. Any object may also have id, label and description.',
     kinds: Object.fromEntries(language.strategyAst.nodes.map((node) => [node.kind, kindLine(node)])),
     members: STRATEGY_MEMBERS,
     settings: {

@@ -52,7 +52,8 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
     'Percent of what is left: 100 is all. A partial exit fires once per position.',
   'strategy.exits[].action<fixed>.value': 'Units; at most what is left.',
   'strategy.risk':
-    'Levels live from the fill on. Of stop, break-even and trailing stop the tightest is in force; it never moves back.',
+    'Levels live from the fill on. Of stop, break-even and trailing stop the tightest is in force; it never moves ' +
+    'back.',
   'strategy.risk.stopLoss<percent>.value': 'Percent from the entry: 5 is 5 %.',
   'strategy.risk.stopLoss<atr>.period': 'Bars of the ATR, read at the signal.',
   'strategy.risk.stopLoss<atr>.multiplier': 'ATRs from the entry.',

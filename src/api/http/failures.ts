@@ -31,8 +31,8 @@ export function answerFailures(app: App): void {
 }
 
 const ALREADY_DONE =
-  'A request with this Idempotency-Key has already done its work, but its answer was lost. List what the workspace has ' +
-  'to find it.';
+  'A request with this Idempotency-Key has already done its work, but its answer was lost. List what the workspace ' +
+  'has to find it.';
 
 /** What the framework and the database throw, in our table's words. Whatever is not known is ours to repair: 500. */
 function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {

@@ -52,7 +52,9 @@ export type FromThread = HeavyAnswer | 'ready';
 
 /** Headers of a request that a handler reads. */
 const FORWARDED = ['content-type', 'idempotency-key', 'if-none-match', 'accept', 'host'] as const;
-/** Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes. */
+/**
+ * Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes.
+ */
 const MAX_ACTIVE = 4;
 /** Of one workspace; whoever sends more at the same time is asked to wait. */
 const MAX_WAITING = 64;

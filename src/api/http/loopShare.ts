@@ -3,8 +3,8 @@
 /** A workspace may use so much of each second, whatever the others do. */
 const OWN_MS = 100;
 /**
- * Beyond so much used by all together, a workspace may use only a little: about five small backtests per second. Whoever
- * uses less must not wait in the other thread behind those who use more.
+ * Beyond so much used by all together, a workspace may use only a little: about five small backtests per second.
+ * Whoever uses less must not wait in the other thread behind those who use more.
  */
 const ALL_MS = 150;
 const LITTLE_MS = 25;
@@ -27,8 +27,8 @@ export interface LoopShare {
 }
 
 /**
- * Processor time of this thread: unlike the clock, it does not count how long the thread has waited for a core on a busy
- * machine, which is nobody's use.
+ * Processor time of this thread: unlike the clock, it does not count how long the thread has waited for a core on a
+ * busy machine, which is nobody's use.
  */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage();

@@ -129,8 +129,8 @@ export const PROBLEMS = {
     title: 'The version cannot be deleted',
     retryable: false,
     help:
-      'Backtests or sweeps have run the version, or it is the newest of its strategy. Archive the strategy instead, or ' +
-      'finalize a newer version first.',
+      'Backtests or sweeps have run the version, or it is the newest of its strategy. Archive the strategy instead, ' +
+      'or finalize a newer version first.',
   },
   STRATEGY_ARCHIVED: {
     status: 409,

@@ -119,7 +119,8 @@ function capabilities(): Tool {
   const tool = reader(
     'get_capabilities',
     'Get capabilities',
-    'What a strategy may say. Without arguments the authoring pack: worked examples, every node kind in a line, every name, limits.',
+    'What a strategy may say. Without arguments the authoring pack: worked examples, every node kind in a line, ' +
+      'every name, limits.',
     {
       sections: z.array(z.string()).optional().describe('In full: signalGraph, strategyAst, operators, enums, limits, indicators, patterns.'), // prettier-ignore
       indicator: z.string().optional().describe('Arguments and outputs of this indicator only.'),
@@ -161,7 +162,8 @@ export const TOOLS: readonly Tool[] = [
   reader(
     'validate_strategy',
     'Validate a strategy',
-    'Every issue of a strategy at once, with patches where the repair is certain. Repair and repeat until valid. Stores nothing.',
+    'Every issue of a strategy at once, with patches where the repair is certain. Repair and repeat until valid. ' +
+      'Stores nothing.',
     { ...ValidateBody.shape, settings: ValidateBody.shape.settings.default({}) },
     ({ path: _path, maxBytes: _maxBytes, ...body }, { call }) => call(post('/strategies/validate', body)),
   ),
@@ -276,7 +278,8 @@ export const TOOLS: readonly Tool[] = [
   writer(
     'check_robustness',
     'Check robustness',
-    'Checks how robust the result of a completed backtest is: trades and bars drawn again, higher costs, moved numbers, look-ahead and warm-up audits.',
+    'Checks how robust the result of a completed backtest is: trades and bars drawn again, higher costs, moved ' +
+      'numbers, look-ahead and warm-up audits.',
     {
       backtestId: id('completed backtest'),
       ...RobustnessBody.shape,

@@ -129,7 +129,9 @@ async function finalize(
   return { version, warnings };
 }
 
-/** @throws TIER_LIMIT_REACHED when the strategy has no room for another version, or the workspace none for its bytes. */
+/**
+ * @throws TIER_LIMIT_REACHED when the strategy has no room for another version, or the workspace none for its bytes.
+ */
 async function requireRoom(
   tx: Transaction,
   asker: Asker,
@@ -144,8 +146,8 @@ async function requireRoom(
   if (usage < limit) return;
   throw problem('TIER_LIMIT_REACHED', {
     message:
-      `Version limit (${limit}) per strategy of the ${asker.tier} tier reached. Delete versions you no longer need: DELETE ` +
-      `/public/v1/strategies/${strategyId}/versions/{version}, or create another strategy from this payload.`,
+      `Version limit (${limit}) per strategy of the ${asker.tier} tier reached. Delete versions you no longer need: ` +
+      `DELETE /public/v1/strategies/${strategyId}/versions/{version}, or create another strategy from this payload.`,
     extras: { limitName: 'versionsPerStrategy', limit, usage },
   });
 }

@@ -9,8 +9,8 @@ const emaPullbackRsi: Template = {
   key: 'ema_pullback_rsi',
   name: 'EMA pullback with RSI',
   description:
-    'Inside a rise (50-bar EMA above the 200-bar one), buys when RSI climbs back above 40. Sells when RSI is above 65, ' +
-    'or at a stop three ATRs below the fill.',
+    'Inside a rise (50-bar EMA above the 200-bar one), buys when RSI climbs back above 40. Sells when RSI is above ' +
+    '65, or at a stop three ATRs below the fill.',
   category: 'trend',
   tags: ['ema', 'rsi', 'pullback', 'atr-stop', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 250 },

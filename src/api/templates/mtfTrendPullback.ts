@@ -9,8 +9,8 @@ const mtfTrendPullback: Template = {
   key: 'mtf_trend_pullback',
   name: 'Pullback in a daily trend',
   description:
-    'While the last day closed above its 20-day EMA, buys when the hourly RSI climbs back above 35. Sells when RSI is ' +
-    'above 65, or at a stop two and a half ATRs below the fill.',
+    'While the last day closed above its 20-day EMA, buys when the hourly RSI climbs back above 35. Sells when RSI ' +
+    'is above 65, or at a stop two and a half ATRs below the fill.',
   category: 'trend',
   tags: ['multi-timeframe', 'rsi', 'ema', 'pullback', 'intraday', 'long-only'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 550 },

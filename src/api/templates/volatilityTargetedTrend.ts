@@ -6,8 +6,8 @@ const volatilityTargetedTrend: Template = {
   key: 'volatility_targeted_trend',
   name: 'Volatility-targeted trend',
   description:
-    'Buys when the close crosses above its 150-bar average and sells on the cross back, with a size that aims at 12 % ' +
-    'volatility a year: small in wild markets, large in calm ones.',
+    'Buys when the close crosses above its 150-bar average and sells on the cross back, with a size that aims at 12 ' +
+    '% volatility a year: small in wild markets, large in calm ones.',
   category: 'trend',
   tags: ['volatility-target', 'position-sizing', 'moving-average', 'long-only', 'daily'],
   settings: { maxConcurrentPositions: 1, warmupPeriod: 150 },

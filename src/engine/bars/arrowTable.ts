@@ -48,8 +48,8 @@ function presence(values: Float64Array): { nullCount: number; nullBitmap: Uint8A
 }
 
 /**
- * The Arrow IPC file of a table in one batch, null where a value is missing; `metadata` becomes the schema's. The columns
- * are in memory together, but the file never is.
+ * The Arrow IPC file of a table in one batch, null where a value is missing; `metadata` becomes the schema's. The
+ * columns are in memory together, but the file never is.
  */
 export function* encodeTable(
   { length, columns }: ResultTable,

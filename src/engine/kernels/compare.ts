@@ -4,8 +4,8 @@ import { leadingOnes, NOTHING_UNKNOWN, wordCount } from './bits.ts';
 
 // The loops below write whole words, four comparisons per step. Each replaces
 //   for (let row = 0; row < n; row++) if (a[row] > b[row]) out[row >>> 5] |= 1 << (row & 31);
-// which takes five to eight times as long (bench/conditions.ts): the word stays in a register, +(a > b) does not branch,
-// and V8 compiles each loop for one kind of comparison.
+// which takes five to eight times as long (bench/conditions.ts): the word stays in a register, +(a > b) does not
+// branch, and V8 compiles each loop for one kind of comparison.
 
 export function greaterThan(a: Float64Array, b: Float64Array, out: Uint32Array): void {
   const whole = a.length >>> 5;

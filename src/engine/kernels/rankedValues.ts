@@ -56,9 +56,9 @@ class RankedValues {
 }
 
 /**
- * Calls `answer` for every row from `length - 1` on, with the window of the `length` values up to it and the rank of the
- * row's own value. Rows are taken in blocks as long as the window, so that only twice as many values are ranked at a
- * time.
+ * Calls `answer` for every row from `length - 1` on, with the window of the `length` values up to it and the rank of
+ * the row's own value. Rows are taken in blocks as long as the window, so that only twice as many values are ranked at
+ * a time.
  */
 export function overRankedWindows(
   source: Float64Array,

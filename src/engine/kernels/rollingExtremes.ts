@@ -58,9 +58,9 @@ const sizeOf = (rows: number): number => Math.ceil(rows / PAD) * PAD * NUMBER_BY
 /**
  * Writes the extreme of the `length` cells from each of `rows` cells on, the latest of equals, over that cell.
  *
- * Windows of 1, 4, 16, 64, … cells, each the extreme of four beside each other, up to the four that overlap to `length`:
- * a few passes without a branch. A scan for the extreme branches on prices, which no processor predicts: it takes up to
- * ten times as long (bench/indicators.ts).
+ * Windows of 1, 4, 16, 64, … cells, each the extreme of four beside each other, up to the four that overlap to
+ * `length`: a few passes without a branch. A scan for the extreme branches on prices, which no processor predicts: it
+ * takes up to ten times as long (bench/indicators.ts).
  */
 export function blockExtremes(
   { ofFour, of4Rows, of16Rows }: ExtremeKernels,

@@ -1,6 +1,6 @@
-// Sums over a moving window: exact ones for means that are compared with prices, re-seeded ones for second moments. Each
-// is a TypeScript loop over one stretch of rows, which windows of unusual length and unusual rows take, and a SIMD kernel
-// that gives the same bits.
+// Sums over a moving window: exact ones for means that are compared with prices, re-seeded ones for second moments.
+// Each is a TypeScript loop over one stretch of rows, which windows of unusual length and unusual rows take, and a SIMD
+// kernel that gives the same bits.
 import { rolling } from './simd/rolling.ts';
 import { type BlockKernel, MAX_BLOCK_LENGTH, overStretches, stretchEnd } from './stretches.ts';
 

@@ -4,8 +4,8 @@
 const SORTED_LENGTH = 24;
 
 /**
- * Reorders values [from, to) so that the one at index `rank` stands where sorting would put it, none before it is larger
- * and none after it is smaller (Hoare's quickselect, the median of three as pivot). No value is NaN.
+ * Reorders values [from, to) so that the one at index `rank` stands where sorting would put it, none before it is
+ * larger and none after it is smaller (Hoare's quickselect, the median of three as pivot). No value is NaN.
  */
 export function selectRank(values: Float64Array, rank: number, from = 0, to = values.length): void {
   let first = from;

@@ -3,9 +3,9 @@
 import { simdMemory } from './simd/simdMemory.ts';
 
 /**
- * Rows between two restarts, at absolute row numbers so that a value never depends on where a run began. A naive running
- * variance drifts to 3e-8 over a million rows; restarted, it stays at 2e-13. Long windows restart less often, because a
- * restart costs `length` additions.
+ * Rows between two restarts, at absolute row numbers so that a value never depends on where a run began. A naive
+ * running variance drifts to 3e-8 over a million rows; restarted, it stays at 2e-13. Long windows restart less often,
+ * because a restart costs `length` additions.
  */
 const stretchRows = (length: number): number => Math.max(256, 8 * length);
 
@@ -26,7 +26,10 @@ export interface Block {
   readonly values: Float64Array;
   /** The source from the first window on is in cells [0, count). */
   readonly count: number;
-  /** The first result of a row is this many cells before the first cell of the row's window, each other one as many later. */
+  /**
+   * The first result of a row is this many cells before the first cell of the row's window, each other one as many
+   * later.
+   */
   readonly columnCells: number;
   readonly rows: number;
 }

@@ -57,7 +57,8 @@ const benchmark =
   (part: (back: number) => Value, period: number, factor: number) =>
   (back: number): Value => ({ op: 'mean', of: part(back), period, factor });
 
-// TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c). Its averages of shadows are of one shadow.
+// TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c). Its averages of shadows are of one
+// shadow.
 export const averageBody = benchmark(body, 10, 1);
 export const averageShadow = benchmark((back) => plus(upperShadow(back), lowerShadow(back)), 10, 0.5);
 /** The longest body of a doji, and the shortest shadow worth the name. */
@@ -100,7 +101,9 @@ export const noUpperShadow = (back: number): Condition => lt(upperShadow(back), 
 export const noLowerShadow = (back: number): Condition => lt(lowerShadow(back), tiny(back));
 export const hasUpperShadow = (back: number): Condition => gt(upperShadow(back), tiny(back));
 export const hasLowerShadow = (back: number): Condition => gt(lowerShadow(back), tiny(back));
-/** TA-Lib's ShadowLong has period 0: a long shadow is longer than the candle's own body, a very long one than twice it. */
+/**
+ * TA-Lib's ShadowLong has period 0: a long shadow is longer than the candle's own body, a very long one than twice it.
+ */
 export const longUpperShadow = (back: number): Condition => gt(upperShadow(back), body(back));
 export const longLowerShadow = (back: number): Condition => gt(lowerShadow(back), body(back));
 export const veryLongUpperShadow = (back: number): Condition => gt(upperShadow(back), times(body(back), 2));

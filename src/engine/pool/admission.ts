@@ -1,7 +1,7 @@
 // Admission: which waiting task gets a thread next, fairly between owners and within the memory there is.
 //
-// Threads cannot be limited in memory later: typed arrays are outside V8's heap limit, and a heap overflow in one thread
-// ends the process.
+// Threads cannot be limited in memory later: typed arrays are outside V8's heap limit, and a heap overflow in one
+// thread ends the process.
 
 /** What a task asks for. */
 export interface Ask {

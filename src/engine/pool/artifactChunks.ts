@@ -1,4 +1,5 @@
-// Chunks of an artifact on their way out of a thread: moved, not copied, and never more than a few that nobody has taken.
+// Chunks of an artifact on their way out of a thread: moved, not copied, and never more than a few that nobody has
+// taken.
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 
 export const CHUNK_BYTES = 1 << 20;

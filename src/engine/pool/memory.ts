@@ -51,7 +51,10 @@ const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: nu
   signals: { table: 8, arrow: 32 },
   report: { table: 64, arrow: 0 },
 };
-/** Text that is garbage already, the page of a report, and chunks on their way (artifactChunks.ts), also in Postgres's form. */
+/**
+ * Text that is garbage already, the page of a report, and chunks on their way (artifactChunks.ts), also in Postgres's
+ * form.
+ */
 const WRITING_BYTES = 64 << 20;
 const WRITTEN_BYTES_PER_BAR = 256;
 

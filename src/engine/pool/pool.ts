@@ -89,8 +89,8 @@ const RELIEF_IDLE_MS = 10_000;
 export const reliefThreads = (threads: number): number => threads + 1;
 
 /**
- * What threads keep between tasks, as a part of the memory there is and at the most: columns of backtests and of sweeps,
- * and as much again in buffers (engineRunner.ts).
+ * What threads keep between tasks, as a part of the memory there is and at the most: columns of backtests and of
+ * sweeps, and as much again in buffers (engineRunner.ts).
  */
 const KEPT_SHARE = 1 / 4;
 const MAX_KEPT_BYTES = 640 << 20;

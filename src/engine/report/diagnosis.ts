@@ -171,8 +171,8 @@ function thresholdAdvice(stat: RuleStats): string {
     return `Loosen ${stat.nodeId} or take it out.`;
   if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!))
     return (
-      'The ranges of the two sides overlap, so another threshold does not help: they never stand this way on the same ' +
-      'bar. Compare with an earlier bar (offset 1 on one side), or relate other values.'
+      'The ranges of the two sides overlap, so another threshold does not help: they never stand this way on the ' +
+      'same bar. Compare with an earlier bar (offset 1 on one side), or relate other values.'
     );
   return (
     `The left side moved between ${text(leftStats.min)} and ${text(leftStats.max)}, the right between ` +
@@ -228,8 +228,8 @@ function manyRejected({ funnel, report }: DiagnosisFacts): Diagnosis | undefined
   if (most === undefined || rejected < MANY_REJECTIONS * orders) return undefined;
   const others = most.count === rejected ? '' : `, ${most.count} of them`;
   const message =
-    `${rejected} of ${orders} entry orders were rejected${others} with ${most.reason}: the result leaves those trades ` +
-    'out.';
+    `${rejected} of ${orders} entry orders were rejected${others} with ${most.reason}: the result leaves those ` +
+    'trades out.';
   return warning('ORDERS_REJECTED', null, message, rejectionAdvice(most.reason, report));
 }
 

@@ -21,7 +21,9 @@ export interface SampledRuns {
 }
 export interface CostStress {
   readonly levels: readonly (StressLevel & RunNumbers)[];
-  /** The multiple, or the bps, at which the return reaches zero, by linear interpolation; null: not within the levels. */
+  /**
+   * The multiple, or the bps, at which the return reaches zero, by linear interpolation; null: not within the levels.
+   */
   readonly breakEven: number | null;
 }
 /** A run, or why there is none. */

@@ -74,7 +74,8 @@ function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[
     list.push(
       warning(
         'WARMUP_TOO_SHORT',
-        `With only the ${warmUp.warmupBars} bars of the warm-up before the start, ${shortest.signalsDiffering} signals ` +
+        `With only the ${warmUp.warmupBars} bars of the warm-up before the start, ${shortest.signalsDiffering} ` +
+          'signals ' +
           `and ${shortest.tradesDiffering} trades are different. ${enough}; set settings.warmupPeriod.`,
       ),
     );
@@ -145,7 +146,8 @@ function shifts(found: Found): Finding[] {
   return [
     warning(
       'START_DECIDES',
-      `Started ${worst.bars} ${worst.bars === 1 ? 'bar' : 'bars'} later it returns ${percent(worst.returnPct)} instead ` +
+      `Started ${worst.bars} ${worst.bars === 1 ? 'bar' : 'bars'} later it returns ${percent(worst.returnPct)} ` +
+        'instead ' +
         `of ${percent(found.baseline.returnPct)}.`,
     ),
   ];

@@ -51,7 +51,9 @@ export interface ExitOrder {
   rule: number | null;
 }
 
-/** Market exits that wait for the next open, in the order in which they were made. Orders that filled are used again. */
+/**
+ * Market exits that wait for the next open, in the order in which they were made. Orders that filled are used again.
+ */
 export class DueExits {
   count = 0;
   readonly #orders: ExitOrder[] = [];

@@ -1,5 +1,5 @@
-// Prefetching: the prices of the next rows are read line by line before the loop needs them here and there. A fill reads
-// prices far from those before it, and each of them waits for memory: a fifth of a run over a million bars.
+// Prefetching: the prices of the next rows are read line by line before the loop needs them here and there. A fill
+// reads prices far from those before it, and each of them waits for memory: a fifth of a run over a million bars.
 import { countBits } from '../kernels/bits.ts';
 import type { WatchedCloses } from './watch.ts';
 

@@ -72,8 +72,8 @@ export function runShard(scene: SweepScene, range: ShardRange, control: SweepCon
 }
 
 /**
- * So many variants are prepared before they are simulated. Columns flush the cache; neighbors, which trade on nearly the
- * same bars, then find these bars in it: a sweep of a thousand pairs of averages takes about a tenth less.
+ * So many variants are prepared before they are simulated. Columns flush the cache; neighbors, which trade on nearly
+ * the same bars, then find these bars in it: a sweep of a thousand pairs of averages takes about a tenth less.
  */
 const MAX_PREPARED = 32;
 /** Unless their own columns take more than this beyond the store's limit. */

@@ -90,8 +90,8 @@ export const SweepSpec = z.strictObject({
     .default([])
     .meta({
       description:
-        'Between members of the space, variants that break one are not run; on a summary key, they are run and cannot ' +
-        'win.',
+        'Between members of the space, variants that break one are not run; on a summary key, they are run and ' +
+        'cannot win.',
     }),
   walkForward: WalkForward.optional(),
   metrics: z

@@ -61,8 +61,8 @@ export function verdictOf(found: Overfitting): Verdict {
 function trackRecord({ days, minTrackRecordDays: needed }: Overfitting): string {
   if (needed === null || days >= needed) return '';
   return (
-    ` The record is also too short: ${days} days where ${Math.ceil(needed)} are needed to tell this Sharpe ratio from ` +
-    'zero.'
+    ` The record is also too short: ${days} days where ${Math.ceil(needed)} are needed to tell this Sharpe ratio ` +
+    'from zero.'
   );
 }
 

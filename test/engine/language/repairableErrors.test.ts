@@ -1,4 +1,5 @@
-// Errors that repair: what authors write by habit from other languages is recognized, and its patch makes the strategy valid.
+// Errors that repair: what authors write by habit from other languages is recognized, and its patch makes the strategy
+// valid.
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
@@ -27,7 +28,10 @@ const strategyOf = (trigger: Json, more: Json = {}): Body => ({
 });
 const above = { kind: 'compare', op: 'gt', left: close, right: sma };
 
-/** Applies every patch of every error, in the order of the issues; where there is none, the word that a suggestion proposes. */
+/**
+ * Applies every patch of every error, in the order of the issues; where there is none, the word that a suggestion
+ * proposes.
+ */
 function patched(body: Body): Body {
   const errors = check(body).issues.filter(({ severity }) => severity === 'error');
   const steps = errors.flatMap(({ code, path, suggestion, patch }): readonly object[] => {

@@ -1,4 +1,5 @@
-// Every row of a sweep as a file: written shard by shard, and the same rows in every format, read by Arrow's own reader.
+// Every row of a sweep as a file: written shard by shard, and the same rows in every format, read by Arrow's own
+// reader.
 import { tableFromIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
 import { runShard } from '../../../src/engine/sweep/shard.ts';

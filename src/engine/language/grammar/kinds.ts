@@ -26,7 +26,8 @@ export const KIND_DESCRIPTIONS: Readonly<Record<Kind, string>> = {
   rising: 'The source rose strictly on each of the last `bars` bars.',
   falling: 'The source fell strictly on each of the last `bars` bars.',
   pattern:
-    'A candlestick pattern of the given side on any of the last `within` base bars, this one included (default 1: on this bar).',
+    'A candlestick pattern of the given side on any of the last `within` base bars, this one included (default 1: on ' +
+    'this bar).',
   all: 'Every item is true.',
   and: 'An alias of `all`.',
   any: 'At least one item is true.',

@@ -91,8 +91,8 @@ function heatmapsOf({ job, space }: SweepScene, rows: RankingRows): Heatmap[] {
 }
 
 /**
- * [drawdown, return, objective] of evenly spaced rows, the best ones among them; null when the request left the drawdown
- * out of its metrics.
+ * [drawdown, return, objective] of evenly spaced rows, the best ones among them; null when the request left the
+ * drawdown out of its metrics.
  */
 function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | null)[][] | null {
   if (!rows.metrics.some((metric) => metric.key === 'maxDrawdown')) return null;
