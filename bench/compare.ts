@@ -157,7 +157,8 @@ function main(): void {
   console.log(
     slower.length === 0
       ? `\nNone of ${all.length} tasks is more than ${options.limit} % slower than at ${revision}.`
-      : `\n${slower.length} of ${all.length} tasks are more than ${options.limit} % slower than at ${revision}, on two tries.`,
+      : `\n${slower.length} of ${all.length} tasks are more than ${options.limit} % slower than at ` +
+          `${revision}, on two tries.`,
   );
   process.exitCode = slower.length === 0 ? 0 : 1;
 }

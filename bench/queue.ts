@@ -278,7 +278,8 @@ async function measure(root: string, { runs, warm }: Options): Promise<QueueMeas
 
 async function printStatements(sql: Sql): Promise<void> {
   const rows = await sql<{ query: string; calls: number; ms: number; rows: number; wal: number }[]>`
-    select regexp_replace(query, '\\s+', ' ', 'g') as query, calls::float8 as calls, total_exec_time as ms, rows::float8 as rows,
+    select regexp_replace(query, '\\s+', ' ', 'g') as query, calls::float8 as calls, total_exec_time as ms,
+      rows::float8 as rows,
       wal_bytes::float8 as wal
     from pg_stat_statements where toplevel order by total_exec_time desc limit 25`;
   for (const { query, calls, ms, rows: count, wal } of rows)

@@ -33,9 +33,12 @@ const BINDINGS: readonly (readonly [string, Readonly<Record<string, string>>])[]
   ['^DELETE .*/strategies/[{]id[}]', { 'path.id': 'spareStrategy', 'path.version': 'versionNumber' }],
   ['^(GET|POST) .*/strategies/[{]id[}]', { 'path.id': 'strategy', 'path.version': 'versionNumber' }],
   ['^DELETE .*/backtests/[{]id[}]$', { 'path.id': 'spareBacktest' }],
-  ['^(GET|POST) .*/backtests/[{]id[}]', { 'path.id': 'backtest', 'path.checkId': 'check' }],
+  ['^(GET|POST) .*/backtests/[{]id[}]', { 'path.id': 'backtest', 'path.checkId': 'check', 'path.name': 'artifact' }],
   ['^DELETE .*/sweeps/[{]id[}]$', { 'path.id': 'spareSweep' }],
-  ['/sweeps/[{]id[}]', { 'path.id': 'sweep', 'path.variant': 'variant' }],
+  [
+    '/sweeps/[{]id[}]',
+    { 'path.id': 'sweep', 'path.variant': 'variant', 'query.x': 'dimension', 'query.y': 'dimension' },
+  ],
   ['/system-strategies/[{]key[}]', { 'path.key': 'template' }],
   ['/capabilities/indicators/', { 'path.id': 'indicator' }],
   ['/capabilities/kinds/', { 'path.kind': 'kind' }],
@@ -88,7 +91,7 @@ function cli(...args: string[]): Readonly<Record<string, string>> {
 type Answer = Readonly<Record<string, unknown>>;
 
 /** What exists, by kind: the ids that requests are made with, so that operations answer with more than 404. */
-type Known = Readonly<Record<string, readonly (string | number)[]>>;
+type Known = Readonly<Record<string, readonly string[]>>;
 
 /** One of everything, ended, with spares of what can be deleted. */
 async function populate(base: string, apiKey: string, workspace: string, token: string): Promise<Known> {
@@ -119,7 +122,8 @@ async function populate(base: string, apiKey: string, workspace: string, token: 
   const queue = async (): Promise<string> =>
     (await post('/backtests', { strategyVersionId: version, config })).id as string;
   const backtest = await ended(`/backtests/${await queue()}`);
-  const space = { symbol: { values: ['SPX', 'NASDAQ'] } };
+  const [x, y] = ['symbol', '/strategyAst/strategy/risk/stopLoss/value'];
+  const space = { [x]: { values: ['SPX', 'NASDAQ'] }, [y]: { values: [5, 10] } };
   const sweepBody = { strategyVersionId: version, config, space, method: 'grid', objective: 'returnPct' };
   const sweepOnce = async (): Promise<string> => ended(`/sweeps/${String((await post('/sweeps', sweepBody)).id)}`);
   const check = (await post(`/backtests/${backtest}/robustness`, { analyses: ['feeStress'] })).id as string;
@@ -130,13 +134,15 @@ async function populate(base: string, apiKey: string, workspace: string, token: 
     strategy: [own],
     spareStrategy: await many(strategy),
     strategyVersion: [version],
-    versionNumber: [1],
+    versionNumber: ['1'],
     backtest: [backtest],
     spareBacktest: await many(async () => ended(`/backtests/${await queue()}`)),
     check: [await ended(`/backtests/${backtest}/robustness/${check}`)],
     sweep: [await sweepOnce()],
     spareSweep: [await sweepOnce(), await sweepOnce(), await sweepOnce()],
-    variant: [0, 1],
+    variant: ['0', '1'],
+    artifact: ['trades', 'equity', 'orders', 'signals', 'report'],
+    dimension: [x, y],
     template: ['golden_cross', 'macd_trend'],
     indicator: ['sma', 'macd', 'bbands'],
     kind: ['cross', 'pattern', 'sequence'],
@@ -184,7 +190,10 @@ interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
-/** Operations of which no answer was a success, as the service itself counts: their schemas were not compared. */
+/**
+ * Operations of which no answer was a success, as the service itself counts: their schemas were not compared. What has
+ * ended, as all that is known here has, cannot be cancelled.
+ */
 async function neverAnswered(url: string): Promise<string[]> {
   const get = (path: string): Promise<Response> => fetch(url + path, { headers: { connection: 'close' } });
   const document = (await (await get('/public/v1/openapi.json')).json()) as OpenApi;
@@ -193,6 +202,7 @@ async function neverAnswered(url: string): Promise<string[]> {
   const answered = new Set([...metrics.matchAll(counted)].map(([, method, route]) => `${method} ${route}`));
   return Object.entries(document.paths)
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+    .filter((operation) => !operation.endsWith('/cancel'))
     .filter((operation) => !answered.has(operation.replaceAll(/\{(\w+)\}/g, ':$1')));
 }
 

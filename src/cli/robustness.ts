@@ -116,11 +116,26 @@ function print(result: RobustnessResult): void {
     rows.push([what, percent(returnPct), percent(maxDrawdown), error?.message ?? '']);
   };
   if (monteCarlo)
-    rows.push(['trades drawn again, median', percent(monteCarlo.resampled.returnPct.p50), percent(monteCarlo.resampled.maxDrawdown.p50), `loses in ${percent(monteCarlo.resampled.lossProbability)}`]); // prettier-ignore
+    rows.push([
+      'trades drawn again, median',
+      percent(monteCarlo.resampled.returnPct.p50),
+      percent(monteCarlo.resampled.maxDrawdown.p50),
+      `loses in ${percent(monteCarlo.resampled.lossProbability)}`,
+    ]);
   if (blockBootstrap)
-    rows.push(['bars drawn again, median', percent(blockBootstrap.returnPct.p50), percent(blockBootstrap.maxDrawdown.p50), `loses in ${percent(blockBootstrap.lossProbability)}`]); // prettier-ignore
+    rows.push([
+      'bars drawn again, median',
+      percent(blockBootstrap.returnPct.p50),
+      percent(blockBootstrap.maxDrawdown.p50),
+      `loses in ${percent(blockBootstrap.lossProbability)}`,
+    ]);
   if (parameterJitter)
-    rows.push(['numbers moved, median', percent(parameterJitter.returnPct.p50), percent(parameterJitter.maxDrawdown.p50), `loses in ${percent(parameterJitter.lossProbability)}`]); // prettier-ignore
+    rows.push([
+      'numbers moved, median',
+      percent(parameterJitter.returnPct.p50),
+      percent(parameterJitter.maxDrawdown.p50),
+      `loses in ${percent(parameterJitter.lossProbability)}`,
+    ]);
   for (const [what, stress] of [
     ['fees', result.feeStress],
     ['slippage', result.slippageStress],

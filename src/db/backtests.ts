@@ -118,13 +118,16 @@ export async function insertBacktests(
   const made = await tx<{ id: string; createdAt: Date }[]>`
     with ${requestOf(tx, requestKey)}, item as materialized (
       select uuidv7() as id, x.* from rows from (
-        json_to_recordset(${JSON.stringify(items)}::text::json) as ("strategyId" uuid, "strategyVersionId" uuid, symbol text,
+        json_to_recordset(${JSON.stringify(items)}::text::json)
+          as ("strategyId" uuid, "strategyVersionId" uuid, symbol text,
           timeframe text, config json, snapshots json, "runKey" text, cost double precision,
           "memoryBytes" double precision)
-      ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost, memory_bytes, ordinal)
+      ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost,
+        memory_bytes, ordinal)
       cross join request
     ), made as (
-      insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key)
+      insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots,
+        run_key)
       select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config,
         array(select json_array_elements_text(snapshots)), run_key
       from item order by ordinal
@@ -138,7 +141,8 @@ export async function insertBacktests(
       from item having count(*) > 0
       on conflict (workspace_id) do update set
         -- A workspace that was idle starts where the others are: it has neither saved up turns nor lost any.
-        virtual_time = case when turn.due = 0 then greatest(turn.virtual_time, excluded.virtual_time) else turn.virtual_time end,
+        virtual_time = case when turn.due = 0
+          then greatest(turn.virtual_time, excluded.virtual_time) else turn.virtual_time end,
         due = turn.due + excluded.due, open = turn.open + excluded.open
     )
     select id, made.created_at as "createdAt" from item join made using (id) order by ordinal`;
@@ -183,7 +187,11 @@ export async function listBacktests(
   const where = sql`
     b.workspace_id = ${workspaceId}
     ${status ? sql`and ${hasStatus(sql, status)}` : sql``}
-    ${strategyId ? sql`and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})` : sql``}
+    ${
+      strategyId
+        ? sql`and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})`
+        : sql``
+    }
     ${strategyVersionId ? sql`and b.strategy_version_id = ${strategyVersionId}` : sql``}
     ${symbol ? sql`and b.symbol = ${symbol}` : sql``}
     ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
@@ -197,7 +205,8 @@ export async function listBacktests(
       : summaryColumn(name as FlatKey, descending);
   const { value, startsAfter, orderAndLimit } = keyset(sql, column, 'b.id', page);
   const rows = await sql<(BacktestRow & { sortValue: string })[]>`
-    select b.id, ${sql.unsafe(STATUS)} as status, b.strategy_id as "strategyId", b.strategy_version_id as "strategyVersionId",
+    select b.id, ${sql.unsafe(STATUS)} as status, b.strategy_id as "strategyId",
+      b.strategy_version_id as "strategyVersionId",
       b.symbol, b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
       r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
       (r.summary ->> 'returnPct')::float8 as "returnPct", (r.summary ->> 'sharpeRatio')::float8 as "sharpeRatio",
@@ -218,10 +227,12 @@ const hasStatus = (sql: Queryable, status: BacktestStatus) =>
       ? sql`q.claimed_by is not null`
       : sql`r.status = ${status}`;
 
-const STATE = `b.id, ${STATUS} as status, r.finished_at as "finishedAt", coalesce(r.bars_done, q.bars_done) as "barsDone",
+const STATE = `b.id, ${STATUS} as status, r.finished_at as "finishedAt",
+  coalesce(r.bars_done, q.bars_done) as "barsDone",
   coalesce(r.bars_total, q.bars_total) as "barsTotal", r.error,
   case when q.id is not null and q.claimed_by is null then (
-    select count(*)::int from backtest_queue o where o.workspace_id = b.workspace_id and o.claimed_by is null and o.id < b.id
+    select count(*)::int from backtest_queue o where o.workspace_id = b.workspace_id and o.claimed_by is null
+      and o.id < b.id
   ) end as "queuePosition"`;
 
 export async function findBacktest(sql: Queryable, workspaceId: string, id: string): Promise<Backtest | undefined> {
@@ -254,7 +265,8 @@ export async function findBacktestStatus(
   id: string,
 ): Promise<BacktestStatus | undefined> {
   const [row] = await sql<{ status: BacktestStatus }[]>`
-    select ${sql.unsafe(STATUS)} as status from ${sql.unsafe(PARTS)} where b.workspace_id = ${workspaceId} and b.id = ${id}`;
+    select ${sql.unsafe(STATUS)} as status
+      from ${sql.unsafe(PARTS)} where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row?.status;
 }
 
@@ -296,7 +308,8 @@ export async function cancelBacktest(
       update backtest_queue q set cancel_requested_at = coalesce(q.cancel_requested_at, now())
       from held where q.id = held.id and held.is_running
     )
-    select is_running as "isRunning", case when not is_running then end_backtests(array[id], 'cancelled', null)::text end from held`;
+    select is_running as "isRunning", case when not is_running
+      then end_backtests(array[id], 'cancelled', null)::text end from held`;
   if (row) return row.isRunning ? 'running' : 'cancelled';
   return (await findBacktestStatus(sql, workspaceId, id)) === undefined ? undefined : 'terminal';
 }

@@ -32,8 +32,10 @@ export interface Claimed {
 /** While both wait, a pro workspace gets four bars of work for each bar of a free one. */
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
-const ACCEPTED = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
-  b.run_key as "runKey", b.created_at as "createdAt", (select tier from workspaces w where w.id = b.workspace_id) as tier`;
+const ACCEPTED = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config,
+  b.snapshots,
+  b.run_key as "runKey", b.created_at as "createdAt", (select tier from workspaces w
+    where w.id = b.workspace_id) as tier`;
 
 /**
  * Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due.
@@ -47,9 +49,12 @@ export async function claimDue(
   excluded: readonly string[] = [],
 ): Promise<Claimed> {
   const rows = await sql<(Claim & { isCopied: boolean | null; hasCrashSuspects: boolean })[]>`
-    select (c.backtest).id, (c.backtest).workspace_id as "workspaceId", (c.backtest).strategy_version_id as "strategyVersionId",
-      (c.backtest).config, (c.backtest).snapshots, (c.backtest).run_key as "runKey", (c.backtest).created_at as "createdAt",
-      c.workspace_tier as tier, c.backtest_cost as cost, c.backtest_bytes as "memoryBytes", c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
+    select (c.backtest).id, (c.backtest).workspace_id as "workspaceId",
+      (c.backtest).strategy_version_id as "strategyVersionId",
+      (c.backtest).config, (c.backtest).snapshots, (c.backtest).run_key as "runKey",
+        (c.backtest).created_at as "createdAt",
+      c.workspace_tier as tier, c.backtest_cost as cost, c.backtest_bytes as "memoryBytes",
+        c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
       c.is_copied as "isCopied", suspects.found as "hasCrashSuspects"
     from (select exists (select 1 from backtest_queue where claimed_by is null and kills > 0) as found) as suspects
     left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb,
@@ -66,17 +71,20 @@ export async function claimDue(
 export async function claimCrashSuspect(sql: Queryable, worker: string): Promise<Claim | undefined> {
   const [claim] = await sql<Claim[]>`
     with claimed as (
-      update backtest_queue as q set claimed_by = ${worker}, is_alone = true, attempt = q.attempt + 1, started_at = now()
+      update backtest_queue as q set claimed_by = ${worker}, is_alone = true, attempt = q.attempt + 1,
+        started_at = now()
       where q.id = (
         select s.id from backtest_queue s where s.claimed_by is null and s.kills > 0
           and not exists (
             select 1 from missing_snapshots m join backtests a on a.id = s.id
-            where m.worker_id = ${worker} and m.sha256 = any (a.snapshots) and m.noted_at > now() - interval '10 seconds')
+            where m.worker_id = ${worker} and m.sha256 = any (a.snapshots)
+              and m.noted_at > now() - interval '10 seconds')
         order by s.kills, s.id limit 1 for update of s skip locked
       )
       returning id, cost, memory_bytes, attempt, cancel_requested_at
     )
-    select ${sql.unsafe(ACCEPTED)}, c.cost, c.memory_bytes as "memoryBytes", c.attempt, c.cancel_requested_at is not null as "isCancelled"
+    select ${sql.unsafe(ACCEPTED)}, c.cost, c.memory_bytes as "memoryBytes", c.attempt,
+      c.cancel_requested_at is not null as "isCancelled"
     from claimed c join backtests b using (id)`;
   return claim;
 }
@@ -168,7 +176,8 @@ export async function returnRuns(
   const rows = await sql<{ id: string }[]>`
     with held as materialized (
       select q.id, q.cancel_requested_at is not null as is_cancelled
-      from backtest_queue q join json_to_recordset(${JSON.stringify(runs.map(({ id, attempt }) => ({ id, attempt })))}::text::json)
+      from backtest_queue q
+        join json_to_recordset(${JSON.stringify(runs.map(({ id, attempt }) => ({ id, attempt })))}::text::json)
         as r (id uuid, attempt integer) on q.id = r.id and q.attempt = r.attempt
       where q.claimed_by is not null order by q.id for update of q
     ), ended as (

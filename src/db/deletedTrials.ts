@@ -20,7 +20,8 @@ export async function deleteBacktests(sql: Queryable, ids: Ids): Promise<number>
       select distinct v.strategy_id, gone.snapshots, gone.run_key
       from gone join strategy_versions v on v.id = gone.strategy_version_id
       where gone.status = 'completed' and not exists (
-        select 1 from backtests other join backtest_results r using (id) join strategy_versions ov on ov.id = other.strategy_version_id
+        select 1 from backtests other join backtest_results r using (id)
+          join strategy_versions ov on ov.id = other.strategy_version_id
         where hashtextextended(other.run_key, 0) = hashtextextended(gone.run_key, 0) and other.run_key = gone.run_key
           and other.workspace_id = gone.workspace_id and ov.strategy_id = v.strategy_id
           and r.status = 'completed' and other.id not in (select id from gone))

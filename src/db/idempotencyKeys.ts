@@ -52,10 +52,12 @@ export async function keepAnswer(
 ): Promise<void> {
   await tx`
     insert into idempotent_answers (workspace_id, method, path, key, body_sha256, status, location, body)
-    values (${key.workspaceId}, ${key.method}, ${key.path}, ${key.key}, ${bodySha256}, ${answer.status}, ${answer.location},
+    values (${key.workspaceId}, ${key.method}, ${key.path}, ${key.key}, ${bodySha256}, ${answer.status},
+      ${answer.location},
       ${JSON.stringify(answer.body)}::text::json)
     on conflict (workspace_id, method, path, key) do update
-      set body_sha256 = excluded.body_sha256, status = excluded.status, location = excluded.location, body = excluded.body,
+      set body_sha256 = excluded.body_sha256, status = excluded.status, location = excluded.location,
+        body = excluded.body,
         created_at = now()`;
 }
 

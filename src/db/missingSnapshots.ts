@@ -22,6 +22,7 @@ export async function noteMissingSnapshots(
     where not exists (
       select 1 from worker_processes w where not exists (
         select 1 from missing_snapshots m
-        where m.worker_id = w.id and m.sha256 = name and m.noted_at > now() - make_interval(secs => ${NOTE_LASTS_SECONDS})))`;
+        where m.worker_id = w.id and m.sha256 = name
+          and m.noted_at > now() - make_interval(secs => ${NOTE_LASTS_SECONDS})))`;
   return new Set(rows.map((row) => row.name));
 }

@@ -15,7 +15,8 @@ export async function addRequestCounts(
   const rows = await sql<{ key_id: string; used: number }[]>`
     insert into request_counts as counts (key_id, window_start, used)
     select key_id, ${new Date(windowStart)}, used
-    from unnest(${entries.map(([id]) => id)}::text[], ${entries.map(([, count]) => count)}::int[]) as added (key_id, used)
+    from unnest(${entries.map(([id]) => id)}::text[], ${entries.map(([, count]) => count)}::int[])
+      as added (key_id, used)
     on conflict (key_id, window_start) do update set used = counts.used + excluded.used
     returning key_id, used`;
   return new Map(rows.map((row) => [row.key_id, row.used]));

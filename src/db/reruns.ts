@@ -85,7 +85,8 @@ export async function findRerun(sql: Queryable, id: string): Promise<Rerun | und
     select r.id, r.request, b.id as "backtestId", b.workspace_id as "workspaceId",
       (select tier from workspaces w where w.id = b.workspace_id) as tier,
       b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
-      json_build_object('strategyName', s.name, 'strategyVersion', v.version, 'backtestId', b.id) as heading, result.summary,
+      json_build_object('strategyName', s.name, 'strategyVersion', v.version, 'backtestId', b.id) as heading,
+        result.summary,
       d.detail, d.trades
     from reruns r join backtests b on b.id = r.backtest_id
       join strategies s on s.id = b.strategy_id join strategy_versions v on v.id = b.strategy_version_id
@@ -119,7 +120,8 @@ export async function finishRerun(
   { chunks, bytes }: RerunSize,
 ): Promise<void> {
   await tx`
-    update reruns set outcome = ${JSON.stringify(outcome)}::text::json, bytes = ${bytes}, chunks = ${chunks}, used_at = now()
+    update reruns set outcome = ${JSON.stringify(outcome)}::text::json, bytes = ${bytes}, chunks = ${chunks},
+      used_at = now()
     where id = ${id}`;
 }
 

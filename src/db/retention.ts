@@ -44,7 +44,8 @@ function expired(sql: Queryable, kind: Kind, limits: RetentionLimits, slice: num
     cross join lateral (
       (
         select r.id from ${table} r
-        where r.workspace_id = w.id and r.finished_at < now() - make_interval(days => (amounts ->> 'retentionDays')::integer)
+        where r.workspace_id = w.id
+          and r.finished_at < now() - make_interval(days => (amounts ->> 'retentionDays')::integer)
         order by r.finished_at, r.id limit ${slice}
       ) union (
         select r.id from ${table} r

@@ -24,7 +24,8 @@ export async function splitDetails(connection: Queryable): Promise<void> {
   if (!isLeft) return;
   for (;;) {
     const rows = await connection<OldRow[]>`
-      select id, detail, resolved_config as "resolvedConfig", reproducibility, warnings from unsplit_details order by id limit ${SLICE}`;
+      select id, detail, resolved_config as "resolvedConfig", reproducibility, warnings from unsplit_details
+        order by id limit ${SLICE}`;
     if (rows.length === 0) break;
     for (const row of rows) {
       const { detail, trades } = split(row);

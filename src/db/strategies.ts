@@ -41,7 +41,8 @@ export type NewStrategy = StrategyHead & { readonly versionCount: 1; readonly ve
 
 const HEAD = `s.id, s.name, s.description, s.template_key as "templateKey", s.created_at as "createdAt",
   s.updated_at as "updatedAt", s.archived_at as "archivedAt"`;
-const SUMMARY = `v.id, v.strategy_id as "strategyId", v.version, v.status, v.forked_from_version_id as "forkedFromVersionId",
+const SUMMARY = `v.id, v.strategy_id as "strategyId", v.version, v.status,
+  v.forked_from_version_id as "forkedFromVersionId",
   v.strategy_hash as "strategyHash", v.created_at as "createdAt", v.ready_at as "readyAt"`;
 const WHOLE = `${SUMMARY}, v.settings, v.strategy_ast as "strategyAst", v.signal_graph as "signalGraph"`;
 
@@ -78,12 +79,23 @@ export async function listStrategies(
 ): Promise<{ rows: { row: Strategy; value: string; id: string }[]; total: number }> {
   const where = sql`
     s.workspace_id = ${workspaceId} and (s.archived_at is not null) = ${filters.isArchived ?? false}
-    ${filters.status ? sql`and exists (select 1 from strategy_versions v where v.strategy_id = s.id and v.status = ${filters.status})` : sql``}
-    ${filters.search ? sql`and (strpos(lower(s.name), lower(${filters.search})) > 0 or strpos(lower(s.description), lower(${filters.search})) > 0)` : sql``}`;
+    ${
+      filters.status
+        ? sql`and exists (select 1 from strategy_versions v
+          where v.strategy_id = s.id and v.status = ${filters.status})`
+        : sql``
+    }
+    ${
+      filters.search
+        ? sql`and (strpos(lower(s.name), lower(${filters.search})) > 0
+          or strpos(lower(s.description), lower(${filters.search})) > 0)`
+        : sql``
+    }`;
   const column = STRATEGY_SORTS[page.order.name as keyof typeof STRATEGY_SORTS];
   const { value, startsAfter, orderAndLimit } = keyset(sql, column, 's.id', page);
   const heads = await sql<(StrategyHead & { sortValue: string })[]>`
-    select ${sql.unsafe(HEAD)}, ${value} as "sortValue" from strategies s where ${where} ${startsAfter} ${orderAndLimit}`;
+    select ${sql.unsafe(HEAD)}, ${value} as "sortValue" from strategies s
+      where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from strategies s where ${where}`;
   const versions = await newestVersions(
     sql,
@@ -109,7 +121,8 @@ async function newestVersions(
   const rows = await sql<Counted[]>`
     select v.* from unnest(${strategyIds as string[]}::uuid[]) as wanted (id)
     cross join lateral (
-      select ${sql.unsafe(SUMMARY)}, (select count(*)::int from strategy_versions c where c.strategy_id = wanted.id) as "versionCount"
+      select ${sql.unsafe(SUMMARY)}, (select count(*)::int from strategy_versions c
+        where c.strategy_id = wanted.id) as "versionCount"
       from strategy_versions v where v.strategy_id = wanted.id order by v.version desc limit ${limit}
     ) as v
     order by v."strategyId", v.version`;
@@ -166,7 +179,8 @@ export async function listVersions(
     ${filters.status ? sql`and v.status = ${filters.status}` : sql``}`;
   const { value, startsAfter, orderAndLimit } = keyset(sql, VERSION_SORTS.version, 'v.id', page);
   const rows = await sql<(VersionSummary & { sortValue: string })[]>`
-    select ${sql.unsafe(SUMMARY)}, ${value} as "sortValue" from strategy_versions v where ${where} ${startsAfter} ${orderAndLimit}`;
+    select ${sql.unsafe(SUMMARY)}, ${value} as "sortValue" from strategy_versions v
+      where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<
     [{ total: number }]
   >`select count(*)::int as total from strategy_versions v where ${where}`;
@@ -187,7 +201,8 @@ export async function deleteVersion(
   version: number,
 ): Promise<'deleted' | 'in use' | 'newest' | undefined> {
   const [found] = await tx<{ id: string; isNewest: boolean; isUsed: boolean }[]>`
-    select v.id, not exists (select 1 from strategy_versions n where n.strategy_id = v.strategy_id and n.version > v.version)
+    select v.id, not exists (select 1 from strategy_versions n where n.strategy_id = v.strategy_id
+      and n.version > v.version)
         as "isNewest",
       exists (select 1 from backtests b where b.strategy_version_id = v.id)
         or exists (select 1 from sweeps s where s.strategy_version_id = v.id) as "isUsed"
@@ -316,7 +331,8 @@ export async function finalizeVersion(
     return made;
   }
   const [row] = await tx<[StrategyVersion]>`
-    update strategy_versions as v set status = 'ready', ready_at = now(), settings = ${json(content.settings)}::text::json,
+    update strategy_versions as v set status = 'ready', ready_at = now(),
+      settings = ${json(content.settings)}::text::json,
       strategy_ast = ${json(content.strategyAst)}::text::json, signal_graph = ${json(content.signalGraph)}::text::json,
       strategy_hash = ${content.strategyHash}, forked_from_version_id = ${forkedFromVersionId}
     where v.id = ${draft.id} and v.workspace_id = ${workspaceId} and v.status = 'draft'
@@ -337,9 +353,11 @@ const insertedVersion = (
   { number, status, content, forkedFromVersionId }: NewVersion,
   of: ReturnType<Queryable>,
 ) => sql`
-  insert into strategy_versions as v (workspace_id, strategy_id, version, status, forked_from_version_id, settings, strategy_ast,
+  insert into strategy_versions as v (workspace_id, strategy_id, version, status, forked_from_version_id, settings,
+    strategy_ast,
     signal_graph, strategy_hash, ready_at)
-  select workspace_id, id, ${number}::integer, ${status}::text, ${forkedFromVersionId}::uuid, ${json(content.settings)}::text::json,
+  select workspace_id, id, ${number}::integer, ${status}::text, ${forkedFromVersionId}::uuid,
+    ${json(content.settings)}::text::json,
     ${json(content.strategyAst)}::text::json, ${json(content.signalGraph)}::text::json, ${content.strategyHash}::text,
     case when ${status}::text = 'ready' then now() end
   from ${of}

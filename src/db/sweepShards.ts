@@ -62,9 +62,11 @@ async function claimShardOf(tx: Transaction, sweepId: string, worker: string): P
     from sweeps s join workspaces w on w.id = s.workspace_id
     where s.id = ${sweepId} and shard.sweep_id = s.id and shard.ordinal = (
       select min(ordinal) from sweep_shards where sweep_id = ${sweepId} and status = 'queued')
-    returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last, shard.attempt,
+    returning shard.sweep_id as "sweepId", shard.ordinal, shard.first_index as first, shard.last_index as last,
+      shard.attempt,
       shard.cost, w.tier, s.workspace_id as "workspaceId", s.strategy_id as "strategyId",
-      s.strategy_version_id as "strategyVersionId", s.backtest_id as "backtestId", s.spec, s.markets, s.snapshots, s.variants, s.indexes, s.created_at as "createdAt"`;
+      s.strategy_version_id as "strategyVersionId", s.backtest_id as "backtestId", s.spec, s.markets, s.snapshots,
+        s.variants, s.indexes, s.created_at as "createdAt"`;
   if (claim === undefined) return undefined;
   await tx`
     update sweeps set status = 'running', started_at = coalesce(started_at, now())
@@ -145,11 +147,13 @@ export async function completeSweep(
 ): Promise<void> {
   if (!(await lockSweep(tx, claim.sweepId))) return;
   const rows = await tx`
-    delete from sweep_shards where sweep_id = ${claim.sweepId} and ordinal = ${claim.ordinal} and attempt = ${claim.attempt}
+    delete from sweep_shards
+      where sweep_id = ${claim.sweepId} and ordinal = ${claim.ordinal} and attempt = ${claim.attempt}
       and status = 'running' returning 1`;
   if (rows.length === 0) return;
   await tx`
-    update sweeps set status = 'completed', finished_at = now(), trials = ${trials}, result = ${JSON.stringify(result)}::text::json,
+    update sweeps set status = 'completed', finished_at = now(), trials = ${trials},
+      result = ${JSON.stringify(result)}::text::json,
       page = ${page && Buffer.from(page)}
     where id = ${claim.sweepId} and status = 'running'`;
 }
@@ -176,13 +180,16 @@ export async function takeOverShards(tx: Transaction): Promise<string[]> {
   const isOrphan = tx`
     shard.status = 'running' and not exists (select 1 from worker_processes w where w.id = shard.claimed_by)`;
   const hit = await tx<{ id: string }[]>`
-    select s.id from sweeps s where exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and ${isOrphan})
+    select s.id from sweeps s where exists (select 1 from sweep_shards shard where shard.sweep_id = s.id
+      and ${isOrphan})
     order by s.id for no key update`;
   const orphans = await tx<{ sweepId: string; kills: number }[]>`
     update sweep_shards as shard set status = 'queued', claimed_by = null, kills = kills + 1
     where sweep_id = any (${hit.map(({ id }) => id)}::uuid[]) and ${isOrphan}
     returning sweep_id as "sweepId", kills`;
-  const message = `The worker process ended ${MAX_KILLS} times while it ran one part of this sweep. It probably needs more memory than there is: use a coarser timeframe or a shorter range.`;
+  const message =
+    `The worker process ended ${MAX_KILLS} times while it ran one part of this sweep. It probably needs ` +
+    'more memory than there is: use a coarser timeframe or a shorter range.';
   for (const { sweepId, kills } of orphans)
     if (kills >= MAX_KILLS) await failSweep(tx, sweepId, { code: 'RESOURCE_LIMIT', path: '', message });
   if (orphans.length > 0) await addSweepTickets(tx, orphans.length);
@@ -202,7 +209,8 @@ export async function countEarlierTrials(
       coalesce((select sum(trials) from sweeps where workspace_id = ${workspaceId} and strategy_id = ${strategyId}
         and status = 'completed' and snapshots = ${snapshots as string[]} and id <> ${sweepId}), 0)
       + (select count(distinct run_key) from backtests b join backtest_results r using (id)
-        where b.workspace_id = ${workspaceId} and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})
+        where b.workspace_id = ${workspaceId} and b.strategy_version_id in (select id from strategy_versions
+          where strategy_id = ${strategyId})
         and r.status = 'completed' and snapshots <@ ${snapshots as string[]} and created_at < ${createdAt})
       + (${deletedTrials(sql, strategyId, snapshots)})
     )::int as count`;

@@ -72,18 +72,23 @@ export async function insertSweep(
   await tx`
     insert into workspace_turns as turn (workspace_id, virtual_time)
     values (${workspaceId}, current_virtual_time())
-    on conflict (workspace_id) do update set virtual_time = greatest(turn.virtual_time, case when turn.due = 0 then excluded.virtual_time else 0 end)`;
+    on conflict (workspace_id) do update set virtual_time =
+      greatest(turn.virtual_time, case when turn.due = 0 then excluded.virtual_time else 0 end)`;
   const [made] = await tx<{ id: string; createdAt: Date }[]>`
     with ${requestOf(tx, requestKey)}, made as (
-      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes, backtest_id)
-      select ${workspaceId}::uuid, ${sweep.strategyId}::uuid, ${sweep.strategyVersionId}::uuid, ${JSON.stringify(sweep.spec)}::text::json,
-        ${JSON.stringify(sweep.markets)}::text::json, ${snapshots}::text[], ${sweep.variants}::integer, ${sweep.indexes}::double precision, ${sweep.backtestId ?? null}::uuid
+      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes,
+        backtest_id)
+      select ${workspaceId}::uuid, ${sweep.strategyId}::uuid, ${sweep.strategyVersionId}::uuid,
+        ${JSON.stringify(sweep.spec)}::text::json,
+        ${JSON.stringify(sweep.markets)}::text::json, ${snapshots}::text[], ${sweep.variants}::integer,
+          ${sweep.indexes}::double precision, ${sweep.backtestId ?? null}::uuid
       from request
       returning id, created_at
     ), shards as (
       insert into sweep_shards (sweep_id, ordinal, first_index, last_index, cost)
       select made.id, ordinal - 1, first, last, cost from made cross join rows from (
-        json_to_recordset(${JSON.stringify(sweep.shards)}::text::json) as (first double precision, last double precision, cost double precision)
+        json_to_recordset(${JSON.stringify(sweep.shards)}::text::json)
+          as (first double precision, last double precision, cost double precision)
       ) with ordinality as shard (first, last, cost, ordinal)
     )
     select id, created_at as "createdAt" from made`;
@@ -129,7 +134,8 @@ export async function listSweeps(
     page,
   );
   const rows = await sql<(SweepRow & { sortValue: string })[]>`
-    select s.id, s.status, s.strategy_id as "strategyId", s.strategy_version_id as "strategyVersionId", s.spec ->> 'method' as method,
+    select s.id, s.status, s.strategy_id as "strategyId", s.strategy_version_id as "strategyVersionId",
+      s.spec ->> 'method' as method,
       s.variants, s.created_at as "createdAt", s.started_at as "startedAt", s.finished_at as "finishedAt", s.best,
       s.result #>> '{verdict,code}' as verdict, ${value} as "sortValue"
     from sweeps s where ${where} ${startsAfter} ${orderAndLimit}`;
@@ -145,8 +151,10 @@ export async function findSweep(
   backtestId: string | null = null,
 ): Promise<Sweep | undefined> {
   const [row] = await sql<Sweep[]>`
-    select id, status, strategy_id as "strategyId", strategy_version_id as "strategyVersionId", variants, created_at as "createdAt",
-      started_at as "startedAt", finished_at as "finishedAt", best, spec, markets, indexes, indexes_done as "indexesDone", result, error
+    select id, status, strategy_id as "strategyId", strategy_version_id as "strategyVersionId", variants,
+      created_at as "createdAt",
+      started_at as "startedAt", finished_at as "finishedAt", best, spec, markets, indexes,
+        indexes_done as "indexesDone", result, error
     from sweeps
     where workspace_id = ${workspaceId} and id = ${id} and backtest_id is not distinct from ${backtestId}::uuid`;
   return row;
@@ -203,7 +211,8 @@ export async function* readSweepShards(sql: Queryable, sweepId: string): AsyncGe
   for (let after = -1; ;) {
     const rows = await sql<{ ordinal: number; rows: Uint8Array }[]>`
       select ordinal, rows from sweep_shards
-      where sweep_id = ${sweepId} and ordinal > ${after} and rows is not null order by ordinal limit ${SHARDS_PER_READ}`;
+      where sweep_id = ${sweepId} and ordinal > ${after} and rows is not null
+        order by ordinal limit ${SHARDS_PER_READ}`;
     for (const { rows: bytes } of rows) yield bytes;
     if (rows.length < SHARDS_PER_READ) return;
     after = rows.at(-1)!.ordinal;

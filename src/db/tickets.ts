@@ -51,11 +51,13 @@ export async function repairTickets(tx: Transaction): Promise<void> {
   if (orphans.length > 0) {
     const poolIds = orphans.map((orphan) => orphan.poolId);
     const tickets = await tx<{ id: number }[]>`
-      select id from graphile_worker.jobs where locked_by = any (${poolIds}) and task_identifier = any (${Object.keys(TICKETS)})`;
+      select id from graphile_worker.jobs where locked_by = any (${poolIds})
+        and task_identifier = any (${Object.keys(TICKETS)})`;
     await tx`select graphile_worker.force_unlock_workers(${poolIds})`;
     // A ticket is never at fault: it gets back the attempt that died with its process.
     await tx`
-      select count(*) from graphile_worker.reschedule_jobs(${tickets.map((ticket) => ticket.id)}::bigint[], run_at => now(), attempts => 0)`;
+      select count(*) from graphile_worker.reschedule_jobs(${tickets.map((ticket) => ticket.id)}::bigint[],
+        run_at => now(), attempts => 0)`;
   }
   await tx`
     select count(*) from graphile_worker.complete_jobs(array(
@@ -81,6 +83,8 @@ async function addJobs(
 ): Promise<void> {
   await sql`
     select count(*) from graphile_worker.add_jobs(array(
-      select (${task}::text, ${JSON.stringify(payload)}::text::json, null, now() + make_interval(secs => ${delayMs / 1_000}), ${attempts}::smallint, ${jobKey}::text, null, null)::graphile_worker.job_spec
+      select (${task}::text, ${JSON.stringify(payload)}::text::json, null,
+        now() + make_interval(secs => ${delayMs / 1_000}), ${attempts}::smallint, ${jobKey}::text, null,
+          null)::graphile_worker.job_spec
       from generate_series(1, ${count}::integer)))`;
 }

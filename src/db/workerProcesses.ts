@@ -113,9 +113,11 @@ export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
       select b.created_at from backtest_queue q join backtests b using (id) where q.claimed_by is null and q.kills > 0
     ) as oldest`;
   const workers = await sql<WorkerNumbers[]>`
-    select id, threads, busy_share as "busyShare", runs_done as "runsDone", bars_done as "barsDone", latency_seconds as "latencySeconds",
+    select id, threads, busy_share as "busyShare", runs_done as "runsDone", bars_done as "barsDone",
+      latency_seconds as "latencySeconds",
       extract(epoch from now() - took_at)::double precision as "idleSeconds", (
-        select count(*)::int from missing_snapshots m where m.worker_id = w.id and m.noted_at > now() - interval '1 minute'
+        select count(*)::int from missing_snapshots m where m.worker_id = w.id
+          and m.noted_at > now() - interval '1 minute'
       ) as "missingSnapshots"
     from worker_processes w`;
   const [{ running, suspects }] = await sql<[{ running: number; suspects: number }]>`
@@ -213,8 +215,10 @@ async function takeOver(tx: Transaction): Promise<string[]> {
       select end_backtests(array_agg(id), 'failed', ${error}::text::json)::text from orphan
       where not is_cancelled and deaths >= ${MAX_KILLS} having count(*) > 0
     ), requeued as (
-      select requeue_backtests(array_agg(id), 1)::text from orphan where not is_cancelled and deaths < ${MAX_KILLS} having count(*) > 0
+      select requeue_backtests(array_agg(id), 1)::text from orphan where not is_cancelled
+        and deaths < ${MAX_KILLS} having count(*) > 0
     )
-    select id from orphan, (select count(*) from cancelled) as a, (select count(*) from failed) as b, (select count(*) from requeued) as c`;
+    select id from orphan, (select count(*) from cancelled) as a, (select count(*) from failed) as b,
+      (select count(*) from requeued) as c`;
   return rows.map((row) => row.id);
 }

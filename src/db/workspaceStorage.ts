@@ -10,7 +10,8 @@ export async function readStoredBytes(sql: Queryable, workspaceId: string): Prom
 /** The same, which no other transaction can change until this one ends. */
 export async function lockStoredBytes(tx: Transaction, workspaceId: string): Promise<number> {
   await tx`
-    insert into workspace_storage (workspace_id, bytes) values (${workspaceId}, 0) on conflict (workspace_id) do nothing`;
+    insert into workspace_storage (workspace_id, bytes) values (${workspaceId}, 0)
+      on conflict (workspace_id) do nothing`;
   const [row] = await tx<[{ bytes: number }]>`
     select bytes from workspace_storage where workspace_id = ${workspaceId} for update`;
   return row.bytes;

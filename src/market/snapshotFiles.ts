@@ -96,8 +96,8 @@ export class SnapshotFiles {
       'FILE_UNREADABLE',
       found === 'absent'
         ? `The snapshot ${sha256} is not in ${place}. Restore the file or import the data again.`
-        : `The snapshot ${sha256} in ${place} is damaged: its content does not hash to its name. Restore it or import ` +
-            'the data again.',
+        : `The snapshot ${sha256} in ${place} is damaged: its content does not hash to its name. Restore it or ` +
+            'import the data again.',
     );
   }
 

@@ -276,7 +276,11 @@ describe('the authoring pack', () => {
   it('describes every member of a strategy, and no other', () => {
     const described = Object.keys(STRATEGY_MEMBERS);
     const members = memberPaths(describeCapabilities().strategyAst.sections, 'strategy');
-    const isCovered = (path: string) => described.some((each) => each === path || each.startsWith(`${path}.`) || each.startsWith(`${path}[]`) || each.startsWith(`${path}<`)); // prettier-ignore
+    const isCovered = (path: string) =>
+      described.some(
+        (each) =>
+          each === path || each.startsWith(`${path}.`) || each.startsWith(`${path}[]`) || each.startsWith(`${path}<`),
+      );
     expect(members.filter((path) => !isCovered(path))).toEqual([]);
     expect(described.filter((path) => !members.includes(path))).toEqual([]);
   });

@@ -88,11 +88,12 @@ describe('a run', { timeout: 600_000 }, () => {
         fillCount += fills.length;
         tierCount += shorter.totals.tiers.slice(1).filter(({ notional }) => notional > 0).length;
       }),
-      { numRuns: scaled(500), seed: SEED },
+      { numRuns: scaled(2_000), seed: SEED },
     );
-    expect(fillCount).toBeGreaterThan(scaled(500));
+    // Most strategies that are drawn never trade.
+    expect(fillCount).toBeGreaterThan(scaled(2_000));
     // Fills that paid by another tier than the first are among them.
-    expect(tierCount).toBeGreaterThan(scaled(500) / 5);
+    expect(tierCount).toBeGreaterThan(scaled(2_000) / 20);
   });
 
   it('gives the same result whatever ran before it', () => {

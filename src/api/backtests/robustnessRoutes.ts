@@ -42,10 +42,10 @@ const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
 const COST_PER_SHARD = 50_000_000;
 const COST_PER_RUN = 50_000;
 
-const DESCRIPTION = `Runs the backtest again under changed conditions, on the data that it was pinned to: trades in another
-order, bars resampled in blocks, higher fees and slippage, a later start, its numbers moved a little, without each risk
-rule and each cost; and audits whether it looks ahead and whether its warm-up is long enough. With \`wait\` it answers
-when the check has ended, or after so many seconds; then follow \`links.self\`.`;
+const DESCRIPTION = `Runs the backtest again under changed conditions, on the data that it was pinned to: trades in
+another order, bars resampled in blocks, higher fees and slippage, a later start, its numbers moved a little, without
+each risk rule and each cost; and audits whether it looks ahead and whether its warm-up is long enough. With \`wait\`
+it answers when the check has ended, or after so many seconds; then follow \`links.self\`.`;
 
 export function robustnessRoutes(app: App, services: Services): void {
   createRoute(app, services);

@@ -9,7 +9,18 @@ import { problem } from '../http/problems.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/commonSchemas.ts';
 import type { App, Services } from '../services.ts';
 
-const SECTIONS = ['indicators', 'patterns', 'signalGraph', 'strategyAst', 'operators', 'enums', 'instruments', 'limits', 'validationIssue', 'schemas'] as const; // prettier-ignore
+const SECTIONS = [
+  'indicators',
+  'patterns',
+  'signalGraph',
+  'strategyAst',
+  'operators',
+  'enums',
+  'instruments',
+  'limits',
+  'validationIssue',
+  'schemas',
+] as const;
 type Section = (typeof SECTIONS)[number];
 
 const Capabilities = z

@@ -42,7 +42,8 @@ export function markdownPage({ title }: Page, text: string, pages: readonly Page
         const slug = slugOf(plain);
         const count = ids.get(slug) ?? 0;
         ids.set(slug, count + 1);
-        return `<h${depth} id="${count === 0 ? slug : `${slug}-${count}`}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        const id = count === 0 ? slug : `${slug}-${count}`;
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
         const label = this.parser.parseInline(tokens);
@@ -66,7 +67,9 @@ const slugOf = (heading: string): string =>
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-const html = (title: string, pages: readonly Page[], body: string): string => `<!doctype html>
+function html(title: string, pages: readonly Page[], body: string): string {
+  const links = pages.map(({ file, title: name }) => ` <a href="/docs/${file}">${name}</a>`);
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -75,10 +78,11 @@ const html = (title: string, pages: readonly Page[], body: string): string => `<
 <link rel="stylesheet" href="/docs/style.css">
 </head>
 <body>
-<nav><a href="/docs">Candlepool</a>${pages.map(({ file, title: name }) => ` <a href="/docs/${file}">${name}</a>`).join('')} <a href="/docs/api/">API reference</a></nav>
+<nav><a href="/docs">Candlepool</a>${links.join('')} <a href="/docs/api/">API reference</a></nav>
 <main>
 ${body}
 </main>
 </body>
 </html>
 `;
+}

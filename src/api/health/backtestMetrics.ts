@@ -89,7 +89,9 @@ export function measureBacktests(registry: Registry, sql: Sql): void {
   const registers = [registry];
   const depth = new Gauge({
     name: 'candlepool_backtests',
-    help: 'Backtests that have not ended; suspects are queued, and run alone because their worker has ended under them.',
+    help:
+      'Backtests that have not ended; suspects are queued, and run alone because their worker has ended ' +
+      'under them.',
     labelNames: ['status'],
     registers,
     async collect() {

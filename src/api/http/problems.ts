@@ -156,7 +156,9 @@ export const PROBLEMS = {
     status: 409,
     title: 'The backtest has not ended',
     retryable: false,
-    help: 'Only a completed, failed or cancelled backtest can be deleted. Cancel it with POST /public/v1/backtests/{id}/cancel, then delete it.',
+    help:
+      'Only a completed, failed or cancelled backtest can be deleted. Cancel it with POST ' +
+      '/public/v1/backtests/{id}/cancel, then delete it.',
   },
   SWEEP_ALREADY_TERMINAL: {
     status: 409,
@@ -168,7 +170,9 @@ export const PROBLEMS = {
     status: 409,
     title: 'The sweep has not ended',
     retryable: false,
-    help: 'Only a completed, failed or cancelled sweep can be deleted. Cancel it with POST /public/v1/sweeps/{id}/cancel, then delete it.',
+    help:
+      'Only a completed, failed or cancelled sweep can be deleted. Cancel it with POST ' +
+      '/public/v1/sweeps/{id}/cancel, then delete it.',
   },
   ARTIFACT_NOT_REPRODUCIBLE: {
     status: 409,
@@ -242,7 +246,9 @@ export const PROBLEMS = {
     status: 429,
     title: "The workspace's queue is full",
     retryable: true,
-    help: 'As many backtests or sweeps are queued or running as the workspace may have (`limit`). Wait until some have ended, at least the seconds of `Retry-After`, and send the request again.',
+    help:
+      'As many backtests or sweeps are queued or running as the workspace may have (`limit`). Wait until ' +
+      'some have ended, at least the seconds of `Retry-After`, and send the request again.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -376,9 +382,9 @@ export function problemsDocument(): string {
   );
   return `# Problems
 
-Every failure is answered as \`application/problem+json\` (RFC 9457) with \`type title status detail instance\` and \`message code retryable
-requestId\`; \`issues[]\` and further members where they help. Check the status first, then \`code\`. This page is generated from
-\`src/api/http/problems.ts\`.
+Every failure is answered as \`application/problem+json\` (RFC 9457) with \`type title status detail instance\` and
+\`message code retryable requestId\`; \`issues[]\` and further members where they help. Check the status first, then
+\`code\`. This page is generated from \`src/api/http/problems.ts\`.
 
 | status | code | meaning | retry unchanged? | what to do |
 |---|---|---|---|---|

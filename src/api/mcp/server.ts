@@ -9,8 +9,10 @@ import { boundedText, partAt } from './boundedAnswer.ts';
 import { TOOLS, type Tool } from './tools.ts';
 
 const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON and backtests them.
-Order: get_workspace_context, get_capabilities, validate_strategy until valid, create_strategy, finalize_strategy_version, run_backtest, get_backtest.
-Answers are cut to maxBytes; { omitted, path } marks a part that the same tool reads when called with that path. Of get_backtest, path reads any part of the view; view "full" has every member.`;
+Order: get_workspace_context, get_capabilities, validate_strategy until valid, create_strategy,
+finalize_strategy_version, run_backtest, get_backtest.
+Answers are cut to maxBytes; { omitted, path } marks a part that the same tool reads when called with that path. Of
+get_backtest, path reads any part of the view; view "full" has every member.`;
 
 /** Builds a server whose tools call the API through `call`. Whatever the API refuses comes back as its problem body. */
 export function createMcpServer(call: CallApi): McpServer {

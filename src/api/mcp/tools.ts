@@ -122,7 +122,10 @@ function capabilities(): Tool {
     'What a strategy may say. Without arguments the authoring pack: worked examples, every node kind in a line, ' +
       'every name, limits.',
     {
-      sections: z.array(z.string()).optional().describe('In full: signalGraph, strategyAst, operators, enums, limits, indicators, patterns.'), // prettier-ignore
+      sections: z
+        .array(z.string())
+        .optional()
+        .describe('In full: signalGraph, strategyAst, operators, enums, limits, indicators, patterns.'),
       indicator: z.string().optional().describe('Arguments and outputs of this indicator only.'),
       kind: z.string().optional().describe('Members of this node kind only.'),
     },

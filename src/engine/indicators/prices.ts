@@ -28,7 +28,8 @@ function barPrice(
 }
 
 export const avgPrice = barPrice(
-  'avgprice', ['ohlc4', 'average_price'], 'Average Price', '(open + high + low + close)/4', ['open', 'high', 'low', 'close'],
+  'avgprice', ['ohlc4', 'average_price'], 'Average Price', '(open + high + low + close)/4',
+  ['open', 'high', 'low', 'close'],
   ([open, high, low, close], _args, [out]) => {
     for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row] + close[row] + open[row]) / 4;
   },

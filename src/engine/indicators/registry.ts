@@ -77,7 +77,8 @@ const MATH = [
 export const BEYOND_TALIB = [
   alma, alligator, ichimoku, zigzag, keltnerRange, keltnerOriginal, donchianSplit, chandelierExit,
   fisher, kst, wavetrend, qqe, tsiSignal, dpoLagged, squeezeMomentum, ttmSqueeze, vwapSession,
-  vwapAnchored, vwapBands, vwapRolling, eom, kvo, histVol, parkinson, chop, zscore, hurst, pivotsClassic, pivotsFibonacci, pivotsCamarilla,
+  vwapAnchored, vwapBands, vwapRolling, eom, kvo, histVol, parkinson, chop, zscore, hurst, pivotsClassic,
+  pivotsFibonacci, pivotsCamarilla,
 ]; // prettier-ignore
 
 export const INDICATORS: readonly IndicatorDefinition[] = [

@@ -50,7 +50,8 @@ export const linearRegAngle = line(
   (_intercept, slope) => Math.atan(slope) * (180 / Math.PI),
 ); // prettier-ignore
 export const linearRegIntercept = line(
-  'linearreg_intercept', 'LINEARREG_INTERCEPT', 'Linear Regression Intercept', 'the least-squares line at the oldest bar', PRICE,
+  'linearreg_intercept', 'LINEARREG_INTERCEPT', 'Linear Regression Intercept',
+  'the least-squares line at the oldest bar', PRICE,
   (intercept) => intercept,
 ); // prettier-ignore
 export const tsf = line(

@@ -50,12 +50,14 @@ export const obv = runningTotal(
 
 export const ad = runningTotal(
   'ad', 'AD', ['accumulation_distribution', 'adl'], 'Chaikin A/D Line',
-  'Σ volume·((close - low) - (high - close))/(high - low), bars without range left out', ['high', 'low', 'close', 'volume'],
+  'Σ volume·((close - low) - (high - close))/(high - low), bars without range left out',
+    ['high', 'low', 'close', 'volume'],
   ([high, low, close, volume], _args, [out]) => accumulate(high, low, close, volume, out),
 ); // prettier-ignore
 
 export const pvt = runningTotal(
-  'pvt', 'PVT', ['price_volume_trend'], 'Price Volume Trend', 'Σ volume·(close - close[1])/close[1]', ['source', 'volume'],
+  'pvt', 'PVT', ['price_volume_trend'], 'Price Volume Trend', 'Σ volume·(close - close[1])/close[1]',
+    ['source', 'volume'],
   ([source, volume], _args, [out]) => {
     let total = 0;
     let before = source[0];
@@ -82,7 +84,8 @@ export const pvi = runningTotal(
 export const vwap: IndicatorDefinition = {
   ...runningTotal(
     'vwap', 'VWAP', ['vwap_cumulative'], 'Volume Weighted Average Price, cumulative',
-    'Σ typical price·volume / Σ volume from the first bar, never reset; 0 before any volume', ['high', 'low', 'close', 'volume'],
+    'Σ typical price·volume / Σ volume from the first bar, never reset; 0 before any volume',
+    ['high', 'low', 'close', 'volume'],
     ([high, low, close, volume], _args, [out]) => {
       let turnover = 0;
       let total = 0;

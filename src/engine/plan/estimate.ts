@@ -88,7 +88,8 @@ export function estimateText({ frames, windows }: PlanEstimate): string {
     return `${Math.round(bytesPerBar)} bytes and ${Math.round(nsPerBar)} ns per bar${where}`;
   });
   const values = sumOf(windows, ({ length, memories }) => length * memories);
-  return `at the peak: ${[...ofFrames, ...(values > 0 ? [`${8 * values} bytes of windows over state`] : [])].join(', ')}`;
+  const ofState = values > 0 ? [`${8 * values} bytes of windows over state`] : [];
+  return `at the peak: ${[...ofFrames, ...ofState].join(', ')}`;
 }
 
 const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>

@@ -55,7 +55,8 @@ function noTrades(facts: DiagnosisFacts): Diagnosis[] {
   const { report, funnel } = facts;
   const window = report.input.end - report.input.start;
   if (window <= 0 || (funnel.barsUnknown >= window * report.boundRules.entries.length && funnel.entrySignals === 0)) {
-    const message = `All ${funnel.barsTotal} bars were warm-up: ${report.warmup.bars} bars are needed before the first signal.`;
+    const { bars } = report.warmup;
+    const message = `All ${funnel.barsTotal} bars were warm-up: ${bars} bars are needed before the first signal.`;
     return [
       error('ALL_WARMUP', null, message, 'Use a longer range, shorter periods, or a smaller settings.warmupPeriod.'),
     ];
@@ -69,12 +70,15 @@ function notFilled({ funnel, report }: DiagnosisFacts): Diagnosis[] {
   const most = mostRejected(funnel);
   if (most) {
     const { reason, count } = most;
-    const message = `${funnel.entrySignals} entry signals, but ${count} orders were rejected with ${reason} and none was filled.`;
+    const message =
+      `${funnel.entrySignals} entry signals, but ${count} orders were rejected with ${reason} and none was ` +
+      'filled.';
     return [error('REJECTED_BALANCE', null, message, rejectionAdvice(reason, report))];
   }
+  const replaced = funnel.ordersReplaced > 0 ? `, and ${funnel.ordersReplaced} were replaced by a newer signal` : '';
   const message =
     `${funnel.entrySignals} entry signals, but no order was filled: ${funnel.ordersExpired} expired before their ` +
-    `price was reached${funnel.ordersReplaced > 0 ? `, and ${funnel.ordersReplaced} were replaced by a newer signal` : ''}.`;
+    `price was reached${replaced}.`;
   return [
     error(
       'ORDERS_NEVER_FILLED',

@@ -25,16 +25,19 @@ export function configWarnings(
   const { defaults } = ast.strategy;
   const { timeframe, signalInstrument, execution } = config;
   if (defaults?.timeframe !== undefined && defaults.timeframe !== timeframe) {
-    const message = `The strategy's defaults name ${defaults.timeframe}; the config, which decides, runs it on ${timeframe}.`;
+    const named = defaults.timeframe;
+    const message = `The strategy's defaults name ${named}; the config, which decides, runs it on ${timeframe}.`;
     warn('DEFAULTS_OVERRIDDEN', '/config/timeframe', message, 'Nothing to do if that is what you want.');
   }
   if (defaults?.instrument !== undefined && defaults.instrument.symbol !== signalInstrument.symbol) {
     const { symbol } = signalInstrument;
-    const message = `The strategy's defaults name ${defaults.instrument.symbol}; the config, which decides, runs it on ${symbol}.`;
+    const named = defaults.instrument.symbol;
+    const message = `The strategy's defaults name ${named}; the config, which decides, runs it on ${symbol}.`;
     warn('DEFAULTS_OVERRIDDEN', '/config/signalInstrument/symbol', message, 'Nothing to do if that is what you want.');
   }
   if (report.simulation.counts.ordersRejected.INSUFFICIENT_BALANCE > 0) {
-    const message = `Orders were rejected for lack of funds: initialBalance ${config.initialBalance} cannot pay their size.`;
+    const { initialBalance } = config;
+    const message = `Orders were rejected for lack of funds: initialBalance ${initialBalance} cannot pay their size.`;
     const advice = rejectionAdvice('INSUFFICIENT_BALANCE', report);
     warn('SIZING_UNAFFORDABLE', '/config/initialBalance', message, advice);
   }

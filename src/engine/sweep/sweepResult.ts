@@ -215,12 +215,16 @@ function warningsOf(top: readonly RankedRow[], rows: RankingRows, ranked: number
   if (rows.failures.count > 0)
     warnings.push({
       code: 'VARIANTS_FAILED',
-      message: `${rows.failures.count} variants could not be run; the first failed with: ${rows.failures.first[0]?.message}`,
+      message:
+        `${rows.failures.count} variants could not be run; ` +
+        `the first failed with: ${rows.failures.first[0]?.message}`,
     });
   if (rows.indexes.length > 0 && ranked < rows.indexes.length / 2)
     warnings.push({
       code: 'FEW_RANKED',
-      message: `Only ${ranked} of ${rows.indexes.length} rows can win: the others have no objective or break a constraint.`,
+      message:
+        `Only ${ranked} of ${rows.indexes.length} rows can win: the others have no objective or break a ` +
+        'constraint.',
     });
   return warnings;
 }

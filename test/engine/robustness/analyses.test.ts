@@ -58,7 +58,9 @@ describe('a robustness check', () => {
 describe('a stressed cost', () => {
   it('gives the numbers of a backtest with that cost', () => {
     const tiers = [{ minCumulativeNotional: 0, makerRate: 0.0006, takerRate: 0.0015 }];
-    const { multiplier, ...run } = whole.feeStress!.levels.find((level) => 'multiplier' in level && level.multiplier === 3)! as Record<string, number>; // prettier-ignore
+    const { multiplier, ...run } = whole.feeStress!.levels.find(
+      (level) => 'multiplier' in level && level.multiplier === 3,
+    )! as Record<string, number>;
     expect(multiplier).toBe(3);
     expect(run).toEqual(
       single(withConfig({ execution: { ...CONFIG.execution!, feeModel: { kind: 'tiered_maker_taker', tiers } } })),

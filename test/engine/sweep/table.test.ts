@@ -19,7 +19,12 @@ const scene = sceneFor(
 );
 const whole = rowsOf(scene);
 /** Shards of unequal length, one of them without a row. */
-const shards: SweepRows[] = [[0, 1], [1, 1], [1, 20], [20, 30]].map(([first, last]) => runShard(scene, { first, last }, null)!); // prettier-ignore
+const shards: SweepRows[] = [
+  [0, 1],
+  [1, 1],
+  [1, 20],
+  [20, 30],
+].map(([first, last]) => runShard(scene, { first, last }, null)!);
 
 async function fileOf(format: SweepFormat): Promise<Buffer> {
   const pieces: Uint8Array[] = [];

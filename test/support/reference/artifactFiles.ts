@@ -1,5 +1,15 @@
 // Files of a table written whole, the obvious way: every row an object, every column a list.
-import { Bool, Float64, Table, TimestampMillisecond, Utf8, makeData, makeVector, tableToIPC, vectorFromArray } from 'apache-arrow'; // prettier-ignore
+import {
+  Bool,
+  Float64,
+  Table,
+  TimestampMillisecond,
+  Utf8,
+  makeData,
+  makeVector,
+  tableToIPC,
+  vectorFromArray,
+} from 'apache-arrow';
 import { csvCell } from '../../../src/engine/bars/csvCell.ts';
 import type { Table as ResultTable, TableColumn } from '../../../src/engine/bars/table.ts';
 

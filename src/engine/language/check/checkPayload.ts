@@ -265,12 +265,16 @@ class PayloadCheck {
     const path = this.#pointerOf(instrument, 'symbol');
     if (inferredLookback >= bars) {
       log.add('WARMUP_EXCEEDS_DATA', path, {
-        message: `The lookback is ${inferredLookback} bars, and ${shown(instrument.symbol)} has ${bars} bars of ${base}: none can signal.`,
+        message:
+          `The lookback is ${inferredLookback} bars, and ${shown(instrument.symbol)} has ${bars} bars of ` +
+          `${base}: none can signal.`,
         suggestion: 'Use shorter periods, a finer timeframe, or an instrument with a longer history.',
       });
     } else {
       log.add('WARMUP_EXCEEDS_DATA', path, {
-        message: `Recursive indicators settle after ${settled} bars, and ${shown(instrument.symbol)} has ${bars} bars of ${base}: recommendedWarmup is capped at ${capped}.`,
+        message:
+          `Recursive indicators settle after ${settled} bars, and ${shown(instrument.symbol)} has ${bars} bars ` +
+          `of ${base}: recommendedWarmup is capped at ${capped}.`,
         suggestion:
           'Use shorter periods or a finer timeframe, or accept that early values depend on where the data begins.',
       });

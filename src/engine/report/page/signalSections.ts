@@ -122,8 +122,9 @@ export function bandSection({ report, summary }: CompletedRun): Html {
     return section({ id: 'band', title, note }, NOTHING);
   }
   const settled = ambiguity.undecidedBars - ambiguity.fallbackBars;
+  const policy = policyInForce(config).replace('_', ' ');
   const note = `In ${count(ambiguity.undecidedBars)} bars the order of prices inside the bar decided the outcome. \
-Finer bars settled ${count(settled)}, the ${policyInForce(config).replace('_', ' ')} policy ${count(ambiguity.fallbackBars)}.`;
+Finer bars settled ${count(settled)}, the ${policy} policy ${count(ambiguity.fallbackBars)}.`;
   const at = (value: number): string => {
     const width = band.high - band.low;
     return (width === 0 ? 50 : (100 * (value - band.low)) / width).toFixed(1);
