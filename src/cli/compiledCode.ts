@@ -1,5 +1,5 @@
-// Compiled code is kept for the next start, which then takes a third of the time: reading TypeScript and packages is most
-// of what a process does until it works.
+// Compiled code is kept for the next start, which then takes a third of the time: reading TypeScript and packages is
+// most of what a process does until it works.
 import { enableCompileCache, flushCompileCache, getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
 

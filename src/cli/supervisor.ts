@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../config.ts';
 import type { Log } from '../log.ts';
 
-/** A child that has worked is started again at once. One that keeps dying at its start must not keep the machine busy. */
+/**
+ * A child that has worked is started again at once. One that keeps dying at its start must not keep the machine busy.
+ */
 const BACKOFF_MIN_MS = 10;
 const BACKOFF_MAX_MS = 10_000;
 /** A child that ran this long has worked: it died of a new cause, so the backoff starts over. */

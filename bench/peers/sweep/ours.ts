@@ -13,7 +13,9 @@ writeFileSync(join(folder, 'open.f64'), new Uint8Array(market.base.open.slice().
 writeFileSync(join(folder, 'close.f64'), new Uint8Array(market.base.close.slice().buffer));
 // 20 fast lengths by 50 slow ones: 1,000 pairs.
 const space = { fast: { min: 2, max: 21 }, slow: { min: 30, max: 128, step: 2 } };
-/** What vectorbt computes: trades and return of each pair; then its equity column, of which we take the drawdown too. */
+/**
+ * What vectorbt computes: trades and return of each pair; then its equity column, of which we take the drawdown too.
+ */
 const WORK = {
   summaries: ['returnPct', 'totalPositions'],
   equity: ['returnPct', 'totalPositions', 'maxDrawdown'],

@@ -66,7 +66,9 @@ export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }): E
   };
 }
 
-/** Parts of a buffer of their own: sent to another thread, it takes nothing along, and one is sent faster than three. */
+/**
+ * Parts of a buffer of their own: sent to another thread, it takes nothing along, and one is sent faster than three.
+ */
 function inOneBuffer(
   parts: readonly [summary: Uint8Array, detail: Uint8Array, trades: Uint8Array],
 ): Pick<EncodedResult, 'summary' | 'detail' | 'trades'> {

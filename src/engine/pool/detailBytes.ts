@@ -1,5 +1,5 @@
-// A detail as bytes: its JSON compressed, and beside it, as numbers, the lists that would be two thirds of the text. Writing
-// them costs a quarter of compressing their text, and they take half of its room.
+// A detail as bytes: its JSON compressed, and beside it, as numbers, the lists that would be two thirds of the text.
+// Writing them costs a quarter of compressing their text, and they take half of its room.
 import { monthName, monthRows } from '../report/months.ts';
 import type { ResultSeries } from '../report/writtenResult.ts';
 
@@ -84,7 +84,9 @@ function axisOf(bytes: Uint8Array): Float64Array {
   return values;
 }
 
-/** A bit per value that says whether it differs from the one before, then those that do: most accounts rest at times. */
+/**
+ * A bit per value that says whether it differs from the one before, then those that do: most accounts rest at times.
+ */
 function changeBytes(values: ArrayLike<number>): Uint8Array {
   const changed = new Float64Array(values.length);
   const bits = new Uint8Array(Math.ceil(values.length / 8));
