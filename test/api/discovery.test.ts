@@ -78,19 +78,22 @@ describe('manifest', () => {
 });
 
 describe('entity tags', () => {
-  it.each(['', '/capabilities', '/capabilities?sections=limits'])(
-    '%s has an ETag, and answers 304 to who has it',
-    async (path) => {
-      const first = await client.get(path);
-      const { etag } = first.headers as { etag: string };
-      expect(etag).toMatch(/^"[\w-]+"$/);
-      for (const header of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-        const again = await client.get(path, { 'if-none-match': header });
-        expect([again.status, again.text, again.headers.etag], header).toEqual([304, '', etag]);
-      }
-      expect((await client.get(path, { 'if-none-match': '"other"' })).status).toBe(200);
-    },
-  );
+  it.each([
+    '',
+    '/capabilities',
+    '/capabilities?sections=limits',
+    '/capabilities/indicators/rsi',
+    '/capabilities/kinds/cross',
+  ])('%s has an ETag, and answers 304 to who has it', async (path) => {
+    const first = await client.get(path);
+    const { etag } = first.headers as { etag: string };
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    for (const header of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const again = await client.get(path, { 'if-none-match': header });
+      expect([again.status, again.text, again.headers.etag], header).toEqual([304, '', etag]);
+    }
+    expect((await client.get(path, { 'if-none-match': '"other"' })).status).toBe(200);
+  });
 });
 
 describe('workspace', () => {

@@ -4,13 +4,15 @@ import {
   AMBIGUITY_RESOLUTIONS,
   describeCapabilities,
   FALLBACK_CHOICES,
+  nearestName,
   SLIPPAGE_KINDS,
   TIMEFRAMES,
 } from '../../engine/index.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BACKTEST_EXAMPLES } from '../backtests/backtestExamples.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, notFound, problems } from '../http/commonSchemas.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/commonSchemas.ts';
+import { problem } from '../http/problems.ts';
 import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
 import type { App } from '../services.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
@@ -75,11 +77,12 @@ export async function authoringPackRoutes(app: App): Promise<void> {
         response: { 200: Json, ...problems(...KEY_PROBLEMS, 404) },
       },
     },
-    async ({ params }) => {
-      const name = params.id.toLowerCase();
+    async (request, reply) => {
+      const name = request.params.id.toLowerCase();
       const found = language.indicators.find(({ id, aliases }) => id === name || aliases.includes(name));
-      if (found === undefined) throw notFound('indicator', params.id);
-      return { ...found };
+      const names = language.indicators.flatMap(({ id, aliases }) => [id, ...aliases]);
+      if (found === undefined) throw unknownName('indicator', request.params.id, names);
+      return sendTagged(request, reply, tagged(JSON.stringify(found))) as never;
     },
   );
   app.get(
@@ -94,13 +97,23 @@ export async function authoringPackRoutes(app: App): Promise<void> {
         response: { 200: Json, ...problems(...KEY_PROBLEMS, 404) },
       },
     },
-    async ({ params }) => {
-      const of = ({ kind }: { kind: string }): boolean => kind === params.kind;
-      const inAst = language.strategyAst.nodes.find(of);
-      if (inAst === undefined) throw notFound('node kind', params.kind);
-      return { signalGraph: language.signalGraph.nodes.find(of), strategyAst: inAst };
+    async (request, reply) => {
+      const wanted = request.params.kind;
+      const of = ({ kind }: { kind: string }): boolean => kind === wanted;
+      const strategyAst = language.strategyAst.nodes.find(of);
+      const names = language.strategyAst.nodes.map(({ kind }) => kind);
+      if (strategyAst === undefined) throw unknownName('node kind', wanted, names);
+      const signalGraph = language.signalGraph.nodes.find(of);
+      return sendTagged(request, reply, tagged(JSON.stringify({ signalGraph, strategyAst }))) as never;
     },
   );
+}
+
+function unknownName(what: string, given: string, names: readonly string[]): Error {
+  const nearest = nearestName(given, names);
+  const advice =
+    nearest === undefined ? 'GET /public/v1/authoring-pack lists the names.' : `Did you mean "${nearest.name}"?`;
+  return problem('NOT_FOUND', { message: `There is no ${what} "${given}". ${advice}` });
 }
 
 export function authoringPack(language: Language, tier: Tier): z.input<typeof Pack> {

@@ -102,8 +102,11 @@ async function awaitRun(path: string, seconds: number, shown: Shown, context: To
   const maxBytes = shown.path === '' ? shown.maxBytes : MAX_BYTES;
   const read = (wait: number): Promise<ApiAnswer> =>
     context.call(get(`${path}?view=agent&maxBytes=${maxBytes}&wait=${wait}`));
+  const deadline = performance.now() + 1_000 * seconds;
+  // Whole seconds, so that what calls take besides waiting is part of the time and not added to it.
+  const secondsLeft = (): number => Math.floor((deadline - performance.now()) / 1_000);
   let answer = await read(Math.min(seconds, WAIT_SLICE_SECONDS));
-  for (let left = seconds - WAIT_SLICE_SECONDS; left > 0 && isUnfinished(answer); left -= WAIT_SLICE_SECONDS) {
+  for (let left = secondsLeft(); left > 0 && isUnfinished(answer); left = secondsLeft()) {
     const { status, progress } = answer.body as { status: string; progress?: { pct?: number } };
     await context.report(progress?.pct ?? 0, `It is ${status}.`);
     answer = await read(Math.min(left, WAIT_SLICE_SECONDS));

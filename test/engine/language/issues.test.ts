@@ -165,6 +165,8 @@ const CASES: Case[] = [
   { code: 'CONTRADICTION', path: TRIGGER, body: triggered(compare(market(), 'lt', indicator('donchian', { length: 20 }, { output: 'lower' }))) },
   { code: 'CONTRADICTION', path: TRIGGER, body: triggered(cross(market(), 'cross_up', { kind: 'rolling', op: 'max', period: 20, source: market('high') })) },
   { code: 'CONSTANT_CONDITION', path: TRIGGER, body: triggered(compare(market('low'), 'lte', market('hl2'))) },
+  { code: 'FRACTION_FOR_PERCENT', path: '/strategyAst/strategy/entry/action/sizing/value', body: inAst((s) => (s.entry.action.sizing = { mode: 'volatility_target', value: 0.15 })) },
+  { code: 'FRACTION_FOR_PERCENT', path: '/strategyAst/strategy/risk/breakeven/activateAfterPercent', body: inAst((s) => (s.risk = { stopLoss: { mode: 'percent', value: 5 }, breakeven: { activateAfterPercent: 0.02 } })) },
   { code: 'STOP_TIGHTER_THAN_NOISE', path: '/strategyAst/strategy/risk/stopLoss/value', body: inAst((s) => (s.risk = { stopLoss: { mode: 'percent', value: 0.02 } })) },
   { code: 'STOP_TIGHTER_THAN_NOISE', path: '/strategyAst/strategy/risk/trailingStop/distanceAtr/multiplier', body: inAst((s) => (s.risk = { trailingStop: { distanceAtr: { period: 14, multiplier: 0.2 } } })) },
   { code: 'ALIAS_USED', path: `${TRIGGER}/kind`, body: triggered({ ...any(compare(rsi, 'lt', 30), compare(rsi, 'gt', 70)), kind: 'or' }), isRepaired: true },

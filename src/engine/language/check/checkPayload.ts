@@ -279,7 +279,7 @@ class PayloadCheck {
           'Use shorter periods or a finer timeframe, or accept that early values depend on where the data begins.',
       });
     }
-    return capped;
+    return Math.min(capped, bars);
   }
 
   /** In an AST, equal expressions may have the same id (a graph's node used twice), different ones may not. */

@@ -110,6 +110,9 @@ const NOISE_ATR = 0.5;
 /** Below these a number of percent points was probably written as a fraction: 0.95 for 95 %, 0.02 for 2 %. */
 const LEAST_PERCENT = { size: 1, risk: 0.1, trigger: 0.1, close: 1 } as const;
 
+/** Modes whose `value` is a percentage of a size or of a volatility. */
+const PERCENT_SIZES: ReadonlySet<unknown> = new Set(['percent_equity', 'percent_balance', 'volatility_target']);
+
 /** FRACTION_FOR_PERCENT: percents are in points everywhere in a strategy. */
 function warnOfFractions({ entries, exits, risk }: Sections, { log, pointerOf, values }: SectionContext): void {
   const warn = (owner: Members, member: string, least: number): void => {
@@ -125,8 +128,7 @@ function warnOfFractions({ entries, exits, risk }: Sections, { log, pointerOf, v
     const sizing = isMembers(action) ? action.sizing : undefined;
     if (!isMembers(sizing)) continue;
     if (sizing.mode === 'risk_percent') warn(sizing, 'value', LEAST_PERCENT.risk);
-    if (sizing.mode === 'percent_equity' || sizing.mode === 'percent_balance')
-      warn(sizing, 'value', LEAST_PERCENT.size);
+    if (PERCENT_SIZES.has(sizing.mode)) warn(sizing, 'value', LEAST_PERCENT.size);
   }
   for (const { action } of exits) {
     if (isMembers(action) && action.mode !== 'fixed') warn(action, 'value', LEAST_PERCENT.close);
@@ -136,6 +138,8 @@ function warnOfFractions({ entries, exits, risk }: Sections, { log, pointerOf, v
     warn(step, 'triggerPercent', LEAST_PERCENT.trigger);
     warn(step, 'closePercent', LEAST_PERCENT.close);
   }
+  for (const rule of [risk?.trailingStop, risk?.breakeven])
+    if (isMembers(rule)) warn(rule, 'activateAfterPercent', LEAST_PERCENT.trigger);
 }
 
 /** NO_EXIT_RULE, FRACTION_FOR_PERCENT and STOP_TIGHTER_THAN_NOISE. */
@@ -165,7 +169,8 @@ export function checkSectionWarnings(
     if (value > 0 && value < least) {
       log.add('STOP_TIGHTER_THAN_NOISE', pointerOf(owner, member), {
         message: `${value} ${what} is less than a ${timeframe} bar usually moves: most positions stop out at once.`,
-        suggestion: `Use at least ${least}.`,
+        suggestion:
+          what === '%' ? `Use at least ${least}. Percents are in points: 5 is 5 %.` : `Use at least ${least}.`,
       });
     }
   };

@@ -30,6 +30,33 @@ const TIMEFRAMES: Synonyms = {
   '4h': ['240', '240m', '4hour'],
   '1d': ['D', 'd', '1D', 'daily', 'day', '24h', '1440m'],
 };
+/** Fields, sides, sizes and days. One of these is only meant where the place takes it. */
+const CHOICES: Synonyms = {
+  close: ['price', 'last', 'adj_close'],
+  volume: ['vol'],
+  account_equity: ['equity'],
+  account_balance: ['balance', 'cash'],
+  account_drawdown: ['drawdown'],
+  open_positions_count: ['positions', 'open_positions'],
+  position_exists: ['in_position', 'has_position'],
+  position_entry_price: ['entry_price'],
+  position_bars_since_entry: ['bars_since_entry', 'bars_in_position', 'bars_in_trade', 'bars_held'],
+  position_unrealized_pnl: ['unrealized_pnl', 'open_pnl', 'profit'],
+  position_unrealized_pnl_pct: ['unrealized_pnl_pct', 'open_pnl_pct', 'profit_pct'],
+  long: ['buy'],
+  short: ['sell'],
+  percent_equity: ['percent', 'equity_percent', 'pct_equity', 'percent_of_equity'],
+  risk_percent: ['risk', 'percent_risk', 'risk_pct'],
+  fixed_cash: ['cash', 'notional'],
+  fixed: ['units', 'quantity', 'shares', 'contracts'],
+  mon: ['monday'],
+  tue: ['tuesday'],
+  wed: ['wednesday'],
+  thu: ['thursday'],
+  fri: ['friday'],
+  sat: ['saturday'],
+  sun: ['sunday'],
+};
 /** Arguments of indicators. One of these is only meant where the indicator has it. */
 const ARGUMENTS: Synonyms = {
   length: ['period', 'timeperiod', 'window', 'lookback', 'n', 'len', 'periods', 'atr_period'],
@@ -90,6 +117,7 @@ function inverted(synonyms: Synonyms): ReadonlyMap<string, readonly string[]> {
 }
 const OPERATOR_MEANINGS = inverted(OPERATORS);
 const TIMEFRAME_MEANINGS = inverted(TIMEFRAMES);
+const CHOICE_MEANINGS = inverted(CHOICES);
 const ARGUMENT_MEANINGS = inverted(ARGUMENTS);
 const INDICATOR_MEANINGS = inverted(INDICATORS);
 const MEMBER_MEANINGS = inverted(MEMBERS);
@@ -102,8 +130,9 @@ const KIND_OF_OPERATOR: ReadonlyMap<string, string> = new Map([
 
 /** The word among `values` that `word` is a synonym of. */
 export function synonymIn(word: string, values: readonly unknown[]): string | undefined {
-  const meanings = OPERATOR_MEANINGS.get(word.toLowerCase()) ?? TIMEFRAME_MEANINGS.get(word);
-  return meanings?.find((meaning) => values.includes(meaning));
+  const lower = word.toLowerCase();
+  const meanings = [OPERATOR_MEANINGS.get(lower), TIMEFRAME_MEANINGS.get(word), CHOICE_MEANINGS.get(lower)];
+  return meanings.flatMap((each) => each ?? []).find((meaning) => values.includes(meaning));
 }
 
 /** The argument among `names` that `word` is a synonym of. */
