@@ -65,7 +65,6 @@ export function rollingBands(
   const means = exactSums(length, length);
   const spreads = variances(length, ddof);
   overStretches(source, first, length, [middle, upper, lower], {
-    begin: (block) => means.begin?.(block),
     pair(block, a, b, outA, outB, rowsA, rowsB) {
       const { columnCells } = block;
       means.pair(block, a, b, outA, outB, rowsA, rowsB);
@@ -82,31 +81,30 @@ export function rollingBands(
 /**
  * Two stretches of exact sums over a divisor.
  *
- * Where all values of a block are positive and none is more than twice another, a difference of two of them is exact
- * (Sterbenz) and smaller than the sum, whose rounding error then takes two subtractions (Dekker's FastTwoSum) and not
- * twelve: the same bits in half the time.
+ * Where all values are positive and none is more than twice another, as most prices of a stretch are, a difference of
+ * two of them is exact (Sterbenz) and smaller than the sum, whose rounding error then takes two subtractions (Dekker's
+ * FastTwoSum) and not twelve: the same bits in half the time. A stretch shows only at its end that it was not so; where
+ * one was not, the next ones are not tried.
  */
 function exactSums(length: number, divisor: number): BlockKernel {
-  let isTight = 0;
+  // The sum of one value is no larger than its change.
+  let untried = length > 1 ? 0 : Infinity;
   return {
-    begin(block) {
-      // The sum of one value is no larger than its change.
-      isTight = length > 1 ? rolling.isTight(0, block.count * NUMBER_BYTES) : 0;
-    },
     pair(_block, a, b, outA, outB, rowsA, rowsB) {
-      rolling.sums(
-        a * NUMBER_BYTES,
-        b * NUMBER_BYTES,
-        outA * NUMBER_BYTES,
-        outB * NUMBER_BYTES,
-        length * NUMBER_BYTES,
-        Math.max(rowsA, rowsB) * NUMBER_BYTES,
-        divisor,
-        isTight,
-      );
+      const [inA, inB] = [a * NUMBER_BYTES, b * NUMBER_BYTES];
+      const [toA, toB] = [outA * NUMBER_BYTES, outB * NUMBER_BYTES];
+      const size = Math.max(rowsA, rowsB) * NUMBER_BYTES;
+      const window = length * NUMBER_BYTES;
+      if (untried > 0) untried--;
+      else if (rolling.tightSums(inA, inB, toA, toB, window, size, divisor) === 1) return;
+      else untried = PAIRS_UNTRIED;
+      rolling.sums(inA, inB, toA, toB, window, size, divisor);
     },
   };
 }
+
+/** A failure costs half a pair. */
+const PAIRS_UNTRIED = 16;
 
 /** The same over a whole column, one row after the other. */
 function longSums(source: Float64Array, first: number, length: number, divisor: number, out: Float64Array): void {
@@ -152,7 +150,7 @@ export function sumStretch(
 
 /**
  * Writes the value of each window of equal values in source[from … end-1] to its last row, `shift` cells later in
- * `out`. Such a window holds two equal values half a window apart, on rows that are as many from `from`: only those are
+ * `out`. Of rows `stride` apart, such a window holds one and the row `length - stride` after it: only those are
  * compared.
  */
 function writeFlat(
@@ -163,16 +161,18 @@ function writeFlat(
   out: Float64Array,
   shift: number,
 ): void {
-  const step = Math.max(1, (length - 1) >> 1);
-  for (let row = from; row + step < end; row += step) {
+  // Rows far from each other are rarely equal where prices are coarse.
+  const apart = length < 6 ? 1 : length >> 1;
+  const stride = length - apart;
+  for (let row = from; row + apart < end; row += stride) {
     const value = source[row];
-    if (source[row + step] !== value) continue;
+    if (source[row + apart] !== value) continue;
     let first = row;
     while (first > from && source[first - 1] === value) first--;
     let last = row;
     while (last + 1 < end && source[last + 1] === value) last++;
     for (let i = first + length - 1; i <= last; i++) out[i + shift] = source[i];
-    while (row + step < last) row += step;
+    while (row + stride + apart <= last) row += stride;
   }
 }
 

@@ -35,8 +35,6 @@ export interface Block {
 }
 
 export interface BlockKernel {
-  /** Before the first pair of a block. */
-  begin?(block: Block): void;
   /**
    * Writes the first results of two stretches to the cells at outA and outB; further ones belong `columnCells` later.
    * `a` and `b` are the first cells of their first windows. Of rowsA and rowsB, the kernel writes the larger number for
@@ -71,7 +69,6 @@ export function overStretches(
     // What is computed beyond the end must be ordinary numbers: the last ones again.
     const pad = Math.min(interval, block.count);
     values.copyWithin(block.count, block.count - pad, block.count);
-    kernel.begin?.(block);
     for (let row = start; row < end;) {
       const endA = Math.min(end, (Math.floor(row / interval) + 1) * interval);
       const endB = Math.min(end, endA + interval);

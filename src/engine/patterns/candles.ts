@@ -8,7 +8,7 @@ export type Value =
   | { readonly op: 'field'; readonly field: Field; readonly back: number }
   | { readonly op: 'plus' | 'minus' | 'distance' | 'max' | 'min'; readonly left: Value; readonly right: Value }
   | { readonly op: 'times'; readonly of: Value; readonly factor: number }
-  | { readonly op: 'mean'; readonly of: Value; readonly period: number; readonly factor: number };
+  | { readonly op: 'mean'; readonly of: Value; readonly period: 5 | 10; readonly factor: number };
 
 /** True or false per candle. */
 export type Condition =
@@ -54,7 +54,7 @@ export const range = (back: number): Value => minus(high(back), low(back));
  * leaving`. Starting elsewhere gives different last bits.
  */
 const benchmark =
-  (part: (back: number) => Value, period: number, factor: number) =>
+  (part: (back: number) => Value, period: 5 | 10, factor: number) =>
   (back: number): Value => ({ op: 'mean', of: part(back), period, factor });
 
 // TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c). Its averages of shadows are of one

@@ -64,7 +64,7 @@ export class PatternProgram {
   run(columns: PriceColumns, read: (start: number, end: number, words: Uint32Array) => void): void {
     const n = columns.open.length;
     const [parts, means, rest] = this.#steps;
-    const steps = (this.#encoded ??= encodeSteps([...parts, ...inFours(means), ...rest, ...this.#keeps]));
+    const steps = (this.#encoded ??= encodeSteps([...parts, ...inTwos(means), ...rest, ...this.#keeps]));
     const first = this.#slotCount * SLOT_BYTES;
     const { bytes, values, words } = simdMemory(first + steps.length);
     bytes.set(steps, first);
@@ -185,15 +185,9 @@ export class PatternProgram {
   }
 }
 
-/** Means four at a time; what remains is one alone, or repeated to make four. */
-const inFours = (means: readonly SimdStep[]): SimdStep[] =>
-  means.flatMap((mean, index) => {
-    if (index % 4 !== 0) return [];
-    const four = means.slice(index, index + 4);
-    if (four.length === 1) return [mean];
-    const last = four.at(-1)!;
-    return [{ ...mean, op: 'fourMeans' }, ...four.slice(1), ...Array.from({ length: 4 - four.length }, () => last)];
-  });
+/** Means two at a time, and the last alone. */
+const inTwos = (means: readonly SimdStep[]): SimdStep[] =>
+  means.map((mean, index) => (index % 2 === 0 && index + 1 < means.length ? { ...mean, op: 'twoMeans' } : mean));
 
 /** Where the block of a slot is in the memory of the kernels. */
 const addressOf = (slot: number): number => slot * SLOT_BYTES + KEPT_BYTES;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { simdMemory } from '../../../src/engine/kernels/simd/simdMemory.ts';
 import { encodeSteps, runSteps, type SimdStep } from '../../../src/engine/kernels/simd/steps.ts';
 import { simdWasm, SIMD_WASM_FILE } from '../../../scripts/simd.ts';
-import { seededRandom } from '../../support/scale.ts';
+import { scaled, seededRandom } from '../../support/scale.ts';
 
 it('checks in what `npm run simd` builds from steps.wat and rolling.wat', async () => {
   expect(readFileSync(SIMD_WASM_FILE, 'utf8')).toBe(await simdWasm());
@@ -103,22 +103,46 @@ describe('a SIMD kernel', () => {
     expect(values.slice(A / 8 - 16, A / 8)).toEqual(last);
   });
 
-  it('runs a mean from its first row on, and on into the next block, alone or with three others', () => {
-    for (const isFour of [false, true]) {
+  it('divides by 5 and 10 as a division does, whatever the sum', () => {
+    const random = seededRandom(12);
+    for (let trial = 0; trial < scaled(300); trial++) {
+      const period = trial % 2 === 0 ? 5 : 10;
+      const { bytes, values } = simdMemory(STEPS + 4096);
+      // Sums of any size and last bits, halves of units among them, and sums that cancel.
+      const size = 2 ** Math.floor(random() * 600 - 300);
+      const source = Array.from(
+        { length: ROWS + 16 },
+        () => size * (random() < 0.3 ? 1 + random() * 2 ** -48 : random() - 0.5),
+      );
+      values.set(source, A / 8 - 16);
+      bytes.set(encodeSteps([{ op: 'meanBefore', a: A, out: OUT, period, factor: 1, skip: 8 }]), STEPS);
+      runSteps(STEPS, STEPS + 40, ROWS * 8, ROWS / 8);
+      let sum = 0;
+      for (let row = 17 - period; row < 17; row++) sum += source[row];
+      for (let row = 17; row < source.length; row++) {
+        expect(values[OUT / 8 + row - 16]).toBe(sum / period);
+        sum += source[row] - source[row - period];
+      }
+    }
+  });
+
+  it('runs a mean from its first row on, and on into the next block, alone or two at a time', () => {
+    for (const isPaired of [false, true]) {
       const columns = [1024, 1792, 2560, 3328];
       const outs = [4096, 4864, 5632, 6400];
       const means = columns.map((a, index) => ({
         op: 'meanBefore' as const,
         a,
         out: outs[index],
-        period: 5 + index,
+        period: ([5, 10, 10, 5] as const)[index],
         factor: [1, 0.1, 0.5, 2][index],
         skip: (10 + index) * 8,
       }));
       fill(6);
       const { bytes, values } = simdMemory(STEPS + 4096);
-      const [first, ...others] = means;
-      const encoded = encodeSteps([isFour ? { ...first, op: 'fourMeans' } : first, ...others]);
+      const encoded = encodeSteps(
+        means.map((mean, index) => (isPaired && index % 2 === 0 ? { ...mean, op: 'twoMeans' as const } : mean)),
+      );
       bytes.set(encoded, STEPS);
       const blocks = columns.map((): number[] => []);
       const found = columns.map((): number[] => []);

@@ -7,7 +7,17 @@ type BestOfFour = (a: number, b: number, c: number, d: number, size: number) => 
 /** Writes the best of each row and the 3 or 15 after it over that row, the latest of equals. */
 type BestOfRows = (a: number, size: number) => void;
 
-/** Sizes are multiples of 64 for extremes; of 16 for `isTight`, `bands` and `stochastic`; of 8 for the others. */
+type Sums<Result> = (
+  a: number,
+  b: number,
+  outA: number,
+  outB: number,
+  length: number,
+  size: number,
+  divisor: number,
+) => Result;
+
+/** Sizes are multiples of 64 for extremes; of 16 for `bands` and `stochastic`; of 8 for the others. */
 interface RollingKernels {
   readonly largestOfFour: BestOfFour;
   readonly smallestOfFour: BestOfFour;
@@ -15,19 +25,10 @@ interface RollingKernels {
   readonly smallestOf4Rows: BestOfRows;
   readonly largestOf16Rows: BestOfRows;
   readonly smallestOf16Rows: BestOfRows;
-  /** 1 where all values are positive and none is more than twice another, else 0. */
-  readonly isTight: (a: number, size: number) => number;
   /** The exact sums of two stretches, over a divisor. */
-  readonly sums: (
-    a: number,
-    b: number,
-    outA: number,
-    outB: number,
-    length: number,
-    size: number,
-    divisor: number,
-    isTight: number,
-  ) => void;
+  readonly sums: Sums<void>;
+  /** The same in half the time; 0 where a value is not positive or more than twice another, and the sums mean nothing. */
+  readonly tightSums: Sums<number>;
   /** The variances of two stretches; bit 0 or 1 is set where the first or the second must be computed otherwise. */
   readonly variances: (
     a: number,

@@ -186,30 +186,9 @@
   ;; lane, cost little more than one. `a` and `b` are where their first windows begin, and at `outA` and `outB` is what
   ;; their first windows have. `length` is the size of a window, `size` that of what is written.
 
-  ;; Whether the `size` bytes at a are positive, and none is more than twice another. A multiple of 16.
-  (func (export "isTight") (param $a i32) (param $size i32) (result i32)
-    (local $end i32) (local $low v128) (local $high v128) (local $values v128)
-    (local.set $end (i32.add (local.get $a) (local.get $size)))
-    (local.set $low (v128.load (local.get $a)))
-    (local.set $high (local.get $low))
-    (loop $next
-      (local.set $values (v128.load (local.get $a)))
-      (local.set $low (f64x2.pmin (local.get $low) (local.get $values)))
-      (local.set $high (f64x2.pmax (local.get $high) (local.get $values)))
-      (br_if $next (i32.lt_u (local.tee $a (i32.add (local.get $a) (i32.const 16))) (local.get $end))))
-    (local.set $low (f64x2.pmin (local.get $low) (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7
-      (local.get $low) (local.get $low))))
-    (local.set $high (f64x2.pmax (local.get $high) (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7
-      (local.get $high) (local.get $high))))
-    (i32.and
-      (f64.gt (f64x2.extract_lane 0 (local.get $low)) (f64.const 0))
-      (f64.le (f64x2.extract_lane 0 (local.get $high))
-        (f64.mul (f64.const 2) (f64x2.extract_lane 0 (local.get $low))))))
-
-  ;; out = the exact sum of each window, rounded once, over the divisor: rollingSums.ts says how, and what a tight
-  ;; stretch spares.
+  ;; out = the exact sum of each window, rounded once, over the divisor (rollingSums.ts).
   (func (export "sums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
-    (param $length i32) (param $size i32) (param $divisor f64) (param $isTight i32)
+    (param $length i32) (param $size i32) (param $divisor f64)
     (local $i i32) (local $last i32) (local $dropA i32) (local $dropB i32)
     (local $high v128) (local $low v128) (local $sum v128) (local $part v128) (local $divisors v128)
     (local $added v128) (local $dropped v128) (local $change v128) (local $back v128)
@@ -233,22 +212,6 @@
     (if (i32.le_u (local.get $size) (i32.const 8)) (then (return)))
     (local.set $last (i32.sub (local.get $size) (i32.const 8)))
     (local.set $i (i32.const 0))
-    (if (local.get $isTight) (then
-      (loop $next
-        (local.set $change (f64x2.sub
-          (v128.load64_lane 1 (i32.add (local.get $b) (local.get $i))
-            (v128.load64_splat (i32.add (local.get $a) (local.get $i))))
-          (v128.load64_lane 1 (i32.add (local.get $dropB) (local.get $i))
-            (v128.load64_splat (i32.add (local.get $dropA) (local.get $i))))))
-        (local.set $sum (f64x2.add (local.get $high) (local.get $change)))
-        (local.set $low (f64x2.add (local.get $low)
-          (f64x2.sub (local.get $change) (f64x2.sub (local.get $sum) (local.get $high)))))
-        (local.set $high (local.get $sum))
-        (local.set $sum (f64x2.div (f64x2.add (local.get $high) (local.get $low)) (local.get $divisors)))
-        (v128.store64_lane offset=8 0 (i32.add (local.get $outA) (local.get $i)) (local.get $sum))
-        (v128.store64_lane offset=8 1 (i32.add (local.get $outB) (local.get $i)) (local.get $sum))
-        (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $last))))
-      (return)))
     (loop $next
       (local.set $added (v128.load64_lane 1 (i32.add (local.get $b) (local.get $i))
         (v128.load64_splat (i32.add (local.get $a) (local.get $i)))))
@@ -271,6 +234,57 @@
       (v128.store64_lane offset=8 0 (i32.add (local.get $outA) (local.get $i)) (local.get $sum))
       (v128.store64_lane offset=8 1 (i32.add (local.get $outB) (local.get $i)) (local.get $sum))
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $last)))))
+
+  ;; The same where all that is read is positive and no value is more than twice another; else the result is 0, and what
+  ;; is written means nothing.
+  (func (export "tightSums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
+    (param $length i32) (param $size i32) (param $divisor f64) (result i32)
+    (local $i i32) (local $last i32) (local $dropA i32) (local $dropB i32)
+    (local $high v128) (local $low v128) (local $sum v128) (local $part v128) (local $divisors v128)
+    (local $added v128) (local $change v128) (local $least v128) (local $most v128)
+    (local.set $divisors (f64x2.splat (local.get $divisor)))
+    (local.set $dropA (local.get $a))
+    (local.set $dropB (local.get $b))
+    (local.set $least (v128.load64_lane 1 (local.get $b) (v128.load64_splat (local.get $a))))
+    (local.set $most (local.get $least))
+    (loop $seed
+      (local.set $added (v128.load64_lane 1 (local.get $b) (v128.load64_splat (local.get $a))))
+      (local.set $least (f64x2.pmin (local.get $least) (local.get $added)))
+      (local.set $most (f64x2.pmax (local.get $most) (local.get $added)))
+      (local.set $sum (f64x2.add (local.get $high) (local.get $added)))
+      (local.set $part (f64x2.sub (local.get $sum) (local.get $high)))
+      (local.set $low (f64x2.add (local.get $low) (f64x2.add
+        (f64x2.sub (local.get $high) (f64x2.sub (local.get $sum) (local.get $part)))
+        (f64x2.sub (local.get $added) (local.get $part)))))
+      (local.set $high (local.get $sum))
+      (local.set $a (i32.add (local.get $a) (i32.const 8)))
+      (local.set $b (i32.add (local.get $b) (i32.const 8)))
+      (br_if $seed (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $length))))
+    (local.set $sum (f64x2.div (f64x2.add (local.get $high) (local.get $low)) (local.get $divisors)))
+    (v128.store64_lane 0 (local.get $outA) (local.get $sum))
+    (v128.store64_lane 1 (local.get $outB) (local.get $sum))
+    (if (i32.le_u (local.get $size) (i32.const 8)) (then (return (i32.const 0))))
+    (local.set $last (i32.sub (local.get $size) (i32.const 8)))
+    (local.set $i (i32.const 0))
+    (loop $next
+      (local.set $added (v128.load64_lane 1 (i32.add (local.get $b) (local.get $i))
+        (v128.load64_splat (i32.add (local.get $a) (local.get $i)))))
+      (local.set $least (f64x2.pmin (local.get $least) (local.get $added)))
+      (local.set $most (f64x2.pmax (local.get $most) (local.get $added)))
+      (local.set $change (f64x2.sub (local.get $added)
+        (v128.load64_lane 1 (i32.add (local.get $dropB) (local.get $i))
+          (v128.load64_splat (i32.add (local.get $dropA) (local.get $i))))))
+      (local.set $sum (f64x2.add (local.get $high) (local.get $change)))
+      (local.set $low (f64x2.add (local.get $low)
+        (f64x2.sub (local.get $change) (f64x2.sub (local.get $sum) (local.get $high)))))
+      (local.set $high (local.get $sum))
+      (local.set $sum (f64x2.div (f64x2.add (local.get $high) (local.get $low)) (local.get $divisors)))
+      (v128.store64_lane offset=8 0 (i32.add (local.get $outA) (local.get $i)) (local.get $sum))
+      (v128.store64_lane offset=8 1 (i32.add (local.get $outB) (local.get $i)) (local.get $sum))
+      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $last))))
+    (i64x2.all_true (v128.and
+      (f64x2.gt (local.get $least) (f64x2.splat (f64.const 0)))
+      (f64x2.le (local.get $most) (f64x2.mul (f64x2.splat (f64.const 2)) (local.get $least))))))
 
   ;; out = the variance of each window as rollingVariance keeps it, times the correction. Bit 0 or 1 of the result says
   ;; that the stretch at a or b has a row on which its sums have lost digits: what is written from there on is not it.

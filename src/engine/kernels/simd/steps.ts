@@ -21,7 +21,7 @@ export interface SimdStep {
   readonly out?: number;
   readonly factor?: number;
   /** Rows of a mean. */
-  readonly period?: number;
+  readonly period?: 5 | 10;
   /** Where a mean's first row is in the first block; at least a period from its beginning. */
   readonly skip?: number;
 }
@@ -42,8 +42,8 @@ const OPERATIONS = [
   'or',
   'not',
   'copy',
-  // This one and the next three, which are means too.
-  'fourMeans',
+  // This one and the next, which is a mean too.
+  'twoMeans',
 ] as const;
 const STEP_BYTES = 40;
 
@@ -51,7 +51,7 @@ const STEP_BYTES = 40;
 export function encodeSteps(steps: readonly SimdStep[]): Uint8Array {
   const bytes = new Uint8Array(steps.length * STEP_BYTES);
   const view = new DataView(bytes.buffer);
-  steps.forEach(({ op, a, b = 0, out = 0, factor = 0, period = 0, skip = 0 }, index) => {
+  steps.forEach(({ op, a, b = 0, out = 0, factor = 0, period = 5, skip = 0 }, index) => {
     const at = index * STEP_BYTES;
     [OPERATIONS.indexOf(op), a, b, out].forEach((value, field) => view.setInt32(at + 4 * field, value, true));
     view.setFloat64(at + 16, factor, true);

@@ -60,16 +60,22 @@
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size)))))
 
   ;; out = the mean of the `period` rows of a before each row, times a factor: factor · (sum / period), and then
-  ;; sum += a - (a `period` rows before). The step keeps the sum for the next block. In the first block, `skip` says where
+  ;; sum += a - (a `period` rows before). The period is 5 or 10, and the quotient is what a division gives, in less than
+  ;; half its time: q = sum · (1/period) is off by two units in the last place at most; r = (sum - 4/5 period · q) -
+  ;; 1/5 period · q is exact, because each difference is of numbers within a factor of two (Sterbenz); and
+  ;; q + r · (1/period) rounds as the quotient does, which is at least a twentieth of a unit away from where rounding
+  ;; changes. The step keeps the sum for the next block. In the first block, `skip` says where
   ;; the first row with a mean is; the sum is seeded over the rows before it.
-  (func $meanBefore (param $step i32) (param $size i32)
+  (func $firstMeans (param $step i32) (param $size i32)
     (local $a i32) (local $dropped i32) (local $out i32) (local $i i32) (local $j i32)
-    (local $sum f64) (local $count f64) (local $factor f64)
+    (local $sum f64) (local $inverse f64) (local $most f64) (local $rest f64) (local $mean f64) (local $factor f64)
     (local.set $a (i32.load offset=4 (local.get $step)))
     (local.set $out (i32.load offset=12 (local.get $step)))
     (local.set $factor (f64.load offset=16 (local.get $step)))
     (local.set $sum (f64.load offset=24 (local.get $step)))
-    (local.set $count (f64.convert_i32_s (i32.load offset=32 (local.get $step))))
+    (local.set $rest (f64.div (f64.convert_i32_s (i32.load offset=32 (local.get $step))) (f64.const 5)))
+    (local.set $most (f64.mul (f64.const 4) (local.get $rest)))
+    (local.set $inverse (f64.div (f64.const 1) (f64.convert_i32_s (i32.load offset=32 (local.get $step)))))
     (local.set $i (i32.load offset=36 (local.get $step)))
     (local.set $dropped (i32.sub (local.get $a) (i32.shl (i32.load offset=32 (local.get $step)) (i32.const 3))))
     (if (local.get $i) (then
@@ -83,8 +89,13 @@
     (block $end
       (loop $next
         (br_if $end (i32.ge_u (local.get $i) (local.get $size)))
+        (local.set $mean (f64.mul (local.get $sum) (local.get $inverse)))
         (f64.store (i32.add (local.get $out) (local.get $i))
-          (f64.mul (local.get $factor) (f64.div (local.get $sum) (local.get $count))))
+          (f64.mul (local.get $factor)
+            (f64.add (local.get $mean) (f64.mul (local.get $inverse)
+              (f64.sub
+                (f64.sub (local.get $sum) (f64.mul (local.get $most) (local.get $mean)))
+                (f64.mul (local.get $rest) (local.get $mean)))))))
         (local.set $sum (f64.add (local.get $sum)
           (f64.sub
             (f64.load (i32.add (local.get $a) (local.get $i)))
@@ -93,64 +104,104 @@
         (br $next)))
     (f64.store offset=24 (local.get $step) (local.get $sum)))
 
-  ;; Four of them at once, of the four steps from $s0 on: each alone would wait for its own additions and divisions. The
-  ;; first block, in which they begin on different rows, is computed one by one.
-  (func $fourMeans (param $s0 i32) (param $size i32)
-    (local $s1 i32) (local $s2 i32) (local $s3 i32) (local $i i32)
-    (local $a0 i32) (local $a1 i32) (local $a2 i32) (local $a3 i32)
-    (local $d0 i32) (local $d1 i32) (local $d2 i32) (local $d3 i32)
-    (local $o0 i32) (local $o1 i32) (local $o2 i32) (local $o3 i32)
-    (local $sums0 v128) (local $sums1 v128) (local $counts0 v128) (local $counts1 v128)
-    (local $factors0 v128) (local $factors1 v128) (local $means v128)
-    (local.set $s1 (i32.add (local.get $s0) (i32.const 40)))
-    (local.set $s2 (i32.add (local.get $s0) (i32.const 80)))
-    (local.set $s3 (i32.add (local.get $s0) (i32.const 120)))
+  ;; The same; in a later block, all rows are computed, two at a time.
+  (func $meanBefore (param $s0 i32) (param $size i32) (local $i i32)
+    (local $a0 i32) (local $d0 i32) (local $o0 i32) (local $sum0 f64)
+    (local $factors0 v128) (local $inverses0 v128) (local $most0 v128) (local $rest0 v128)
+    (local $change v128) (local $sums v128) (local $means v128)
     (if (i32.load offset=36 (local.get $s0)) (then
-      (call $meanBefore (local.get $s0) (local.get $size))
-      (call $meanBefore (local.get $s1) (local.get $size))
-      (call $meanBefore (local.get $s2) (local.get $size))
-      (call $meanBefore (local.get $s3) (local.get $size))
+      (call $firstMeans (local.get $s0) (local.get $size))
       (return)))
     (local.set $a0 (i32.load offset=4 (local.get $s0)))
     (local.set $d0 (i32.sub (local.get $a0) (i32.shl (i32.load offset=32 (local.get $s0)) (i32.const 3))))
     (local.set $o0 (i32.load offset=12 (local.get $s0)))
+    (local.set $sum0 (f64.load offset=24 (local.get $s0)))
+    (local.set $factors0 (v128.load64_splat offset=16 (local.get $s0)))
+    (local.set $rest0 (f64x2.splat (f64.convert_i32_s (i32.load offset=32 (local.get $s0)))))
+    (local.set $inverses0 (f64x2.div (f64x2.splat (f64.const 1)) (local.get $rest0)))
+    (local.set $rest0 (f64x2.div (local.get $rest0) (f64x2.splat (f64.const 5))))
+    (local.set $most0 (f64x2.mul (f64x2.splat (f64.const 4)) (local.get $rest0)))
+    (loop $next
+      ;; Two rows: the sums before each, one addition after the other.
+      (local.set $change (f64x2.sub
+        (v128.load (i32.add (local.get $a0) (local.get $i)))
+        (v128.load (i32.add (local.get $d0) (local.get $i)))))
+      (local.set $sums (f64x2.splat (local.get $sum0)))
+      (local.set $sum0 (f64.add (local.get $sum0) (f64x2.extract_lane 0 (local.get $change))))
+      (local.set $sums (f64x2.replace_lane 1 (local.get $sums) (local.get $sum0)))
+      (local.set $sum0 (f64.add (local.get $sum0) (f64x2.extract_lane 1 (local.get $change))))
+      (local.set $means (f64x2.mul (local.get $sums) (local.get $inverses0)))
+      (v128.store (i32.add (local.get $o0) (local.get $i)) (f64x2.mul (local.get $factors0)
+        (f64x2.add (local.get $means) (f64x2.mul (local.get $inverses0)
+          (f64x2.sub
+            (f64x2.sub (local.get $sums) (f64x2.mul (local.get $most0) (local.get $means)))
+            (f64x2.mul (local.get $rest0) (local.get $means)))))))
+      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size))))
+    (f64.store offset=24 (local.get $s0) (local.get $sum0)))
+
+  ;; Two of them at once, of the two steps from $s0 on: each alone would wait for its own additions. The first block, in
+  ;; which they begin on different rows, is computed one by one.
+  (func $twoMeans (param $s0 i32) (param $size i32) (local $s1 i32) (local $i i32)
+    (local $a0 i32) (local $d0 i32) (local $o0 i32) (local $sum0 f64)
+    (local $factors0 v128) (local $inverses0 v128) (local $most0 v128) (local $rest0 v128)
+    (local $a1 i32) (local $d1 i32) (local $o1 i32) (local $sum1 f64)
+    (local $factors1 v128) (local $inverses1 v128) (local $most1 v128) (local $rest1 v128)
+    (local $change v128) (local $sums v128) (local $means v128)
+    (local.set $s1 (i32.add (local.get $s0) (i32.const 40)))
+    (if (i32.load offset=36 (local.get $s0)) (then
+      (call $firstMeans (local.get $s0) (local.get $size))
+      (call $firstMeans (local.get $s1) (local.get $size))
+      (return)))
+    (local.set $a0 (i32.load offset=4 (local.get $s0)))
+    (local.set $d0 (i32.sub (local.get $a0) (i32.shl (i32.load offset=32 (local.get $s0)) (i32.const 3))))
+    (local.set $o0 (i32.load offset=12 (local.get $s0)))
+    (local.set $sum0 (f64.load offset=24 (local.get $s0)))
+    (local.set $factors0 (v128.load64_splat offset=16 (local.get $s0)))
+    (local.set $rest0 (f64x2.splat (f64.convert_i32_s (i32.load offset=32 (local.get $s0)))))
+    (local.set $inverses0 (f64x2.div (f64x2.splat (f64.const 1)) (local.get $rest0)))
+    (local.set $rest0 (f64x2.div (local.get $rest0) (f64x2.splat (f64.const 5))))
+    (local.set $most0 (f64x2.mul (f64x2.splat (f64.const 4)) (local.get $rest0)))
     (local.set $a1 (i32.load offset=4 (local.get $s1)))
     (local.set $d1 (i32.sub (local.get $a1) (i32.shl (i32.load offset=32 (local.get $s1)) (i32.const 3))))
     (local.set $o1 (i32.load offset=12 (local.get $s1)))
-    (local.set $a2 (i32.load offset=4 (local.get $s2)))
-    (local.set $d2 (i32.sub (local.get $a2) (i32.shl (i32.load offset=32 (local.get $s2)) (i32.const 3))))
-    (local.set $o2 (i32.load offset=12 (local.get $s2)))
-    (local.set $a3 (i32.load offset=4 (local.get $s3)))
-    (local.set $d3 (i32.sub (local.get $a3) (i32.shl (i32.load offset=32 (local.get $s3)) (i32.const 3))))
-    (local.set $o3 (i32.load offset=12 (local.get $s3)))
-    (local.set $sums0 (v128.load64_lane offset=24 1 (local.get $s1) (v128.load64_splat offset=24 (local.get $s0))))
-    (local.set $factors0 (v128.load64_lane offset=16 1 (local.get $s1) (v128.load64_splat offset=16 (local.get $s0))))
-    (local.set $counts0 (f64x2.convert_low_i32x4_s
-      (v128.load32_lane offset=32 1 (local.get $s1) (v128.load32_splat offset=32 (local.get $s0)))))
-    (local.set $sums1 (v128.load64_lane offset=24 1 (local.get $s3) (v128.load64_splat offset=24 (local.get $s2))))
-    (local.set $factors1 (v128.load64_lane offset=16 1 (local.get $s3) (v128.load64_splat offset=16 (local.get $s2))))
-    (local.set $counts1 (f64x2.convert_low_i32x4_s
-      (v128.load32_lane offset=32 1 (local.get $s3) (v128.load32_splat offset=32 (local.get $s2)))))
+    (local.set $sum1 (f64.load offset=24 (local.get $s1)))
+    (local.set $factors1 (v128.load64_splat offset=16 (local.get $s1)))
+    (local.set $rest1 (f64x2.splat (f64.convert_i32_s (i32.load offset=32 (local.get $s1)))))
+    (local.set $inverses1 (f64x2.div (f64x2.splat (f64.const 1)) (local.get $rest1)))
+    (local.set $rest1 (f64x2.div (local.get $rest1) (f64x2.splat (f64.const 5))))
+    (local.set $most1 (f64x2.mul (f64x2.splat (f64.const 4)) (local.get $rest1)))
     (loop $next
-      (local.set $means (f64x2.mul (local.get $factors0) (f64x2.div (local.get $sums0) (local.get $counts0))))
-      (v128.store64_lane 0 (i32.add (local.get $o0) (local.get $i)) (local.get $means))
-      (v128.store64_lane 1 (i32.add (local.get $o1) (local.get $i)) (local.get $means))
-      (local.set $sums0 (f64x2.add (local.get $sums0)
-        (f64x2.sub
-          (v128.load64_lane 1 (i32.add (local.get $a1) (local.get $i)) (v128.load64_splat (i32.add (local.get $a0) (local.get $i))))
-          (v128.load64_lane 1 (i32.add (local.get $d1) (local.get $i)) (v128.load64_splat (i32.add (local.get $d0) (local.get $i)))))))
-      (local.set $means (f64x2.mul (local.get $factors1) (f64x2.div (local.get $sums1) (local.get $counts1))))
-      (v128.store64_lane 0 (i32.add (local.get $o2) (local.get $i)) (local.get $means))
-      (v128.store64_lane 1 (i32.add (local.get $o3) (local.get $i)) (local.get $means))
-      (local.set $sums1 (f64x2.add (local.get $sums1)
-        (f64x2.sub
-          (v128.load64_lane 1 (i32.add (local.get $a3) (local.get $i)) (v128.load64_splat (i32.add (local.get $a2) (local.get $i))))
-          (v128.load64_lane 1 (i32.add (local.get $d3) (local.get $i)) (v128.load64_splat (i32.add (local.get $d2) (local.get $i)))))))
-      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $size))))
-    (v128.store64_lane offset=24 0 (local.get $s0) (local.get $sums0))
-    (v128.store64_lane offset=24 1 (local.get $s1) (local.get $sums0))
-    (v128.store64_lane offset=24 0 (local.get $s2) (local.get $sums1))
-    (v128.store64_lane offset=24 1 (local.get $s3) (local.get $sums1)))
+      ;; Two rows: the sums before each, one addition after the other.
+      (local.set $change (f64x2.sub
+        (v128.load (i32.add (local.get $a0) (local.get $i)))
+        (v128.load (i32.add (local.get $d0) (local.get $i)))))
+      (local.set $sums (f64x2.splat (local.get $sum0)))
+      (local.set $sum0 (f64.add (local.get $sum0) (f64x2.extract_lane 0 (local.get $change))))
+      (local.set $sums (f64x2.replace_lane 1 (local.get $sums) (local.get $sum0)))
+      (local.set $sum0 (f64.add (local.get $sum0) (f64x2.extract_lane 1 (local.get $change))))
+      (local.set $means (f64x2.mul (local.get $sums) (local.get $inverses0)))
+      (v128.store (i32.add (local.get $o0) (local.get $i)) (f64x2.mul (local.get $factors0)
+        (f64x2.add (local.get $means) (f64x2.mul (local.get $inverses0)
+          (f64x2.sub
+            (f64x2.sub (local.get $sums) (f64x2.mul (local.get $most0) (local.get $means)))
+            (f64x2.mul (local.get $rest0) (local.get $means)))))))
+      ;; Two rows: the sums before each, one addition after the other.
+      (local.set $change (f64x2.sub
+        (v128.load (i32.add (local.get $a1) (local.get $i)))
+        (v128.load (i32.add (local.get $d1) (local.get $i)))))
+      (local.set $sums (f64x2.splat (local.get $sum1)))
+      (local.set $sum1 (f64.add (local.get $sum1) (f64x2.extract_lane 0 (local.get $change))))
+      (local.set $sums (f64x2.replace_lane 1 (local.get $sums) (local.get $sum1)))
+      (local.set $sum1 (f64.add (local.get $sum1) (f64x2.extract_lane 1 (local.get $change))))
+      (local.set $means (f64x2.mul (local.get $sums) (local.get $inverses1)))
+      (v128.store (i32.add (local.get $o1) (local.get $i)) (f64x2.mul (local.get $factors1)
+        (f64x2.add (local.get $means) (f64x2.mul (local.get $inverses1)
+          (f64x2.sub
+            (f64x2.sub (local.get $sums) (f64x2.mul (local.get $most1) (local.get $means)))
+            (f64x2.mul (local.get $rest1) (local.get $means)))))))
+      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size))))
+    (f64.store offset=24 (local.get $s0) (local.get $sum0))
+    (f64.store offset=24 (local.get $s1) (local.get $sum1)))
 
   ;; Bit i of the words at out says whether row i of a > that of b. `size` is that of the words: 4 bytes per 32 rows.
   ;; Sixteen rows at a time: a comparison of two rows gives two masks of 64 bits, of which the shuffle keeps the low
@@ -251,9 +302,9 @@
       (local.set $b (i32.load offset=8 (local.get $step)))
       (local.set $out (i32.load offset=12 (local.get $step)))
       (block $done
-        (block $fourMeans (block $copy (block $not (block $or (block $and (block $atLeast (block $greater (block $mean (block $scale
+        (block $twoMeans (block $copy (block $not (block $or (block $and (block $atLeast (block $greater (block $mean (block $scale
           (block $smaller (block $larger (block $distance (block $add (block $subtract (block $keep
-            (br_table $keep $subtract $add $distance $larger $smaller $scale $mean $greater $atLeast $and $or $not $copy $fourMeans
+            (br_table $keep $subtract $add $distance $larger $smaller $scale $mean $greater $atLeast $and $or $not $copy $twoMeans
               (i32.load (local.get $step))))
           (call $keep (local.get $a) (local.get $b)) (br $done))
           (call $subtract (local.get $a) (local.get $b) (local.get $out) (local.get $values)) (br $done))
@@ -270,8 +321,8 @@
           (call $orWords (local.get $a) (local.get $b) (local.get $out) (local.get $words)) (br $done))
           (call $notWords (local.get $a) (local.get $out) (local.get $words)) (br $done))
           (call $copyWords (local.get $a) (local.get $b) (local.get $out) (local.get $words)) (br $done))
-        ;; The last of the four steps is left behind below.
-        (call $fourMeans (local.get $step) (local.get $values))
-        (local.set $step (i32.add (local.get $step) (i32.const 120))))
+        ;; The last of the two steps is left behind below.
+        (call $twoMeans (local.get $step) (local.get $values))
+        (local.set $step (i32.add (local.get $step) (i32.const 40))))
       (br_if $next (i32.lt_u (local.tee $step (i32.add (local.get $step) (i32.const 40))) (local.get $end)))))
 )
