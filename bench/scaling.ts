@@ -1,4 +1,4 @@
-// Scaling: whether the cost per bar stays the same from ten thousand bars to three million, and what a trade adds.
+// Scaling: whether the cost per bar stays the same from ten thousand bars to ten million, and what a trade adds.
 import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
@@ -6,7 +6,7 @@ import { crossOf } from './crossing.ts';
 import { isShort, measure } from './measure.ts';
 import { walkMarket } from './walk.ts';
 
-const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 3_000_000];
+const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 10_000_000];
 /** The shorter the averages, the more often they cross. */
 const LENGTHS = [2, 5, 20, 80, 400];
 

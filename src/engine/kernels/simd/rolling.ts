@@ -27,7 +27,7 @@ interface RollingKernels {
   readonly smallestOf16Rows: BestOfRows;
   /** The exact sums of two stretches, over a divisor. */
   readonly sums: Sums<void>;
-  /** The same in half the time; 0 where a value is not positive or more than twice another, and the sums mean nothing. */
+  /** The same in half the time. 0: a value is not positive, or more than twice another, and the sums mean nothing. */
   readonly tightSums: Sums<number>;
   /** The variances of two stretches; bit 0 or 1 is set where the first or the second must be computed otherwise. */
   readonly variances: (
