@@ -25,74 +25,123 @@ export interface DrawdownStatistics {
 }
 
 /**
- * Between two peaks only a new low can deepen the fall, because 1 - value/peak never grows with value. All other bars
- * therefore cost only two comparisons, and the mean is taken in the same pass: its additions wait for one another.
+ * Marks per call of `add`: V8 compiles a function that is called often, and a loop that runs once while it runs, which
+ * makes it a third as fast.
  */
+const BLOCK_MARKS = 4096;
+
 export function drawdownStatistics(equity: Float64Array, initialBalance: number): DrawdownStatistics {
-  let peak = initialBalance;
-  let peakIndex = -1;
-  let lowest = initialBalance;
-  let depth = 0;
-  let depthSum = 0;
-  let episodes = 0;
-  let underwaterBars = 0;
-  let longest = 0;
-  let money = 0;
+  const pass = new DrawdownPass(initialBalance);
+  for (let from = 0; from < equity.length; from += BLOCK_MARKS)
+    pass.add(equity, from, Math.min(from + BLOCK_MARKS, equity.length));
+  return pass.statistics(equity.length);
+}
+
+class DrawdownPass {
+  #peak: number;
+  #peakIndex = -1;
+  #lowest: number;
+  /** Of the drawdown that has not recovered. */
+  #depth = 0;
+  #depthSum = 0;
+  #episodes = 0;
+  #underwaterBars = 0;
+  #longest = 0;
+  #money = 0;
+  #deepest = 0;
+  #deepestPeak = -1;
+  #deepestTrough = -1;
+  #deepestRecovery = -1;
   // Compensated as in `compensatedSum`.
-  let total = 0;
-  let lost = 0;
-  const deepest = { depth: 0, peakIndex: -1, troughIndex: -1, recoveredIndex: -1 };
-  for (let index = 0; index < equity.length; index++) {
-    const value = equity[index];
-    const next = total + value;
-    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
-    total = next;
-    if (value >= peak) {
-      if (depth > 0) {
-        depthSum += depth;
-        episodes++;
-        if (deepest.peakIndex === peakIndex && deepest.recoveredIndex < 0) deepest.recoveredIndex = index;
-      }
-      const below = index - peakIndex - 1;
-      underwaterBars += below;
-      if (below > longest) longest = below;
-      peak = value;
-      lowest = value;
-      peakIndex = index;
-      depth = 0;
-    } else if (value < lowest) {
-      lowest = value;
-      if (peak - value > money) money = peak - value;
-      const fall = 1 - value / peak;
-      if (fall > depth) depth = fall;
-      if (fall > deepest.depth) {
-        deepest.depth = fall;
-        deepest.peakIndex = peakIndex;
-        deepest.troughIndex = index;
-        deepest.recoveredIndex = -1;
+  #total = 0;
+  #lost = 0;
+
+  constructor(initialBalance: number) {
+    this.#peak = initialBalance;
+    this.#lowest = initialBalance;
+  }
+
+  /**
+   * Between two peaks only a new low can deepen the fall, because 1 - value/peak never grows with value. All other bars
+   * therefore cost only two comparisons, and the mean is taken in the same pass: its additions wait for one another.
+   */
+  add(equity: Float64Array, from: number, to: number): void {
+    let peak = this.#peak;
+    let lowest = this.#lowest;
+    let total = this.#total;
+    let lost = this.#lost;
+    for (let index = from; index < to; index++) {
+      const value = equity[index];
+      const next = total + value;
+      lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+      total = next;
+      if (value >= peak) {
+        this.#recover(index);
+        peak = value;
+        lowest = value;
+      } else if (value < lowest) {
+        lowest = value;
+        this.#fall(peak, value, index);
       }
     }
+    this.#peak = peak;
+    this.#lowest = lowest;
+    this.#total = total;
+    this.#lost = lost;
   }
-  const below = equity.length - peakIndex - 1;
-  underwaterBars += below;
-  if (below > longest) longest = below;
-  if (depth > 0) {
-    depthSum += depth;
-    episodes++;
+
+  /** A peak at `index`. */
+  #recover(index: number): void {
+    if (this.#depth > 0) {
+      this.#depthSum += this.#depth;
+      this.#episodes++;
+      if (this.#deepestPeak === this.#peakIndex && this.#deepestRecovery < 0) this.#deepestRecovery = index;
+      this.#depth = 0;
+    }
+    this.#leavePeak(index);
+    this.#peakIndex = index;
   }
-  const hasDrawdown = deepest.depth > 0;
-  return {
-    maxDrawdown: deepest.depth,
-    maxDrawdownMoney: money,
-    avgDrawdown: episodes === 0 ? null : depthSum / episodes,
-    maxDrawdownDurationBars: longest,
-    peakIndex: hasDrawdown ? deepest.peakIndex : null,
-    troughIndex: hasDrawdown ? deepest.troughIndex : null,
-    recoveredIndex: hasDrawdown && deepest.recoveredIndex >= 0 ? deepest.recoveredIndex : null,
-    underwaterBars,
-    equityPeak: peak,
-    meanEquity: equity.length === 0 ? null : (total + lost) / equity.length,
-  };
+
+  /** Counts the bars below the peak up to `index`. */
+  #leavePeak(index: number): void {
+    const below = index - this.#peakIndex - 1;
+    this.#underwaterBars += below;
+    if (below > this.#longest) this.#longest = below;
+  }
+
+  /** A new low at `index`. */
+  #fall(peak: number, value: number, index: number): void {
+    if (peak - value > this.#money) this.#money = peak - value;
+    const fall = 1 - value / peak;
+    if (fall > this.#depth) this.#depth = fall;
+    if (fall > this.#deepest) {
+      this.#deepest = fall;
+      this.#deepestPeak = this.#peakIndex;
+      this.#deepestTrough = index;
+      this.#deepestRecovery = -1;
+    }
+  }
+
+  /** Of all `count` marks. */
+  statistics(count: number): DrawdownStatistics {
+    this.#leavePeak(count);
+    const isUnderwater = this.#depth > 0;
+    const episodes = this.#episodes + (isUnderwater ? 1 : 0);
+    const depthSum = isUnderwater ? this.#depthSum + this.#depth : this.#depthSum;
+    const hasDrawdown = this.#deepest > 0;
+    return {
+      maxDrawdown: this.#deepest,
+      maxDrawdownMoney: this.#money,
+      avgDrawdown: episodes === 0 ? null : depthSum / episodes,
+      maxDrawdownDurationBars: this.#longest,
+      peakIndex: hasDrawdown ? this.#deepestPeak : null,
+      troughIndex: hasDrawdown ? this.#deepestTrough : null,
+      recoveredIndex: hasDrawdown && this.#deepestRecovery >= 0 ? this.#deepestRecovery : null,
+      underwaterBars: this.#underwaterBars,
+      equityPeak: this.#peak,
+      meanEquity: count === 0 ? null : (this.#total + this.#lost) / count,
+    };
+  }
 }
 
 /** The fall from the highest equity so far, as a fraction of it. */

@@ -168,7 +168,7 @@ export function positionStatistics(positions: Positions): PositionStatistics {
     winRate,
     profitFactor: losses === 0 ? null : won / -lost,
     expectancy,
-    expectancyR: mean(positions.pnlR.filter((value) => value === value)),
+    expectancyR: meanOfPresent(positions.pnlR),
     avgTradePct: mean(returnPct),
     medianTradePct: percentileOf(returnPct.slice(), 50),
     avgWin,
@@ -201,6 +201,22 @@ function countSide({ side }: Positions, wanted: 1 | -1): number {
   let count = 0;
   for (let index = 0; index < side.length; index++) count += side[index] === wanted ? 1 : 0;
   return count;
+}
+
+/** The mean of what is not missing, compensated as in `compensatedSum`. */
+function meanOfPresent(values: Float64Array): number | null {
+  let count = 0;
+  let total = 0;
+  let lost = 0;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    if (value !== value) continue;
+    const next = total + value;
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    total = next;
+    count++;
+  }
+  return count === 0 ? null : (total + lost) / count;
 }
 
 interface WinsAndLosses {

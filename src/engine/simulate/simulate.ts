@@ -60,20 +60,37 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
       control?.report(row - start, end - start);
       nextPoll = row + pollRows;
     }
-    if (isIdle(run)) {
-      if (run.isOver && !run.watch.hasStatefulEntries) break;
-      row = skipFlat(run, row);
-      if (row < end) endBar(run, row++);
-    } else {
-      playOpen(run, row);
-      // What the open has closed is flat from here on, this bar included.
-      if (!isIdle(run)) row = playOn(run, row, Math.min(end, nextPoll));
-    }
+    if (isFinished(run)) break;
+    const limit = Math.min(end, nextPoll);
+    row = playRows(run, row, Math.min(limit, prefetch.nextRow), limit);
   }
   if (row < end) run.marks.flat(row, end, run.ledger.balance);
   for (const order of run.pending) if (order !== null) expireEntry(run, order);
   control?.report(end - start, end - start);
   return gatherResult(run, false);
+}
+
+/** Nothing can open any more, and nothing is counted. */
+const isFinished = (run: Run): boolean => run.isOver && isIdle(run) && !run.watch.hasStatefulEntries;
+
+/**
+ * Plays from `row` on until the rows before `until` are done, through none from `limit` on. Gives the row after the
+ * last. A function of its own, because V8 compiles what is called often better than a loop that runs once.
+ */
+function playRows(run: Run, from: number, until: number, limit: number): number {
+  let row = from;
+  while (row < until) {
+    if (isIdle(run)) {
+      if (isFinished(run)) return row;
+      row = skipFlat(run, row);
+      if (row < run.end) endBar(run, row++);
+    } else {
+      playOpen(run, row);
+      // What the open has closed is flat from here on, this bar included.
+      if (!isIdle(run)) row = playOn(run, row, limit);
+    }
+  }
+  return row;
 }
 
 /** The prices that are read of nearly every bar; of bars that are passed in blocks, only of those with fills. */
