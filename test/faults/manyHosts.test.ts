@@ -116,6 +116,32 @@ it('runs a sweep whose rows are those of the backtests of its rows', async () =>
   expect(csv.trim().split('\n')).toHaveLength(31);
 });
 
+it('runs a sweep to the same rows when a host is lost in the middle of one of its shards', async () => {
+  const space = { fast: { min: 1, max: 40 }, slow: { min: 41, max: 100 } };
+  const start = async (): Promise<string> =>
+    (await json('/sweeps', { strategyVersionId, config: config(), space, method: 'grid' })).id as string;
+  const rowsOf = async (id: string): Promise<string> => {
+    const done = await eventually(async () => {
+      const sweep = await json(`/sweeps/${id}?wait=10`);
+      return ['completed', 'failed'].includes(sweep.status) && sweep;
+    });
+    expect(done).toMatchObject({ status: 'completed', error: null });
+    return (await ask(`/sweeps/${id}/results?format=csv`)).text();
+  };
+  const id = await start();
+  const [{ pid }] = await eventually(async () => {
+    const rows = await database.sql<{ pid: number }[]>`
+      select pid from sweep_shards s join worker_processes w on w.id = s.claimed_by where s.sweep_id = ${id} limit 1`;
+    return rows.length > 0 && rows;
+  });
+  const lost = workers.findIndex((worker) => worker.pid === pid);
+  workers[lost].kill('SIGKILL');
+  workers[lost] = await startWorker('sixth');
+  const rows = await rowsOf(id);
+  expect(rows.trim().split('\n')).toHaveLength(2_401);
+  expect(rows).toBe(await rowsOf(await start()));
+});
+
 it.each(['trades', 'equity', 'signals', 'report'])('serves the %s of a backtest from either API', async (name) => {
   const { data } = await json('/backtests?limit=1&status=completed');
   const answers = await Promise.all(urls.map(() => ask(`/backtests/${data[0].id}/artifacts/${name}`)));

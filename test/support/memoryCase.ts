@@ -1,14 +1,15 @@
 // One case of the memory estimate in a process of its own: prints what was estimated, and what the run took at its
 // peak.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createMarket, runBacktest, PATTERNS } from '../../src/engine/index.ts';
-import type { BacktestTask, Snapshot } from '../../src/engine/index.ts';
-import { estimateRunBytes } from '../../src/engine/pool/memory.ts';
+import { buildArtifact, createMarket, runBacktest, PATTERNS } from '../../src/engine/index.ts';
+import type { ArtifactRequest, BacktestTask, Snapshot } from '../../src/engine/index.ts';
+import { estimateArtifactBytes, estimateRunBytes } from '../../src/engine/pool/memory.ts';
 import { randomSnapshot } from './bars.ts';
 import { all, any, astOf, compare, cross, entry, exit, indicator, market, sma, type Json } from './builders.ts';
 import { configOf } from './runs.ts';
 
 const BARS = 1_000_000;
+const CONTROL = { isCancelled: () => false, report: () => {} };
 const state = (field: string): Json => ({ kind: 'state', field });
 const rare = (item: Json): Json => all(item, compare(market(), 'gt', { kind: 'const', value: 1e9 }));
 const oneHour = (): Snapshot[] => [randomSnapshot({ count: BARS })];
@@ -18,7 +19,25 @@ interface Case {
   readonly settings?: Json;
   readonly snapshots?: () => Snapshot[];
   readonly timeframe?: '1h' | '15m';
+  /** The file that is made of it; absent: it is run and nothing else. */
+  readonly artifact?: ArtifactRequest;
 }
+
+/** Eight named means, a condition on each, and a trade every few bars. */
+const NAMED: Json = {
+  entry: entry(
+    all(
+      ...Array.from({ length: 8 }, (_, index) =>
+        compare(market(), 'gt', sma(3 * index + 3, { id: `mean${index}` }), { id: `above${index}` }),
+      ),
+    ),
+  ),
+  exits: [exit(cross(market(), 'cross_down', sma(9), { id: 'down' }))],
+};
+const artifactCase = (name: ArtifactRequest['name'], format: ArtifactRequest['format']) => (): Case => ({
+  sections: NAMED,
+  artifact: { name, format },
+});
 
 /** Entries on few bars, so that a case measures its columns and not its trades. */
 export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
@@ -92,15 +111,22 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
       exits: [exit(cross(sma(3), 'cross_down', sma(7)))],
     },
   }),
+  'signals as JSON': artifactCase('signals', 'json'),
+  'signals as Arrow': artifactCase('signals', 'arrow'),
+  'equity as CSV': artifactCase('equity', 'csv'),
+  'orders as JSON': artifactCase('orders', 'json'),
+  'trades as Arrow': artifactCase('trades', 'arrow'),
+  'a report': artifactCase('report', 'html'),
 };
 
 const [name] = process.argv.slice(2);
 if (name !== undefined && Object.hasOwn(MEMORY_CASES, name)) {
-  const { sections, settings = {}, snapshots = oneHour, timeframe = '1h' } = MEMORY_CASES[name]();
+  const { sections, settings = {}, snapshots = oneHour, timeframe = '1h', artifact } = MEMORY_CASES[name]();
   const stored = snapshots();
   const config = { ...configOf(), timeframe, signalInstrument: { symbol: 'TEST' } };
   const task: BacktestTask = { id: 'r', strategyAst: astOf(sections), settings, config, strategyHash: 'h' };
-  const estimate = estimateRunBytes(task, stored);
+  const ofFile = artifact === undefined ? 0 : estimateArtifactBytes(artifact, task, stored);
+  const estimate = estimateRunBytes(task, stored) + ofFile;
   const bars = createMarket(stored, 'TEST', timeframe);
   // The code is loaded and the bars are opened before it is measured.
   const warm = createMarket([randomSnapshot({ count: 500 })], 'TEST', '1h');
@@ -110,9 +136,11 @@ if (name !== undefined && Object.hasOwn(MEMORY_CASES, name)) {
   // The peak from here on (proc(5)); making the bars had one of its own.
   writeFileSync('/proc/self/clear_refs', '5');
   const before = process.memoryUsage.rss();
-  const outcome = runBacktest(task, bars, null);
+  let written = 0;
+  const write = (piece: Uint8Array) => void (written += piece.length);
+  const outcome =
+    artifact === undefined ? runBacktest(task, bars, null) : buildArtifact(task, bars, CONTROL, artifact, write);
   const peak = 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) - before;
   const failure = outcome.ok ? null : outcome.error.message;
-  const trades = outcome.ok ? outcome.trades.length : 0;
-  console.log(JSON.stringify({ estimate, peak, rows: bars.base.length, trades, failure }));
+  console.log(JSON.stringify({ estimate, peak, rows: bars.base.length, written, failure }));
 }
