@@ -147,6 +147,24 @@ const RUNNERS: readonly (readonly [RegExp, (example: Example, match: RegExpExecA
       expect(message.replace(`engine ${ENGINE_VERSION};`, 'engine 1.1.0;')).toBe(value);
     },
   ],
+  [
+    // The address of the next page of a CSV file.
+    /\/headers\/link\/schema\/example$/,
+    async ({ value }) => {
+      const [body] = documented().get('POST /public/v1/backtests')! as [{ config: object }];
+      const { id } = (await run({ config: { ...body.config, range: null } })).body;
+      await client.get(`/backtests/${id}?wait=60`);
+      const page = await client.get(`/backtests/${id}/artifacts/trades?format=csv&limit=1`);
+      expect(page.status, page.text).toBe(200);
+      const adapted = String(value)
+        .replace('{id}', id)
+        .replace('limit=1000', 'limit=1')
+        .replace('offset=1000', 'offset=1');
+      expect(page.headers.link).toBe(adapted);
+      const [, next] = /^<\/public\/v1([^>]+)>/.exec(adapted)!;
+      expect((await client.get(next)).status).toBe(200);
+    },
+  ],
 ];
 const schemasOf = (): Document['components']['schemas'] =>
   (api.app.swagger() as unknown as Document).components.schemas;

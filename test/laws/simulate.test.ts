@@ -43,6 +43,7 @@ describe('accounting', () => {
   });
 
   it('marks cash plus positions at every close', () => {
+    let marksWithPosition = 0;
     forSeeds(2_000, (seed) => {
       const made = randomInput(seed);
       const input = { ...made, config: { ...made.config, fundingRate: 0 } };
@@ -54,11 +55,13 @@ describe('accounting', () => {
           if (trade.exitRow <= row) expected += trade.pnl;
           else if (trade.entryRow <= row) {
             expected += trade.side * trade.quantity * (close[row] - trade.entryPrice) - trade.entryFee;
+            marksWithPosition++;
           }
         }
         expectNear(equity[row - input.start], expected, `equity at ${row}`);
       }
     });
+    expect(marksWithPosition).toBeGreaterThan(scaled(2_000));
   });
 
   it('never gives NaN, or a negative fee without a rebate', () => {
@@ -107,14 +110,17 @@ describe('accounting', () => {
   });
 
   it('sets a bit for exactly the bars during which a position was open', () => {
+    const bars = { held: 0, flat: 0 };
     forSeeds(1_000, (seed) => {
       const input = randomInput(seed);
       const { trades, inPosition } = simulate(input);
       for (let row = input.start; row < input.end; row++) {
         const isHeld = trades.some((trade) => trade.entryRow <= row && row <= trade.exitRow);
         if (hasBit(inPosition, row - input.start) !== isHeld) expect.fail(`row ${row}: ${String(!isHeld)}`);
+        bars[isHeld ? 'held' : 'flat']++;
       }
     });
+    expect(Math.min(bars.held, bars.flat)).toBeGreaterThan(scaled(1_000));
   });
 
   it('never ends with more from the same trades if fees are higher', () => {

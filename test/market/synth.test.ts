@@ -28,6 +28,7 @@ describe('the generator of synthetic bars', () => {
   });
 
   it('gives consistent bars for every seed and price', () => {
+    let rows = 0;
     fc.assert(
       fc.property(fc.integer({ min: 0 }), fc.double({ min: 0.01, max: 1e6, noNaN: true }), (seed, price) => {
         const { time, open, high, low, close, volume } = synthesise({ symbol: 'SYN-T', days: 1, seed, price });
@@ -40,9 +41,11 @@ describe('the generator of synthetic bars', () => {
           const isNext = row === 0 || (time[row] > time[row - 1] && (time[row] - time[row - 1]) % MINUTE === 0);
           if (!isSound || !isNext) throw new Error(`row ${row} of seed ${seed}`);
         }
+        rows += time.length;
       }),
       { numRuns: scaled(200), seed: 3 },
     );
+    expect(rows).toBeGreaterThan(scaled(200) * 100);
   });
 
   it('clusters volatility, with more frequent extremes than a normal distribution', () => {

@@ -24,12 +24,15 @@ function expectOutput(id: string, given: Args, output: string, expected: (row: n
     indicator.inputs.map((name) => columns[name]),
   );
   const ours = outputs[indicator.outputs.findIndex(({ name }) => name === output)];
+  let present = 0;
   for (let row = 0; row < ROWS; row++) {
     const want = row < indicator.lookback(args) ? NaN : expected(row);
     const difference = Math.abs(ours[row] - want) / Math.max(1, Math.abs(want));
     const isSame = Number.isNaN(want) ? Number.isNaN(ours[row]) : difference <= 1e-9;
     if (!isSame) throw new Error(`${id} ${output}[${row}] is ${ours[row]}, the reference has ${want}`);
+    if (!Number.isNaN(want)) present++;
   }
+  expect(present, `${id} ${output}: rows with a value`).toBeGreaterThan(ROWS / 10);
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
