@@ -62,7 +62,7 @@ const DOCUMENT = /(?<![\w/])\/?(?:docs\/[\w/-]+(?:\.[a-z]+)?|[\w-]+\.md)\b/g;
 const SECTION = /§\s*\d/g;
 /** `GET /strategies`, `/public/v1/backtests/{id}?view=agent`, `/capabilities/kinds/{kind}`. */
 const ROUTE =
-  /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(\/(?:public\/v1|workspaces|workspace|authoring-pack|capabilities|system-strategies|strategies|backtests|sweeps|market-data)\b[^\s"'`,;)<\\]*|(?<=[A-Z] )\/(?!docs\b)[^\s"'`,;)<\\]*)/g;
+  /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(\/(?:public\/v1|workspaces|workspace|authoring-pack|capabilities|system-strategies|strategies|backtests|sweeps|market-data)\b[^\s"'`,;)<>\\]*|(?<=[A-Z] )\/(?!docs\b)[^\s"'`,;)<>\\]*)/g;
 
 const isServed = async (path: string): Promise<boolean> =>
   (await api.app.inject({ url: path.startsWith('/') ? path : `/${path}` })).statusCode === 200;

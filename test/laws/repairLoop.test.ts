@@ -149,7 +149,7 @@ function damageAt(place: Place, dice: Dice): boolean {
   const { owner, name } = place;
   const value = owner[name];
   const isNamed = NAMED.has(name) && typeof value === 'string';
-  switch (dice.pick(['habit', 'word', 'member', 'text', 'bare', 'extra', 'snake', 'tag', 'missing', 'range', 'null'])) {
+  switch (dice.pick(['habit', 'word', 'member', 'text', 'bare', 'extra', 'tag', 'missing', 'range', 'null'])) {
     case 'habit':
       if (!isNamed || HABITS[value] === undefined) return false;
       owner[name] = dice.pick(HABITS[value]);
@@ -171,15 +171,10 @@ function damageAt(place: Place, dice: Dice): boolean {
       owner[name] = (value as Json).value;
       return true;
     case 'extra':
-      if (Array.isArray(owner) || Object.hasOwn(owner, 'color')) return false;
-      owner.color = 'red';
-      return true;
-    case 'snake':
-      if (name !== 'stopLoss' && name !== 'takeProfits' && name !== 'trailingStop') return false;
-      rename(
-        place,
-        name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      );
+      if (Object.hasOwn(owner, 'color')) return false;
+      // The suggestion lists what there is; a client that only obeys must be told to remove it.
+      if (name !== 'stopLoss') return false;
+      rename(place, 'stop_loss');
       return true;
     case 'tag':
       if (name !== 'mode' && name !== 'kind') return false;
