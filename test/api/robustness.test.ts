@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { urlOf } from '../../src/db/connect.ts';
+import { ROBUSTNESS_ANALYSES } from '../../src/engine/robustness/robustnessRequest.ts';
 import { claimShard, takeOverShards } from '../../src/db/sweepShards.ts';
 import { startWorker, type Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
@@ -158,7 +159,8 @@ describe('an invalid request for a robustness check', () => {
       status: 403,
       body: { code: 'TIER_LIMIT_REACHED', limitName: 'sweepVariants' },
     });
-    // The default fits into the smallest tier.
-    expect((await free.post(`${path}/robustness?wait=60`, {})).body).toMatchObject({ status: 'completed' });
+    // The default, which needs no body, fits into the smallest tier.
+    const done = await free.post(`${path}/robustness?wait=60`);
+    expect(done.body, done.text).toMatchObject({ status: 'completed', spec: { analyses: ROBUSTNESS_ANALYSES } });
   });
 });

@@ -44,8 +44,9 @@ const COST_PER_RUN = 50_000;
 
 const DESCRIPTION = `Runs the backtest again under changed conditions, on the data that it was pinned to: trades in
 another order, bars resampled in blocks, higher fees and slippage, a later start, its numbers moved a little, without
-each risk rule and each cost; and audits whether it looks ahead and whether its warm-up is long enough. With \`wait\`
-it answers when the check has ended, or after so many seconds; then follow \`links.self\`.`;
+each risk rule and each cost; and audits whether it looks ahead and whether its warm-up is long enough. Without a body
+it runs every analysis. With \`wait\` it answers when the check has ended, or after so many seconds; then follow
+\`links.self\`.`;
 
 export function robustnessRoutes(app: App, services: Services): void {
   createRoute(app, services);
@@ -66,7 +67,7 @@ function createRoute(app: App, services: Services): void {
         params: IdParams,
         headers: IdempotencyHeader,
         querystring: RobustnessQuery,
-        body: RobustnessBody,
+        body: RobustnessBody.nullish(),
         response: {
           201: z.union([RobustnessCheck, RobustnessAgentView]),
           ...problems(...BODY_PROBLEMS, 404, 409, 422),
@@ -77,7 +78,7 @@ function createRoute(app: App, services: Services): void {
       const { caller, params, query } = request;
       const backtestId = pathId(params.id, 'backtest');
       const queued = await answerOnce<ReturnType<typeof robustnessBody>>(services, request, reply, async (tx, key) => {
-        const check = await acceptCheck(tx, caller, backtestId, request.body);
+        const check = await acceptCheck(tx, caller, backtestId, request.body ?? RobustnessBody.parse({}));
         await requireSweepRoom(tx, caller);
         const { id } = await enqueueSweep(tx, caller.workspaceId, check, key);
         const body = robustnessBody((await findSweep(tx, caller.workspaceId, id, backtestId))!, backtestId);

@@ -52,6 +52,7 @@ export async function describeRoutes(app: App): Promise<void> {
       },
     },
     ...fastifyZodOpenApiTransformers,
+    transformObject: (given) => withOptionalBodies(fastifyZodOpenApiTransformers.transformObject(given)),
   });
   await app.register(swaggerUi, {
     routePrefix: '/docs/api',
@@ -67,4 +68,24 @@ export function openapiRoute(app: App): void {
     document ??= tagged(JSON.stringify(app.swagger()));
     return sendTagged(request, reply, document);
   });
+}
+
+/** The transformers mark a body that may be absent in its schema, and still call it required. */
+const OPTIONAL = 'x-fastify-zod-openapi-optional';
+
+function withOptionalBodies<D extends { readonly paths?: object | undefined }>(document: D): D {
+  for (const operations of Object.values(document.paths ?? {})) {
+    for (const { requestBody } of Object.values(operations as Record<string, { requestBody?: RequestBody }>)) {
+      const schema = requestBody?.content?.['application/json']?.schema;
+      if (requestBody === undefined || schema?.[OPTIONAL] !== true) continue;
+      requestBody.required = false;
+      delete schema[OPTIONAL];
+    }
+  }
+  return document;
+}
+
+interface RequestBody {
+  required?: boolean;
+  readonly content?: Readonly<Record<string, { readonly schema?: Record<string, unknown> }>>;
 }

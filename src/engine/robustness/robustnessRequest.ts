@@ -27,7 +27,15 @@ export const RobustnessSpec = z.strictObject({
     .array(z.enum(ROBUSTNESS_ANALYSES))
     .min(1)
     .max(ROBUSTNESS_ANALYSES.length)
-    .default([...ROBUSTNESS_ANALYSES]),
+    .default([...ROBUSTNESS_ANALYSES])
+    .meta({
+      description:
+        'lookAheadAudit: the same signals and fills on data that ends earlier; warmUpAudit: the same with only the ' +
+        'warm-up before the range; monteCarlo: positions in another order, and drawn again; blockBootstrap: bars ' +
+        'resampled in blocks; feeStress and slippageStress: costs at several levels; startShift: later starts; ' +
+        'parameterJitter: numbers moved a little; counterfactuals: each risk rule and each cost taken away. ' +
+        'Default: all.',
+    }),
   seed: z.int().min(0).max(MAX_SEED).default(1).meta({ description: 'The same seed gives the same result.' }),
   samples: z
     .int()
