@@ -70,13 +70,6 @@ export function socketUrl(folder: string, user: string, database: string): strin
   return `postgresql://${user}@${encodeURIComponent(folder)}/${database}`;
 }
 
-/** The same server, another database. */
-export function withDatabase(url: string, database: string): string {
-  const parsed = new URL(url);
-  parsed.pathname = `/${database}`;
-  return parsed.href;
-}
-
 /** postgres.js does not decode a percent-encoded socket folder in a url; handed over as `host`, it takes it. */
 function socketOf(url: string): { host?: string } {
   const host = decodeURIComponent(new URL(url).hostname);

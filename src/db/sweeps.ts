@@ -11,7 +11,6 @@ import { addSweepTickets } from './tickets.ts';
 
 export const SWEEP_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type SweepStatus = (typeof SWEEP_STATUSES)[number];
-export const isSweepTerminal = (status: SweepStatus): boolean => status !== 'queued' && status !== 'running';
 type Json = Readonly<Record<string, unknown>>;
 
 export interface NewSweep {

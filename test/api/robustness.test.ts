@@ -115,7 +115,7 @@ describe('a robustness check', () => {
     const queued = await check();
     const cancel = `/backtests/${backtestId}/robustness/${queued.body.id}/cancel`;
     expect((await client.post(cancel)).body).toMatchObject({ status: 'cancelled', result: null });
-    expect(await client.post(cancel)).toMatchObject({ status: 409, body: { code: 'SWEEP_ALREADY_TERMINAL' } });
+    expect(await client.post(cancel)).toMatchObject({ status: 409, body: { code: 'ROBUSTNESS_ALREADY_TERMINAL' } });
     expect((await client.post(`/sweeps/${queued.body.id}/cancel`)).status).toBe(404);
   });
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, withDatabase } from '../../src/db/connect.ts';
+import { connect } from '../../src/db/connect.ts';
 import type { Sql } from '../../src/db/connect.ts';
 import { startEmbedded } from '../../src/db/embedded.ts';
 import type { EmbeddedServer } from '../../src/db/embedded.ts';
@@ -18,6 +18,13 @@ const TEMPLATE = 'candlepool_template';
 const TEMPLATE_LOCK = 7_233_011;
 /** Nothing here outlives the run, so nothing waits for the disk. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
+
+/** The same server, another database. */
+function withDatabase(url: string, database: string): string {
+  const parsed = new URL(url);
+  parsed.pathname = `/${database}`;
+  return parsed.href;
+}
 
 /**
  * A fresh, migrated database of its own, empty of rows. `await using database = await createTestDatabase()`, or dispose

@@ -1,5 +1,6 @@
 // The agent view: a backtest's detail cut to a number of bytes, ranked by use, with a list of what was left out.
 import { z } from 'zod';
+import { jsonBytes } from '../http/jsonBytes.ts';
 import { significant } from '../http/significant.ts';
 import { readFirstOf } from './backtestBodies.ts';
 import { BacktestDetail } from './backtestSchemas.ts';
@@ -57,7 +58,7 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
   const head = { id, status, error };
   const trace = (summary.strategyTrace ?? {}) as Json;
   const rules = (summary.ruleStatsSummary ?? {}) as Json;
-  const core = result ? fittingCore(summary, maxBytes - bytesOf(head) - LIST_BYTES - READ_FIRST_BYTES) : {};
+  const core = result ? fittingCore(summary, maxBytes - jsonBytes(head) - LIST_BYTES - READ_FIRST_BYTES) : {};
   // The progress of what has ended says nothing.
   const rest = result ? core : error ? {} : { progress };
   const readFirst = result ? Object.keys(core).map((name) => `/${name}`) : [...readFirstOf(detail)];
@@ -79,14 +80,14 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
     { name: 'equityPreview', value: summary.equityPreview },
   ];
   const omitted = missingOf(core, summary);
-  let left = maxBytes - bytesOf(view) - LIST_BYTES;
+  let left = maxBytes - jsonBytes(view) - LIST_BYTES;
   for (const { name, value } of parts) {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
     const fitting = cut(value, left - name.length - 4);
     if (fitting === undefined) omitted.push(name);
     else {
       view[name] = fitting;
-      left -= bytesOf(fitting) + name.length + 4;
+      left -= jsonBytes(fitting) + name.length + 4;
       const all = name === 'nearMisses' ? nearMisses.length : Array.isArray(value) ? value.length : 0;
       if (Array.isArray(fitting) && fitting.length < all) omitted.push(`${name}[${fitting.length}…]`);
     }
@@ -115,7 +116,7 @@ function fittingCore(summary: Json, maxBytes: number): Core {
   const brief = rules.map((rule) =>
     pick(rule, ['nodeId', 'path', 'text', 'trueCount', 'evaluated', 'soleBlockerCount']),
   );
-  const fits = (core: Core): boolean => bytesOf(core) <= maxBytes;
+  const fits = (core: Core): boolean => jsonBytes(core) <= maxBytes;
   const choices: (() => Core)[] = [
     () => ({ diagnosis, funnel, rules, headline }),
     () => ({ diagnosis, funnel, rules: brief, headline }),
@@ -167,12 +168,12 @@ function ranked(rules: readonly Json[]): readonly Json[] {
 
 /** The whole of it, as many of its items as fit, or undefined. */
 function cut(value: unknown, bytes: number): unknown {
-  if (bytesOf(value) <= bytes) return value;
+  if (jsonBytes(value) <= bytes) return value;
   if (!Array.isArray(value)) return undefined;
   const items: unknown[] = [];
   let used = 2;
   for (const item of value) {
-    used += bytesOf(item) + 1;
+    used += jsonBytes(item) + 1;
     if (used > bytes) break;
     items.push(item);
   }
@@ -189,5 +190,3 @@ function shortened(names: readonly string[]): string[] {
   }
   return kept;
 }
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

@@ -24,6 +24,8 @@ import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { clientGone, waitFor } from '../http/waiting.ts';
+import { queryRefused } from '../http/envelopeIssues.ts';
+import { bareMediaType, describeFile, fileContents } from '../http/files.ts';
 import { answerAfter } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import { csvPage, MAX_PAGE_ROWS } from './csvPage.ts';
@@ -44,15 +46,6 @@ import type { App, Services } from '../services.ts';
 
 /** A rerun takes about as long as the run did; clients give up on requests after about a minute. */
 const RERUN_MS = 55_000;
-
-export const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
-  arrow: 'application/vnd.apache.arrow.file',
-  csv: 'text/csv; charset=utf-8',
-  json: 'application/json; charset=utf-8',
-  html: 'text/html; charset=utf-8',
-};
-/** The report is one file that contains its scripts and must not reach anything outside. */
-export const REPORT_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 /** Set if a recomputed artifact differs from the stored result; its value is the message of the notice. */
 const NOTICE_HEADER = 'artifact-notice';
@@ -113,12 +106,7 @@ const ArtifactResponse = {
       example: '</public/v1/backtests/{id}/artifacts/trades?format=csv&limit=1000&offset=1000>; rel="next"',
     },
   },
-  content: Object.fromEntries(
-    Object.entries(MEDIA_TYPES).map(([format, type]) => [
-      type.split(';')[0],
-      { schema: format === 'json' ? ArtifactRows : z.string() },
-    ]),
-  ),
+  content: fileContents(ARTIFACT_FORMATS, ArtifactRows),
 };
 
 interface Rerunning {
@@ -159,7 +147,7 @@ function artifactRoute(rerunning: Rerunning): void {
       if (withValues && name !== 'trades') throw valuesRefused(name);
       if (name === 'trades' && !withValues) {
         const parts = decodeTrades((await readTrades(sql, backtest.id))!);
-        sendFile(reply, backtest.id, name, format);
+        describeArtifact(reply, backtest.id, name, format);
         return sendRows(reply, request.url, inTurns(encodeStoredTrades(parts, format)), page);
       }
       const wanted = { kind: 'artifact', name, format, engine: ENGINE_VERSION } as const;
@@ -168,7 +156,7 @@ function artifactRoute(rerunning: Rerunning): void {
       const id = kept ?? (await startRerun(rerunning, backtest.id, wanted));
       const { notice } = requireOutcome(await awaitRerun(rerunning, id, reply));
       if (notice !== null) reply.header(NOTICE_HEADER, notice.message);
-      sendFile(reply, backtest.id, name, format);
+      describeArtifact(reply, backtest.id, name, format);
       return sendRows(reply, request.url, inTurns(readRerunChunks(sql, id)), page);
     },
   );
@@ -184,8 +172,7 @@ function artifactName(given: string): ArtifactName {
 
 function valuesRefused(name: ArtifactName): Error {
   const message = `The artifact ${name} takes no "values"; only trades does. Leave the parameter out.`;
-  const issue = { code: 'OUT_OF_RANGE', path: '/query/values', field: 'values', severity: 'error', message };
-  return problem('VALIDATION_FAILED', { message, issues: [issue] });
+  return queryRefused('values', message);
 }
 
 interface PageRange {
@@ -199,8 +186,7 @@ function pageOf({ limit, offset }: z.infer<typeof ArtifactQuery>, format: Artifa
   if (format === 'csv') return { offset: offset ?? 0, limit: limit ?? MAX_PAGE_ROWS };
   const field = limit === undefined ? 'offset' : 'limit';
   const message = `Only CSV files have pages, and this is ${format}. Add format=csv, or leave out limit and offset.`;
-  const issue = { code: 'OUT_OF_RANGE', path: `/query/${field}`, field, severity: 'error', message };
-  throw problem('VALIDATION_FAILED', { message, issues: [issue] });
+  throw queryRefused(field, message);
 }
 
 /** The file, or a page of it with the address of the next one. */
@@ -224,15 +210,9 @@ async function sendRows(
   return reply.send(bytes);
 }
 
-/** Sets the headers of a file; the caller sends the bytes. */
-function sendFile(reply: FastifyReply, backtestId: string, name: ArtifactName, format: ArtifactFormat): FastifyReply {
-  const file = `${name}-${backtestId}.${format}`;
-  if (format === 'html') reply.header('content-security-policy', REPORT_POLICY);
-  return reply
-    .header('content-type', MEDIA_TYPES[format])
-    .header('content-disposition', `${format === 'html' ? 'inline' : 'attachment'}; filename="${file}"`)
-    .header('cache-control', 'private, no-cache')
-    .header('vary', 'accept');
+/** The caller sends the bytes. */
+function describeArtifact(reply: FastifyReply, backtestId: string, name: ArtifactName, format: ArtifactFormat): void {
+  describeFile(reply, `${name}-${backtestId}`, format).header('vary', 'accept');
 }
 
 function verifyRoute(rerunning: Rerunning, services: Services): void {
@@ -284,11 +264,10 @@ function formatOf(request: FastifyRequest, name: ArtifactName, given: ArtifactFo
   if (given !== undefined) {
     if (formats.includes(given)) return given;
     const message = `The artifact ${name} has no format ${given}. Ask for one of ${formats.join(', ')}.`;
-    const issue = { code: 'OUT_OF_RANGE', path: '/query/format', field: 'format', severity: 'error', message };
-    throw problem('VALIDATION_FAILED', { message, issues: [issue] });
+    throw queryRefused('format', message);
   }
   for (const type of acceptedTypes(request.headers.accept ?? '')) {
-    const format = formats.find((each) => MEDIA_TYPES[each].split(';')[0] === type);
+    const format = formats.find((each) => bareMediaType(each) === type);
     if (format) return format;
   }
   return formats[0];

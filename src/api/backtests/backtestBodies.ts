@@ -5,18 +5,17 @@ import { runSettings } from '../strategies/effectiveSettings.ts';
 import type { Backtest, BacktestRow, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/backtests.ts';
 import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
+import { isoOrNull } from '../http/commonSchemas.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';
 
 export const BACKTESTS = '/public/v1/backtests';
-
-const iso = (date: Date | null): string | null => date && date.toISOString();
 
 export function rowBody({ isCached, createdAt, startedAt, finishedAt, ...row }: BacktestRow): z.input<typeof RowShape> {
   return {
     ...row,
     createdAt: createdAt.toISOString(),
-    startedAt: iso(startedAt),
-    finishedAt: iso(finishedAt),
+    startedAt: isoOrNull(startedAt),
+    finishedAt: isoOrNull(finishedAt),
     cached: isCached,
   };
 }
@@ -68,9 +67,9 @@ export function detailBody(backtest: Backtest): BacktestDetail {
     strategyId,
     strategyVersionId,
     createdAt: backtest.createdAt.toISOString(),
-    startedAt: iso(backtest.startedAt),
-    finishedAt: iso(backtest.finishedAt),
-    cancelRequestedAt: iso(backtest.cancelRequestedAt),
+    startedAt: isoOrNull(backtest.startedAt),
+    finishedAt: isoOrNull(backtest.finishedAt),
+    cancelRequestedAt: isoOrNull(backtest.cancelRequestedAt),
     config: { ...config },
     resolvedConfig: detail && { ...detail.resolvedConfig },
     progress: progressOf(backtest),

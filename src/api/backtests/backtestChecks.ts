@@ -38,10 +38,15 @@ export class BacktestCheck {
   }
 
   /**
-   * What is stored of the request. `root` is prefixed to the paths of issues in the request.
+   * What is stored of the request. `root` is prefixed to the paths of issues in the request. With `pinned`, the run reads
+   * those snapshots even when their series have been imported again since.
    * @throws BACKTEST_CONFIG_INVALID with every issue, RANGE_NO_DATA, TIER_LIMIT_REACHED
    */
-  async accept(version: StrategyVersion, config: BacktestConfig, root = ''): Promise<NewBacktest> {
+  async accept(
+    version: StrategyVersion,
+    config: BacktestConfig,
+    { root = '', pinned }: { readonly root?: string; readonly pinned?: readonly string[] | undefined } = {},
+  ): Promise<NewBacktest> {
     const symbol = config.signalInstrument.symbol;
     const base = await this.#catalogue.find(symbol, config.timeframe);
     const foreign = foreignSeries(version.strategyAst, symbol, config.timeframe);
@@ -60,7 +65,7 @@ export class BacktestCheck {
       symbol,
       timeframe: config.timeframe,
       config,
-      ...(await this.#inputs(version, config, foreign)),
+      ...(await this.#inputs(version, config, foreign, pinned)),
     };
   }
 
@@ -86,11 +91,16 @@ export class BacktestCheck {
   }
 
   /** What the run may read, the key for finding an equal run, and what the run will take. */
-  async #inputs(version: StrategyVersion, config: BacktestConfig, foreign: readonly SeriesName[]) {
+  async #inputs(
+    version: StrategyVersion,
+    config: BacktestConfig,
+    foreign: readonly SeriesName[],
+    pinned: readonly string[] | undefined,
+  ) {
     const series = [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe }, ...foreign];
     const read = await Promise.all(series.map((each) => this.#catalogue.readable(each.symbol, each.timeframe)));
     const entries = new Map(read.flat().map((entry) => [entry.sha256, entry]));
-    const snapshots = [...entries.keys()].sort();
+    const snapshots = [...(pinned ?? entries.keys())].sort();
     const resolved = resolveConfig(config);
     const runKey = hashOf({
       engine: ENGINE_VERSION,

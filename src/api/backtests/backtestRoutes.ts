@@ -3,14 +3,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
-import {
-  cancelBacktest,
-  deleteBacktest,
-  findBacktest,
-  findBacktestStatus,
-  isTerminal,
-  listBacktests,
-} from '../../db/backtests.ts';
+import { cancelBacktest, deleteBacktest, findBacktest, findBacktestStatus, listBacktests } from '../../db/backtests.ts';
 import type { Backtest, NewBacktest } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategies.ts';
@@ -23,7 +16,7 @@ import type { Caller } from '../http/auth/authentication.ts';
 import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
 import { BacktestCheck } from './backtestChecks.ts';
 import { configFaults, requireConfigBody } from './configFaults.ts';
-import { waitUntil } from '../http/waiting.ts';
+import { waitForEnd } from '../http/waiting.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
@@ -45,12 +38,14 @@ import {
 import { issuesOfZod } from '../http/envelopeIssues.ts';
 import type { App, Services } from '../services.ts';
 import { artifactRoutes } from './artifactRoutes.ts';
-import { eventRoutes } from './backtestEvents.ts';
+import { followed } from './backtestEvents.ts';
 import { robustnessRoutes } from './robustnessRoutes.ts';
+import { deleteRoute, followRoute, type RunKind } from './runRoutes.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
-const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
+const KIND: RunKind = { path: BACKTESTS, what: 'backtest', tag: 'Backtests' };
+const described = { tags: [KIND.tag], security: API_KEY_SECURITY };
 /** A running backtest ends within 100 ms of a cancel. The answer waits for that, so that it has the final status. */
 const CANCEL_WAIT_MS = 1_000;
 /** How long a batch may keep the event loop before it lets other requests pass. */
@@ -61,8 +56,13 @@ export async function backtestRoutes(app: App, services: Services): Promise<void
   listRoute(app, services);
   detailRoute(app, services);
   cancelRoute(app, services);
-  deleteRoute(app, services);
-  eventRoutes(app, services);
+  followRoute(app, KIND, followed(services.sql));
+  deleteRoute(app, services.sql, KIND, {
+    summary: 'Delete a backtest that has ended, with its result and its artifacts',
+    answer: shapes.DeletedBacktest,
+    notTerminal: 'BACKTEST_NOT_TERMINAL',
+    remove: (workspaceId, id) => deleteBacktest(services.sql, workspaceId, id),
+  });
   artifactRoutes(app, services);
   robustnessRoutes(app, services);
 }
@@ -142,7 +142,7 @@ async function checkBatch(services: Services, caller: Caller, items: readonly un
     const { strategyVersionId, config } = item.data;
     try {
       const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
-      return await check.accept(version, config, root);
+      return await check.accept(version, config, { root });
     } catch (error) {
       if (error instanceof ProblemError) return error;
       throw error;
@@ -259,34 +259,6 @@ function cancelRoute(app: App, services: Services): void {
   );
 }
 
-function deleteRoute(app: App, { sql }: Services): void {
-  app.delete(
-    `${BACKTESTS}/:id`,
-    {
-      onRequest: write,
-      schema: {
-        ...described,
-        operationId: 'delete_backtest',
-        summary: 'Delete a backtest that has ended, with its result and its artifacts',
-        params: IdParams,
-        querystring: NoQuery,
-        response: { 200: shapes.DeletedBacktest, ...problems(...KEY_PROBLEMS, 404, 409) },
-      },
-    },
-    async ({ caller, params }) => {
-      const id = pathId(params.id, 'backtest');
-      const outcome = await deleteBacktest(sql, caller.workspaceId, id);
-      if (outcome === undefined) throw notFound('backtest', id);
-      if (outcome === 'open') {
-        const message = `The backtest has not ended. Cancel it with POST ${BACKTESTS}/${id}/cancel, then delete it.`;
-        throw problem('BACKTEST_NOT_TERMINAL', { message });
-      }
-      await notify(sql, 'changed', [id]);
-      return { id, deleted: true as const };
-    },
-  );
-}
-
 async function cancel(app: App, sql: Sql, caller: Caller, id: string, reply: FastifyReply) {
   const outcome = await cancelBacktest(sql, caller.workspaceId, id);
   if (outcome === undefined) throw notFound('backtest', id);
@@ -308,16 +280,5 @@ async function requireBacktest(sql: Sql, caller: Caller, id: string): Promise<Ba
   return backtest;
 }
 
-/** Returns once the backtest has ended or does not exist, time is up, the client disconnects or the process stops. */
-const waitUntilEnded = (
-  app: App,
-  sql: Sql,
-  caller: Caller,
-  id: string,
-  timeoutMs: number,
-  reply: FastifyReply,
-): Promise<void> =>
-  waitUntil(app, reply, id, timeoutMs, async () => {
-    const status = await findBacktestStatus(sql, caller.workspaceId, id);
-    return status === undefined || isTerminal(status);
-  });
+const waitUntilEnded = (app: App, sql: Sql, caller: Caller, id: string, timeoutMs: number, reply: FastifyReply) =>
+  waitForEnd(app, reply, id, timeoutMs, () => findBacktestStatus(sql, caller.workspaceId, id));

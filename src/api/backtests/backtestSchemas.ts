@@ -2,16 +2,15 @@
 import { z } from 'zod';
 import { BACKTEST_SORTS, BACKTEST_STATUSES } from '../../db/backtests.ts';
 import { BacktestConfig, FLAT_DESCRIPTIONS, FLAT_KEYS, TIMEFRAMES } from '../../engine/index.ts';
+import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
 import { SummaryJson } from './resultSchemas.ts';
 import { RunSettings } from '../strategies/effectiveSettings.ts';
+import { Deleted } from './runRoutes.ts';
 import { BACKTEST_EXAMPLES, BATCH_EXAMPLES } from './backtestExamples.ts';
 import { instant, instantOrNull, Issue, Json, Uuid, text } from '../http/commonSchemas.ts';
 
 export const MAX_BATCH = 1_000;
-/** Hosts cut requests at about a minute; a longer wait needs two requests. */
-const MAX_WAIT_SECONDS = 60;
-const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
 /** Postgres stores texts unchanged, so names and values must not contain NUL or half of a surrogate pair. */
 const isStorable = (value: unknown): boolean => {
@@ -113,25 +112,9 @@ export const BacktestRow = z
   })
   .meta({ id: 'BacktestRow' });
 
-export const DeletedBacktest = z.object({ id: Uuid, deleted: z.literal(true) }).meta({ id: 'DeletedBacktest' });
+export const DeletedBacktest = Deleted.meta({ id: 'DeletedBacktest' });
 
-export const BacktestQuery = z.strictObject({
-  wait: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(MAX_WAIT_SECONDS)
-    .default(0)
-    .meta({ type: 'integer', description: 'Answers when the backtest is terminal, or after so many seconds.' }),
-  view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
-  maxBytes: z.coerce
-    .number()
-    .int()
-    .min(AGENT_BYTES.min)
-    .max(AGENT_BYTES.max)
-    .default(AGENT_BYTES.default)
-    .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
-});
+export const BacktestQuery = detailQuery('backtest');
 
 export const Progress = z.object({
   phase: z.enum(['queued', 'starting', 'simulating', 'done']),

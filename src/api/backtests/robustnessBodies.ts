@@ -1,11 +1,11 @@
 // Robustness bodies: a check as the API answers it, whole and cut for an agent.
 import type { Sweep } from '../../db/sweeps.ts';
 import type { RobustnessSpec } from '../../engine/index.ts';
+import { isoOrNull } from '../http/commonSchemas.ts';
+import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
 import { significant } from '../http/significant.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import type { RobustnessCheck } from './robustnessSchemas.ts';
-
-const iso = (date: Date | null): string | null => date && date.toISOString();
 
 /** @param check its `indexes` count steps, most of which are a run. */
 export function robustnessBody(check: Sweep, backtestId: string): RobustnessCheck & { result: object | null } {
@@ -17,8 +17,8 @@ export function robustnessBody(check: Sweep, backtestId: string): RobustnessChec
     backtestId,
     status,
     createdAt: check.createdAt.toISOString(),
-    startedAt: iso(check.startedAt),
-    finishedAt: iso(check.finishedAt),
+    startedAt: isoOrNull(check.startedAt),
+    finishedAt: isoOrNull(check.finishedAt),
     spec: { ...robustness },
     progress: {
       pct: status === 'completed' ? 1 : Math.min(1, indexesDone / indexes),
@@ -41,22 +41,12 @@ export function robustnessAgentView(
   const { verdict, findings, baseline, seed, ...analyses } = result as Record<string, unknown>;
   const view: Record<string, unknown> = { ...head, verdict, findings, baseline: significant(baseline), seed };
   const omitted: string[] = [];
-  let left = maxBytes - bytesOf({ ...view, omitted: Object.keys(analyses) });
+  let left = maxBytes - jsonBytes({ ...view, omitted: Object.keys(analyses) });
   if (left < 0) {
     delete view.findings;
-    left += bytesOf(findings);
+    left += jsonBytes(findings);
     omitted.push('findings');
   }
-  for (const [name, value] of Object.entries(analyses)) {
-    const shown = significant(value);
-    const bytes = bytesOf(shown) + name.length + 4;
-    if (bytes > left) omitted.push(name);
-    else {
-      view[name] = shown;
-      left -= bytes;
-    }
-  }
+  omitted.push(...addFitting(view, significant(analyses) as typeof analyses, left));
   return { ...view, omitted };
 }
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

@@ -5,7 +5,7 @@ import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findCheckedBacktest } from '../../db/robustness.ts';
 import { findVersions } from '../../db/strategies.ts';
-import { cancelSweep, findSweep, findSweepStatus, isSweepTerminal } from '../../db/sweeps.ts';
+import { cancelSweep, findSweep, findSweepStatus } from '../../db/sweeps.ts';
 import type { NewSweep, Sweep } from '../../db/sweeps.ts';
 import { runCountOf, stepsOf } from '../../engine/index.ts';
 import type { BacktestConfig, RobustnessJob, RobustnessSpec, SignalGraph, StrategyAst } from '../../engine/index.ts';
@@ -27,7 +27,7 @@ import {
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
-import { waitUntil } from '../http/waiting.ts';
+import { waitForEnd } from '../http/waiting.ts';
 import type { App, Services } from '../services.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { requireSweepRoom } from './queueing.ts';
@@ -139,7 +139,7 @@ function cancelRoute(app: App, services: Services): void {
         const { backtestId, id } = idsOf(params);
         if (!(await cancelSweep(tx, caller.workspaceId, id, backtestId))) {
           const { status } = await requireCheck(tx, caller, backtestId, id);
-          throw problem('SWEEP_ALREADY_TERMINAL', { message: `The check has ended already: it is ${status}.` });
+          throw problem('ROBUSTNESS_ALREADY_TERMINAL', { message: `The check has ended already: it is ${status}.` });
         }
         await notify(tx, 'cancel', [id]);
         await notify(tx, 'changed', [id]);
@@ -171,10 +171,7 @@ async function checkAfter(
   { caller, backtestId, id, query }: Asked,
 ): Promise<object> {
   if (query.wait > 0)
-    await waitUntil(app, reply, id, query.wait * 1_000, async () => {
-      const status = await findSweepStatus(sql, caller.workspaceId, id);
-      return status === undefined || isSweepTerminal(status);
-    });
+    await waitForEnd(app, reply, id, query.wait * 1_000, () => findSweepStatus(sql, caller.workspaceId, id));
   const body = robustnessBody(await requireCheck(sql, caller, backtestId, id), backtestId);
   return query.view === 'agent' ? robustnessAgentView(body, query.maxBytes) : body;
 }

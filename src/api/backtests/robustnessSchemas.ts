@@ -2,34 +2,15 @@
 import { z } from 'zod';
 import { SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { RobustnessSpec } from '../../engine/index.ts';
+import { detailQuery } from '../http/detailQuery.ts';
 import { instant, instantOrNull, Json, Uuid } from '../http/commonSchemas.ts';
-
-/** Hosts cut requests at about a minute; a longer wait is two. */
-const MAX_WAIT_SECONDS = 60;
-const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
 export const RobustnessBody = RobustnessSpec.meta({
   id: 'CheckRobustness',
   examples: [{}, { analyses: ['monteCarlo', 'feeStress', 'lookAheadAudit'], seed: 7 }],
 });
 
-export const RobustnessQuery = z.strictObject({
-  wait: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(MAX_WAIT_SECONDS)
-    .default(0)
-    .meta({ type: 'integer', description: 'Answers when the check is terminal, or after so many seconds.' }),
-  view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
-  maxBytes: z.coerce
-    .number()
-    .int()
-    .min(AGENT_BYTES.min)
-    .max(AGENT_BYTES.max)
-    .default(AGENT_BYTES.default)
-    .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
-});
+export const RobustnessQuery = detailQuery('check');
 export type RobustnessQuery = z.infer<typeof RobustnessQuery>;
 
 export const RobustnessCheck = z

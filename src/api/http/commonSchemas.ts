@@ -12,6 +12,8 @@ export const instantOrNull = (what: string) =>
     .datetime()
     .nullable()
     .meta({ description: `${what} ISO 8601, UTC.` });
+/** A date as such a member is answered. */
+export const isoOrNull = (date: Date | null): string | null => date && date.toISOString();
 export const Json = z.record(z.string(), z.unknown());
 
 /** A path id; `pathId` looks at it, for what is no UUID is not found rather than malformed. */

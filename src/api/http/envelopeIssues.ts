@@ -1,7 +1,7 @@
 // Issues: the faults a schema found in an envelope, in the same words and shape as the faults found inside a strategy.
 import { pointerTo } from '../../engine/index.ts';
 import type { core } from 'zod';
-import type { ProblemIssue } from './problems.ts';
+import { problem, type ProblemError, type ProblemIssue } from './problems.ts';
 
 /** A body cannot buy more than this many issues; the rest would only repeat them. */
 const MAX_ISSUES = 100;
@@ -9,6 +9,12 @@ const MAX_ISSUES = 100;
 /** `root` goes before each path: '' for the body, `/query` for query parameters. */
 export function issuesOfZod(issues: readonly core.$ZodIssue[], root = ''): ProblemIssue[] {
   return issues.flatMap((issue) => issuesOfOne(issue, root)).slice(0, MAX_ISSUES);
+}
+
+/** For a query parameter that its schema allows, and what is asked for does not. */
+export function queryRefused(field: string, message: string): ProblemError {
+  const issue = { code: 'OUT_OF_RANGE', path: `/query/${field}`, field, severity: 'error', message };
+  return problem('VALIDATION_FAILED', { message, issues: [issue] });
 }
 
 function issuesOfOne(issue: core.$ZodIssue, root: string): ProblemIssue[] {

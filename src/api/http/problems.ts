@@ -166,6 +166,12 @@ export const PROBLEMS = {
     retryable: false,
     help: 'A completed, failed or cancelled sweep cannot be cancelled.',
   },
+  ROBUSTNESS_ALREADY_TERMINAL: {
+    status: 409,
+    title: 'The robustness check has already ended',
+    retryable: false,
+    help: 'A completed, failed or cancelled check cannot be cancelled.',
+  },
   SWEEP_NOT_TERMINAL: {
     status: 409,
     title: 'The sweep has not ended',

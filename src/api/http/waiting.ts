@@ -1,5 +1,6 @@
 // Waiting: keeps requests open until a backtest, a sweep or a rerun changes, all on one LISTEN connection.
 import type { FastifyReply } from 'fastify';
+import { isTerminal, type BacktestStatus } from '../../db/backtests.ts';
 import { openNotifications, type Notifications } from '../../db/notifications.ts';
 import type { App, Services } from '../services.ts';
 
@@ -67,17 +68,22 @@ function nextChange(stop: AbortSignal, onWake: (resolve: () => void) => void): P
   });
 }
 
-/** Returns once `isEnded` holds, time is up, the client disconnects or the process stops. */
-export async function waitUntil(
+/**
+ * Returns once something has ended or does not exist, time is up, the client disconnects or the process stops.
+ * @param readStatus undefined: it does not exist
+ */
+export async function waitForEnd(
   app: App,
   reply: FastifyReply,
   id: string,
   timeoutMs: number,
-  isEnded: () => Promise<boolean>,
+  readStatus: () => Promise<BacktestStatus | undefined>,
 ): Promise<void> {
-  const { notifications } = app;
   const signals = [app.drainSignal, clientGone(reply)];
-  await waitFor({ notifications, id, timeoutMs, signals }, async () => ((await isEnded()) ? true : undefined));
+  await waitFor({ notifications: app.notifications, id, timeoutMs, signals }, async () => {
+    const status = await readStatus();
+    return status === undefined || isTerminal(status) ? true : undefined;
+  });
 }
 
 /** Aborts when the connection is closed before the answer is sent. */

@@ -3,11 +3,12 @@ import type { z } from 'zod';
 import type { Sweep, SweepRow } from '../../db/sweeps.ts';
 import { significant } from '../http/significant.ts';
 import { shownSummary } from '../../engine/index.ts';
+import { isoOrNull } from '../http/commonSchemas.ts';
+import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
 import type { SweepDetail, SweepProgress, SweepRow as RowShape } from './sweepSchemas.ts';
 
 export const SWEEPS = '/public/v1/sweeps';
 
-const iso = (date: Date | null): string | null => date && date.toISOString();
 type Best = z.input<typeof RowShape>['best'];
 
 export const sweepRowBody = ({
@@ -19,8 +20,8 @@ export const sweepRowBody = ({
 }: SweepRow): z.input<typeof RowShape> => ({
   ...row,
   createdAt: createdAt.toISOString(),
-  startedAt: iso(startedAt),
-  finishedAt: iso(finishedAt),
+  startedAt: isoOrNull(startedAt),
+  finishedAt: isoOrNull(finishedAt),
   best: best as Best,
 });
 
@@ -58,8 +59,8 @@ export function sweepDetail(sweep: Sweep): SweepDetail {
     strategyId,
     strategyVersionId,
     createdAt: sweep.createdAt.toISOString(),
-    startedAt: iso(sweep.startedAt),
-    finishedAt: iso(sweep.finishedAt),
+    startedAt: isoOrNull(sweep.startedAt),
+    finishedAt: isoOrNull(sweep.finishedAt),
     spec: { ...spec },
     variants,
     progress: sweepProgress(sweep),
@@ -124,9 +125,9 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
     row.plateau.isCliff,
   ]);
   const omitted: string[] = [];
-  let left = maxBytes - bytesOf({ ...view, omitted: ['…'] }) - 200;
+  let left = maxBytes - jsonBytes({ ...view, omitted: ['…'] }) - 200;
   for (const line of lines) {
-    left -= bytesOf(line) + 1;
+    left -= jsonBytes(line) + 1;
     if (left < 0) break;
     table.rows.push(line);
   }
@@ -135,21 +136,9 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
     name,
     influence: short(share),
   }));
-  for (const [name, value] of Object.entries({
-    influence,
-    overfitting: result.overfitting,
-    walkForward: shortWalk(result.walkForward),
-    marginals: result.marginals,
-    heatmap: result.heatmap,
-  })) {
-    if (value === null) continue;
-    const bytes = bytesOf(value) + name.length + 4;
-    if (bytes > left) omitted.push(name);
-    else {
-      view[name] = significant(value);
-      left -= bytes;
-    }
-  }
+  const { overfitting, marginals, heatmap } = result;
+  const more = { influence, overfitting, walkForward: shortWalk(result.walkForward), marginals, heatmap };
+  omitted.push(...addFitting(view, significant(more) as typeof more, left));
   view.omitted = omitted;
   return view;
 }
@@ -160,5 +149,3 @@ function shortWalk(walk: unknown): unknown {
   const { equity: _, ...rest } = walk as Record<string, unknown>;
   return rest;
 }
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');

@@ -16,8 +16,7 @@ import {
   objectiveOf,
   spaceOf,
 } from '../../engine/index.ts';
-import type { FlatKey, SweepJob, SweepRows, SweepSpec } from '../../engine/index.ts';
-import { MEDIA_TYPES, REPORT_POLICY } from '../backtests/artifactRoutes.ts';
+import type { BacktestConfig, FlatKey, SweepJob, SweepRows, SweepSpec } from '../../engine/index.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
 import { QueuedBacktest } from '../backtests/backtestSchemas.ts';
 import { queueOne } from '../backtests/queueing.ts';
@@ -29,13 +28,14 @@ import {
   BODY_PROBLEMS,
   IdParams,
   IdempotencyHeader,
-  Json,
   KEY_PROBLEMS,
   NoQuery,
   notFound,
   pathId,
   problems,
 } from '../http/commonSchemas.ts';
+import { queryRefused } from '../http/envelopeIssues.ts';
+import { describeFile, fileAnswer } from '../http/files.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
@@ -64,17 +64,15 @@ function resultsRoute(app: App, { sql }: Services): void {
         summary: 'Every row of a completed sweep, as Arrow, CSV or JSON',
         params: IdParams,
         querystring: SweepResultsQuery,
-        response: { 200: files('arrow', 'csv', 'json'), ...problems(...KEY_PROBLEMS, 404) },
+        response: { 200: fileAnswer('arrow', 'csv', 'json'), ...problems(...KEY_PROBLEMS, 404) },
       },
     },
     async ({ caller, params, query }, reply) => {
       const sweep = await requireCompleted(sql, caller, params.id);
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
-      return reply
-        .header('content-type', MEDIA_TYPES[query.format])
-        .header('content-disposition', `attachment; filename="sweep-${sweep.id}.${query.format}"`)
-        .send(Readable.from(encodeSweepRows(space, decodedShards(sql, sweep.id), query.format)) as never);
+      const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), query.format);
+      return describeFile(reply, `sweep-${sweep.id}`, query.format).send(Readable.from(rows) as never);
     },
   );
 }
@@ -101,7 +99,7 @@ function heatmapRoute(app: App, { sql }: Services): void {
         space.dimensions.findIndex((dimension) => dimension.name === name),
       );
       if (x === -1 || y === -1 || x === y)
-        throw refused(
+        throw queryRefused(
           x === -1 ? 'x' : 'y',
           `x and y must be two different members of the space: ${space.dimensions.map(({ name }) => name).join(', ')}.`,
         );
@@ -109,7 +107,7 @@ function heatmapRoute(app: App, { sql }: Services): void {
       const key = query.metric ?? objective.key;
       const held = metricsOf(job, space);
       if (!held.some((each) => each === key))
-        throw refused('metric', `The rows hold no ${key}; they hold ${held.join(', ')}.`);
+        throw queryRefused('metric', `The rows hold no ${key}; they hold ${held.join(', ')}.`);
       const columns = await columnsOf(decodedShards(sql, sweep.id), (rows) => [
         rows.coordinates[x],
         rows.coordinates[y],
@@ -156,16 +154,13 @@ function reportRoute(app: App, { sql }: Services): void {
         summary: 'The report of a completed sweep: one HTML page that asks nothing of the network',
         params: IdParams,
         querystring: NoQuery,
-        response: { 200: files('html'), ...problems(...KEY_PROBLEMS, 404) },
+        response: { 200: fileAnswer('html'), ...problems(...KEY_PROBLEMS, 404) },
       },
     },
     async ({ caller, params }, reply) => {
       const sweep = await requireCompleted(sql, caller, params.id);
       const page = await readSweepPage(sql, sweep.id);
-      return reply
-        .header('content-type', MEDIA_TYPES.html)
-        .header('content-security-policy', REPORT_POLICY)
-        .send(zstdDecompressSync(page!) as never);
+      return describeFile(reply, `sweep-${sweep.id}`, 'html').send(zstdDecompressSync(page!) as never);
     },
   );
 }
@@ -194,25 +189,18 @@ function rowRoute(app: App, services: Services): void {
         const [version] = await findVersions(tx, caller.workspaceId, [sweep.strategyVersionId]);
         const config = await rowConfig(tx, caller, sweep, params.variant);
         const check = new BacktestCheck(services.catalogue, caller);
-        const item = await check.accept(requireReady(version, sweep.strategyVersionId), config);
-        return queueOne(tx, requestKey, caller, pinned(item, sweep), config);
+        const pinned = pinnedSnapshots(sweep, config);
+        const item = await check.accept(requireReady(version, sweep.strategyVersionId), config, { pinned });
+        return queueOne(tx, requestKey, caller, item, config);
       }),
   );
 }
 
-type Item = Awaited<ReturnType<BacktestCheck['accept']>>;
-
-/** The snapshots that the sweep read, even when the series has been imported again since. */
-function pinned(item: Item, sweep: Sweep): Item {
-  const market = sweep.markets.find(({ symbol, timeframe }) => symbol === item.symbol && timeframe === item.timeframe);
-  const isSame =
-    market !== undefined &&
-    market.snapshots.length === item.snapshots.length &&
-    market.snapshots.every((name, at) => name === item.snapshots[at]);
-  // Another run key: an equal one would name a stored result over other bars.
-  return market === undefined || isSame
-    ? item
-    : { ...item, snapshots: market.snapshots, runKey: `${item.runKey} of sweep ${sweep.id}` };
+/** What the sweep read, even when the series has been imported again since. */
+function pinnedSnapshots({ markets }: Sweep, { signalInstrument, timeframe }: BacktestConfig) {
+  const isSame = (market: Sweep['markets'][number]): boolean =>
+    market.symbol === signalInstrument.symbol && market.timeframe === timeframe;
+  return markets.find(isSame)?.snapshots;
 }
 
 async function rowConfig(sql: Queryable, caller: Caller, sweep: Sweep, given: string) {
@@ -246,19 +234,4 @@ async function requireCompleted(sql: Queryable, caller: Caller, given: string): 
   if (sweep.status !== 'completed')
     throw problem('NOT_FOUND', { message: `The sweep is ${sweep.status}; only a completed one has results.` });
   return sweep;
-}
-
-function refused(field: string, message: string): Error {
-  const issue = { code: 'OUT_OF_RANGE', path: `/query/${field}`, field, severity: 'error', message };
-  return problem('VALIDATION_FAILED', { message, issues: [issue] });
-}
-
-/** As JSON, a file is one object per row. */
-const Rows = z.array(Json).meta({ description: 'One object per row.' });
-
-function files(...formats: ('arrow' | 'csv' | 'json' | 'html')[]) {
-  const content = Object.fromEntries(
-    formats.map((format) => [MEDIA_TYPES[format].split(';')[0], { schema: format === 'json' ? Rows : z.string() }]),
-  );
-  return { description: 'The file.', content };
 }

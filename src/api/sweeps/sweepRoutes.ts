@@ -3,14 +3,14 @@ import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategies.ts';
-import { cancelSweep, deleteSweep, findSweep, findSweepStatus, isSweepTerminal, listSweeps } from '../../db/sweeps.ts';
+import { cancelSweep, deleteSweep, findSweep, findSweepStatus, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
-import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
-import { waitUntil } from '../http/waiting.ts';
+import { waitForEnd } from '../http/waiting.ts';
 import { requireConfigBody } from '../backtests/configFaults.ts';
 import { requireSweepRoom } from '../backtests/queueing.ts';
 import { requireReady } from '../backtests/readyVersion.ts';
+import { deleteRoute, followRoute, type RunKind } from '../backtests/runRoutes.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import {
@@ -36,15 +36,25 @@ import * as shapes from './sweepSchemas.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
-const described = { tags: ['Sweeps'], security: API_KEY_SECURITY };
+const KIND: RunKind = { path: SWEEPS, what: 'sweep', tag: 'Sweeps' };
+const described = { tags: [KIND.tag], security: API_KEY_SECURITY };
 
 export async function sweepRoutes(app: App, services: Services): Promise<void> {
   createRoute(app, services);
   listRoute(app, services);
   detailRoute(app, services);
   cancelRoute(app, services);
-  deleteRoute(app, services);
-  eventsRoute(app, services);
+  followRoute(app, KIND, {
+    read: (workspaceId, id) => findSweep(services.sql, workspaceId, id),
+    stateOf,
+    dataOf,
+  });
+  deleteRoute(app, services.sql, KIND, {
+    summary: 'Delete a sweep that has ended, with its rows and its report; its trials stay counted',
+    answer: shapes.DeletedSweep,
+    notTerminal: 'SWEEP_NOT_TERMINAL',
+    remove: (workspaceId, id) => deleteSweep(services.sql, workspaceId, id),
+  });
   sweepResultRoutes(app, services);
 }
 
@@ -121,10 +131,7 @@ function detailRoute(app: App, { sql }: Services): void {
       const { caller, params, query } = request;
       const id = pathId(params.id, 'sweep');
       if (query.wait > 0) {
-        await waitUntil(app, reply, id, query.wait * 1_000, async () => {
-          const status = await findSweepStatus(sql, caller.workspaceId, id);
-          return status === undefined || isSweepTerminal(status);
-        });
+        await waitForEnd(app, reply, id, query.wait * 1_000, () => findSweepStatus(sql, caller.workspaceId, id));
       }
       const detail = sweepDetail(await requireSweep(sql, caller, id));
       const body = query.view === 'agent' ? sweepAgentView(detail, query.maxBytes) : detail;
@@ -161,61 +168,6 @@ function cancelRoute(app: App, services: Services): void {
         await notify(tx, 'changed', [id]);
         return { status: 200, body: sweepDetail(await requireSweep(tx, caller, id)) };
       }),
-  );
-}
-
-function deleteRoute(app: App, { sql }: Services): void {
-  app.delete(
-    `${SWEEPS}/:id`,
-    {
-      onRequest: write,
-      schema: {
-        ...described,
-        operationId: 'delete_sweep',
-        summary: 'Delete a sweep that has ended, with its rows and its report; its trials stay counted',
-        params: IdParams,
-        querystring: NoQuery,
-        response: { 200: shapes.DeletedSweep, ...problems(...KEY_PROBLEMS, 404, 409) },
-      },
-    },
-    async ({ caller, params }) => {
-      const id = pathId(params.id, 'sweep');
-      const outcome = await deleteSweep(sql, caller.workspaceId, id);
-      if (outcome === undefined) throw notFound('sweep', id);
-      if (outcome === 'open') {
-        const message = `The sweep has not ended. Cancel it with POST ${SWEEPS}/${id}/cancel, then delete it.`;
-        throw problem('SWEEP_NOT_TERMINAL', { message });
-      }
-      await notify(sql, 'changed', [id]);
-      return { id, deleted: true as const };
-    },
-  );
-}
-
-function eventsRoute(app: App, { sql }: Services): void {
-  app.get(
-    `${SWEEPS}/:id/events`,
-    {
-      onRequest: read,
-      schema: {
-        ...described,
-        operationId: 'follow_sweep',
-        summary: 'Server-sent events `status` and `progress`; the stream ends with the sweep',
-        params: IdParams,
-        querystring: NoQuery,
-        response: {
-          200: EVENT_STREAM,
-          ...problems(...KEY_PROBLEMS, 404),
-        },
-      },
-    },
-    async ({ caller, params }, reply) => {
-      const id = pathId(params.id, 'sweep');
-      const first = await requireSweep(sql, caller, id);
-      const read = () => findSweep(sql, caller.workspaceId, id);
-      const isTerminal = ({ status }: Sweep): boolean => isSweepTerminal(status);
-      return sendEvents(app, reply, { id, first, read, caller, isTerminal, stateOf, dataOf }) as never;
-    },
   );
 }
 

@@ -2,13 +2,11 @@
 import { z } from 'zod';
 import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
+import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
 import { instant, instantOrNull, Json, Uuid, text } from '../http/commonSchemas.ts';
+import { Deleted } from '../backtests/runRoutes.ts';
 import { SWEEP_EXAMPLES } from './sweepExamples.ts';
-
-/** Hosts cut requests at about a minute; a longer wait is two. */
-const MAX_WAIT_SECONDS = 60;
-const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
 export const CreateSweepBody = SweepSpec.extend({
   strategyVersionId: Uuid.meta({ description: 'Of a ready version.' }),
@@ -42,25 +40,9 @@ export const SweepRow = z
   })
   .meta({ id: 'SweepRow' });
 
-export const DeletedSweep = z.object({ id: Uuid, deleted: z.literal(true) }).meta({ id: 'DeletedSweep' });
+export const DeletedSweep = Deleted.meta({ id: 'DeletedSweep' });
 
-export const SweepQuery = z.strictObject({
-  wait: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(MAX_WAIT_SECONDS)
-    .default(0)
-    .meta({ type: 'integer', description: 'Answers when the sweep is terminal, or after so many seconds.' }),
-  view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
-  maxBytes: z.coerce
-    .number()
-    .int()
-    .min(AGENT_BYTES.min)
-    .max(AGENT_BYTES.max)
-    .default(AGENT_BYTES.default)
-    .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
-});
+export const SweepQuery = detailQuery('sweep');
 
 export const SweepProgress = z.object({
   pct: z.number().meta({ description: 'A fraction, 0 to 1.' }),

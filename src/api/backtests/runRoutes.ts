@@ -1,0 +1,110 @@
+// Run routes: what backtests and sweeps have alike, which is how they are followed and deleted.
+import { z } from 'zod';
+import type { Sql } from '../../db/connect.ts';
+import { isTerminal, type BacktestStatus } from '../../db/backtests.ts';
+import { notify } from '../../db/notifications.ts';
+import { requireKey } from '../http/auth/authentication.ts';
+import {
+  API_KEY_SECURITY,
+  IdParams,
+  KEY_PROBLEMS,
+  NoQuery,
+  notFound,
+  pathId,
+  problems,
+  Uuid,
+} from '../http/commonSchemas.ts';
+import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
+import { problem, type ProblemCode } from '../http/problems.ts';
+import type { App } from '../services.ts';
+
+/** What answers a deletion. */
+export const Deleted = z.object({ id: Uuid, deleted: z.literal(true) });
+
+export interface RunKind {
+  /** Of the list, such as /public/v1/sweeps. */
+  readonly path: string;
+  readonly what: 'backtest' | 'sweep';
+  readonly tag: string;
+}
+
+interface Following<Row> {
+  readonly read: (workspaceId: string, id: string) => Promise<Row | undefined>;
+  /** What counts as a change; default: the data. */
+  readonly stateOf?: (row: Row) => string;
+  /** The data of an event, as JSON. */
+  readonly dataOf: (row: Row) => string;
+}
+
+export function followRoute<Row extends { readonly status: BacktestStatus }>(
+  app: App,
+  { path, what, tag }: RunKind,
+  { read, dataOf, stateOf = dataOf }: Following<Row>,
+): void {
+  app.get(
+    `${path}/:id/events`,
+    {
+      onRequest: requireKey({ scope: 'backtests_read' }),
+      schema: {
+        tags: [tag],
+        security: API_KEY_SECURITY,
+        operationId: `follow_${what}`,
+        summary: `Server-sent events \`status\` and \`progress\`; the stream ends with the ${what}`,
+        params: IdParams,
+        querystring: NoQuery,
+        response: { 200: EVENT_STREAM, ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params }, reply) => {
+      const id = pathId(params.id, what);
+      const readNow = () => read(caller.workspaceId, id);
+      const first = await readNow();
+      if (first === undefined) throw notFound(what, id);
+      const hasEnded = ({ status }: Row): boolean => isTerminal(status);
+      const followed = { id, first, read: readNow, caller, isTerminal: hasEnded, stateOf, dataOf };
+      return sendEvents(app, reply, followed) as never;
+    },
+  );
+}
+
+interface Deletion {
+  readonly summary: string;
+  readonly answer: typeof Deleted;
+  /** Of the problem that it has not ended. */
+  readonly notTerminal: ProblemCode;
+  readonly remove: (workspaceId: string, id: string) => Promise<'deleted' | 'open' | undefined>;
+}
+
+export function deleteRoute(
+  app: App,
+  sql: Sql,
+  { path, what, tag }: RunKind,
+  { summary, answer, notTerminal, remove }: Deletion,
+): void {
+  app.delete(
+    `${path}/:id`,
+    {
+      onRequest: requireKey({ scope: 'backtests_write', role: 'member' }),
+      schema: {
+        tags: [tag],
+        security: API_KEY_SECURITY,
+        operationId: `delete_${what}`,
+        summary,
+        params: IdParams,
+        querystring: NoQuery,
+        response: { 200: answer, ...problems(...KEY_PROBLEMS, 404, 409) },
+      },
+    },
+    async ({ caller, params }) => {
+      const id = pathId(params.id, what);
+      const outcome = await remove(caller.workspaceId, id);
+      if (outcome === undefined) throw notFound(what, id);
+      if (outcome === 'open') {
+        const message = `The ${what} has not ended. Cancel it with POST ${path}/${id}/cancel, then delete it.`;
+        throw problem(notTerminal, { message });
+      }
+      await notify(sql, 'changed', [id]);
+      return { id, deleted: true as const };
+    },
+  );
+}

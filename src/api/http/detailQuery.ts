@@ -1,0 +1,26 @@
+// The query of something that is queued and then runs: how long to wait for its end, and which view of it to answer.
+import { z } from 'zod';
+
+/** Hosts cut requests at about a minute; a longer wait needs two requests. */
+const MAX_WAIT_SECONDS = 60;
+const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
+
+/** @param what as the description names it, such as "backtest" */
+export const detailQuery = (what: string) =>
+  z.strictObject({
+    wait: z.coerce
+      .number()
+      .int()
+      .min(0)
+      .max(MAX_WAIT_SECONDS)
+      .default(0)
+      .meta({ type: 'integer', description: `Answers when the ${what} is terminal, or after so many seconds.` }),
+    view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
+    maxBytes: z.coerce
+      .number()
+      .int()
+      .min(AGENT_BYTES.min)
+      .max(AGENT_BYTES.max)
+      .default(AGENT_BYTES.default)
+      .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
+  });

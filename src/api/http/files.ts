@@ -1,0 +1,42 @@
+// Files: answers that clients save or open: their media types and headers.
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { ArtifactFormat } from '../../engine/index.ts';
+import { Json } from './commonSchemas.ts';
+
+export const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
+  arrow: 'application/vnd.apache.arrow.file',
+  csv: 'text/csv; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+};
+/** A page is one file that contains its scripts and must not reach anything outside. */
+const PAGE_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
+/** The media type without its parameters, as a description and an Accept header have it. */
+export const bareMediaType = (format: ArtifactFormat): string => MEDIA_TYPES[format].split(';')[0];
+
+/** As JSON, a file is one object per row. */
+const Rows = z.array(Json).meta({ description: 'One object per row.' });
+
+/** The contents of a file in one of these formats, for the description of a route that sends it. */
+export const fileContents = (formats: readonly ArtifactFormat[], rows: z.ZodType = Rows) =>
+  Object.fromEntries(
+    formats.map((format) => [bareMediaType(format), { schema: format === 'json' ? rows : z.string() }]),
+  );
+
+/** The 200 answer of such a route. */
+export const fileAnswer = (...formats: readonly ArtifactFormat[]) => ({
+  description: 'The file.',
+  content: fileContents(formats),
+});
+
+/** Sets the headers of a file, which a browser saves, or shows where it is a page. @param name without its ending */
+export function describeFile(reply: FastifyReply, name: string, format: ArtifactFormat): FastifyReply {
+  const isPage = format === 'html';
+  if (isPage) reply.header('content-security-policy', PAGE_POLICY);
+  return reply
+    .header('content-type', MEDIA_TYPES[format])
+    .header('content-disposition', `${isPage ? 'inline' : 'attachment'}; filename="${name}.${format}"`)
+    .header('cache-control', 'private, no-cache');
+}
