@@ -72,7 +72,7 @@ function resultsRoute(app: App, { sql }: Services): void {
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
       const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), query.format);
-      return describeFile(reply, `sweep-${sweep.id}`, query.format).send(Readable.from(rows) as never);
+      return describeFile(reply, `sweep-${sweep.id}`, query.format).send(Readable.from(rows));
     },
   );
 }
@@ -160,7 +160,7 @@ function reportRoute(app: App, { sql }: Services): void {
     async ({ caller, params }, reply) => {
       const sweep = await requireCompleted(sql, caller, params.id);
       const page = await readSweepPage(sql, sweep.id);
-      return describeFile(reply, `sweep-${sweep.id}`, 'html').send(zstdDecompressSync(page!) as never);
+      return describeFile(reply, `sweep-${sweep.id}`, 'html').send(zstdDecompressSync(page!));
     },
   );
 }
