@@ -38,8 +38,8 @@ export class BacktestCheck {
   }
 
   /**
-   * What is stored of the request. `root` is prefixed to the paths of issues in the request. With `pinned`, the run reads
-   * those snapshots even when their series have been imported again since.
+   * What is stored of the request. `root` is prefixed to the paths of issues in the request. With `pinned`, the run
+   * reads those snapshots even when their series have been imported again since.
    * @throws BACKTEST_CONFIG_INVALID with every issue, RANGE_NO_DATA, TIER_LIMIT_REACHED
    */
   async accept(

@@ -47,6 +47,6 @@ export function robustnessAgentView(
     left += jsonBytes(findings);
     omitted.push('findings');
   }
-  omitted.push(...addFitting(view, significant(analyses) as typeof analyses, left));
-  return { ...view, omitted };
+  const unfitting = addFitting(view, significant(analyses) as typeof analyses, left);
+  return { ...view, omitted: [...omitted, ...unfitting] };
 }

@@ -138,8 +138,8 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
   }));
   const { overfitting, marginals, heatmap } = result;
   const more = { influence, overfitting, walkForward: shortWalk(result.walkForward), marginals, heatmap };
-  omitted.push(...addFitting(view, significant(more) as typeof more, left));
-  view.omitted = omitted;
+  const unfitting = addFitting(view, significant(more) as typeof more, left);
+  view.omitted = [...omitted, ...unfitting];
   return view;
 }
 
