@@ -68,8 +68,11 @@ class Collected {
     this.best = better(this.best, best, this.#scene.job);
   }
 
+  /** Of the shards so far, of which no part is left out: a round of tpe ends before the next one begins. */
   get rows(): RankingRows {
-    return joinRankingRows(this.#parts);
+    const rows = joinRankingRows(this.#parts);
+    this.#parts.push(rows);
+    return rows;
   }
 
   finish(): FinishedShards {

@@ -72,17 +72,28 @@ function wholeRow(rows: SweepRows, row: number, score: number): WholeRow {
   };
 }
 
-/** The rows of all shards in the order of their variants, whatever the order of the shards; in shared memory. */
-export function joinRankingRows(shards: readonly RankingRows[]): RankingRows {
+/**
+ * The rows of all shards in the order of their variants, whatever the order of the shards; in shared memory. Empties
+ * the list and lets each column go once it is joined: a second copy of a million variants would be 100 MB.
+ */
+export function joinRankingRows(shards: RankingRows[]): RankingRows {
   const ordered = shards.toSorted((a, b) => firstVariant(a) - firstVariant(b));
-  const [head] = ordered;
-  const join = (column: (rows: RankingRows) => Float64Array): Float64Array => {
-    const length = ordered.reduce((sum, rows) => sum + column(rows).length, 0);
-    const joined = new Float64Array(new SharedArrayBuffer(8 * length));
-    let at = 0;
-    for (const rows of ordered) {
-      joined.set(column(rows), at);
-      at += column(rows).length;
+  const keys = ordered[0].metrics.map(({ key }) => key);
+  const folds = ordered[0].inTraining.length;
+  const dimensions = ordered[0].coordinates.length;
+  const columns = ordered.map(columnsOf);
+  // From here on only `columns` refers to the columns of the shards.
+  shards.length = 0;
+  ordered.forEach((rows, shard) => (ordered[shard] = { ...rows, ...NO_COLUMNS }));
+  let next = 0;
+  const join = (): Float64Array => {
+    const at = next++;
+    const joined = new Float64Array(new SharedArrayBuffer(8 * columns.reduce((sum, own) => sum + own[at].length, 0)));
+    let row = 0;
+    for (const own of columns) {
+      joined.set(own[at], row);
+      row += own[at].length;
+      own[at] = EMPTY;
     }
     return joined;
   };
@@ -90,12 +101,13 @@ export function joinRankingRows(shards: readonly RankingRows[]): RankingRows {
   const best = (rows: readonly WholeRow[], count: number): WholeRow[] =>
     rows.toSorted((a, b) => b.score - a.score || a.variant - b.variant).slice(0, count);
   return {
-    indexes: join((rows) => rows.indexes),
-    coordinates: head.coordinates.map((_, at) => join((rows) => rows.coordinates[at])),
-    metrics: head.metrics.map(({ key }, at) => ({ key, values: join((rows) => rows.metrics[at].values) })),
-    dailySharpe: join((rows) => rows.dailySharpe),
-    sampled: join((rows) => rows.sampled),
-    sums: join((rows) => rows.sums),
+    // In the order of columnsOf.
+    indexes: join(),
+    coordinates: Array.from({ length: dimensions }, join),
+    metrics: keys.map((key) => ({ key, values: join() })),
+    dailySharpe: join(),
+    sampled: join(),
+    sums: join(),
     failures: {
       count: ordered.reduce((count, rows) => count + rows.failures.count, 0),
       first: ordered.flatMap((rows) => rows.failures.first).slice(0, MAX_FAILURES_KEPT),
@@ -104,7 +116,7 @@ export function joinRankingRows(shards: readonly RankingRows[]): RankingRows {
       ordered.flatMap((rows) => rows.top),
       TOP_ROWS,
     ),
-    inTraining: head.inTraining.map((_, fold) => {
+    inTraining: Array.from({ length: folds }, (_, fold) => {
       const [first] = best(
         ordered.flatMap((rows) => rows.inTraining[fold] ?? []),
         1,
@@ -113,5 +125,16 @@ export function joinRankingRows(shards: readonly RankingRows[]): RankingRows {
     }),
   };
 }
+
+const columnsOf = (rows: RankingRows): Float64Array[] => [
+  rows.indexes,
+  ...rows.coordinates,
+  ...rows.metrics.map(({ values }) => values),
+  rows.dailySharpe,
+  rows.sampled,
+  rows.sums,
+];
+const EMPTY = new Float64Array(0);
+const NO_COLUMNS = { indexes: EMPTY, coordinates: [], metrics: [], dailySharpe: EMPTY, sampled: EMPTY, sums: EMPTY };
 
 const firstVariant = (rows: RankingRows): number => rows.indexes[0] ?? rows.failures.first[0]?.variant ?? Infinity;
