@@ -33,7 +33,8 @@ const BINDINGS: readonly (readonly [string, Readonly<Record<string, string>>])[]
   ['^DELETE .*/strategies/[{]id[}]', { 'path.id': 'spareStrategy', 'path.version': 'versionNumber' }],
   ['^(GET|POST) .*/strategies/[{]id[}]', { 'path.id': 'strategy', 'path.version': 'versionNumber' }],
   ['^DELETE .*/backtests/[{]id[}]$', { 'path.id': 'spareBacktest' }],
-  ['^(GET|POST) .*/backtests/[{]id[}]', { 'path.id': 'backtest', 'path.checkId': 'check', 'path.name': 'artifact' }],
+  ['/robustness/[{]checkId[}]', { 'path.id': 'checkedBacktest', 'path.checkId': 'check' }],
+  ['^(GET|POST) .*/backtests/[{]id[}]', { 'path.id': 'backtest', 'path.name': 'artifact' }],
   ['^DELETE .*/sweeps/[{]id[}]$', { 'path.id': 'spareSweep' }],
   [
     '/sweeps/[{]id[}]',
@@ -132,10 +133,18 @@ async function populate(base: string, apiKey: string, workspace: string, token: 
     workspace: [workspace],
     apiKey: await many(async () => (await send('POST', keys, { name: 'spare' })).id as string),
     strategy: [own],
-    spareStrategy: await many(strategy),
+    spareStrategy: await many(async () => {
+      const id = await strategy();
+      // The newest version of a strategy cannot be deleted.
+      const { name: _name, description: _description, ...content } = read('strategy.json');
+      await post(`/strategies/${id}/versions/finalize`, content);
+      return id;
+    }),
     strategyVersion: [version],
     versionNumber: ['1'],
-    backtest: [backtest],
+    // Schemathesis deletes what it finds in lists, so there are several.
+    backtest: await many(async () => ended(`/backtests/${await queue()}`)),
+    checkedBacktest: [backtest],
     spareBacktest: await many(async () => ended(`/backtests/${await queue()}`)),
     check: [await ended(`/backtests/${backtest}/robustness/${check}`)],
     sweep: [await sweepOnce()],

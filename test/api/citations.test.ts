@@ -88,8 +88,12 @@ function routeFaults(method: string | undefined, cited: string): string[] {
   function matches(route: string): boolean {
     const [verb, template] = route.split(' ');
     if (method !== undefined && method !== verb) return false;
-    const plain = (each: string): string => each.replaceAll(/\{[^}]*\}|:\w+/g, '{}').replace(/\/$/, '');
-    return [plain(template), plain(template.replace('/public/v1', ''))].includes(plain(path));
+    const given = path.replace(/\/$/, '').split('/');
+    return [template, template.replace('/public/v1', '')].some((known) => {
+      const names = known.split('/');
+      // In place of a parameter a text may have another name for it, or one of its values.
+      return names.length === given.length && names.every((name, at) => name.startsWith('{') || name === given[at]);
+    });
   }
 }
 
