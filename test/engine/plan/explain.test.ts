@@ -187,4 +187,42 @@ describe('a plan and its result', () => {
       trades: 406 from 2017-01-11T20:00 to 2017-12-29T21:00, together 62.24"
     `);
   });
+
+  it('finds a pattern as bits where only its sides are read, and as values where they are read later', () => {
+    const pattern = (side: string, offset = 0): Json => ({ kind: 'pattern', name: 'engulfing', side, offset });
+    const exits = [exit(pattern('bearish'))];
+    const atOnce = planAndResult(strategy(pattern('bullish'), { exits }), spx);
+    const later = planAndResult(strategy(pattern('bullish', 1), { exits }), spx);
+    expect(atOnce).toMatchInlineSnapshot(`
+      "Plan on SPX:1d: 7 steps
+        #0 value     field field=open
+        #1 value     field field=high
+        #2 value     field field=low
+        #3 value     field field=close
+        #4 value     pattern engulfing{} ← #0, #1, #2, #3, read 2 times
+        #5 condition pattern_side side=bullish ← #4
+        #6 condition pattern_side side=bearish ← #4
+      entry 0 /strategyAst/strategy/entry: #5
+      exit 0 /strategyAst/strategy/exits/0: #6
+      buffers: 0 of 8 bytes per bar, 2 of 2 bits per bar
+      at the peak: 201 bytes and 21 ns per bar
+      trades: 205 from 1999-01-11T00:00 to 2018-08-03T00:00, together -1129.85"
+    `);
+    expect(later).toMatchInlineSnapshot(`
+      "Plan on SPX:1d: 8 steps
+        #0 value     field field=open
+        #1 value     field field=high
+        #2 value     field field=low
+        #3 value     field field=close
+        #4 value     pattern engulfing{} ← #0, #1, #2, #3, read 2 times
+        #5 value     shift by=1 ← #4
+        #6 condition pattern_side side=bullish ← #5
+        #7 condition pattern_side side=bearish ← #4
+      entry 0 /strategyAst/strategy/entry: #6
+      exit 0 /strategyAst/strategy/exits/0: #7
+      buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
+      at the peak: 217 bytes and 22 ns per bar
+      trades: 208 from 1999-01-12T00:00 to 2018-08-06T00:00, together -1876.53"
+    `);
+  });
 });
