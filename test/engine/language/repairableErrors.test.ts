@@ -26,6 +26,11 @@ const strategyOf = (trigger: Json, more: Json = {}): Body => ({
     },
   },
 });
+const entryOf = (action: Json): Json => ({
+  kind: 'entry',
+  trigger: above,
+  action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 }, ...action },
+});
 const above = { kind: 'compare', op: 'gt', left: close, right: sma };
 
 /**
@@ -58,6 +63,14 @@ describe('a patch repairs', () => {
     ['a strategy without its envelope', { settings: {}, strategyAst: strategy().strategy }],
     ['a number of bars for a time stop', strategyOf(above, { risk: { timeStop: 9 } })],
     ['days instead of weekdays', strategyOf({ kind: 'time_window', days: ['mon'] })],
+    ['days written out', strategyOf({ kind: 'time_window', weekdays: ['monday', 'Friday'] })],
+    ['price instead of close', strategyOf({ ...above, left: { kind: 'market', field: 'price' } })],
+    ['equity instead of account_equity', strategyOf({ ...above, left: { kind: 'state', field: 'equity' } })],
+    ['buy instead of long', strategyOf(above, { entry: entryOf({ side: 'buy' }) })],
+    [
+      'percent instead of percent_equity',
+      strategyOf(above, { entry: entryOf({ sizing: { mode: 'percent', value: 95 } }) }),
+    ],
   ])('%s', (_what, body) => {
     expect(check(body).valid).toBe(false);
     expect(check(patched(body)).issues.filter(({ severity }) => severity === 'error')).toEqual([]);

@@ -15,7 +15,7 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { operatorKind, synonymousMember } from '../grammar/synonyms.ts';
+import { operatorKind, synonymIn, synonymousMember } from '../grammar/synonyms.ts';
 import { bounded, expected, isMembers, numericText, shown } from './displayNames.ts';
 import { leafFault, mismatch, replaceBy, type Leaf } from './leafFaults.ts';
 import { fitsShape, isParamShape, withAnyTag } from './tags.ts';
@@ -315,7 +315,8 @@ export class Structure {
       this.#report('UNKNOWN_NODE_KIND', path, message, `Use kind "${kind}" with op "${op}".`, patch);
       return undefined;
     }
-    const nearest = this.#nearest(tag, names);
+    const synonym = synonymIn(tag, names);
+    const nearest = synonym === undefined ? this.#nearest(tag, names) : { name: synonym, isCertain: true };
     const isCertain = nearest?.isCertain === true;
     const patch = isCertain ? replaceBy(path, nearest.name) : undefined;
     const code = key === 'kind' ? 'UNKNOWN_NODE_KIND' : (shape.code ?? 'OUT_OF_RANGE');
