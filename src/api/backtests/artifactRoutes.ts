@@ -102,8 +102,7 @@ const ArtifactResponse = {
     },
     link: {
       type: 'string',
-      description: 'On a page of a CSV file that has another after it: the address of that page.',
-      example: '</public/v1/backtests/{id}/artifacts/trades?format=csv&limit=1000&offset=1000>; rel="next"',
+      description: 'On a page of a CSV file that has another after it: <the address of that page>; rel="next".',
     },
   },
   content: fileContents(ARTIFACT_FORMATS, ArtifactRows),
