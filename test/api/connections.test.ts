@@ -83,6 +83,16 @@ it.each(['content-length', 'chunked'])('answers a body over the limit with 413, 
   expect(status).toBe(413);
 });
 
+it('answers a client that reads only after its whole body, and then closes, with 413', async () => {
+  const body = Buffer.alloc(9 << 20, 0x20);
+  const { status } = await answerTo((socket) => {
+    socket.pause();
+    socket.write(head(`connection: close\r\ncontent-length: ${body.length}`));
+    socket.write(body, () => socket.resume());
+  });
+  expect(status).toBe(413);
+});
+
 it('answers headers over the limit with a 431 problem, and other protocols with 400', async () => {
   const large = await answerTo((socket) => socket.write(`GET / HTTP/1.1\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`));
   expect([large.status, large.text.includes('"code":"HEADERS_TOO_LARGE"')]).toEqual([431, true]);

@@ -35,13 +35,13 @@ export function boundConnections(app: App): void {
   // The framework closes the connection under a body that it refuses unread, and the client sees a broken pipe instead
   // of the answer. So the rest is read and thrown away, for a bounded time.
   const drain = createBodyDrain();
-  app.addHook('onSend', async (request, reply) => {
-    if (!isUnread(request.raw)) return;
+  app.addHook('onSend', async ({ raw }, reply) => {
+    if (!isUnread(raw)) return;
     reply.removeHeader('connection');
-    drain.read(request.raw);
-  });
-  app.addHook('onResponse', async (request) => {
-    if (isUnread(request.raw)) linger(request.raw);
+    drain.read(raw);
+    linger(raw);
+    // After the answer Node closes the connection of a client that asked for it, whatever it is still sending.
+    if (!reply.raw.shouldKeepAlive) await arrivalOf(raw);
   });
 }
 
@@ -56,6 +56,13 @@ function linger(raw: IncomingMessage): void {
     if (isUnread(raw)) raw.socket.destroy();
   });
 }
+
+/** Resolves when the body has been read to its end, or when its connection is gone. */
+const arrivalOf = (raw: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    raw.once('end', resolve);
+    raw.once('close', resolve);
+  });
 
 /** Answers what never became a request, as Node does, with a problem as the body. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
