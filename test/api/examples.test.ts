@@ -25,8 +25,13 @@ afterAll(async () => {
   await api[Symbol.asyncDispose]();
 });
 
+interface Reference {
+  readonly $ref?: string;
+}
 interface Body {
-  readonly content: { readonly 'application/json': { readonly schema: { readonly $ref?: string } } };
+  readonly content: {
+    readonly 'application/json': { readonly schema: Reference & { readonly anyOf?: readonly Reference[] } };
+  };
 }
 interface Document {
   readonly paths: Record<string, Record<string, { readonly requestBody?: Body }>>;
@@ -40,7 +45,9 @@ function documented(): Map<string, readonly object[]> {
     Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { requestBody }]) => {
         if (requestBody === undefined) return [];
-        const name = requestBody.content['application/json'].schema.$ref?.split('/').at(-1);
+        const { $ref, anyOf = [] } = requestBody.content['application/json'].schema;
+        // A body that may be left out is one of the schema and null.
+        const name = ($ref ?? anyOf.find((each) => each.$ref !== undefined)?.$ref)?.split('/').at(-1);
         return [[`${method.toUpperCase()} ${path}`, components.schemas[name ?? '']?.examples ?? []] as const];
       }),
     ),
