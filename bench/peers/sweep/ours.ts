@@ -20,7 +20,7 @@ const WORK = {
   summaries: ['returnPct', 'totalPositions'],
   equity: ['returnPct', 'totalPositions', 'maxDrawdown'],
 };
-const ROUNDS = 5;
+const ROUNDS = 12;
 await using pool = createPool({ threads: Number(threads) });
 const markets = [{ symbol: SYMBOL, timeframe: '1h' as const, snapshots: [0] }];
 
