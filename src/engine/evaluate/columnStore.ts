@@ -70,6 +70,14 @@ export class ColumnStore {
     }
   }
 
+  /** Gives all memory back: before work that reads no columns, and needs memory itself. */
+  clear(): void {
+    this.#columns.clear();
+    this.#free.clear();
+    this.#bytes = 0;
+    this.#freeBytes = 0;
+  }
+
   #release(values: Float64Array): void {
     // A view of shared bars, or a part of a larger buffer, must not be overwritten.
     const isOurs = values.buffer instanceof ArrayBuffer && values.byteLength === values.buffer.byteLength;

@@ -27,6 +27,7 @@ export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, mar
     return rows && { kind: 'rows', bytes: encodeRows(rows), evaluated: rows.indexes.length, best: bestOf(scene, rows) };
   }
   const { rows } = work;
+  store.clear();
   try {
     const result = finishSweep({ ...scene, control }, rows, work.earlierTrials);
     return { kind: 'result', result, page: sweepPage(scene, rows, result, work.title, sweepPageAssets()) };
