@@ -7,32 +7,17 @@ import { parseArgs } from 'node:util';
 import type { Bench, Task } from 'tinybench';
 import { flameGraph } from './flameGraph.ts';
 import { describeMachine, machineLines } from './machine.ts';
-
-/** Suites of one process and one thread. */
-const SUITES = [
-  'indicators',
-  'patterns',
-  'conditions',
-  'compile',
-  'evaluate',
-  'fills',
-  'inside',
-  'report',
-  'encode',
-  'whole',
-  'scaling',
-  'sweep',
-] as const;
+import { ENGINE_SUITES } from './suites.ts';
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '5' }, out: { type: 'string', default: 'bench-profile' } },
 });
 const [wanted] = positionals;
-const suite = SUITES.find((name) => wanted?.split('/')[0] === name);
+const suite = ENGINE_SUITES.find((name) => wanted?.split('/')[0] === name);
 if (wanted === undefined || suite === undefined) {
   console.error('Usage: npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]');
-  console.error(`Suites: ${SUITES.join(', ')}. TASK: a part of a task's name, as npm run bench prints it.`);
+  console.error(`Suites: ${ENGINE_SUITES.join(', ')}. TASK: a part of a task's name, as npm run bench prints it.`);
   process.exit(2);
 }
 

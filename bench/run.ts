@@ -5,25 +5,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
+import { SUITES } from './suites.ts';
 
-/** Ordered from the smallest part to the whole. */
-const SUITES = [
-  'indicators',
-  'patterns',
-  'conditions',
-  'compile',
-  'evaluate',
-  'fills',
-  'inside',
-  'report',
-  'encode',
-  'whole',
-  'scaling',
-  'sweep',
-  'pool',
-  'http',
-  'queue',
-] as const;
 /** They read processor times from /proc. */
 const LINUX_ONLY: readonly string[] = ['queue'];
 

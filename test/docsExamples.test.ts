@@ -7,11 +7,10 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
-import { urlOf } from '../src/db/connect.ts';
-import { startWorker, type Worker } from '../src/jobs/runner.ts';
+import type { Worker } from '../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client } from './support/apiApp.ts';
+import { startApiWorker } from './support/apiWorker.ts';
 import { createTestDatabase } from './support/database.ts';
-import { quiet } from './support/queue.ts';
 import { runShell, shellBlocks } from './support/shellBlocks.ts';
 import { CROSSING } from './support/sweeps.ts';
 
@@ -103,8 +102,7 @@ describe('the blocks of requests', () => {
   beforeAll(async () => {
     api = await createApiApp();
     client = await api.client();
-    const { services } = api;
-    worker = await startWorker({ url: urlOf(services.sql), threads: 2, snapshots: () => services.catalogue }, quiet);
+    worker = await startApiWorker(api.services, 2);
     // The page's strategy has the params `fast` and `slow` and a stop loss written as a number.
     const { risk: _, ...strategy } = CROSSING.strategy;
     const strategyAst = { ...CROSSING, strategy: { ...strategy, risk: { stopLoss: { mode: 'percent', value: 5 } } } };

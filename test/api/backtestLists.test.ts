@@ -1,10 +1,9 @@
 // Lists of backtests: the params and warnings of each row, and the order by any key of the flat summary.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { urlOf } from '../../src/db/connect.ts';
-import { startWorker, type Worker } from '../../src/jobs/runner.ts';
+import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
-import { quiet } from '../support/queue.ts';
 import { CROSSING } from '../support/sweeps.ts';
 
 let api: ApiApp;
@@ -19,10 +18,7 @@ beforeAll(async () => {
   const items = [3, 5, 8, 13].map((fast) => ({ strategyVersionId, config: config({ params: { fast, slow: 40 } }) }));
   const { data } = (await client.post('/backtests/batch', { items })).body as { data: { id: string }[] };
   // Never run: it has no summary.
-  worker = await startWorker(
-    { url: urlOf(api.services.sql), threads: 1, snapshots: () => api.services.catalogue },
-    quiet,
-  );
+  worker = await startApiWorker(api.services);
   for (const { id: backtest } of data) await client.get(`/backtests/${backtest}?wait=60`);
   await worker[Symbol.asyncDispose]();
   await client.post('/backtests', { strategyVersionId, config: config({ params: { fast: 21 } }) });

@@ -1,13 +1,11 @@
 // Every example in the OpenAPI document, the manifest and the authoring pack is found by walking them, and is run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { urlOf } from '../../src/db/connect.ts';
 import { BacktestConfig, ENGINE_VERSION } from '../../src/engine/index.ts';
 import { artifactNotice } from '../../src/engine/report/artifactNotice.ts';
 import type { CompletedRun } from '../../src/engine/report/simulatedRun.ts';
-import { startWorker } from '../../src/jobs/runner.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
-import { quiet } from '../support/queue.ts';
+import { startApiWorker } from '../support/apiWorker.ts';
 
 let api: ApiApp;
 let client: Client;
@@ -15,10 +13,7 @@ let worker: Worker;
 beforeAll(async () => {
   api = await createApiApp();
   client = await api.client();
-  worker = await startWorker(
-    { url: urlOf(api.services.sql), threads: 1, snapshots: () => api.services.catalogue },
-    quiet,
-  );
+  worker = await startApiWorker(api.services);
 });
 afterAll(async () => {
   await worker[Symbol.asyncDispose]();

@@ -9,13 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { boundedText } from '../../src/api/mcp/boundedAnswer.ts';
 import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
 import { ROOT } from '../../src/config.ts';
-import { urlOf } from '../../src/db/connect.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
-import { startWorker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client as Key } from '../support/apiApp.ts';
+import { startApiWorker } from '../support/apiWorker.ts';
 import { cleanEnvironment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
-import { quiet } from '../support/queue.ts';
 
 let api: ApiApp;
 let worker: Worker;
@@ -24,8 +22,7 @@ let key: Key;
 let other: Key;
 beforeAll(async () => {
   api = await createApiApp();
-  const { services } = api;
-  worker = await startWorker({ url: urlOf(services.sql), threads: 1, snapshots: () => services.catalogue }, quiet);
+  worker = await startApiWorker(api.services);
   url = new URL('/mcp', await api.app.listen({ port: 0, host: '127.0.0.1' }));
   key = await api.client();
   other = await api.client();

@@ -3,11 +3,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import goldenCross from '../../src/api/templates/goldenCross.ts';
 import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
-import { urlOf } from '../../src/db/connect.ts';
-import { startWorker, type Worker } from '../../src/jobs/runner.ts';
+import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
-import { quiet } from '../support/queue.ts';
 
 type Json = Record<string, unknown>;
 
@@ -17,8 +16,7 @@ let worker: Worker;
 beforeAll(async () => {
   api = await createApiApp();
   client = await api.client();
-  const { services } = api;
-  worker = await startWorker({ url: urlOf(services.sql), threads: 1, snapshots: () => services.catalogue }, quiet);
+  worker = await startApiWorker(api.services);
 });
 afterAll(async () => {
   await worker?.[Symbol.asyncDispose]();

@@ -4,22 +4,20 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { urlOf } from '../../src/db/connect.ts';
 import { ROBUSTNESS_ANALYSES } from '../../src/engine/robustness/robustnessRequest.ts';
 import { claimShard, takeOverShards } from '../../src/db/sweepShards.ts';
-import { startWorker, type Worker } from '../../src/jobs/runner.ts';
+import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
 import { runCommand } from '../support/command.ts';
-import { quiet } from '../support/queue.ts';
 import { CROSSING } from '../support/sweeps.ts';
 
 let api: ApiApp;
 let client: Client;
 let backtestId: string;
 let worker: Worker | undefined;
-const startOne = (threads: number): Promise<Worker> =>
-  startWorker({ url: urlOf(api.services.sql), threads, snapshots: () => api.services.catalogue }, quiet);
+const startOne = (threads: number): Promise<Worker> => startApiWorker(api.services, threads);
 const endOne = async (): Promise<void> => {
   await worker?.[Symbol.asyncDispose]();
   worker = undefined;

@@ -1,11 +1,10 @@
 // What GET answers, POST accepts: every member that an answer and a body share is sent back with the value that was
 // read.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { urlOf } from '../../src/db/connect.ts';
-import { startWorker, type Worker } from '../../src/jobs/runner.ts';
+import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
-import { quiet } from '../support/queue.ts';
 import { ast, graph, settings } from '../support/strategyPayloads.ts';
 
 type Json = Record<string, unknown>;
@@ -16,8 +15,7 @@ let worker: Worker;
 beforeAll(async () => {
   api = await createApiApp();
   client = await api.client();
-  const { services } = api;
-  worker = await startWorker({ url: urlOf(services.sql), threads: 1, snapshots: () => services.catalogue }, quiet);
+  worker = await startApiWorker(api.services);
 });
 afterAll(async () => {
   await worker?.[Symbol.asyncDispose]();

@@ -2,11 +2,10 @@
 // backtest, and refusals.
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { urlOf } from '../../src/db/connect.ts';
-import { startWorker, type Worker } from '../../src/jobs/runner.ts';
+import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
-import { quiet } from '../support/queue.ts';
 import { CROSSING } from '../support/sweeps.ts';
 
 let api: ApiApp;
@@ -32,10 +31,7 @@ async function readyVersion(of: Client): Promise<string> {
 }
 
 async function withWorker(): Promise<void> {
-  worker ??= await startWorker(
-    { url: urlOf(api.services.sql), threads: 2, snapshots: () => api.services.catalogue },
-    quiet,
-  );
+  worker ??= await startApiWorker(api.services, 2);
 }
 
 const body = (more: object = {}) => ({

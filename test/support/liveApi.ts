@@ -1,10 +1,8 @@
 // The HTTP service with a worker that runs the real engine on the shipped data, and the way from a strategy to a
 // result.
 import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
-import { urlOf } from '../../src/db/connect.ts';
-import { startWorker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from './apiApp.ts';
-import { quiet } from './queue.ts';
+import { startApiWorker } from './apiWorker.ts';
 
 export const SPX_CONFIG = {
   timeframe: '1d',
@@ -27,11 +25,7 @@ export interface LiveApi extends AsyncDisposable {
 
 export async function createLiveApi(): Promise<LiveApi> {
   const api = await createApiApp();
-  const { services } = api;
-  const worker = await startWorker(
-    { url: urlOf(services.sql), threads: 1, snapshots: () => services.catalogue },
-    quiet,
-  );
+  const worker = await startApiWorker(api.services);
   const client = await api.client();
   let made = 0;
   const finalize = async (payload: object = { strategyAst: EXAMPLE_STRATEGY_AST, settings: {} }): Promise<Reply> => {

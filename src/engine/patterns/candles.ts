@@ -72,23 +72,24 @@ export const gt = (left: Value, right: Value): Condition => ({ op: 'gt', left, r
 export const ge = (left: Value, right: Value): Condition => ({ op: 'ge', left, right });
 export const lt = (left: Value, right: Value): Condition => gt(right, left);
 export const le = (left: Value, right: Value): Condition => ge(right, left);
-export const all = (...items: readonly Condition[]): Condition => ({ op: 'all', items });
-export const any = (...items: readonly Condition[]): Condition => ({ op: 'any', items });
+export const allOf = (...items: readonly Condition[]): Condition => ({ op: 'all', items });
+export const anyOf = (...items: readonly Condition[]): Condition => ({ op: 'any', items });
 export const not = (item: Condition): Condition => ({ op: 'not', item });
 /** Equal numbers. */
-export const same = (left: Value, right: Value): Condition => all(ge(left, right), ge(right, left));
+export const same = (left: Value, right: Value): Condition => allOf(ge(left, right), ge(right, left));
 /** At most `margin` away from `price`, above or below. */
 export const about = (value: Value, price: Value, margin: Value): Condition =>
-  all(le(value, plus(price, margin)), ge(value, minus(price, margin)));
+  allOf(le(value, plus(price, margin)), ge(value, minus(price, margin)));
 /** Strictly between two prices. */
-export const between = (value: Value, lower: Value, upper: Value): Condition => all(gt(value, lower), lt(value, upper));
+export const between = (value: Value, lower: Value, upper: Value): Condition =>
+  allOf(gt(value, lower), lt(value, upper));
 
 // Colors. A candle that closes where it opened is white, as in TA-Lib.
 export const white = (back: number): Condition => ge(close(back), open(back));
 export const black = (back: number): Condition => not(white(back));
 /** Conditions on the candles of one color: each of them white, or each black. */
-export const whites = (...backs: readonly number[]): Condition => all(...backs.map(white));
-export const blacks = (...backs: readonly number[]): Condition => all(...backs.map(black));
+export const whites = (...backs: readonly number[]): Condition => allOf(...backs.map(white));
+export const blacks = (...backs: readonly number[]): Condition => allOf(...backs.map(black));
 
 // Sizes, next to the candles before.
 export const long = (back: number): Condition => gt(body(back), averageBody(back));

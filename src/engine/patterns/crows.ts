@@ -1,7 +1,7 @@
 // Crows: consecutive falling black candles, and the gap they may start from.
 import {
   about,
-  all,
+  allOf,
   between,
   blacks,
   body,
@@ -33,7 +33,7 @@ const opensInside = (back: number): Condition => between(open(back), close(back 
 const THREE_FALLING = [
   blacks(0, 1, 2),
   ...[0, 1, 2].map(noLowerShadow),
-  all(gt(close(2), close(1)), gt(close(1), close(0))),
+  allOf(gt(close(2), close(1)), gt(close(1), close(0))),
 ];
 
 export const CROW_PATTERNS: readonly PatternRule[] = [

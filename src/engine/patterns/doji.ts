@@ -1,6 +1,6 @@
 // Doji patterns: candles that close about where they opened.
 import {
-  any,
+  anyOf,
   black,
   bodyBottom,
   bodyGapDown,
@@ -60,7 +60,7 @@ export const DOJI_PATTERNS: readonly PatternRule[] = [
     name: 'Long-legged doji',
     lookback: 10,
     description: 'A doji with one or two shadows longer than its body.',
-    signs: { bullish: [doji(0), any(longLowerShadow(0), longUpperShadow(0))] },
+    signs: { bullish: [doji(0), anyOf(longLowerShadow(0), longUpperShadow(0))] },
   },
   {
     id: 'rickshaw_man',

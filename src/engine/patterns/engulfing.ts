@@ -1,7 +1,7 @@
 // Engulfing patterns: two candles of which the second engulfs, lies inside, or cuts into the first.
 import {
-  all,
-  any,
+  allOf,
+  anyOf,
   between,
   black,
   blacks,
@@ -29,9 +29,9 @@ import {
 import type { PatternRule, PatternSigns } from './patternDefinition.ts';
 import type { Condition } from './candles.ts';
 
-const covers = any(
-  all(ge(bodyTop(0), bodyTop(1)), lt(bodyBottom(0), bodyBottom(1))),
-  all(gt(bodyTop(0), bodyTop(1)), le(bodyBottom(0), bodyBottom(1))),
+const covers = anyOf(
+  allOf(ge(bodyTop(0), bodyTop(1)), lt(bodyBottom(0), bodyBottom(1))),
+  allOf(gt(bodyTop(0), bodyTop(1)), le(bodyBottom(0), bodyBottom(1))),
 );
 
 /** A long body, then one as small as `small` inside it, against it in sign; 80 where one of their ends is equal. */
@@ -39,7 +39,7 @@ const harami = (small: Condition): PatternSigns => ({
   when: [long(1), small, le(bodyTop(0), bodyTop(1)), ge(bodyBottom(0), bodyBottom(1))],
   bullish: [black(1)],
   bearish: [white(1)],
-  tied: not(all(lt(bodyTop(0), bodyTop(1)), gt(bodyBottom(0), bodyBottom(1)))),
+  tied: not(allOf(lt(bodyTop(0), bodyTop(1)), gt(bodyBottom(0), bodyBottom(1)))),
 });
 
 export const ENGULFING_PATTERNS: readonly PatternRule[] = [
@@ -53,7 +53,7 @@ export const ENGULFING_PATTERNS: readonly PatternRule[] = [
       when: [covers],
       bullish: [white(0), black(1)],
       bearish: [black(0), white(1)],
-      tied: any(same(bodyTop(0), bodyTop(1)), same(bodyBottom(0), bodyBottom(1))),
+      tied: anyOf(same(bodyTop(0), bodyTop(1)), same(bodyBottom(0), bodyBottom(1))),
     },
   },
   {

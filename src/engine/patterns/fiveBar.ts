@@ -1,6 +1,6 @@
 // Patterns of four and five candles that pause, break away or strike back.
 import {
-  all,
+  allOf,
   between,
   black,
   blacks,
@@ -35,15 +35,15 @@ import type { PatternRule } from './patternDefinition.ts';
 /** A candle that opens within the body before it, or near it. */
 const opensNearBody = (back: number): Condition => {
   const margin = near(back + 1);
-  return all(ge(open(back), minus(bodyBottom(back + 1), margin)), le(open(back), plus(bodyTop(back + 1), margin)));
+  return allOf(ge(open(back), minus(bodyBottom(back + 1), margin)), le(open(back), plus(bodyTop(back + 1), margin)));
 };
 /** A candle with a lower high and a lower low than the one before it. */
-const stepsDown = (back: number): Condition => all(lt(high(back), high(back + 1)), lt(low(back), low(back + 1)));
-const stepsUp = (back: number): Condition => all(gt(high(back), high(back + 1)), gt(low(back), low(back + 1)));
+const stepsDown = (back: number): Condition => allOf(lt(high(back), high(back + 1)), lt(low(back), low(back + 1)));
+const stepsUp = (back: number): Condition => allOf(gt(high(back), high(back + 1)), gt(low(back), low(back + 1)));
 const opensAndClosesLower = (back: number): Condition =>
-  all(lt(open(back), open(back + 1)), lt(close(back), close(back + 1)));
+  allOf(lt(open(back), open(back + 1)), lt(close(back), close(back + 1)));
 /** A body that reaches into the range of the first of five candles. */
-const reachesInto = (back: number): Condition => all(lt(bodyBottom(back), high(4)), gt(bodyTop(back), low(4)));
+const reachesInto = (back: number): Condition => allOf(lt(bodyBottom(back), high(4)), gt(bodyTop(back), low(4)));
 
 export const FIVE_BAR_PATTERNS: readonly PatternRule[] = [
   {

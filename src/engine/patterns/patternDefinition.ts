@@ -1,7 +1,7 @@
 // What a candlestick pattern declares. The compiler, validation, capabilities and docs read nothing else.
 import type { ArgDefinition, Args } from '../indicators/definition.ts';
 import { wordCount } from '../kernels/bits.ts';
-import { all, type Condition } from './candles.ts';
+import { allOf, type Condition } from './candles.ts';
 import { confirm } from './confirmation.ts';
 import { PatternProgram, type PriceColumns } from './patternProgram.ts';
 
@@ -249,7 +249,7 @@ function compiled(requests: readonly Omit<PatternRequest, 'out'>[]): CompiledPat
     // The search for what may be confirmed starts three bars early, and so do its averages.
     const first = rule.isConfirmable ? rule.lookback - 3 : rule.lookback;
     const add = (conditions: readonly Condition[] | undefined): number | null =>
-      conditions === undefined ? null : program.add(all(...conditions), first);
+      conditions === undefined ? null : program.add(allOf(...conditions), first);
     return {
       bullish: add(bullish && [...when, ...bullish]),
       bearish: add(bearish && [...when, ...bearish]),

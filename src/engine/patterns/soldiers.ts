@@ -1,7 +1,7 @@
 // Soldiers: consecutive rising white candles, strong or weakening.
 import {
-  all,
-  any,
+  allOf,
+  anyOf,
   averageShadow,
   body,
   close,
@@ -28,7 +28,7 @@ const RISING_WHITES = [whites(0, 1, 2), gt(close(0), close(1)), gt(close(1), clo
 
 /** A candle that opens above the previous open and at most near the previous close. */
 const opensWithin = (back: number): Condition =>
-  all(gt(open(back), open(back + 1)), le(open(back), plus(close(back + 1), near(back + 1))));
+  allOf(gt(open(back), open(back + 1)), le(open(back), plus(close(back + 1), near(back + 1))));
 const longerUpperShadow = (back: number): Condition => gt(upperShadow(back), averageShadow(back));
 /** A body that is far smaller than the one before it. */
 const shrinks = (back: number): Condition => lt(body(back), minus(body(back + 1), far(back + 1)));
@@ -69,11 +69,11 @@ export const SOLDIER_PATTERNS: readonly PatternRule[] = [
         opensWithin(0),
         long(2),
         lt(upperShadow(2), averageShadow(2)),
-        any(
-          all(shrinks(1), lt(body(0), plus(body(1), near(1)))),
+        anyOf(
+          allOf(shrinks(1), lt(body(0), plus(body(1), near(1)))),
           shrinks(0),
-          all(isSmaller(0), isSmaller(1), any(longerUpperShadow(0), longerUpperShadow(1))),
-          all(isSmaller(0), longUpperShadow(0)),
+          allOf(isSmaller(0), isSmaller(1), anyOf(longerUpperShadow(0), longerUpperShadow(1))),
+          allOf(isSmaller(0), longUpperShadow(0)),
         ),
       ],
     },

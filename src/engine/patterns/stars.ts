@@ -1,6 +1,6 @@
 // Stars: a long candle, a small one apart from it, and one that turns back into the first body.
 import {
-  all,
+  allOf,
   black,
   body,
   bodyBottom,
@@ -27,9 +27,9 @@ import type { PatternRule, PatternSigns } from './patternDefinition.ts';
 
 /** The last candle turns up from below the first, closing so far into its body. */
 const turnsUp = (penetration: number): Condition =>
-  all(black(2), white(0), gt(close(0), plus(close(2), times(body(2), penetration))));
+  allOf(black(2), white(0), gt(close(0), plus(close(2), times(body(2), penetration))));
 const turnsDown = (penetration: number): Condition =>
-  all(white(2), black(0), lt(close(0), minus(close(2), times(body(2), penetration))));
+  allOf(white(2), black(0), lt(close(0), minus(close(2), times(body(2), penetration))));
 
 const morning =
   (star: Condition) =>

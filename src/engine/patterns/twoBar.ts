@@ -1,8 +1,8 @@
 // Patterns of two candles of which the second opens or closes at a price of the first.
 import {
   about,
-  all,
-  any,
+  allOf,
+  anyOf,
   black,
   blacks,
   body,
@@ -32,8 +32,8 @@ const closesAtClose = about(close(0), close(1), equal(1));
 const opensAtOpen = about(open(0), open(1), equal(1));
 
 const MARUBOZU_PAIR = [long(1), noUpperShadow(1), noLowerShadow(1), long(0), noUpperShadow(0), noLowerShadow(0)];
-const kicksUp = all(black(1), white(0), gapUp(0, 1));
-const kicksDown = all(white(1), black(0), gapDown(0, 1));
+const kicksUp = allOf(black(1), white(0), gapUp(0, 1));
+const kicksDown = allOf(white(1), black(0), gapDown(0, 1));
 const isLonger = gt(body(0), body(1));
 
 export const TWO_BAR_PATTERNS: readonly PatternRule[] = [
@@ -118,8 +118,8 @@ export const TWO_BAR_PATTERNS: readonly PatternRule[] = [
     description: 'Two marubozu of opposite colours with a gap between them; the longer one gives the side.',
     signs: {
       when: MARUBOZU_PAIR,
-      bullish: [any(all(kicksUp, isLonger), all(kicksDown, not(isLonger)))],
-      bearish: [any(all(kicksDown, isLonger), all(kicksUp, not(isLonger)))],
+      bullish: [anyOf(allOf(kicksUp, isLonger), allOf(kicksDown, not(isLonger)))],
+      bearish: [anyOf(allOf(kicksDown, isLonger), allOf(kicksUp, not(isLonger)))],
     },
   },
 ];

@@ -58,7 +58,6 @@ export class ChunkSender {
       Atomics.wait(this.#taken, 0, taken, POLL_MS);
     }
     this.#sent++;
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort, not a window
     this.#port.postMessage(chunk, [chunk.buffer]);
   }
 }

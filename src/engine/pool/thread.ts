@@ -107,7 +107,6 @@ function runBatch(batch: BatchMessage): undefined {
     const reason = control.stopReason(run);
     const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(batch, run, control);
     control.end(run);
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a MessagePort, not a window
     batch.port.postMessage({ run, outcome } satisfies OutcomeMessage, buffersOf(outcome));
   }
   batch.port.close();

@@ -1,7 +1,7 @@
 // Pattern programs against the same rules read row by row, and how much patterns of one series share.
 import { describe, expect, it } from 'vitest';
 import { hasBit, wordCount } from '../../../src/engine/kernels/bits.ts';
-import { all, type Condition, type Value } from '../../../src/engine/patterns/candles.ts';
+import { allOf, type Condition, type Value } from '../../../src/engine/patterns/candles.ts';
 import { computePatterns, findPatterns, signsOf } from '../../../src/engine/patterns/patternDefinition.ts';
 import { PatternProgram, type PriceColumns } from '../../../src/engine/patterns/patternProgram.ts';
 import { PATTERNS } from '../../../src/engine/patterns/patternRegistry.ts';
@@ -16,7 +16,7 @@ const bars = (count: number, seed: number): PriceColumns => {
 /** The conditions of every pattern, each with the first row on which it is read. */
 const CONDITIONS = PATTERNS.flatMap(({ rule }) => {
   const { when = [], bullish, bearish, tied } = signsOf(rule, 0.3);
-  const sides = [bullish, bearish].filter((side) => side !== undefined).map((side) => all(...when, ...side));
+  const sides = [bullish, bearish].filter((side) => side !== undefined).map((side) => allOf(...when, ...side));
   const first = rule.isConfirmable ? rule.lookback - 3 : rule.lookback;
   return [...sides, ...(tied ? [tied] : [])].map((condition) => ({ id: rule.id, condition, first }));
 });
