@@ -37,15 +37,18 @@ export function flameGraph(profile: Profiler.Profile, title: string): string {
     const { name, place: file, self, total } = frame;
     const y = height - (depth + 1) * ROW;
     const about = escaped(`${name} ${file} (${percent(total)}, itself ${percent(self)})`);
+    const label = escaped(shortened(name, width));
     return (
       `<g data-x="${x.toFixed(2)}" data-w="${width.toFixed(2)}" data-d="${depth}" data-name="${escaped(name)}">` +
       `<title>${about}</title><rect x="${x.toFixed(2)}" y="${y}" width="${width.toFixed(2)}" height="${ROW - 1}" ` +
-      `fill="${color(name)}"/><text x="${(x + 3).toFixed(2)}" y="${y + 13}">${escaped(shortened(name, width))}</text></g>`
+      `fill="${color(name)}"/><text x="${(x + 3).toFixed(2)}" y="${y + 13}">${label}</text></g>`
     );
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="12">
+  const seconds = (root.total / 1e6).toFixed(1);
+  return `<svg xmlns="http://www.w3.org/2000/svg"
+  viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="12">
 <style>rect { stroke: white; stroke-width: 0.5 } g:hover rect { stroke: black } g text { pointer-events: none }</style>
-<text x="4" y="14">${escaped(title)}: ${(root.total / 1e6).toFixed(1)} s of samples; what is called lies above its caller</text>
+<text x="4" y="14">${escaped(title)}: ${seconds} s of samples; what is called lies above its caller</text>
 ${drawn.join('\n')}
 <script><![CDATA[
 const boxes = [...document.querySelectorAll('g')].map((g) => ({

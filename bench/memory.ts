@@ -55,8 +55,9 @@ function main(): void {
       measures.push(found);
       if (options.json) continue;
       const perBar = (bytes: number): string => (bytes / found.bars).toFixed(0).padStart(5);
+      const peakMiB = (found.peakBytes / 2 ** 20).toFixed(0).padStart(5);
       console.log(
-        `${found.task.padEnd(48)} ${String(found.bars).padStart(9)} bars: peak ${(found.peakBytes / 2 ** 20).toFixed(0).padStart(5)} MiB, ` +
+        `${found.task.padEnd(48)} ${String(found.bars).padStart(9)} bars: peak ${peakMiB} MiB, ` +
           `the run${perBar(found.runBytes)} bytes per bar, estimated${perBar(found.estimatedBytes)}`,
       );
     }

@@ -282,24 +282,27 @@ async function printStatements(sql: Sql): Promise<void> {
       rows::float8 as rows,
       wal_bytes::float8 as wal
     from pg_stat_statements where toplevel order by total_exec_time desc limit 25`;
-  for (const { query, calls, ms, rows: count, wal } of rows)
-    console.error(
-      `${ms.toFixed(0).padStart(7)} ms ${String(calls).padStart(6)} calls ${String(count).padStart(6)} rows ${(wal / 1e6).toFixed(1).padStart(6)} MB WAL  ${query.slice(0, 130)}`,
-    );
+  for (const { query, calls, ms, rows: count, wal } of rows) {
+    const cells = [
+      `${ms.toFixed(0).padStart(7)} ms`,
+      `${String(calls).padStart(6)} calls`,
+      `${String(count).padStart(6)} rows`,
+      `${(wal / 1e6).toFixed(1).padStart(6)} MB WAL `,
+      query.slice(0, 130),
+    ];
+    console.error(cells.join(' '));
+  }
 }
 
 function print(measures: readonly QueueMeasure[]): void {
   for (const each of measures) {
-    console.log(
-      `${each.checkout}: ${each.runs} runs in ${each.seconds.toFixed(2)} s, ${each.runsPerSecond.toFixed(0)} per ` +
-        'second',
-    );
+    const { checkout, runs, seconds, runsPerSecond } = each;
+    console.log(`${checkout}: ${runs} runs in ${seconds.toFixed(2)} s, ${runsPerSecond.toFixed(0)} per second`);
     const sum = Object.values(each.cpu).reduce((total, ms) => total + ms, 0);
     for (const [name, ms] of Object.entries({ ...each.cpu, 'all of it': sum }))
       console.log(`  ${name.padEnd(40)} ${ms.toFixed(3).padStart(8)} ms of processor time per run`);
-    console.log(
-      `  stored ${(each.storedBytesPerRun / 1000).toFixed(1)} kB per run, write-ahead log ${(each.walBytesPerRun / 1000).toFixed(1)} kB per run`,
-    );
+    const kB = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB per run`;
+    console.log(`  stored ${kB(each.storedBytesPerRun)}, write-ahead log ${kB(each.walBytesPerRun)}`);
     if (each.statementsPerRun !== null) console.log(`  ${each.statementsPerRun.toFixed(3)} SQL statements per run`);
   }
 }

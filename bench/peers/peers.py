@@ -30,7 +30,8 @@ class Side:
 
     def __init__(self, folder, bars, command):
         self.folder = Path(folder)
-        self.process = subprocess.Popen([*command, folder, bars], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen([*command, folder, bars], stdin=pipe, stdout=pipe, text=True)
         assert self.process.stdout.readline().strip() == "ready"
 
     def ask(self, verb, name):
@@ -93,18 +94,18 @@ def kernels(side, bars, rounds, o, h, l, c):
         side.ask("values", name)
         outputs = call()
         outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
-        # Three bands have an order of their own: upper, middle, lower, and ours middle first or not; the closest counts.
+        # TA-Lib and we may order the three bands differently: each output is compared with the closest of ours.
         ours = [side.column(f"{name}.{index}") for index in range(len(list(side.folder.glob(f"{name}.*.f64"))))]
         gap = max(min(difference(own, output) for own in ours) for output in outputs)
         if gap > 1e-9:
             raise SystemExit(f"{name} differs by {gap}; times are not compared.")
         errors.append((name, *[error_of(columns, exact[name]) for columns in (ours, outputs)]))
-        ratios.append(row(f"{name} (TA-Lib)", f"largest gap {gap:.0e}", *best_of_both(side, name, call, rounds), bars, 1.5))
+        times = best_of_both(side, name, call, rounds)
+        ratios.append(row(f"{name} (TA-Lib)", f"largest gap {gap:.0e}", *times, bars, 1.5))
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     if mean > 0.9:
         MISSED.append("geometric mean of the kernels")
     print(f"{'geometric mean of the nine':<86} {mean:>7.2f} at most 0.9{'  MISSED' if mean > 0.9 else ''}")
-
 
     print(f"\nlargest error against long double, |a - b| / max(1, |a|, |b|), {EXACT_ROWS} bars: TA-Lib, ours")
     for name, own, peer in errors:
@@ -126,13 +127,14 @@ def patterns(side, bars, rounds, *_):
         theirs = getattr(talib, name)(o, h, l, c)
         if not np.array_equal(side.column(name), theirs.astype(float)):
             raise SystemExit(f"{name} differs; times are not compared.")
-        row(f"{name} (TA-Lib)", "equal", *best_of_both(side, name, lambda: getattr(talib, name)(o, h, l, c), max(3, rounds // 2)), bars, 1)
+        times = best_of_both(side, name, lambda: getattr(talib, name)(o, h, l, c), max(3, rounds // 2))
+        row(f"{name} (TA-Lib)", "equal", *times, bars, 1)
     together = lambda: [getattr(talib, name)(o, h, l, c) for name in names]
     row("all 61 patterns (TA-Lib)", "equal", *best_of_both(side, "all patterns", together, 3), bars, 1)
 
 
 def crossings(c):
-    """Rows on which the mean of 10 closes crosses that of 30, one row later: a signal at a close fills at the next open."""
+    """The rows after which the mean of 10 closes crosses that of 30: a signal at a close fills at the next open."""
     fast, slow = talib.SMA(c, 10), talib.SMA(c, 30)
     above = fast > slow
     below = fast < slow
@@ -149,7 +151,8 @@ def agreement(ours, theirs):
     same = 0
     for entry, exit_, entry_price, exit_price in theirs:
         found = own.get((entry, exit_))
-        if found and math.isclose(found[2], entry_price, rel_tol=1e-9) and math.isclose(found[3], exit_price, rel_tol=1e-9):
+        prices = zip(found[2:4], (entry_price, exit_price)) if found else ()
+        if found and all(math.isclose(a, b, rel_tol=1e-9) for a, b in prices):
             same += 1
     return same, max(len(ours), len(theirs))
 
@@ -166,9 +169,8 @@ def whole(side, bars, rounds, o, h, l, c):
     }
     for name, more in stops.items():
         if more:
-            more = dict(
-                more, open=o, high=h, low=l, stop_entry_price=StopEntryPrice.FillPrice, stop_exit_price=StopExitPrice.StopMarket
-            )
+            prices = dict(stop_entry_price=StopEntryPrice.FillPrice, stop_exit_price=StopExitPrice.StopMarket)
+            more = dict(more, open=o, high=h, low=l, **prices)
 
         def portfolio():
             entries, exits = crossings(c)
@@ -195,7 +197,8 @@ def whole(side, bars, rounds, o, h, l, c):
         same, total = agreement(ours, theirs)
         if not more and same < total:
             raise SystemExit(f"{name}: {total - same} of {total} trades differ; times are not compared.")
-        row(f"{name} (vectorbt-rust)", f"{same} of {total} trades", *best_of_both(side, name, portfolio, rounds), bars, 0.45)
+        times = best_of_both(side, name, portfolio, rounds)
+        row(f"{name} (vectorbt-rust)", f"{same} of {total} trades", *times, bars, 0.45)
     backtesting_py(side, o, h, l, c)
 
 
@@ -229,7 +232,8 @@ def backtesting_py(side, o, h, l, c):
     ours = json.loads((side.folder / "SMA 10-30.json").read_text())
     own = {(entry, exit_) for entry, exit_, _, _ in ours if exit_ < count - 1}
     same = len(own & rows)
-    print(f"{'SMA 10-30 (backtesting.py, 1e5 bars, once)':<44} {f'{same} of {max(len(own), len(rows))} trades':<22} {theirs / count:>9.0f}")
+    trades = f"{same} of {max(len(own), len(rows))} trades"
+    print(f"{'SMA 10-30 (backtesting.py, 1e5 bars, once)':<44} {trades:<22} {theirs / count:>9.0f}")
 
 
 def main():
@@ -237,7 +241,8 @@ def main():
     side = Side(folder, bars, command)
     bars, rounds = int(bars), int(rounds)
     names = ["TA-Lib", "vectorbt", "vectorbt-rust", "backtesting", "numpy"]
-    print(", ".join(f"{name} {importlib.metadata.version(name)}" for name in names) + f"; {bars} bars, best of {rounds} rounds in turn\n")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    print(f"{versions}; {bars} bars, best of {rounds} rounds in turn\n")
     print(f"{'':<44} {'agreement':<22} {'peer':>9} {'ours':>9} {'ratio':>7}   (ns per bar)")
     columns = [side.column(name) for name in ("open", "high", "low", "close")]
     for part, run in {"kernels": kernels, "patterns": patterns, "whole": whole}.items():

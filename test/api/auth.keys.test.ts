@@ -215,7 +215,7 @@ describe('authorization', () => {
     expect(response.json()).toMatchObject({ code: 'INSUFFICIENT_ROLE', requiredRole: 'member', role: 'viewer' });
   });
 
-  it('lets a key only read once its creator may no longer manage the workspace, and write when they may again', async () => {
+  it('lets a key only read while its creator may not manage the workspace, and write when they may again', async () => {
     const { token } = await tenant.member('climber@example.com', 'admin');
     const { apiKey } = (await tenant.create({ name: 'climber' }, token)).json<Created>();
     expect((await write(apiKey, 'backtests_write')).statusCode).toBe(200);

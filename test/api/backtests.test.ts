@@ -187,7 +187,7 @@ describe('POST /backtests', () => {
     expect(reply.body.issues.length).toBe(3);
   });
 
-  it('reports faults of form together with those of the data and the strategy, and the patches make it run', async () => {
+  it('reports faults of form, of the data and of the strategy together, and the patches make it run', async () => {
     const wrong = {
       tf: '1D',
       symbol: config().signalInstrument.symbol.toLowerCase(),
@@ -300,7 +300,8 @@ describe('POST /backtests/batch', () => {
     const reply = await client.post('/backtests/batch', { items });
     expect(reply.status, reply.text).toBe(200);
     expect(reply.body).toMatchObject({ accepted: 2, refused: 3 });
-    expect(reply.body.data.map((item: { error?: { code: string }; status?: string }) => item.error?.code ?? item.status)).toEqual([
+    const answers = reply.body.data as { error?: { code: string }; status?: string }[];
+    expect(answers.map(({ error, status }) => error?.code ?? status)).toEqual([
       'queued', 'VALIDATION_FAILED', 'BACKTEST_CONFIG_INVALID', 'STRATEGY_VERSION_NOT_READY', 'queued',
     ]); // prettier-ignore
     expect(reply.body.data[2].error.issues[0].path).toBe('/items/2/config/signalInstrument/symbol');

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createBodyDrain } from '../../src/api/http/bodyDrain.ts';
 
 const PART = 64 * 1024;
-/** A body of `parts` parts that counts what was read of it. */
+/** A body of `parts` parts that counts how many were read. */
 function bodyOf(parts: number): { readonly body: Readable; readonly partsRead: () => number } {
   let read = 0;
   const body = new Readable({
@@ -19,9 +19,10 @@ function bodyOf(parts: number): { readonly body: Readable; readonly partsRead: (
 }
 
 it('reads a body to its end', async () => {
-  const { body } = bodyOf(20);
+  const { body, partsRead } = bodyOf(20);
   createBodyDrain(2 * PART).read(body);
   await once(body, 'end');
+  expect(partsRead()).toBeGreaterThanOrEqual(20);
 });
 
 it('reads what it is allowed, and the rest later', async () => {
@@ -39,5 +40,6 @@ it('gives every body its turn', async () => {
   const short = bodyOf(5);
   drain.read(short.body);
   await once(short.body, 'end');
+  expect(long.every(({ body }) => !body.readableEnded)).toBe(true);
   for (const { body } of long) body.destroy();
 });

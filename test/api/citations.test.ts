@@ -60,9 +60,17 @@ function sentencesOf(pattern: string): string[] {
 
 const DOCUMENT = /(?<![\w/])\/?(?:docs\/[\w/-]+(?:\.[a-z]+)?|[\w-]+\.md)\b/g;
 const SECTION = /§\s*\d/g;
+/** How the path of a route begins. */
+const RESOURCES = [
+  'public/v1', 'workspaces', 'workspace', 'authoring-pack', 'capabilities', 'system-strategies', 'strategies',
+  'backtests', 'sweeps', 'market-data',
+]; // prettier-ignore
 /** `GET /strategies`, `/public/v1/backtests/{id}?view=agent`, `/capabilities/kinds/{kind}`. */
-const ROUTE =
-  /(?:\b(GET|POST|PUT|PATCH|DELETE) )?(\/(?:public\/v1|workspaces|workspace|authoring-pack|capabilities|system-strategies|strategies|backtests|sweeps|market-data)\b[^\s"'`,;)<>\\]*|(?<=[A-Z] )\/(?!docs\b)[^\s"'`,;)<>\\]*)/g;
+const ROUTE = new RegExp(
+  String.raw`(?:\b(GET|POST|PUT|PATCH|DELETE) )?` +
+    String.raw`((?:/(?:${RESOURCES.join('|')})\b|(?<=[A-Z] )/(?!docs\b))[^\s"'\`,;)<>\\]*)`,
+  'g',
+);
 
 const isServed = async (path: string): Promise<boolean> =>
   (await api.app.inject({ url: path.startsWith('/') ? path : `/${path}` })).statusCode === 200;

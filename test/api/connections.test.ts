@@ -220,7 +220,8 @@ it('answers /readyz with 503 while work is due and no worker takes any', async (
   const { sql } = api.services;
   const workspace = await makeWorkspace(sql);
   await enqueue(sql, workspace, { sha256: '0'.repeat(64) }, [{}]);
-  await sql`update backtests set created_at = now() - interval '1 minute' where workspace_id = ${workspace.workspaceId}`;
+  await sql`
+    update backtests set created_at = now() - interval '1 minute' where workspace_id = ${workspace.workspaceId}`;
   const worker = { id: randomUUID(), poolId: 'p', host: 'h', pid: 1, threads: 1 };
   await registerWorker(sql, worker);
   expect((await api.send({ url: '/readyz' })).status).toBe(200);

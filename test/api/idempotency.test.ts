@@ -136,11 +136,12 @@ describe('Idempotency-Key', () => {
   });
 
   it('expires after 24 hours', async () => {
+    const { sql } = api.services;
     const key = newKey();
     const first = await client.post('/strategies', body(), key);
-    await api.services
-      .sql`update idempotent_answers set created_at = now() - interval '25 hours' where key = ${key['idempotency-key']}`;
-    await api.services.sql`update idempotent_work set created_at = now() - interval '25 hours'`;
+    await sql`
+      update idempotent_answers set created_at = now() - interval '25 hours' where key = ${key['idempotency-key']}`;
+    await sql`update idempotent_work set created_at = now() - interval '25 hours'`;
     const second = await client.post('/strategies', body(2), key);
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
@@ -172,8 +173,9 @@ describe('a request whose answer was lost after its rows were made', () => {
     await api.services.sql`delete from idempotent_answers where key = ${key['idempotency-key']}`;
     const rows = async (): Promise<number> => {
       const [{ total }] = await api.services.sql<[{ total: number }]>`
-        select ((select count(*) from strategies) + (select count(*) from strategy_versions) + (select count(*) from sweeps)
-          + (select count(*) from sweep_shards) + (select count(*) from backtests))::int as total`;
+        select ((select count(*) from strategies) + (select count(*) from strategy_versions)
+          + (select count(*) from sweeps) + (select count(*) from sweep_shards)
+          + (select count(*) from backtests))::int as total`;
       return total;
     };
     return [send, rows];

@@ -129,7 +129,7 @@ describe('a robustness check', () => {
 });
 
 describe('an invalid request for a robustness check', () => {
-  it('is refused for a malformed body, an unknown backtest, another workspace, a viewer and too many runs', async () => {
+  it('is refused for a malformed body, an unknown or foreign backtest, a viewer and too many runs', async () => {
     expect(await check({ analyses: ['luck'] })).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
     expect(await check({ samples: 5 })).toMatchObject({ status: 400 });
     expect(await check({ more: 1 })).toMatchObject({ status: 400 });

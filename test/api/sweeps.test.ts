@@ -67,7 +67,7 @@ describe('a sweep', () => {
     expect(Buffer.byteLength(made.text) + Buffer.byteLength(seen.text)).toBeLessThan(20_000);
   });
 
-  it('answers rows in every format, a heatmap, a report, and any row as the backtest with the same summary', async () => {
+  it('answers rows in every format, a heatmap, a report, and any row as a backtest with the same summary', async () => {
     await withWorker();
     const made = await client.post('/sweeps', body({ walkForward: { kind: 'rolling', folds: 2 } }));
     const done = await client.get(`/sweeps/${made.body.id}?wait=60`);

@@ -32,7 +32,8 @@ const multiply = (id: string, count: number) => api.services.sql`
 const countedBytes = async ({ workspaceId }: Client): Promise<number> => {
   const [row] = await api.services.sql<[{ bytes: number }]>`
     select coalesce(sum(bytes), 0)::bigint as bytes from (
-      select octet_length(settings::text) + octet_length(strategy_ast::text) + coalesce(octet_length(signal_graph::text), 0) as bytes
+      select octet_length(settings::text) + octet_length(strategy_ast::text)
+        + coalesce(octet_length(signal_graph::text), 0) as bytes
       from strategy_versions where workspace_id = ${workspaceId}
       union all
       select octet_length(path) + octet_length(key) + octet_length(body::text)

@@ -37,7 +37,7 @@ const hasFile = (part: string) => (): boolean => {
 };
 
 describe('candlepool demo', () => {
-  it('repairs a strategy from its issues, runs 200 backtests, explains why one never traded, and leaves nothing', async () => {
+  it('repairs a strategy, runs 200 backtests, explains why one never traded, and leaves nothing behind', async () => {
     const { code, stdout, stderr } = await runCommand(['demo', '--json'], { TMPDIR: folder });
     expect(stderr).toBe('');
     expect(code).toBe(0);

@@ -56,7 +56,14 @@ describe('candlepool indicator', () => {
     const { code, out } = await onFile('--name', 'sma', '--args', '{"length":2}');
     expect(code).toBe(0);
     expect(out.toString()).toBe(
-      'time,value\n2024-01-01T00:00:00.000Z,\n2024-01-01T01:00:00.000Z,1.625\n2024-01-01T02:00:00.000Z,1.875\n2024-01-01T03:00:00.000Z,2.25\n',
+      [
+        'time,value',
+        '2024-01-01T00:00:00.000Z,',
+        '2024-01-01T01:00:00.000Z,1.625',
+        '2024-01-01T02:00:00.000Z,1.875',
+        '2024-01-01T03:00:00.000Z,2.25',
+        '',
+      ].join('\n'),
     );
   });
 

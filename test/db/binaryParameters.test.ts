@@ -12,7 +12,8 @@ afterAll(() => database[Symbol.asyncDispose]());
 it.each([0, 1, 255, 256, 70_000, 3_000_000])('come back as they were sent (%i bytes)', async (length) => {
   const bytes = randomBytes(length);
   const [row] = await database.sql`
-    select ${bytes}::bytea as bytes, ${'text with \\x00 in it'}::text as text, ${null}::bytea as none, ${7}::integer as number`;
+    select ${bytes}::bytea as bytes, ${'text with \\x00 in it'}::text as text, ${null}::bytea as none,
+      ${7}::integer as number`;
   expect(Buffer.compare(row.bytes as Buffer, bytes)).toBe(0);
   expect(row).toMatchObject({ text: 'text with \\x00 in it', none: null, number: 7 });
 });

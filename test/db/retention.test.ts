@@ -46,7 +46,8 @@ async function ended(workspace: TestWorkspace, daysAgo: readonly number[], sha25
   await finishRuns(sql, runs.map(({ id, attempt }) => ({ id, attempt, ...common }))); // prettier-ignore
   await sql`alter table backtest_results disable trigger backtest_results_are_final`;
   for (const [index, id] of ids.entries())
-    await sql`update backtest_results set finished_at = now() - make_interval(days => ${daysAgo[index]}) where id = ${id}`;
+    await sql`
+      update backtest_results set finished_at = now() - make_interval(days => ${daysAgo[index]}) where id = ${id}`;
   await sql`alter table backtest_results enable trigger backtest_results_are_final`;
   return ids;
 }
@@ -69,12 +70,15 @@ async function endedSweeps(
   { trials = 5, snapshots = ['a'], backtestId = null as string | null } = {},
 ): Promise<string[]> {
   const rows = await database.sql<{ id: string }[]>`
-    insert into sweeps (workspace_id, strategy_id, strategy_version_id, status, spec, markets, snapshots, variants, indexes, trials, finished_at, backtest_id)
-    select ${workspace.workspaceId}, ${workspace.strategyId}, ${workspace.strategyVersionId}, 'completed', '{}', '[]', ${snapshots}, 9, 9,
-      ${backtestId === null ? trials : null}, now() - make_interval(days => days), ${backtestId}
+    insert into sweeps (
+      workspace_id, strategy_id, strategy_version_id, status, spec, markets, snapshots, variants, indexes, trials,
+      finished_at, backtest_id)
+    select ${workspace.workspaceId}, ${workspace.strategyId}, ${workspace.strategyVersionId}, 'completed', '{}', '[]',
+      ${snapshots}, 9, 9, ${backtestId === null ? trials : null}, now() - make_interval(days => days), ${backtestId}
     from unnest(${daysAgo as number[]}::integer[]) with ordinality as ended (days, at) order by at returning id`;
   for (const { id } of rows)
-    await database.sql`insert into sweep_shards (sweep_id, ordinal, status, cost, rows) values (${id}, 0, 'done', 1, 'x')`;
+    await database.sql`
+      insert into sweep_shards (sweep_id, ordinal, status, cost, rows) values (${id}, 0, 'done', 1, 'x')`;
   return rows.map(({ id }) => id);
 }
 /** What a sweep that begins now would count. */
@@ -156,8 +160,10 @@ describe('retention', () => {
     const ofFree = await endedSweeps(free, [40, 31, 29, 3, 2, 1]);
     const ofPro = await endedSweeps(pro, [40]);
     const [{ id: open }] = await sql<[{ id: string }]>`
-      insert into sweeps (workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes, created_at)
-      values (${free.workspaceId}, ${free.strategyId}, ${free.strategyVersionId}, '{}', '[]', '{a}', 1, 1, now() - interval '90 days')
+      insert into sweeps (
+        workspace_id, strategy_id, strategy_version_id, spec, markets, snapshots, variants, indexes, created_at)
+      values (${free.workspaceId}, ${free.strategyId}, ${free.strategyVersionId}, '{}', '[]', '{a}', 1, 1,
+        now() - interval '90 days')
       returning id`;
     expect(await countExpired(sql, limits(30, 1_000, 3))).toMatchObject([
       { workspaceId: free.workspaceId, backtests: 0, sweeps: 3 },

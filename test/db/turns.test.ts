@@ -85,7 +85,8 @@ it.each([1, 2, 3])('agree with the rows after every step of a random sequence (s
     await steps[name]();
     const wrong = await sql`
       select * from workspace_turns turn join lateral (
-        select count(*) filter (where claimed_by is null and kills = 0)::int as counted_due, count(*)::int as counted_open
+        select count(*) filter (where claimed_by is null and kills = 0)::int as counted_due,
+          count(*)::int as counted_open
         from backtest_queue q where q.workspace_id = turn.workspace_id
       ) as counted on true
       where due <> counted_due or open <> counted_open`;
@@ -96,7 +97,10 @@ it.each([1, 2, 3])('agree with the rows after every step of a random sequence (s
     select count(*) filter (where q.id is not null and r.id is not null)::int as both,
       count(*) filter (where q.id is null and r.id is null)::int as neither,
       count(*) filter (where (d.id is not null) <> coalesce(r.status = 'completed', false))::int as details
-    from backtests b left join backtest_queue q using (id) left join backtest_results r using (id) left join backtest_details d using (id)`;
+    from backtests b
+      left join backtest_queue q using (id)
+      left join backtest_results r using (id)
+      left join backtest_details d using (id)`;
   expect({ both, neither, details }).toEqual({ both: 0, neither: 0, details: 0 });
   const [{ left }] = await sql<[{ left: number }]>`
     select (select count(*) from backtest_queue where id not in (select id from backtests))::int

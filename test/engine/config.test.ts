@@ -41,7 +41,7 @@ describe('a warning', () => {
       (warning) => warning.code === code,
     );
 
-  it('of optimistic fills points at the member that makes them so, and is left out when that member is not read', () => {
+  it('of optimistic fills points at the member that makes them so, and is left out if that member is not read', () => {
     const pathsOf = (config: object) => warned('OPTIMISTIC_FILLS', config).map(({ path }) => path);
     expect(pathsOf({ ambiguityFallback: 'optimistic' })).toEqual(['/config/ambiguityFallback']);
     expect(pathsOf({ ambiguityResolution: 'optimistic' })).toEqual(['/config/ambiguityResolution']);

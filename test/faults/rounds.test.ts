@@ -128,7 +128,8 @@ it(
     expect(ids.size).toBe(traffic.acknowledged.length);
     // A second end of one would be a second row of it in backtest_results, which its primary key refuses.
     const stored = await sql<{ id: string; status: string | null; error: object | null }[]>`
-    select id, status, error from backtests left join backtest_results using (id) where backtests.workspace_id = ${made.id}`;
+      select id, status, error from backtests left join backtest_results using (id)
+      where backtests.workspace_id = ${made.id}`;
     // Every request was repeated until it was acknowledged: a row beyond those would be one that was made twice.
     expect(stored.filter(({ id }) => !ids.has(id))).toEqual([]);
     expect(stored).toHaveLength(ids.size);
@@ -256,10 +257,11 @@ async function post(apiKey: string, path: string, body: object): Promise<unknown
 
 function report(rows: readonly Row[], { acknowledged, statuses }: Traffic): void {
   const { bavail, bsize } = statfsSync(service.folder);
+  const freeMiB = Math.round((bavail * bsize) / 2 ** 20);
   console.table(rows);
   console.log(
     `${acknowledged.length} backtests acknowledged; answers by status (0: none came):`,
     Object.fromEntries([...statuses].toSorted(([a], [b]) => a - b)),
-    `disk ${service.hasOwnDisk ? 'of its own' : 'shared, so it was never filled'}, ${Math.round((bavail * bsize) / 2 ** 20)} MiB free`,
+    `disk ${service.hasOwnDisk ? 'of its own' : 'shared, so it was never filled'}, ${freeMiB} MiB free`,
   );
 }

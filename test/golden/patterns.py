@@ -3,8 +3,8 @@
 
     pip install TA-Lib==0.8.2 numpy && python3 test/golden/patterns.py
 
-series: two of the project's own series (data/), whole. windows: bars of a seeded generator, two windows a pattern in which it fires.
-Everything is sparse: rows and values where a pattern is not 0.
+series: two of the project's own series (data/), whole. windows: bars of a seeded generator, for each pattern two
+windows in which it fires. Everything is sparse: rows and values where a pattern is not 0.
 """
 import csv, gzip, io, json, pathlib
 import numpy as np
@@ -35,7 +35,8 @@ def sparse(name, bars, penetration=None):
 
 def read(series):
     with gzip.open(DATA / f"{series}.csv.gz", "rt") as file:
-        return np.array([[float(row[name]) for name in ("open", "high", "low", "close")] for row in csv.DictReader(file)])
+        names = ("open", "high", "low", "close")
+        return np.array([[float(row[name]) for name in names] for row in csv.DictReader(file)])
 
 
 def of_series(series):
@@ -60,7 +61,12 @@ def generated(random, count, tick):
         if random.random() < 0.1:
             opening = before[3]
         kind = random.random()
-        size = 0.0 if kind < 0.15 else random.normal() * 0.1 if kind < 0.3 else drift + random.normal() * random.choice([0.5, 2, 4])
+        if kind < 0.15:
+            size = 0.0
+        elif kind < 0.3:
+            size = random.normal() * 0.1
+        else:
+            size = drift + random.normal() * random.choice([0.5, 2, 4])
         closing = opening + size
         if random.random() < 0.1:
             closing = before[random.choice([0, 2, 3])]

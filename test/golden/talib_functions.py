@@ -4,8 +4,8 @@ test/engine/indicators/talib.test.ts and of the table in docs/indicators.md.
 
     pip install TA-Lib==0.8.2 && python3 test/golden/talib_functions.py
 
-Bars are the first ROWS of two of the project's own series (data/). A case names the function, its arguments and input columns, and
-holds its lookback and every STEPth row from there on under TA-Lib's output names (null = missing).
+Bars are the first ROWS of two of the project's own series (data/). A case names the function, its arguments and input
+columns, and holds its lookback and every STEPth row from there on under TA-Lib's output names (null = missing).
 """
 import csv, gzip, itertools, json, pathlib
 import numpy as np

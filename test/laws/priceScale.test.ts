@@ -21,8 +21,18 @@ beforeAll(async () => {
   const { base } = whole;
   const rows = 1500;
   const cut = (values: Float64Array): Float64Array => values.subarray(0, rows);
-  const bars: Bars = { ...base, length: rows, time: cut(base.time), volume: cut(base.volume), open: cut(base.open), high: cut(base.high), low: cut(base.low), close: cut(base.close), sha256: 'plain' }; // prettier-ignore
-  const dear: Bars = { ...bars, open: times(bars.open), high: times(bars.high), low: times(bars.low), close: times(bars.close), sha256: 'scaled' }; // prettier-ignore
+  const prices = (
+    of: Bars,
+    change: (values: Float64Array) => Float64Array,
+  ): Pick<Bars, 'open' | 'high' | 'low' | 'close'> => ({
+    open: change(of.open),
+    high: change(of.high),
+    low: change(of.low),
+    close: change(of.close),
+  });
+  const ofTime = { length: rows, time: cut(base.time), volume: cut(base.volume) };
+  const bars: Bars = { ...base, ...ofTime, ...prices(base, cut), sha256: 'plain' };
+  const dear: Bars = { ...bars, ...prices(bars, times), sha256: 'scaled' };
   // Without a quantity step: a step is a size in units, and four times the price buys a quarter of them.
   const instrument = { ...whole.instrument, qtyStep: 0 };
   market = { base: bars, instrument, fine: undefined, bars: () => undefined };
@@ -33,14 +43,20 @@ const length = fc.integer({ min: 2, max: 40 });
 const price = fc.oneof(
   fc.constantFrom('open', 'high', 'low', 'close', 'hl2').map((field) => write.market(field)),
   fc.tuple(fc.constantFrom('sma', 'ema', 'wma'), length).map(([name, n]) => write.indicator(name, { length: n })),
-  fc.tuple(fc.constantFrom('max', 'min', 'avg'), length).map(([op, period]) => ({ kind: 'rolling', op, period, source: write.market() })),
-); // prettier-ignore
+  fc
+    .tuple(fc.constantFrom('max', 'min', 'avg'), length)
+    .map(([op, period]) => ({ kind: 'rolling', op, period, source: write.market() })),
+);
 const condition = fc.oneof(
   fc.tuple(fc.constantFrom('gt', 'lte'), price, price).map(([op, left, right]) => write.compare(left, op, right)),
-  fc.tuple(fc.constantFrom('cross_up', 'cross_down'), price, price).map(([op, left, right]) => write.cross(left, op, right)),
-  fc.tuple(length, fc.integer({ min: 20, max: 80 })).map(([n, level]) => write.compare(write.indicator('rsi', { length: n }), 'lt', level)),
+  fc
+    .tuple(fc.constantFrom('cross_up', 'cross_down'), price, price)
+    .map(([op, left, right]) => write.cross(left, op, right)),
+  fc
+    .tuple(length, fc.integer({ min: 20, max: 80 }))
+    .map(([n, level]) => write.compare(write.indicator('rsi', { length: n }), 'lt', level)),
   fc.constantFrom('engulfing', 'doji', 'hammer').map((name) => ({ kind: 'pattern', name })),
-); // prettier-ignore
+);
 const strategy = fc.record({
   entry: fc.tuple(condition, condition, fc.constantFrom('long', 'short')).map(([trigger, filter, side]) => ({
     kind: 'entry',

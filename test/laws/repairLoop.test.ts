@@ -279,9 +279,15 @@ describe('a client that only applies patches and suggestions', () => {
         config.symbol = 'SPX';
       },
       (config) => (config.initialBalance = dice.pick(['10000', 0, -5])),
-      (config) => rename({ owner: config, name: 'initialBalance' }, dice.pick(['capital', 'balance', 'initial_capital'])),
+      (config) =>
+        rename({ owner: config, name: 'initialBalance' }, dice.pick(['capital', 'balance', 'initial_capital'])),
       (config) => delete config.initialBalance,
-      (config) => (config.range = dice.pick([{ start: '2015/01/01' }, { start: '2018-01-01', end: '2015-01-01' }, { from: '2015-01-01', to: '2016-01-01' }])),
+      (config) =>
+        (config.range = dice.pick([
+          { start: '2015/01/01' },
+          { start: '2018-01-01', end: '2015-01-01' },
+          { from: '2015-01-01', to: '2016-01-01' },
+        ])),
       (config) => {
         delete config.range;
         config.start = '2015-01-01';
@@ -292,8 +298,18 @@ describe('a client that only applies patches and suggestions', () => {
       (config) => (feeModel(config).kind = dice.pick(['maker_taker', 'percent'])),
       (config) => (feeModel(config).tiers = [{ minCumulativeNotional: 0, makerRate: 0.1, takerRate: 0.2 }]),
       (config) =>
-        (feeModel(config).tiers = [1e6, 0].map((from) => ({ minCumulativeNotional: from, makerRate: 0, takerRate: 0 }))),
-      (config) => (execution(config).slippage = dice.pick([{ bps: 5 }, { kind: 'bps', value: 5 }, 5, { kind: 'fixd', unit: 'bps', value: 1 }])),
+        (feeModel(config).tiers = [1e6, 0].map((from) => ({
+          minCumulativeNotional: from,
+          makerRate: 0,
+          takerRate: 0,
+        }))),
+      (config) =>
+        (execution(config).slippage = dice.pick([
+          { bps: 5 },
+          { kind: 'bps', value: 5 },
+          5,
+          { kind: 'fixd', unit: 'bps', value: 1 },
+        ])),
       (config) => {
         config.slippage = execution(config).slippage;
         config.feeModel = feeModel(config);

@@ -184,7 +184,8 @@ describe('CSV', () => {
     const after = (ms: number): string => `,${ms + HOUR - 1},1234.5,77,5.5,600.5,0`;
     const rows = TIMES.map((ms, row) => `${[ms, ...OHLCV[row]].join(',')}${after(ms)}`);
     const header =
-      'open_time,open,high,low,close,volume,close_time,quote_volume,count,taker_buy_volume,taker_buy_quote_volume,ignore';
+      'open_time,open,high,low,close,volume,close_time,quote_volume,count,' +
+      'taker_buy_volume,taker_buy_quote_volume,ignore';
     for (const text of [rows.join('\n'), [header, ...rows].join('\n')]) {
       const bars = await read(text);
       expectTheBars(bars);
@@ -222,7 +223,8 @@ describe('CSV', () => {
   });
 
   it('keeps extra numeric columns as series with their holes, and names what it drops', async () => {
-    const text = `${HEADER},Prediction,note,empty,volume\n${TIMES.map((ms, row) => `${[ms, ...OHLCV[row]].join(',')},${row === 1 ? '' : row},x${row},,7`).join('\n')}`;
+    const rows = TIMES.map((ms, row) => [ms, ...OHLCV[row], row === 1 ? '' : row, `x${row}`, '', 7].join(','));
+    const text = [`${HEADER},Prediction,note,empty,volume`, ...rows].join('\n');
     const { columns, report } = await read(text);
     expect([...columns.series]).toEqual([
       ['Prediction', Float64Array.of(0, NaN, 2, 3)],

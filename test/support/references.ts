@@ -11,9 +11,13 @@ export interface Pages {
   readonly hasFile: (path: string) => boolean;
 }
 
+const SECTION = String.raw`§\d+(?:\.\d+)*`;
 /** "semantics §2.5", "docs/semantics.md §2.2, §2.6", "semantics §2 to §4"; also "RFC 9457 §3". */
-const CITATION =
-  /\b(?:docs\/)?(?<page>RFC \d+|[a-z]+)(?:\.md)?[`)]* (?<sections>§\d+(?:\.\d+)*(?:(?:,| to| and)\s+(?:[/*#]+\s*)?§\d+(?:\.\d+)*)*)/gi;
+const CITATION = new RegExp(
+  String.raw`\b(?:docs/)?(?<page>RFC \d+|[a-z]+)(?:\.md)?[\`)]* ` +
+    String.raw`(?<sections>${SECTION}(?:(?:,| to| and)\s+(?:[/*#]+\s*)?${SECTION})*)`,
+  'gi',
+);
 
 /** Documents that readers of this repository do not have. */
 const OUTSIDE: readonly (readonly [RegExp, string])[] = [

@@ -1,9 +1,9 @@
-"""1,000 pairs of averages: the same trades and the same best pair from vectorbt's Rust engine and from ours, then the times of both.
+"""1,000 pairs of averages by vectorbt's Rust engine and by ours: the same trades, the same best pair, then both times.
 
     python bench/peers/sweep/run.py BARS NODE_COMMAND…      (in an environment with vectorbt and vectorbt-rust)
 
-Each round of both begins with the bars. "summaries" is averages, signals, fills, and of each pair the number of trades and
-the return; "equity" is the same with an equity column per pair, which ours reads for the largest drawdown too. What
+Each round of both begins with the bars. "summaries" is averages, signals, fills, and of each pair the number of trades
+and the return; "equity" is the same with an equity column per pair, which ours reads for the largest drawdown too. What
 numpy needs for vectorbt's averages and signals is in its times, and printed apart.
 """
 
@@ -58,8 +58,9 @@ def main() -> None:
         begin = time.perf_counter()
         entries, exits = signals(close, pairs)
         preparing = min(preparing, time.perf_counter() - begin)
+        account = dict(size=np.inf, fees=FEES, init_cash=10_000.0, freq="1h")
         portfolio = vbt.Portfolio.from_signals(
-            pd.Series(close), entries, exits, price=open_[:, None], size=np.inf, fees=FEES, init_cash=10_000.0, freq="1h", engine="rust"
+            pd.Series(close), entries, exits, price=open_[:, None], engine="rust", **account
         )
         trades = portfolio.trades.count()
         returns = portfolio.total_return()
@@ -73,10 +74,12 @@ def main() -> None:
         # Ours sells what is open at the last close and pays for it; the order of the pairs is the same.
         gap = float(np.abs(gains - np.array(mine["returnPct"])).max())
         same_best = int(gains.argmax()) == int(np.argmax(mine["returnPct"]))
-        print(json.dumps({"pairs_with_other_trades": differing, "largest_gap_of_return": gap, "same_best_pair": same_best}))
+        compared = {"pairs_with_other_trades": differing, "largest_gap_of_return": gap, "same_best_pair": same_best}
+        print(json.dumps(compared))
         if differing or not same_best:
             raise SystemExit("The two do not agree; their times are not compared.")
-        print(f"{name}: vectorbt-rust {seconds:.3f} s, ours {mine['ms'] / 1000:.3f} s, {1000 * seconds / mine['ms']:.1f} times")
+        own = mine["ms"] / 1000
+        print(f"{name}: vectorbt-rust {seconds:.3f} s, ours {own:.3f} s, {seconds / own:.1f} times")
     print(f"averages and signals in numpy, a part of both of vectorbt's times: {preparing:.3f} s")
 
 

@@ -98,7 +98,8 @@ def main() -> None:
                 "returns": returns.T.tolist(),
             }
         )
-    source = f"overfittingCases.py with numpy {np.__version__} and scipy {scipy.__version__}, from the formulas of the papers"
+    versions = f"numpy {np.__version__} and scipy {scipy.__version__}"
+    source = f"overfittingCases.py with {versions}, from the formulas of the papers"
     json.dump({"source": source, "cases": cases}, sys.stdout)
     print()
 

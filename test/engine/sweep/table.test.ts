@@ -33,7 +33,7 @@ async function fileOf(format: SweepFormat): Promise<Buffer> {
 }
 
 describe('the rows as a file', () => {
-  it('are one Arrow table with a batch per shard, numbers as float64, texts and instants as texts, missing values as null', async () => {
+  it('are an Arrow table of a batch per shard: float64 numbers, instants as text, null where missing', async () => {
     const table = tableFromIPC(await fileOf('arrow'));
     expect(table.numRows).toBe(30);
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
