@@ -46,5 +46,5 @@ export async function openBars(
 ): Promise<{ entry: CatalogueEntry; bars: Bars }> {
   const entry = await findEntry(catalogue, options);
   const [snapshot] = await catalogue.open([entry.sha256]);
-  return { entry, bars: openSnapshot(snapshot.buffer, snapshot.meta) };
+  return { entry, bars: openSnapshot(snapshot) };
 }

@@ -81,7 +81,7 @@ async function openBars({
   if (bars !== undefined) {
     const { path, ...named } = parseBarsArgument(bars);
     const snapshot = await readBarsFile(path, { ...named, ...(symbol && { symbol }), ...(timeframe && { timeframe }) });
-    return { bars: openSnapshot(snapshot.buffer, snapshot.meta), source: null };
+    return { bars: openSnapshot(snapshot), source: null };
   }
   if (symbol === undefined || timeframe === undefined) {
     throw new UsageError('Give --symbol and --timeframe of a series, or a file with --bars.');

@@ -1,4 +1,5 @@
 // The snapshot_chunks table: the bytes of snapshots in Postgres, in pieces.
+import type { SharedBytes } from '../engine/index.ts';
 import type { Queryable, Sql } from './connect.ts';
 
 /** A statement of one chunk takes milliseconds, and a few chunks fit into memory wherever a snapshot does. */
@@ -21,12 +22,16 @@ export async function writeSnapshotChunks(sql: Sql, sha256: string, bytes: Uint8
 }
 
 /** The bytes of a snapshot in shared memory; undefined: they are not there. */
-export async function readSnapshotChunks(sql: Sql, sha256: string): Promise<SharedArrayBuffer | undefined> {
+export async function readSnapshotChunks(
+  sql: Sql,
+  sha256: string,
+  allocate: (byteLength: number) => SharedBytes,
+): Promise<SharedBytes | undefined> {
   const [{ size }] = await sql<[{ size: number | null }]>`
     select sum(octet_length(bytes))::double precision as size from snapshot_chunks where sha256 = ${sha256}`;
   if (size === null) return undefined;
-  const buffer = new SharedArrayBuffer(size);
-  const whole = new Uint8Array(buffer);
+  const shared = allocate(size);
+  const whole = new Uint8Array(shared.memory.buffer);
   let at = 0;
   await sql<
     { bytes: Uint8Array }[]
@@ -36,7 +41,7 @@ export async function readSnapshotChunks(sql: Sql, sha256: string): Promise<Shar
       at += bytes.length;
     }
   });
-  return buffer;
+  return shared;
 }
 
 /** Imported snapshots whose bytes are not in Postgres. */

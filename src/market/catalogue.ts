@@ -1,7 +1,7 @@
 // The catalogue: which series exist, and their snapshots in shared memory.
 import { join } from 'node:path';
 import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
-import type { Snapshot } from '../engine/bars/arrow.ts';
+import { bytesOf, type Snapshot } from '../engine/bars/arrow.ts';
 import { coversSpan } from '../engine/bars/coverage.ts';
 import { sourceTimeframe } from '../engine/bars/market.ts';
 import type { StorageKind } from '../config.ts';
@@ -157,9 +157,9 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
     share: async () => {
       let shared = 0;
       for (const sha256 of table ? await listSnapshotsWithoutChunks(sql) : []) {
-        const buffer = await folder.read(sha256);
-        if (typeof buffer === 'string') continue;
-        await table!.write(sha256, new Uint8Array(buffer));
+        const found = await folder.read(sha256);
+        if (typeof found === 'string') continue;
+        await table!.write(sha256, bytesOf(found));
         shared++;
       }
       return shared;

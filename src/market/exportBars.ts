@@ -1,7 +1,7 @@
 // Exports: writes a stored series as a file that an import reads back bar for bar.
 import Papa from 'papaparse';
 import type { Snapshot } from '../engine/bars/arrow.ts';
-import { openSnapshot } from '../engine/bars/arrow.ts';
+import { bytesOf, openSnapshot } from '../engine/bars/arrow.ts';
 import type { Bars } from '../engine/bars/bars.ts';
 
 export const EXPORT_FORMATS = ['csv', 'json', 'arrow'] as const;
@@ -13,10 +13,10 @@ const ROWS_PER_CHUNK = 4096;
 /** Chunks of the file. Arrow is the snapshot itself, whose bytes hash to its name. */
 export function* exportChunks(snapshot: Snapshot, format: ExportFormat): Generator<string | Uint8Array> {
   if (format === 'arrow') {
-    yield Uint8Array.from(new Uint8Array(snapshot.buffer));
+    yield Uint8Array.from(bytesOf(snapshot));
     return;
   }
-  const bars = openSnapshot(snapshot.buffer, snapshot.meta);
+  const bars = openSnapshot(snapshot);
   yield* format === 'csv' ? csvChunks(bars) : jsonChunks(bars);
 }
 

@@ -83,6 +83,6 @@ async function coverageNotes(
 }
 
 async function openEntry(catalogue: StoredCatalogue, { sha256 }: CatalogueEntry): Promise<Bars> {
-  const [{ buffer, meta }] = await catalogue.open([sha256]);
-  return openSnapshot(buffer, meta);
+  const [snapshot] = await catalogue.open([sha256]);
+  return openSnapshot(snapshot);
 }

@@ -3,8 +3,14 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RecordBatchReader } from 'apache-arrow';
-import { encodeSnapshot, parseSnapshotAbout, readSnapshotAbout } from '../engine/bars/arrow.ts';
-import type { Snapshot, SnapshotAbout, SnapshotColumns, SnapshotMeta } from '../engine/bars/arrow.ts';
+import {
+  allocateShared,
+  bytesOf,
+  encodeSnapshot,
+  parseSnapshotAbout,
+  readSnapshotAbout,
+} from '../engine/bars/arrow.ts';
+import type { SharedBytes, Snapshot, SnapshotAbout, SnapshotColumns, SnapshotMeta } from '../engine/bars/arrow.ts';
 import { refuse } from './importError.ts';
 import { sha256Of } from './snapshotStorage.ts';
 import type { SnapshotStorage } from './snapshotStorage.ts';
@@ -15,9 +21,9 @@ const DEFAULT_MAX_BYTES = 2 ** 30;
 /** A snapshot in memory only, for files read on the command line. */
 export function makeSnapshot(columns: SnapshotColumns, about: SnapshotAbout): Snapshot {
   const bytes = encodeSnapshot(columns, about);
-  const buffer = new SharedArrayBuffer(bytes.length);
-  new Uint8Array(buffer).set(bytes);
-  return { meta: { ...about, sha256: sha256Of(bytes) }, buffer };
+  const shared = allocateShared(bytes.length);
+  bytesOf(shared).set(bytes);
+  return { ...shared, meta: { ...about, sha256: sha256Of(bytes) } };
 }
 
 export interface WrittenSnapshot {
@@ -77,9 +83,9 @@ export class SnapshotFiles {
 
   async #read(sha256: string): Promise<Snapshot> {
     try {
-      const buffer = await this.#readWhole(sha256);
-      const snapshot = { meta: { ...readSnapshotAbout(new Uint8Array(buffer)), sha256 }, buffer };
-      this.#sizes.set(sha256, snapshot.buffer.byteLength);
+      const shared = await this.#readWhole(sha256);
+      const snapshot = { ...shared, meta: { ...readSnapshotAbout(bytesOf(shared)), sha256 } };
+      this.#sizes.set(sha256, snapshot.byteLength);
       this.#evict(sha256);
       return snapshot;
     } catch (error) {
@@ -88,7 +94,7 @@ export class SnapshotFiles {
     }
   }
 
-  async #readWhole(sha256: string): Promise<SharedArrayBuffer> {
+  async #readWhole(sha256: string): Promise<SharedBytes> {
     const found = await this.#storage.read(sha256);
     if (typeof found !== 'string') return found;
     const place = this.#storage.placeOf(sha256);

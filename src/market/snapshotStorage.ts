@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Sql } from '../db/connect.ts';
+import { allocateShared, bytesOf, type SharedBytes } from '../engine/bars/arrow.ts';
 import { readSnapshotChunks, writeSnapshotChunks } from '../db/snapshotChunks.ts';
 import { makeFolder } from '../folders.ts';
 
@@ -14,7 +15,7 @@ export interface SnapshotStorage {
   /** Keeps `bytes` unless they are kept. A reader sees all of them or none, whenever the writer dies. */
   write(sha256: string, bytes: Uint8Array): Promise<void>;
   /** The bytes in shared memory, known to hash to their name. */
-  read(sha256: string): Promise<SharedArrayBuffer | Unreadable>;
+  read(sha256: string): Promise<SharedBytes | Unreadable>;
   /** Takes away what no reader will ask for any more; nothing happens when it is not there. */
   remove(sha256: string): Promise<void>;
   /** For messages. */
@@ -23,8 +24,8 @@ export interface SnapshotStorage {
 
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-const verified = (sha256: string, buffer: SharedArrayBuffer): SharedArrayBuffer | Unreadable =>
-  sha256Of(new Uint8Array(buffer)) === sha256 ? buffer : 'damaged';
+const verified = (sha256: string, shared: SharedBytes): SharedBytes | Unreadable =>
+  sha256Of(bytesOf(shared)) === sha256 ? shared : 'damaged';
 
 /** A writer that has not renamed its file after this long is dead. */
 const ABANDONED_MS = 3_600_000;
@@ -58,20 +59,20 @@ export class SnapshotFolder implements SnapshotStorage {
     await rename(partial, target);
   }
 
-  async read(sha256: string): Promise<SharedArrayBuffer | Unreadable> {
+  async read(sha256: string): Promise<SharedBytes | Unreadable> {
     // Whatever the reason, this host cannot read the file, and another may.
     const file = await open(this.#path(sha256), 'r').catch(() => null);
     if (file === null) return 'absent';
     try {
       const { size } = await file.stat();
-      const buffer = new SharedArrayBuffer(size);
-      const bytes = new Uint8Array(buffer);
+      const shared = allocateShared(size);
+      const bytes = bytesOf(shared);
       for (let offset = 0; offset < size;) {
         const { bytesRead } = await file.read(bytes, offset, size - offset, offset);
         if (bytesRead === 0) break;
         offset += bytesRead;
       }
-      return verified(sha256, buffer);
+      return verified(sha256, shared);
     } catch {
       return 'damaged';
     } finally {
@@ -113,9 +114,9 @@ export class SnapshotTable implements SnapshotStorage {
     return writeSnapshotChunks(this.#sql, sha256, bytes);
   }
 
-  async read(sha256: string): Promise<SharedArrayBuffer | Unreadable> {
-    const buffer = await readSnapshotChunks(this.#sql, sha256);
-    return buffer === undefined ? 'absent' : verified(sha256, buffer);
+  async read(sha256: string): Promise<SharedBytes | Unreadable> {
+    const shared = await readSnapshotChunks(this.#sql, sha256, allocateShared);
+    return shared === undefined ? 'absent' : verified(sha256, shared);
   }
 
   /** Nothing: the chunks go in the transaction that removes the snapshot (db/retention.ts). */
@@ -141,14 +142,14 @@ export class CopiedStorage implements SnapshotStorage {
     await this.#keep(sha256, bytes);
   }
 
-  async read(sha256: string): Promise<SharedArrayBuffer | Unreadable> {
+  async read(sha256: string): Promise<SharedBytes | Unreadable> {
     const copy = await this.#folder.read(sha256);
     if (typeof copy !== 'string') return copy;
-    const buffer = await this.#shared.read(sha256);
-    if (typeof buffer === 'string') return copy === 'damaged' ? copy : buffer;
+    const found = await this.#shared.read(sha256);
+    if (typeof found === 'string') return copy === 'damaged' ? copy : found;
     if (copy === 'damaged') await this.#folder.remove(sha256).catch(() => {});
-    await this.#keep(sha256, new Uint8Array(buffer));
-    return buffer;
+    await this.#keep(sha256, bytesOf(found));
+    return found;
   }
 
   /** Copies of other hosts stay until somebody removes them by hand: they only take space. */

@@ -78,7 +78,7 @@ describe('the catalogue', () => {
     expect(now).not.toBe(old);
     expect((await catalogue.find('AAA', '1h'))?.sha256).toBe(now);
     const [pinned] = await catalogue.open([old]);
-    expect(openSnapshot(pinned.buffer, pinned.meta).length).toBe(10);
+    expect(openSnapshot(pinned).length).toBe(10);
     const [{ count }] = await database.sql`select count(*)::int as count from snapshots`;
     expect(count).toBe(2);
   });

@@ -272,7 +272,7 @@ describe('every format', () => {
     for (const [name, content] of Object.entries(files)) {
       writeFileSync(join(folder, name), content);
       const snapshot = await readBarsFile(join(folder, name), { symbol: 'X' });
-      expectTheBars({ columns: openSnapshot(snapshot.buffer, snapshot.meta) });
+      expectTheBars({ columns: openSnapshot(snapshot) });
       hashes.add(snapshot.meta.sha256);
     }
     expect(hashes.size).toBe(1);
@@ -281,7 +281,7 @@ describe('every format', () => {
   const written = readdirSync(FIXTURES).filter((name) => !name.endsWith('.py'));
   it.each(written)('is read as pyarrow writes it: %s', async (name) => {
     const { snapshot, report } = await readBarsFileWithReport(join(FIXTURES, name), { symbol: 'X' });
-    const bars = openSnapshot(snapshot.buffer, snapshot.meta);
+    const bars = openSnapshot(snapshot);
     expectTheBars({ columns: bars });
     expect([...bars.series]).toEqual([['prediction', Float64Array.of(NaN, 0.5, -0.5, 0.25)]]);
     expect(report).toMatchObject({ timeframe: '1h', gaps: 1, missingBars: 1, ignored: ['note'] });

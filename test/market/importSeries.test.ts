@@ -71,8 +71,8 @@ async function refusalOf(imported: Promise<unknown>): Promise<MarketDataError> {
 }
 async function storedCloses(sha256?: string): Promise<number[]> {
   const name = sha256 ?? (await catalogue.find('AAA', '1h'))!.sha256;
-  const [{ buffer, meta }] = await catalogue.open([name]);
-  return [...openSnapshot(buffer, meta).close];
+  const [snapshot] = await catalogue.open([name]);
+  return [...openSnapshot(snapshot).close];
 }
 const closes = (first: number, end: number): number[] => [...HOURS.close.subarray(first, end)];
 
@@ -134,8 +134,8 @@ describe('a second import', () => {
   it('keeps the extra columns of both when appended', async () => {
     await run(hours(0, 3, { signal: 1 }));
     await run(hours(2, 5), 'append');
-    const [{ buffer, meta }] = await catalogue.open([(await catalogue.find('AAA', '1h'))!.sha256]);
-    expect([...openSnapshot(buffer, meta).series.get('signal')!]).toEqual([1, 1, 1, NaN, NaN]);
+    const [snapshot] = await catalogue.open([(await catalogue.find('AAA', '1h'))!.sha256]);
+    expect([...openSnapshot(snapshot).series.get('signal')!]).toEqual([1, 1, 1, NaN, NaN]);
     const { message } = await refusalOf(run(hours(0, 1, { signal: 2 }), 'append'));
     expect(message).toContain('signal is 2 in the file and 1 in the stored bars');
   });

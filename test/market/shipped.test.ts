@@ -50,8 +50,8 @@ describe('the folder data/', () => {
     ['AAPL', '2005-02-28'],
     ['MSFT', '2003-02-18'],
   ])('adjusts prices and volume for the split of %s on %s', async (symbol, day) => {
-    const [{ buffer, meta }] = await (await openShippedData()).snapshots(symbol, '1d');
-    const { time, open, close, volume } = openSnapshot(buffer, meta);
+    const [snapshot] = await (await openShippedData()).snapshots(symbol, '1d');
+    const { time, open, close, volume } = openSnapshot(snapshot);
     const row = time.indexOf(Date.parse(day));
     expect(open[row] / close[row - 1]).toBeCloseTo(1, 1);
     const mean = (from: number): number => volume.subarray(from, from + 20).reduce((sum, value) => sum + value, 0) / 20;

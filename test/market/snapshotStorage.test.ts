@@ -33,7 +33,7 @@ function content(size: number, seed = 1): { readonly sha256: string; readonly by
 const bytesOf = async (storage: SnapshotStorage, sha256: string): Promise<Buffer> => {
   const found = await storage.read(sha256);
   if (typeof found === 'string') throw new Error(found);
-  return Buffer.from(found);
+  return Buffer.from(new Uint8Array(found.memory.buffer, 0, found.byteLength));
 };
 const table = () => new SnapshotTable(database.sql);
 const storages: readonly (readonly [string, () => SnapshotStorage])[] = [

@@ -18,7 +18,7 @@ const path = (name: string): string => {
 };
 const read = new Map<string, Promise<Bars>>();
 function bars(name: string): Promise<Bars> {
-  const reading = read.get(name) ?? readBarsFile(path(name)).then(({ buffer, meta }) => openSnapshot(buffer, meta));
+  const reading = read.get(name) ?? readBarsFile(path(name)).then(openSnapshot);
   read.set(name, reading);
   return reading;
 }

@@ -11,8 +11,11 @@ import {
   tableFromIPC,
   tableToIPC,
 } from 'apache-arrow';
+import { allocateShared, bytesOf, knowMemory, type SharedBytes } from '../kernels/simd/sharedMemory.ts';
 import { STORED_TIMEFRAMES } from './bars.ts';
 import type { Bars, Instrument, StoredTimeframe } from './bars.ts';
+
+export { allocateShared, bytesOf, type SharedBytes };
 
 /**
  * The columns of a series before it becomes a snapshot; equal lengths, at least one row, times strictly ascending whole
@@ -39,9 +42,8 @@ export interface SnapshotMeta extends SnapshotAbout {
   readonly sha256: string;
 }
 /** An opened file: plain data and shared memory, so a message that carries it to a thread copies no bar. */
-export interface Snapshot {
+export interface Snapshot extends SharedBytes {
   readonly meta: SnapshotMeta;
-  readonly buffer: SharedArrayBuffer;
 }
 
 const PRICE_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const;
@@ -75,8 +77,10 @@ export function encodeSnapshot(columns: SnapshotColumns, about: SnapshotAbout): 
  * Views on the snapshot's own memory; only `time` is converted (int64 to float64, once per opening).
  * @throws Error when the bytes are not a snapshot; a file that hashes to its name always is one.
  */
-export function openSnapshot(buffer: SharedArrayBuffer, meta: SnapshotMeta): Bars {
-  const table = tableFromIPC(new Uint8Array(buffer));
+export function openSnapshot(snapshot: Snapshot): Bars {
+  const { meta, memory } = snapshot;
+  knowMemory(memory);
+  const table = tableFromIPC(bytesOf(snapshot));
   if (table.batches.length !== 1)
     throw new Error(`Snapshot ${meta.sha256} has ${table.batches.length} record batches, expected 1.`);
   const [batch] = table.batches;

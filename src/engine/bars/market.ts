@@ -116,7 +116,7 @@ const resampledBars = new WeakMap<Bars, Map<StoredTimeframe, Bars>>();
 function opened(snapshot: Snapshot): Bars {
   const kept = openedBars.get(snapshot);
   if (kept) return kept;
-  const bars = openSnapshot(snapshot.buffer, snapshot.meta);
+  const bars = openSnapshot(snapshot);
   openedBars.set(snapshot, bars);
   return bars;
 }

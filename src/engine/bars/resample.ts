@@ -1,5 +1,6 @@
 // Resampling: coarser bars from finer ones, in UTC buckets.
 import { compensatedSum } from '../kernels/compensatedSum.ts';
+import { allocateShared } from '../kernels/simd/sharedMemory.ts';
 import { TIMEFRAME_MS } from './bars.ts';
 import type { Bars, StoredTimeframe } from './bars.ts';
 
@@ -16,12 +17,7 @@ export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
     throw new Error(`${bars.timeframe} bars cannot be resampled to ${timeframe}: it is not coarser.`);
   const starts = bucketStarts(bars.time, bucketMs);
   const length = starts.length - 1;
-  const time = column(length);
-  const open = column(length);
-  const high = column(length);
-  const low = column(length);
-  const close = column(length);
-  const volume = column(length);
+  const [time, open, high, low, close, volume, ...more] = sharedColumns(6 + bars.series.size, length);
   const childrenWhole = bucketMs / childMs;
   let partialBars = 0;
   let overhangMs = 0;
@@ -38,7 +34,7 @@ export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
     if (end - first < childrenWhole) partialBars++;
     overhangMs = Math.max(overhangMs, bars.time[end - 1] + childMs - (bucket + bucketMs));
   }
-  const series = new Map([...bars.series].map(([name, values]) => [name, lastPresent(values, starts)]));
+  const series = new Map([...bars.series].map(([name, values], at) => [name, lastPresent(values, starts, more[at])]));
   const { symbol, sha256 } = bars;
   return {
     symbol,
@@ -58,7 +54,10 @@ export function resample(bars: Bars, timeframe: StoredTimeframe): Bars {
   };
 }
 
-const column = (length: number): Float64Array => new Float64Array(new SharedArrayBuffer(length * 8));
+function sharedColumns(count: number, length: number): Float64Array[] {
+  const { buffer } = allocateShared(count * length * 8).memory;
+  return Array.from({ length: count }, (_, index) => new Float64Array(buffer, index * length * 8, length));
+}
 
 /** The first child of each bucket, and the number of children at the end. */
 function bucketStarts(time: Float64Array, bucketMs: number): Uint32Array {
@@ -104,8 +103,7 @@ function decimalSum(values: Float64Array, first: number, end: number): number {
   return units / UNITS;
 }
 
-function lastPresent(values: Float64Array, starts: Uint32Array): Float64Array {
-  const out = column(starts.length - 1);
+function lastPresent(values: Float64Array, starts: Uint32Array, out: Float64Array): Float64Array {
   for (let bucket = 0; bucket < out.length; bucket++) {
     let row = starts[bucket + 1] - 1;
     while (row > starts[bucket] && Number.isNaN(values[row])) row--;

@@ -62,7 +62,7 @@ const WRITTEN_BYTES_PER_BAR = 256;
 export const runBytes = (planBytes: number, openedRows: number): number =>
   BYTES_PER_RUN + OPENED_BYTES_PER_ROW * openedRows + planBytes;
 
-const rowsIn = ({ buffer }: Snapshot): number => buffer.byteLength / BYTES_PER_ROW;
+const rowsIn = ({ byteLength }: Snapshot): number => byteLength / BYTES_PER_ROW;
 
 /** Bars of a series that is among the snapshots, or resampled from one of them. */
 function rowsOf({ symbol, timeframe }: Frame, read: readonly Snapshot[]): number {

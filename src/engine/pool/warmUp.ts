@@ -3,6 +3,7 @@
 import { encodeSnapshot, type Snapshot } from '../bars/arrow.ts';
 import { DAY_MS, type Market } from '../bars/bars.ts';
 import { createMarket } from '../bars/market.ts';
+import { allocateShared, bytesOf } from '../kernels/simd/sharedMemory.ts';
 import { runBacktest } from '../backtest.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask } from '../task.ts';
@@ -112,7 +113,7 @@ function syntheticSnapshot(): Snapshot {
     },
   } as const;
   const bytes = encodeSnapshot({ time, open, high, low, close, volume, series: new Map() }, about);
-  const buffer = new SharedArrayBuffer(bytes.length);
-  new Uint8Array(buffer).set(bytes);
-  return { meta: { ...about, sha256: 'warm-up' }, buffer };
+  const shared = allocateShared(bytes.length);
+  bytesOf(shared).set(bytes);
+  return { ...shared, meta: { ...about, sha256: 'warm-up' } };
 }

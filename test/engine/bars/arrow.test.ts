@@ -15,8 +15,7 @@ describe('a snapshot', () => {
     const times = [-86_400_000_000, -1000, 0, 1_700_000_000_000, 2 ** 52];
     const series = { 'a signal': [NaN, 1, -2, Math.PI, 5e-324] };
     const columns = randomColumns({ times, series });
-    const { meta, buffer } = randomSnapshot({ times, series });
-    const bars = openSnapshot(buffer, meta);
+    const bars = openSnapshot(randomSnapshot({ times, series }));
     expect([...bars.time]).toEqual(times);
     for (const name of PRICES) expect([...bars[name]], name).toEqual([...columns[name]]);
     expect([...bars.series]).toEqual([['a signal', Float64Array.from(series['a signal'])]]);
@@ -24,8 +23,9 @@ describe('a snapshot', () => {
   });
 
   it('opens without copying a price, as aligned views of shared memory', () => {
-    const { meta, buffer } = randomSnapshot({ count: 1000, series: { signal: Array.from({ length: 1000 }, () => 1) } });
-    const bars = openSnapshot(buffer, meta);
+    const snapshot = randomSnapshot({ count: 1000, series: { signal: Array.from({ length: 1000 }, () => 1) } });
+    const bars = openSnapshot(snapshot);
+    const { buffer } = snapshot.memory;
     for (const column of [...PRICES.map((name) => bars[name]), bars.series.get('signal')!]) {
       expect(column.buffer).toBe(buffer);
       expect(column.byteOffset % 8).toBe(0);
@@ -35,11 +35,11 @@ describe('a snapshot', () => {
   });
 
   it('shares its memory with another thread', async () => {
-    const { buffer } = randomSnapshot();
-    const bytes = new Uint8Array(buffer);
+    const { memory } = randomSnapshot();
+    const bytes = new Uint8Array(memory.buffer);
     const source = `const { parentPort, workerData } = require('node:worker_threads');
-      new Uint8Array(workerData)[workerData.byteLength - 1] = 77; parentPort.postMessage('written');`;
-    const worker = new Worker(source, { eval: true, workerData: buffer });
+      new Uint8Array(workerData.buffer)[workerData.buffer.byteLength - 1] = 77; parentPort.postMessage('written');`;
+    const worker = new Worker(source, { eval: true, workerData: memory });
     await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
     await worker.terminate();
     expect(bytes.at(-1)).toBe(77);
