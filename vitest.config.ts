@@ -10,6 +10,8 @@ export default defineConfig({
     maxWorkers: 2,
     // Above the patience of test/support/eventually.ts, whose message says what did not happen.
     testTimeout: 180_000,
+    // A test without an assertion checks nothing.
+    expect: { requireAssertions: true },
     hookTimeout: 180_000,
   },
 });

@@ -327,9 +327,38 @@ describe('the check for spreads', () => {
   });
 });
 
+const glob = (...patterns: string[]): string[] =>
+  globSync(patterns, { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'));
+
+describe('an export', () => {
+  const users = [...FILES, ...glob('{test,bench,scripts}/**/*.ts')];
+  const REEXPORT = /^export (?:type )?\{([^}]*)\} from .*$/gm;
+  const namesIn = (list: string): string[] => list.match(/\w+/g)!.filter((name) => name !== 'type');
+
+  it('of a value is named in another file', () => {
+    const exported = FILES.flatMap((file) =>
+      [...codeOf(file).matchAll(/^export (?:async )?(?:const|function\*?|class) (\w+)/gm)].map(([, name]) => ({
+        file,
+        name,
+      })),
+    );
+    expect(exported.length).toBeGreaterThan(1_000);
+    // Without re-exports: to pass a name on is not to use it.
+    const words = users.flatMap((file) => [...new Set(codeOf(file).replaceAll(REEXPORT, '').match(/\w+/g))]);
+    const files = Map.groupBy(words, (word) => word);
+    expect(exported.filter(({ name }) => files.get(name)!.length === 1)).toEqual([]);
+  });
+
+  it('of the engine is imported from its index', () => {
+    const imports = /^import (?:type )?\{([^}]*)\} from '[^']*engine\/index\.ts'/gm;
+    const used = users.flatMap((file) => [...codeOf(file).matchAll(imports)].flatMap(([, list]) => namesIn(list)));
+    const offered = [...codeOf('src/engine/index.ts').matchAll(REEXPORT)].flatMap(([, list]) => namesIn(list));
+    expect(offered.length).toBeGreaterThan(60);
+    expect(offered.filter((name) => !used.includes(name))).toEqual([]);
+  });
+});
+
 describe('a file', () => {
-  const glob = (...patterns: string[]): string[] =>
-    globSync(patterns, { cwd: ROOT }).map((file) => file.replaceAll('\\', '/'));
   const all = [...FILES, ...glob('test/**/*.ts', 'bench/**/*.ts', 'scripts/*.ts')].toSorted();
 
   it('begins with a sentence saying what it is for, unless it is a test file, whose titles say it', () => {

@@ -75,12 +75,7 @@ export function configWith(options: ListenOptions): Config {
  * Migrates, imports the shipped series, and listens: the url answers once this returns. If `signal` aborts meanwhile,
  * closes what was opened and throws the signal's reason.
  */
-export async function startApi(
-  config: Config,
-  databaseUrl: string,
-  log: Log,
-  signal: AbortSignal,
-): Promise<RunningApi> {
+async function startApi(config: Config, databaseUrl: string, log: Log, signal: AbortSignal): Promise<RunningApi> {
   await using stack = new AsyncDisposableStack();
   const sql = connect(databaseUrl, { applicationName: 'candlepool api' });
   stack.defer(() => sql.end({ timeout: 2 }));

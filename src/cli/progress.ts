@@ -31,7 +31,7 @@ export function startProgress(label: string, total: number): Progress {
 }
 
 /** Accepts any counts, because they may change between two reads, and a progress bar must not end the program. */
-export function progressLine(label: string, done: number, total: number, note = ''): string {
+function progressLine(label: string, done: number, total: number, note = ''): string {
   const end = Number.isFinite(total) ? Math.max(0, total) : 0;
   const reached = Number.isFinite(done) ? Math.min(Math.max(0, done), end) : 0;
   const filled = end === 0 ? 0 : Math.round((WIDTH * reached) / end);

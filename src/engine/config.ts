@@ -20,7 +20,7 @@ export type OrderRole = (typeof ORDER_ROLES)[number];
 export type AmbiguityFallback = (typeof AMBIGUITY_FALLBACKS)[number];
 export type FallbackChoice = (typeof FALLBACK_CHOICES)[number];
 
-export const FeeTier = z.strictObject({
+const FeeTier = z.strictObject({
   /** Notional of all earlier fills from which this tier holds, quote units. First 0, strictly ascending. */
   minCumulativeNotional: z.number().min(0),
   /** Fractions of the notional; negative is a rebate. */

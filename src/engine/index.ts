@@ -2,14 +2,11 @@
 export * from './bars/bars.ts';
 export * from './bars/arrow.ts';
 export { encodeColumns } from './bars/arrowTable.ts';
-export { alignRows } from './bars/align.ts';
 export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
-export { createMarket, sourceTimeframe, type Covers } from './bars/market.ts';
-export { coversBars, coversSpan, type SeriesSpan } from './bars/coverage.ts';
-export { findOutliers, type Outlier } from './bars/outliers.ts';
-export { resample } from './bars/resample.ts';
+export { createMarket, sourceTimeframe } from './bars/market.ts';
+export { type Outlier } from './bars/outliers.ts';
 export * from './language/index.ts';
-export { findIndicator, findTalib, INDICATORS } from './indicators/registry.ts';
+export { findIndicator, findTalib } from './indicators/registry.ts';
 export { resolveArgs, resolveTalibArgs } from './indicators/arguments.ts';
 export { type Computable, computeIndicator } from './indicators/compute.ts';
 export type { Args, IndicatorDefinition } from './indicators/definition.ts';
@@ -17,59 +14,47 @@ export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patter
 export { foreignSeries, placeOfSeries, type SeriesName } from './language/canonical/foreignSeries.ts';
 export * from './config.ts';
 export { configIssues } from './configChecks.ts';
-export { checkConfigForm, CONFIG_EXAMPLE, isCovered, type ConfigForm } from './configForm.ts';
-export { REJECTION_REASONS } from './simulate/simulation.ts';
-export { EXIT_REASONS } from './simulate/trade.ts';
-export { EXIT_METHODS } from './simulate/instant.ts';
+export { checkConfigForm, CONFIG_EXAMPLE, isCovered } from './configForm.ts';
 export { type RunControl } from './task.ts';
 export { compilePlan } from './plan/compile.ts';
 export { explainPlan } from './plan/explain.ts';
 export { encodeStoredTrades } from './artifacts.ts';
 export { buildArtifact } from './pool/engineRunner.ts';
-export { runBacktest, simulateTask } from './backtest.ts';
+export { runBacktest } from './backtest.ts';
 export type { Summary } from './report/summary.ts';
-export { TRADE_COLUMNS, type TradeUnit } from './report/tradeColumns.ts';
+export { TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
 export { DIAGNOSIS_CODES } from './report/diagnosis.ts';
-export { FLAT_KEYS, type FlatKey, type FlatSummary } from './report/flatSummary.ts';
+export { FLAT_KEYS, type FlatKey } from './report/flatSummary.ts';
 export { INSTANT_KEY, shownSummary } from './report/shownSummary.ts';
 export { FLAT_DESCRIPTIONS } from './report/summaryDescriptions.ts';
 export { marketsOf } from './sweep/calendar.ts';
-export { heatmapOf, type Heatmap } from './sweep/landscape.ts';
+export { heatmapOf } from './sweep/landscape.ts';
 export { historyOf, shardsOf } from './sweep/rounds.ts';
 export type { ShardRange } from './sweep/shard.ts';
-export { configOf, type LevelValue, type Space, type SpaceFault } from './sweep/space.ts';
+export { configOf, type Space } from './sweep/space.ts';
 export { variantAt } from './sweep/samplers.ts';
 export { metricsOf, objectiveOf, planSweep, spaceOf, type SweepJob, type SweepStrategy } from './sweep/sweepJob.ts';
-export { MAX_VARIANTS, SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
+export { SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
 export type { SweepResult } from './sweep/sweepResult.ts';
 export { joinRankingRows, rankingRows, type RankingRows } from './sweep/rankingRows.ts';
 export { metricOf, type SweepRows } from './sweep/sweepRows.ts';
-export { encodeSweepRows, SWEEP_FORMATS, type SweepFormat } from './sweep/sweepTable.ts';
+export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 export { RobustnessSpec, ROBUSTNESS_ANALYSES } from './robustness/robustnessRequest.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
 export type { RobustnessJob } from './robustness/scene.ts';
 export { canonicalJson, hashOf } from './report/canonicalJson.ts';
 export { ENGINE_VERSION } from './version.ts';
-export {
-  createPool,
-  reliefThreads,
-  PoolClosedError,
-  type Pool,
-  type PoolJob,
-  type PartRun,
-  type PoolOptions,
-  type SweepRun,
-} from './pool/pool.ts';
+export { createPool, reliefThreads, type Pool, type PoolJob, type PartRun, type PoolOptions } from './pool/pool.ts';
 export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
 export { runBytes } from './pool/memory.ts';
 export { planEstimateOf } from './estimateBacktest.ts';
 export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
-export { decodeRows, encodeRows } from './pool/sweepBytes.ts';
+export { decodeRows } from './pool/sweepBytes.ts';
 export { LruMap } from './pool/lruMap.ts';
 export { lowerThreadPriority } from './pool/threadPriority.ts';
 export type { RunProgress } from './pool/control.ts';
 export * from './task.ts';
 export * from './pool/messages.ts';
-export { explainStrategy, type Explanation } from './explainStrategy.ts';
+export { explainStrategy } from './explainStrategy.ts';

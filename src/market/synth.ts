@@ -1,12 +1,10 @@
 // Synthetic bars: seeded one-minute bars that behave like a crypto market, always labeled as synthetic.
-import type { StoredTimeframe } from '../engine/bars/bars.ts';
-import type { Snapshot, SnapshotColumns } from '../engine/bars/arrow.ts';
+import type { SnapshotColumns } from '../engine/bars/arrow.ts';
 import { MINUTE_MS } from '../engine/bars/bars.ts';
 import { summarizeSeries } from './importReport.ts';
 import type { BarsTable } from './importReport.ts';
-import { SYNTHETIC_PREFIX, checkSymbol, makeInstrument } from './instrument.ts';
+import { SYNTHETIC_PREFIX, checkSymbol } from './instrument.ts';
 import { refuse } from './importError.ts';
-import { makeSnapshot } from './snapshotFiles.ts';
 
 export interface SynthOptions {
   /** Must begin with SYN-. */
@@ -111,16 +109,6 @@ export function synthesiseBars(options: SynthOptions): BarsTable {
     notes: [`Synthetic bars, seed ${options.seed}.`],
   };
   return { columns, report };
-}
-
-/** The same in memory, for tests and benches. */
-export function synthesiseSnapshot(options: SynthOptions): Snapshot {
-  const timeframe: StoredTimeframe = '1m';
-  return makeSnapshot(synthesise(options), {
-    symbol: options.symbol,
-    timeframe,
-    instrument: makeInstrument(options.symbol),
-  });
 }
 
 /** The price process, one minute at a time. */

@@ -84,6 +84,8 @@ describe('kill -9 of a worker process', () => {
         await database.sql`select count(*)::int as held from backtest_queue where claimed_by = ${claimedBy}`;
       return held === 0;
     });
+    const open = await countByStatus(database.sql);
+    expect((open.queued ?? 0) + (open.running ?? 0)).toBe(4);
   });
 
   it('stores every result once, however often and whenever it happens', async () => {
@@ -143,8 +145,9 @@ describe('a backtest that kills its worker', () => {
     // Nobody is declared dead before it has had the time to connect again.
     await eventually(async () => {
       await takeOverDeadWorkers(database.sql);
-      return (await findBacktest(database.sql, workspace.workspaceId, id))?.status === 'cancelled';
+      return (await running()) === 0;
     });
+    expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'cancelled' });
   });
 });
 

@@ -222,7 +222,6 @@ describe('running a backtest', () => {
   });
 
   it('notifies listeners of every result', async () => {
-    await start();
     await using notifications = await openNotifications(database.sql);
     const ids = await enqueue(
       database.sql,
@@ -232,9 +231,10 @@ describe('running a backtest', () => {
     );
     const woken = new Set<string>();
     for (const id of ids) notifications.subscribe(id, () => woken.add(id));
-    const before = await countByStatus(database.sql);
+    await start();
     await settled(database.sql);
-    await eventually(() => woken.size >= (before.queued ?? 0));
+    await eventually(() => woken.size === ids.length);
+    expect(woken).toEqual(new Set(ids));
   });
 
   it('leaves no jobs when nothing is due', async () => {
@@ -247,6 +247,7 @@ describe('running a backtest', () => {
     );
     await settled(database.sql);
     await eventually(async () => (await database.sql`select 1 from graphile_worker.jobs`).length === 0);
+    expect(await countByStatus(database.sql)).toEqual({ completed: 200 });
   });
 });
 

@@ -1,21 +1,30 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Snapshot } from '../../src/engine/bars/arrow.ts';
 import { createMarket } from '../../src/engine/bars/market.ts';
 import { listGaps } from '../../src/market/gaps.ts';
-import { synthesise, synthesiseBars, synthesiseSnapshot } from '../../src/market/synth.ts';
+import { makeInstrument } from '../../src/market/instrument.ts';
+import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
+import { synthesise, synthesiseBars, type SynthOptions } from '../../src/market/synth.ts';
 import { scaled } from '../support/scale.ts';
 
 const MINUTE = 60_000;
+const snapshotOf = (options: SynthOptions): Snapshot =>
+  makeSnapshot(synthesise(options), {
+    symbol: options.symbol,
+    timeframe: '1m',
+    instrument: makeInstrument(options.symbol),
+  });
 
 describe('the generator of synthetic bars', () => {
   it('gives the same bars for the same seed, and others for another seed or symbol', () => {
-    const make = (symbol: string, seed: number): string => synthesiseSnapshot({ symbol, days: 3, seed }).meta.sha256;
+    const make = (symbol: string, seed: number): string => snapshotOf({ symbol, days: 3, seed }).meta.sha256;
     expect(make('SYN-BTC', 1)).toBe(make('SYN-BTC', 1));
     expect(new Set([make('SYN-BTC', 1), make('SYN-BTC', 2), make('SYN-ETH', 1), make('SYN-X', 1)]).size).toBe(4);
   });
 
   it('does not change from version to version, because results on its bars are quoted', () => {
-    expect(synthesiseSnapshot({ symbol: 'SYN-BTC', days: 1, seed: 1 }).meta.sha256).toMatchInlineSnapshot(
+    expect(snapshotOf({ symbol: 'SYN-BTC', days: 1, seed: 1 }).meta.sha256).toMatchInlineSnapshot(
       `"d34d9951985040bdbae88b21aaa4e82411a8203482aff03da893548ca597463f"`,
     );
   });
@@ -80,7 +89,7 @@ describe('the generator of synthetic bars', () => {
   });
 
   it('gives every higher timeframe by resampling', () => {
-    const snapshot = synthesiseSnapshot({ symbol: 'SYN-BTC', days: 30, seed: 1 });
+    const snapshot = snapshotOf({ symbol: 'SYN-BTC', days: 30, seed: 1 });
     const market = createMarket([snapshot], 'SYN-BTC', '15m');
     expect(
       [market.base, market.bars('SYN-BTC', '4h')!, market.bars('SYN-BTC', '1d')!].map((bars) => bars.length),

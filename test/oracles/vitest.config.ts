@@ -8,5 +8,6 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    expect: { requireAssertions: true },
   },
 });

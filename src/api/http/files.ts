@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ArtifactFormat } from '../../engine/index.ts';
 import { Json } from './commonSchemas.ts';
 
-export const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
+const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
   arrow: 'application/vnd.apache.arrow.file',
   csv: 'text/csv; charset=utf-8',
   json: 'application/json; charset=utf-8',

@@ -59,7 +59,7 @@ const benchmark =
 
 // TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c). Its averages of shadows are of one
 // shadow.
-export const averageBody = benchmark(body, 10, 1);
+const averageBody = benchmark(body, 10, 1);
 export const averageShadow = benchmark((back) => plus(upperShadow(back), lowerShadow(back)), 10, 0.5);
 /** The longest body of a doji, and the shortest shadow worth the name. */
 export const tiny = benchmark(range, 10, 0.1);

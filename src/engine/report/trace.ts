@@ -44,7 +44,7 @@ const MAX_SAMPLES = 24;
 /** Trades whose entry and exit are samples. */
 const SAMPLED_TRADES = 8;
 /** The limit on the JSON of trace and rule statistics together. */
-export const MAX_TRACE_BYTES = 32 * 1024;
+const MAX_TRACE_BYTES = 32 * 1024;
 
 export function traceOf(facts: DiagnosisFacts): StrategyTrace {
   const nearMisses = nearMissesOf(facts.report, facts.bits, facts.blockers);

@@ -19,7 +19,7 @@ export interface RobustnessScene extends RobustnessJob {
   readonly control: Pick<RunControl, 'isCancelled'> | null;
 }
 
-export const RUN_KEYS = [
+const RUN_KEYS = [
   'returnPct',
   'excessReturnPct',
   'sharpeRatio',

@@ -3,7 +3,7 @@ import { hasBit } from '../kernels/bits.ts';
 import type { SimulatedVariant } from './scene.ts';
 
 /** The rules of a run whose signals are columns; those that read position or account state show in the trades. */
-export function ruleColumns({ prepared }: SimulatedVariant): { readonly id: string; readonly isTrue: Uint32Array }[] {
+function ruleColumns({ prepared }: SimulatedVariant): { readonly id: string; readonly isTrue: Uint32Array }[] {
   const { entries, exits } = prepared.input;
   return [
     ...entries.map(({ id, signal }) => ({ id: `entry ${id}`, source: signal })),

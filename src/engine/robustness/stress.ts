@@ -74,7 +74,7 @@ export const startingAt = (task: BacktestTask, start: number): BacktestTask => (
   config: { ...task.config, range: { ...task.config.range, start } },
 });
 
-export const RISK_RULES = ['stopLoss', 'takeProfits', 'trailingStop', 'breakeven', 'timeStop'] as const;
+const RISK_RULES = ['stopLoss', 'takeProfits', 'trailingStop', 'breakeven', 'timeStop'] as const;
 type RiskRule = (typeof RISK_RULES)[number];
 /** What a counterfactual run takes away. */
 export type Removable = 'fees' | 'slippage' | 'funding' | RiskRule;

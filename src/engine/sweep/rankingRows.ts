@@ -25,7 +25,7 @@ export interface RankingRows extends Omit<SweepRows, 'training'> {
   readonly inTraining: readonly (WholeRow | null)[];
 }
 
-export const TOP_ROWS = 20;
+const TOP_ROWS = 20;
 
 /** The metrics that are read of every row: for ranking, for the landscape and for the cloud of the report. */
 const readKeys = ({ spec }: SweepJob, space: Space): ReadonlySet<FlatKey> =>

@@ -39,7 +39,7 @@ export function variantAt(
 }
 
 /** The last dimension varies fastest. */
-export function gridPoint(space: Space, index: number): Coordinates {
+function gridPoint(space: Space, index: number): Coordinates {
   const { dimensions } = space;
   const coordinates = new Float64Array(dimensions.length);
   let rest = index;

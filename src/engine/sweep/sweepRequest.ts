@@ -6,7 +6,7 @@ import { FLAT_KEYS } from '../report/flatSummary.ts';
 
 export const SWEEP_METHODS = ['grid', 'random', 'latin_hypercube', 'tpe'] as const;
 /** The most variants that any tier allows. */
-export const MAX_VARIANTS = 1_000_000;
+const MAX_VARIANTS = 1_000_000;
 /** No strategy has more numbers that are worth varying together. */
 const MAX_DIMENSIONS = 32;
 const MAX_LEVELS = 10_000;
@@ -16,7 +16,7 @@ const MAX_SEED = 0xffffffff;
 
 const Level = z.union([z.number(), z.boolean(), z.string().min(1).max(100)]);
 
-export const SpaceDimension = z.union([
+const SpaceDimension = z.union([
   z.strictObject({ values: z.array(Level).min(1).max(MAX_LEVELS) }),
   z.strictObject({
     min: z.number().optional().meta({ description: 'Default: the minimum that the strategy declares.' }),
@@ -34,7 +34,7 @@ export const SpaceDimension = z.union([
   }),
 ]);
 
-export const Objective = z.union([
+const Objective = z.union([
   z.enum(FLAT_KEYS),
   z.strictObject({ key: z.enum(FLAT_KEYS), direction: z.enum(['maximize', 'minimize']).optional() }),
 ]);
@@ -45,7 +45,7 @@ export const SweepConstraint = z.strictObject({
   right: z.union([z.string().min(1).max(500), z.number()]),
 });
 
-export const WalkForward = z.strictObject({
+const WalkForward = z.strictObject({
   kind: z.enum(['anchored', 'rolling']),
   folds: z.int().min(1).max(MAX_FOLDS).meta({ description: 'Test windows, one after the other, of equal length.' }),
   trainFraction: z.number().min(0.05).max(0.95).default(0.5).meta({
@@ -104,4 +104,4 @@ export const SweepSpec = z.strictObject({
 /** The request with every default filled in. */
 export type SweepSpec = z.infer<typeof SweepSpec>;
 export type SweepConstraint = z.infer<typeof SweepConstraint>;
-export type WalkForward = z.infer<typeof WalkForward>;
+type WalkForward = z.infer<typeof WalkForward>;

@@ -26,8 +26,8 @@ export interface Verdict {
 }
 
 /** Luck, unless both hold (semantics §5.4). */
-export const MIN_DEFLATED = 0.95;
-export const MAX_OVERFITTING = 0.5;
+const MIN_DEFLATED = 0.95;
+const MAX_OVERFITTING = 0.5;
 
 export function verdictOf(found: Overfitting): Verdict {
   const { deflatedSharpe: deflated, overfittingProbability: overfitting, trials } = found;

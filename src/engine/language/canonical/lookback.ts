@@ -16,19 +16,9 @@ interface Need {
 const NOTHING: Need = { timeframe: null, bars: 0 };
 
 /**
- * Base bars before the first value or known truth of a runnable expression.
- *
- * It is exact where everything runs on base bars and nothing waits for an event (pivot, capture, value_when,
- * bars_since, sequence), except that the data may decide earlier: an `if` whose branch is known, a `rising` that has
- * already failed. In all other cases, and on coarser timeframes, it is an upper bound on data without holes, in the
- * worst phase: a coarse bar must be whole before it counts. Unbounded memory is not included.
+ * The largest lookback of a strategy's expressions and ATR distances, in base bars: its warm-up unless one is set.
  * @param isStable count recursive indicators until their seed no longer affects their values.
  */
-export function lookbackOf(expression: RunnableExpression, baseTimeframe: StoredTimeframe, isStable = false): number {
-  return new Lookbacks(baseTimeframe, isStable).of(expression);
-}
-
-/** The largest lookback of a strategy's expressions and ATR distances, in base bars: its warm-up unless one is set. */
 export function inferLookback(strategy: RunnableStrategy, baseTimeframe: StoredTimeframe, isStable = false): number {
   const lookbacks = new Lookbacks(baseTimeframe, isStable);
   const bars = rootsOf(strategy).map(({ expression }) => lookbacks.of(expression));
@@ -55,7 +45,14 @@ class Lookbacks {
     this.#isStable = isStable;
   }
 
-  /** In base bars. */
+  /**
+   * Base bars before the first value or known truth of an expression.
+   *
+   * It is exact where everything runs on base bars and nothing waits for an event (pivot, capture, value_when,
+   * bars_since, sequence), except that the data may decide earlier: an `if` whose branch is known, a `rising` that has
+   * already failed. In all other cases, and on coarser timeframes, it is an upper bound on data without holes, in the
+   * worst phase: a coarse bar must be whole before it counts. Unbounded memory is not included.
+   */
   of(expression: RunnableExpression): number {
     return inBars(this.need(expression, this.#base), this.#base);
   }

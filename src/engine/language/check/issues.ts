@@ -5,7 +5,7 @@ import type { PatchOperation } from './patch.ts';
 import { inOrder, translatePatch, type Translation } from './repair.ts';
 
 /** Errors: a payload with one of these is not valid. */
-export const ERROR_CODES = [
+const ERROR_CODES = [
   'PAYLOAD_REQUIRED',
   'PAYLOADS_DISAGREE',
   'PROTOCOL_UNSUPPORTED',
@@ -73,7 +73,7 @@ export const CONFIG_WARNING_CODES = [
   'COSTS_NOT_MODELED',
   'OPTIMISTIC_FILLS',
 ] as const;
-export const WARNING_CODES = [...STRATEGY_WARNING_CODES, ...CONFIG_WARNING_CODES] as const;
+const WARNING_CODES = [...STRATEGY_WARNING_CODES, ...CONFIG_WARNING_CODES] as const;
 
 export const ISSUE_CODES = [...ERROR_CODES, ...CONFIG_ERROR_CODES, ...WARNING_CODES] as const;
 export const SEVERITIES = ['error', 'warning'] as const;

@@ -13,20 +13,20 @@ import { isMembers, shown } from '../check/displayNames.ts';
 import { synonymIn } from '../grammar/synonyms.ts';
 import { COMPARE_OPS, CROSS_OPS } from '../grammar/words.ts';
 
-export const TOKEN_TYPES = ['indicator', 'market', 'number', 'operator', 'logic', 'group', 'pattern'] as const;
+const TOKEN_TYPES = ['indicator', 'market', 'number', 'operator', 'logic', 'group', 'pattern'] as const;
 /** No editor sends a longer list. */
 const MAX_TOKENS = 2_000;
 /** The deepest nesting of groups: each level is a few calls deep here, and a level of the AST. */
 const MAX_GROUPS = 64;
 
-export const Token = z.strictObject({
+const Token = z.strictObject({
   id: z.string().max(200).optional(),
   type: z.enum(TOKEN_TYPES),
   value: z.union([z.number(), z.string()]).optional(),
   name: z.string().optional(),
   args: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])).optional(),
 });
-export type Token = z.infer<typeof Token>;
+type Token = z.infer<typeof Token>;
 const TokenList = z.array(Token).max(MAX_TOKENS);
 
 export interface TokenPayloads {

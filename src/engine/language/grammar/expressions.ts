@@ -32,7 +32,7 @@ export const ParamRef = z.strictObject({ param: z.string().min(1) });
 export type ParamRef = z.infer<typeof ParamRef>;
 
 /** A number, or a parameter that stands for one. */
-export const Num = z.union([z.number(), ParamRef]);
+const Num = z.union([z.number(), ParamRef]);
 export const Int = z.union([z.int(), ParamRef]);
 /** A count of bars from 0, and one from 1. */
 export const bars0 = z.union([z.int().min(0).max(MAX_BARS), ParamRef]);
@@ -57,14 +57,14 @@ const condition: z.ZodType = z.lazy(() => Condition);
 
 // Values -------------------------------------------------------------------------------------------------------------
 
-export const Const = z.strictObject({ ...named, kind: z.literal('const'), value: Num });
-export const MarketValue = z.strictObject({
+const Const = z.strictObject({ ...named, kind: z.literal('const'), value: Num });
+const MarketValue = z.strictObject({
   ...named,
   kind: z.literal('market'),
   field: z.enum(MARKET_FIELDS),
   ...placed,
 });
-export const IndicatorValue = z.strictObject({
+const IndicatorValue = z.strictObject({
   ...named,
   kind: z.literal('indicator'),
   indicator: z.string(),
@@ -74,14 +74,14 @@ export const IndicatorValue = z.strictObject({
   source: value.optional(),
   sources: z.array(value).min(1).max(8).optional(),
 });
-export const StateValue = z.strictObject({
+const StateValue = z.strictObject({
   ...named,
   kind: z.literal('state'),
   field: z.enum(STATE_FIELDS).register(issueCodes, { code: 'UNKNOWN_STATE_FIELD' }),
   offset: bars0.default(0),
   instrument: InstrumentRef.optional(),
 });
-export const RollingValue = z.strictObject({
+const RollingValue = z.strictObject({
   ...named,
   kind: z.literal('rolling'),
   op: z.enum(ROLLING_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
@@ -91,26 +91,26 @@ export const RollingValue = z.strictObject({
   offset: bars0.default(0),
   source: value,
 });
-export const MathValue = z.strictObject({
+const MathValue = z.strictObject({
   ...named,
   kind: z.literal('math'),
   op: z.enum(MATH_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
   args: z.array(value).min(1).max(MAX_INPUTS),
 });
-export const ShiftValue = z.strictObject({
+const ShiftValue = z.strictObject({
   ...named,
   kind: z.literal('shift'),
   offset: bars0,
   source: value,
 });
-export const PercentChangeValue = z.strictObject({
+const PercentChangeValue = z.strictObject({
   ...named,
   kind: z.literal('percent_change'),
   bars: bars1,
   source: value,
 });
 export const ParamValue = z.strictObject({ ...named, kind: z.literal('param'), name: z.string().min(1) });
-export const IfValue = z.strictObject({
+const IfValue = z.strictObject({
   ...named,
   kind: z.literal('if'),
   cond: condition,
@@ -118,26 +118,26 @@ export const IfValue = z.strictObject({
   then: value,
   else: value,
 });
-export const BarsSinceValue = z.strictObject({
+const BarsSinceValue = z.strictObject({
   ...named,
   kind: z.literal('bars_since'),
   when: condition,
 });
-export const ValueWhenValue = z.strictObject({
+const ValueWhenValue = z.strictObject({
   ...named,
   kind: z.literal('value_when'),
   occurrence: bars0.default(0),
   value,
   when: condition,
 });
-export const SeriesValue = z.strictObject({ ...named, kind: z.literal('series'), name: z.string().min(1), ...placed });
-export const CaptureValue = z.strictObject({
+const SeriesValue = z.strictObject({ ...named, kind: z.literal('series'), name: z.string().min(1), ...placed });
+const CaptureValue = z.strictObject({
   ...named,
   kind: z.literal('capture'),
   value,
   when: condition,
 });
-export const PivotValue = z.strictObject({
+const PivotValue = z.strictObject({
   ...named,
   kind: z.literal('pivot'),
   pivotKind: z.enum(PIVOT_KINDS),
@@ -147,7 +147,7 @@ export const PivotValue = z.strictObject({
   timeframe: timeframe.optional(),
   instrument: InstrumentRef.optional(),
 });
-export const TimeValue = z.strictObject({ ...named, kind: z.literal('time'), field: z.enum(TIME_FIELDS) });
+const TimeValue = z.strictObject({ ...named, kind: z.literal('time'), field: z.enum(TIME_FIELDS) });
 
 /** The schemas of all values, in the order in which capabilities list them. */
 export const VALUE_KINDS = [
@@ -177,7 +177,7 @@ const tolerance = z.union([z.number().min(0), ParamRef]);
 /** Of `cross` and `pattern`. */
 export const WITHIN_BARS = 'n: true on any of the last n base bars, this one included. Default 1: on this bar only.';
 
-export const CompareCondition = z.strictObject({
+const CompareCondition = z.strictObject({
   ...named,
   kind: z.literal('compare'),
   op: z.enum(COMPARE_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
@@ -185,7 +185,7 @@ export const CompareCondition = z.strictObject({
   left: value,
   right: value,
 });
-export const CrossCondition = z.strictObject({
+const CrossCondition = z.strictObject({
   ...named,
   kind: z.literal('cross'),
   op: z.enum(CROSS_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
@@ -193,33 +193,33 @@ export const CrossCondition = z.strictObject({
   left: value,
   right: value,
 });
-export const BetweenCondition = z.strictObject({
+const BetweenCondition = z.strictObject({
   ...named,
   kind: z.literal('between'),
   value,
   lower: value,
   upper: value,
 });
-export const NearCondition = z.strictObject({
+const NearCondition = z.strictObject({
   ...named,
   kind: z.literal('near'),
   tolerance,
   left: value,
   right: value,
 });
-export const RisingCondition = z.strictObject({
+const RisingCondition = z.strictObject({
   ...named,
   kind: z.literal('rising'),
   bars: bars1,
   source: value,
 });
-export const FallingCondition = z.strictObject({
+const FallingCondition = z.strictObject({
   ...named,
   kind: z.literal('falling'),
   bars: bars1,
   source: value,
 });
-export const PatternCondition = z.strictObject({
+const PatternCondition = z.strictObject({
   ...named,
   kind: z.literal('pattern'),
   name: z.string(),
@@ -230,26 +230,26 @@ export const PatternCondition = z.strictObject({
   within: bars1.default(1).meta({ description: WITHIN_BARS }),
   instrument: InstrumentRef.optional(),
 });
-export const AllCondition = z.strictObject({
+const AllCondition = z.strictObject({
   ...named,
   /** `and` is accepted and written back as `all`. */
   kind: z.enum(['all', 'and']),
   items: z.array(condition).min(1).max(MAX_ITEMS),
 });
-export const AnyCondition = z.strictObject({
+const AnyCondition = z.strictObject({
   ...named,
   /** `or` is accepted and written back as `any`. */
   kind: z.enum(['any', 'or']),
   items: z.array(condition).min(1).max(MAX_ITEMS),
 });
-export const NotCondition = z.strictObject({
+const NotCondition = z.strictObject({
   ...named,
   kind: z.literal('not'),
   item: condition,
 });
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'Write a time as HH:MM, from 00:00 to 24:00.');
 const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'Write a date as YYYY-MM-DD.');
-export const TimeWindowCondition = z.strictObject({
+const TimeWindowCondition = z.strictObject({
   ...named,
   kind: z.literal('time_window'),
   timezone: z.string().optional(),
@@ -259,19 +259,19 @@ export const TimeWindowCondition = z.strictObject({
   /** Calendar days, both included. */
   dates: z.strictObject({ from: date.optional(), to: date.optional() }).optional(),
 });
-export const SessionCondition = z.strictObject({ ...named, kind: z.literal('session'), name: z.enum(SESSIONS) });
+const SessionCondition = z.strictObject({ ...named, kind: z.literal('session'), name: z.enum(SESSIONS) });
 export const SequenceStep = z.strictObject({
   ...named,
   minBars: bars1.default(1),
   maxBars: bars1.optional(),
   expr: condition,
 });
-export const SequenceCondition = z.strictObject({
+const SequenceCondition = z.strictObject({
   ...named,
   kind: z.literal('sequence'),
   steps: z.array(SequenceStep).min(1).max(MAX_STEPS),
 });
-export const RollingWindowCondition = z.strictObject({
+const RollingWindowCondition = z.strictObject({
   ...named,
   kind: z.literal('rolling_window'),
   window: bars1,
@@ -279,7 +279,7 @@ export const RollingWindowCondition = z.strictObject({
   value: Num.optional(),
   expr: condition,
 });
-export const StateMachineCondition = z.strictObject({
+const StateMachineCondition = z.strictObject({
   ...named,
   kind: z.literal('state_machine'),
   ttlBars: bars1.optional(),

@@ -56,8 +56,8 @@ const nodeOf = (kind: (typeof VALUE_KINDS)[number] | (typeof CONDITION_KINDS)[nu
 /** One schema per kind of node, in the order of the grammar. An indicator's `args` are required. */
 export const VALUE_NODES: readonly z.ZodObject[] = VALUE_KINDS.map(nodeOf);
 export const CONDITION_NODES: readonly z.ZodObject[] = CONDITION_KINDS.map(nodeOf);
-export const GraphNode = z.discriminatedUnion('kind', [...VALUE_NODES, ...CONDITION_NODES] as unknown as [z.ZodObject]);
-export const GraphStrategy = withReferences(Strategy) as z.ZodObject;
+const GraphNode = z.discriminatedUnion('kind', [...VALUE_NODES, ...CONDITION_NODES] as unknown as [z.ZodObject]);
+const GraphStrategy = withReferences(Strategy) as z.ZodObject;
 
 export const SignalGraph = z.strictObject({
   protocol: z.literal('svc.signal-graph').register(issueCodes, { code: 'PROTOCOL_UNSUPPORTED' }),

@@ -8,7 +8,6 @@ import {
   type ConditionKind,
   type Expression,
   type Kind,
-  type ValueKind,
 } from './expressions.ts';
 import { CONDITION_NODES, ConditionRef, SignalGraph, VALUE_NODES, ValueRef } from './graph.ts';
 import { issueCodes, type IssueCode } from '../check/issues.ts';
@@ -248,6 +247,3 @@ export const isExpression = (value: unknown): value is Expression =>
 export const isCondition = <E extends { readonly kind: Kind }>(
   expression: E,
 ): expression is Extract<E, { readonly kind: ConditionKind }> => typeOfKind(expression.kind) === 'condition';
-export const isValue = <E extends { readonly kind: Kind }>(
-  expression: E,
-): expression is Extract<E, { readonly kind: ValueKind }> => typeOfKind(expression.kind) === 'value';

@@ -36,7 +36,7 @@ const positiveSize = () => sizingNumber(z.number().positive());
 const sizePercent = (max: number) => sizingNumber(z.number().positive().max(max));
 const positiveRisk = () => riskNumber(z.number().positive());
 
-export const Sizing = z
+const Sizing = z
   .discriminatedUnion('mode', [
     z.strictObject({ ...named, mode: z.literal('fixed'), value: positiveSize() }),
     z.strictObject({ ...named, mode: z.literal('fixed_cash'), value: positiveSize() }),
@@ -51,7 +51,7 @@ export const Sizing = z
     }),
   ])
   .register(issueCodes, { code: 'SIZING_INVALID' });
-export type Sizing = z.input<typeof Sizing>;
+type Sizing = z.input<typeof Sizing>;
 
 export const Order = z.discriminatedUnion('type', [
   z.strictObject({ ...named, type: z.literal('market') }),
@@ -72,7 +72,7 @@ export const Entry = z.strictObject({
 });
 export type Entry = z.input<typeof Entry>;
 
-export const ExitAction = z
+const ExitAction = z
   .discriminatedUnion('mode', [
     z.strictObject({ ...named, mode: z.literal(EXIT_SIZING_MODES[0]), value: sizePercent(100) }),
     z.strictObject({ ...named, mode: z.literal(EXIT_SIZING_MODES[1]), value: positiveSize() }),
@@ -89,8 +89,8 @@ export const Exit = z.strictObject({
 });
 export type Exit = z.input<typeof Exit>;
 
-export const AtrDistance = z.strictObject({ ...named, period: bars1, multiplier: positiveRisk() });
-export const StopLoss = z
+const AtrDistance = z.strictObject({ ...named, period: bars1, multiplier: positiveRisk() });
+const StopLoss = z
   .discriminatedUnion('mode', [
     z.strictObject({ ...named, mode: z.literal('percent'), value: positiveRisk() }),
     z.strictObject({ ...named, mode: z.literal('atr'), period: bars1, multiplier: positiveRisk() }),
@@ -104,7 +104,7 @@ export const StopLoss = z
   ])
   .register(issueCodes, { code: 'RISK_INVALID' });
 /** Exactly one trigger… member is given (RISK_INVALID otherwise). */
-export const TakeProfit = z.strictObject({
+const TakeProfit = z.strictObject({
   ...named,
   triggerPercent: positiveRisk().optional(),
   triggerR: positiveRisk().optional(),
@@ -115,7 +115,7 @@ export const TakeProfit = z.strictObject({
   moveStopToBreakeven: z.boolean().default(false),
 });
 /** Exactly one distance… member is given (RISK_INVALID otherwise). */
-export const TrailingStop = z.strictObject({
+const TrailingStop = z.strictObject({
   ...named,
   distancePercent: riskNumber(z.number().positive().max(100)).optional(),
   distanceAtr: AtrDistance.optional(),
@@ -151,7 +151,7 @@ export const Param = z.strictObject({
 });
 export type Param = z.input<typeof Param>;
 
-export const Defaults = z.strictObject({
+const Defaults = z.strictObject({
   ...named,
   instrument: InstrumentRef.optional(),
   timeframe: timeframe.optional(),

@@ -23,7 +23,7 @@ const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** JSON that cannot end its script element, whatever names a strategy gives its nodes. */
-export const embeddedJson = (value: unknown): Html =>
+const embeddedJson = (value: unknown): Html =>
   trusted(
     JSON.stringify(value).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029'),
   );
