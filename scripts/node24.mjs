@@ -38,5 +38,10 @@ child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals
 // purpose (nohup).
 const parent = process.ppid;
 if (process.env.npm_lifecycle_script?.includes('node24.mjs')) {
-  setInterval(() => process.ppid !== parent && child.kill('SIGTERM'), PARENT_POLL_MS).unref();
+  const poll = setInterval(() => {
+    if (process.ppid === parent) return;
+    // Once: a second signal means "immediately", and would leave the database running.
+    clearInterval(poll);
+    child.kill('SIGTERM');
+  }, PARENT_POLL_MS).unref();
 }

@@ -4,7 +4,6 @@ import { Option, type Command } from 'commander';
 import { buildApp } from '../api/app.ts';
 import { startHeavyRequests } from '../api/http/heavyRequests.ts';
 import { keepCompiledCode } from './compiledCode.ts';
-import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../db/connect.ts';
 import { databaseAnswers } from '../db/availability.ts';
@@ -15,27 +14,19 @@ import type { Log } from '../log.ts';
 import { openCatalogue } from '../market/catalogue.ts';
 import type { StoredCatalogue } from '../market/catalogue.ts';
 import { importShipped } from '../market/shipped.ts';
-import { wholeNumber } from './arguments.ts';
-import { commandName } from './invocation.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
-import { printJson, printLine, withJson } from './output.ts';
+import { announce, configWith, withListenOptions, type ListenOptions } from './listening.ts';
+import { awaitBegin, sayReady } from './supervised.ts';
 
 /** How long requests in flight may take to be answered before their connections are closed. */
 const DRAIN_MS = 7_000;
 
 export type RunningApi = AsyncDisposable & { readonly url: string; readonly port: number };
 
-/** What a supervised API sends to its supervisor as soon as it answers. */
-export interface ReadyMessage {
-  readonly event: 'ready';
+/** What a supervised API says about itself. */
+export interface ReadyApi {
   readonly url: string;
   readonly port: number;
-}
-
-export interface ListenOptions {
-  port?: number;
-  host?: string;
-  json?: boolean;
 }
 
 type ApiOptions = ListenOptions & { supervised?: boolean };
@@ -46,29 +37,20 @@ export function register(program: Command): void {
     .action((options: ApiOptions) => liveThrough((lifetime) => run(options, lifetime)));
 }
 
-export function withListenOptions(command: Command): Command {
-  return withJson(command)
-    .option('--port <port>', 'port, in place of PORT; 0 takes a free one', wholeNumber(0, 65_535))
-    .option('--host <address>', 'address, in place of HOST');
-}
-
 async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
-  const config = configWith(options);
-  const log = createLog(config);
+  const given = configWith(options);
+  const log = createLog(given);
+  keepCompiledCode();
+  // The port of the first one, which `--port 0` has left to chance.
+  const port = (options.supervised && (await awaitBegin<ReadyApi>(lifetime))?.port) || given.port;
+  const config = { ...given, port };
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
   if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
   const api = stack.use(await startApi(config, database.url, log, lifetime.signal));
   if (!options.supervised) announce(api.url, options.json ?? false);
-  else process.send?.({ event: 'ready', url: api.url, port: api.port } satisfies ReadyMessage);
-  keepCompiledCode();
+  else sayReady<ReadyApi>({ url: api.url, port: api.port });
   await runUntilStopped(lifetime, stack, log);
-}
-
-/** The configuration, with the options of the command line in place of the environment. */
-export function configWith(options: ListenOptions): Config {
-  const config = readConfig();
-  return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
 }
 
 /**
@@ -112,14 +94,4 @@ export function addressOf({ address, port, family }: AddressInfo): string {
   const isAny = address === '0.0.0.0' || address === '::';
   const host = isAny ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
   return `http://${host}:${port}`;
-}
-
-/** One line of JSON for programs, or the address and how to get a key for people. */
-export function announce(url: string, isJson: boolean): void {
-  if (isJson) return printJson({ event: 'ready', url });
-  printLine(`Candlepool runs at ${url}   (guides and API reference: ${url}/docs)`);
-  const command = commandName();
-  printLine(`Create a key:  ${command} workspace create --name mine`);
-  printLine(`               ${command} keys create --workspace <id> --name first`);
-  printLine(`Then:          curl -H "x-api-key: <key>" ${url}/public/v1`);
 }

@@ -1,4 +1,5 @@
-// The supervisor: keeps one child process of this program running and restarts it when it dies.
+// The supervisor: keeps one child process of this program working. Another stands by, with everything loaded, and takes
+// the place of one that dies: starting takes a process a second or more, taking over a tenth of that.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,90 +7,153 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../config.ts';
 import type { Log } from '../log.ts';
+import type { BeginMessage } from './supervised.ts';
 
 /**
  * A child that has worked is started again at once. One that keeps dying at its start must not keep the machine busy.
  */
 const BACKOFF_MIN_MS = 10;
 const BACKOFF_MAX_MS = 10_000;
-/** A child that ran this long has worked: it died of a new cause, so the backoff starts over. */
+/**
+ * A child that ran this long has worked: it died of a new cause, so the backoff starts over. Only then does another
+ * stand by, so that it does not take processor time from a start.
+ */
 const HEALTHY_AFTER_MS = 5_000;
 /** The child takes at most eight seconds to finish its runs or return them to the queue. */
 const STOP_WITHIN_MS = 8_500;
 
 export type Supervised = AsyncDisposable & {
-  /** The process id of the current child. */
+  /** The process id of the child that works. */
   readonly pid: number | undefined;
+  /** The process id of the child that stands by. */
+  readonly standByPid: number | undefined;
   readonly restarts: number;
 };
 
-export interface Listeners {
-  /** What a child sends over the channel between the processes. */
-  readonly onMessage?: (message: unknown) => void;
+export interface Listeners<Ready> {
+  /** A child works; what it said about itself. */
+  readonly onReady?: (ready: Ready) => void;
   /** A child has ended that was not asked to; another follows unless the supervisor is disposed of. */
   readonly onDeath?: () => void;
 }
 
 /**
- * Starts `main.ts <args>`, the arguments asked for at each start, under supervision. The child ends when this process
+ * Starts `main.ts <args>` under supervision; src/cli/supervised.ts is the child's side. The child ends when this process
  * does, even by kill -9: it watches the channel between them. Its output goes to stderr, because stdout is reserved for
  * the command's answer.
  */
-export function supervise(
-  argumentsOf: () => readonly string[],
+export function supervise<Ready>(
+  args: readonly string[],
   env: NodeJS.ProcessEnv,
   log: Log,
-  { onMessage = () => {}, onDeath = () => {} }: Listeners = {},
+  { onReady = () => {}, onDeath = () => {} }: Listeners<Ready> = {},
 ): Supervised {
   const stopping = new AbortController();
-  let child: ChildProcess | undefined;
+  let working: Child | undefined;
+  let standBy: Child | undefined;
   let restarts = 0;
+  /** What the last child that worked said about itself. */
+  let predecessor: Ready | undefined;
+
+  const start = (): Child => {
+    const child = startChild(args, env);
+    log.info({ childPid: child.process.pid, args }, 'child process started');
+    child.process.on('message', (message) => {
+      predecessor = message as Ready;
+      onReady(predecessor);
+      child.becomeReady();
+    });
+    return child;
+  };
+  const noteDeath = (child: Child, end: ChildEnd, restartInMs: number): void =>
+    log.error({ ...end, childPid: child.process.pid, args, restartInMs }, 'child process died');
+
   const keepRunning = async (): Promise<void> => {
     for (let backoffMs = BACKOFF_MIN_MS; ;) {
+      const child = standBy ?? start();
+      standBy = undefined;
+      working = child;
       const startedAt = Date.now();
-      const args = argumentsOf();
-      child = startChild(args, env);
-      child.on('message', onMessage);
-      log.info({ childPid: child.pid, args }, 'child process started');
-      const end = await endOf(child);
+      // One that has died meanwhile cannot be sent anything, and its end follows.
+      child.process.send({ event: 'begin', predecessor } satisfies BeginMessage<Ready>, () => {});
+      const ended = new AbortController();
+      void keepStandBy(child, ended.signal);
+      const end = await child.end;
+      ended.abort();
       if (stopping.signal.aborted) return;
       onDeath();
       if (Date.now() - startedAt > HEALTHY_AFTER_MS) backoffMs = BACKOFF_MIN_MS;
-      log.error({ ...end, childPid: child.pid, args, restartInMs: backoffMs }, 'child process died');
-      await sleep(backoffMs, undefined, { signal: stopping.signal }).catch(() => {});
+      const restartInMs = standBy === undefined ? backoffMs : 0;
+      noteDeath(child, end, restartInMs);
+      if (restartInMs > 0) await sleep(restartInMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
       restarts++;
     }
   };
+  /** Has a process stand by for as long as `child` works. */
+  const keepStandBy = async (child: Child, ended: AbortSignal): Promise<void> => {
+    const signal = AbortSignal.any([ended, stopping.signal]);
+    await child.ready;
+    for (let pauseMs = HEALTHY_AFTER_MS; ; pauseMs = BACKOFF_MAX_MS) {
+      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      const waiting = start();
+      standBy = waiting;
+      const end = await waiting.end;
+      if (standBy !== waiting || stopping.signal.aborted) return;
+      standBy = undefined;
+      noteDeath(waiting, end, BACKOFF_MAX_MS);
+    }
+  };
   const running = keepRunning();
   return {
     get pid() {
-      return child?.pid;
+      return working?.process.pid;
+    },
+    get standByPid() {
+      return standBy?.process.pid;
     },
     get restarts() {
       return restarts;
     },
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      child?.kill('SIGTERM');
-      const timer = setTimeout(() => child?.kill('SIGKILL'), STOP_WITHIN_MS);
-      await running;
+      const children = [working, standBy].filter((child) => child !== undefined);
+      const sendAll = (signal: NodeJS.Signals): void => children.forEach((child) => child.process.kill(signal));
+      sendAll('SIGTERM');
+      const timer = setTimeout(() => sendAll('SIGKILL'), STOP_WITHIN_MS);
+      await Promise.all([running, ...children.map(({ end }) => end)]);
       clearTimeout(timer);
     },
   };
 }
 
-function startChild(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  return spawn(process.execPath, [join(ROOT, 'src', 'main.ts'), ...args], {
+interface ChildEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  /** Resolves when it works; never if it dies before. */
+  readonly ready: Promise<void>;
+  readonly becomeReady: () => void;
+  readonly end: Promise<ChildEnd>;
+}
+
+function startChild(args: readonly string[], env: NodeJS.ProcessEnv): Child {
+  const spawned = spawn(process.execPath, [join(ROOT, 'src', 'main.ts'), ...args], {
     env,
     stdio: ['ignore', 2, 2, 'ipc'],
     // Ctrl-C in a terminal reaches only this process, which then stops the child.
     detached: true,
   });
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
+  return { process: spawned, ready, becomeReady, end: endOf(spawned) };
 }
 
-async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+async function endOf(child: ChildProcess): Promise<ChildEnd> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     return { code, signal };

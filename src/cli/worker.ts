@@ -12,6 +12,12 @@ import { openCatalogue } from '../market/catalogue.ts';
 import { wholeNumber } from './arguments.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { printJson, printLine, withJson } from './output.ts';
+import { awaitBegin, sayReady } from './supervised.ts';
+
+/** What a supervised worker says about itself. */
+interface ReadyWorker {
+  readonly workerId: string;
+}
 
 interface WorkerOptions {
   threads?: number;
@@ -32,8 +38,13 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   const threads = options.threads ?? config.workerThreads;
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
-  if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
-  await migrateOnce(database.url);
+  const begin = async (): Promise<string | undefined> => {
+    keepCompiledCode();
+    const predecessor = options.supervised ? await awaitBegin<ReadyWorker>(lifetime) : undefined;
+    if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
+    await migrateOnce(database.url);
+    return predecessor?.workerId;
+  };
   const worker = stack.use(
     await startWorker(
       {
@@ -41,13 +52,14 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
         threads,
         pool: { warmUp: true },
         snapshots: (sql) => openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage }),
+        begin,
       },
       log,
     ),
   );
   if (options.json) printJson({ event: 'ready', workerId: worker.id, threads });
   else if (!options.supervised) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
-  keepCompiledCode();
+  else sayReady<ReadyWorker>({ workerId: worker.id });
   await runUntilStopped(lifetime, stack, log, [worker.failed]);
 }
 

@@ -1,8 +1,8 @@
 // Worker processes: which are alive, and what happens to the work of dead ones.
 //
 // A live process holds a session advisory lock on a connection of its own. However it dies, Postgres releases the lock
-// with the connection, and the next process to look takes over its work: within half a second instead of the four hours
-// after which Graphile Worker releases a locked job.
+// with the connection, and the next process to look takes over its work: within three seconds, or at once if it knows of
+// the death, instead of the four hours after which Graphile Worker releases a locked job.
 import type { Queryable, Sql, Transaction } from './connect.ts';
 import { takeOverShards } from './sweepShards.ts';
 import { repairTickets } from './tickets.ts';
@@ -168,8 +168,9 @@ export interface TakenOver {
  * Takes over the work of dead processes, and repairs what no living process would: jobs and backtests of unregistered
  * processes, queued backtests without a ticket, jobs that have failed for good. Undefined while another process is
  * doing this.
+ * @param knownDead a worker whose process has ended, which need not be silent first
  */
-export async function takeOverDeadWorkers(sql: Sql): Promise<TakenOver | undefined> {
+export async function takeOverDeadWorkers(sql: Sql, knownDead: string | null = null): Promise<TakenOver | undefined> {
   return sql.begin(async (tx) => {
     const [{ isOurs }] = await tx<
       [{ isOurs: boolean }]
@@ -178,8 +179,8 @@ export async function takeOverDeadWorkers(sql: Sql): Promise<TakenOver | undefin
     const dead = await tx<{ id: string; poolId: string }[]>`
       select id, pool_id as "poolId" from worker_processes
       where seen_at < now() - make_interval(secs => ${SILENT_AFTER_SECONDS})
-        or seen_at < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS})
-          and pg_postmaster_start_time() < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS})
+        or (id = ${knownDead} or seen_at < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS})
+          and pg_postmaster_start_time() < now() - make_interval(secs => ${RECONNECTED_WITHIN_SECONDS}))
           and pg_try_advisory_xact_lock(${LOCK_CLASS}, lock_key)`;
     const deadIds = dead.map((worker) => worker.id);
     await tx`delete from worker_processes where id = any (${deadIds}::uuid[])`;

@@ -7,17 +7,23 @@ import { registerWorker, renewHeartbeat, takeOverDeadWorkers, unregisterWorker }
 import type { WorkerProcess, WorkerTotals } from '../db/workerProcesses.ts';
 import type { Log } from '../log.ts';
 
-/** Work of a dead process is taken over within two beats, which is one second. */
+/** Work of a dead process is taken over within a beat of the time after which it counts as dead. */
 const BEAT_MS = 500;
 /** Abandoned reruns only cost space. */
 const TIDY_EVERY_BEATS = 120;
 
+export interface HeartbeatParts {
+  readonly sql: Sql;
+  readonly url: string;
+  readonly worker: () => WorkerProcess;
+  readonly totals: () => WorkerTotals;
+  /** A worker that is known to be dead. */
+  readonly predecessor: string | undefined;
+}
+
 /** Registers the process and beats until it is disposed of. */
 export async function startHeartbeat(
-  sql: Sql,
-  url: string,
-  worker: () => WorkerProcess,
-  totals: () => WorkerTotals,
+  { sql, url, worker, totals, predecessor }: HeartbeatParts,
   log: Log,
 ): Promise<AsyncDisposable> {
   // A dedicated connection: the lock lasts as long as it does.
@@ -41,7 +47,7 @@ export async function startHeartbeat(
     const { id, poolId } = worker();
     const isKnown = isConnected && registered?.poolId === poolId;
     if (!isKnown || !(await renewHeartbeat(connection, id, totals()))) await register();
-    const taken = await takeOverDeadWorkers(sql);
+    const taken = await takeOverDeadWorkers(sql, predecessor);
     if (taken && taken.deadWorkers.length > 0)
       log.warn(
         { workers: taken.deadWorkers, backtests: taken.changedIds.length },

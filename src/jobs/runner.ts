@@ -32,6 +32,11 @@ export interface WorkerSettings {
   /** How the worker's market data is opened, given its own connections. */
   readonly snapshots: (sql: Sql) => SnapshotSource;
   readonly pool?: Omit<PoolOptions, 'threads'>;
+  /**
+   * Waits for the database and until this process may work; threads load meanwhile. Resolves with the id of a worker
+   * that is known to be dead.
+   */
+  readonly begin?: () => Promise<string | undefined>;
 }
 export interface Worker extends AsyncDisposable {
   readonly id: string;
@@ -68,6 +73,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.defer(() => heartbeat?.[Symbol.asyncDispose]());
   const pool = createPool({ killGraceMs: KILL_GRACE_MS, ...settings.pool, threads: settings.threads });
   stack.use(pool);
+  const predecessor = await settings.begin?.();
   const source = settings.snapshots(sql);
   const inputs = new InputReader(sql, source, log);
   const noteLost = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
@@ -123,7 +129,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
       const { busyShare } = pool;
       return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
     };
-    heartbeat = await startHeartbeat(sql, settings.url, worker, totals, log);
+    heartbeat = await startHeartbeat({ sql, url: settings.url, worker, predecessor, totals }, log);
     registered.resolve();
   } catch (error) {
     registered.reject(error);

@@ -1,0 +1,35 @@
+// What the commands that answer HTTP share: their options, and how they say that they answer.
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
+import { wholeNumber } from './arguments.ts';
+import { commandName } from './invocation.ts';
+import { printJson, printLine, withJson } from './output.ts';
+
+export interface ListenOptions {
+  port?: number;
+  host?: string;
+  json?: boolean;
+}
+
+export function withListenOptions(command: Command): Command {
+  return withJson(command)
+    .option('--port <port>', 'port, in place of PORT; 0 takes a free one', wholeNumber(0, 65_535))
+    .option('--host <address>', 'address, in place of HOST');
+}
+
+/** The configuration, with the options of the command line in place of the environment. */
+export function configWith(options: ListenOptions): Config {
+  const config = readConfig();
+  return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
+}
+
+/** One line of JSON for programs, or the address and how to get a key for people. */
+export function announce(url: string, isJson: boolean): void {
+  if (isJson) return printJson({ event: 'ready', url });
+  printLine(`Candlepool runs at ${url}   (guides and API reference: ${url}/docs)`);
+  const command = commandName();
+  printLine(`Create a key:  ${command} workspace create --name mine`);
+  printLine(`               ${command} keys create --workspace <id> --name first`);
+  printLine(`Then:          curl -H "x-api-key: <key>" ${url}/public/v1`);
+}
