@@ -1,14 +1,7 @@
 // The rerun task: runs a stored backtest again, for an artifact or to verify it, and stores the outcome for the API.
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
-import {
-  deleteOldReruns,
-  deleteRerunChunks,
-  findRerun,
-  finishRerun,
-  insertRerunChunk,
-  MAX_KEPT_BYTES,
-} from '../db/reruns.ts';
+import { deleteOldReruns, deleteRerunChunks, findRerun, finishRerun, insertRerunChunk } from '../db/reruns.ts';
 import type { Rerun, RerunOutcome, RerunSize } from '../db/reruns.ts';
 import { addRerunJob } from '../db/tickets.ts';
 import { decodeDetail } from '../engine/index.ts';
@@ -50,6 +43,8 @@ export interface RerunParts {
   readonly log: Log;
   /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
   readonly noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** The most that one file may have. */
+  readonly maxFileBytes: number;
 }
 
 export async function runRerun(parts: RerunParts, rerunId: string): Promise<void> {
@@ -58,7 +53,7 @@ export async function runRerun(parts: RerunParts, rerunId: string): Promise<void
   if (!rerun) return;
   // It may have been begun before the database was away.
   await deleteRerunChunks(sql, rerunId);
-  const file = new KeptFile(sql, rerunId);
+  const file = new KeptFile(sql, rerunId, parts.maxFileBytes);
   const made = await answer(parts, rerun, file);
   if (made === 'elsewhere') return addRerunJob(sql, rerunId, rerun.workspaceId, LEFT_MS);
   if (!made.ok) await deleteRerunChunks(sql, rerunId);
@@ -81,12 +76,14 @@ const EMPTY_FILE: RerunSize = { chunks: 0, bytes: 0 };
 class KeptFile {
   readonly #sql: Sql;
   readonly #rerunId: string;
+  readonly #maxBytes: number;
   #chunks = 0;
   #bytes = 0;
 
-  constructor(sql: Sql, rerunId: string) {
+  constructor(sql: Sql, rerunId: string, maxBytes: number) {
     this.#sql = sql;
     this.#rerunId = rerunId;
+    this.#maxBytes = maxBytes;
   }
 
   get size(): RerunSize {
@@ -95,7 +92,7 @@ class KeptFile {
 
   readonly add = async (chunk: Uint8Array): Promise<void> => {
     this.#bytes += chunk.length;
-    if (this.#bytes > MAX_KEPT_BYTES) throw new FileTooLarge();
+    if (this.#bytes > this.#maxBytes) throw new FileTooLarge();
     await insertRerunChunk(this.#sql, this.#rerunId, this.#chunks++, chunk);
   };
 }
@@ -103,16 +100,16 @@ class KeptFile {
 class FileTooLarge extends Error {
   override readonly name = 'FileTooLarge';
 }
-const TOO_LARGE: RunError = {
+const tooLarge = (maxBytes: number): RunError => ({
   code: 'RESOURCE_LIMIT',
   path: '',
   message:
-    `The file is larger than ${MAX_KEPT_BYTES / 2 ** 30} GiB. Use a shorter range or a coarser timeframe, or ask for ` +
-    'Arrow, which takes the least room.',
-};
+    `The file is larger than ${(maxBytes / 2 ** 20).toLocaleString('en-US')} MiB. Use a shorter range or a coarser ` +
+    'timeframe, or ask for Arrow, which takes the least room.',
+});
 
 async function answer(
-  { pool, inputs, noteLost }: RerunParts,
+  { pool, inputs, noteLost, maxFileBytes }: RerunParts,
   rerun: Rerun,
   file: KeptFile,
 ): Promise<RerunOutcome | 'elsewhere'> {
@@ -134,7 +131,7 @@ async function answer(
     const stored = { engineVersion, resultHash: storedHash, summary, detail, trades };
     const building = pool.build(batch, { name, format, heading, stored }, file.add);
     const built = await building.catch((error: unknown) => {
-      if (error instanceof FileTooLarge) return { ok: false, error: TOO_LARGE } as const;
+      if (error instanceof FileTooLarge) return { ok: false, error: tooLarge(maxFileBytes) } as const;
       throw error;
     });
     return built.ok ? { ...built, reproducibility: null } : built;

@@ -8,6 +8,7 @@ import type { Sql } from '../db/connect.ts';
 import { claimDue, claimCrashSuspect, readCancelled, returnAllRuns, saveProgress } from '../db/claims.ts';
 import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { listen, notify } from '../db/notifications.ts';
+import { MAX_KEPT_BYTES } from '../db/reruns.ts';
 import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addTickets, leaveTicket } from '../db/tickets.ts';
 import { createPool, reliefThreads } from '../engine/index.ts';
 import type { PoolOptions } from '../engine/index.ts';
@@ -32,6 +33,8 @@ export interface WorkerSettings {
   /** How the worker's market data is opened, given its own connections. */
   readonly snapshots: (sql: Sql) => SnapshotSource;
   readonly pool?: Omit<PoolOptions, 'threads'>;
+  /** The most that one artifact may have; default: all that may be kept. */
+  readonly maxArtifactBytes?: number;
   /**
    * Waits for the database and until this process may work; threads load meanwhile. Resolves with the id of a worker
    * that is known to be dead.
@@ -108,7 +111,8 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     },
     [RERUN_TASK]: async (payload) => {
       const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
-      const turn = (id: string) => runRerun({ sql, pool, inputs, log, noteLost }, id);
+      const maxFileBytes = settings.maxArtifactBytes ?? MAX_KEPT_BYTES;
+      const turn = (id: string) => runRerun({ sql, pool, inputs, log, noteLost, maxFileBytes }, id);
       await outlast(() => reruns.take(workspaceId, rerunId, turn));
     },
   };

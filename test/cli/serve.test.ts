@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { connect, socketUrl } from '../../src/db/connect.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import { isAlive } from '../../src/db/processes.ts';
 import { answersOk, eventually } from '../support/eventually.ts';
@@ -39,6 +40,10 @@ async function exitOf(server: ChildProcessWithoutNullStreams, signal: NodeJS.Sig
 const workerOf = (server: ChildProcessWithoutNullStreams, not = 0) => childOf(server, 'worker', not);
 const childOf = (server: ChildProcessWithoutNullStreams, command: string, not = 0): Promise<number> =>
   eventually(() => childrenOf(Number(server.pid), command).find((pid) => pid !== not && isAlive(pid)));
+const databaseOf = (dataDir: string) => {
+  const sql = connect(socketUrl(join(dataDir, 'postgres', 'socket'), 'candlepool', 'postgres'), { max: 1 });
+  return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) });
+};
 const postmaster = () => join(folder, 'postgres', 'cluster', 'postmaster.pid');
 
 it('prints one line when it answers, shares its database with commands, and ends with 0 on SIGTERM', async () => {
@@ -82,6 +87,53 @@ it('restarts a killed API on the same port', async () => {
   process.kill(first, 'SIGKILL');
   expect(await childOf(server, 'api', first)).not.toBe(first);
   await eventually(() => answersOk(`${url}/readyz`));
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+});
+
+/** Two processes: one works, and the other stands by. */
+const pairOf = (server: ChildProcessWithoutNullStreams, command: string): Promise<[working: number, standBy: number]> =>
+  eventually(
+    () => {
+      const pids = childrenOf(Number(server.pid), command).filter((pid) => isAlive(pid));
+      return pids.length === 2 ? ([Math.min(...pids), Math.max(...pids)] as const) : null;
+    },
+    { what: `a ${command} that stands by` },
+  ).then((pids) => [...pids]);
+
+it('gives the place of a killed API to the one that stands by', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  const url = await readyUrl(server);
+  const [working, standBy] = await pairOf(server, 'api');
+  process.kill(working, 'SIGKILL');
+  await eventually(() => answersOk(`${url}/healthz`));
+  expect(await childOf(server, 'api')).toBe(standBy);
+  // Another one follows it.
+  const [next] = await pairOf(server, 'api');
+  expect(next).toBe(standBy);
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+});
+
+it('gives the place of a worker whose runner ended by itself to the one that stands by', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  await readyUrl(server);
+  const [, standBy] = await pairOf(server, 'worker');
+  await using sql = databaseOf(folder);
+  // Graphile stops itself when another host has migrated its tables to a schema that it does not know.
+  await sql.notify('worker:migrate', '{"breaking":true,"migrationNumber":999}');
+  const registered = () => sql<{ pid: number }[]>`select pid from worker_processes`;
+  await eventually(async () => (await registered()).some(({ pid }) => pid === standBy), { what: 'the other worker' });
+  // It took over what the first one was registered for, at once.
+  await eventually(async () => (await registered()).length === 1);
+  expect(await exitOf(server, 'SIGTERM')).toBe(0);
+});
+
+it('starts another worker to stand by when that one is killed, and nothing else', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  await readyUrl(server);
+  const [working, standBy] = await pairOf(server, 'worker');
+  process.kill(standBy, 'SIGKILL');
+  await eventually(() => !isAlive(standBy));
+  expect((await pairOf(server, 'worker'))[0]).toBe(working);
   expect(await exitOf(server, 'SIGTERM')).toBe(0);
 });
 

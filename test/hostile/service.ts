@@ -18,7 +18,7 @@ export interface Service extends AsyncDisposable {
   /** Of the identity provider that it believes. */
   readonly signer: Signer;
   tenant(tier: string): Promise<Tenant>;
-  /** Resident bytes of the processes of this service that run a command, such as `api`. */
+  /** Resident bytes of the process of this service that works as a command, such as `api`. */
   residentBytes(command: 'api' | 'worker'): number;
   /** Process ids of it: a process that was started again has another. */
   pids(command: 'api' | 'worker'): number[];
@@ -43,7 +43,10 @@ export async function startService(more: Record<string, string> = {}): Promise<S
       .filter((pid) => {
         const words = read(pid, 'cmdline').split('\0');
         return words.includes(command) && words.includes('--supervised') && read(pid, 'environ').includes(folder);
-      });
+      })
+      // The oldest works; another stands by.
+      .toSorted((a, b) => a - b)
+      .slice(0, 1);
   return {
     url,
     signer: identity.signer,

@@ -1,10 +1,12 @@
 // Crashes: whatever happens to worker processes, nothing is lost, every result is stored once, and only the guilty run
 // fails.
 import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { claimDue, finishRuns } from '../../src/db/claims.ts';
+import { connect } from '../../src/db/connect.ts';
 import { cancelBacktest, findBacktest } from '../../src/db/backtests.ts';
-import { takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
+import { registerWorker, takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -148,6 +150,29 @@ describe('a backtest that kills its worker', () => {
       return (await running()) === 0;
     });
     expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('a worker that is known to be dead', () => {
+  it('loses its work at once, but not while it is connected', async () => {
+    const [id] = await enqueue(database.sql, workspace, data, [{}]);
+    const worker = { id: randomUUID(), poolId: 'pool', host: 'host', pid: 1, threads: 1 };
+    const connection = connect(database.url, { max: 1, keepConnections: true });
+    await registerWorker(connection, worker);
+    await claimDue(database.sql, worker.id, 10, 1e9);
+    const status = async () => (await findBacktest(database.sql, workspace.workspaceId, id))?.status;
+    await takeOverDeadWorkers(database.sql, worker.id);
+    expect(await status()).toBe('running');
+    await connection.end();
+    await takeOverDeadWorkers(database.sql);
+    expect(await status()).toBe('running');
+    await eventually(
+      async () => {
+        await takeOverDeadWorkers(database.sql, worker.id);
+        return (await status()) === 'queued';
+      },
+      { ms: 1_000 },
+    );
   });
 });
 

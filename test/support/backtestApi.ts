@@ -2,7 +2,7 @@
 // stand-in engine.
 import { expect } from 'vitest';
 import { startWorker } from '../../src/jobs/runner.ts';
-import type { Worker } from '../../src/jobs/runner.ts';
+import type { Worker, WorkerSettings } from '../../src/jobs/runner.ts';
 import { urlOf } from '../../src/db/connect.ts';
 import { createApiApp } from './apiApp.ts';
 import type { ApiApp, Client, Reply } from './apiApp.ts';
@@ -25,6 +25,7 @@ const PARAMS = [
   { name: 'act', type: 'choice', default: 'none', values: ['none', 'spin', 'fail', 'throw'] },
   { name: 'ms', type: 'float', default: 0, min: 0, max: 1e6 },
   { name: 'value', type: 'float', default: 0 },
+  { name: 'pieces', type: 'int', default: 0 },
 ];
 
 export interface Versions {
@@ -40,7 +41,7 @@ export interface BacktestApi extends AsyncDisposable, Versions {
   readonly post: (more?: object) => Promise<Reply>;
   /** Posts and waits until it has ended. */
   readonly run: (more?: object) => Promise<Reply>;
-  readonly withWorker: () => Promise<void>;
+  readonly withWorker: (settings?: Pick<WorkerSettings, 'maxArtifactBytes'>) => Promise<void>;
   readonly withoutWorker: () => Promise<void>;
 }
 
@@ -62,10 +63,11 @@ export async function createBacktestApi(): Promise<BacktestApi> {
     body,
     post,
     run: async (more) => client.get(`/backtests/${(await post(more)).body.id}?wait=30`),
-    withWorker: async () => {
+    withWorker: async (settings) => {
       const pool = { runner: STAND_IN_RUNNER };
       const url = urlOf(api.services.sql);
-      worker ??= await startWorker({ url, threads: 2, snapshots: () => api.services.catalogue, pool }, quiet);
+      const snapshots = () => api.services.catalogue;
+      worker ??= await startWorker({ url, threads: 2, snapshots, pool, ...settings }, quiet);
     },
     withoutWorker,
     [Symbol.asyncDispose]: async () => {
