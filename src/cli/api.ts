@@ -49,7 +49,7 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
   const api = stack.use(await startApi(config, database.url, log, lifetime.signal));
   if (!options.supervised) announce(api.url, options.json ?? false);
-  else sayReady<ReadyApi>({ url: api.url, port: api.port });
+  else sayReady({ url: api.url, port: api.port } satisfies ReadyApi);
   await runUntilStopped(lifetime, stack, log);
 }
 

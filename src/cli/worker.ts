@@ -59,7 +59,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   );
   if (options.json) printJson({ event: 'ready', workerId: worker.id, threads });
   else if (!options.supervised) printLine(`Worker ${worker.id} runs backtests on ${threads} threads.`);
-  else sayReady<ReadyWorker>({ workerId: worker.id });
+  else sayReady({ workerId: worker.id } satisfies ReadyWorker);
   await runUntilStopped(lifetime, stack, log, [worker.failed]);
 }
 
