@@ -38,9 +38,9 @@ export interface Listeners<Ready> {
 }
 
 /**
- * Starts `main.ts <args>` under supervision; src/cli/supervised.ts is the child's side. The child ends when this process
- * does, even by kill -9: it watches the channel between them. Its output goes to stderr, because stdout is reserved for
- * the command's answer.
+ * Starts `main.ts <args>` under supervision; src/cli/supervised.ts is the child's side. The child ends when this
+ * process does, even by kill -9: it watches the channel between them. Its output goes to stderr, because stdout is
+ * reserved for the command's answer.
  */
 export function supervise<Ready>(
   args: readonly string[],

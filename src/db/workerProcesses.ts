@@ -1,8 +1,8 @@
 // Worker processes: which are alive, and what happens to the work of dead ones.
 //
 // A live process holds a session advisory lock on a connection of its own. However it dies, Postgres releases the lock
-// with the connection, and the next process to look takes over its work: within three seconds, or at once if it knows of
-// the death, instead of the four hours after which Graphile Worker releases a locked job.
+// with the connection, and the next process to look takes over its work: within three seconds, or at once if it knows
+// of the death, instead of the four hours after which Graphile Worker releases a locked job.
 import type { Queryable, Sql, Transaction } from './connect.ts';
 import { takeOverShards } from './sweepShards.ts';
 import { repairTickets } from './tickets.ts';

@@ -368,31 +368,6 @@ describe('an artifact of a backtest', () => {
     }
   });
 
-  it('is 409 ARTIFACT_NOT_REPRODUCIBLE if the file is too large, and nothing of it is kept', async () => {
-    await withoutWorker();
-    await withWorker({ maxArtifactBytes: 3 << 20 });
-    try {
-      // Pieces of 1 MiB after a line of text.
-      const [large, small] = [await run({ params: { pieces: 3, value: 31 } }), await run({ params: { pieces: 2 } })];
-      expect(await client.get(`/backtests/${large.body.id}/artifacts/equity`)).toMatchObject({
-        status: 409,
-        body: {
-          code: 'ARTIFACT_NOT_REPRODUCIBLE',
-          message: expect.stringContaining('The file is larger than 3 MiB. Use a shorter range or a coarser timeframe'),
-          error: { code: 'RESOURCE_LIMIT' },
-        },
-      });
-      const chunksOf = (id: string) => api.services.sql`
-        select 1 from rerun_chunks join reruns on reruns.id = rerun_id where backtest_id = ${id}`;
-      expect(await chunksOf(large.body.id)).toHaveLength(0);
-      const file = await client.get(`/backtests/${small.body.id}/artifacts/equity?format=csv`);
-      expect([file.status, file.text.length > 2 << 20]).toEqual([200, true]);
-      expect(await chunksOf(small.body.id)).toHaveLength(3);
-    } finally {
-      await withoutWorker();
-    }
-  });
-
   it('is 409 ARTIFACT_NOT_REPRODUCIBLE if the backtest cannot run again, but its trades remain', async () => {
     const id = await completed(25);
     await withoutWorker();
