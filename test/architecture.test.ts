@@ -358,6 +358,20 @@ describe('an export', () => {
   });
 });
 
+describe('the path of a run', () => {
+  /** A getter of an object literal: one of a class ends without a comma. */
+  const LITERAL_GETTER = /^( +)get \w+\(\)[^\n]*\{\n[\s\S]*?\n\1\},/m;
+  const path = FILES.filter((file) => file.startsWith('src/engine/') && !file.startsWith('src/engine/pool/'));
+
+  it('has no getters of object literals, which would keep every run in the old generation', () => {
+    expect(path.length).toBeGreaterThan(150);
+    expect(path.filter((file) => LITERAL_GETTER.test(codeOf(file)))).toEqual([]);
+  });
+
+  it('would find one', () =>
+    expect(LITERAL_GETTER.test('return {\n  get trades() {\n    return rows;\n  },\n};')).toBe(true));
+});
+
 describe('a file', () => {
   const all = [...FILES, ...glob('test/**/*.ts', 'bench/**/*.ts', 'scripts/*.ts')].toSorted();
 

@@ -14,9 +14,9 @@ import { hashOf } from './report/canonicalJson.ts';
 import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
 import type { WrittenOutcome } from './report/writtenResult.ts';
-import type { SimulatedRun } from './report/simulatedRun.ts';
+import { CompletedOutcome, CompletedRun, type FailedRun, type SimulatedRun } from './report/simulatedRun.ts';
 import { summarise } from './report/summary.ts';
-import { tradeRows, tradeTable, type TradeRow } from './report/tradeTable.ts';
+import { tradeTable } from './report/tradeTable.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
 import { resolveConfig, type ResolvedConfig } from './config.ts';
@@ -45,29 +45,17 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   const { config, strategy } = run.report;
   const dataHash = dataHashOf(market, run.report);
   const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
-  // Named one by one: a spread would make the objects that the text stands for.
-  const { flatJson, thinBlocksJson, series, diagnosis } = run.written;
   const runKey = hashOf({ engine: ENGINE_VERSION, strategy: task.strategyHash, data: dataHash, config: configHash });
-  return {
-    ok: true,
-    get summaryJson() {
-      return run.summary;
-    },
-    get trades() {
-      return run.trades;
-    },
-    written: { flatJson, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable },
-    reproducibility: {
-      engineVersion: ENGINE_VERSION,
-      strategyHash: task.strategyHash,
-      dataHash,
-      configHash,
-      runKey,
-      resultHash: run.resultHash,
-    },
-    warnings: configWarnings(strategy, config, task.strategyAst, run.report),
-    resolvedConfig: config,
+  const reproducibility = {
+    engineVersion: ENGINE_VERSION,
+    strategyHash: task.strategyHash,
+    dataHash,
+    configHash,
+    runKey,
+    resultHash: run.resultHash,
   };
+  const warnings = configWarnings(strategy, config, task.strategyAst, run.report);
+  return new CompletedOutcome(run, reproducibility, warnings);
 }
 
 /** Runs every stage up to the report. Artifacts are made from it too (`keepOrders`). */
@@ -115,7 +103,7 @@ export function prepareRun(
   store: ColumnStore,
   recordsConditions: boolean,
   control: RunControl | null = null,
-): PreparedRun | (SimulatedRun & { ok: false }) {
+): PreparedRun | FailedRun {
   const config = resolveConfig(task.config);
   const context = { timeframe: config.timeframe, ...(task.signalGraph && { signalGraph: task.signalGraph }) };
   const prepared = prepareStrategy(task.strategyAst, task.settings, config, context);
@@ -174,20 +162,8 @@ function simulateAndReport(parts: PreparedRun): SimulatedRun {
   const written = summarise(report);
   const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
   const table = tradeTable(simulation.tradeLog, context);
-  let rows: readonly TradeRow[] | undefined;
-  return {
-    ok: true,
-    report,
-    written,
-    tradeTable: table,
-    get summary() {
-      return written.summary;
-    },
-    get trades() {
-      return (rows ??= tradeRows(table));
-    },
-    resultHash: resultHash([written.flatJson.slice(0, -1), ',', written.blocksJson.slice(1)], table),
-  };
+  const hash = resultHash([written.flatJson.slice(0, -1), ',', written.blocksJson.slice(1)], table);
+  return new CompletedRun(report, written, table, hash);
 }
 
 interface EvaluationRows {
@@ -253,11 +229,6 @@ function readSeries(market: Market, { evaluated, input }: ReportInput): object[]
 
 const stopped = () => failure('CANCELLED', '', 'The run was stopped.');
 
-function failure(
-  code: string,
-  path: string,
-  message: string,
-  issues?: readonly object[],
-): SimulatedRun & { ok: false } {
+function failure(code: string, path: string, message: string, issues?: readonly object[]): FailedRun {
   return { ok: false, error: { code, path, message }, ...(issues && { issues }) };
 }

@@ -48,7 +48,7 @@ describe.each(series.map((each) => [each.series, each] as const))(
   (_, { prices, timestamps, annualization, metrics }) => {
     const equity = Float64Array.from(prices.slice(1));
     const returns = equity.map((value, index) => value / prices[index] - 1);
-    const daily = { day: Float64Array.from(timestamps.slice(1)), equity, returns, benchmark: returns };
+    const daily = { day: Float64Array.from(timestamps.slice(1)), equity, returns, benchmark: () => returns };
     const ours = returnStatistics(daily, prices[0], annualization);
     const peer = metrics.map((metric) => ({ ...metric, name: `${metric.lib} ${metric.metric}` }));
 

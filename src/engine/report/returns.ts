@@ -24,8 +24,8 @@ export interface DailySeries {
   readonly equity: Float64Array;
   /** equity / previous day's equity - 1; the first against the initial balance. */
   readonly returns: Float64Array;
-  /** Daily returns of the instrument, the first against the first evaluated open. */
-  readonly benchmark: Float64Array;
+  /** Daily returns of the instrument, the first against the first evaluated open. Most variants never ask for them. */
+  readonly benchmark: () => Float64Array;
 }
 
 /** Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i. */
@@ -46,10 +46,7 @@ export function dailySeries(
     day: days.day,
     equity: marks,
     returns: changes(marks, initialBalance),
-    // A getter: most variants of a sweep are not compared with it.
-    get benchmark() {
-      return benchmarkOf(time, close, firstOpen, start, end, days.lastRows);
-    },
+    benchmark: () => benchmarkOf(time, close, firstOpen, start, end, days.lastRows),
   };
 }
 
@@ -153,7 +150,7 @@ export function returnStatistics(
     skew: sampleSkew(shape, returns.length),
     kurtosis: sampleExcessKurtosis(shape, returns.length),
     ...(wants('beta', 'alpha')
-      ? againstBenchmark(returns, average, daily.benchmark, periods)
+      ? againstBenchmark(returns, average, daily.benchmark(), periods)
       : { beta: null, alpha: null }),
     probabilisticSharpe: sample && probabilisticSharpe(sample, 0),
     minTrackRecordDays: sample && minTrackRecord(sample),

@@ -1,19 +1,68 @@
 // A run once it has been simulated and summarized: what stored results and artifacts are made from.
-import type { RunError } from '../task.ts';
+import type { ResolvedConfig } from '../config.ts';
+import type { Reproducibility, RunError } from '../task.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Summary, WrittenSummary } from './summary.ts';
-import type { TradeRow, TradeTable } from './tradeTable.ts';
+import { tradeRows, type TradeRow, type TradeTable } from './tradeTable.ts';
+import type { WrittenResult } from './writtenResult.ts';
 
-export interface CompletedRun {
-  readonly ok: true;
+/**
+ * Summary and trades are objects that are made when they are first asked for. A class, because V8 puts the getters of
+ * an object literal into its old generation, and everything that they can reach then outlives the run there.
+ */
+export class CompletedRun {
+  readonly ok = true;
   readonly report: ReportInput;
   readonly written: WrittenSummary;
   readonly tradeTable: TradeTable;
-  /** The same as objects, which are made when they are first asked for. */
-  readonly summary: Summary;
-  readonly trades: readonly TradeRow[];
   readonly resultHash: string;
+  #trades: readonly TradeRow[] | undefined;
+
+  constructor(report: ReportInput, written: WrittenSummary, tradeTable: TradeTable, resultHash: string) {
+    this.report = report;
+    this.written = written;
+    this.tradeTable = tradeTable;
+    this.resultHash = resultHash;
+  }
+
+  get summary(): Summary {
+    return this.written.summary();
+  }
+
+  get trades(): readonly TradeRow[] {
+    return (this.#trades ??= tradeRows(this.tradeTable));
+  }
 }
-export type SimulatedRun =
-  | CompletedRun
-  | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };
+/** What `runBacktest` gives of a run; a class for the same reason. */
+export class CompletedOutcome {
+  readonly ok = true;
+  readonly written: WrittenResult;
+  readonly reproducibility: Reproducibility;
+  readonly warnings: readonly object[];
+  readonly resolvedConfig: ResolvedConfig;
+  readonly #run: CompletedRun;
+
+  constructor(run: CompletedRun, reproducibility: Reproducibility, warnings: readonly object[]) {
+    const { flatJson, thinBlocksJson, series, diagnosis } = run.written;
+    this.written = { flatJson, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable };
+    this.reproducibility = reproducibility;
+    this.warnings = warnings;
+    this.resolvedConfig = run.report.config;
+    this.#run = run;
+  }
+
+  get summaryJson(): object {
+    return this.#run.summary;
+  }
+
+  get trades(): readonly object[] {
+    return this.#run.trades;
+  }
+}
+
+export interface FailedRun {
+  readonly ok: false;
+  readonly error: RunError;
+  readonly issues?: readonly object[];
+}
+export type SimulatedRun = CompletedRun | FailedRun;

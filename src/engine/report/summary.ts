@@ -46,7 +46,7 @@ export interface Summary extends FlatSummary {
  * hash and for storage. The object is made when it is first asked for.
  */
 export interface WrittenSummary {
-  readonly summary: Summary;
+  readonly summary: () => Summary;
   /** The members that are numbers or null. */
   readonly flatJson: string;
   /** The members that are objects or lists. */
@@ -116,16 +116,14 @@ export function summarise(report: ReportInput): WrittenSummary {
     `${firstJson},"byMonth":${monthsJson},${othersJson},"equityPreview":${previewJson},${lastJson}`;
   let summary: Summary | undefined;
   return {
-    get summary() {
-      summary ??= {
+    summary: () =>
+      (summary ??= {
         ...flat,
         ...blocks,
         equityPreview: preview.points(),
         strategyTrace,
         ruleStatsSummary: ruleStats,
-      };
-      return summary;
-    },
+      }),
     diagnosis: strategyTrace.diagnosis[0]?.code ?? null,
     flatJson: JSON.stringify(flat),
     blocksJson: blocksWith(JSON.stringify(byMonth), preview.json),

@@ -1,50 +1,71 @@
 // The result: what a run leaves behind, gathered once it has ended.
 import { countBits } from '../kernels/bits.ts';
 import type { SimulationResult } from './simulation.ts';
+import type { Trade } from './trade.ts';
 import type { Run } from './run.ts';
 
-export function gatherResult(run: Run, cancelled: boolean): SimulationResult {
-  const { input, counts, fees } = run;
-  const signalsByRule = run.entries.map(({ signal }, rule) =>
-    signal.kind === 'bits' ? countBits(signal.isTrue, input.start, input.end) : counts.statefulSignals[rule],
-  );
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  return {
-    cancelled,
-    tradeLog: run.trades,
-    get trades() {
-      return run.trades.rows();
-    },
-    equity: run.equity,
-    inPosition: run.inPosition,
-    orders: run.orders?.sort((a, b) => a.orderId - b.orderId) ?? null,
-    finalBalance: run.ledger.balance,
-    readings: null,
-    totals: {
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/**
+ * A class, because V8 puts the getters of an object literal into its old generation, and everything that they can reach
+ * then outlives the run there.
+ */
+export class GatheredResult implements SimulationResult {
+  readonly cancelled: boolean;
+  readonly tradeLog: SimulationResult['tradeLog'];
+  readonly equity: SimulationResult['equity'];
+  readonly inPosition: SimulationResult['inPosition'];
+  readonly orders: SimulationResult['orders'];
+  readonly finalBalance: number;
+  readings: SimulationResult['readings'] = null;
+  readonly totals: SimulationResult['totals'];
+  readonly counts: SimulationResult['counts'];
+  readonly ambiguity: SimulationResult['ambiguity'];
+
+  constructor(run: Run, cancelled: boolean) {
+    const { fees, ambiguous } = run;
+    this.cancelled = cancelled;
+    this.tradeLog = run.trades;
+    this.equity = run.equity;
+    this.inPosition = run.inPosition;
+    this.orders = run.orders?.sort((a, b) => a.orderId - b.orderId) ?? null;
+    this.finalBalance = run.ledger.balance;
+    this.totals = {
       makerFees: fees.makerFees,
       takerFees: fees.takerFees,
       slippageCost: run.slippageCost,
       fundingPaid: run.fundingPaid,
       totalNotional: fees.cumulative,
       tiers: fees.usage,
-    },
-    counts: {
-      entrySignals: sum(signalsByRule),
-      blockedInPosition: counts.blockedInPosition,
-      blockedCooldown: counts.blockedCooldown,
-      blockedMaxPositions: counts.blockedMaxPositions,
-      ordersRejected: counts.ordersRejected,
-      ordersExpired: counts.ordersExpired,
-      ordersReplaced: counts.ordersReplaced,
-      entriesFilled: sum(counts.fillsByRule),
-      signalsByRule,
-      fillsByRule: counts.fillsByRule,
-    },
-    ambiguity: {
-      undecidedBars: run.ambiguous.undecided.count,
-      drilledBars: run.ambiguous.drilled.count,
-      fallbackBars: run.ambiguous.fallback.count,
-      childrenMissingBars: run.ambiguous.childrenMissing.count,
-    },
+    };
+    this.counts = countsOf(run);
+    this.ambiguity = {
+      undecidedBars: ambiguous.undecided.count,
+      drilledBars: ambiguous.drilled.count,
+      fallbackBars: ambiguous.fallback.count,
+      childrenMissingBars: ambiguous.childrenMissing.count,
+    };
+  }
+
+  get trades(): readonly Trade[] {
+    return this.tradeLog.rows();
+  }
+}
+
+function countsOf({ input, entries, counts }: Run): SimulationResult['counts'] {
+  const signalsByRule = entries.map(({ signal }, rule) =>
+    signal.kind === 'bits' ? countBits(signal.isTrue, input.start, input.end) : counts.statefulSignals[rule],
+  );
+  return {
+    entrySignals: sum(signalsByRule),
+    blockedInPosition: counts.blockedInPosition,
+    blockedCooldown: counts.blockedCooldown,
+    blockedMaxPositions: counts.blockedMaxPositions,
+    ordersRejected: counts.ordersRejected,
+    ordersExpired: counts.ordersExpired,
+    ordersReplaced: counts.ordersReplaced,
+    entriesFilled: sum(counts.fillsByRule),
+    signalsByRule,
+    fillsByRule: counts.fillsByRule,
   };
 }

@@ -11,7 +11,7 @@ import { expireEntry, expirePending } from './orderLog.ts';
 import { tightenStop, type Position } from './position.ts';
 import type { SimulationInput, SimulationResult } from './simulation.ts';
 import { Prefetch } from './prefetch.ts';
-import { gatherResult } from './collectResult.ts';
+import { GatheredResult } from './collectResult.ts';
 import { atClose, createRun, type Run } from './run.ts';
 import { countSkippedSignals, readClose } from './signals.ts';
 import { nextWatched, type WatchedCloses } from './watch.ts';
@@ -56,7 +56,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
   while (row < end) {
     if (row >= prefetch.nextRow) prefetch.read(row);
     if (row >= nextPoll) {
-      if (control?.isCancelled()) return gatherResult(run, true);
+      if (control?.isCancelled()) return new GatheredResult(run, true);
       control?.report(row - start, end - start);
       nextPoll = row + pollRows;
     }
@@ -67,7 +67,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
   if (row < end) run.marks.flat(row, end, run.ledger.balance);
   for (const order of run.pending) if (order !== null) expireEntry(run, order);
   control?.report(end - start, end - start);
-  return gatherResult(run, false);
+  return new GatheredResult(run, false);
 }
 
 /** Nothing can open any more, and nothing is counted. */

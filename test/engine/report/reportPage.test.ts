@@ -7,7 +7,7 @@ import { chartData } from '../../../src/engine/report/page/chartData.ts';
 import { html, tone } from '../../../src/engine/report/page/html.ts';
 import { fixed, percent, priceDecimals, quantityDecimals } from '../../../src/engine/report/page/numberText.ts';
 import { reportPage } from '../../../src/engine/report/page/reportPage.ts';
-import type { CompletedRun } from '../../../src/engine/report/simulatedRun.ts';
+import { CompletedRun } from '../../../src/engine/report/simulatedRun.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
 import * as write from '../../support/builders.ts';
 
@@ -245,9 +245,11 @@ describe('the body of the page', () => {
   });
 
   it('says that nothing was left open if no bar was ambiguous', () => {
-    const { simulation } = index.run.report;
+    const { report, written, tradeTable, resultHash } = index.run;
+    const { simulation } = report;
     const ambiguity = { ...simulation.ambiguity, undecidedBars: 0, fallbackBars: 0 };
-    const run = { ...index.run, report: { ...index.run.report, simulation: { ...simulation, ambiguity } } };
+    const changed: typeof simulation = { ...simulation, trades: simulation.trades, ambiguity };
+    const run = new CompletedRun({ ...report, simulation: changed }, written, tradeTable, resultHash);
     includes(reportOf(run), 'In no bar did the result depend on the order of prices inside it.');
   });
 
