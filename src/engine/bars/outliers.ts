@@ -1,4 +1,5 @@
 // Outliers: prices that the bars around them contradict. They are listed, never changed: some of them did happen.
+import { kernelsUnder } from '../kernels/simd/inPlace.ts';
 import type { Bars } from './bars.ts';
 
 export interface Outlier {
@@ -62,11 +63,32 @@ function firstCandidate(bars: PriceColumns, row: number): number {
   const last = bars.high.length - 1;
   for (let from = row; from < last;) {
     const end = Math.min(from + BLOCK_ROWS, last);
-    const found = nextCandidate(bars, from, end);
+    const found = candidateIn(bars, from, end);
     if (found < end) return found;
     from = end;
   }
   return Math.max(row, last);
+}
+
+/** The same as `nextCandidate`, by a kernel where one can read the prices. */
+function candidateIn(bars: PriceColumns, first: number, end: number): number {
+  const { open, high, low, close } = bars;
+  const kernels = end - first < 2 ? null : kernelsUnder(open, high, low, close);
+  if (kernels === null) return nextCandidate(bars, first, end);
+  const at = 8 * first;
+  const [spike, jump] = [1 + NEAREST_SPIKE, 1 + NEAREST_JUMP];
+  return (
+    first +
+    kernels.nextOutlying(
+      open.byteOffset + at,
+      high.byteOffset + at,
+      low.byteOffset + at,
+      close.byteOffset + at,
+      end - first,
+      spike,
+      jump,
+    )
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 // Data quality: what a reader should know about the bars behind a result.
 import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
+import { kernelsUnder } from '../kernels/simd/inPlace.ts';
 import { findOutliers, type Outlier } from '../bars/outliers.ts';
 
 export interface DataQuality {
@@ -88,8 +89,8 @@ const BLOCK_ROWS = 4096;
 /** Those of rows [from, to) of a range that begins with row `start`. */
 function addFlaws(flaws: Flaws, bars: Bars, start: number, from: number, to: number): void {
   const step = TIMEFRAME_MS[bars.timeframe];
-  const { time, open, high, low, close, volume } = bars;
-  let { gaps, longestMs, zeroVolumeBars, flatBars } = flaws;
+  const { time } = bars;
+  let { gaps, longestMs } = flaws;
   let before = time[Math.max(start, from - 1)];
   for (let row = from; row < to; row++) {
     const at = time[row];
@@ -99,14 +100,36 @@ function addFlaws(flaws: Flaws, bars: Bars, start: number, from: number, to: num
       gaps++;
       if (span > longestMs) longestMs = span;
     }
-    // Branches, because they are nearly always predicted: counting without them takes half as long again.
-    if (volume[row] === 0) zeroVolumeBars++;
-    if (high[row] === low[row] && open[row] === close[row]) flatBars++;
   }
   flaws.gaps = gaps;
   flaws.longestMs = longestMs;
-  flaws.zeroVolumeBars = zeroVolumeBars;
-  flaws.flatBars = flatBars;
+  flaws.zeroVolumeBars += countZeroVolume(bars, from, to);
+  flaws.flatBars += countFlat(bars, from, to);
+}
+
+function countZeroVolume({ volume }: Bars, from: number, to: number): number {
+  const kernels = kernelsUnder(volume);
+  if (kernels !== null) return kernels.countZeros(volume.byteOffset + 8 * from, to - from);
+  let count = 0;
+  for (let row = from; row < to; row++) if (volume[row] === 0) count++;
+  return count;
+}
+
+function countFlat({ open, high, low, close }: Bars, from: number, to: number): number {
+  const kernels = kernelsUnder(open, high, low, close);
+  if (kernels !== null) {
+    const at = 8 * from;
+    return kernels.countEqualPairs(
+      high.byteOffset + at,
+      low.byteOffset + at,
+      open.byteOffset + at,
+      close.byteOffset + at,
+      to - from,
+    );
+  }
+  let count = 0;
+  for (let row = from; row < to; row++) if (high[row] === low[row] && open[row] === close[row]) count++;
+  return count;
 }
 
 function outliersBetween(bars: Bars, start: number, end: number): readonly Outlier[] {

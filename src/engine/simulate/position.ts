@@ -164,8 +164,8 @@ export function resetPosition(position: Position, id: number, side: 1 | -1, pric
 }
 
 /**
- * The trailing stop after `best` (signed); -Infinity before its activation. `skipOne` in simulate.ts repeats this in
- * its loop.
+ * The trailing stop after `best` (signed); -Infinity before its activation. `trailRows` in heldRows.ts repeats
+ * this in its loop.
  */
 const trailingLevel = (position: Position, best: number): number =>
   best >= position.trailFrom ? best * position.trailFactor - position.trailOffset : -Infinity;

@@ -2,6 +2,7 @@
 import type { Bars } from '../bars/bars.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { wordCount } from '../kernels/bits.ts';
+import { kernelsUnder, type InPlaceKernels } from '../kernels/simd/inPlace.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import { priceBlocksOf, type PriceBlocks } from '../bars/priceBlocks.ts';
 import { createFeeSchedule, createSlippage, type FeeSchedule, type SlippageModel } from './costs.ts';
@@ -94,6 +95,8 @@ export interface Run {
   readonly hasLevels: boolean;
   /** To pass over bars in which nothing is touched; null: bar by bar, which is quicker once. */
   readonly blocks: PriceBlocks | null;
+  /** The kernels that pass over bars; null: the prices are not where they read. */
+  readonly kernels: InPlaceKernels | null;
   readonly orders: OrderRecord[] | null;
   nextOrderId: number;
   nextPositionId: number;
@@ -204,6 +207,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     hasLevels:
       risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null || risk.breakeven !== null,
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
+    kernels: kernelsUnder(bars.high, bars.low),
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,
     nextPositionId: 1,

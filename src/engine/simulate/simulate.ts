@@ -1,14 +1,13 @@
 // The fill loop: bar after bar through orders, levels and signals, skipping every stretch in which nothing can happen.
-import { firstOutside, highestOf, lowestOf, type PriceBlocks } from '../bars/priceBlocks.ts';
 import { policyInForce, type AmbiguityFallback } from '../config.ts';
 import { hasBit } from '../kernels/bits.ts';
 import { playInsideBar, playOpen } from './bar.ts';
 import { exitFill, fillExit } from './fills.ts';
 import { equityAt } from './ledger.ts';
 import { nextFundingRow } from './funding.ts';
-import { adverseLevel } from './margin.ts';
+import { skipOne, skipSeveral } from './heldRows.ts';
 import { expireEntry, expirePending } from './orderLog.ts';
-import { tightenStop, type Position } from './position.ts';
+import type { Position } from './position.ts';
 import type { SimulationInput, SimulationResult } from './simulation.ts';
 import { Prefetch } from './prefetch.ts';
 import { GatheredResult } from './collectResult.ts';
@@ -196,127 +195,3 @@ function watchedCloses({ watch, positions, input }: Run): WatchedCloses {
 
 const hasFixedStop = ({ trailFrom, breakevenFrom }: Position): boolean =>
   trailFrom === Infinity && breakevenFrom === Infinity;
-
-/** Passes one position through the rows in which nothing is touched, and marks them. Gives the row after them. */
-function skipOne(run: Run, position: Position, from: number, limit: number): number {
-  const isTrailing = position.best >= position.trailFrom;
-  // Prices at which something happens: a target, break-even, or the start of trailing.
-  const above = Math.min(position.nextTarget, position.breakevenFrom, isTrailing ? Infinity : position.trailFrom);
-  const below = adverseLevel(run, position);
-  let row = from;
-  if (isTrailing) row = trail(run, position, from, limit, above, below);
-  else if (run.blocks !== null) row = passBlocks(run, run.blocks, position, from, limit, above, below);
-  else row = pass(run, position, from, limit, above, below);
-  run.marks.held(from, row, run.ledger);
-  return row;
-}
-
-/**
- * The rows in which nothing is touched while the stop follows the price. The loop says what `checkPosition` says for
- * such rows; both are needed because it runs once per bar (bench/fills.ts).
- */
-function trail(run: Run, position: Position, from: number, limit: number, above: number, below: number): number {
-  const { high, low } = run.bars;
-  const { side, trailFactor, trailOffset } = position;
-  const favourable = side > 0 ? high : low;
-  const contrary = side > 0 ? low : high;
-  let { best, peak, trough } = position;
-  let row = from;
-  for (; row < limit; row++) {
-    const highest = side * favourable[row];
-    const lowest = side * contrary[row];
-    const reached = highest > best ? highest : best;
-    if (highest >= above || lowest <= below || lowest <= reached * trailFactor - trailOffset) break;
-    best = reached;
-    if (highest > peak) peak = highest;
-    if (lowest < trough) trough = lowest;
-  }
-  position.best = best;
-  position.peak = peak;
-  position.trough = trough;
-  tightenStop(position);
-  return row;
-}
-
-/** The same with a stop that stands. */
-function pass(run: Run, position: Position, from: number, limit: number, above: number, below: number): number {
-  const { high, low } = run.bars;
-  const { side } = position;
-  const favourable = side > 0 ? high : low;
-  const contrary = side > 0 ? low : high;
-  let { best, trough } = position;
-  let row = from;
-  for (; row < limit; row++) {
-    const highest = side * favourable[row];
-    const lowest = side * contrary[row];
-    if (highest >= above || lowest <= below) break;
-    // Not from `peak`: that may know a high that no child of a walked bar showed to the stops.
-    if (highest > best) best = highest;
-    if (lowest < trough) trough = lowest;
-  }
-  position.best = best;
-  if (best > position.peak) position.peak = best;
-  position.trough = trough;
-  return row;
-}
-
-/** The same, block after block. */
-function passBlocks(
-  run: Run,
-  blocks: PriceBlocks,
-  position: Position,
-  from: number,
-  limit: number,
-  above: number,
-  below: number,
-): number {
-  const isLong = position.side > 0;
-  const row = isLong
-    ? firstOutside(blocks, from, limit, above, below)
-    : firstOutside(blocks, from, limit, -below, -above);
-  if (!run.reads.extremes) return row;
-  if (isLong) {
-    position.best = highestOf(blocks, from, row, position.best);
-    position.trough = lowestOf(blocks, from, row, position.trough);
-  } else {
-    position.best = -lowestOf(blocks, from, row, -position.best);
-    position.trough = -highestOf(blocks, from, row, -position.trough);
-  }
-  if (position.best > position.peak) position.peak = position.best;
-  return row;
-}
-
-/**
- * The same for several positions of one side whose stops do not move: one band of prices in which none of them is
- * touched.
- */
-function skipSeveral(run: Run, from: number, limit: number): number {
-  const { high, low } = run.bars;
-  const { positions } = run;
-  const { side } = positions[0];
-  const favourable = side > 0 ? high : low;
-  const contrary = side > 0 ? low : high;
-  let above = Infinity;
-  let below = -Infinity;
-  for (const position of positions) {
-    above = Math.min(above, position.nextTarget);
-    below = Math.max(below, adverseLevel(run, position));
-  }
-  let peak = -Infinity;
-  let trough = Infinity;
-  let row = from;
-  for (; row < limit; row++) {
-    const highest = side * favourable[row];
-    const lowest = side * contrary[row];
-    if (highest >= above || lowest <= below) break;
-    if (highest > peak) peak = highest;
-    if (lowest < trough) trough = lowest;
-  }
-  run.marks.held(from, row, run.ledger);
-  for (const position of positions) {
-    position.best = Math.max(position.best, peak);
-    position.peak = Math.max(position.peak, peak);
-    position.trough = Math.min(position.trough, trough);
-  }
-  return row;
-}

@@ -6,7 +6,7 @@ import { encodeSteps, runSteps, type SimdStep } from '../../../src/engine/kernel
 import { simdWasm, SIMD_WASM_FILE } from '../../../scripts/simd.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 
-it('checks in what `npm run simd` builds from steps.wat and rolling.wat', async () => {
+it('checks in what `npm run simd` builds from its sources', async () => {
   expect(readFileSync(SIMD_WASM_FILE, 'utf8')).toBe(await simdWasm());
 });
 

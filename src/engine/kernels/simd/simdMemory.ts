@@ -20,10 +20,13 @@ const memory = new WebAssembly.Memory({ initial: 16 });
 
 let views = viewsOf(memory.buffer);
 
-/** The exports of a module that wasm.ts has in base64. */
+/** A module that wasm.ts has in base64. */
+export const compileModule = (wasm: string): WebAssembly.Module =>
+  new WebAssembly.Module(Uint8Array.from(atob(wasm), (character) => character.charCodeAt(0)));
+
+/** The exports of a module that works in the memory of the kernels. */
 export function instantiate(wasm: string): unknown {
-  const bytes = Uint8Array.from(atob(wasm), (character) => character.charCodeAt(0));
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { host: { memory } });
+  const { exports } = new WebAssembly.Instance(compileModule(wasm), { host: { memory } });
   return exports;
 }
 
