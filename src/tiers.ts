@@ -31,6 +31,8 @@ export interface TierLimits {
   /** Of one API key or member, and of all of a workspace together. */
   readonly requestsPerMinute: number;
   readonly workspaceRequestsPerMinute: number;
+  /** Of a workspace, that one API process works on at the same time. */
+  readonly requestsInFlight: number;
   /** strategyAst and signalGraph together, as compact JSON in UTF-8. */
   readonly payloadBytes: number;
   /** Body of a request that sends a strategy; of a batch; of one backtest or sweep; of any other request. */
@@ -70,6 +72,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     sweepVariants: 200,
     requestsPerMinute: 600,
     workspaceRequestsPerMinute: 1_800,
+    requestsInFlight: 16,
     payloadBytes: 256 * KIB,
     bodyBytes: MIB,
     batchBytes: 256 * KIB,
@@ -95,6 +98,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     sweepVariants: 10_000,
     requestsPerMinute: 3_000,
     workspaceRequestsPerMinute: 9_000,
+    requestsInFlight: 32,
     payloadBytes: MIB,
     bodyBytes: 4 * MIB,
     batchBytes: MIB,
@@ -120,6 +124,7 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     sweepVariants: 1_000_000,
     requestsPerMinute: 30_000,
     workspaceRequestsPerMinute: 90_000,
+    requestsInFlight: 64,
     payloadBytes: 4 * MIB,
     bodyBytes: 8 * MIB,
     batchBytes: 4 * MIB,

@@ -16,6 +16,7 @@ import { answerUnknownRoutes } from './http/methods.ts';
 import { describeRoutes, openapiRoute } from './http/openapi.ts';
 import { problem } from './http/problems.ts';
 import { limitRates } from './http/rateLimits.ts';
+import { limitRequestsInFlight } from './http/requestsInFlight.ts';
 import { apiKeyRoutes } from './apiKeys/apiKeyRoutes.ts';
 import { backtestRoutes } from './backtests/backtestRoutes.ts';
 import { authoringPackRoutes } from './discovery/authoringPack.ts';
@@ -90,6 +91,7 @@ export async function buildApp(
   limitBodies(app);
   readJsonBodies(app);
   forwardHeavyRequests(app, heavyRequests);
+  limitRequestsInFlight(app, services.config.rateLimits);
   boundConnections(app);
   drainGracefully(app);
   await app.register(helmet, { contentSecurityPolicy: { directives: { defaultSrc: ["'none'"] }, useDefaults: false } });
@@ -100,10 +102,14 @@ export async function buildApp(
   if (askedFor) trustAskers(app, askedFor);
   else
     authenticateRequests(app, services, {
-      admit: ({ apiKeyId, workspaceId, tier }, _request, reply) =>
-        app.rateLimits.charge({ id: apiKeyId, workspaceId, tier }, reply),
-      admitMember: ({ userId, workspaceId, tier }, _request, reply) =>
-        app.rateLimits.charge({ id: `${workspaceId} ${userId}`, workspaceId, tier }, reply),
+      admit: ({ apiKeyId, workspaceId, tier }, request, reply) => {
+        app.rateLimits.charge({ id: apiKeyId, workspaceId, tier }, reply);
+        app.requestsInFlight.begin({ workspaceId, tier }, request, reply);
+      },
+      admitMember: ({ userId, workspaceId, tier }, request, reply) => {
+        app.rateLimits.charge({ id: `${workspaceId} ${userId}`, workspaceId, tier }, reply);
+        app.requestsInFlight.begin({ workspaceId, tier }, request, reply);
+      },
       reject: ({ ip }) => app.rateLimits.chargeFailure(ip),
     });
   await listenForChanges(app, services);

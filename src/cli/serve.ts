@@ -4,10 +4,18 @@ import type { Command } from 'commander';
 import { environmentOf } from '../config.ts';
 import { resolveDatabase } from '../db/resolve.ts';
 import { createLog } from '../log.ts';
+import apiFlags from './apiFlags.json' with { type: 'json' };
 import type { ReadyApi } from './api.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, withListenOptions, type ListenOptions } from './listening.ts';
 import { supervise } from './supervisor.ts';
+
+/**
+ * For the Node of an API, which `bin/candlepool api` reads as well. Most garbage of an API are bodies and answers, whose
+ * bytes lie outside of the heap: with a small young generation they go in a millisecond, instead of piling up until
+ * all of the heap has to be looked at. That is left to one thread, so that it cannot take every core from the answers.
+ */
+const API_FLAGS: readonly string[] = apiFlags;
 
 export function register(program: Command): void {
   withListenOptions(program.command('serve').description('run the API and a worker on this machine')).action(
@@ -23,6 +31,7 @@ async function serve(options: ListenOptions, lifetime: Lifetime): Promise<void> 
   const ready = Promise.withResolvers<string>();
   const listening = ['--host', config.host, '--port', String(config.port)];
   const api = supervise<ReadyApi>(['api', '--supervised', ...listening], env, log, {
+    nodeFlags: API_FLAGS,
     onReady: ({ url }) => ready.resolve(url),
     onDeath: () => ready.reject(new ApiStartError()),
   });

@@ -30,7 +30,9 @@ export type Supervised = AsyncDisposable & {
   readonly restarts: number;
 };
 
-export interface Listeners<Ready> {
+export interface SuperviseOptions<Ready> {
+  /** Of Node itself. */
+  readonly nodeFlags?: readonly string[];
   /** A child works; what it said about itself. */
   readonly onReady?: (ready: Ready) => void;
   /** A child has ended that was not asked to; another follows unless the supervisor is disposed of. */
@@ -46,7 +48,7 @@ export function supervise<Ready>(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   log: Log,
-  { onReady = () => {}, onDeath = () => {} }: Listeners<Ready> = {},
+  { nodeFlags = [], onReady = () => {}, onDeath = () => {} }: SuperviseOptions<Ready> = {},
 ): Supervised {
   const stopping = new AbortController();
   let working: Child | undefined;
@@ -56,7 +58,7 @@ export function supervise<Ready>(
   let predecessor: Ready | undefined;
 
   const start = (): Child => {
-    const child = startChild(args, env);
+    const child = startChild(nodeFlags, args, env);
     log.info({ childPid: child.process.pid, args }, 'child process started');
     child.process.on('message', (message) => {
       predecessor = message as Ready;
@@ -142,8 +144,8 @@ interface Child {
   readonly end: Promise<ChildEnd>;
 }
 
-function startChild(args: readonly string[], env: NodeJS.ProcessEnv): Child {
-  const spawned = spawn(process.execPath, [join(ROOT, 'src', 'main.ts'), ...args], {
+function startChild(nodeFlags: readonly string[], args: readonly string[], env: NodeJS.ProcessEnv): Child {
+  const spawned = spawn(process.execPath, [...nodeFlags, join(ROOT, 'src', 'main.ts'), ...args], {
     env,
     stdio: ['ignore', 2, 2, 'ipc'],
     // Ctrl-C in a terminal reaches only this process, which then stops the child.

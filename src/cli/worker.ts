@@ -6,6 +6,7 @@ import { databaseAnswers } from '../db/availability.ts';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { resolveDatabase } from '../db/resolve.ts';
+import { lowerProcessPriority } from '../engine/index.ts';
 import { startWorker } from '../jobs/runner.ts';
 import { createLog } from '../log.ts';
 import { openCatalogue } from '../market/catalogue.ts';
@@ -18,6 +19,9 @@ import { awaitBegin, sayReady } from './supervised.ts';
 interface ReadyWorker {
   readonly workerId: string;
 }
+
+/** Where an API shares the machine, its answers come first; the threads of a worker are nicer still. */
+const NICENESS = 5;
 
 interface WorkerOptions {
   threads?: number;
@@ -33,6 +37,7 @@ export function register(program: Command): void {
 }
 
 async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
+  lowerProcessPriority(NICENESS);
   const config = readConfig();
   const log = createLog(config);
   const threads = options.threads ?? config.workerThreads;

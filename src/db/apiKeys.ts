@@ -82,12 +82,10 @@ export async function listApiKeys(sql: Queryable, workspaceId: string): Promise<
     order by k.created_at desc, k.id desc`;
 }
 
-/** Keys that are neither revoked nor expired: what counts against the quota. */
-export async function countActiveApiKeys(sql: Queryable, workspaceId: string): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from api_keys k where k.workspace_id = ${workspaceId} and ${statusOf(sql)} = 'active'`;
-  return row.count;
-}
+/** Their number: keys that are neither revoked nor expired, which is what counts against the quota. */
+export const activeApiKeys = (sql: Queryable, workspaceId: string) => sql<[{ count: number }]>`
+  select count(*)::int as count from api_keys k
+  where k.workspace_id = ${workspaceId} and ${statusOf(sql)} = 'active'`;
 
 export interface NewApiKey {
   readonly workspaceId: string;

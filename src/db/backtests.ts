@@ -97,10 +97,8 @@ export async function lockOpenCount(tx: Transaction, workspaceId: string): Promi
 }
 
 /** How many backtests of the workspace are queued or running, as far as is known without waiting. */
-export async function countOpenBacktests(sql: Queryable, workspaceId: string): Promise<number> {
-  const [row] = await sql<{ open: number }[]>`select open from workspace_turns where workspace_id = ${workspaceId}`;
-  return row?.open ?? 0;
-}
+export const openBacktests = (sql: Queryable, workspaceId: string) => sql<[{ count: number }]>`
+  select coalesce(sum(open), 0)::int as count from workspace_turns where workspace_id = ${workspaceId}`;
 
 /**
  * One statement for any number, so that the rows and the claim to their request key are there together or not at all,

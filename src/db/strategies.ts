@@ -141,11 +141,9 @@ function versionsOf(
 }
 
 /** Strategies in use; archived ones do not count towards the tier's limit. */
-export async function countStrategies(sql: Queryable, workspaceId: string): Promise<number> {
-  const [{ total }] = await sql<[{ total: number }]>`
-    select count(*)::int as total from strategies where workspace_id = ${workspaceId} and archived_at is null`;
-  return total;
-}
+/** Their number, without those that are archived. */
+export const listedStrategies = (sql: Queryable, workspaceId: string) => sql<[{ count: number }]>`
+  select count(*)::int as count from strategies where workspace_id = ${workspaceId} and archived_at is null`;
 
 export async function findStrategyHead(
   sql: Queryable,

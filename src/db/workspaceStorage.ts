@@ -1,11 +1,8 @@
 // The workspace_storage table: bytes of versions and of kept answers, counted by triggers.
 import type { Queryable, Transaction } from './connect.ts';
 
-export async function readStoredBytes(sql: Queryable, workspaceId: string): Promise<number> {
-  const [row] = await sql<{ bytes: number }[]>`
-    select bytes from workspace_storage where workspace_id = ${workspaceId}`;
-  return row?.bytes ?? 0;
-}
+export const storedBytes = (sql: Queryable, workspaceId: string) => sql<[{ bytes: number }]>`
+  select coalesce(sum(bytes), 0)::bigint as bytes from workspace_storage where workspace_id = ${workspaceId}`;
 
 /** The same, which no other transaction can change until this one ends. */
 export async function lockStoredBytes(tx: Transaction, workspaceId: string): Promise<number> {

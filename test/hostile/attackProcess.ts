@@ -1,13 +1,13 @@
-// The attackers, in a process of their own and at a lower priority: real ones have their own machines, and what ours
+// The attackers, in a process of their own and at the lowest priority: real ones have their own machines, and what ours
 // compute must not delay the neighbor whose time is taken.
-import { setPriority } from 'node:os';
+import { lowerProcessPriority } from '../../src/engine/index.ts';
 import { attack, type Target } from './attacks.ts';
 
 export type FromAttackers = 'ready' | Awaited<ReturnType<typeof attack>>;
 
-const PRIORITY = 10;
+const PRIORITY = 19;
 
-setPriority(PRIORITY);
+lowerProcessPriority(PRIORITY);
 const stop = new AbortController();
 const tell = (message: FromAttackers): void => void process.send!(message);
 process.once('disconnect', () => process.exit(1));

@@ -293,16 +293,21 @@ export const ATTACKS: readonly Attack[] = [
       const config = { ...CONFIG, signalInstrument: { symbol: 'EURUSD' }, timeframe: '1h' };
       let balance = 20_000;
       let turn = 0;
-      let followed: Promise<string> | undefined;
-      const queueOne = async (): Promise<string> => {
+      let followed: Promise<string | undefined> | undefined;
+      const queueOne = async (): Promise<string | undefined> => {
         const body = { strategyVersionId, config: { ...config, initialBalance: balance++ } };
         const { text } = await send('/public/v1/backtests', { key: pro.key, body });
-        return (JSON.parse(text) as { id: string }).id;
+        // None when it is refused, because the workspace has too many requests under way.
+        return (JSON.parse(text) as { id?: string }).id;
       };
       return async () => {
         // All follow the same backtest until it has ended, and then the next one.
         const mine = (followed ??= queueOne());
         const id = await mine;
+        if (id === undefined) {
+          if (followed === mine) followed = undefined;
+          return;
+        }
         const suffix = turn++ % 2 === 0 ? '?wait=2' : '/events';
         const { text } = await send(`/public/v1/backtests/${id}${suffix}`, { key: pro.key });
         if (/"status":"(?:completed|failed|cancelled)"/.test(text) && followed === mine) followed = undefined;

@@ -1,6 +1,6 @@
 // Creates an API key. The workspace is locked while its keys are counted, so that concurrent creates cannot exceed the
 // quota.
-import { countActiveApiKeys, insertApiKey } from '../../db/apiKeys.ts';
+import { activeApiKeys, insertApiKey } from '../../db/apiKeys.ts';
 import type { ApiKeyRole, ApiKeyScope } from '../../db/apiKeys.ts';
 import type { Queryable, Sql } from '../../db/connect.ts';
 import { findWorkspace, lockWorkspace } from '../../db/workspaces.ts';
@@ -70,7 +70,7 @@ export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest)
 async function assertRoom(sql: Queryable, workspace: Workspace | null): Promise<void> {
   if (workspace === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
   const limit = TIER_LIMITS[workspace.tier].activeApiKeys;
-  const usage = await countActiveApiKeys(sql, workspace.id);
+  const [{ count: usage }] = await activeApiKeys(sql, workspace.id);
   if (usage < limit) return;
   throw problem('API_KEY_LIMIT_REACHED', {
     message: `API key limit (${limit}) reached. Revoke unused keys or upgrade your plan.`,

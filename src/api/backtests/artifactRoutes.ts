@@ -289,7 +289,7 @@ const startRerun = ({ sql }: Rerunning, backtestId: string, request: RerunReques
 function awaitRerun({ app, sql }: Rerunning, id: string, reply: FastifyReply): Promise<RerunOutcome | undefined> {
   const signals = [app.drainSignal, clientGone(reply)];
   return waitFor(
-    { notifications: app.notifications, id, timeoutMs: RERUN_MS, signals },
+    { request: reply.request, notifications: app.notifications, id, timeoutMs: RERUN_MS, signals },
     async () => (await readRerunOutcome(sql, id)) ?? undefined,
   );
 }

@@ -1,6 +1,6 @@
 // Event streams: the status and progress of something that runs, until it has ended (server-sent events).
 import { Readable } from 'node:stream';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../services.ts';
 import type { Caller } from './auth/keyCheck.ts';
@@ -47,11 +47,12 @@ export function sendEvents<Row extends { readonly status: string }>(
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no')
-    .send(Readable.from(events(app, followed, signals)));
+    .send(Readable.from(events(app, reply.request, followed, signals)));
 }
 
 async function* events<Row extends { readonly status: string }>(
   { notifications, authentication }: App,
+  request: FastifyRequest,
   { id, first, read, caller, isTerminal, stateOf, dataOf }: Followed<Row>,
   signals: readonly AbortSignal[],
 ): AsyncGenerator<string> {
@@ -60,7 +61,7 @@ async function* events<Row extends { readonly status: string }>(
   yield eventOf('status', first);
   while (!isTerminal(shown)) {
     const last = stateOf(shown);
-    const next = await waitFor({ notifications, id, timeoutMs: KEEP_ALIVE_MS, signals }, async () => {
+    const next = await waitFor({ request, notifications, id, timeoutMs: KEEP_ALIVE_MS, signals }, async () => {
       // Asked at each change, and otherwise every few seconds (waiting.ts).
       if (!(await authentication.isStillRight(caller, 'backtests_read'))) return { now: undefined };
       const now = await read();

@@ -56,8 +56,11 @@ const FORWARDED = ['content-type', 'idempotency-key', 'if-none-match', 'accept',
  * Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes.
  */
 const MAX_ACTIVE = 4;
-/** Of one workspace; whoever sends more at the same time is asked to wait. */
-const MAX_WAITING = 64;
+/**
+ * Of all workspaces; each has as many as its tier allows in flight (requestsInFlight.ts). Beyond it a workspace may have
+ * one, so that others cannot keep it out.
+ */
+const MAX_WAITING = 256;
 const RESTART_AFTER_MS = 500;
 
 interface Waiting {
@@ -75,6 +78,7 @@ export function startHeavyRequests({ sql, config, log }: Services): HeavyRequest
   const queues = new Map<string, Waiting[]>();
   const active = new Map<number, Waiting & { readonly workspaceId: string }>();
   const busy = new Set<string>();
+  let waiting = 0;
   let lastId = 0;
   let thread: Worker | undefined;
   let isReady = false;
@@ -86,6 +90,7 @@ export function startHeavyRequests({ sql, config, log }: Services): HeavyRequest
       if (active.size >= MAX_ACTIVE) return;
       if (busy.has(workspaceId)) continue;
       const next = queue.shift()!;
+      waiting--;
       // The workspace goes to the end of the row.
       queues.delete(workspaceId);
       if (queue.length > 0) queues.set(workspaceId, queue);
@@ -124,8 +129,9 @@ export function startHeavyRequests({ sql, config, log }: Services): HeavyRequest
     answer: (workspaceId, request) =>
       new Promise((resolve, reject) => {
         const queue = queues.get(workspaceId) ?? [];
-        if (queue.length >= MAX_WAITING) return reject(tooManyWaiting());
+        if (waiting >= MAX_WAITING && queue.length > 0) return reject(tooManyWaiting());
         queue.push({ request, resolve, reject });
+        waiting++;
         queues.set(workspaceId, queue);
         startNext();
       }),
@@ -142,8 +148,8 @@ export function startHeavyRequests({ sql, config, log }: Services): HeavyRequest
 
 const tooManyWaiting = () =>
   problem('RATE_LIMITED', {
-    message: 'The workspace has too many large requests waiting. Wait for an answer before the next one.',
-    extras: { retryAfterSeconds: 1 },
+    message: 'Too many large requests are waiting, one of this workspace among them. Wait for its answer first.',
+    extras: { limit: MAX_WAITING, retryAfterSeconds: 1 },
     headers: { 'retry-after': '1' },
   });
 

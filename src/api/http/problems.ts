@@ -260,7 +260,9 @@ export const PROBLEMS = {
     status: 429,
     title: 'Too many requests',
     retryable: true,
-    help: '`Retry-After` says in how many seconds to try again.',
+    help:
+      'More requests per minute, or at the same time, than the tier allows; the message says which. `Retry-After` says ' +
+      'in how many seconds to try again.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,

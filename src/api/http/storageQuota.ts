@@ -1,6 +1,6 @@
 // The storage quota: how many bytes of versions and of kept answers a workspace may have.
 import type { Queryable, Transaction } from '../../db/connect.ts';
-import { lockStoredBytes, readStoredBytes } from '../../db/workspaceStorage.ts';
+import { lockStoredBytes, storedBytes } from '../../db/workspaceStorage.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import type { Asker } from './bodyLimits.ts';
 import { problem } from './problems.ts';
@@ -27,7 +27,7 @@ export async function requireStorage(tx: Transaction, { workspaceId, tier }: Ask
  * @throws TIER_LIMIT_REACHED
  */
 export async function requireRoomForAnswer(sql: Queryable, { workspaceId, tier }: Asker): Promise<void> {
-  const usage = await readStoredBytes(sql, workspaceId);
+  const [{ bytes: usage }] = await storedBytes(sql, workspaceId);
   const limit = TIER_LIMITS[tier].storedBytes;
   if (usage < limit) return;
   throw problem('TIER_LIMIT_REACHED', {

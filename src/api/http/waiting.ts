@@ -1,5 +1,5 @@
 // Waiting: keeps requests open until a backtest, a sweep or a rerun changes, all on one LISTEN connection.
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isTerminal, type BacktestStatus } from '../../db/backtests.ts';
 import { openNotifications, type Notifications } from '../../db/notifications.ts';
 import type { App, Services } from '../services.ts';
@@ -22,6 +22,8 @@ export async function listenForChanges(app: App, { sql }: Pick<Services, 'sql'>)
 const LOOK_AGAIN_MS = 5_000;
 
 export interface WaitOptions {
+  /** Not counted as in flight while it waits. */
+  readonly request: FastifyRequest;
   readonly notifications: Notifications;
   readonly id: string;
   readonly timeoutMs: number;
@@ -34,7 +36,7 @@ export interface WaitOptions {
  * @returns what it returned; undefined if time ran out or a signal came.
  */
 export async function waitFor<Found>(
-  { notifications, id, timeoutMs, signals }: WaitOptions,
+  { request, notifications, id, timeoutMs, signals }: WaitOptions,
   look: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
   const stop = AbortSignal.any([...signals, AbortSignal.timeout(timeoutMs)]);
@@ -48,9 +50,12 @@ export async function waitFor<Found>(
   for (;;) {
     // Subscribed first, so that any change from here on wakes this waiter.
     isNews = false;
-    const found = await look();
+    const found = await (request.flight?.inTurn(look) ?? look());
     if (found !== undefined || stop.aborted) return found;
-    if (!isNews) await nextChange(stop, (resolve) => (wake = resolve));
+    if (!isNews) {
+      const change = nextChange(stop, (resolve) => (wake = resolve));
+      await (request.flight?.pause(change) ?? change);
+    }
     if (stop.aborted && !isNews) return look();
   }
 }
@@ -80,7 +85,7 @@ export async function waitForEnd(
   readStatus: () => Promise<BacktestStatus | undefined>,
 ): Promise<void> {
   const signals = [app.drainSignal, clientGone(reply)];
-  await waitFor({ notifications: app.notifications, id, timeoutMs, signals }, async () => {
+  await waitFor({ request: reply.request, notifications: app.notifications, id, timeoutMs, signals }, async () => {
     const status = await readStatus();
     return status === undefined || isTerminal(status) ? true : undefined;
   });

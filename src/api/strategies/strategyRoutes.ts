@@ -2,9 +2,9 @@
 import type { Transaction } from '../../db/connect.ts';
 import {
   archiveStrategy,
-  countStrategies,
   findStrategy,
   insertStrategy,
+  listedStrategies,
   listStrategies,
   storedSize,
 } from '../../db/strategies.ts';
@@ -219,7 +219,7 @@ export async function createStrategy(
 ) {
   await lockWorkspace(tx, caller.workspaceId);
   const limit = TIER_LIMITS[caller.tier].strategies;
-  const usage = await countStrategies(tx, caller.workspaceId);
+  const [{ count: usage }] = await listedStrategies(tx, caller.workspaceId);
   if (usage >= limit)
     throw problem('TIER_LIMIT_REACHED', {
       message:

@@ -1,10 +1,8 @@
 // Workspace: the identity of the key, what it may do, and how much of its tier is used.
 import { z } from 'zod';
-import { API_KEY_SCOPES, countActiveApiKeys } from '../../db/apiKeys.ts';
-import { countOpenBacktests } from '../../db/backtests.ts';
-import { countStrategies } from '../../db/strategies.ts';
+import { API_KEY_SCOPES } from '../../db/apiKeys.ts';
 import { findWorkspace } from '../../db/workspaces.ts';
-import { readStoredBytes } from '../../db/workspaceStorage.ts';
+import { readWorkspaceUsage } from '../../db/workspaceUsage.ts';
 import { TIER_LIMITS, TIERS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { keyPrefix } from '../http/auth/keyFormat.ts';
@@ -53,12 +51,9 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
       },
     },
     async ({ caller }) => {
-      const [workspace, activeApiKeys, strategies, queuedBacktests, storedBytes] = await Promise.all([
+      const [workspace, usage] = await Promise.all([
         findWorkspace(sql, caller.workspaceId),
-        countActiveApiKeys(sql, caller.workspaceId),
-        countStrategies(sql, caller.workspaceId),
-        countOpenBacktests(sql, caller.workspaceId),
-        readStoredBytes(sql, caller.workspaceId),
+        readWorkspaceUsage(sql, caller.workspaceId),
       ]);
       if (workspace === null) throw notFound('workspace', caller.workspaceId);
       return {
@@ -74,7 +69,7 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
         subscription: {
           tier: caller.tier,
           limits: { ...TIER_LIMITS[caller.tier] },
-          usage: { activeApiKeys, strategies, queuedBacktests, storedBytes },
+          usage: { ...usage },
         },
       };
     },

@@ -33,7 +33,7 @@ const MAX_SNAPSHOTS = 64;
 const MAX_MARKETS = 64;
 
 /** Claims, writes and whatever else runs on the machine go first: about three times its share of a core. */
-const NICENESS = 5;
+const NICENESS = 10;
 
 lowerThreadPriority(NICENESS);
 
