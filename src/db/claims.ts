@@ -29,6 +29,13 @@ export interface Claimed {
   readonly hasCrashSuspects: boolean;
 }
 
+/** Which backtests a claim is limited to. */
+export type ClaimFilter =
+  /** Those of other workspaces. */
+  | { readonly excluded: readonly string[] }
+  /** Those that cost no more. */
+  | { readonly mostCost: number };
+
 /** While both wait, a pro workspace gets four bars of work for each bar of a free one. */
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
@@ -39,15 +46,17 @@ const ACCEPTED = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id a
 
 /**
  * Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due.
- * @param excluded workspaces of which none is handed out
+ * @param only absent: any
  */
 export async function claimDue(
   sql: Queryable,
   worker: string,
   maxRuns: number,
   maxCost: number,
-  excluded: readonly string[] = [],
+  only: ClaimFilter = { excluded: [] },
 ): Promise<Claimed> {
+  const excluded = 'excluded' in only ? only.excluded : [];
+  const mostCost = 'mostCost' in only ? only.mostCost : null;
   const rows = await sql<(Claim & { isCopied: boolean | null; hasCrashSuspects: boolean })[]>`
     select (c.backtest).id, (c.backtest).workspace_id as "workspaceId",
       (c.backtest).strategy_version_id as "strategyVersionId",
@@ -58,7 +67,7 @@ export async function claimDue(
       c.is_copied as "isCopied", suspects.found as "hasCrashSuspects"
     from (select exists (select 1 from backtest_queue where claimed_by is null and kills > 0) as found) as suspects
     left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb,
-      ${excluded as string[]}::uuid[]) as c on true
+      ${excluded as string[]}::uuid[], ${mostCost}::double precision) as c on true
     order by (c.backtest).id`;
   return {
     runs: rows.filter((row) => row.isCopied === false),

@@ -46,7 +46,15 @@ export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSt
 export type { RobustnessJob } from './robustness/scene.ts';
 export { canonicalJson, hashOf } from './report/canonicalJson.ts';
 export { ENGINE_VERSION } from './version.ts';
-export { createPool, reliefThreads, type Pool, type PoolJob, type PartRun, type PoolOptions } from './pool/pool.ts';
+export {
+  createPool,
+  QUICK_THREADS,
+  reliefThreads,
+  type Pool,
+  type PoolJob,
+  type PartRun,
+  type PoolOptions,
+} from './pool/pool.ts';
 export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
 export { runBytes } from './pool/memory.ts';
 export { planEstimateOf } from './estimateBacktest.ts';

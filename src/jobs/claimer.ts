@@ -1,11 +1,11 @@
 // The claimer: one per process, for all its tickets. It claims for all waiters in one statement, and runs crash
 // suspects alone.
-import type { Claim, Claimed } from '../db/claims.ts';
-import { COST_PER_SHARE, RUNS_PER_SHARE, divide } from './shares.ts';
+import type { Claim, Claimed, ClaimFilter } from '../db/claims.ts';
+import { COST_PER_SHARE, QUICK_COST, RUNS_PER_SHARE, divide } from './shares.ts';
 
 /** Where claims come from; the database, or a test. */
 export interface ClaimSource {
-  claimDue(maxRuns: number, maxCost: number, excluded: readonly string[]): Promise<Claimed>;
+  claimDue(maxRuns: number, maxCost: number, only?: ClaimFilter): Promise<Claimed>;
   claimCrashSuspect(): Promise<Claim | undefined>;
   /** Backtests that the claim itself completed. */
   copied(ids: readonly string[]): Promise<void>;
@@ -19,12 +19,23 @@ const CLAIMS_BETWEEN_CRASH_SUSPECTS = 20;
 
 type Share = readonly Claim[];
 
+export interface ClaimerLimits {
+  /** How many shares are worked on at a time. */
+  readonly shares: number;
+  /** So many more for workspaces of which none of them is, so that nobody's slow runs keep others from being claimed. */
+  readonly reliefShares: number;
+  /** So many more of quick backtests, whosever. */
+  readonly quickShares: number;
+}
+
 export class Claimer {
   readonly #source: ClaimSource;
   #waiting: { readonly give: (share: Share) => void; readonly fail: (error: unknown) => void }[] = [];
-  readonly #limits: { readonly shares: number; readonly reliefShares: number };
+  readonly #limits: ClaimerLimits;
   /** Shares that are being worked on. */
   readonly #outstanding = new Set<Share>();
+  /** Those of them that hold quick backtests only, and were claimed beside slow ones. */
+  readonly #quick = new Set<Share>();
   #claimsSinceCrashSuspect = 0;
   #isCrashSuspectNext = false;
   /** A crash suspect is running: nothing else is claimed until it is done. */
@@ -32,14 +43,7 @@ export class Claimer {
   #isClaiming = false;
   #isClosed = false;
 
-  /**
-   * @param limits how many shares are worked on at a time; `reliefShares` more for workspaces of which none of them is,
-   * so that nobody's slow runs keep others from being claimed.
-   */
-  constructor(
-    source: ClaimSource,
-    limits: { readonly shares: number; readonly reliefShares: number } = { shares: Infinity, reliefShares: 0 },
-  ) {
+  constructor(source: ClaimSource, limits: ClaimerLimits = { shares: Infinity, reliefShares: 0, quickShares: 0 }) {
     this.#source = source;
     this.#limits = limits;
   }
@@ -52,6 +56,7 @@ export class Claimer {
       await work(share);
     } finally {
       this.#outstanding.delete(share);
+      this.#quick.delete(share);
       // If a crash suspect ran, it was the only share outstanding.
       this.#isAlone = false;
       this.#claim();
@@ -66,7 +71,7 @@ export class Claimer {
 
   /** Whether there may be due work that is left to other processes. */
   get isFull(): boolean {
-    return this.#outstanding.size >= this.#limits.shares;
+    return this.#free <= 0;
   }
 
   /** Stops claiming; waiters receive an empty share. */
@@ -118,22 +123,38 @@ export class Claimer {
     this.#handOut([[suspect]]);
   }
 
+  /** Of the shares that anybody's backtests may take; below 0 while there are more for others. */
+  get #free(): number {
+    return this.#limits.shares - (this.#outstanding.size - this.#quick.size);
+  }
+
   async #claimDue(): Promise<void> {
-    const free = this.#limits.shares - this.#outstanding.size;
-    if (-free >= this.#limits.reliefShares) return this.#sendAway(0);
-    const count = free > 0 ? Math.min(free, this.#waiting.length) : 1;
-    const { runs, copiedIds, hasCrashSuspects } = await this.#source.claimDue(
-      count * RUNS_PER_SHARE,
-      count * COST_PER_SHARE,
-      free > 0 ? [] : this.#workspaces(),
-    );
+    const free = this.#free;
+    if (free > 0) {
+      const count = Math.min(free, this.#waiting.length);
+      return this.#take(await this.#claimOnce(count), count);
+    }
+    if (-free < this.#limits.reliefShares) {
+      const claimed = await this.#claimOnce(1, { excluded: this.#workspaces() });
+      if (!isEmpty(claimed)) return this.#take(claimed, 1);
+    }
+    if (this.#quick.size >= this.#limits.quickShares) return this.#sendAway(0);
+    return this.#take(await this.#claimOnce(1, { mostCost: QUICK_COST }), 1, true);
+  }
+
+  #claimOnce(count: number, only?: ClaimFilter): Promise<Claimed> {
+    return this.#source.claimDue(count * RUNS_PER_SHARE, count * COST_PER_SHARE, only);
+  }
+
+  async #take(claimed: Claimed, count: number, isQuick = false): Promise<void> {
+    const { runs, copiedIds, hasCrashSuspects } = claimed;
     if (copiedIds.length > 0) await this.#source.copied(copiedIds);
-    const isEmpty = runs.length === 0 && copiedIds.length === 0;
+    const isNothing = isEmpty(claimed);
     this.#isCrashSuspectNext =
-      hasCrashSuspects && (isEmpty || ++this.#claimsSinceCrashSuspect >= CLAIMS_BETWEEN_CRASH_SUSPECTS);
-    this.#handOut(divide(runs, count));
+      hasCrashSuspects && (isNothing || ++this.#claimsSinceCrashSuspect >= CLAIMS_BETWEEN_CRASH_SUSPECTS);
+    this.#handOut(divide(runs, count), isQuick);
     // One waiter stays to take the crash suspect; the others have nothing to wait for.
-    if (isEmpty) this.#sendAway(this.#isCrashSuspectNext ? 1 : 0);
+    if (isNothing) this.#sendAway(this.#isCrashSuspectNext ? 1 : 0);
   }
 
   #sendAway(kept: number): void {
@@ -146,9 +167,13 @@ export class Claimer {
   }
 
   /** Claims whose waiters `close` has sent away are not handed out: they go back with the process's other claims. */
-  #handOut(shares: Share[]): void {
+  #handOut(shares: Share[], isQuick = false): void {
     for (const share of shares) {
-      if (this.#waiting.length > 0) this.#give(share);
+      if (this.#waiting.length === 0) return;
+      if (isQuick) this.#quick.add(share);
+      this.#give(share);
     }
   }
 }
+
+const isEmpty = ({ runs, copiedIds }: Claimed): boolean => runs.length === 0 && copiedIds.length === 0;

@@ -14,6 +14,7 @@ import { isPoolRun, MAX_ATTEMPTS } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 import type { Outlast } from './outages.ts';
 import type { ResultWriter } from './results.ts';
+import { QUICK_COST } from './shares.ts';
 
 interface Active {
   readonly claim: Claim;
@@ -145,7 +146,8 @@ export class Executor {
       shared.set(key, poolRuns.length);
       const timeLimitMs = 1_000 * TIER_LIMITS[claim.tier].runSeconds;
       const { workspaceId: owner, memoryBytes } = claim;
-      return poolRuns.push({ ...run, owner, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
+      const isQuick = claim.cost <= QUICK_COST;
+      return poolRuns.push({ ...run, owner, isQuick, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
     });
     const store = new OutcomeBuffer((endings) => this.#store(endings));
     const settle = (run: number, outcome: PoolOutcome): void => {

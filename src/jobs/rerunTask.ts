@@ -18,17 +18,26 @@ import type { InputReader } from './inputs.ts';
  */
 export class RerunTurns {
   readonly #waiting = new Map<string, string[]>();
+  readonly #maxWorkspaces: number;
 
-  async take(workspaceId: string, rerunId: string, run: (rerunId: string) => Promise<void>): Promise<void> {
+  /** @param maxWorkspaces whose reruns run at a time, so that backtests have the other jobs */
+  constructor(maxWorkspaces: number) {
+    this.#maxWorkspaces = maxWorkspaces;
+  }
+
+  /** @returns false when it was not taken, and is to be left for later */
+  async take(workspaceId: string, rerunId: string, run: (rerunId: string) => Promise<void>): Promise<boolean> {
     const others = this.#waiting.get(workspaceId);
     if (others) {
       others.push(rerunId);
-      return;
+      return true;
     }
+    if (this.#waiting.size >= this.#maxWorkspaces) return false;
     const own = [rerunId];
     this.#waiting.set(workspaceId, own);
     try {
       for (let next = own.shift(); next !== undefined; next = own.shift()) await run(next);
+      return true;
     } finally {
       this.#waiting.delete(workspaceId);
     }

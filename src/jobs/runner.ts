@@ -9,8 +9,8 @@ import { claimDue, claimCrashSuspect, readCancelled, returnAllRuns, saveProgress
 import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { listen, notify } from '../db/notifications.ts';
 import { MAX_KEPT_BYTES } from '../db/reruns.ts';
-import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addTickets, leaveTicket } from '../db/tickets.ts';
-import { createPool, reliefThreads } from '../engine/index.ts';
+import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addRerunJob, addTickets, leaveTicket } from '../db/tickets.ts';
+import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
 import type { PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { Claimer } from './claimer.ts';
@@ -57,6 +57,8 @@ const TICKETS_PER_THREAD = 2;
  */
 const TICKET_MS = 10_000;
 const PROGRESS_MS = 300;
+/** A rerun that finds this process busy is left for another. */
+const RERUN_LEFT_MS = 500;
 /**
  * How long runs may take to finish when the worker stops. With KILL_GRACE_MS and the last writes, stopping takes less
  * than ten seconds.
@@ -89,17 +91,18 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.use(watchProgress(sql, executor, log));
   stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
 
+  const reliefs = reliefThreads(settings.threads);
   const claimer = new Claimer(
     {
-      claimDue: (maxRuns, maxCost, excluded) => claimDue(sql, id, maxRuns, maxCost, excluded),
+      claimDue: (maxRuns, maxCost, only) => claimDue(sql, id, maxRuns, maxCost, only),
       claimCrashSuspect: () => claimCrashSuspect(sql, id),
       copied: (ids) => notify(sql, 'changed', ids),
     },
-    { shares: tickets, reliefShares: reliefThreads(settings.threads) },
+    { shares: tickets, reliefShares: reliefs, quickShares: QUICK_THREADS },
   );
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
-  const reruns = new RerunTurns();
+  const reruns = new RerunTurns(reliefs);
   const tasks: TaskList = {
     [TICKET_TASK]: async () => {
       await registered.promise;
@@ -113,12 +116,13 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
       const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
       const maxFileBytes = settings.maxArtifactBytes ?? MAX_KEPT_BYTES;
       const turn = (id: string) => runRerun({ sql, pool, inputs, log, noteLost, maxFileBytes }, id);
-      await outlast(() => reruns.take(workspaceId, rerunId, turn));
+      const isTaken = await outlast(() => reruns.take(workspaceId, rerunId, turn));
+      if (!isTaken) await addRerunJob(sql, rerunId, workspaceId, RERUN_LEFT_MS);
     },
   };
   const stopWithinMs = FINISH_MS + KILL_GRACE_MS;
-  // Beside the shares that are worked on: those for other workspaces, and reruns.
-  const jobs = tickets + 2 * reliefThreads(settings.threads);
+  // All that may be worked on at a time (shares, shards of sweeps, reruns), and one for the ticket that finds that out.
+  const jobs = tickets + reliefs + QUICK_THREADS + settings.threads + reliefs + 1;
   const graphile = await startGraphile(
     { url: settings.url, tickets: jobs, taskList: tasks, stopWithinMs },
     outages,

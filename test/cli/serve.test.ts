@@ -1,11 +1,12 @@
 // candlepool serve in a process of its own: it answers when it says so, survives its worker, and leaves nothing behind.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import apiFlags from '../../src/cli/apiFlags.json' with { type: 'json' };
 import { connect, socketUrl } from '../../src/db/connect.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import { isAlive } from '../../src/db/processes.ts';
@@ -206,4 +207,21 @@ it('stops the database that a command started when the command receives SIGINT',
   expect(await exitOf(command, 'SIGINT')).toBe(130);
   expect(output).toBe('');
   expect(existsSync(postmaster())).toBe(false);
+});
+
+const isLinux = process.platform === 'linux';
+it.runIf(isLinux)('lets the worker go behind the API, whose Node keeps little garbage', async () => {
+  const server = start('serve', '--port', '0', '--json');
+  await readyUrl(server);
+  const worker = await workerOf(server);
+  const nicenesses = (pid: number): number[] =>
+    readdirSync(`/proc/${pid}/task`).map((thread) => {
+      const [, fields] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
+      return Number(fields.split(' ')[16]);
+    });
+  await eventually(() => nicenesses(worker).filter((nice) => nice === 10).length > 0);
+  expect(Math.min(...nicenesses(worker))).toBe(5);
+  const api = await childOf(server, 'api');
+  expect(nicenesses(api)[0]).toBe(0);
+  for (const flag of apiFlags) expect(readFileSync(`/proc/${api}/cmdline`, 'utf8').split('\0')).toContain(flag);
 });

@@ -1,6 +1,6 @@
 // The claimer: one claim for all who wait, suspects alone in the process, nobody forgotten.
 import { expect, it } from 'vitest';
-import type { Claim, Claimed } from '../../src/db/claims.ts';
+import type { Claim, Claimed, ClaimFilter } from '../../src/db/claims.ts';
 import { Claimer } from '../../src/jobs/claimer.ts';
 
 const claim = (id: string, cost = 100_000): Claim => ({
@@ -123,7 +123,7 @@ it('gives waiters an empty share once it is closed', async () => {
 });
 
 it('claims for others than those whose shares it holds once it holds as many as it works on', async () => {
-  const asked: (readonly string[])[] = [];
+  const asked: (ClaimFilter | undefined)[] = [];
   const due = [
     [{ ...claim('a'), workspaceId: 'slow' }],
     [{ ...claim('b'), workspaceId: 'slow' }],
@@ -131,12 +131,12 @@ it('claims for others than those whose shares it holds once it holds as many as 
   ];
   const from = {
     ...source([]),
-    claimDue: async (_runs: number, _cost: number, excluded: readonly string[]) => {
-      asked.push(excluded);
+    claimDue: async (_runs: number, _cost: number, only?: ClaimFilter) => {
+      asked.push(only);
       return { ...nothing, runs: due.shift() ?? [] };
     },
   };
-  const claimer = new Claimer(from, { shares: 2, reliefShares: 1 });
+  const claimer = new Claimer(from, { shares: 2, reliefShares: 1, quickShares: 0 });
   const release = Promise.withResolvers<undefined>();
   const taken: string[] = [];
   const take = () =>
@@ -154,7 +154,39 @@ it('claims for others than those whose shares it holds once it holds as many as 
   // Nobody may work on a fourth: its ticket is left to others.
   expect(await take()).toBe(false);
   expect(taken).toEqual(['a', 'b', 'c']);
-  expect(asked).toEqual([[], [], ['slow']]);
+  expect(asked).toEqual([undefined, undefined, { excluded: ['slow'] }]);
   release.resolve(undefined);
   expect(await Promise.all([first, second, third])).toEqual([true, true, true]);
+});
+
+it('claims quick backtests of anybody once those for others are held as well, one share at a time', async () => {
+  const asked: (ClaimFilter | undefined)[] = [];
+  const due = [[claim('slow', 1e9)], [], [claim('quick', 100)], [claim('quicker', 50)]];
+  const from = {
+    ...source([]),
+    claimDue: async (_runs: number, _cost: number, only?: ClaimFilter) => {
+      asked.push(only);
+      return { ...nothing, runs: due.shift() ?? [] };
+    },
+  };
+  const claimer = new Claimer(from, { shares: 1, reliefShares: 1, quickShares: 1 });
+  const releases = new Map<string, () => void>();
+  const take = () => claimer.takeShare(([{ id }]) => new Promise((resolve) => releases.set(id, resolve)));
+  const slow = take();
+  await settle();
+  const quick = take();
+  await settle();
+  // Nobody else has anything, so what is quick may be of the same workspace.
+  expect(asked).toEqual([undefined, { excluded: ['w'] }, { mostCost: 500_000 }]);
+  due.unshift([]);
+  expect(await take()).toBe(false);
+  releases.get('quick')!();
+  expect(await quick).toBe(true);
+  due.unshift([]);
+  const quicker = take();
+  await settle();
+  releases.get('quicker')!();
+  expect(await quicker).toBe(true);
+  releases.get('slow')!();
+  expect(await slow).toBe(true);
 });

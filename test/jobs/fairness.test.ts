@@ -77,6 +77,70 @@ it('does not let slow backtests of one workspace hold a worker of one thread', a
   expect(worker.id).toBeTruthy();
 });
 
+it('does not let slow backtests of any number of workspaces hold a worker of two threads', async () => {
+  await using worker = await startTestWorker(database.url, data, 2);
+  const slow: { readonly workspaceId: string; readonly ids: string[] }[] = [];
+  for (let count = 0; count < 12; count++) {
+    const workspace = await makeWorkspace(database.sql);
+    const spinning = Array.from({ length: 2 }, () => ({ act: 'spin', ms: 600_000 }));
+    const ids = await enqueue(database.sql, workspace, data, spinning, { cost: 1e9 });
+    slow.push({ workspaceId: workspace.workspaceId, ids });
+  }
+  const running = async (): Promise<number> => {
+    const counts = await Promise.all(slow.map(({ workspaceId }) => countByStatus(database.sql, workspaceId)));
+    return counts.reduce((sum, count) => sum + (count.running ?? 0), 0);
+  };
+  // All that may be claimed of them.
+  await eventually(async () => (await running()) >= 7);
+  for (let small = 0; small < 3; small++) {
+    const neighbor = await makeWorkspace(database.sql);
+    await enqueue(database.sql, neighbor, data, many(2));
+    await eventually(async () => (await countByStatus(database.sql, neighbor.workspaceId)).completed === 2);
+  }
+  for (const { workspaceId, ids } of slow) {
+    for (const id of ids) await cancelBacktest(database.sql, workspaceId, id);
+    await notify(database.sql, 'cancel', ids);
+  }
+  await settled(database.sql);
+  expect(worker.id).toBeTruthy();
+});
+
+it('does not let artifacts of any number of workspaces hold all jobs of a worker', async () => {
+  await using worker = await startTestWorker(database.url, data, 1);
+  const backtests: string[] = [];
+  for (let count = 0; count < 8; count++)
+    backtests.push(
+      ...(await enqueue(database.sql, await makeWorkspace(database.sql), data, [{ act: 'spin', ms: 1_500 }])),
+    );
+  await settled(database.sql);
+  await database.sql.begin(async (tx) => {
+    for (const id of backtests)
+      await enqueueRerun(tx, id, { kind: 'artifact', name: 'signals', format: 'csv', engine: '' });
+  });
+  const open = async (): Promise<number> => {
+    const [{ count }] = await database.sql<[{ count: number }]>`
+      select count(*)::int as count from reruns where outcome is null`;
+    return count;
+  };
+  await eventually(async () => (await open()) < 8);
+  const neighbor = await makeWorkspace(database.sql);
+  await enqueue(database.sql, neighbor, data, many(1));
+  await eventually(async () => (await countByStatus(database.sql, neighbor.workspaceId)).completed === 1);
+  expect(await open()).toBeGreaterThan(1);
+  await database.sql`delete from reruns`;
+  expect(worker.id).toBeTruthy();
+});
+
+it('hands out only quick backtests where a claim asks for them, those too that wait behind others', async () => {
+  const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
+  await enqueue(database.sql, a, data, many(3), { cost: 1e6 });
+  const [behind] = await enqueue(database.sql, a, data, many(1), { cost: 1_000 });
+  const [first] = await enqueue(database.sql, b, data, many(1), { cost: 1_000 });
+  const { runs } = await claimDue(database.sql, WORKER, 50, 1e9, { mostCost: 1_000 });
+  expect(runs.map(({ id }) => id)).toEqual([behind, first]);
+  await database.sql`delete from backtests`;
+});
+
 it('does not let forty artifacts of one workspace delay a backtest of another', async () => {
   await using worker = await startTestWorker(database.url, data, 2);
   const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
@@ -98,9 +162,9 @@ it('does not let forty artifacts of one workspace delay a backtest of another', 
 it('hands out nothing of the workspaces that are excluded from a claim', async () => {
   const [a, b] = [await makeWorkspace(database.sql), await makeWorkspace(database.sql)];
   for (const each of [a, b]) await enqueue(database.sql, each, data, many(2));
-  const { runs } = await claimDue(database.sql, WORKER, 50, 1e9, [a.workspaceId]);
+  const { runs } = await claimDue(database.sql, WORKER, 50, 1e9, { excluded: [a.workspaceId] });
   expect(runs.map(({ workspaceId }) => workspaceId)).toEqual([b.workspaceId, b.workspaceId]);
-  expect((await claimDue(database.sql, WORKER, 50, 1e9, [a.workspaceId])).runs).toEqual([]);
+  expect((await claimDue(database.sql, WORKER, 50, 1e9, { excluded: [a.workspaceId] })).runs).toEqual([]);
   await database.sql`delete from backtests`;
 });
 

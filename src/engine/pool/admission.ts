@@ -9,6 +9,8 @@ export interface Ask {
   readonly owner: string;
   /** Bytes it may need at its peak, besides the shared snapshots. */
   readonly bytes: number;
+  /** It ends within some tens of milliseconds, as far as is known. */
+  readonly isQuick?: boolean;
 }
 export type Leave = () => void;
 
@@ -19,7 +21,10 @@ interface Waiting extends Ask {
 interface Held extends Ask {
   readonly since: number;
   readonly isSmall: boolean;
+  readonly isInQuickLane: boolean;
 }
+/** Where an ask gets a thread: one of all, one for owners who hold none, or one for quick tasks. */
+type Lane = 'all' | 'relief' | 'quick';
 
 /** A task that holds its thread for longer is slow: it no longer keeps an owner without a thread waiting. */
 export const SLOW_MS = 100;
@@ -35,6 +40,7 @@ const PATIENCE_MS = 2_000;
 export class Admission {
   readonly #threads: number;
   readonly #reliefThreads: number;
+  readonly #quickThreads: number;
   readonly #memoryBytes: number;
   readonly #now: () => number;
   readonly #waiting: Waiting[] = [];
@@ -45,14 +51,20 @@ export class Admission {
 
   /**
    * @param limits.threads how many tasks run at once; `reliefThreads` more while every thread is held by a slow task,
-   * for owners who hold none.
+   * for owners who hold none; and `quickThreads` more while those too are, for quick tasks, whoever asks.
    */
   constructor(
-    limits: { readonly threads: number; readonly reliefThreads: number; readonly memoryBytes: number },
+    limits: {
+      readonly threads: number;
+      readonly reliefThreads: number;
+      readonly quickThreads: number;
+      readonly memoryBytes: number;
+    },
     now: () => number = () => performance.now(),
   ) {
     this.#threads = limits.threads;
     this.#reliefThreads = limits.reliefThreads;
+    this.#quickThreads = limits.quickThreads;
     this.#memoryBytes = limits.memoryBytes;
     this.#now = now;
   }
@@ -83,11 +95,13 @@ export class Admission {
   /** Admits whoever can be; called again as time passes, since a task becomes slow by lasting. */
   admitAll(): void {
     while (this.#waiting.length > 0) {
-      const next = this.#choose();
-      if (next === undefined) return;
+      const chosen = this.#choose();
+      if (chosen === undefined) return;
+      const { next, lane } = chosen;
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
       const { owner, bytes } = next;
-      const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes) };
+      const isInQuickLane = lane === 'quick';
+      const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes), isInQuickLane };
       this.#held.add(held);
       this.#lastTurn.set(owner, ++this.#turns);
       next.admit(() => this.#leave(held));
@@ -101,13 +115,14 @@ export class Admission {
   }
 
   /** The owner with the fewest threads first; of equal ones, the one whose turn is longest ago; then by arrival. */
-  #choose(): Waiting | undefined {
+  #choose(): { readonly next: Waiting; readonly lane: Lane } | undefined {
     const held = new Map<string, number>();
     for (const { owner } of this.#held) held.set(owner, (held.get(owner) ?? 0) + 1);
-    const isFull = this.#held.size >= this.#threads;
-    if (isFull && !this.#mayRelieve()) return undefined;
+    const open = this.#openLanes();
+    const laneOf = ({ owner, isQuick }: Waiting): Lane | undefined =>
+      open.find((lane) => lane === 'all' || (lane === 'relief' ? !held.has(owner) : isQuick));
     const inTurn = this.#waiting
-      .filter(({ owner }) => !isFull || !held.has(owner))
+      .filter((ask) => laneOf(ask) !== undefined)
       .toSorted(
         (a, b) =>
           (held.get(a.owner) ?? 0) - (held.get(b.owner) ?? 0) ||
@@ -118,16 +133,22 @@ export class Admission {
     for (const ask of inTurn) {
       const isSmall = this.#isSmall(ask.bytes);
       if (!isSmall && isLargeBlocked) continue;
-      if (this.#fits(ask.bytes, isSmall)) return ask;
+      if (this.#fits(ask.bytes, isSmall)) return { next: ask, lane: laneOf(ask)! };
       if (!isSmall && now - ask.since > PATIENCE_MS) isLargeBlocked = true;
     }
     return undefined;
   }
 
-  #mayRelieve(): boolean {
-    if (this.#held.size >= this.#threads + this.#reliefThreads) return false;
+  #openLanes(): Lane[] {
+    const quick = [...this.#held].filter(({ isInQuickLane }) => isInQuickLane).length;
+    const others = this.#held.size - quick;
+    if (others < this.#threads) return ['all'];
     const now = this.#now();
-    return [...this.#held].every(({ since }) => now - since >= SLOW_MS);
+    if (![...this.#held].every(({ since, isInQuickLane }) => isInQuickLane || now - since >= SLOW_MS)) return [];
+    const lanes: Lane[] = [];
+    if (others < this.#threads + this.#reliefThreads) lanes.push('relief');
+    if (quick < this.#quickThreads) lanes.push('quick');
+    return lanes;
   }
 
   #isSmall = (bytes: number): boolean => bytes <= this.#memoryBytes * SMALL_TASK;

@@ -139,7 +139,8 @@ export class Job implements PoolJob {
     const owner = ownerOf(this.#batch.runs[runs[0]]);
     for (let open = runs; open.length > 0;) {
       const bytes = open.reduce((most, run) => Math.max(most, this.#bytes[run] ?? 0), 0);
-      const leave = await this.#admission.enter({ owner, bytes });
+      const isQuick = open.every((run) => this.#batch.runs[run].isQuick);
+      const leave = await this.#admission.enter({ owner, bytes, isQuick });
       try {
         const moved = await this.#dispatchOnce(open);
         open = open.filter((run) => !this.#found[run] && !moved.has(run));

@@ -58,6 +58,8 @@ export interface PoolRun {
   readonly owner?: string;
   /** What `estimateRunBytes` says, when it is known already. */
   readonly memoryBytes?: number;
+  /** It ends within some tens of milliseconds, as far as is known: never waits for a thread behind slow runs only. */
+  readonly isQuick?: boolean;
   /** Stopped after so long, with reason time_limit; absent: the limit of the pool. */
   readonly timeLimitMs?: number;
 }

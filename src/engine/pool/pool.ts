@@ -87,6 +87,12 @@ const RELIEF_IDLE_MS = 10_000;
  * single slow run of each of two owners cannot hold a process of one thread.
  */
 export const reliefThreads = (threads: number): number => threads + 1;
+/**
+ * Threads for quick tasks alone: however many workspaces have slow runs, a small backtest waits for no more than other
+ * small ones.
+ */
+export const QUICK_THREADS = 1;
+const allThreads = (threads: number): number => threads + reliefThreads(threads) + QUICK_THREADS;
 
 /**
  * What threads keep between tasks, as a part of the memory there is and at the most: columns of backtests and of
@@ -95,9 +101,9 @@ export const reliefThreads = (threads: number): number => threads + 1;
 const KEPT_SHARE = 1 / 4;
 const MAX_KEPT_BYTES = 640 << 20;
 
-/** Of each thread, relief threads included. */
+/** Of each thread, those beyond the ones that are always kept included. */
 export function keptBytesPerThread({ threads, memoryBytes = totalmem() / 2 }: PoolOptions): number {
-  return Math.min(MAX_KEPT_BYTES, (memoryBytes * KEPT_SHARE) / (threads + reliefThreads(threads)));
+  return Math.min(MAX_KEPT_BYTES, (memoryBytes * KEPT_SHARE) / allThreads(threads));
 }
 
 export function createPool(options: PoolOptions): Pool {
@@ -111,7 +117,7 @@ export function createPool(options: PoolOptions): Pool {
     filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
     // Threads are kept: a new one interprets its first runs and opens every snapshot again.
     minThreads: options.threads,
-    maxThreads: options.threads + reliefThreads(options.threads),
+    maxThreads: allThreads(options.threads),
     idleTimeout: RELIEF_IDLE_MS,
     concurrentTasksPerWorker: 1,
     // 10 µs per dispatch instead of 19 to 48. A waiting thread's event loop stands still, and ours have nothing on it.
@@ -122,8 +128,9 @@ export function createPool(options: PoolOptions): Pool {
   const admission = new Admission({
     threads: options.threads,
     reliefThreads: reliefThreads(options.threads),
+    quickThreads: QUICK_THREADS,
     // What threads keep is there whatever runs.
-    memoryBytes: memoryBytes - keptBytes * (threads + reliefThreads(threads)),
+    memoryBytes: memoryBytes - keptBytes * allThreads(threads),
   });
   const watched = new Set<Watched>();
   const limits = {

@@ -5,13 +5,14 @@ import { Admission, SLOW_MS, type Leave } from '../../../src/engine/pool/admissi
 const MIB = 2 ** 20;
 
 /** An admission with a clock of its own, and the tasks it has admitted, in order. */
-function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB) {
+function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB, quickThreads = 0) {
   let now = 0;
-  const gate = new Admission({ threads, reliefThreads, memoryBytes }, () => now);
+  const gate = new Admission({ threads, reliefThreads, quickThreads, memoryBytes }, () => now);
   const admitted: string[] = [];
   const leaves = new Map<string, Leave>();
   const enter = async (name: string, bytes: number): Promise<void> => {
-    leaves.set(name, await gate.enter({ owner: name[0], bytes }));
+    const isQuick = name.endsWith('quick');
+    leaves.set(name, await gate.enter({ owner: name[0], bytes, isQuick }));
     admitted.push(name);
   };
   const ask = (name: string, bytes = MIB): void => void enter(name, bytes);
@@ -69,6 +70,39 @@ describe('the threads', () => {
     for (const name of ['a1', 'a2', 'b1']) ask(name);
     wait(SLOW_MS - 1);
     expect(await settle()).toEqual(['a1', 'a2']);
+  });
+});
+
+describe('the thread for quick tasks', () => {
+  it('takes one after the other while slow tasks of any number of owners hold all others', async () => {
+    const { ask, settle, wait, leave } = admission(2, 1, undefined, 1);
+    for (const name of ['a1', 'b1']) ask(name);
+    wait(SLOW_MS);
+    for (const name of ['c1', 'd1', 'e-quick', 'a-quick']) ask(name);
+    expect(await settle()).toEqual(['a1', 'b1', 'c1']);
+    wait(SLOW_MS);
+    expect(await settle()).toEqual(['a1', 'b1', 'c1', 'e-quick']);
+    // However long it takes, another has to wait; and what is not quick waits for the others.
+    wait(SLOW_MS);
+    expect((await settle()).length).toBe(4);
+    leave('e-quick');
+    expect((await settle()).at(-1)).toBe('a-quick');
+    leave('a-quick');
+    expect((await settle()).length).toBe(5);
+    leave('b1');
+    expect((await settle()).at(-1)).toBe('d1');
+  });
+
+  it('is left alone while there are others', async () => {
+    const { ask, settle, leave, wait } = admission(1, 1, undefined, 1);
+    ask('a1');
+    wait(SLOW_MS);
+    ask('b-quick');
+    ask('c-quick');
+    // The first has relieved the slow task; only the second needs the thread for quick ones.
+    expect(await settle()).toEqual(['a1', 'b-quick']);
+    leave('b-quick');
+    expect((await settle()).at(-1)).toBe('c-quick');
   });
 });
 
