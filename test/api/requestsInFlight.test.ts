@@ -1,5 +1,4 @@
 // Requests in flight: how many of one workspace are worked on at the same time.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { requireKey } from '../../src/api/http/auth/authentication.ts';
@@ -7,6 +6,7 @@ import { waitFor } from '../../src/api/http/waiting.ts';
 import type { App } from '../../src/api/services.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
 import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { eventually } from '../support/eventually.ts';
 
 const LIMIT = TIER_LIMITS.free.requestsInFlight;
 
@@ -16,6 +16,8 @@ let app: App;
 let held: (() => void)[];
 /** Those that were let through, whether their turn has come or not. */
 let admitted = 0;
+/** Ends the requests to `/waiting`. */
+const waited = new AbortController();
 /** How often requests to `/waiting` have looked whether there is anything to wait for. */
 let looks = 0;
 beforeAll(async () => {
@@ -30,7 +32,7 @@ beforeAll(async () => {
       probed.get('/waiting', { onRequest: requireKey() }, async (request) => {
         const { notifications } = probed;
         const id = 'nothing';
-        const options = { request, notifications, id, timeoutMs: 3_000, signals: [probed.drainSignal] };
+        const options = { request, notifications, id, timeoutMs: 60_000, signals: [waited.signal] };
         await waitFor(options, async () => void looks++);
         return {};
       });
@@ -48,11 +50,11 @@ async function hold(client: Client, count: number) {
   held = [];
   admitted = 0;
   const answers = Array.from({ length: count }, () => get(client, '/held'));
-  while (admitted < count) await sleep(1);
+  await eventually(() => admitted >= count);
   return {
     release: async () => {
       for (let next = 0; next < count; next++) {
-        while (held.length <= next) await sleep(1);
+        await eventually(() => held.length > next);
         held[next]();
       }
       return Promise.all(answers);
@@ -95,12 +97,13 @@ describe('requests in flight', () => {
     const client = await api.client({ tier: 'free' });
     looks = 0;
     const first = Array.from({ length: LIMIT }, () => get(client, '/waiting'));
-    while (looks < LIMIT) await sleep(1);
+    await eventually(() => looks >= LIMIT);
     const waiting = [...first, get(client, '/waiting')];
-    while (looks === LIMIT) await sleep(1);
+    await eventually(() => looks > LIMIT);
     const { release } = await hold(client, LIMIT);
     expect((await get(client, '/public/v1')).statusCode).toBe(429);
     expect((await release()).map(({ statusCode }) => statusCode)).toEqual(Array.from({ length: LIMIT }, () => 200));
+    waited.abort();
     expect(new Set((await Promise.all(waiting)).map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
     expect((await get(client, '/public/v1')).statusCode).toBe(200);
   });
@@ -109,13 +112,13 @@ describe('requests in flight', () => {
     const [client, other] = [await api.client({ tier: 'free' }), await api.client({ tier: 'free' })];
     held = [];
     const answers = Array.from({ length: 12 }, () => get(client, '/held'));
-    while (held.length < 4) await sleep(1);
+    await eventually(() => held.length >= 4);
     expect((await get(other, '/public/v1')).statusCode).toBe(200);
     expect(held.length).toBe(4);
     held[0]();
-    while (held.length < 5) await sleep(1);
+    await eventually(() => held.length >= 5);
     for (let next = 1; next < 12; next++) {
-      while (held.length <= next) await sleep(1);
+      await eventually(() => held.length > next);
       held[next]();
     }
     expect(new Set((await Promise.all(answers)).map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
@@ -128,7 +131,7 @@ describe('requests in flight', () => {
     const aborted = Array.from({ length: 8 }, () =>
       app.inject({ url: '/held', headers: { 'x-api-key': client.apiKey }, signal: gone.signal }).catch(() => null),
     );
-    while (held.length < 4) await sleep(1);
+    await eventually(() => held.length >= 4);
     gone.abort();
     await Promise.all(aborted);
     expect((await get(client, '/public/v1')).statusCode).toBe(200);
