@@ -110,8 +110,8 @@ it(
     expect(faults, `seed ${SEED}`).toEqual([]);
     expect(reads.filter(({ status }) => status !== 200)).toEqual([]);
     expect(runs.filter(({ status }) => status !== 200)).toEqual([]);
-    // No process died, and so none was started again.
-    expect([...service.pids('api'), ...service.pids('worker')]).toEqual(pidsBefore);
+    // No process died; others stand by beside them.
+    expect([...service.pids('api'), ...service.pids('worker')]).toEqual(expect.arrayContaining(pidsBefore));
     expect(most.api).toBeLessThan(MAX_BYTES.api);
     expect(most.worker).toBeLessThan(MAX_BYTES.worker);
     for (const { statuses } of Object.values(tallies))
