@@ -11,9 +11,10 @@ import { announce, configWith, withListenOptions, type ListenOptions } from './l
 import { supervise } from './supervisor.ts';
 
 /**
- * For the Node of an API, which `bin/candlepool api` reads as well. Most garbage of an API are bodies and answers, whose
- * bytes lie outside of the heap: with a small young generation they go in a millisecond, instead of piling up until
- * all of the heap has to be looked at. That is left to one thread, so that it cannot take every core from the answers.
+ * For the Node of an API, which `bin/candlepool api` reads as well. Most garbage of an API are bodies and answers,
+ * whose bytes lie outside of the heap: with a small young generation they go in a millisecond, instead of piling up
+ * until all of the heap has to be looked at. That is left to one thread, so that it cannot take every core from the
+ * answers.
  */
 const API_FLAGS: readonly string[] = apiFlags;
 

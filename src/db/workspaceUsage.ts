@@ -15,7 +15,8 @@ export interface WorkspaceUsage {
 
 export async function readWorkspaceUsage(sql: Queryable, workspaceId: string): Promise<WorkspaceUsage> {
   const [usage] = await sql<[WorkspaceUsage]>`
-    select (${activeApiKeys(sql, workspaceId)}) as "activeApiKeys", (${listedStrategies(sql, workspaceId)}) as strategies,
+    select (${activeApiKeys(sql, workspaceId)}) as "activeApiKeys",
+      (${listedStrategies(sql, workspaceId)}) as strategies,
       (${openBacktests(sql, workspaceId)}) as "queuedBacktests", (${storedBytes(sql, workspaceId)}) as "storedBytes"`;
   return usage;
 }

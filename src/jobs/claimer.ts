@@ -22,7 +22,7 @@ type Share = readonly Claim[];
 export interface ClaimerLimits {
   /** How many shares are worked on at a time. */
   readonly shares: number;
-  /** So many more for workspaces of which none of them is, so that nobody's slow runs keep others from being claimed. */
+  /** So many more for workspaces of which none of them is: nobody's slow runs keep others from being claimed. */
   readonly reliefShares: number;
   /** So many more of quick backtests, whosever. */
   readonly quickShares: number;

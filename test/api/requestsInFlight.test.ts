@@ -63,7 +63,7 @@ async function hold(client: Client, count: number) {
 }
 
 describe('requests in flight', () => {
-  it('are refused with Retry-After beyond what the tier allows a workspace, whichever of its keys sends them', async () => {
+  it('are refused with Retry-After beyond what the tier allows a workspace, whichever key sends them', async () => {
     const client = await api.client({ tier: 'free' });
     const sameWorkspace = await api.client({ tier: 'free', workspaceId: client.workspaceId });
     const { release } = await hold(client, LIMIT);

@@ -57,8 +57,8 @@ const FORWARDED = ['content-type', 'idempotency-key', 'if-none-match', 'accept',
  */
 const MAX_ACTIVE = 4;
 /**
- * Of all workspaces; each has as many as its tier allows in flight (requestsInFlight.ts). Beyond it a workspace may have
- * one, so that others cannot keep it out.
+ * Of all workspaces; each has as many as its tier allows in flight (requestsInFlight.ts). Beyond it a workspace may
+ * have one, so that others cannot keep it out.
  */
 const MAX_WAITING = 256;
 const RESTART_AFTER_MS = 500;

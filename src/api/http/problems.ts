@@ -261,8 +261,8 @@ export const PROBLEMS = {
     title: 'Too many requests',
     retryable: true,
     help:
-      'More requests per minute, or at the same time, than the tier allows; the message says which. `Retry-After` says ' +
-      'in how many seconds to try again.',
+      'More requests per minute, or at the same time, than the tier allows; the message says which. `Retry-After` ' +
+      'says in how many seconds to try again.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,

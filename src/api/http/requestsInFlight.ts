@@ -53,7 +53,7 @@ interface Held {
   readonly waiting: Set<() => void>;
 }
 
-export function createRequestsInFlight(): RequestsInFlight {
+function createRequestsInFlight(): RequestsInFlight {
   const workspaces = new Map<string, Held>();
   return {
     begin({ workspaceId, tier }, request, reply) {
