@@ -8,7 +8,8 @@ import { alignRows } from '../bars/align.ts';
 import type { Bars, Market } from '../bars/bars.ts';
 import { inspect, inspectMade, type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
 import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
-import { compareColumns, crossColumns, movingColumn } from './leafConditions.ts';
+import { ComparedAverages } from './comparedAverages.ts';
+import { compareColumns, crossColumns, crossOf, movingColumn } from './leafConditions.ts';
 import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from '../kernels/history.ts';
 import { invert, trimUnknown } from '../kernels/compare.ts';
 import { and, or, rollingWindow, sequence, stateMachine, withinRows } from '../kernels/logic.ts';
@@ -38,6 +39,7 @@ export class EvaluatedPlan {
   readonly market: Market;
   readonly #store: ColumnStore;
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
+  readonly #averages: ComparedAverages;
   readonly #bars = new Map<string, Bars>();
   /** Throws RunStopped once the run is told to stop. */
   readonly #poll: () => void;
@@ -69,6 +71,7 @@ export class EvaluatedPlan {
     for (const frame of [plan.base, ...plan.frames]) this.#bars.set(frameKey(frame), barsOf(market, frame));
     const bars = [...this.#bars].map(([key, bars]) => `${key}#${bars.sha256}#${bars.length}`).join('|');
     this.#fingerprint = `${owner}|${bars}`;
+    this.#averages = new ComparedAverages(plan, market.base.length, (field) => rawField(market.base, field));
   }
 
   value(slot: Slot): ValueColumn {
@@ -89,11 +92,27 @@ export class EvaluatedPlan {
     return step.type === 'value' && step.op === 'const' ? step.value : undefined;
   }
 
+  /** Writes the values of some rows, in a loop of its own: each waits for memory, and the next ones with it. */
+  readRows(slot: Slot, rows: Int32Array, out: Float64Array): void {
+    const number = this.numberAt(slot);
+    if (number !== undefined) {
+      out.fill(number, 0, rows.length);
+      return;
+    }
+    if (this.#columns[slot] === undefined && this.#averages.read(slot, rows, out)) return;
+    const { values } = this.value(slot);
+    for (let at = 0; at < rows.length; at++) out[at] = values[rows[at]];
+  }
+
+  #keyOf(slot: Slot): string {
+    return `${this.#fingerprint}|${this.plan.steps[slot].key}`;
+  }
+
   #column(slot: Slot): ValueColumn | ConditionColumn {
     const known = this.#columns[slot];
     if (known) return known;
     const step = this.plan.steps[slot];
-    const key = `${this.#fingerprint}|${step.key}`;
+    const key = this.#keyOf(slot);
     let column = this.#store.get(key);
     if (!column) {
       this.#poll();
@@ -235,10 +254,24 @@ export class EvaluatedPlan {
     const out = new Uint32Array(wordCount(n));
     const { inputs } = step;
     switch (step.op) {
-      case 'compare':
+      case 'compare': {
+        const averages = this.#compareAverages(inputs);
+        if (averages !== null && step.compare === 'gt') return averages.greater;
+        if (averages !== null && step.compare === 'lt') return averages.less;
         return compareColumns(step.compare, this.#side(inputs[0]), this.#side(inputs[1]), step.tolerance, n, out);
-      case 'cross':
+      }
+      case 'cross': {
+        const averages = this.#compareAverages(inputs);
+        if (averages !== null)
+          return crossOf(
+            step.direction,
+            () => averages.greater,
+            () => averages.less,
+            n,
+            out,
+          );
         return crossColumns(step.direction, this.#side(inputs[0]), this.#side(inputs[1]), n, out);
+      }
       case 'moving':
         return movingColumn(step.direction, this.#operand(inputs[0], step), step.bars, n, out);
       case 'pattern_side': {
@@ -279,6 +312,13 @@ export class EvaluatedPlan {
     }
   }
 
+  /** Without their columns; null where those are needed, or there from an earlier run. */
+  #compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']> {
+    const isMade = (slot: Slot): boolean =>
+      this.#columns[slot] !== undefined || this.#store.get(this.#keyOf(slot)) !== undefined;
+    return this.#averages.isEmpty || sides.some(isMade) ? null : this.#averages.compare(sides);
+  }
+
   #side(slot: Slot): ValueColumn | number {
     return this.numberAt(slot) ?? this.value(slot);
   }
@@ -317,9 +357,8 @@ function alignedRows(base: Bars, other: Bars): Int32Array {
   return rows;
 }
 
-function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn {
-  const { open, high, low, close } = bars;
-  const whole = (values: Float64Array): ValueColumn => ({ values, firstValid: 0, hasHoles: false });
+/** A column of the bars; null: it is computed of several. */
+function rawField(bars: Bars, field: string): Float64Array | null {
   switch (field) {
     case 'open':
     case 'high':
@@ -327,8 +366,17 @@ function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn
     case 'close':
     case 'volume':
     case 'time':
-      return whole(bars[field]);
+      return bars[field];
+    default:
+      return null;
   }
+}
+
+function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn {
+  const { open, high, low, close } = bars;
+  const whole = (values: Float64Array): ValueColumn => ({ values, firstValid: 0, hasHoles: false });
+  const raw = rawField(bars, field);
+  if (raw !== null) return whole(raw);
   const out = store.allocate(bars.length);
   if (field === 'hl2') for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row]) / 2;
   else if (field === 'hlc3')

@@ -130,18 +130,36 @@ function constantCondition(
  * missing. One comparison serves both: where both sides are known, `left <= right` is `not left > right`.
  */
 export function crossColumns(
-  direction: 'up' | 'down' | 'any',
+  direction: CrossDirection,
   left: Side,
   right: Side,
   rows: number,
   out: Uint32Array,
 ): ConditionColumn {
-  if (direction === 'any') {
-    const up = crossColumns('up', left, right, rows, new Uint32Array(out.length));
-    return or([up, crossColumns('down', left, right, rows, new Uint32Array(out.length))], out);
-  }
-  const op = direction === 'up' ? 'gt' : 'lt';
-  return becomesTrue(compareColumns(op, left, right, 0, rows, out), rows, out);
+  const compared = (op: 'gt' | 'lt'): ConditionColumn =>
+    compareColumns(op, left, right, 0, rows, direction === 'any' ? new Uint32Array(out.length) : out);
+  return crossOf(
+    direction,
+    () => compared('gt'),
+    () => compared('lt'),
+    rows,
+    out,
+  );
+}
+
+export type CrossDirection = 'up' | 'down' | 'any';
+
+/** The same of the two comparisons, which are read and may be `out`. */
+export function crossOf(
+  direction: CrossDirection,
+  greater: () => ConditionColumn,
+  less: () => ConditionColumn,
+  rows: number,
+  out: Uint32Array,
+): ConditionColumn {
+  if (direction !== 'any') return becomesTrue(direction === 'up' ? greater() : less(), rows, out);
+  const both = [greater(), less()].map((column) => becomesTrue(column, rows, new Uint32Array(out.length)));
+  return or(both, out);
 }
 
 /** Strictly higher (or lower) than the row before, `bars` times in a row. */

@@ -2,7 +2,7 @@
 // Each is a TypeScript loop over one stretch of rows, which windows of unusual length and unusual rows take, and a SIMD
 // kernel that gives the same bits.
 import { rolling } from './simd/rolling.ts';
-import { type BlockKernel, MAX_BLOCK_LENGTH, overStretches, stretchEnd } from './stretches.ts';
+import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overStretches, stretchEnd } from './stretches.ts';
 
 const NUMBER_BYTES = 8;
 
@@ -33,7 +33,7 @@ export function rollingMean(source: Float64Array, first: number, length: number,
   }
   overStretches(source, first, length, [out], {
     ...exactSums(length, length),
-    finish: ({ values, count }, cell) => writeFlat(values, 0, count, length, values, cell - length + 1),
+    finish: (block, cell) => writeFlatBlock(block, length, cell),
   });
 }
 
@@ -70,8 +70,9 @@ export function rollingBands(
       means.pair(block, a, b, outA, outB, rowsA, rowsB);
       spreads.pair(block, a, b, outA + columnCells, outB + columnCells, rowsA, rowsB);
     },
-    finish({ values, count, columnCells, rows }, cell) {
-      writeFlat(values, 0, count, length, values, cell - length + 1);
+    finish(block, cell) {
+      const { columnCells, rows } = block;
+      writeFlatBlock(block, length, cell);
       const [mean, variance, low] = [0, 1, 2].map((at) => (cell + at * columnCells) * NUMBER_BYTES);
       rolling.bands(mean, variance, low, rows * NUMBER_BYTES, up, down);
     },
@@ -174,6 +175,11 @@ function writeFlat(
     for (let i = first + length - 1; i <= last; i++) out[i + shift] = source[i];
     while (row + stride + apart <= last) row += stride;
   }
+}
+
+/** The same for a block whose means begin at cell `out`. */
+export function writeFlatBlock({ values, from, count }: Block, length: number, out: number): void {
+  writeFlat(values, from, from + count, length, values, out - from - length + 1);
 }
 
 /**

@@ -24,7 +24,8 @@ const NUMBER_BYTES = 8;
 /** A block of rows in the memory of the kernels. */
 export interface Block {
   readonly values: Float64Array;
-  /** The source from the first window on is in cells [0, count). */
+  /** The source from the first window on is in cells [from, from + count). */
+  readonly from: number;
   readonly count: number;
   /**
    * The first result of a row is this many cells before the first cell of the row's window, each other one as many
@@ -53,48 +54,104 @@ export function overStretches(
   outs: readonly Float64Array[],
   kernel: BlockKernel,
 ): void {
-  const n = source.length;
-  const interval = stretchRows(length);
-  const blockRows = Math.max(2, Math.floor(BLOCK / interval)) * interval;
-  // A stretch that ends early is computed beyond its end.
-  const inputCells = even(length + blockRows + interval);
-  const columnCells = even(blockRows + 2 * interval);
-  const { values } = simdMemory((inputCells + outs.length * columnCells) * NUMBER_BYTES);
-  const spare = inputCells + blockRows + interval;
-  for (let start = first + length - 1; start < n;) {
-    const end = Math.min(n, Math.floor(start / interval) * interval + blockRows);
-    const from = start - length + 1;
-    const block = { values, count: end - from, rows: end - start, columnCells };
-    values.set(source.subarray(from, end));
-    // What is computed beyond the end must be ordinary numbers: the last ones again.
-    const pad = Math.min(interval, block.count);
-    values.copyWithin(block.count, block.count - pad, block.count);
-    for (let row = start; row < end;) {
-      const endA = Math.min(end, (Math.floor(row / interval) + 1) * interval);
-      const endB = Math.min(end, endA + interval);
-      const rowsA = endA - row;
-      const outA = inputCells + row - start;
-      if (endB === endA) {
-        kernel.pair(block, row - start, row - start, outA, outA, rowsA, rowsA);
-      } else if (rowsA < endB - endA) {
-        // The first stretch would be continued over the beginning of the second.
-        kernel.pair(block, row - start, endA - start, spare, outA + rowsA, rowsA, endB - endA);
-        for (let at = 0; at < outs.length; at++) {
-          const moved = at * columnCells;
-          values.copyWithin(outA + moved, spare + moved, spare + moved + rowsA);
-        }
-      } else {
-        kernel.pair(block, row - start, endA - start, outA, outA + rowsA, rowsA, endB - endA);
-      }
-      row = endB;
-    }
-    kernel.finish?.(block, inputCells);
+  const blocks = new Blocks(source, first, length, outs.length, kernel, 0);
+  const { values } = simdMemory(blocks.endCell * NUMBER_BYTES);
+  while (blocks.next(values)) {
     for (let at = 0; at < outs.length; at++) {
-      const cell = inputCells + at * columnCells;
-      outs[at].set(values.subarray(cell, cell + block.rows), start);
+      const cell = blocks.out + at * blocks.columnCells;
+      outs[at].set(values.subarray(cell, cell + blocks.end - blocks.start), blocks.start);
     }
-    start = end;
   }
+}
+
+/** The results of a kernel over the rows first+length-1 … n-1, a block at a time. */
+export class Blocks {
+  /** The rows of the block, [start, end): none before the first one. */
+  start: number;
+  end: number;
+  /** The cell of its first result; those of each further column are `columnCells` later. */
+  readonly out: number;
+  readonly columnCells: number;
+  /** One past the last cell that is used. */
+  readonly endCell: number;
+  readonly #source: Float64Array;
+  readonly #length: number;
+  readonly #columns: number;
+  readonly #kernel: BlockKernel;
+  readonly #from: number;
+  readonly #interval: number;
+  readonly #blockRows: number;
+
+  /** @param from the first cell of the memory that may be used */
+  constructor(source: Float64Array, first: number, length: number, columns: number, kernel: BlockKernel, from: number) {
+    const interval = stretchRows(length);
+    const blockRows = blockRowsOf(length);
+    // A stretch that ends early is computed beyond its end.
+    this.columnCells = even(blockRows + 2 * interval);
+    this.out = from + even(length + blockRows + interval);
+    this.endCell = this.out + columns * this.columnCells;
+    this.start = this.end = first + length - 1;
+    this.#source = source;
+    this.#length = length;
+    this.#columns = columns;
+    this.#kernel = kernel;
+    this.#from = from;
+    this.#interval = interval;
+    this.#blockRows = blockRows;
+  }
+
+  /** Computes the next block; false: there is none. */
+  next(values: Float64Array): boolean {
+    const source = this.#source;
+    const start = this.end;
+    if (start >= source.length) return false;
+    const interval = this.#interval;
+    const end = Math.min(source.length, Math.floor(start / interval) * interval + this.#blockRows);
+    const first = start - this.#length + 1;
+    const from = this.#from;
+    const block = { values, from, count: end - first, rows: end - start, columnCells: this.columnCells };
+    values.set(source.subarray(first, end), from);
+    // What is computed beyond the end must be ordinary numbers: the last ones again.
+    const last = from + block.count;
+    values.copyWithin(last, last - Math.min(interval, block.count), last);
+    for (let row = start; row < end;) row = this.#pair(block, row, start, end);
+    this.#kernel.finish?.(block, this.out);
+    this.start = start;
+    this.end = end;
+    return true;
+  }
+
+  /** The stretch that begins at `row`, and the next one. Gives the row after them. */
+  #pair(block: Block, row: number, start: number, end: number): number {
+    const { values } = block;
+    const interval = this.#interval;
+    const cell = this.#from - start;
+    const endA = Math.min(end, (Math.floor(row / interval) + 1) * interval);
+    const endB = Math.min(end, endA + interval);
+    const rowsA = endA - row;
+    const outA = this.out + row - start;
+    if (endB === endA) {
+      this.#kernel.pair(block, cell + row, cell + row, outA, outA, rowsA, rowsA);
+    } else if (rowsA < endB - endA) {
+      // The first stretch would be continued over the beginning of the second.
+      const spare = this.out + this.#blockRows + interval;
+      this.#kernel.pair(block, cell + row, cell + endA, spare, outA + rowsA, rowsA, endB - endA);
+      for (let at = 0; at < this.#columns; at++) {
+        const moved = at * this.columnCells;
+        values.copyWithin(outA + moved, spare + moved, spare + moved + rowsA);
+      }
+    } else {
+      this.#kernel.pair(block, cell + row, cell + endA, outA, outA + rowsA, rowsA, endB - endA);
+    }
+    return endB;
+  }
+}
+
+/** Whole stretches; where four fit, as many as end with a whole word of bits. */
+function blockRowsOf(length: number): number {
+  const interval = stretchRows(length);
+  const stretches = Math.floor(BLOCK / interval);
+  return Math.max(2, stretches >= 4 ? stretches & ~3 : stretches) * interval;
 }
 
 const even = (cells: number): number => cells + (cells & 1);

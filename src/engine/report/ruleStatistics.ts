@@ -103,7 +103,7 @@ export function ruleStatistics(
   const sides = new Map<Slot, SideStats>();
   const statsOf = (slot: Slot | null): SideStats | null => {
     if (slot === null) return null;
-    const known = sides.get(slot) ?? sideStats(slot, evaluated, window, sampled);
+    const known = sides.get(slot) ?? sideStats(slot, evaluated, sampled);
     sides.set(slot, known);
     return known;
   };
@@ -257,26 +257,29 @@ function sampledRows({ start, end }: Window): Int32Array {
   return sampled;
 }
 
-function sideStats(slot: Slot, evaluated: EvaluatedPlan, window: Window, rows: Int32Array): SideStats {
+const SAMPLED_VALUES = new Float64Array(SAMPLED_ROWS);
+
+function sideStats(slot: Slot, evaluated: EvaluatedPlan, rows: Int32Array): SideStats {
   const number = evaluated.numberAt(slot);
   if (number !== undefined) {
     const value = finiteOrNull(number);
     return { min: value, max: value, mean: value, last: value, sampled: 1 };
   }
-  const { values } = evaluated.value(slot);
+  evaluated.readRows(slot, rows, SAMPLED_VALUES);
   let min = Infinity;
   let max = -Infinity;
   let total = 0;
   let count = 0;
   for (let index = 0; index < rows.length; index++) {
-    const value = values[rows[index]];
+    const value = SAMPLED_VALUES[index];
     if (value !== value) continue;
     if (value < min) min = value;
     if (value > max) max = value;
     total += value;
     count++;
   }
-  const last = rows.length === 0 ? NaN : values[window.end - 1];
+  // The last sampled row is the last of the window.
+  const last = rows.length === 0 ? NaN : SAMPLED_VALUES[rows.length - 1];
   const known = count > 0;
   return {
     min: known ? min : null,

@@ -68,11 +68,9 @@ function nearMissesOf(
   for (const [index, entry] of report.boundRules.entries.entries()) {
     for (const rule of conjunctsOf(bits, 'entry', index)) {
       const { nodeId, path, text, left: leftSlot, right: rightSlot } = rule.node;
-      const leftSide = sideAt(report.evaluated, leftSlot);
-      const rightSide = sideAt(report.evaluated, rightSlot);
       const rows = rowsOf(blockers.get(rule)!, window);
-      readRows(leftSide, rows, LEFT_VALUES);
-      readRows(rightSide, rows, RIGHT_VALUES);
+      readSide(report.evaluated, leftSlot, rows, LEFT_VALUES);
+      readSide(report.evaluated, rightSlot, rows, RIGHT_VALUES);
       for (let at = 0; at < rows.length; at++) {
         const row = rows[at];
         const left = LEFT_VALUES[at];
@@ -98,25 +96,13 @@ function nearMissesOf(
   return nearest.misses;
 }
 
-/** What `readRows` reads of each side. */
+/** The values of each side; NaN where it is missing. */
 const LEFT_VALUES = new Float64Array(SAMPLED_ROWS);
 const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
 
-/** In a loop of its own, because each value waits for memory: of so short a loop the processor fetches many at once. */
-function readRows({ values, number }: Side, rows: Int32Array, out: Float64Array): void {
-  if (values === null) out.fill(number, 0, rows.length);
-  else for (let at = 0; at < rows.length; at++) out[at] = values[rows[at]];
-}
-
-/** One side of a comparison: a column, or one number on every row; NaN if the side is missing. */
-interface Side {
-  readonly values: Float64Array | null;
-  readonly number: number;
-}
-
-function sideAt(evaluated: EvaluatedPlan, slot: number | null): Side {
-  const number = slot === null ? NaN : evaluated.numberAt(slot);
-  return number === undefined ? { values: evaluated.value(slot!).values, number: NaN } : { values: null, number };
+function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Array, out: Float64Array): void {
+  if (slot === null) out.fill(NaN, 0, rows.length);
+  else evaluated.readRows(slot, rows, out);
 }
 
 /** The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. */
@@ -166,8 +152,13 @@ function rowsOf(words: Uint32Array, { start, end }: Window): Int32Array {
   return rows;
 }
 
+const ONE_ROW = new Int32Array(1);
+const ONE_VALUE = new Float64Array(1);
+
 function valueAt(evaluated: EvaluatedPlan, slot: number, row: number): number | null {
-  const value = evaluated.numberAt(slot) ?? evaluated.value(slot).values[row];
+  ONE_ROW[0] = row;
+  evaluated.readRows(slot, ONE_ROW, ONE_VALUE);
+  const [value] = ONE_VALUE;
   return value === value ? value : null;
 }
 

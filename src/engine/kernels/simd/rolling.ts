@@ -17,7 +17,7 @@ type Sums<Result> = (
   divisor: number,
 ) => Result;
 
-/** Sizes are multiples of 64 for extremes; of 16 for `bands` and `stochastic`; of 8 for the others. */
+/** Sizes are multiples of 64 for extremes and `compareRows`; of 16 for `bands` and `stochastic`; of 8 for the others. */
 interface RollingKernels {
   readonly largestOfFour: BestOfFour;
   readonly smallestOfFour: BestOfFour;
@@ -44,6 +44,8 @@ interface RollingKernels {
   readonly bands: (middle: number, variance: number, lower: number, size: number, up: number, down: number) => void;
   /** Writes 100·(close - low)/(high - low) over `high`, 0 where the range is at most `epsilon` of |high| + |low|. */
   readonly stochastic: (high: number, low: number, close: number, size: number, epsilon: number) => void;
+  /** Writes bits of the rows on which a is greater than b, and on which it is less. */
+  readonly compareRows: (a: number, b: number, size: number, greater: number, less: number) => void;
 }
 
 export const rolling = instantiate(ROLLING_WASM) as RollingKernels;

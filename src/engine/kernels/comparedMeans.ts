@@ -1,0 +1,121 @@
+// Two means of one column, compared block by block while they are in the nearest cache: neither is written as a column,
+// which would cost more than computing both.
+import { wordCount } from './bits.ts';
+import { writeFlatBlock } from './rollingSums.ts';
+import { rolling } from './simd/rolling.ts';
+import { simdMemory } from './simd/simdMemory.ts';
+import { type BlockKernel, Blocks } from './stretches.ts';
+
+const NUMBER_BYTES = 8;
+const WORD_BYTES = 4;
+/** Blocks of windows up to this end with a whole word of bits. */
+export const MAX_COMPARED_LENGTH = 64;
+/** A mean below this has a finite sum. */
+const MOST = 1e300;
+
+/**
+ * Writes the bits of the rows on which the mean of `fast` rows is greater than that of `slow` rows, and of those on
+ * which it is less, with the means of `rollingMean`. Rows without both means have neither bit. False: somewhere two
+ * values near each other are not positive, or one is more than twice the other; then nothing is written that counts.
+ * @param fast, slow from 2 to MAX_COMPARED_LENGTH
+ */
+export function compareMeans(
+  source: Float64Array,
+  fast: number,
+  slow: number,
+  greater: Uint32Array,
+  less: Uint32Array,
+): boolean {
+  const n = source.length;
+  const a = new Means(source, fast, 0);
+  const b = new Means(source, slow, a.blocks.endCell);
+  const bitsByte = b.blocks.endCell * NUMBER_BYTES;
+  const bitsBytes = WORD_BYTES * wordCount(Math.max(a.blocks.columnCells, b.blocks.columnCells));
+  const { values, words } = simdMemory(bitsByte + 2 * bitsBytes);
+  const firstRow = Math.min(n, Math.max(fast, slow) - 1);
+  greater.fill(0, 0, wordCount(firstRow));
+  less.fill(0, 0, wordCount(firstRow));
+  if (firstRow === n) return true;
+  for (let row = firstRow & ~31; row < n;) {
+    if (!a.reach(row, values) || !b.reach(row, values)) return false;
+    const end = Math.min(a.blocks.end, b.blocks.end);
+    const count = (end - row + 31) >>> 5;
+    const size = count * 32 * NUMBER_BYTES;
+    rolling.compareRows(a.byteOf(row), b.byteOf(row), size, bitsByte, bitsByte + bitsBytes);
+    copyWords(words, bitsByte / WORD_BYTES, count, greater, row >>> 5);
+    copyWords(words, (bitsByte + bitsBytes) / WORD_BYTES, count, less, row >>> 5);
+    row = end;
+  }
+  if ((n & 31) !== 0) {
+    const within = (1 << (n & 31)) - 1;
+    greater[n >>> 5] &= within;
+    less[n >>> 5] &= within;
+  }
+  return true;
+}
+
+const copyWords = (from: Uint32Array, cell: number, count: number, to: Uint32Array, at: number): void =>
+  to.set(from.subarray(cell, cell + count), at);
+
+/** The means of one length, a block at a time. */
+class Means {
+  readonly blocks: Blocks;
+  #isTight = true;
+
+  constructor(source: Float64Array, length: number, from: number) {
+    const kernel: BlockKernel = {
+      pair: ({ values }, a, b, outA, outB, rowsA, rowsB) => {
+        // A second row, if only of what lies behind the end: of one row the kernel does not say whether it is tight.
+        const size = Math.max(rowsA, rowsB, 2) * NUMBER_BYTES;
+        const [inA, inB] = [a * NUMBER_BYTES, b * NUMBER_BYTES];
+        const [toA, toB] = [outA * NUMBER_BYTES, outB * NUMBER_BYTES];
+        const isTight = rolling.tightSums(inA, inB, toA, toB, length * NUMBER_BYTES, size, length) === 1;
+        // A value that is missing is not noticed by comparisons, but every sum after it is missing too.
+        const isPresent = values[outA + rowsA - 1] < MOST && values[outB + rowsB - 1] < MOST;
+        this.#isTight &&= isTight && isPresent;
+      },
+      finish: (block, out) => writeFlatBlock(block, length, out),
+    };
+    this.blocks = new Blocks(source, 0, length, 1, kernel, from);
+  }
+
+  /** Computes blocks until one has `row`, or the rows after it. False: a sum may not be exact. */
+  reach(row: number, values: Float64Array): boolean {
+    const { blocks } = this;
+    while (blocks.end <= row || blocks.end === blocks.start) {
+      blocks.next(values);
+      if (!this.#isTight) return false;
+      // The rows before the first mean are missing: comparisons with them are false.
+      if (row < blocks.start) values.fill(NaN, blocks.out - (blocks.start - row), blocks.out);
+    }
+    return true;
+  }
+
+  byteOf(row: number): number {
+    return (this.blocks.out + row - this.blocks.start) * NUMBER_BYTES;
+  }
+}
+
+/** out[i] = the mean of `length` values up to row rows[i], where `compareMeans` has found every sum exact; else NaN. */
+export function meansAt(source: Float64Array, rows: Int32Array, length: number, out: Float64Array): void {
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at];
+    if (row < length - 1) {
+      out[at] = NaN;
+      continue;
+    }
+    const last = source[row];
+    let isFlat = true;
+    let high = 0;
+    let low = 0;
+    for (let cell = row - length + 1; cell <= row; cell++) {
+      const value = source[cell];
+      isFlat &&= value === last;
+      const sum = high + value;
+      const part = sum - high;
+      low += high - (sum - part) + (value - part);
+      high = sum;
+    }
+    out[at] = isFlat ? last : (high + low) / length;
+  }
+}
