@@ -12,19 +12,3 @@ export function compensatedSum(values: ArrayLike<number>, first = 0, end = value
   }
   return total + lost;
 }
-
-/** The same for values that come one by one. */
-export class CompensatedSum {
-  #sum = 0;
-  #lost = 0;
-
-  get total(): number {
-    return this.#sum + this.#lost;
-  }
-
-  add(value: number): void {
-    const next = this.#sum + value;
-    this.#lost += Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - next + value : value - next + this.#sum;
-    this.#sum = next;
-  }
-}

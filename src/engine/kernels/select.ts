@@ -3,15 +3,24 @@
 /** Fewer values than this are sorted, which is quicker. */
 const SORTED_LENGTH = 24;
 
+/** Of more values than this, the pivot is selected from a sample: worth its cost from some hundreds on. */
+const SAMPLED_LENGTH = 600;
+
 /**
  * Reorders values [from, to) so that the one at index `rank` stands where sorting would put it, none before it is
- * larger and none after it is smaller (Hoare's quickselect, the median of three as pivot). No value is NaN.
+ * larger and none after it is smaller (Hoare's quickselect). No value is NaN. The pivot is the median of three, or, as
+ * Floyd and Rivest have it, of a sample: then one pass leaves few values, and its branches are mostly predicted where
+ * the rank is near an end.
  */
 export function selectRank(values: Float64Array, rank: number, from = 0, to = values.length): void {
   let first = from;
   let last = to - 1;
   while (last - first >= SORTED_LENGTH) {
-    const pivot = medianOf(values[first], values[(first + last) >>> 1], values[last]);
+    if (last - first >= SAMPLED_LENGTH) selectSample(values, rank, first, last);
+    const pivot =
+      last - first >= SAMPLED_LENGTH
+        ? values[rank]
+        : medianOf(values[first], values[(first + last) >>> 1], values[last]);
     let left = first;
     let right = last;
     while (left <= right) {
@@ -28,6 +37,18 @@ export function selectRank(values: Float64Array, rank: number, from = 0, to = va
     else return;
   }
   values.subarray(first, last + 1).sort();
+}
+
+/** Selects the rank among the values around it, as many as let it be near its place among all of them. */
+function selectSample(values: Float64Array, rank: number, first: number, last: number): void {
+  const length = last - first + 1;
+  const place = rank - first + 1;
+  const logLength = Math.log(length);
+  const size = 0.5 * Math.exp((2 * logLength) / 3);
+  const shift = 0.5 * Math.sqrt((logLength * size * (length - size)) / length) * Math.sign(place - length / 2);
+  const from = Math.max(first, Math.floor(rank - (place * size) / length + shift));
+  const to = Math.min(last, Math.floor(rank + ((length - place) * size) / length + shift));
+  selectRank(values, rank, from, to + 1);
 }
 
 const medianOf = (a: number, b: number, c: number): number =>

@@ -35,13 +35,11 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
   readonly entries: readonly EntryFunnel[];
 }
 
-export function funnelOf(report: ReportInput, bits: readonly RuleBits[]): Funnel {
+/** @param exits trades by reason, in the order in which the reasons first occur */
+export function funnelOf(report: ReportInput, bits: readonly RuleBits[], exits: Funnel['exits']): Funnel {
   const { simulation, input, firstRow, endRow, boundRules } = report;
   const entries = boundRules.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
   const total = (read: (entry: EntryFunnel) => number): number => entries.reduce((sum, entry) => sum + read(entry), 0);
-  const exits: Record<string, number> = {};
-  const { reasons, length } = simulation.tradeLog;
-  for (let trade = 0; trade < length; trade++) exits[reasons[trade]] = (exits[reasons[trade]] ?? 0) + 1;
   const { counts } = simulation;
   return {
     barsTotal: endRow - firstRow,

@@ -119,12 +119,12 @@ export function percentile(ascending: ArrayLike<number>, percent: number): numbe
   return ascending[below] + (ascending[above] - ascending[below]) * (rank - below);
 }
 
-/** The same of values in any order, which it reorders. */
-export function percentileOf(values: Float64Array, percent: number): number | null {
+/** The same of values in any order, which it reorders; none of the first `lowest` may be larger than any other. */
+export function percentileOf(values: Float64Array, percent: number, lowest = 0): number | null {
   if (values.length === 0) return null;
   const rank = (percent / 100) * (values.length - 1);
   const below = Math.floor(rank);
-  selectRank(values, below);
+  selectRank(values, below, Math.min(lowest, below));
   const low = values[below];
   const high = below + 1 < values.length ? least(values, below + 1, values.length) : low;
   return low + (high - low) * (rank - below);

@@ -1,5 +1,6 @@
 // Statistics of positions (semantics §5.2). A position is the sum of the rows with one positionId.
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
+import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { mean, percentileOf, standardDeviation } from './moments.ts';
 
 /** Positions as columns, in order of their last exit. */
@@ -31,38 +32,72 @@ interface Parts {
   readonly mfePct: Float64Array;
 }
 
+/** What the positions of one run after the other are written on. */
+const COLUMNS = Array.from({ length: 6 }, () => new ReusedColumn());
+const RETURNS = new ReusedColumn();
+
+/** Holds until the next call. */
 export function positionsOf(log: TradeLog): Positions {
-  const parts = addParts(log);
-  const { count } = parts;
-  const { numbers } = log;
-  const positions: Positions = {
-    count,
-    side: new Int8Array(count),
-    entryRule: new Int32Array(count),
-    pnl: new Float64Array(count),
-    returnPct: new Float64Array(count),
-    barsHeld: new Float64Array(count),
-    maePct: new Float64Array(count),
-    mfePct: new Float64Array(count),
-    pnlR: new Float64Array(count),
-  };
+  const isWhole = hasWholeExits(log);
+  const parts = isWhole ? null : addParts(log);
+  const count = parts === null ? log.length : parts.count;
+  const [pnl, returnPct, barsHeld, maePct, mfePct, pnlR] = COLUMNS.map((column) => column.take(count));
+  const side = new Int8Array(count);
+  const entryRule = new Int32Array(count);
+  const positions: Positions = { count, side, entryRule, pnl, returnPct, barsHeld, maePct, mfePct, pnlR };
+  if (parts === null) writeTrades(log, positions);
+  else writeParts(parts, log, positions);
+  return positions;
+}
+
+/** Whether every trade closed a position of its own, in the order of their entries: then nothing is to be added up. */
+function hasWholeExits({ numbers, length }: TradeLog): boolean {
+  for (let at = TRADE_WIDTH; at < length * TRADE_WIDTH; at += TRADE_WIDTH) {
+    const before = at - TRADE_WIDTH;
+    if (numbers[at + TRADE.positionId] <= numbers[before + TRADE.positionId]) return false;
+    if (numbers[at + TRADE.exitRow] < numbers[before + TRADE.exitRow]) return false;
+  }
+  return true;
+}
+
+function writeTrades({ numbers, length }: TradeLog, positions: Positions): void {
+  const { maePct, mfePct } = positions;
+  for (let index = 0, at = 0; index < length; index++, at += TRADE_WIDTH) {
+    // Like a sum that begins with 0, which is never -0.
+    writeRow(positions, index, numbers, at, 0 + numbers[at + TRADE.quantity], 0 + numbers[at + TRADE.pnl]);
+    maePct[index] = numbers[at + TRADE.maePct];
+    mfePct[index] = numbers[at + TRADE.mfePct];
+  }
+}
+
+function writeParts(parts: Parts, { numbers }: TradeLog, positions: Positions): void {
   const order = byLastExit(parts, numbers);
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < parts.count; index++) {
     const part = order === null ? index : order[index];
-    const last = parts.lastTrade[part] * TRADE_WIDTH;
     const quantity = parts.quantity[part] + parts.lostQuantity[part];
     const pnl = parts.pnl[part] + parts.lostPnl[part];
-    const risk = quantity * numbers[last + TRADE.initialRisk];
-    positions.side[index] = numbers[last + TRADE.side];
-    positions.entryRule[index] = numbers[last + TRADE.entryRule];
-    positions.pnl[index] = pnl;
-    positions.returnPct[index] = pnl / (quantity * numbers[last + TRADE.entryPrice]);
-    positions.barsHeld[index] = numbers[last + TRADE.exitRow] - numbers[last + TRADE.entryRow];
+    writeRow(positions, index, numbers, parts.lastTrade[part] * TRADE_WIDTH, quantity, pnl);
     positions.maePct[index] = parts.maePct[part];
     positions.mfePct[index] = parts.mfePct[part];
-    positions.pnlR[index] = risk > 0 ? pnl / risk : NaN;
   }
-  return positions;
+}
+
+/** @param last where the last trade of the position is in `numbers` */
+function writeRow(
+  { side, entryRule, pnl, returnPct, barsHeld, pnlR }: Positions,
+  index: number,
+  numbers: Float64Array,
+  last: number,
+  quantity: number,
+  profit: number,
+): void {
+  const risk = quantity * numbers[last + TRADE.initialRisk];
+  side[index] = numbers[last + TRADE.side];
+  entryRule[index] = numbers[last + TRADE.entryRule];
+  pnl[index] = profit;
+  returnPct[index] = profit / (quantity * numbers[last + TRADE.entryPrice]);
+  barsHeld[index] = numbers[last + TRADE.exitRow] - numbers[last + TRADE.entryRow];
+  pnlR[index] = risk > 0 ? profit / risk : NaN;
 }
 
 /** Adds up the rows of each position, compensated as in `compensatedSum`. */
@@ -103,7 +138,8 @@ function addParts({ numbers, length }: TradeLog): Parts {
   return parts;
 }
 
-function addTo(totals: Float64Array, lost: Float64Array, index: number, value: number): void {
+/** Adds to the compensated sum at `index`, as in `compensatedSum`. */
+export function addTo(totals: Float64Array, lost: Float64Array, index: number, value: number): void {
   const total = totals[index];
   const next = total + value;
   lost[index] += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
@@ -170,7 +206,7 @@ export function positionStatistics(positions: Positions): PositionStatistics {
     expectancy,
     expectancyR: meanOfPresent(positions.pnlR),
     avgTradePct: mean(returnPct),
-    medianTradePct: percentileOf(returnPct.slice(), 50),
+    medianTradePct: medianOf(returnPct),
     avgWin,
     avgLoss,
     winLossRatio,
@@ -186,7 +222,14 @@ export function positionStatistics(positions: Positions): PositionStatistics {
   };
 }
 
-function extremes(values: Float64Array): [least: number | null, greatest: number | null] {
+function medianOf(values: Float64Array): number | null {
+  const copy = RETURNS.take(values.length);
+  copy.set(values);
+  return percentileOf(copy, 50);
+}
+
+/** Null of nothing. */
+export function extremes(values: Float64Array): [least: number | null, greatest: number | null] {
   if (values.length === 0) return [null, null];
   let least = values[0];
   let greatest = values[0];

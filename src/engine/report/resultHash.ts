@@ -1,5 +1,5 @@
 // The hash of a result: covers its trades and its summary, independent of how they are stored later.
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
 
 /**
@@ -11,8 +11,9 @@ import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
  */
 export function resultHash(summaryJson: readonly string[], trades: TradeTable): string {
   const hash = createHash('sha256');
-  hash.update(numbersOf(trades));
-  hash.update(linesOf(trades));
+  const numbers = numbersOf(trades);
+  hash.update(numbers);
+  addLines(hash, trades, numbers !== trades.numbers);
   for (const piece of summaryJson) hash.update(piece);
   return hash.digest('hex');
 }
@@ -31,24 +32,42 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
   return all;
 }
 
-/** The lines in UTF-8, written row by row: a string of so many pieces would be put together first. */
-function linesOf({ length, fineTimes, kinds, words }: TradeTable): Uint8Array {
-  const encoder = new TextEncoder();
-  const withTime = words.map((each) => encoder.encode(`${wordLines(each, true)}\n`));
-  const without = words.map((each) => encoder.encode(`${wordLines(each, false)}\n`));
-  const linesOfRow = (row: number): Uint8Array =>
-    fineTimes[row] === fineTimes[row] ? withTime[kinds[row]] : without[kinds[row]];
-  let size = 0;
-  for (let row = 0; row < length; row++) size += linesOfRow(row).length;
-  const lines = new Uint8Array(size);
-  let at = 0;
-  for (let row = 0; row < length; row++) {
-    const piece = linesOfRow(row);
-    lines.set(piece, at);
-    at += piece.length;
+const encoder = new TextEncoder();
+/** What lines are written on before they are hashed: fresh pages cost more than both. An id has 200 characters at most. */
+const LINES = new Uint8Array(64 * 1024);
+/** Where words differ so little, the lines of four rows are copied at once: each copy is a call. */
+const MOST_WORDS_OF_FOURS = 4;
+
+/** Adds the words of each row as lines in UTF-8. */
+function addLines(hash: Hash, { length, fineTimes, kinds, words }: TradeTable, hasTimes: boolean): void {
+  /** By the index of the words, and after those the same with a time. */
+  const pieces: (Uint8Array | undefined)[] = [];
+  const fours: (Uint8Array | undefined)[] = [];
+  const pieceOf = (row: number): Uint8Array => {
+    const hasTime = fineTimes[row] === fineTimes[row];
+    const at = kinds[row] + (hasTime ? words.length : 0);
+    return (pieces[at] ??= encoder.encode(`${wordLines(words[kinds[row]], hasTime)}\n`));
+  };
+  let filled = 0;
+  const add = (piece: Uint8Array): void => {
+    if (piece.length > LINES.length - filled) {
+      hash.update(LINES.subarray(0, filled));
+      filled = 0;
+    }
+    LINES.set(piece, filled);
+    filled += piece.length;
+  };
+  let row = 0;
+  if (!hasTimes && words.length <= MOST_WORDS_OF_FOURS) {
+    for (; row + 4 <= length; row += 4) {
+      let four = 0;
+      for (let at = row; at < row + 4; at++) four = four * MOST_WORDS_OF_FOURS + kinds[at];
+      add((fours[four] ??= Buffer.concat([0, 1, 2, 3].map((at) => pieceOf(row + at)))));
+    }
   }
+  for (; row < length; row++) add(pieceOf(row));
   // Lines are between rows, not after the last.
-  return lines.subarray(0, Math.max(0, size - 1));
+  hash.update(LINES.subarray(0, Math.max(0, filled - 1)));
 }
 
 /** A missing time of a child is an empty line in its place. */

@@ -12,6 +12,7 @@ import {
   sampleSkew,
   standardDeviation,
 } from './moments.ts';
+import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
@@ -157,12 +158,15 @@ export function returnStatistics(
   };
 }
 
+const SELECTED = new ReusedColumn();
+
 function tails(returns: Float64Array): Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'> {
-  const values = returns.slice();
+  const values = SELECTED.take(returns.length);
+  values.set(returns);
   const low = percentileOf(values, 5);
   const tail = values.subarray(0, returns.length === 0 ? 0 : Math.floor((returns.length - 1) * 0.05) + 1).sort();
   return {
-    tailRatio: low === null || low === 0 ? null : Math.abs(percentileOf(values, 95)!) / Math.abs(low),
+    tailRatio: low === null || low === 0 ? null : Math.abs(percentileOf(values, 95, tail.length)!) / Math.abs(low),
     var95: low,
     cvar95: mean(tail),
   };

@@ -5,7 +5,7 @@ import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode, Slot } from '../plan/plan.ts';
 import type { RecordedCondition } from '../evaluate/stateful.ts';
 import type { Positions } from './positions.ts';
-import { TRADE, TRADE_WIDTH } from '../simulate/tradeLog.ts';
+import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 
 /** The rows of the evaluated window, [start, end). */
@@ -67,11 +67,13 @@ export function ruleBits(
   evaluated: EvaluatedPlan,
   recorded: ReadonlyMap<object, RecordedCondition>,
 ): RuleBits[] {
-  const nothing = new Uint32Array(wordCount(evaluated.market.base.length));
+  let nothing: Uint32Array | null = null;
   return rules.map((node) => {
     if (node.slot !== null) return { node, ...evaluated.condition(node.slot), evaluated: null };
     const kept = recorded.get(node.expression);
-    return kept ? { node, ...kept } : { node, isTrue: nothing, isUnknown: nothing, evaluated: nothing };
+    if (kept !== undefined) return { node, ...kept };
+    nothing ??= new Uint32Array(wordCount(evaluated.market.base.length));
+    return { node, isTrue: nothing, isUnknown: nothing, evaluated: nothing };
   });
 }
 
@@ -147,23 +149,31 @@ function rulesOf(bits: readonly RuleBits[]): { kind: 'entry' | 'exit'; index: nu
  */
 function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
   const words = wordCount(window.end);
-  const all = (): Uint32Array => new Uint32Array(words).fill(0xffffffff);
-  const suffixes = conjuncts.map(all);
-  for (let c = conjuncts.length - 2; c >= 0; c--) {
-    const { isTrue } = conjuncts[c + 1];
-    for (let w = 0; w < words; w++) suffixes[c][w] = suffixes[c + 1][w] & isTrue[w];
-  }
-  const prefix = all();
-  return conjuncts.map(({ isTrue, isUnknown, evaluated }, c) => {
-    const rows = new Uint32Array(words);
-    for (let w = 0; w < words; w++) {
-      const isFalse =
-        ~isTrue[w] & ~(w < isUnknown.length ? isUnknown[w] : 0) & (evaluated === null ? -1 : evaluated[w]);
-      rows[w] = prefix[w] & suffixes[c][w] & isFalse;
-      prefix[w] &= isTrue[w];
-    }
+  // Of the conjuncts after each; the last has none after it.
+  const suffixes = conjuncts.slice(1).map(({ isTrue }) => isTrue.slice(0, words));
+  for (let c = suffixes.length - 2; c >= 0; c--) intersect(suffixes[c], suffixes[c + 1]);
+  let prefix: Uint32Array | null = null;
+  return conjuncts.map((conjunct, c) => {
+    const rows = falseRows(conjunct, words);
+    if (prefix !== null) intersect(rows, prefix);
+    if (c === suffixes.length) return rows;
+    intersect(rows, suffixes[c]);
+    if (prefix === null) prefix = conjunct.isTrue.slice(0, words);
+    else intersect(prefix, conjunct.isTrue);
     return rows;
   });
+}
+
+function falseRows({ isTrue, isUnknown, evaluated }: RuleBits, words: number): Uint32Array {
+  const rows = new Uint32Array(words);
+  for (let w = 0; w < words; w++) rows[w] = ~isTrue[w];
+  for (let w = 0; w < Math.min(words, isUnknown.length); w++) rows[w] &= ~isUnknown[w];
+  if (evaluated !== null) intersect(rows, evaluated);
+  return rows;
+}
+
+function intersect(words: Uint32Array, others: Uint32Array): void {
+  for (let w = 0; w < words.length; w++) words[w] &= others[w];
 }
 
 /** Pairs of conjuncts of one rule that are each true at some time but never together. */
@@ -219,6 +229,12 @@ function runs(
     if (word === -1) {
       streak += 32;
       longest = Math.max(longest, streak);
+      continue;
+    }
+    // Of a cross, no two rows after one another are true.
+    if (streak === 0 && (word & (word << 1)) === 0) {
+      longest = Math.max(longest, 1);
+      streak = word >>> 31;
       continue;
     }
     // Run after run of ones; those at the beginning go on with the streak of the word before.
@@ -322,10 +338,7 @@ export function ruleStatsSummary(
     })),
   );
   const known = stats.filter((rule) => rule.evaluated > 0);
-  const pnls = entryIds.map(() => 0);
-  const { numbers, length } = simulation.tradeLog;
-  for (let at = 0; at < length * TRADE_WIDTH; at += TRADE_WIDTH)
-    pnls[numbers[at + TRADE.entryRule]] += numbers[at + TRADE.pnl];
+  const pnls = pnlByRule(simulation.tradeLog, entryIds.length);
   const counts = entryIds.map(() => 0);
   for (let index = 0; index < positions.count; index++) counts[positions.entryRule[index]]++;
   const tradesByRule = entryIds.map((rule, index) => ({
@@ -343,4 +356,11 @@ export function ruleStatsSummary(
     tradesByRule,
     truncated: false,
   };
+}
+
+function pnlByRule({ numbers, length }: TradeLog, entries: number): Float64Array {
+  const pnls = new Float64Array(entries);
+  for (let at = 0; at < length * TRADE_WIDTH; at += TRADE_WIDTH)
+    pnls[numbers[at + TRADE.entryRule]] += numbers[at + TRADE.pnl];
+  return pnls;
 }

@@ -1,13 +1,11 @@
 // The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
-import { EXIT_REASONS } from '../simulate/trade.ts';
-import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
-import { CompensatedSum } from '../kernels/compensatedSum.ts';
-import type { Positions } from './positions.ts';
+import { type Exits, exitsOf } from './exits.ts';
+import { extremes, type Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
@@ -18,9 +16,7 @@ import { fitTrace, traceOf, type StrategyTrace } from './trace.ts';
 
 /** Every key of summaryJson: the flat ones and the blocks. */
 export interface Summary extends FlatSummary {
-  readonly byExitReason: Readonly<
-    Record<string, { readonly trades: number; readonly pnl: number; readonly winRate: number | null }>
-  >;
+  readonly byExitReason: Exits['byReason'];
   readonly bySide: Readonly<
     Record<'long' | 'short', { readonly positions: number; readonly pnl: number; readonly winRate: number | null }>
   >;
@@ -70,12 +66,13 @@ export function summarise(report: ReportInput): WrittenSummary {
   const monthEquity = Float64Array.from(months.lastDays, (day) => daily.equity[day]);
   const flat = flatSummary(report, measured);
   const { netProfit, returnPct, totalFees } = flat;
+  const exits = exitsOf(simulation.tradeLog);
   const blocks: Blocks = {
-    byExitReason: byExitReason(simulation.tradeLog),
+    byExitReason: exits.byReason,
     bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
     byMonth: monthRows(months.names, monthEquity, initialBalance),
     fees: feesBlock(report, totalFees),
-    ambiguity: ambiguityBlock(report),
+    ambiguity: ambiguityBlock(report, exits.byMethod),
     dataQuality: dataQuality(bars, input.fine, report.firstRow, report.endRow),
     evaluationWindow: evaluationWindow(report),
     conventions: conventions(instrument),
@@ -91,8 +88,8 @@ export function summarise(report: ReportInput): WrittenSummary {
     { simulation, positions },
     { start, end: Math.max(start, end) },
   );
-  const bestPnl = positions.pnl.reduce((best, pnl) => Math.max(best, pnl), 0);
-  const funnel = funnelOf(report, bits);
+  const bestPnl = Math.max(0, extremes(positions.pnl)[1] ?? 0);
+  const funnel = funnelOf(report, bits, exits.counts);
   const trace = traceOf({
     report,
     bits,
@@ -132,32 +129,22 @@ export function summarise(report: ReportInput): WrittenSummary {
   };
 }
 
-function byExitReason({ numbers, reasons, length }: TradeLog): Summary['byExitReason'] {
-  const found = EXIT_REASONS.map(() => ({ trades: 0, wins: 0, pnl: new CompensatedSum() }));
-  for (let trade = 0; trade < length; trade++) {
-    const pnl = numbers[trade * TRADE_WIDTH + TRADE.pnl];
-    const group = found[EXIT_REASONS.indexOf(reasons[trade])];
-    group.trades++;
-    if (pnl > 0) group.wins++;
-    group.pnl.add(pnl);
-  }
-  const blocks = found.map(({ trades, wins, pnl }) => ({ trades, pnl: pnl.total, winRate: wins / trades }));
-  return Object.fromEntries(
-    EXIT_REASONS.map((reason, index) => [reason, blocks[index]] as const).filter(([, { trades }]) => trades > 0),
-  );
-}
-
 function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): Summary['bySide']['long'] {
   let positions = 0;
   let wins = 0;
-  const total = new CompensatedSum();
+  // Compensated as in `compensatedSum`.
+  let total = 0;
+  let lost = 0;
   for (let index = 0; index < count; index++) {
     if (side[index] !== wanted) continue;
+    const value = pnl[index];
+    const next = total + value;
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    total = next;
     positions++;
-    if (pnl[index] > 0) wins++;
-    total.add(pnl[index]);
+    wins += +(value > 0);
   }
-  return { positions, pnl: total.total, winRate: positions === 0 ? null : wins / positions };
+  return { positions, pnl: total + lost, winRate: positions === 0 ? null : wins / positions };
 }
 
 function feesBlock({ simulation, config }: ReportInput, total: number): Summary['fees'] {
@@ -166,12 +153,9 @@ function feesBlock({ simulation, config }: ReportInput, total: number): Summary[
   return { total, maker: totals.makerFees, taker: totals.takerFees, tiers };
 }
 
-function ambiguityBlock({ simulation, config, band }: ReportInput): object {
-  const exits: Record<string, number> = { direct: 0, gap: 0, drill: 0, fallback: 0 };
-  const { decisions, length } = simulation.tradeLog;
-  for (let trade = 0; trade < length; trade++) exits[decisions[trade].method]++;
+function ambiguityBlock({ simulation, config, band }: ReportInput, exitsByMethod: Exits['byMethod']): object {
   const { ambiguityResolution: resolution, ambiguityFallback: fallback } = config;
-  return { resolution, fallback, ...simulation.ambiguity, exitsByMethod: exits, band: bandBlock(band) };
+  return { resolution, fallback, ...simulation.ambiguity, exitsByMethod, band: bandBlock(band) };
 }
 
 const bandBlock = (band: Band): object => ({

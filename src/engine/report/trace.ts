@@ -71,15 +71,13 @@ function nearMissesOf(
       const rows = rowsOf(blockers.get(rule)!, window);
       readSide(report.evaluated, leftSlot, rows, LEFT_VALUES);
       readSide(report.evaluated, rightSlot, rows, RIGHT_VALUES);
-      for (let at = 0; at < rows.length; at++) {
+      writeCloseness(rows.length);
+      for (let at = nearest.next(0, rows.length); at < rows.length; at = nearest.next(at + 1, rows.length)) {
         const row = rows[at];
         const left = LEFT_VALUES[at];
         const right = RIGHT_VALUES[at];
         const distance = Math.abs(left - right);
-        const ratio = distance / Math.max(Math.abs(left), Math.abs(right), 1e-12);
-        const closeness = ratio === ratio ? ratio : Infinity;
-        if (nearest.isFull && closeness >= nearest.farthest) continue;
-        nearest.add(closeness, {
+        nearest.add(CLOSENESS[at], {
           rule: entry.id,
           nodeId,
           path,
@@ -100,6 +98,21 @@ function nearMissesOf(
 const LEFT_VALUES = new Float64Array(SAMPLED_ROWS);
 const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
 
+/** How far apart both values are, as a share of the larger; Infinity where one is missing. */
+const CLOSENESS = new Float64Array(SAMPLED_ROWS);
+
+function writeCloseness(count: number): void {
+  for (let at = 0; at < count; at++) {
+    const left = LEFT_VALUES[at];
+    const right = RIGHT_VALUES[at];
+    const a = Math.abs(left);
+    const b = Math.abs(right);
+    const larger = a > b ? a : b;
+    const ratio = Math.abs(left - right) / (larger > 1e-12 ? larger : 1e-12);
+    CLOSENESS[at] = ratio === ratio ? ratio : Infinity;
+  }
+}
+
 function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Array, out: Float64Array): void {
   if (slot === null) out.fill(NaN, 0, rows.length);
   else evaluated.readRows(slot, rows, out);
@@ -109,17 +122,27 @@ function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Arra
 class Nearest {
   readonly #closeness: number[] = [];
   readonly misses: NearMiss[] = [];
-  isFull = false;
+  #isFull = false;
   /** The closeness of the last one. */
-  farthest = Infinity;
+  #farthest = Infinity;
+
+  /** The first of CLOSENESS [from, end) that is closer than the last one; `end`: none. */
+  next(from: number, end: number): number {
+    if (!this.#isFull) return from;
+    const farthest = this.#farthest;
+    let at = from;
+    while (at < end && CLOSENESS[at] >= farthest) at++;
+    return at;
+  }
+
   add(closeness: number, miss: NearMiss): void {
     let index = this.misses.length;
     while (index > 0 && this.#closeness[index - 1] > closeness) index--;
     this.#closeness.splice(index, 0, closeness);
     this.misses.splice(index, 0, miss);
     this.#closeness.length = this.misses.length = Math.min(this.misses.length, MAX_NEAR_MISSES);
-    this.isFull = this.misses.length === MAX_NEAR_MISSES;
-    this.farthest = this.#closeness.at(-1)!;
+    this.#isFull = this.misses.length === MAX_NEAR_MISSES;
+    this.#farthest = this.#closeness.at(-1)!;
   }
 }
 

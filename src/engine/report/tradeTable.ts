@@ -117,10 +117,10 @@ class TradeKinds {
     const from = a * TRADE_WIDTH;
     const to = b * TRADE_WIDTH;
     return (
+      reasons[a] === reasons[b] &&
       numbers[from + TRADE.exitRule] === numbers[to + TRADE.exitRule] &&
       numbers[from + TRADE.entryRule] === numbers[to + TRADE.entryRule] &&
       numbers[from + TRADE.side] === numbers[to + TRADE.side] &&
-      reasons[a] === reasons[b] &&
       (decisions[a] === decisions[b] || isSameDecision(decisions[a], decisions[b]))
     );
   }

@@ -1,0 +1,16 @@
+// A column that one call after the other writes on, because fresh pages cost more than what is written on them.
+
+/** Longer columns are not kept: 8 MiB. */
+const MOST_CELLS = 1024 * 1024;
+
+export class ReusedColumn {
+  #cells = new Float64Array(0);
+
+  /** With undefined contents; holds until the next call. */
+  take(length: number): Float64Array {
+    if (length > MOST_CELLS) return new Float64Array(length);
+    // Half as many more, since runs of about the same length follow each other.
+    if (this.#cells.length < length) this.#cells = new Float64Array(Math.min(MOST_CELLS, length + (length >> 1)));
+    return this.#cells.subarray(0, length);
+  }
+}
