@@ -147,7 +147,7 @@ export function crossColumns(
   );
 }
 
-export type CrossDirection = 'up' | 'down' | 'any';
+type CrossDirection = 'up' | 'down' | 'any';
 
 /** The same of the two comparisons, which are read and may be `out`. */
 export function crossOf(

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { least, selectRank } from '../../../src/engine/kernels/select.ts';
 import { percentile, percentileOf } from '../../../src/engine/report/moments.ts';
+import { seededRandom } from '../../support/scale.ts';
 
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 /** With many equal values, as the returns of days without a position are. */
@@ -32,6 +33,22 @@ describe('selectRank', () => {
       for (const chosen of [list.slice(), list.slice().reverse()]) {
         selectRank(chosen, 250);
         expect(chosen[250]).toBe(list[250]);
+      }
+    }
+  });
+
+  it('selects any rank of thousands of values, with and without ties', () => {
+    const random = seededRandom(3);
+    for (const scale of [20, 1e9]) {
+      const list = Float64Array.from({ length: 5_000 }, () => Math.floor(random() * scale));
+      const sorted = list.slice().sort();
+      for (const rank of [0, 1, 249, 250, 2_499, 4_000, 4_749, 4_999]) {
+        const chosen = list.slice();
+        selectRank(chosen, rank);
+        expect(chosen[rank]).toBe(sorted[rank]);
+        expect(least(chosen, rank, chosen.length)).toBe(sorted[rank]);
+        expect(chosen.subarray(0, rank).every((value) => value <= chosen[rank])).toBe(true);
+        expect(chosen.sort()).toEqual(sorted);
       }
     }
   });
