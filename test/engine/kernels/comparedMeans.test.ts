@@ -10,7 +10,8 @@ const PRICES: Record<string, (random: () => number, before: number) => number> =
   'prices that wander': (random, before) => before * (1 + (random() - 0.5) * 0.01),
   'coarse prices that often stay': (random, before) =>
     Math.max(90, Math.min(110, random() < 0.8 ? before : before + Math.floor(random() * 3) - 1)),
-  'prices that stay for hundreds of rows': (random, before) => (random() < 0.995 ? before : 100 + random()),
+  'prices that stay for dozens of rows': (random, before) =>
+    random() < 0.985 ? before : 100 + 90 * Math.sqrt(random()),
   'denormal prices': (random) => (1 + random()) * 1e-310,
 };
 const LENGTHS = [2, 3, 10, 30, 33, 51, 64];
