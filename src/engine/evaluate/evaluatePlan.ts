@@ -9,6 +9,7 @@ import type { Bars, Market } from '../bars/bars.ts';
 import { inspect, inspectMade, type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
 import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
 import { ComparedAverages } from './comparedAverages.ts';
+import { fieldColumn, rawField } from './fieldColumns.ts';
 import { compareColumns, crossColumns, crossOf, movingColumn } from './leafConditions.ts';
 import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from '../kernels/history.ts';
 import { invert, trimUnknown } from '../kernels/compare.ts';
@@ -355,34 +356,6 @@ function alignedRows(base: Bars, other: Bars): Int32Array {
   let rows = ofBase.get(other);
   if (!rows) ofBase.set(other, (rows = alignRows(base, other)));
   return rows;
-}
-
-/** A column of the bars; null: it is computed of several. */
-function rawField(bars: Bars, field: string): Float64Array | null {
-  switch (field) {
-    case 'open':
-    case 'high':
-    case 'low':
-    case 'close':
-    case 'volume':
-    case 'time':
-      return bars[field];
-    default:
-      return null;
-  }
-}
-
-function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn {
-  const { open, high, low, close } = bars;
-  const whole = (values: Float64Array): ValueColumn => ({ values, firstValid: 0, hasHoles: false });
-  const raw = rawField(bars, field);
-  if (raw !== null) return whole(raw);
-  const out = store.allocate(bars.length);
-  if (field === 'hl2') for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row]) / 2;
-  else if (field === 'hlc3')
-    for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row] + close[row]) / 3;
-  else for (let row = 0; row < out.length; row++) out[row] = (open[row] + high[row] + low[row] + close[row]) / 4;
-  return whole(out);
 }
 
 /**

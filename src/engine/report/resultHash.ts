@@ -33,7 +33,7 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
 }
 
 const encoder = new TextEncoder();
-/** What lines are written on before they are hashed: fresh pages cost more than both. An id has 200 characters at most. */
+/** What lines are written on before they are hashed: fresh pages cost more. An id has 200 characters at most. */
 const LINES = new Uint8Array(64 * 1024);
 /** Where words differ so little, the lines of four rows are copied at once: each copy is a call. */
 const MOST_WORDS_OF_FOURS = 4;

@@ -17,7 +17,7 @@ type Sums<Result> = (
   divisor: number,
 ) => Result;
 
-/** Sizes are multiples of 64 for extremes and `compareRows`; of 16 for `bands` and `stochastic`; of 8 for the others. */
+/** Sizes are multiples of 64 for extremes and `compareRows`, 16 for `bands` and `stochastic`, 8 for the others. */
 interface RollingKernels {
   readonly largestOfFour: BestOfFour;
   readonly smallestOfFour: BestOfFour;
