@@ -11,6 +11,8 @@ export interface ProcessTime {
   readonly seconds: number;
   /** Of its first thread alone. */
   readonly mainSeconds: number;
+  /** Of the others that have not ended, by their name. */
+  readonly threadSeconds: ReadonlyMap<string, number>;
   /** Of its children that have ended. */
   readonly endedSeconds: number;
 }
@@ -32,9 +34,35 @@ export function readProcessTimes(root: number): ProcessTime[] {
     const main = statOf(`/proc/${pid}/task/${pid}/stat`);
     if (stat === undefined || main === undefined) continue;
     const command = (textOf(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trim();
-    found.push({ pid, command, seconds: stat.seconds, mainSeconds: main.seconds, endedSeconds: stat.endedSeconds });
+    found.push({
+      pid,
+      command,
+      seconds: stat.seconds,
+      mainSeconds: main.seconds,
+      threadSeconds: threadSeconds(pid),
+      endedSeconds: stat.endedSeconds,
+    });
   }
   return found;
+}
+
+function threadSeconds(pid: number): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const thread of threadsOf(pid)) {
+    if (thread === String(pid)) continue;
+    const name = textOf(`/proc/${pid}/task/${thread}/comm`)?.trim();
+    const stat = statOf(`/proc/${pid}/task/${thread}/stat`);
+    if (name !== undefined && stat !== undefined) found.set(name, (found.get(name) ?? 0) + stat.seconds);
+  }
+  return found;
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** undefined: the process has ended. */

@@ -235,11 +235,24 @@ async function reading({ pid, sql }: Server): Promise<Reading> {
   return { cpu, stored, wal, statements };
 }
 
-function addNode({ command, seconds, mainSeconds }: ProcessTime, add: (name: string, seconds: number) => void): void {
+/** Threads of a Node process by the name that Linux shows. */
+const WORKER_THREADS = { WorkerThread: 'simulation threads', V8Worker: 'collecting garbage and compiling' };
+
+function addNode(
+  { command, seconds, mainSeconds, threadSeconds }: ProcessTime,
+  add: (name: string, seconds: number) => void,
+): void {
   const name = /main\.ts (\w+)/.exec(command)?.[1];
   if (name === undefined || command.startsWith('postgres')) return;
-  add(name === 'worker' ? 'worker, main thread' : name, name === 'worker' ? mainSeconds : seconds);
-  if (name === 'worker') add('worker, other threads', seconds - mainSeconds);
+  if (name !== 'worker') return add(name, seconds);
+  add('worker, main thread', mainSeconds);
+  let others = seconds - mainSeconds;
+  for (const [thread, label] of Object.entries(WORKER_THREADS)) {
+    const spent = threadSeconds.get(thread) ?? 0;
+    add(`worker, ${label}`, spent);
+    others -= spent;
+  }
+  add('worker, other threads', others);
 }
 
 async function measure(root: string, { runs, warm }: Options): Promise<QueueMeasure> {
