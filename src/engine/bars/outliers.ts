@@ -36,38 +36,52 @@ export const JUMP = { fraction: 0.2, ranges: 10 };
 export const WINDOW = 100;
 
 /**
- * Rows that one call of `nextCandidate` looks at. V8 compiles a function that is called often; of a long loop that runs
- * once it compiles the rest while it runs, and then makes an object of every number that the loop carries.
+ * Rows that are looked at in one call; the second cache holds six columns of so many. V8 compiles a function that is
+ * called often; of a long loop that runs once it compiles the rest while it runs, and then makes an object of every
+ * number that the loop carries.
  */
-const BLOCK_ROWS = 4096;
+export const BLOCK_ROWS = 4096;
 
 /** Oldest first, at most one per bar. The first and the last bar have one neighbor, so only a jump is seen there. */
 export function findOutliers(bars: PriceColumns): Outlier[] {
-  const { time, close, open } = bars;
-  const found: Outlier[] = [];
-  let spikeRow = -2;
-  for (let row = firstCandidate(bars, 1); row < time.length; row = firstCandidate(bars, row + 1)) {
-    const spike = row + 1 < time.length ? spikeAt(bars, row) : null;
-    if (spike !== null) {
-      found.push(spike);
-      spikeRow = row;
-    } else if (row - 1 !== spikeRow && isBeyond(bars, row, open[row], close[row - 1], JUMP)) {
-      found.push({ time: time[row], kind: 'jump', column: 'open', price: open[row], neighbor: close[row - 1] });
-    }
-  }
-  return found;
+  const search = new OutlierSearch(bars);
+  search.readTo(bars.time.length);
+  return search.found;
 }
 
-/** The first row from `row` on that can be an outlier; the last row always. */
-function firstCandidate(bars: PriceColumns, row: number): number {
-  const last = bars.high.length - 1;
-  for (let from = row; from < last;) {
-    const end = Math.min(from + BLOCK_ROWS, last);
-    const found = candidateIn(bars, from, end);
-    if (found < end) return found;
-    from = end;
+/** The same, some rows at a time, so that others can look at the rows while they are in the cache. */
+export class OutlierSearch {
+  readonly found: Outlier[] = [];
+  readonly #bars: PriceColumns;
+  #row = 1;
+  #spikeRow = -2;
+
+  constructor(bars: PriceColumns) {
+    this.#bars = bars;
   }
-  return Math.max(row, last);
+
+  /** Looks at the rows before `end` that were not looked at. */
+  readTo(end: number): void {
+    const last = this.#bars.time.length - 1;
+    const stop = Math.min(end, last);
+    while (this.#row < stop) {
+      const blockEnd = Math.min(this.#row + BLOCK_ROWS, stop);
+      this.#row = candidateIn(this.#bars, this.#row, blockEnd);
+      if (this.#row < blockEnd) this.#examine(this.#row++);
+    }
+    if (this.#row === last && last < end) this.#examine(this.#row++);
+  }
+
+  #examine(row: number): void {
+    const { time, close, open } = this.#bars;
+    const spike = row + 1 < time.length ? spikeAt(this.#bars, row) : null;
+    if (spike !== null) {
+      this.found.push(spike);
+      this.#spikeRow = row;
+    } else if (row - 1 !== this.#spikeRow && isBeyond(this.#bars, row, open[row], close[row - 1], JUMP)) {
+      this.found.push({ time: time[row], kind: 'jump', column: 'open', price: open[row], neighbor: close[row - 1] });
+    }
+  }
 }
 
 /** The same as `nextCandidate`, by a kernel where one can read the prices. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findOutliers } from '../../../src/engine/bars/outliers.ts';
+import { findOutliers, OutlierSearch } from '../../../src/engine/bars/outliers.ts';
 import type { PriceColumns } from '../../../src/engine/bars/outliers.ts';
 import { dataQuality } from '../../../src/engine/report/dataQuality.ts';
 import { randomBars } from '../../support/bars.ts';
@@ -108,6 +108,10 @@ describe('the search for outliers', () => {
     const found = findOutliers(bars).map(({ kind, time }) => `${kind} ${time / DAY}`);
     expect(found.length).toBeGreaterThan(20);
     expect(found).toEqual(plainOutliers(bars));
+    const inPieces = new OutlierSearch(bars);
+    for (let end = 0; end < 800; end += Math.floor(random() * 40)) inPieces.readTo(end);
+    inPieces.readTo(800);
+    expect(inPieces.found).toEqual(findOutliers(bars));
   });
 
   it('ignores wide bars in a volatile market, and trends', () => {
