@@ -17,6 +17,9 @@ export interface TierLimits {
   readonly versionsPerStrategy: number;
   /** Of versions, and of answers kept under Idempotency-Keys, as JSON. */
   readonly storedBytes: number;
+  /** Of the results of backtests, and of sweeps and robustness checks, as they are stored. */
+  readonly backtestResultBytes: number;
+  readonly sweepResultBytes: number;
   /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
   /** Days that a backtest or sweep is kept after it has ended, and how many of a workspace are kept, the latest. */
@@ -63,6 +66,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     strategies: 25,
     versionsPerStrategy: 100,
     storedBytes: 64 * MIB,
+    backtestResultBytes: 512 * MIB,
+    sweepResultBytes: 128 * MIB,
     queuedBacktests: 100,
     retentionDays: 30,
     keptBacktests: 10_000,
@@ -89,6 +94,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     strategies: 250,
     versionsPerStrategy: 1_000,
     storedBytes: GIB,
+    backtestResultBytes: 8 * GIB,
+    sweepResultBytes: 2 * GIB,
     queuedBacktests: 2_000,
     retentionDays: 180,
     keptBacktests: 200_000,
@@ -115,6 +122,8 @@ export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {
     strategies: 5_000,
     versionsPerStrategy: 5_000,
     storedBytes: 16 * GIB,
+    backtestResultBytes: 64 * GIB,
+    sweepResultBytes: 32 * GIB,
     queuedBacktests: 50_000,
     retentionDays: 730,
     keptBacktests: 2_000_000,

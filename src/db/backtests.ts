@@ -87,14 +87,23 @@ export interface Backtest extends BacktestState {
 
 /**
  * Locks the workspace's queue until the transaction ends.
- * @returns how many of its backtests are queued or running, which cannot grow meanwhile.
+ * @returns how many of its backtests are queued or running, and the bytes that the results of its backtests take;
+ * neither can grow meanwhile.
  */
-export async function lockOpenCount(tx: Transaction, workspaceId: string): Promise<number> {
-  const [{ open }] = await tx<[{ open: number }]>`
+export async function lockQueue(
+  tx: Transaction,
+  workspaceId: string,
+): Promise<{ readonly open: number; readonly resultBytes: number }> {
+  const [queue] = await tx<[{ open: number; resultBytes: number }]>`
     insert into workspace_turns as turn (workspace_id) values (${workspaceId})
-    on conflict (workspace_id) do update set workspace_id = excluded.workspace_id returning open`;
-  return open;
+    on conflict (workspace_id) do update set workspace_id = excluded.workspace_id
+    returning open, result_bytes as "resultBytes"`;
+  return queue;
 }
+
+/** The bytes that the results of the workspace's backtests take. */
+export const backtestResultBytes = (sql: Queryable, workspaceId: string) => sql<[{ bytes: number }]>`
+  select coalesce(sum(result_bytes), 0)::bigint as bytes from workspace_turns where workspace_id = ${workspaceId}`;
 
 /** How many backtests of the workspace are queued or running, as far as is known without waiting. */
 export const openBacktests = (sql: Queryable, workspaceId: string) => sql<[{ count: number }]>`

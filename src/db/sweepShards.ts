@@ -118,7 +118,7 @@ export async function finishShard(
   if (rows.length === 0) return;
   const isBetter = best !== null && (sweep.best === null || sign * best.value > sign * sweep.best.value);
   await tx`
-    update sweeps set indexes_done = indexes_done + ${claim.last! - claim.first!}
+    update sweeps set indexes_done = indexes_done + ${claim.last! - claim.first!}, bytes = bytes + ${bytes.length}
       ${isBetter ? tx`, best = ${JSON.stringify(best)}::text::json` : tx``}
     where id = ${sweepId}`;
   if (next !== null)
@@ -151,16 +151,17 @@ export async function completeSweep(
       where sweep_id = ${claim.sweepId} and ordinal = ${claim.ordinal} and attempt = ${claim.attempt}
       and status = 'running' returning 1`;
   if (rows.length === 0) return;
+  const text = JSON.stringify(result);
   await tx`
     update sweeps set status = 'completed', finished_at = now(), trials = ${trials},
-      result = ${JSON.stringify(result)}::text::json,
-      page = ${page && Buffer.from(page)}
+      result = ${text}::text::json, page = ${page && Buffer.from(page)},
+      bytes = bytes + ${Buffer.byteLength(text) + (page?.length ?? 0)}
     where id = ${claim.sweepId} and status = 'running'`;
 }
 
 export async function failSweep(tx: Transaction, sweepId: string, error: object): Promise<void> {
   await tx`
-    update sweeps set status = 'failed', finished_at = now(), error = ${JSON.stringify(error)}::text::json
+    update sweeps set status = 'failed', finished_at = now(), bytes = 0, error = ${JSON.stringify(error)}::text::json
     where id = ${sweepId} and status in ('queued', 'running')`;
   await tx`delete from sweep_shards where sweep_id = ${sweepId}`;
 }

@@ -103,6 +103,10 @@ export async function countOpenSweeps(sql: Queryable, workspaceId: string): Prom
   return count;
 }
 
+/** The bytes that the results of its sweeps and robustness checks take, shards of those under way included. */
+export const sweepResultBytes = (sql: Queryable, workspaceId: string) => sql<[{ bytes: number }]>`
+  select coalesce(sum(bytes), 0)::bigint as bytes from sweeps where workspace_id = ${workspaceId}`;
+
 export const SWEEP_SORTS = {
   createdAt: { expression: 's.created_at', type: 'timestamptz' },
   finishedAt: { expression: `coalesce(s.finished_at, 'infinity')`, type: 'timestamptz' },
@@ -180,7 +184,7 @@ export async function cancelSweep(
   backtestId: string | null = null,
 ): Promise<boolean> {
   const rows = await tx`
-    update sweeps set status = 'cancelled', finished_at = now()
+    update sweeps set status = 'cancelled', finished_at = now(), bytes = 0
     where workspace_id = ${workspaceId} and id = ${id} and backtest_id is not distinct from ${backtestId}::uuid
       and status in ('queued', 'running') returning 1`;
   if (rows.length > 0) await tx`delete from sweep_shards where sweep_id = ${id}`;

@@ -114,6 +114,8 @@ describe('workspace', () => {
       strategies: 1,
       queuedBacktests: 0,
       storedBytes: expect.any(Number),
+      backtestResultBytes: 0,
+      sweepResultBytes: 0,
     });
     expect(JSON.stringify(body)).not.toContain(who.apiKey);
   });

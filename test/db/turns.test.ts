@@ -88,8 +88,11 @@ it.each([1, 2, 3])('agree with the rows after every step of a random sequence (s
         select count(*) filter (where claimed_by is null and kills = 0)::int as counted_due,
           count(*)::int as counted_open
         from backtest_queue q where q.workspace_id = turn.workspace_id
-      ) as counted on true
-      where due <> counted_due or open <> counted_open`;
+      ) as counted on true join lateral (
+        select coalesce(sum(octet_length(d.detail) + octet_length(d.trades)), 0) as counted_bytes
+        from backtest_details d join backtests b using (id) where b.workspace_id = turn.workspace_id
+      ) as stored on true
+      where due <> counted_due or open <> counted_open or result_bytes <> counted_bytes`;
     expect(wrong, `after ${name}, step ${step} of seed ${seed}`).toEqual([]);
   }
   // Each backtest is open or has ended, and never both; a result has its detail and nothing else has.

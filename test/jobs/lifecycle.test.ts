@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { cancelBacktest, findBacktest, insertBacktests, lockOpenCount, readTrades } from '../../src/db/backtests.ts';
+import { cancelBacktest, findBacktest, insertBacktests, lockQueue, readTrades } from '../../src/db/backtests.ts';
 import { notify, openNotifications } from '../../src/db/notifications.ts';
 import { readRerunOutcome } from '../../src/db/reruns.ts';
 import { readQueueNumbers } from '../../src/db/workerProcesses.ts';
@@ -98,7 +98,7 @@ describe('accepting a backtest', () => {
   });
 
   it('counts open backtests exactly, however they end', async () => {
-    const open = () => database.sql.begin((tx) => lockOpenCount(tx, workspace.workspaceId));
+    const open = async () => (await database.sql.begin((tx) => lockQueue(tx, workspace.workspaceId))).open;
     const ids = await enqueue(database.sql, workspace, data, [{}, { act: 'fail' }, {}, { act: 'spin', ms: 60_000 }]);
     expect(await open()).toBe(4);
     await cancelBacktest(database.sql, workspace.workspaceId, ids[0]);

@@ -1,7 +1,7 @@
 // Queueing: whether a workspace's queue has room, and putting one backtest on it.
-import { lockOpenCount } from '../../db/backtests.ts';
+import { lockQueue } from '../../db/backtests.ts';
 import type { NewBacktest } from '../../db/backtests.ts';
-import { countOpenSweeps } from '../../db/sweeps.ts';
+import { countOpenSweeps, sweepResultBytes } from '../../db/sweeps.ts';
 import type { Transaction } from '../../db/connect.ts';
 import { enqueueBacktests } from '../../jobs/enqueue.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
@@ -17,12 +17,16 @@ const QUEUE_RETRY_SECONDS = 5;
  */
 const MAX_OPEN_SWEEPS = 100;
 
-/** The length of the queue cannot change until the transaction ends. */
+/**
+ * The length of the queue cannot change until the transaction ends.
+ * @throws TIER_LIMIT_REACHED when there is no room for results
+ */
 export async function roomOf(
   tx: Transaction,
   caller: Caller,
 ): Promise<{ readonly open: number; readonly left: number }> {
-  const open = await lockOpenCount(tx, caller.workspaceId);
+  const { open, resultBytes } = await lockQueue(tx, caller.workspaceId);
+  requireResultRoom(caller.tier, 'backtestResultBytes', resultBytes);
   return { open, left: Math.max(0, TIER_LIMITS[caller.tier].queuedBacktests - open) };
 }
 
@@ -43,11 +47,13 @@ export const queueFull = (limitName: string, limit: number, usage: number, messa
 
 /**
  * Whether the workspace may have one more sweep or robustness check under way.
- * @throws QUEUE_FULL
+ * @throws QUEUE_FULL, TIER_LIMIT_REACHED when there is no room for its result
  */
 export async function requireSweepRoom(tx: Transaction, caller: Caller): Promise<void> {
   // Two requests of a workspace count one after the other.
-  await lockOpenCount(tx, caller.workspaceId);
+  await lockQueue(tx, caller.workspaceId);
+  const [{ bytes }] = await sweepResultBytes(tx, caller.workspaceId);
+  requireResultRoom(caller.tier, 'sweepResultBytes', bytes);
   const open = await countOpenSweeps(tx, caller.workspaceId);
   if (open < MAX_OPEN_SWEEPS) return;
   const message =
@@ -56,9 +62,31 @@ export async function requireSweepRoom(tx: Transaction, caller: Caller): Promise
   throw queueFull('openSweeps', MAX_OPEN_SWEEPS, open, message);
 }
 
+/** What takes room, and how a client makes some. */
+const RESULTS = {
+  backtestResultBytes: { of: 'backtests', deletion: 'DELETE /public/v1/backtests/{id}' },
+  sweepResultBytes: {
+    of: 'sweeps and robustness checks',
+    deletion: 'DELETE /public/v1/sweeps/{id}, or the backtest that was checked',
+  },
+} as const;
+
+/** How large a result will be is not known before; so those that are queued when the limit is reached go over it. */
+function requireResultRoom(tier: Tier, limitName: keyof typeof RESULTS, usage: number): void {
+  const { [limitName]: limit, retentionDays } = TIER_LIMITS[tier];
+  if (usage < limit) return;
+  const { of, deletion } = RESULTS[limitName];
+  throw problem('TIER_LIMIT_REACHED', {
+    message:
+      `The results of the workspace's ${of} take ${usage} bytes; the ${tier} tier allows ${limit}. Delete those you ` +
+      `no longer need: ${deletion}. Each is deleted ${retentionDays} days after its end.`,
+    extras: { limitName, limit, usage },
+  });
+}
+
 /**
  * Puts an accepted backtest on the queue.
- * @throws QUEUE_FULL
+ * @throws QUEUE_FULL, TIER_LIMIT_REACHED when there is no room for its result
  */
 export async function queueOne(
   tx: Transaction,
