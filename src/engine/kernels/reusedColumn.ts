@@ -1,7 +1,7 @@
 // A column that one call after the other writes on, because fresh pages cost more than what is written on them.
 
-/** Longer columns are not kept: 8 MiB. */
-const MOST_CELLS = 1024 * 1024;
+/** Longer columns are not kept: 2 MiB, for each of the few that a thread has. */
+const MOST_CELLS = 256 * 1024;
 
 export class ReusedColumn {
   #cells = new Float64Array(0);
