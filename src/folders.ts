@@ -1,8 +1,8 @@
 // Making folders: one level at a time, and refused with a sentence that a person can act on.
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** A folder cannot be made; the message says which, why, and what to do. */
+/** A folder cannot be made or used; the message says which, why, and what to do. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
 }
@@ -31,6 +31,20 @@ export async function makeFolder(path: string, advice: string, mode?: number): P
       if (error.code !== 'EEXIST') throw refused(folder, error, advice);
     });
   }
+}
+
+/**
+ * Refuses a folder whose disk has too little room, before anything is begun that would need it.
+ * @param advice what the person can do beside freeing space, as the end of a sentence.
+ * @throws FolderError
+ */
+export async function requireRoom(folder: string, bytes: number, advice: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize >= bytes) return;
+  const [free, needed] = [bavail * bsize, bytes].map((each) => Math.floor(each / 2 ** 20));
+  throw new FolderError(
+    `The disk of ${folder} has ${free} MiB free, and ${needed} MiB are needed. Free some space, or ${advice}.`,
+  );
 }
 
 const REASONS: Readonly<Record<string, string>> = {

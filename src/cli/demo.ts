@@ -57,9 +57,9 @@ async function demo(options: { readonly json?: boolean }): Promise<void> {
 /** Everything that must be closed is put on `stack` in the moment it is opened. */
 async function play(stack: AsyncDisposableStack, say: Say): Promise<DemoOutcome> {
   const startedAt = performance.now();
-  await removeAbandonedFolders(tmpdir());
-  const dataDir = makeDemoFolder(tmpdir());
+  const dataDir = await makeDemoFolder(tmpdir());
   stack.defer(() => removeDemoFolder(dataDir));
+  await removeAbandonedFolders(tmpdir());
   const env = isolatedEnvironment(dataDir);
   const server = startServer(env);
   stack.defer(() => stopServer(server));

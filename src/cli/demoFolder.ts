@@ -1,7 +1,8 @@
 // Demo folder: the temporary folder of a demo, and the removal of those that killed demos have left behind.
-import { mkdtempSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder, requireRoom } from '../folders.ts';
 import { removeEmbedded } from '../db/embedded.ts';
 import { isAlive } from '../db/processes.ts';
 
@@ -9,8 +10,21 @@ import { isAlive } from '../db/processes.ts';
 const ABANDONED_AFTER_MS = 3_600_000;
 const NAME = /^candlepool-demo-(\d+)-/;
 
-/** Makes a folder below `parent` whose name says which process it belongs to. */
-export const makeDemoFolder = (parent: string): string => mkdtempSync(join(parent, `candlepool-demo-${process.pid}-`));
+/** The embedded database, two hundred results and the log of writing them. */
+const DEMO_BYTES = 192 << 20;
+const ADVICE = 'Set TMPDIR to a folder that this user can write.';
+
+/**
+ * Makes a folder below `parent` whose name says which process it belongs to.
+ * @throws FolderError
+ */
+export async function makeDemoFolder(parent: string): Promise<string> {
+  await makeFolder(parent, ADVICE);
+  await requireRoom(parent, DEMO_BYTES, 'set TMPDIR to a folder on another disk');
+  const folder = join(parent, `candlepool-demo-${process.pid}-${randomUUID().slice(0, 8)}`);
+  await makeFolder(folder, ADVICE, 0o700);
+  return folder;
+}
 
 /** The server has stopped its own Postgres; one that was killed could not. */
 export async function removeDemoFolder(folder: string): Promise<void> {

@@ -6,6 +6,7 @@ import { readdir, readFile, readlink, rename, rm, rmdir, stat, truncate } from '
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bareEnvironment } from '../config.ts';
+import { requireRoom } from '../folders.ts';
 import type { Log } from '../log.ts';
 import { connect } from './connect.ts';
 import type { Sql } from './connect.ts';
@@ -44,6 +45,10 @@ const START_TIMEOUT_MS = 60_000;
 /** Fast shutdown ends sessions and writes a checkpoint; after this long the server is told to drop everything. */
 const STOP_TIMEOUT_MS = 8_000;
 const POLL_MS = 10;
+/** An empty database with its log takes 56 MiB, and the shipped series and some hundred results twenty more. */
+const NEW_DATABASE_BYTES = 128 << 20;
+/** A segment of the log. With less, Postgres may not even be able to say why it does not start. */
+const RESTART_BYTES = 16 << 20;
 const LOG_MAX_BYTES = 4 * 2 ** 20;
 /**
  * Every process that uses the server keeps one session of this name, by which the last one knows that it is the last.
@@ -79,11 +84,15 @@ export class EmbeddedDatabaseError extends Error {
 /**
  * Starts the server of `dataDir`, or adopts the one that runs. Any number of processes may call this at once:
  * Postgres's own lock file decides who starts it. Dispose when done: the last process that uses the server stops it.
- * @throws EmbeddedDatabaseError
+ * @throws EmbeddedDatabaseError, FolderError
  */
 export async function startEmbedded(dataDir: string, options: EmbeddedOptions = {}): Promise<EmbeddedServer> {
   const identity = options.identity ?? chooseIdentity();
   const server = await openServer(dataDir, identity, options.isLoopback ?? process.platform === 'win32');
+  if (!(await isPostmasterAlive(server))) {
+    const bytes = existsSync(server.cluster) ? RESTART_BYTES : NEW_DATABASE_BYTES;
+    await requireRoom(server.home, bytes, 'set DATA_DIR to a folder on another disk');
+  }
   // The server carries it as a setting, so who started it, of several that tried, is decided with the start itself.
   const kept = options.ownerPid === undefined ? '' : ` ${KEPT}`;
   const owner = `${processStamp(options.ownerPid ?? process.pid)} ${randomUUID()}${kept}`;

@@ -28,7 +28,7 @@ it('removes the folders of demos that were killed long ago, and no other', async
   leave(`candlepool-demo-${process.pid}-old`, 2);
   leave('candlepool-demo-notes', 2);
   leave('another', 2);
-  const own = makeDemoFolder(parent);
+  const own = await makeDemoFolder(parent);
   await removeAbandonedFolders(parent);
   const left = [
     'another',

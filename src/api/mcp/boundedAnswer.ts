@@ -1,4 +1,5 @@
 // Bounded answers: an API answer cut to what fits an agent's context, with the places where more can be read.
+import { jsonBytes } from '../http/jsonBytes.ts';
 
 export interface Bounds {
   /** RFC 6901 pointer into the answer; '' is the whole. */
@@ -27,7 +28,6 @@ const SMALLEST_PART_BYTES = 160;
 /** Of the names that a message lists. */
 const MAX_NAMES = 20;
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? 'null');
 const escapeSegment = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
@@ -43,7 +43,7 @@ export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string
     const text = JSON.stringify(shorten(part, path, room));
     if (Buffer.byteLength(text) <= maxBytes) return text;
   }
-  return JSON.stringify(omitted(bytesOf(part), path));
+  return JSON.stringify(omitted(jsonBytes(part), path));
 }
 
 /** Names what there is instead, at the nearest place that the path reaches. */
@@ -73,12 +73,12 @@ export function partAt(answer: unknown, path: string): unknown {
 }
 
 function shorten(value: unknown, path: string, maxBytes: number): unknown {
-  const bytes = bytesOf(value);
+  const bytes = jsonBytes(value);
   if (bytes <= maxBytes) return value;
   if (maxBytes < SMALLEST_PART_BYTES) {
     const mark = omitted(bytes, path);
     // A number takes less room than the mark that would stand for it.
-    return bytesOf(mark) < bytes ? mark : value;
+    return jsonBytes(mark) < bytes ? mark : value;
   }
   if (typeof value === 'string')
     return `${value.slice(0, Math.floor(maxBytes / 4))}… (${bytes} bytes, see path ${path})`;
@@ -93,7 +93,7 @@ function shortenList(items: readonly unknown[], path: string, maxBytes: number):
   const shown: unknown[] = [];
   let left = maxBytes - SMALLEST_PART_BYTES;
   for (const [index, item] of items.entries()) {
-    const bytes = bytesOf(item) + 1;
+    const bytes = jsonBytes(item) + 1;
     if (bytes > left) {
       if (index === 0) shown.push(shorten(item, `${path}/0`, left));
       break;
@@ -112,7 +112,7 @@ function shortenObject(value: Readonly<Record<string, unknown>>, path: string, m
     name,
     member,
     path: `${path}/${escapeSegment(name)}`,
-    bytes: bytesOf(member),
+    bytes: jsonBytes(member),
     isFirst: READ_FIRST.has(name),
   }));
   let left = maxBytes - members.reduce((sum, { name }) => sum + name.length + 4, 2);
@@ -123,7 +123,7 @@ function shortenObject(value: Readonly<Record<string, unknown>>, path: string, m
     const share = one.isFirst ? (left * FIRST_SHARE) / (firsts - index) : left / (members.length - index);
     const part = shorten(one.member, one.path, Math.max(Math.floor(share), 0));
     shown.set(one.name, part);
-    left -= bytesOf(part);
+    left -= jsonBytes(part);
   }
   return Object.fromEntries(members.map(({ name }) => [name, shown.get(name)]));
 }

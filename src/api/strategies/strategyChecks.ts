@@ -5,6 +5,7 @@ import type { CheckOutcome, Timeframe, ValidationIssue } from '../../engine/inde
 import type { VersionContent } from '../../db/strategies.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Asker } from '../http/bodyLimits.ts';
+import { jsonBytes } from '../http/jsonBytes.ts';
 import { loopShare } from '../http/loopShare.ts';
 import { validationIssues } from '../http/failures.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
@@ -123,17 +124,16 @@ export function limitPayloadBytes(request: FastifyRequest, tier: Tier): void {
   // Compact JSON is never longer than what was sent, but for escapes; most bodies are done here.
   if (request.rawBody === null || request.rawBody.length <= limit || !isObject(request.body)) return;
   const { strategyAst, signalGraph } = request.body;
-  if (bytesOf(strategyAst) + bytesOf(signalGraph) <= limit) return;
+  if (payloadBytes(strategyAst) + payloadBytes(signalGraph) <= limit) return;
   throw problem('PAYLOAD_TOO_LARGE', {
     message: `strategyAst and signalGraph together may have ${limit} bytes on the ${tier} tier.`,
     extras: { limit, limitName: 'payloadBytes', tier },
   });
 }
 
-function bytesOf(value: unknown): number {
-  if (value === undefined || value === null) return 0;
+function payloadBytes(payload: unknown): number {
   try {
-    return Buffer.byteLength(JSON.stringify(value));
+    return jsonBytes(payload ?? undefined);
   } catch (error) {
     // Nested so deep that it cannot be written: no strategy of this size is.
     if (error instanceof RangeError) return Infinity;
