@@ -2,6 +2,7 @@
 import { Bench } from 'tinybench';
 import { computePatterns } from '../src/engine/patterns/patternDefinition.ts';
 import { findPattern, PATTERNS } from '../src/engine/patterns/patternRegistry.ts';
+import { sharedColumns } from './walk.ts';
 import { barCount, measure, rounds } from './measure.ts';
 import { jaggedBars } from '../test/engine/patterns/jagged.ts';
 
@@ -9,7 +10,7 @@ import { jaggedBars } from '../test/engine/patterns/jagged.ts';
 const ALONE = ['engulfing', 'doji', 'morning_star', 'three_white_soldiers', 'modified_hikkake'];
 
 export function suite(count = barCount(1_000_000)): Bench {
-  const bars = jaggedBars(count, 1, 0.01);
+  const bars = sharedColumns(jaggedBars(count, 1, 0.01));
   const out = new Float64Array(count);
   const [open, high, low, close] = bars;
   const together = PATTERNS.map((definition) => ({ definition, args: {}, out }));

@@ -2,9 +2,11 @@
 import { TIMEFRAME_MS, type Market } from '../src/engine/bars/bars.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
 import type { Snapshot } from '../src/engine/bars/arrow.ts';
+import { allocateShared } from '../src/engine/kernels/simd/sharedMemory.ts';
 import { makeSnapshot } from '../src/market/snapshotFiles.ts';
 import { seededRandom } from '../test/support/scale.ts';
 import { INSTRUMENT } from '../test/support/runs.ts';
+import type { PriceColumns } from '../test/engine/patterns/jagged.ts';
 
 export const SYMBOL = INSTRUMENT.symbol;
 
@@ -27,3 +29,17 @@ export function walkSnapshot(count: number, timeframe: '1h' | '5m' = '1h'): Snap
 }
 
 export const walkMarket = (count: number): Market => createMarket([walkSnapshot(count)], SYMBOL, '1h');
+
+/** The same columns where a market's are: in shared memory, behind the head of its file. */
+export function sharedColumns([open, high, low, close]: PriceColumns): PriceColumns {
+  const { buffer } = allocateShared(HEAD_BYTES + 4 * open.byteLength).memory;
+  const place = (column: Float64Array, index: number): Float64Array => {
+    const view = new Float64Array(buffer, HEAD_BYTES + index * column.byteLength, column.length);
+    view.set(column);
+    return view;
+  };
+  return [place(open, 0), place(high, 1), place(low, 2), place(close, 3)];
+}
+
+/** Of a file with six columns, about. */
+const HEAD_BYTES = 1024;

@@ -13,14 +13,14 @@ import { argsOf } from '../../test/support/indicators.ts';
 import { jaggedBars } from '../../test/engine/patterns/jagged.ts';
 import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
 import { MEASURED } from '../indicators.ts';
-import { walkMarket } from '../walk.ts';
+import { sharedColumns, walkMarket } from '../walk.ts';
 
 const [folder, bars] = process.argv.slice(2);
 const market = walkMarket(Number(bars));
 const n = market.base.length;
 const { open, high, low, close } = market.base;
-// Columns of our own memory, as a plan's are; a peer reads the same numbers from the files.
-const prices = { open: open.slice(), high: high.slice(), low: low.slice(), close: close.slice() };
+// A market's columns, which kernels read in place; a peer reads the same numbers from the files.
+const prices = { open, high, low, close };
 for (const [name, column] of Object.entries(prices)) write(name, column);
 
 function write(name: string, column: Float64Array): void {
@@ -47,7 +47,7 @@ for (const [id, args] of MEASURED) {
 }
 
 // A walk has no gaps and no ties, and therefore few patterns: these bars have all but the rarest.
-const jagged = jaggedBars(n, 1, 0.01);
+const jagged = sharedColumns(jaggedBars(n, 1, 0.01));
 const candles = { open: jagged[0], high: jagged[1], low: jagged[2], close: jagged[3] };
 for (const [name, column] of Object.entries(candles)) write(`candle-${name}`, column);
 /** 32-bit integers, as TA-Lib writes them. */

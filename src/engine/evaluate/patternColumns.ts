@@ -2,8 +2,9 @@
 import { leadingOnes } from '../kernels/bits.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { or } from '../kernels/logic.ts';
-import { computePatterns, findPatterns, type PatternSide, type PatternSides } from '../patterns/patternDefinition.ts';
-import type { PriceColumns } from '../patterns/patternProgram.ts';
+import { computePatterns, findPatterns, type PatternSide } from '../patterns/patternDefinition.ts';
+import type { PriceColumns } from '../patterns/candles.ts';
+import type { PatternSides } from '../patterns/signs.ts';
 import type { ConditionStep, Step, ValueStep } from '../plan/plan.ts';
 import type { ColumnStore } from './columnStore.ts';
 import { compareColumns } from './leafConditions.ts';

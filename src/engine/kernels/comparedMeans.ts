@@ -64,12 +64,12 @@ class Means {
 
   constructor(source: Float64Array, length: number, from: number) {
     const kernel: BlockKernel = {
-      pair: ({ values }, a, b, outA, outB, rowsA, rowsB) => {
+      pair: ({ column: { kernels, address }, values }, a, b, outA, outB, rowsA, rowsB) => {
         // A second row, if only of what lies behind the end: of one row the kernel does not say whether it is tight.
         const size = Math.max(rowsA, rowsB, 2) * NUMBER_BYTES;
-        const [inA, inB] = [a * NUMBER_BYTES, b * NUMBER_BYTES];
+        const [inA, inB] = [address + a * NUMBER_BYTES, address + b * NUMBER_BYTES];
         const [toA, toB] = [outA * NUMBER_BYTES, outB * NUMBER_BYTES];
-        const isTight = rolling.tightSums(inA, inB, toA, toB, length * NUMBER_BYTES, size, length) === 1;
+        const isTight = kernels.tightSums(inA, inB, toA, toB, length * NUMBER_BYTES, size, length) === 1;
         // A value that is missing is not noticed by comparisons, but every sum after it is missing too.
         const isPresent = values[outA + rowsA - 1] < MOST && values[outB + rowsB - 1] < MOST;
         this.#isTight &&= isTight && isPresent;

@@ -25,11 +25,9 @@ export function placeInRange(
   for (let start = first; start + length <= n; start += block) {
     const rows = Math.min(block, n - length + 1 - start);
     const last = start + length - 1;
-    values.set(high.subarray(start, last + rows));
-    values.set(low.subarray(start, last + rows), cells);
     values.set(close.subarray(last, last + rows), 2 * cells);
-    blockExtremes(LARGEST, 0, rows, length);
-    blockExtremes(SMALLEST, cells, rows, length);
+    blockExtremes(LARGEST, high, start, 0, rows, length);
+    blockExtremes(SMALLEST, low, start, cells, rows, length);
     rolling.stochastic(0, cells * NUMBER_BYTES, 2 * cells * NUMBER_BYTES, rows * NUMBER_BYTES, epsilon);
     out.set(values.subarray(0, rows), last);
   }

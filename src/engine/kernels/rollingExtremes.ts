@@ -1,6 +1,6 @@
 // Extremes of a moving window: the highest and lowest values, and the rows they stand on.
+import { columnKernels, rolling, type Readable } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
-import { rolling } from './simd/rolling.ts';
 
 /** out[row] = the highest of source[row-length+1 … row], the latest of equals, for rows first+length-1 … n-1. */
 export function rollingMax(source: Float64Array, first: number, length: number, out: Float64Array): void {
@@ -14,18 +14,18 @@ export function rollingMin(source: Float64Array, first: number, length: number, 
 
 export interface ExtremeKernels {
   readonly ofFour: typeof rolling.largestOfFour;
-  readonly of4Rows: typeof rolling.largestOf4Rows;
-  readonly of16Rows: typeof rolling.largestOf16Rows;
+  readonly of4Rows: 'largestOf4Rows' | 'smallestOf4Rows';
+  readonly of16Rows: 'largestOf16Rows' | 'smallestOf16Rows';
 }
 export const LARGEST: ExtremeKernels = {
   ofFour: rolling.largestOfFour,
-  of4Rows: rolling.largestOf4Rows,
-  of16Rows: rolling.largestOf16Rows,
+  of4Rows: 'largestOf4Rows',
+  of16Rows: 'largestOf16Rows',
 };
 export const SMALLEST: ExtremeKernels = {
   ofFour: rolling.smallestOfFour,
-  of4Rows: rolling.smallestOf4Rows,
-  of16Rows: rolling.smallestOf16Rows,
+  of4Rows: 'smallestOf4Rows',
+  of16Rows: 'smallestOf16Rows',
 };
 
 function rollingExtreme(
@@ -40,8 +40,7 @@ function rollingExtreme(
   const { values } = simdMemory(extremeCells(length) * NUMBER_BYTES);
   for (let start = first; start + length <= n; start += block) {
     const rows = Math.min(block, n - length + 1 - start);
-    values.set(source.subarray(start, start + rows + length - 1));
-    blockExtremes(kernels, 0, rows, length);
+    blockExtremes(kernels, source, start, 0, rows, length);
     out.set(values.subarray(0, rows), start + length - 1);
   }
 }
@@ -56,7 +55,8 @@ export const extremeCells = (length: number): number => Math.ceil((extremeRows(l
 const sizeOf = (rows: number): number => Math.ceil(rows / PAD) * PAD * NUMBER_BYTES;
 
 /**
- * Writes the extreme of the `length` cells from each of `rows` cells on, the latest of equals, over that cell.
+ * Writes the extreme of the `length` rows of the source from each of `rows` rows on, the latest of equals, from a cell
+ * of the kernels' memory on.
  *
  * Windows of 1, 4, 16, 64, … cells, each the extreme of four beside each other, up to the four that overlap to
  * `length`: a few passes without a branch. A scan for the extreme branches on prices, which no processor predicts: it
@@ -64,6 +64,8 @@ const sizeOf = (rows: number): number => Math.ceil(rows / PAD) * PAD * NUMBER_BY
  */
 export function blockExtremes(
   { ofFour, of4Rows, of16Rows }: ExtremeKernels,
+  source: Float64Array,
+  start: number,
   cell: number,
   rows: number,
   length: number,
@@ -71,12 +73,12 @@ export function blockExtremes(
   const address = cell * NUMBER_BYTES;
   const cells = rows + length - 1;
   let width = 1;
-  if (length >= 16) {
-    of16Rows(address, sizeOf(cells));
-    width = 16;
-  } else if (length >= 4) {
-    of4Rows(address, sizeOf(cells));
-    width = 4;
+  if (length >= 4) {
+    const column: Readable = columnKernels.read(source, start, start + cells, PAD);
+    width = length >= 16 ? 16 : 4;
+    column.kernels[length >= 16 ? of16Rows : of4Rows](column.address, address, sizeOf(cells));
+  } else {
+    simdMemory(0).values.set(source.subarray(start, start + cells), cell);
   }
   const best = (back: number, count: number): void =>
     ofFour(

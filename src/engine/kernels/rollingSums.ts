@@ -91,15 +91,15 @@ function exactSums(length: number, divisor: number): BlockKernel {
   // The sum of one value is no larger than its change.
   let untried = length > 1 ? 0 : Infinity;
   return {
-    pair(_block, a, b, outA, outB, rowsA, rowsB) {
-      const [inA, inB] = [a * NUMBER_BYTES, b * NUMBER_BYTES];
+    pair({ column: { kernels, address } }, a, b, outA, outB, rowsA, rowsB) {
+      const [inA, inB] = [address + a * NUMBER_BYTES, address + b * NUMBER_BYTES];
       const [toA, toB] = [outA * NUMBER_BYTES, outB * NUMBER_BYTES];
       const size = Math.max(rowsA, rowsB) * NUMBER_BYTES;
       const window = length * NUMBER_BYTES;
       if (untried > 0) untried--;
-      else if (rolling.tightSums(inA, inB, toA, toB, window, size, divisor) === 1) return;
+      else if (kernels.tightSums(inA, inB, toA, toB, window, size, divisor) === 1) return;
       else untried = PAIRS_UNTRIED;
-      rolling.sums(inA, inB, toA, toB, window, size, divisor);
+      kernels.sums(inA, inB, toA, toB, window, size, divisor);
     },
   };
 }
@@ -178,8 +178,8 @@ function writeFlat(
 }
 
 /** The same for a block whose means begin at cell `out`. */
-export function writeFlatBlock({ values, from, count }: Block, length: number, out: number): void {
-  writeFlat(values, from, from + count, length, values, out - from - length + 1);
+export function writeFlatBlock({ source, from, end, values }: Block, length: number, out: number): void {
+  writeFlat(source, from, end, length, values, out - (from + length - 1));
 }
 
 /**
@@ -205,15 +205,16 @@ export function rollingVariance(
 function variances(length: number, ddof: number): BlockKernel {
   const inverse = 1 / length;
   const correction = length / (length - ddof);
-  const again = (values: Float64Array, cell: number, out: number, rows: number): void => {
-    const row = cell + length - 1;
-    varianceStretch(values, row, row + rows, length, ddof, values, out - row);
+  const again = ({ source, from, values }: Block, rowOfBlock: number, out: number, rows: number): void => {
+    const row = from + rowOfBlock + length - 1;
+    varianceStretch(source, row, row + rows, length, ddof, values, out - row);
   };
   return {
-    pair({ values }, a, b, outA, outB, rowsA, rowsB) {
-      const lost = rolling.variances(
-        a * NUMBER_BYTES,
-        b * NUMBER_BYTES,
+    pair(block, a, b, outA, outB, rowsA, rowsB) {
+      const { kernels, address } = block.column;
+      const lost = kernels.variances(
+        address + a * NUMBER_BYTES,
+        address + b * NUMBER_BYTES,
         outA * NUMBER_BYTES,
         outB * NUMBER_BYTES,
         length * NUMBER_BYTES,
@@ -221,8 +222,8 @@ function variances(length: number, ddof: number): BlockKernel {
         inverse,
         correction,
       );
-      if (lost & 1) again(values, a, outA, rowsA);
-      if (lost & 2 && b !== a) again(values, b, outB, rowsB);
+      if (lost & 1) again(block, a, outA, rowsA);
+      if (lost & 2 && b !== a) again(block, b, outB, rowsB);
     },
   };
 }

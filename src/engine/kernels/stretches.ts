@@ -1,5 +1,6 @@
 // Stretches: the rows between two restarts of a running sum. They depend on nothing before them but their first window,
 // so that SIMD computes two of them at once, a block of stretches at a time, in the memory of the kernels.
+import { columnKernels, type Readable } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
 
 /**
@@ -21,16 +22,17 @@ export const MAX_BLOCK_LENGTH = 2048;
 const BLOCK = 2048;
 const NUMBER_BYTES = 8;
 
-/** A block of rows in the memory of the kernels. */
+/** A block of rows. */
 export interface Block {
-  readonly values: Float64Array;
-  /** The source from the first window on is in cells [from, from + count). */
+  readonly source: Float64Array;
+  /** The first row that its windows read, and the row after the last. */
   readonly from: number;
-  readonly count: number;
-  /**
-   * The first result of a row is this many cells before the first cell of the row's window, each other one as many
-   * later.
-   */
+  readonly end: number;
+  /** Where kernels read the source, from its first row on. */
+  readonly column: Readable;
+  /** The memory of the kernels, where results are written. */
+  readonly values: Float64Array;
+  /** Each further result of a row is this many cells behind the one before. */
   readonly columnCells: number;
   readonly rows: number;
 }
@@ -38,8 +40,8 @@ export interface Block {
 export interface BlockKernel {
   /**
    * Writes the first results of two stretches to the cells at outA and outB; further ones belong `columnCells` later.
-   * `a` and `b` are the first cells of their first windows. Of rowsA and rowsB, the kernel writes the larger number for
-   * both. An odd stretch comes with itself.
+   * `a` and `b` are how many rows after the block's first their first windows begin. Of rowsA and rowsB, the kernel
+   * writes the larger number for both. An odd stretch comes with itself.
    */
   pair(block: Block, a: number, b: number, outA: number, outB: number, rowsA: number, rowsB: number): void;
   /** What remains to do for the whole block; its results begin at cell `out`. */
@@ -78,7 +80,6 @@ export class Blocks {
   readonly #length: number;
   readonly #columns: number;
   readonly #kernel: BlockKernel;
-  readonly #from: number;
   readonly #interval: number;
   readonly #blockRows: number;
 
@@ -86,16 +87,15 @@ export class Blocks {
   constructor(source: Float64Array, first: number, length: number, columns: number, kernel: BlockKernel, from: number) {
     const interval = stretchRows(length);
     const blockRows = blockRowsOf(length);
-    // A stretch that ends early is computed beyond its end.
     this.columnCells = even(blockRows + 2 * interval);
-    this.out = from + even(length + blockRows + interval);
+    // Rows before the first window belong in front of the first result (comparedMeans.ts).
+    this.out = from + even(length);
     this.endCell = this.out + columns * this.columnCells;
     this.start = this.end = first + length - 1;
     this.#source = source;
     this.#length = length;
     this.#columns = columns;
     this.#kernel = kernel;
-    this.#from = from;
     this.#interval = interval;
     this.#blockRows = blockRows;
   }
@@ -108,12 +108,10 @@ export class Blocks {
     const interval = this.#interval;
     const end = Math.min(source.length, Math.floor(start / interval) * interval + this.#blockRows);
     const first = start - this.#length + 1;
-    const from = this.#from;
-    const block = { values, from, count: end - first, rows: end - start, columnCells: this.columnCells };
-    values.set(source.subarray(first, end), from);
-    // What is computed beyond the end must be ordinary numbers: the last ones again.
-    const last = from + block.count;
-    values.copyWithin(last, last - Math.min(interval, block.count), last);
+    // A stretch that ends early is computed beyond its end.
+    const column = columnKernels.read(source, first, end, interval);
+    const { columnCells } = this;
+    const block = { source, from: first, end, column, values, rows: end - start, columnCells };
     for (let row = start; row < end;) row = this.#pair(block, row, start, end);
     this.#kernel.finish?.(block, this.out);
     this.start = start;
@@ -125,23 +123,22 @@ export class Blocks {
   #pair(block: Block, row: number, start: number, end: number): number {
     const { values } = block;
     const interval = this.#interval;
-    const cell = this.#from - start;
     const endA = Math.min(end, (Math.floor(row / interval) + 1) * interval);
     const endB = Math.min(end, endA + interval);
     const rowsA = endA - row;
     const outA = this.out + row - start;
     if (endB === endA) {
-      this.#kernel.pair(block, cell + row, cell + row, outA, outA, rowsA, rowsA);
+      this.#kernel.pair(block, row - start, row - start, outA, outA, rowsA, rowsA);
     } else if (rowsA < endB - endA) {
       // The first stretch would be continued over the beginning of the second.
       const spare = this.out + this.#blockRows + interval;
-      this.#kernel.pair(block, cell + row, cell + endA, spare, outA + rowsA, rowsA, endB - endA);
+      this.#kernel.pair(block, row - start, endA - start, spare, outA + rowsA, rowsA, endB - endA);
       for (let at = 0; at < this.#columns; at++) {
         const moved = at * this.columnCells;
         values.copyWithin(outA + moved, spare + moved, spare + moved + rowsA);
       }
     } else {
-      this.#kernel.pair(block, cell + row, cell + endA, outA, outA + rowsA, rowsA, endB - endA);
+      this.#kernel.pair(block, row - start, endA - start, outA, outA + rowsA, rowsA, endB - endA);
     }
     return endB;
   }

@@ -2,6 +2,7 @@
 // back they are: 0 is the bar on which the pattern is complete, 1 the one before it.
 
 export type Field = 'open' | 'high' | 'low' | 'close';
+export type PriceColumns = Readonly<Record<Field, Float64Array>>;
 
 /** A number per candle. */
 export type Value =

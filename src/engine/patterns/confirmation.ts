@@ -1,6 +1,9 @@
 // Confirmation: a pattern that one of the next three closes can confirm, once. The only patterns with a memory.
 import { hasBit, nextBit, unionOf } from '../kernels/bits.ts';
-import type { PriceColumns } from './patternProgram.ts';
+import type { PriceColumns } from './candles.ts';
+
+/** The place of the lowest of three bits. */
+const LOWEST_BIT = [3, 0, 1, 0, 2, 0, 1, 0];
 
 /**
  * Writes ±100 where the pattern is found, and ±200 on the first of the next three bars, before the pattern is found
@@ -19,13 +22,16 @@ export function confirm(
   let next = nextBit(found, first - 3, n);
   while (next < n) {
     const row = next;
-    const side = hasBit(bullish, row) ? 1 : -1;
+    const isUp = +hasBit(bullish, row);
+    const side = 2 * isUp - 1;
     if (row >= first) write(row, side * 100);
     next = nextBit(found, row + 1, n);
-    for (let later = row + 1; later < Math.min(next, row + 4); later++) {
-      if (side > 0 ? close[later] <= high[row - 1] : close[later] >= low[row - 1]) continue;
-      if (later >= first) write(later, side * 200);
-      break;
-    }
+    // Which of the three passes, without a branch on prices: each would be mispredicted every other time.
+    const limit = side * (isUp * high[row - 1] + (1 - isUp) * low[row - 1]);
+    const [one, two, three] = [Math.min(row + 1, n - 1), Math.min(row + 2, n - 1), Math.min(row + 3, n - 1)];
+    const passes =
+      +(side * close[one] > limit) | (+(side * close[two] > limit) << 1) | (+(side * close[three] > limit) << 2);
+    const later = row + 1 + LOWEST_BIT[passes];
+    if (later < Math.min(next, row + 4) && later >= first) write(later, side * 200);
   }
 }

@@ -1,13 +1,24 @@
 // What a candlestick pattern declares. The compiler, validation, capabilities and docs read nothing else.
 import type { ArgDefinition, Args } from '../indicators/definition.ts';
-import { wordCount } from '../kernels/bits.ts';
-import { allOf, type Condition } from './candles.ts';
+import { SIGNS } from '../kernels/simd/steps.ts';
+import { allOf, type Condition, type PriceColumns } from './candles.ts';
 import { confirm } from './confirmation.ts';
-import { PatternProgram, type PriceColumns } from './patternProgram.ts';
+import { PatternKernel } from './patternKernel.ts';
+import { PatternProgram } from './patternProgram.ts';
+import {
+  newSides,
+  readSides,
+  writeValues,
+  type ConditionIndexes,
+  type Finder,
+  type PatternSigns,
+  type PatternSides,
+  type PatternValues,
+} from './signs.ts';
+
+export type { PatternSigns } from './signs.ts';
 
 export type PatternSide = 'bullish' | 'bearish';
-/** A value per bar. A plan's columns are doubles; TA-Lib writes integers. */
-export type PatternValues = Float64Array | Int32Array;
 
 /**
  * One candlestick pattern, as TA-Lib 0.8 defines it. `compute` writes rows lookback(args) … n-1 of `out` and leaves the
@@ -37,15 +48,6 @@ export interface PatternDefinition {
     out: PatternValues,
   ): void;
   readonly rule: PatternRule;
-}
-
-/** When a pattern is there: every condition of `when`, and every condition of one side. */
-export interface PatternSigns {
-  readonly when?: readonly Condition[];
-  readonly bullish?: readonly Condition[];
-  readonly bearish?: readonly Condition[];
-  /** Where it holds, the value is ±80 in place of ±100. */
-  readonly tied?: Condition;
 }
 
 /** A pattern as its family's file declares it. */
@@ -100,34 +102,24 @@ export interface PatternRequest {
   readonly out: PatternValues;
 }
 
-/** The rows on which a pattern's value is positive, and those on which it is negative, as words of bits. */
-export interface PatternSides {
-  readonly bullish: Uint32Array;
-  readonly bearish: Uint32Array;
-}
-
-/** The conditions of one request in its program; null for a side that the pattern does not have. */
-interface ConditionIndexes {
-  readonly bullish: number | null;
-  readonly bearish: number | null;
-  readonly tied: number | null;
-}
-
+/** What finds some patterns, all in one pass over the bars. */
 interface CompiledPatterns {
-  readonly program: PatternProgram;
+  readonly finder: Finder;
   readonly indexes: readonly ConditionIndexes[];
+  /** For how many rows it has been asked. */
+  rows: number;
 }
 
 /** Several patterns over the same bars at once: what their conditions have in common is computed once. */
 export function computePatterns(columns: PriceColumns, requests: readonly PatternRequest[]): void {
   const n = columns.open.length;
-  const { program, indexes } = compiled(requests);
+  const { finder, indexes } = compiled(requests, n);
   const confirmable = requests.map(({ definition }) => (definition.rule.isConfirmable ? newSides(n) : null));
-  program.run(columns, (start, end, words) => {
+  finder.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
       const sides = confirmable[at];
-      if (sides !== null) readSides(program, indexes[at], 0, start, end, words, sides);
-      else writeValues(program, indexes[at], requests[at], start, end, words);
+      if (sides !== null) readSides(finder, indexes[at], 0, start, end, words, sides);
+      else writeValues(finder, indexes[at], requests[at].definition.rule.lookback, start, end, words, requests[at].out);
     }
   });
   requests.forEach(({ definition: { rule }, out }, at) => {
@@ -144,12 +136,12 @@ export function findPatterns(
   requests: readonly Omit<PatternRequest, 'out'>[],
 ): readonly PatternSides[] {
   const n = columns.open.length;
-  const { program, indexes } = compiled(requests);
+  const { finder, indexes } = compiled(requests, n);
   const found = requests.map(() => newSides(n));
-  program.run(columns, (start, end, words) => {
+  finder.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
       const { rule } = requests[at].definition;
-      readSides(program, indexes[at], rule.isConfirmable ? 0 : rule.lookback, start, end, words, found[at]);
+      readSides(finder, indexes[at], rule.isConfirmable ? 0 : rule.lookback, start, end, words, found[at]);
     }
   });
   return found.map((sides, at) => {
@@ -163,99 +155,63 @@ export function findPatterns(
   });
 }
 
-const newSides = (rows: number): PatternSides => ({
-  bullish: new Uint32Array(wordCount(rows)),
-  bearish: new Uint32Array(wordCount(rows)),
-});
-
-/** The bits of a block, of rows from `first` on. */
-function readSides(
-  program: PatternProgram,
-  { bullish, bearish }: ConditionIndexes,
-  first: number,
-  start: number,
-  end: number,
-  words: Uint32Array,
-  to: PatternSides,
-): void {
-  const count = wordCount(end - start);
-  for (let index = 0; index < count; index++) {
-    const rows = rowsOf(first, start + 32 * index, end);
-    const at = (start >>> 5) + index;
-    if (bullish !== null) to.bullish[at] = program.wordOf(bullish, words, index) & rows;
-    if (bearish !== null) to.bearish[at] = program.wordOf(bearish, words, index) & rows;
-  }
-}
-
-/** The values of a block. */
-function writeValues(
-  program: PatternProgram,
-  { bullish, bearish, tied }: ConditionIndexes,
-  { definition, out }: PatternRequest,
-  start: number,
-  end: number,
-  words: Uint32Array,
-): void {
-  const first = definition.rule.lookback;
-  if (end <= first) return;
-  out.fill(0, Math.max(first, start), end);
-  const count = wordCount(end - start);
-  for (let index = 0; index < count; index++) {
-    const row = start + 32 * index;
-    const rows = rowsOf(first, row, end);
-    const up = bullish === null ? 0 : program.wordOf(bullish, words, index) & rows;
-    const down = bearish === null ? 0 : program.wordOf(bearish, words, index) & rows;
-    if ((up | down) === 0) continue;
-    const ties = tied === null ? 0 : program.wordOf(tied, words, index);
-    writeBits(up & ~ties, 100, row, out);
-    writeBits(up & ties, 80, row, out);
-    writeBits(down & ~ties, -100, row, out);
-    writeBits(down & ties, -80, row, out);
-  }
-}
-
-function writeBits(bits: number, value: number, row: number, out: PatternValues): void {
-  while (bits !== 0) {
-    out[row + 31 - Math.clz32(bits & -bits)] = value;
-    bits &= bits - 1;
-  }
-}
-
-/** Which of the 32 rows from `row` on are in [first, end). */
-function rowsOf(first: number, row: number, end: number): number {
-  if (row >= first && row + 32 <= end) return -1;
-  const early = Math.min(32, Math.max(0, first - row));
-  const late = Math.max(0, row + 32 - end);
-  if (early + late >= 32) return 0;
-  return (-1 << early) & (-1 >>> late);
-}
-
-/** Programs by what they compute, because a short series is computed faster than its program is made. */
-const programs = new Map<string, CompiledPatterns>();
+/** By what they compute, because a short series is computed faster than its program is made. */
+const known = new Map<string, CompiledPatterns>();
 /** One for each pattern alone, and as many for sets of patterns; at this number all are made again. */
-const MAX_PROGRAMS = 128;
+const MAX_KNOWN = 128;
+/**
+ * A pattern alone gets a kernel when it has been computed for so many rows. A kernel takes two milliseconds to make,
+ * and saves some five nanoseconds per row.
+ */
+const ROWS_BEFORE_KERNEL = 200_000;
 
-function compiled(requests: readonly Omit<PatternRequest, 'out'>[]): CompiledPatterns {
-  const penetrations = requests.map(({ definition: { rule }, args }) =>
-    Number(args.penetration ?? rule.penetration ?? 0),
-  );
-  const key = requests.map(({ definition }, at) => `${definition.id} ${penetrations[at]}`).join();
-  const known = programs.get(key);
-  if (known !== undefined) return known;
-  if (programs.size >= MAX_PROGRAMS) programs.clear();
-  const program = new PatternProgram();
-  const indexes = requests.map(({ definition: { rule } }, at) => {
-    const { when = [], bullish, bearish, tied } = signsOf(rule, penetrations[at]);
-    // The search for what may be confirmed starts three bars early, and so do its averages.
-    const first = rule.isConfirmable ? rule.lookback - 3 : rule.lookback;
+function compiled(requests: readonly Omit<PatternRequest, 'out'>[], rows: number): CompiledPatterns {
+  const rules = requests.map(({ definition: { rule }, args }) => ({
+    rule,
+    penetration: Number(args.penetration ?? rule.penetration ?? 0),
+  }));
+  const key = rules.map(({ rule, penetration }) => `${rule.id} ${penetration}`).join();
+  let found = known.get(key);
+  if (found === undefined) {
+    if (known.size >= MAX_KNOWN) known.clear();
+    found = programOf(rules);
+    known.set(key, found);
+  }
+  if (found.finder instanceof PatternKernel || requests.length > 1) return found;
+  found.rows += rows;
+  if (found.rows < ROWS_BEFORE_KERNEL) return found;
+  const kernel = kernelOf(rules[0]);
+  known.set(key, kernel);
+  return kernel;
+}
+
+interface PatternWithArgs {
+  readonly rule: PatternRule;
+  readonly penetration: number;
+}
+
+/** Several patterns: what they have in common is computed once. */
+function programOf(patterns: readonly PatternWithArgs[]): CompiledPatterns {
+  const finder = new PatternProgram();
+  const indexes = patterns.map(({ rule, penetration }) => {
+    const { when = [], bullish, bearish, tied } = signsOf(rule, penetration);
     const add = (conditions: readonly Condition[] | undefined): number | null =>
-      conditions === undefined ? null : program.add(allOf(...conditions), first);
+      conditions === undefined ? null : finder.add(allOf(...conditions), firstRowOf(rule));
     return {
       bullish: add(bullish && [...when, ...bullish]),
       bearish: add(bearish && [...when, ...bearish]),
       tied: add(tied && [tied]),
     };
   });
-  programs.set(key, { program, indexes });
-  return { program, indexes };
+  return { finder, indexes, rows: 0 };
 }
+
+function kernelOf({ rule, penetration }: PatternWithArgs): CompiledPatterns {
+  const signs = signsOf(rule, penetration);
+  const address = (sign: 'bullish' | 'bearish' | 'tied'): number | null => (signs[sign] ? SIGNS[sign] : null);
+  const indexes = { bullish: address('bullish'), bearish: address('bearish'), tied: address('tied') };
+  return { finder: new PatternKernel(signs, firstRowOf(rule)), indexes: [indexes], rows: 0 };
+}
+
+/** The search for what may be confirmed starts three bars early, and so do its averages. */
+const firstRowOf = ({ isConfirmable, lookback }: PatternRule): number => (isConfirmable ? lookback - 3 : lookback);

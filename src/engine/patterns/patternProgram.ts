@@ -2,8 +2,9 @@
 // condition about candles further back is the same condition, read as many rows later.
 import { wordCount } from '../kernels/bits.ts';
 import { simdMemory } from '../kernels/simd/simdMemory.ts';
-import { encodeSteps, KEPT_BYTES, runSteps, type SimdStep } from '../kernels/simd/steps.ts';
-import type { Condition, Field, Value } from './candles.ts';
+import { encodeSteps, FREE, KEPT_BYTES, runSteps, type SimdStep } from '../kernels/simd/steps.ts';
+import type { Condition, Field, PriceColumns, Value } from './candles.ts';
+import type { Finder } from './signs.ts';
 
 /** Rows of a block. A pattern has about ten columns, which stay in the nearest cache at this size. */
 const BLOCK = 512;
@@ -18,8 +19,6 @@ interface Place {
   readonly back: number;
 }
 
-export type PriceColumns = Readonly<Record<Field, Float64Array>>;
-
 const VALUE_OPERATIONS = {
   plus: 'add',
   minus: 'subtract',
@@ -29,7 +28,8 @@ const VALUE_OPERATIONS = {
 } as const;
 
 /** The steps of some patterns. Equal sub-expressions, at whatever distance, are one step. */
-export class PatternProgram {
+export class PatternProgram implements Finder {
+  readonly writesSigns = false;
   /** What means are made of, the means, and the rest, so that means can be computed together. */
   readonly #steps: readonly [parts: SimdStep[], means: SimdStep[], rest: SimdStep[]] = [[], [], []];
   /** The last rows of each slot move in front of it, when the block is done. */
@@ -65,7 +65,7 @@ export class PatternProgram {
     const n = columns.open.length;
     const [parts, means, rest] = this.#steps;
     const steps = (this.#encoded ??= encodeSteps([...parts, ...inTwos(means), ...rest, ...this.#keeps]));
-    const first = this.#slotCount * SLOT_BYTES;
+    const first = addressOf(this.#slotCount) - KEPT_BYTES;
     const { bytes, values, words } = simdMemory(first + steps.length);
     bytes.set(steps, first);
     for (let start = 0; start < n; start += BLOCK) {
@@ -190,5 +190,5 @@ const inTwos = (means: readonly SimdStep[]): SimdStep[] =>
   means.map((mean, index) => (index % 2 === 0 && index + 1 < means.length ? { ...mean, op: 'twoMeans' } : mean));
 
 /** Where the block of a slot is in the memory of the kernels. */
-const addressOf = (slot: number): number => slot * SLOT_BYTES + KEPT_BYTES;
+const addressOf = (slot: number): number => FREE + slot * SLOT_BYTES + KEPT_BYTES;
 const valueAddress = ({ slot, back }: Place): number => addressOf(slot) - back * NUMBER_BYTES;

@@ -1,11 +1,12 @@
-// The kernels over a moving window (rolling.wat). Addresses and sizes are in bytes.
-import { instantiate } from './simdMemory.ts';
-import { ROLLING_WASM } from './wasm.ts';
+// The kernels over a moving window (rolling.wat and columns.wat). Addresses and sizes are in bytes.
+import { ColumnModule, type ReadColumn } from './columnMemory.ts';
+import { compileModule, instantiate } from './simdMemory.ts';
+import { COLUMNS_WASM, ROLLING_WASM } from './wasm.ts';
 
 /** Writes the best of four columns over the first, the latest of equals; each begins later than the one before. */
 type BestOfFour = (a: number, b: number, c: number, d: number, size: number) => void;
-/** Writes the best of each row and the 3 or 15 after it over that row, the latest of equals. */
-type BestOfRows = (a: number, size: number) => void;
+/** Writes the best of each row of a source and the 3 or 15 after it, the latest of equals. */
+type BestOfRows = (source: number, a: number, size: number) => void;
 
 type Sums<Result> = (
   a: number,
@@ -17,15 +18,14 @@ type Sums<Result> = (
   divisor: number,
 ) => Result;
 
-/** Sizes are multiples of 64 for extremes and `compareRows`, 16 for `bands` and `stochastic`, 8 for the others. */
-interface RollingKernels {
-  readonly largestOfFour: BestOfFour;
-  readonly smallestOfFour: BestOfFour;
+/** Their first addresses are of columns, in the memory that they are made for. */
+interface ColumnKernels {
+  /** Sizes are multiples of 64. */
   readonly largestOf4Rows: BestOfRows;
   readonly smallestOf4Rows: BestOfRows;
   readonly largestOf16Rows: BestOfRows;
   readonly smallestOf16Rows: BestOfRows;
-  /** The exact sums of two stretches, over a divisor. */
+  /** The exact sums of two stretches, over a divisor. Sizes are multiples of 8. */
   readonly sums: Sums<void>;
   /** The same in half the time. 0: a value is not positive, or more than twice another, and the sums mean nothing. */
   readonly tightSums: Sums<number>;
@@ -40,6 +40,12 @@ interface RollingKernels {
     inverse: number,
     correction: number,
   ) => number;
+}
+
+/** Sizes are multiples of 64 for extremes and `compareRows`, and of 16 for the others. */
+interface RollingKernels {
+  readonly largestOfFour: BestOfFour;
+  readonly smallestOfFour: BestOfFour;
   /** Writes the upper band over the variance, and the lower one. */
   readonly bands: (middle: number, variance: number, lower: number, size: number, up: number, down: number) => void;
   /** Writes 100·(close - low)/(high - low) over `high`, 0 where the range is at most `epsilon` of |high| + |low|. */
@@ -48,4 +54,7 @@ interface RollingKernels {
   readonly compareRows: (a: number, b: number, size: number, greater: number, less: number) => void;
 }
 
+export type Readable = ReadColumn<ColumnKernels>;
+
+export const columnKernels = new ColumnModule<ColumnKernels>(compileModule(COLUMNS_WASM));
 export const rolling = instantiate(ROLLING_WASM) as RollingKernels;

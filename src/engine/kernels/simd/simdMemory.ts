@@ -1,24 +1,27 @@
 // The SIMD kernels: loops over blocks of rows in a memory of their own, two rows or more per instruction. V8 does not
 // vectorize TypeScript, and a minimum or maximum of real prices costs it a mispredicted branch: these loops take a
-// tenth of the time (bench/patterns.ts). Columns are copied in and out, a block at a time, which the first cache bears.
+// tenth of the time (bench/patterns.ts). Results are copied out a block at a time, which the first cache bears, and
+// columns are copied in where they cannot be read in place (columnMemory.ts).
 
 export interface SimdMemory {
   readonly bytes: Uint8Array;
   readonly values: Float64Array;
   readonly words: Uint32Array;
+  readonly integers: Int32Array;
 }
 
 const viewsOf = (buffer: ArrayBuffer): SimdMemory => ({
   bytes: new Uint8Array(buffer),
   values: new Float64Array(buffer),
   words: new Uint32Array(buffer),
+  integers: new Int32Array(buffer),
 });
 
 const PAGE_BYTES = 65_536;
 /** One per thread. */
-const memory = new WebAssembly.Memory({ initial: 16 });
+export const kernelMemory = new WebAssembly.Memory({ initial: 16 });
 
-let views = viewsOf(memory.buffer);
+let views = viewsOf(kernelMemory.buffer);
 
 /** A module that wasm.ts has in base64. */
 export const compileModule = (wasm: string): WebAssembly.Module =>
@@ -26,7 +29,7 @@ export const compileModule = (wasm: string): WebAssembly.Module =>
 
 /** The exports of a module that works in the memory of the kernels. */
 export function instantiate(wasm: string): unknown {
-  const { exports } = new WebAssembly.Instance(compileModule(wasm), { host: { memory } });
+  const { exports } = new WebAssembly.Instance(compileModule(wasm), { host: { memory: kernelMemory } });
   return exports;
 }
 
@@ -35,11 +38,11 @@ export function instantiate(wasm: string): unknown {
  * another begins, so that each may use all of it.
  */
 export function simdMemory(size: number): SimdMemory {
-  const missing = size - memory.buffer.byteLength;
+  const missing = size - kernelMemory.buffer.byteLength;
   if (missing > 0) {
-    memory.grow(Math.ceil(missing / PAGE_BYTES));
+    kernelMemory.grow(Math.ceil(missing / PAGE_BYTES));
     // Growth detaches the buffer.
-    views = viewsOf(memory.buffer);
+    views = viewsOf(kernelMemory.buffer);
   }
   return views;
 }

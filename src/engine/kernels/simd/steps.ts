@@ -2,15 +2,27 @@
 import { instantiate } from './simdMemory.ts';
 import { STEPS_WASM } from './wasm.ts';
 
+/**
+ * Where the memory of the kernels has the bits of a block of up to 1,024 rows: those on which a pattern is bullish,
+ * bearish, and tied. Behind them are the values that `integerValues` and `doubleValues` make of them.
+ */
+export const SIGNS = { bullish: 0, bearish: 128, tied: 256, end: 384 } as const;
+export const SIGN_VALUES = 512;
+/** What is free for the steps of a program, or for a kernel. */
+export const FREE = SIGN_VALUES + 1024 * 8;
+
 interface StepKernels {
   /**
    * Runs the steps at [first, end), one after the other, over one block of rows. Addresses and sizes are in bytes; a
    * size of values is a multiple of 16.
    */
   readonly runSteps: (first: number, end: number, valueSize: number, wordSize: number) => void;
+  /** Writes a value per row at SIGN_VALUES, of so many words of the bits at SIGNS: 100 or -100, and 80 where tied. */
+  readonly integerValues: (words: number) => void;
+  readonly doubleValues: (words: number) => void;
 }
 
-export const { runSteps } = instantiate(STEPS_WASM) as StepKernels;
+export const { runSteps, integerValues, doubleValues } = instantiate(STEPS_WASM) as StepKernels;
 
 /** One step of `runSteps`: an operation on two columns of a block. What a step does not use is 0. */
 export interface SimdStep {

@@ -325,4 +325,51 @@
         (call $twoMeans (local.get $step) (local.get $values))
         (local.set $step (i32.add (local.get $step) (i32.const 40))))
       (br_if $next (i32.lt_u (local.tee $step (i32.add (local.get $step) (i32.const 40))) (local.get $end)))))
+
+  ;; The signs of the 16 rows whose bits begin at `at` (bullish), and 128 (bearish) and 256 bytes (tied) later, a byte
+  ;; each: 100 or -100, 80 or -80 where it is tied, and 0 without a side.
+  (func $signs (param $at i32) (result v128) (local $bits v128) (local $amounts v128)
+    (local.set $bits (v128.const i8x16 1 2 4 8 16 32 64 -128 1 2 4 8 16 32 64 -128))
+    (local.set $amounts (i8x16.sub (i8x16.splat (i32.const 100)) (v128.and (i8x16.splat (i32.const 20))
+      (call $spread (v128.load16_splat offset=256 (local.get $at)) (local.get $bits)))))
+    (v128.bitselect
+      (i8x16.neg (local.get $amounts))
+      (v128.and (local.get $amounts) (call $spread (v128.load16_splat (local.get $at)) (local.get $bits)))
+      (call $spread (v128.load16_splat offset=128 (local.get $at)) (local.get $bits))))
+  ;; A byte of ones for each of 16 bits.
+  (func $spread (param $twice v128) (param $bits v128) (result v128)
+    (i8x16.eq (local.get $bits) (v128.and (local.get $bits)
+      (i8x16.shuffle 0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1 (local.get $twice) (local.get $twice)))))
+
+  ;; The signs of so many words of rows as integers, from 512 on.
+  (func (export "integerValues") (param $words i32) (local $at i32) (local $out i32) (local $signs v128) (local $half v128)
+    (local.set $words (i32.shl (local.get $words) (i32.const 2)))
+    (loop $next
+      (local.set $signs (call $signs (local.get $at)))
+      (local.set $half (i16x8.extend_low_i8x16_s (local.get $signs)))
+      (v128.store offset=512 (local.get $out) (i32x4.extend_low_i16x8_s (local.get $half)))
+      (v128.store offset=528 (local.get $out) (i32x4.extend_high_i16x8_s (local.get $half)))
+      (local.set $half (i16x8.extend_high_i8x16_s (local.get $signs)))
+      (v128.store offset=544 (local.get $out) (i32x4.extend_low_i16x8_s (local.get $half)))
+      (v128.store offset=560 (local.get $out) (i32x4.extend_high_i16x8_s (local.get $half)))
+      (local.set $out (i32.add (local.get $out) (i32.const 64)))
+      (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 2))) (local.get $words)))))
+
+  ;; The same as doubles.
+  (func (export "doubleValues") (param $words i32) (local $at i32) (local $out i32) (local $signs v128) (local $half v128)
+    (local.set $words (i32.shl (local.get $words) (i32.const 2)))
+    (loop $next
+      (local.set $signs (call $signs (local.get $at)))
+      (local.set $half (i16x8.extend_low_i8x16_s (local.get $signs)))
+      (call $fourDoubles (local.get $out) (i32x4.extend_low_i16x8_s (local.get $half)))
+      (call $fourDoubles (i32.add (local.get $out) (i32.const 32)) (i32x4.extend_high_i16x8_s (local.get $half)))
+      (local.set $half (i16x8.extend_high_i8x16_s (local.get $signs)))
+      (call $fourDoubles (i32.add (local.get $out) (i32.const 64)) (i32x4.extend_low_i16x8_s (local.get $half)))
+      (call $fourDoubles (i32.add (local.get $out) (i32.const 96)) (i32x4.extend_high_i16x8_s (local.get $half)))
+      (local.set $out (i32.add (local.get $out) (i32.const 128)))
+      (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 2))) (local.get $words)))))
+  (func $fourDoubles (param $out i32) (param $four v128)
+    (v128.store offset=512 (local.get $out) (f64x2.convert_low_i32x4_s (local.get $four)))
+    (v128.store offset=528 (local.get $out) (f64x2.convert_low_i32x4_s
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $four) (local.get $four)))))
 )

@@ -1,0 +1,110 @@
+// Columns for kernels: read where they are when they lie in shared memory, as a market's do, and copied into one, a
+// block at a time, when they do not.
+import { memoryUnder } from './sharedMemory.ts';
+import { kernelMemory } from './simdMemory.ts';
+
+type Memory = WebAssembly.Memory<SharedArrayBuffer>;
+const NUMBER_BYTES = 8;
+
+const PAGE_BYTES = 65_536;
+
+interface Copies {
+  readonly memory: Memory;
+  readonly values: Float64Array;
+}
+function newCopies(bytes: number): Copies {
+  const pages = Math.ceil(bytes / PAGE_BYTES);
+  const memory: Memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  return { memory, values: new Float64Array(memory.buffer) };
+}
+/** One per thread, which a block of most kernels fits. */
+let copies = newCopies(8 * PAGE_BYTES);
+
+/** Where kernels can read a column, and those that can. */
+export interface ReadColumn<Exports> {
+  readonly kernels: Exports;
+  readonly address: number;
+}
+
+/** A module that imports columns and the memory of the kernels, instantiated once for each memory of columns. */
+export class ColumnModule<Exports> {
+  readonly #module: WebAssembly.Module;
+  readonly #instances = new WeakMap<Memory, Exports>();
+
+  constructor(module: WebAssembly.Module) {
+    this.#module = module;
+  }
+
+  on(memory: Memory): Exports {
+    const known = this.#instances.get(memory);
+    if (known !== undefined) return known;
+    const { exports } = new WebAssembly.Instance(this.#module, { host: { memory: kernelMemory, columns: memory } });
+    this.#instances.set(memory, exports as Exports);
+    return exports as Exports;
+  }
+
+  /**
+   * Where kernels can read cells [from, end) of a column, and `beyond` more, which are any numbers.   */
+  read(column: Float64Array, from: number, end: number, beyond: number): ReadColumn<Exports> {
+    const memory = end + beyond <= column.length ? memoryUnder(column) : undefined;
+    if (memory !== undefined) return { kernels: this.on(memory), address: column.byteOffset + from * NUMBER_BYTES };
+    const count = end - from;
+    if (count + beyond > copies.values.length) copies = newCopies(2 * (count + beyond) * NUMBER_BYTES);
+    copies.values.set(column.subarray(from, end));
+    // Beyond the end, ordinary numbers: the last ones again.
+    copies.values.copyWithin(count, count - Math.min(beyond, count), count);
+    return { kernels: this.on(copies.memory), address: 0 };
+  }
+}
+
+/** Rows of a block of `overBlocks`. Copies of four columns fit the first cache. */
+export const COLUMN_BLOCK = 1024;
+/** How many rows before its first row a kernel may read there. */
+export const ROWS_BEHIND = 24;
+/** Such a kernel computes as many rows at once, and reads beyond the last where they are not whole. */
+const GROUP = 8;
+const COPY_CELLS = ROWS_BEHIND + COLUMN_BLOCK + GROUP;
+
+/**
+ * Calls `visit` for one block of rows after the other, from `first` on, with the function that reads these columns, and
+ * the address that each has ROWS_BEHIND before the block. A block has COLUMN_BLOCK rows, but the last two.
+ */
+export function overBlocks<Exports>(
+  module: ColumnModule<Exports>,
+  columns: readonly Float64Array[],
+  first: number,
+  visit: (kernels: Exports, addresses: readonly number[], start: number, end: number) => void,
+): void {
+  const n = columns[0].length;
+  let start = first;
+  const memory = memoryOf(columns, first);
+  if (memory !== undefined) {
+    const kernels = module.on(memory);
+    const whole = first + Math.floor((n - first) / GROUP) * GROUP;
+    while (start < whole) {
+      const end = Math.min(whole, start + COLUMN_BLOCK);
+      const from = (start - ROWS_BEHIND) * NUMBER_BYTES;
+      const addresses = columns.map(({ byteOffset }) => byteOffset + from);
+      visit(kernels, addresses, start, end);
+      start = end;
+    }
+  }
+  const kernels = module.on(copies.memory);
+  const addresses = columns.map((_, index) => index * COPY_CELLS * NUMBER_BYTES);
+  for (; start < n; start += COLUMN_BLOCK) {
+    const end = Math.min(n, start + COLUMN_BLOCK);
+    const from = Math.max(0, start - ROWS_BEHIND);
+    columns.forEach((column, index) => {
+      copies.values.set(column.subarray(from, end), index * COPY_CELLS + ROWS_BEHIND - (start - from));
+    });
+    visit(kernels, addresses, start, end);
+  }
+}
+
+/** The memory in which all columns lie, with ROWS_BEHIND before the first row, if there is one. */
+function memoryOf(columns: readonly Float64Array[], first: number): Memory | undefined {
+  const { buffer } = columns[0];
+  const behind = (ROWS_BEHIND - first) * NUMBER_BYTES;
+  if (!columns.every((column) => column.buffer === buffer && column.byteOffset >= behind)) return undefined;
+  return memoryUnder(columns[0]);
+}
