@@ -5,6 +5,7 @@ import { countOpenReruns } from '../../src/db/reruns.ts';
 import { enqueueRerun } from '../../src/jobs/enqueue.ts';
 import { notify } from '../../src/db/notifications.ts';
 import { claimDue } from '../../src/db/claims.ts';
+import { RerunTurns } from '../../src/jobs/rerunTask.ts';
 import { divide } from '../../src/jobs/shares.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -105,30 +106,26 @@ it('does not let slow backtests of any number of workspaces hold a worker of two
   expect(worker.id).toBeTruthy();
 });
 
-it('does not let artifacts of any number of workspaces hold all jobs of a worker', async () => {
-  await using worker = await startTestWorker(database.url, data, 1);
-  const backtests: string[] = [];
-  for (let count = 0; count < 8; count++)
-    backtests.push(
-      ...(await enqueue(database.sql, await makeWorkspace(database.sql), data, [{ act: 'spin', ms: 1_500 }])),
-    );
-  await settled(database.sql);
-  await database.sql.begin(async (tx) => {
-    for (const id of backtests)
-      await enqueueRerun(tx, id, { kind: 'artifact', name: 'signals', format: 'csv', engine: '' });
-  });
-  const open = async (): Promise<number> => {
-    const [{ count }] = await database.sql<[{ count: number }]>`
-      select count(*)::int as count from reruns where outcome is null`;
-    return count;
-  };
-  await eventually(async () => (await open()) < 8);
-  const neighbor = await makeWorkspace(database.sql);
-  await enqueue(database.sql, neighbor, data, many(1));
-  await eventually(async () => (await countByStatus(database.sql, neighbor.workspaceId)).completed === 1);
-  expect(await open()).toBeGreaterThan(1);
-  await database.sql`delete from reruns`;
-  expect(worker.id).toBeTruthy();
+it('leaves the artifacts of further workspaces for later, so that backtests have the other jobs', async () => {
+  const turns = new RerunTurns(2);
+  const ends = new Map<string, () => void>();
+  const take = (workspaceId: string) =>
+    turns.take(workspaceId, `of ${workspaceId}`, () => new Promise((resolve) => ends.set(workspaceId, resolve)));
+  const first = take('a');
+  const second = take('b');
+  expect(await take('c')).toBe(false);
+  // It waits behind the first without a job.
+  expect(await take('a')).toBe(true);
+  ends.get('b')!();
+  expect(await second).toBe(true);
+  const third = take('c');
+  ends.get('c')!();
+  expect(await third).toBe(true);
+  ends.get('a')!();
+  ends.delete('a');
+  await eventually(() => ends.has('a'));
+  ends.get('a')!();
+  expect(await first).toBe(true);
 });
 
 it('hands out only quick backtests where a claim asks for them, those too that wait behind others', async () => {
