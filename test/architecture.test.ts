@@ -302,7 +302,7 @@ describe('the check for spreads', () => {
     'src/engine/language/check/structure.ts': 'the steps of one patch',
     'src/engine/language/check/checkPayload.ts': 'the children of one node, bounded by MAX_CONTAINERS',
     'src/engine/language/canonical/prepare.ts': 'the children of one node, bounded by MAX_CONTAINERS',
-    'src/engine/language/canonical/canonical.ts': 'the items of one node, bounded by MAX_CONTAINERS',
+    'src/engine/language/canonical/canonicalizer.ts': 'the items of one node, bounded by MAX_CONTAINERS',
     'src/engine/language/check/repair.ts': 'the steps of one patch',
     'src/engine/indicators/ichimoku.ts': 'three lengths',
     'src/engine/indicators/almaAlligator.ts': 'three lines',

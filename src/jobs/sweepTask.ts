@@ -1,7 +1,6 @@
 // The sweep task: runs the shards of sweeps and robustness checks through the pool, one after the other, and puts what
 // they gave into a result at the end.
 import { zstdCompressSync } from 'node:zlib';
-import type { RunnableVersion } from '../db/claims.ts';
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
 import {
@@ -16,29 +15,16 @@ import {
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { readSweepShards } from '../db/sweeps.ts';
 import { addSweepTickets } from '../db/tickets.ts';
-import {
-  decodeRows,
-  historyOf,
-  joinRankingRows,
-  objectiveOf,
-  rankingRows,
-  shardsOf,
-  spaceOf,
-} from '../engine/index.ts';
+import { decodeRows, historyOf, joinRankingRows, objectiveOf, rankingRows, spaceOf } from '../engine/index.ts';
 import type {
   PartRun,
   Pool,
   RankingRows,
   RobustnessJob,
   RunError,
-  SignalGraph,
-  Snapshot,
   StopReason,
-  StrategyAst,
-  SweepBatch,
   SweepJob,
   SweepOutcome,
-  SweepSpec,
   SweepWork,
 } from '../engine/index.ts';
 import type { Log } from '../log.ts';
@@ -47,8 +33,8 @@ import { maskInternalError } from './internalErrors.ts';
 import type { InputReader } from './inputs.ts';
 import type { Outlast } from './outages.ts';
 import { encodeOutcomes, resultOf, robustnessJobOf } from './robustnessTask.ts';
+import { inputsOf, nextShard, sweepJobOf, type PartInputs } from './shardInputs.ts';
 
-type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
 type Unfinished = Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>;
 
 /** A ticket keeps working for so long, then leaves a new one, so that hosts that came later get a part. */
@@ -278,41 +264,4 @@ async function follow<Outcome>(active: Active, start: () => PartRun<Outcome>): P
   const run = start();
   active.run = run;
   return run.outcome;
-}
-
-function inputsOf(claim: ShardClaim, opened: ReadonlyMap<string, Snapshot>): PartInputs {
-  const at = new Map([...opened.keys()].map((name, index) => [name, index]));
-  const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({
-    symbol,
-    timeframe: timeframe as PartInputs['markets'][number]['timeframe'],
-    snapshots: names.map((name) => at.get(name)!),
-  }));
-  return { owner: claim.workspaceId, snapshots: [...opened.values()], markets };
-}
-
-/** What is stored was checked when it was accepted. */
-function sweepJobOf(claim: ShardClaim, version: RunnableVersion): SweepJob {
-  const { strategyHash, settings, signalGraph } = version;
-  return {
-    strategy: {
-      strategyAst: version.strategyAst as StrategyAst,
-      ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
-      settings,
-      strategyHash,
-    },
-    spec: claim.spec as SweepSpec,
-    variants: claim.variants,
-    indexes: claim.indexes,
-  };
-}
-
-/** Rounds of tpe follow each other; the shards of other methods were all queued at the start. */
-function nextShard(
-  { first: from, last, cost }: ShardClaim,
-  job: SweepJob,
-): { first: number; last: number; cost: number } | null {
-  if (job.spec.method !== 'tpe') return null;
-  const next = shardsOf(job, 0).find(({ first }) => first === last);
-  if (next === undefined || from === null || last === null) return null;
-  return { ...next, cost: (cost / (last - from)) * (next.last - next.first) };
 }

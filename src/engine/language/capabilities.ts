@@ -5,7 +5,7 @@ import type { ArgDefinition, IndicatorDefinition } from '../indicators/definitio
 import { INDICATORS } from '../indicators/registry.ts';
 import { PATTERNS } from '../patterns/patternRegistry.ts';
 import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS, SLIPPAGE_KINDS } from '../config.ts';
-import { seriesInputsOf } from './canonical/canonical.ts';
+import { seriesInputsOf } from './canonical/canonicalizer.ts';
 import { GRAPH_EDITORS } from './grammar/graph.ts';
 import { ISSUE_CODES, SEVERITIES, severityOf } from './check/issues.ts';
 import { KIND_DESCRIPTIONS } from './grammar/kinds.ts';

@@ -5,7 +5,7 @@ import type { Args, IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { RunnableExpression, RunnableKind, RunnableNodes, RunnableStrategy } from '../grammar/ast.ts';
-import { seriesInputsOf } from './canonical.ts';
+import { seriesInputsOf } from './canonicalizer.ts';
 import { rootsOf } from '../grammar/visit.ts';
 
 /** Bars before the first value, counted in bars of `timeframe`; null: the same on every bar (constants). */

@@ -1,6 +1,6 @@
 // Overrides: numbers of a payload that one run replaces by JSON pointer, without changing the payload.
 import type { StrategyAst } from '../grammar/ast.ts';
-import { isParamRef } from './canonical.ts';
+import { isParamRef } from '../grammar/shapes.ts';
 import { checkStrategy } from '../check/checkStrategy.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { shown } from '../check/displayNames.ts';

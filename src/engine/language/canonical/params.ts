@@ -1,6 +1,6 @@
 // Params: the values of a strategy that a run may set. Checks their declarations and resolves their values.
 import type { Param } from '../grammar/ast.ts';
-import type { ParamValues } from './canonical.ts';
+import type { ParamValues } from './canonicalizer.ts';
 import { numericText, shown } from '../check/displayNames.ts';
 import type { IssueCode, IssueLog } from '../check/issues.ts';
 import { nearestName, suggestionFor } from '../check/nearest.ts';

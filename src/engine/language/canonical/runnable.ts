@@ -1,6 +1,7 @@
 // Runnable form: canonical sections with numbers for parameters, and the issues that only numbers show.
 import type { RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
-import { canonicalSections, Canonicalizer, type CanonicalSections, type ParamValues } from './canonical.ts';
+import { canonicalSections, type CanonicalSections } from './canonical.ts';
+import { Canonicalizer, type ParamValues } from './canonicalizer.ts';
 import type { IssueLog } from '../check/issues.ts';
 import { checkSections, sectionsOf, type PointerOf } from '../check/sectionChecks.ts';
 

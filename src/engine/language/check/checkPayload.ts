@@ -1,7 +1,7 @@
 // The checks of one payload: its expressions, sections, limits and contradictions, and what it compiles to.
 import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../../bars/bars.ts';
 import type { Entry, Exit, Expression, Param, Settings, StrategyAst } from '../grammar/ast.ts';
-import { Canonicalizer, type ParamValues } from '../canonical/canonical.ts';
+import { Canonicalizer, type ParamValues } from '../canonical/canonicalizer.ts';
 import { Conjunctions } from './conjunctions.ts';
 import { ContentIndex } from '../canonical/content.ts';
 import { costOf } from './cost.ts';

@@ -8,7 +8,7 @@ import type { PatchOperation } from './patch.ts';
 
 export type Leaf = Shape & { readonly type: 'choice' | 'number' | 'string' | 'boolean' | 'checked' };
 type Choice = Shape & { readonly type: 'choice' };
-type FindNearest = (word: string, words: readonly string[]) => Nearest | undefined;
+export type FindNearest = (word: string, words: readonly string[]) => Nearest | undefined;
 
 /** An issue of the value at a pointer that the caller knows. */
 export interface Fault {

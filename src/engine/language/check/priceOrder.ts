@@ -1,6 +1,6 @@
 // Price order: how two values must compare on one bar, because one is an extreme of what the other is part of.
 import { findIndicator } from '../../indicators/registry.ts';
-import { seriesInputsOf } from '../canonical/canonical.ts';
+import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import type { Node, Value } from '../grammar/ast.ts';
 import { canonicalField, type MARKET_FIELDS } from '../grammar/words.ts';
 

@@ -1,6 +1,7 @@
 // Section checks: sizing without its stop, take-profits that close too much, a strategy without exits.
 import type { Timeframe } from '../../bars/bars.ts';
-import { isParamRef, type ParamValues } from '../canonical/canonical.ts';
+import { type ParamValues } from '../canonical/canonicalizer.ts';
+import { isParamRef } from '../grammar/shapes.ts';
 import type { IssueLog } from './issues.ts';
 import { isMembers } from './displayNames.ts';
 

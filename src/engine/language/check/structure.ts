@@ -1,12 +1,13 @@
 // Structure: every issue of a payload's form against the grammar, in one pass, each with its place and its repair.
-import { isParamRef } from '../canonical/canonical.ts';
 import type { IssueCode, IssueLog } from './issues.ts';
 import type { PatchOperation } from './patch.ts';
 import { nearestName, suggestionFor, type Nearest } from './nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import {
+  ANY_NUMBER,
   EXPRESSION_SHAPES,
   expressionShapeOf,
+  isParamRef,
   numberIssue,
   typeOfKind,
   type ExpressionType,
@@ -15,13 +16,12 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { operatorKind, synonymIn, synonymousMember } from '../grammar/synonyms.ts';
+import { synonymousMember } from '../grammar/synonyms.ts';
 import { bounded, expected, isMembers, numericText, shown } from './displayNames.ts';
-import { leafFault, mismatch, replaceBy, type Leaf } from './leafFaults.ts';
-import { fitsShape, isParamShape, withAnyTag } from './tags.ts';
+import { leafFault, mismatch, type Leaf } from './leafFaults.ts';
+import { isParamShape, MAX_RENAMES, tagFault, type Kinds } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
-type Kinds = Shape & { readonly type: 'kinds' };
 
 /** A parameter in the place of a number, to be checked once the declarations are known. */
 export interface ParamUse {
@@ -49,7 +49,7 @@ export class Structure {
 
   /**
    * Reports the issues of `value` and everything below it. True when its own form is valid; child expressions are
-   * judged by themselves.
+   * checked by themselves.
    */
   check(shape: Shape, value: unknown, pointer: string, name = ''): boolean {
     switch (shape.type) {
@@ -182,11 +182,6 @@ export class Structure {
     this.#report('UNKNOWN_FIELD', from, message, suggestionFor(nearest, free), patch);
   }
 
-  /** Whether a member was certainly meant to be the tag: another word for it, or a misspelling. */
-  #standsFor(written: string, key: string): boolean {
-    return ['type', 'kind', 'mode'].includes(written) || this.#nearest(written, [key])?.isCertain === true;
-  }
-
   /** Not searched for once the log only counts: a hostile payload misspells thousands of names. */
   #nearest(word: string, words: readonly string[]): Nearest | undefined {
     return this.#log.keepsErrors ? nearestName(word, words) : undefined;
@@ -271,57 +266,11 @@ export class Structure {
     return false;
   }
 
-  /**
-   * Reports an invalid tag (the member that distinguishes kinds), and returns the shape that was meant, where that is
-   * clear.
-   */
+  /** Reports an invalid tag, and returns the shape that was meant, where that is clear. */
   #tag(shape: Kinds, value: Members, pointer: string): ObjectShape | undefined {
-    const { key, options } = shape;
-    const tag = value[key];
-    const path = pointerTo(pointer, key);
-    const names = [...options.keys()];
-    if (tag === undefined) {
-      const named = Object.keys(value)
-        .slice(0, MAX_RENAMES)
-        .find((one) => one !== key && options.has(String(value[one])) && this.#standsFor(one, key));
-      if (named !== undefined) {
-        const move = [{ op: 'move', from: pointerTo(pointer, named), path } as const];
-        const message = `${key} is missing; ${shown(named)} is not a member here.`;
-        this.#report('MISSING_FIELD', path, message, `Rename ${shown(named)} to ${shown(key)}.`, move);
-        return undefined;
-      }
-      const fits = (this.#log.keepsErrors ? names : []).filter((name) => fitsShape(options.get(name)!, value, key));
-      const patch = fits.length === 1 ? [{ op: 'add', path, value: fits[0] } as const] : undefined;
-      this.#report(
-        'MISSING_FIELD',
-        path,
-        `${key} is missing.`,
-        suggestionFor(patch && { name: fits[0] }, names),
-        patch,
-      );
-      return fits.length === 1 ? withAnyTag(options.get(fits[0])!, key) : undefined;
-    }
-    if (typeof tag !== 'string') {
-      this.#mismatch(path, 'a string', tag);
-      return undefined;
-    }
-    const operator = key === 'kind' ? operatorKind(tag) : undefined;
-    if (operator !== undefined && options.has(operator.kind)) {
-      const { kind, op } = operator;
-      const opPath = pointerTo(pointer, 'op');
-      const message = `There is no kind ${shown(tag)} here.`;
-      const written = value.op === undefined ? ([{ op: 'add', path: opPath, value: op }] as const) : [];
-      const patch = [{ op: 'replace', path, value: kind } as const, ...written];
-      this.#report('UNKNOWN_NODE_KIND', path, message, `Use kind "${kind}" with op "${op}".`, patch);
-      return undefined;
-    }
-    const synonym = synonymIn(tag, names);
-    const nearest = synonym === undefined ? this.#nearest(tag, names) : { name: synonym, isCertain: true };
-    const isCertain = nearest?.isCertain === true;
-    const patch = isCertain ? replaceBy(path, nearest.name) : undefined;
-    const code = key === 'kind' ? 'UNKNOWN_NODE_KIND' : (shape.code ?? 'OUT_OF_RANGE');
-    this.#report(code, path, `Unknown ${key} ${shown(tag)}.`, suggestionFor(nearest, names), patch);
-    return isCertain ? withAnyTag(options.get(nearest.name)!, key) : undefined;
+    const { fault, meant } = tagFault(shape, value, pointer, this.#log.keepsErrors ? nearestName : undefined);
+    this.#report(fault.code, pointerTo(pointer, shape.key), fault.message, fault.suggestion, fault.patch);
+    return meant;
   }
 
   #either(options: readonly Shape[], value: unknown, pointer: string, name: string): boolean {
@@ -394,16 +343,3 @@ export class Structure {
     return fault === null || this.#report(fault.code, pointer, fault.message, fault.suggestion, fault.patch);
   }
 }
-
-/**
- * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a
- * million.
- */
-const MAX_RENAMES = 32;
-const ANY_NUMBER: NumberShape = {
-  type: 'number',
-  isInteger: false,
-  min: -Number.MAX_VALUE,
-  max: Number.MAX_VALUE,
-  isMinExclusive: false,
-};

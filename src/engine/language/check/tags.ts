@@ -1,10 +1,113 @@
 // Tags: what an object was meant to be when the member that distinguishes kinds is wrong or absent.
 import type { ObjectShape, Shape } from '../grammar/shapes.ts';
+import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
+import { pointerTo } from '../pointer.ts';
+import { shown } from './displayNames.ts';
+import { mismatch, replaceBy, type Fault, type FindNearest } from './leafFaults.ts';
+import { suggestionFor } from './nearest.ts';
 
 type Members = Readonly<Record<string, unknown>>;
+export type Kinds = Shape & { readonly type: 'kinds' };
+
+/**
+ * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a
+ * million.
+ */
+export const MAX_RENAMES = 32;
+
+interface TagFault {
+  /** At the tag's own place. */
+  readonly fault: Fault;
+  /** The shape that was meant, where that is clear. */
+  readonly meant?: ObjectShape;
+}
+
+/**
+ * What is wrong with the tag of the object at `pointer`.
+ * @param findNearest undefined where nothing is searched for: the object will not be reported in detail
+ */
+export function tagFault(
+  shape: Kinds,
+  value: Members,
+  pointer: string,
+  findNearest: FindNearest | undefined,
+): TagFault {
+  const tag = value[shape.key];
+  if (tag === undefined) return missingTag(shape, value, pointer, findNearest);
+  if (typeof tag !== 'string') return { fault: mismatch(pointerTo(pointer, shape.key), 'a string', tag) };
+  return operatorAsKind(shape, value, pointer, tag) ?? unknownTag(shape, pointer, tag, findNearest);
+}
+
+function missingTag(
+  { key, options }: Kinds,
+  value: Members,
+  pointer: string,
+  findNearest: FindNearest | undefined,
+): TagFault {
+  const path = pointerTo(pointer, key);
+  const names = [...options.keys()];
+  const standsForTag = (written: string): boolean =>
+    ['type', 'kind', 'mode'].includes(written) || findNearest?.(written, [key])?.isCertain === true;
+  const named = Object.keys(value)
+    .slice(0, MAX_RENAMES)
+    .find((one) => one !== key && options.has(String(value[one])) && standsForTag(one));
+  if (named !== undefined) {
+    const fault: Fault = {
+      code: 'MISSING_FIELD',
+      message: `${key} is missing; ${shown(named)} is not a member here.`,
+      suggestion: `Rename ${shown(named)} to ${shown(key)}.`,
+      patch: [{ op: 'move', from: pointerTo(pointer, named), path }],
+    };
+    return { fault };
+  }
+  const [only, ...others] =
+    findNearest === undefined ? [] : names.filter((name) => fitsShape(options.get(name)!, value, key));
+  const fits = others.length === 0 ? only : undefined;
+  const fault: Fault = {
+    code: 'MISSING_FIELD',
+    message: `${key} is missing.`,
+    suggestion: suggestionFor(fits === undefined ? undefined : { name: fits }, names),
+    patch: fits === undefined ? undefined : [{ op: 'add', path, value: fits }],
+  };
+  return fits === undefined ? { fault } : { fault, meant: withAnyTag(options.get(fits)!, key) };
+}
+
+/** An operator in the place of a kind: "gt" for kind "compare" with op "gt". */
+function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
+  const operator = key === 'kind' ? operatorKind(tag) : undefined;
+  if (operator === undefined || !options.has(operator.kind)) return undefined;
+  const { kind, op } = operator;
+  const added = value.op === undefined ? ([{ op: 'add', path: pointerTo(pointer, 'op'), value: op }] as const) : [];
+  const fault: Fault = {
+    code: 'UNKNOWN_NODE_KIND',
+    message: `There is no kind ${shown(tag)} here.`,
+    suggestion: `Use kind "${kind}" with op "${op}".`,
+    patch: [{ op: 'replace', path: pointerTo(pointer, key), value: kind }, ...added],
+  };
+  return { fault };
+}
+
+function unknownTag(
+  { key, options, code }: Kinds,
+  pointer: string,
+  tag: string,
+  findNearest: FindNearest | undefined,
+): TagFault {
+  const names = [...options.keys()];
+  const synonym = synonymIn(tag, names);
+  const nearest = synonym === undefined ? findNearest?.(tag, names) : { name: synonym, isCertain: true };
+  const certain = nearest?.isCertain === true ? nearest.name : undefined;
+  const fault: Fault = {
+    code: key === 'kind' ? 'UNKNOWN_NODE_KIND' : (code ?? 'OUT_OF_RANGE'),
+    message: `Unknown ${key} ${shown(tag)}.`,
+    suggestion: suggestionFor(nearest, names),
+    patch: certain === undefined ? undefined : replaceBy(pointerTo(pointer, key), certain),
+  };
+  return certain === undefined ? { fault } : { fault, meant: withAnyTag(options.get(certain)!, key) };
+}
 
 /** The shape with any tag allowed: the wrong one has been reported already. */
-export function withAnyTag(shape: ObjectShape, key: string): ObjectShape {
+function withAnyTag(shape: ObjectShape, key: string): ObjectShape {
   const fields = new Map(shape.fields);
   fields.set(key, { name: key, shape: { type: 'anything' }, isRequired: false, isNullable: false });
   return { type: 'object', fields };
@@ -14,7 +117,7 @@ export function withAnyTag(shape: ObjectShape, key: string): ObjectShape {
  * Whether an object without its tag could be of that kind: required members present, none unknown, words among the
  * choices.
  */
-export function fitsShape(shape: ObjectShape, value: Members, key: string): boolean {
+function fitsShape(shape: ObjectShape, value: Members, key: string): boolean {
   const isKnown = Object.keys(value).every((name) => shape.fields.has(name));
   return (
     isKnown &&

@@ -247,3 +247,15 @@ export const isExpression = (value: unknown): value is Expression =>
 export const isCondition = <E extends { readonly kind: Kind }>(
   expression: E,
 ): expression is Extract<E, { readonly kind: ConditionKind }> => typeOfKind(expression.kind) === 'condition';
+
+export const isParamRef = (value: unknown): value is { readonly param: string } =>
+  typeof value === 'object' && value !== null && typeof (value as { param?: unknown }).param === 'string';
+
+/** Where any number may stand. */
+export const ANY_NUMBER: NumberShape = {
+  type: 'number',
+  isInteger: false,
+  min: -Number.MAX_VALUE,
+  max: Number.MAX_VALUE,
+  isMinExclusive: false,
+};
