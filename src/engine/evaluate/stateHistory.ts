@@ -1,4 +1,6 @@
 // History over state: what a node remembers from close to close, of the account or of a position, and its memory.
+import type { RunnableExpression } from '../language/grammar/ast.ts';
+import { childrenOf } from '../language/grammar/visit.ts';
 import { POSITION_STATE_FIELDS, type Stateful, type StateMemory, type StateView } from './tradingRules.ts';
 
 /**
@@ -52,12 +54,8 @@ export class Ring {
 const POSITION_FIELDS: ReadonlySet<unknown> = new Set(POSITION_STATE_FIELDS);
 
 /** Whether an expression reads a state field of a position. */
-export function readsPosition(expression: object): boolean {
-  if ('kind' in expression && expression.kind === 'state' && 'field' in expression) {
-    return POSITION_FIELDS.has(expression.field);
-  }
-  return Object.values(expression).some((part) => typeof part === 'object' && part !== null && readsPosition(part));
-}
+export const readsPosition = (expression: RunnableExpression): boolean =>
+  expression.kind === 'state' ? POSITION_FIELDS.has(expression.field) : childrenOf(expression).some(readsPosition);
 
 export function historyOf(history: readonly HistoryNode[]): Stateful {
   const ofAccount = history.filter(({ isOfPosition }) => !isOfPosition);

@@ -8,6 +8,7 @@ import { rollingReach } from '../language/grammar/words.ts';
 import {
   STATE_FIELDS,
   type RunnableCondition,
+  type RunnableExpression,
   type RunnableNodes,
   type RunnableValue,
 } from '../language/grammar/ast.ts';
@@ -263,7 +264,7 @@ class Binder {
   }
 
   /** True on any of the last bars, this one included. */
-  #withinBars(node: object, read: ReadTruth, window: number): ReadTruth {
+  #withinBars(node: RunnableExpression, read: ReadTruth, window: number): ReadTruth {
     if (window === 1) return read;
     const slotOf = this.#remember(
       node,
@@ -348,7 +349,7 @@ class Binder {
     return (row, _state, memory) => (slotOf(memory)[steps.length - 1].at(-1) === row ? 1 : 0);
   }
 
-  #delayed(node: object, read: ReadValue, bars: number): ReadValue {
+  #delayed(node: RunnableExpression, read: ReadValue, bars: number): ReadValue {
     if (bars === 0) return read;
     const slotOf = this.#remember(
       node,
@@ -360,7 +361,7 @@ class Binder {
 
   /** Adds a history node for an expression and returns the accessor of its memory. */
   #remember<M extends object>(
-    expression: object,
+    expression: RunnableExpression,
     create: () => M,
     record: (memory: M, row: number, state: StateView, all: StateMemory) => void,
   ): (memory: StateMemory) => M {

@@ -3,7 +3,7 @@ import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { countBits } from '../kernels/bits.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import type { ResultReads, SimulationInput } from '../simulate/simulation.ts';
-import { dayClosesOf, daysOf } from './days.ts';
+import { dayClosesOf, daysOf } from '../bars/days.ts';
 import { drawdownStatistics, type DrawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
 import { positionsOf, positionStatistics, type Positions, type PositionStatistics } from './positions.ts';

@@ -1,7 +1,7 @@
 // Statistics of returns (semantics §5.1, §5.3, §5.4): from daily equity at UTC close, and from the benchmark's daily
 // closes.
 import { DAY_MS } from '../bars/bars.ts';
-import { daysOf } from './days.ts';
+import { daysOf } from '../bars/days.ts';
 import {
   centralSums,
   covariance,

@@ -1,15 +1,14 @@
 // Pending orders: a bar in which limit or stop entries wait, played in time order with the levels of what is held
 // (semantics §3.7, §3.8).
 import { beforeWalk, openOf, playInside, playLevels, undoWalk } from './drill.ts';
-import { fillEntry, fillPassed } from './fills.ts';
+import { fillEntry, fillMarketExit, fillPassed } from './fills.ts';
 import { isDecided, settleByPolicy } from './inside.ts';
 import type { Instant } from './instant.ts';
 import { inOrder } from './margin.ts';
 import { logEntry, removePending } from './orderLog.ts';
-import type { EntryOrder } from './orders.ts';
+import type { EntryOrder, ExitOrder } from './orders.ts';
 import type { Position } from './position.ts';
 import { atGap, atOpen, countBar, type Run } from './run.ts';
-import { closeOpposite } from './signals.ts';
 import { baseStretch, childrenOf, childStretch, goesWorstFirst, pricesOf, type Stretch } from './stretch.ts';
 
 /**
@@ -158,6 +157,20 @@ function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, fr
   if (blocked === 'max positions') counts.blockedMaxPositions++;
   logEntry(run, order, { status: 'cancelled', reason: blocked });
   return null;
+}
+
+/**
+ * Closes the positions of the other side at `price`: the fill of a limit or stop entry, of which the close is part, so
+ * that a reversal has one price (semantics §2.3).
+ */
+function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean, at: Instant): void {
+  for (const position of run.positions.slice()) {
+    if (position.side === side) continue;
+    const id = run.nextOrderId++;
+    const { quantity } = position;
+    const order: ExitOrder = { id, signalRow: at.row, position, quantity, reason: 'reverse', rule: null };
+    fillMarketExit(run, order, price, isSlipped, at);
+  }
 }
 
 /** Where the price of a live order lies in a stretch: not touched, passed by the open, or reached inside. */

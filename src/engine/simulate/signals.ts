@@ -1,10 +1,9 @@
 // Signals: what a close asks for. Exits first, then the time stop, then at most one entry order.
 import { hasBit } from '../kernels/bits.ts';
 import { countBits } from '../kernels/bits.ts';
-import { fillDueExits, fillEntry, fillMarketExit } from './fills.ts';
-import type { Instant } from './instant.ts';
+import { fillDueExits, fillEntry } from './fills.ts';
 import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
-import { NO_LEVELS, type EntryOrder, type ExitOrder } from './orders.ts';
+import { NO_LEVELS, type EntryOrder } from './orders.ts';
 import { expireEntry, logExit, placePending, rejectEntry } from './orderLog.ts';
 import type { Position } from './position.ts';
 import type { ExitReason } from './trade.ts';
@@ -132,20 +131,6 @@ function orderExit(
 ): void {
   position.plannedQuantity = quantity >= position.plannedQuantity ? 0 : position.plannedQuantity - quantity;
   run.dueExits.add(run.nextOrderId++, row, position, quantity, reason, rule);
-}
-
-/**
- * Closes the positions of the other side at `price`: the fill of a limit or stop entry, of which the close is part, so
- * that a reversal has one price (semantics §2.3).
- */
-export function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean, at: Instant): void {
-  for (const position of run.positions.slice()) {
-    if (position.side === side) continue;
-    const id = run.nextOrderId++;
-    const { quantity } = position;
-    const order: ExitOrder = { id, signalRow: at.row, position, quantity, reason: 'reverse', rule: null };
-    fillMarketExit(run, order, price, isSlipped, at);
-  }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { BacktestConfig } from '../config.ts';
 import { resolveConfig } from '../config.ts';
 import { rowsInRange } from '../bars/rowRange.ts';
 import { lowerBound } from '../kernels/search.ts';
-import { daysOf } from '../report/days.ts';
+import { daysOf } from '../bars/days.ts';
 import type { DailySeries } from '../report/returns.ts';
 import { blockCount } from './overfitting.ts';
 import { hash32 } from './seeded.ts';

@@ -1,6 +1,6 @@
 // Days and months of a series: where each UTC day of its bars ends, computed once per snapshot (semantics §6.4).
 import { lowerBound } from '../kernels/search.ts';
-import { DAY_MS, type Bars } from '../bars/bars.ts';
+import { DAY_MS, type Bars } from './bars.ts';
 
 export interface Days {
   /** The last row of each UTC day that has bars. */
