@@ -12,11 +12,11 @@ import {
   openMarket,
   readCheckedStrategy,
   readConfig,
-  repeated,
+  withMarketOptions,
   type MarketOptions,
   type OpenedMarket,
-  type StrategyOptions,
 } from './runInputs.ts';
+import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
 interface Options extends StrategyOptions, MarketOptions, ArtifactOptions {
   readonly config: string;
@@ -25,21 +25,11 @@ interface Options extends StrategyOptions, MarketOptions, ArtifactOptions {
 }
 
 export function register(program: Command): void {
-  const command = program
-    .command('backtest')
+  const command = withStrategyOptions(program.command('backtest'))
     .description('run a strategy file on bars')
-    .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
     .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
-    .option('--settings <file>', 'settings; default: those of the request body, else none')
-    .option(
-      '--bars <file>',
-      'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE for finer bars and other instruments; repeatable',
-      repeated,
-    )
-    .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
-    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue')
     .option('--out <folder>', 'write summary.json and trades.json into this folder');
-  withJson(withArtifactOptions(command)).action(run);
+  withJson(withArtifactOptions(withMarketOptions(command))).action(run);
 }
 
 async function run(options: Options): Promise<void> {

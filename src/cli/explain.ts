@@ -4,7 +4,8 @@ import { explainStrategy, foreignSeries, TIMEFRAMES, type SeriesName, type Timef
 import { oneOf, shortText } from './arguments.ts';
 import { describeSource, openMarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
-import { readCheckedStrategy, type StrategyOptions } from './runInputs.ts';
+import { readCheckedStrategy } from './runInputs.ts';
+import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
 interface Options extends StrategyOptions {
   readonly timeframe?: Timeframe;
@@ -15,11 +16,8 @@ interface Options extends StrategyOptions {
 
 export function register(program: Command): void {
   withJson(
-    program
-      .command('explain')
+    withStrategyOptions(program.command('explain'))
       .description('print the plan of a strategy: its steps, what they share, and what the fill loop reads')
-      .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
-      .option('--settings <file>', 'settings; default: those of the request body, else none')
       .option('--timeframe <timeframe>', 'base timeframe; default: that of the strategy, else 1h', oneOf(TIMEFRAMES))
       .option('--symbol <symbol>', 'instrument; default: that of the strategy, else SYMBOL', shortText(100))
       .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue'),

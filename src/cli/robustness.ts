@@ -20,9 +20,10 @@ import {
   readCheckedStrategy,
   readConfig,
   repeated,
+  withMarketOptions,
   type MarketOptions,
-  type StrategyOptions,
 } from './runInputs.ts';
+import { withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
 interface Options extends StrategyOptions, MarketOptions {
   readonly config: string;
@@ -37,20 +38,14 @@ interface Options extends StrategyOptions, MarketOptions {
 const PARTS_PER_THREAD = 8;
 
 export function register(program: Command): void {
-  const command = program
-    .command('robustness')
+  const command = withStrategyOptions(program.command('robustness'))
     .description('check how robust the backtest of a strategy file is')
-    .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
     .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
     .option('--analysis <name>', `one of ${ROBUSTNESS_ANALYSES.join(', ')}; repeatable; default: all`, repeated)
     .option('--seed <number>', 'of everything that is drawn; default 1', wholeNumber(0, 0xffffffff))
     .option('--samples <count>', 'runs of the block bootstrap and of the parameter jitter', wholeNumber(10, 1_000))
-    .option('--settings <file>', 'settings; default: those of the request body, else none')
-    .option('--bars <file>', 'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE; repeatable', repeated)
-    .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
-    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue')
     .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism());
-  withJson(command).action(run);
+  withJson(withMarketOptions(command)).action(run);
 }
 
 async function run(options: Options): Promise<void> {

@@ -1,4 +1,5 @@
-// The inputs of `backtest` and `explain`: a checked strategy, its settings, a config, and the market they read.
+// The inputs of commands that run a strategy: a checked strategy, its settings, a config, and the market they read.
+import type { Command } from 'commander';
 import {
   BacktestConfig,
   checkConfigForm,
@@ -24,12 +25,8 @@ import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
 import { parseInstrumentFields } from '../market/instrument.ts';
 import { fileSource, listHint, openMarketSource, type MarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, UsageError } from './output.ts';
-import { readJsonObject, readStrategyFile } from './strategyFile.ts';
+import { readJsonObject, readPayloads, type StrategyOptions } from './strategyFile.ts';
 
-export interface StrategyOptions {
-  readonly strategy: string;
-  readonly settings?: string;
-}
 export interface MarketOptions {
   readonly bars?: readonly string[];
   readonly instrument?: string;
@@ -47,19 +44,35 @@ export interface CheckedStrategy {
 /** An option that may be given several times. */
 export const repeated = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
+/** Adds `--bars`, `--instrument` and `--data`, which `openMarket` reads. */
+export const withMarketOptions = (command: Command): Command =>
+  command
+    .option(
+      '--bars <file>',
+      'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE for finer bars and other instruments; repeatable',
+      repeated,
+    )
+    .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
+    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue');
+
 /** @throws CommandError STRATEGY_INVALID with every issue. */
 export async function readCheckedStrategy(
   options: StrategyOptions,
   baseTimeframe?: Timeframe,
 ): Promise<CheckedStrategy> {
-  const { settings: inBody, ...payloads } = await readStrategyFile(options.strategy);
-  const settings = options.settings === undefined ? (inBody ?? {}) : await readJsonObject(options.settings);
-  const outcome = checkStrategy({ ...payloads, settings }, { baseTimeframe });
+  const payloads = await readPayloads(options);
+  const outcome = checkStrategy(payloads, { baseTimeframe });
   if (outcome.compiled === null || !outcome.valid)
     throw refusal('STRATEGY_INVALID', `${options.strategy} is not valid`, outcome.issues);
   const { strategyAst, strategyHash } = outcome.compiled;
   const signalGraph = payloads.signalGraph as SignalGraph | undefined;
-  return { strategyAst, ...(signalGraph && { signalGraph }), settings, strategyHash, issues: outcome.issues };
+  return {
+    strategyAst,
+    ...(signalGraph && { signalGraph }),
+    settings: payloads.settings,
+    strategyHash,
+    issues: outcome.issues,
+  };
 }
 
 /** @throws CommandError BACKTEST_CONFIG_INVALID with every issue. */

@@ -1,5 +1,6 @@
 // Strategy files: a StrategyAst, a SignalGraph, or a whole request body as JSON, read as the members of a request.
 import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
 import { CommandError, UsageError } from './output.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -7,6 +8,26 @@ export interface StrategyFile {
   readonly strategyAst?: Json;
   readonly signalGraph?: Json;
   readonly settings?: Json;
+}
+
+export interface StrategyOptions {
+  readonly strategy: string;
+  readonly settings?: string;
+}
+
+/** Adds `--strategy` and `--settings`, which `readPayloads` reads. */
+export const withStrategyOptions = (command: Command): Command =>
+  command
+    .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
+    .option('--settings <file>', 'settings; default: those of the request body, else none');
+
+/** The strategy of the command line, with the settings it is checked with. */
+export async function readPayloads({
+  strategy,
+  settings,
+}: StrategyOptions): Promise<StrategyFile & { readonly settings: Json }> {
+  const payloads = await readStrategyFile(strategy);
+  return { ...payloads, settings: settings === undefined ? (payloads.settings ?? {}) : await readJsonObject(settings) };
 }
 
 /**

@@ -21,15 +21,8 @@ import { oneOf, wholeNumber } from './arguments.ts';
 import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
-import {
-  openMarket,
-  readCheckedStrategy,
-  readConfig,
-  repeated,
-  type MarketOptions,
-  type StrategyOptions,
-} from './runInputs.ts';
-import { readJsonObject } from './strategyFile.ts';
+import { openMarket, readCheckedStrategy, readConfig, withMarketOptions, type MarketOptions } from './runInputs.ts';
+import { readJsonObject, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 import { runShards, type SweepInputs } from './sweepShards.ts';
 
 interface Options extends StrategyOptions, MarketOptions {
@@ -46,10 +39,8 @@ interface Options extends StrategyOptions, MarketOptions {
 }
 
 export function register(program: Command): void {
-  const command = program
-    .command('sweep')
+  const command = withStrategyOptions(program.command('sweep'))
     .description('run many variants of a strategy file on bars')
-    .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
     .requiredOption('--config <file>', 'the config of the backtests, as POST /public/v1/backtests takes it')
     .requiredOption('--space <file>', 'the space, or a request body as POST /public/v1/sweeps takes it, in JSON')
     .option(
@@ -60,14 +51,10 @@ export function register(program: Command): void {
     .option('--budget <count>', 'how many variants to run; needed unless the method is grid', wholeNumber(1, 1_000_000))
     .option('--seed <number>', 'for the methods that draw; default 1', wholeNumber(0, 0xffffffff))
     .option('--objective <key>', 'the summary key to rank by; default: that of the space file, else sharpeRatio')
-    .option('--settings <file>', 'settings; default: those of the request body, else none')
-    .option('--bars <file>', 'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE; repeatable', repeated)
-    .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
-    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue')
     .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism())
     .option('--rows <file>', 'write every row into this file: .arrow, .csv or .json', rowsFile)
     .option('--report <file>', 'write the report, one HTML page, into this file');
-  withJson(command).action(run);
+  withJson(withMarketOptions(command)).action(run);
 }
 
 function rowsFile(path: string): string {

@@ -2,28 +2,21 @@
 import type { Command } from 'commander';
 import { checkStrategy, type CheckOutcome, type ValidationIssue } from '../engine/index.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
-import { readJsonObject, readStrategyFile } from './strategyFile.ts';
+import { readPayloads, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
-interface Options {
-  readonly strategy: string;
-  readonly settings?: string;
+interface Options extends StrategyOptions {
   readonly json?: boolean;
 }
 
 export function register(program: Command): void {
-  withJson(
-    program
-      .command('validate')
-      .description('check a strategy file: exit code 0 when it is valid, 1 when it is not')
-      .requiredOption('--strategy <file>', 'a StrategyAst, a SignalGraph, or a request body with either')
-      .option('--settings <file>', 'settings; default: those of the request body, else none'),
-  ).action(validate);
+  const command = program
+    .command('validate')
+    .description('check a strategy file: exit code 0 when it is valid, 1 when it is not');
+  withJson(withStrategyOptions(command)).action(validate);
 }
 
 async function validate(options: Options): Promise<void> {
-  const { settings: inBody, ...payloads } = await readStrategyFile(options.strategy);
-  const settings = options.settings === undefined ? (inBody ?? {}) : await readJsonObject(options.settings);
-  const outcome = checkStrategy({ ...payloads, settings });
+  const outcome = checkStrategy(await readPayloads(options));
   if (!outcome.valid) process.exitCode = 1;
   if (options.json) printJson(outcome);
   else printOutcome(outcome);
