@@ -34,7 +34,7 @@ export async function readPayloads({
  * The `protocol` says what a file holds; without one, its members decide.
  * @throws UsageError when it is none of the three, CommandError when it is not valid JSON.
  */
-export async function readStrategyFile(path: string): Promise<StrategyFile> {
+async function readStrategyFile(path: string): Promise<StrategyFile> {
   const content = await readJsonObject(path);
   if ('strategyAst' in content || 'signalGraph' in content) return withoutNulls(content);
   if (content.protocol === 'svc.signal-graph' || 'nodes' in content) return { signalGraph: content };
