@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { readdir, readFile, readlink, rename, rm, rmdir, stat, truncate } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, rmdir, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bareEnvironment } from '../config.ts';
@@ -17,6 +17,7 @@ import { placeBinaries } from './embeddedBinaries.ts';
 import type { Binaries } from './embeddedBinaries.ts';
 import { chooseIdentity, makeHome, possibleHomes, runAs } from './embeddedIdentity.ts';
 import type { Identity } from './embeddedIdentity.ts';
+import { clearStaleLock, isPostmasterAlive, readPostmasterFile, stopServer } from './embeddedPostmaster.ts';
 import { isAlive, isStampAlive, processStamp } from './processes.ts';
 
 export type EmbeddedServer = AsyncDisposable & {
@@ -42,8 +43,6 @@ export interface EmbeddedOptions {
 
 /** Crash recovery of a large write-ahead log may take this long; anything longer is a fault. */
 const START_TIMEOUT_MS = 60_000;
-/** Fast shutdown ends sessions and writes a checkpoint; after this long the server is told to drop everything. */
-const STOP_TIMEOUT_MS = 8_000;
 const POLL_MS = 10;
 /** An empty database with its log takes 56 MiB, and the shipped series and some hundred results twenty more. */
 const NEW_DATABASE_BYTES = 128 << 20;
@@ -382,73 +381,6 @@ async function sweepUnfinished(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const pid = Number(/^cluster\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);
     if (pid > 0 && !isAlive(pid)) await rm(join(home, name), { recursive: true, force: true }).catch(() => {});
-  }
-}
-
-interface PostmasterFile {
-  readonly pid: number;
-}
-
-async function readPostmasterFile(server: Server): Promise<PostmasterFile | null> {
-  const text = await readFile(join(server.cluster, 'postmaster.pid'), 'utf8').catch(() => null);
-  if (text === null) return null;
-  const pid = Math.abs(Number(text.split('\n')[0]));
-  return Number.isInteger(pid) && pid > 0 ? { pid } : null;
-}
-
-async function isPostmasterAlive(server: Server): Promise<boolean> {
-  const file = await readPostmasterFile(server);
-  return file !== null && isAlive(file.pid) && (await worksIn(file.pid, server.cluster));
-}
-
-/**
- * Removes the lock file of a server that is gone for certain. A file that names no process Postgres clears by itself;
- * but it refuses to start while *any* process has that number: a zombie nobody reaps, or, after a container restart, an
- * unrelated process. Then the file goes, if no process works in the cluster's folder, which every Postgres process
- * does.
- */
-async function clearStaleLock(server: Server): Promise<void> {
-  const file = await readPostmasterFile(server);
-  if (file === null || !existsSync('/proc/self') || !existsSync(`/proc/${file.pid}`)) return;
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  for (const pid of pids) if (await worksIn(pid, server.cluster)) return;
-  const lock = join(server.cluster, 'postmaster.pid');
-  const aside = `${lock}.${randomUUID()}`;
-  // Moved, then looked at: should another process have started a server since, its file goes back.
-  await rename(lock, aside).catch(() => {});
-  const moved = await readFile(aside, 'utf8').catch(() => null);
-  if (moved !== null && Math.abs(Number(moved.split('\n')[0])) !== file.pid) await rename(aside, lock);
-  else await rm(aside, { force: true });
-}
-
-/** Where there is no /proc the question cannot be asked, and a living pid counts as the server. */
-async function worksIn(pid: number, folder: string): Promise<boolean> {
-  if (!existsSync('/proc/self')) return true;
-  return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === folder;
-}
-
-async function stopServer(server: Server): Promise<void> {
-  const file = await readPostmasterFile(server);
-  if (file === null || !isAlive(file.pid) || !(await worksIn(file.pid, server.cluster))) return;
-  const started = Date.now();
-  // Fast shutdown, then immediate: the next start replays the log.
-  for (const [signal, until] of [
-    ['SIGINT', STOP_TIMEOUT_MS],
-    ['SIGQUIT', STOP_TIMEOUT_MS + 2_000],
-  ] as const) {
-    signalIfAlive(file.pid, signal);
-    while (isAlive(file.pid)) {
-      if (Date.now() - started > until) break;
-      await sleep(POLL_MS);
-    }
-  }
-}
-
-function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }
 

@@ -1,0 +1,83 @@
+// The postmaster of the embedded Postgres: whether it lives, by the lock file of its cluster, and how it is stopped.
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, readlink, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from './processes.ts';
+
+/** Fast shutdown ends sessions and writes a checkpoint; after this long the server is told to drop everything. */
+const STOP_TIMEOUT_MS = 8_000;
+const POLL_MS = 10;
+
+interface Cluster {
+  /** The folder of the database's files. */
+  readonly cluster: string;
+}
+
+interface PostmasterFile {
+  readonly pid: number;
+}
+
+export async function readPostmasterFile(server: Cluster): Promise<PostmasterFile | null> {
+  const text = await readFile(join(server.cluster, 'postmaster.pid'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const pid = Math.abs(Number(text.split('\n')[0]));
+  return Number.isInteger(pid) && pid > 0 ? { pid } : null;
+}
+
+export async function isPostmasterAlive(server: Cluster): Promise<boolean> {
+  const file = await readPostmasterFile(server);
+  return file !== null && isAlive(file.pid) && (await worksIn(file.pid, server.cluster));
+}
+
+/**
+ * Removes the lock file of a server that is gone for certain. A file that names no process Postgres clears by itself;
+ * but it refuses to start while *any* process has that number: a zombie nobody reaps, or, after a container restart, an
+ * unrelated process. Then the file goes, if no process works in the cluster's folder, which every Postgres process
+ * does.
+ */
+export async function clearStaleLock(server: Cluster): Promise<void> {
+  const file = await readPostmasterFile(server);
+  if (file === null || !existsSync('/proc/self') || !existsSync(`/proc/${file.pid}`)) return;
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  for (const pid of pids) if (await worksIn(pid, server.cluster)) return;
+  const lock = join(server.cluster, 'postmaster.pid');
+  const aside = `${lock}.${randomUUID()}`;
+  // Moved, then looked at: should another process have started a server since, its file goes back.
+  await rename(lock, aside).catch(() => {});
+  const moved = await readFile(aside, 'utf8').catch(() => null);
+  if (moved !== null && Math.abs(Number(moved.split('\n')[0])) !== file.pid) await rename(aside, lock);
+  else await rm(aside, { force: true });
+}
+
+/** Where there is no /proc the question cannot be asked, and a living pid counts as the server. */
+async function worksIn(pid: number, folder: string): Promise<boolean> {
+  if (!existsSync('/proc/self')) return true;
+  return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === folder;
+}
+
+export async function stopServer(server: Cluster): Promise<void> {
+  const file = await readPostmasterFile(server);
+  if (file === null || !isAlive(file.pid) || !(await worksIn(file.pid, server.cluster))) return;
+  const started = Date.now();
+  // Fast shutdown, then immediate: the next start replays the log.
+  for (const [signal, until] of [
+    ['SIGINT', STOP_TIMEOUT_MS],
+    ['SIGQUIT', STOP_TIMEOUT_MS + 2_000],
+  ] as const) {
+    signalIfAlive(file.pid, signal);
+    while (isAlive(file.pid)) {
+      if (Date.now() - started > until) break;
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
