@@ -31,7 +31,7 @@ describe('an answer', () => {
   it('is sent as it is when it is short or compression is not asked for', async () => {
     expect((await get('/capabilities')).headers['content-encoding']).toBeUndefined();
     expect((await get('/capabilities', { 'accept-encoding': 'zstd' })).headers['content-encoding']).toBeUndefined();
-    const short = await get('/workspace', { 'accept-encoding': 'gzip' });
+    const short = await get('/strategies', { 'accept-encoding': 'gzip' });
     expect(short.headers['content-encoding']).toBeUndefined();
   });
 
