@@ -27,7 +27,7 @@ const READY_WITHIN_MS = 60_000;
 
 interface Options {
   readonly runs: number;
-  /** Backtests that run before anything is measured, so that processes are warm. */
+  /** Backtests that run before anything is measured, so that processes are warm and those that stand by have started. */
   readonly warm: number;
 }
 
@@ -324,7 +324,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       runs: { type: 'string' },
-      warm: { type: 'string', default: '1000' },
+      warm: { type: 'string', default: '5000' },
       rounds: { type: 'string', default: '1' },
       against: { type: 'string' },
       json: { type: 'boolean', default: false },
