@@ -27,7 +27,7 @@ const READY_WITHIN_MS = 60_000;
 
 interface Options {
   readonly runs: number;
-  /** Backtests that run before anything is measured, so that processes are warm and those that stand by have started. */
+  /** Backtests that run before anything is measured: processes are warm then, and those that stand by have started. */
   readonly warm: number;
 }
 
