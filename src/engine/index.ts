@@ -61,7 +61,7 @@ export { planEstimateOf } from './estimateBacktest.ts';
 export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
 export { decodeRows } from './pool/sweepBytes.ts';
 export { LruMap } from './pool/lruMap.ts';
-export { lowerProcessPriority, lowerThreadPriority } from './pool/threadPriority.ts';
+export { lowerProcessPriority, lowerThreadPriority } from './pool/priority.ts';
 export type { RunProgress } from './pool/control.ts';
 export * from './task.ts';
 export * from './pool/messages.ts';

@@ -9,7 +9,7 @@ import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
 import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
-import { lowerThreadPriority } from './threadPriority.ts';
+import { lowerThreadPriority } from './priority.ts';
 import { ChunkSender, WritingStopped } from './artifactChunks.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import type {

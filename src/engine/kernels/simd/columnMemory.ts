@@ -1,17 +1,16 @@
 // Columns for kernels: read where they are when they lie in shared memory, as a market's do, and copied into one, a
 // block at a time, when they do not.
-import { memoryUnder } from './sharedMemory.ts';
+import { memoryUnder, PAGE_BYTES } from './sharedMemory.ts';
 import { kernelMemory } from './simdMemory.ts';
 
 type Memory = WebAssembly.Memory<SharedArrayBuffer>;
 const NUMBER_BYTES = 8;
 
-const PAGE_BYTES = 65_536;
-
 interface Copies {
   readonly memory: Memory;
   readonly values: Float64Array;
 }
+
 function newCopies(bytes: number): Copies {
   const pages = Math.ceil(bytes / PAGE_BYTES);
   const memory: Memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
@@ -26,25 +25,29 @@ export interface ReadColumn<Exports> {
   readonly address: number;
 }
 
-/** A module that imports columns and the memory of the kernels, instantiated once for each memory of columns. */
+/** A module that imports columns and a memory of its own, instantiated once for each memory of columns. */
 export class ColumnModule<Exports> {
   readonly #module: WebAssembly.Module;
+  readonly #memory: WebAssembly.Memory;
   readonly #instances = new WeakMap<Memory, Exports>();
 
-  constructor(module: WebAssembly.Module) {
+  /** @param memory the one besides the columns: that of the kernels, unless it is given */
+  constructor(module: WebAssembly.Module, memory: WebAssembly.Memory = kernelMemory) {
     this.#module = module;
+    this.#memory = memory;
   }
 
-  on(memory: Memory): Exports {
-    const known = this.#instances.get(memory);
+  on(columns: Memory): Exports {
+    const known = this.#instances.get(columns);
     if (known !== undefined) return known;
-    const { exports } = new WebAssembly.Instance(this.#module, { host: { memory: kernelMemory, columns: memory } });
-    this.#instances.set(memory, exports as Exports);
+    const { exports } = new WebAssembly.Instance(this.#module, { host: { memory: this.#memory, columns } });
+    this.#instances.set(columns, exports as Exports);
     return exports as Exports;
   }
 
   /**
-   * Where kernels can read cells [from, end) of a column, and `beyond` more, which are any numbers.   */
+   * Where kernels can read cells [from, end) of a column, and `beyond` more, which are any numbers.
+   */
   read(column: Float64Array, from: number, end: number, beyond: number): ReadColumn<Exports> {
     const memory = end + beyond <= column.length ? memoryUnder(column) : undefined;
     if (memory !== undefined) return { kernels: this.on(memory), address: column.byteOffset + from * NUMBER_BYTES };

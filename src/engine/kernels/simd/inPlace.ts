@@ -1,4 +1,5 @@
 // The kernels that read columns in place, in memory that threads share (inPlace.wat). Addresses are in bytes.
+import { ColumnModule } from './columnMemory.ts';
 import { compileModule } from './simdMemory.ts';
 import { memoryUnder } from './sharedMemory.ts';
 import { INPLACE_WASM } from './wasm.ts';
@@ -41,19 +42,12 @@ export const PEAK = 4;
 export const FACTOR = 5;
 export const OFFSET = 6;
 
-const module = compileModule(INPLACE_WASM);
-const instances = new WeakMap<ArrayBufferLike, InPlaceKernels>();
+const module = new ColumnModule<InPlaceKernels>(compileModule(INPLACE_WASM), memory);
 
 /** The kernels over these columns; null: they do not lie in one shared memory, and only TypeScript can read them. */
 export function kernelsUnder(...columns: readonly Float64Array[]): InPlaceKernels | null {
   const [{ buffer }] = columns;
-  const kept = instances.get(buffer);
   if (columns.some((column) => column.buffer !== buffer)) return null;
-  if (kept) return kept;
   const shared = memoryUnder(columns[0]);
-  if (shared === undefined) return null;
-  const { exports } = new WebAssembly.Instance(module, { host: { memory, shared } });
-  const kernels = exports as unknown as InPlaceKernels;
-  instances.set(buffer, kernels);
-  return kernels;
+  return shared === undefined ? null : module.on(shared);
 }

@@ -3,7 +3,7 @@
 ;; Addresses are in bytes, two rows to a vector; nothing behind the last row is read.
 (module
   (memory $state (import "host" "memory") 1)
-  (memory $columns (import "host" "shared") 1 65536 shared)
+  (memory $columns (import "host" "columns") 1 65536 shared)
 
   ;; How many of `rows` rows pass before one whose higher price is at least `above` or whose lower is at most `below`.
   ;; A sign bit in `sign` turns the prices over. The best and the worst price of the passed rows go into the state:

@@ -1,6 +1,7 @@
 // Shared memory: columns that every thread reads, where a kernel can read them in place.
 
-const PAGE_BYTES = 65_536;
+/** What WebAssembly counts memory in. */
+export const PAGE_BYTES = 65_536;
 
 /** WebAssembly's, or where there is none to be had, plain memory, which only TypeScript reads. */
 export interface SharedMemory {

@@ -3,6 +3,8 @@
 // tenth of the time (bench/patterns.ts). Results are copied out a block at a time, which the first cache bears, and
 // columns are copied in where they cannot be read in place (columnMemory.ts).
 
+import { PAGE_BYTES } from './sharedMemory.ts';
+
 export interface SimdMemory {
   readonly bytes: Uint8Array;
   readonly values: Float64Array;
@@ -17,7 +19,6 @@ const viewsOf = (buffer: ArrayBuffer): SimdMemory => ({
   integers: new Int32Array(buffer),
 });
 
-const PAGE_BYTES = 65_536;
 /** One per thread. */
 export const kernelMemory = new WebAssembly.Memory({ initial: 16 });
 
@@ -34,8 +35,8 @@ export function instantiate(wasm: string): unknown {
 }
 
 /**
- * The memory of the kernels, of at least `size` bytes. A kernel's caller runs to its end before
- * another begins, so that each may use all of it.
+ * The memory of the kernels, of at least `size` bytes. A kernel's caller runs to its end before another begins, so that
+ * each may use all of it.
  */
 export function simdMemory(size: number): SimdMemory {
   const missing = size - kernelMemory.buffer.byteLength;
