@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROOT } from '../../src/config.ts';
-import { runCommand } from '../support/command.ts';
+import { runCommand, type CommandResult } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { commandLinesWith } from '../support/processes.ts';
 import { CTRL_C, startOnTerminal, type TerminalRun } from '../support/terminal.ts';
@@ -24,6 +24,10 @@ function expectNothingLeft(): void {
   expect(commandLinesWith(folder)).toEqual([]);
 }
 
+/** For the message of a failure: when Node itself crashes, only the demo's whole output says why. */
+const printed = ({ code, stdout, stderr }: CommandResult): string =>
+  `The demo ended with code ${code}.\nstdout:\n${stdout}\nstderr:\n${stderr}\n`;
+
 /**
  * Whether a path that contains `part` exists in the demo's folder. Folders that vanish while they are read do not
  * count.
@@ -38,10 +42,9 @@ const hasFile = (part: string) => (): boolean => {
 
 describe('candlepool demo', () => {
   it('repairs a strategy, runs 200 backtests, explains why one never traded, and leaves nothing behind', async () => {
-    const { code, stdout, stderr } = await runCommand(['demo', '--json'], { TMPDIR: folder });
-    expect(stderr).toBe('');
-    expect(code).toBe(0);
-    const outcome = JSON.parse(stdout) as Record<string, unknown>;
+    const result = await runCommand(['demo', '--json'], { TMPDIR: folder });
+    expect(result, printed(result)).toMatchObject({ code: 0, stderr: '' });
+    const outcome = JSON.parse(result.stdout) as Record<string, unknown>;
     expect(outcome.repaired).toEqual(
       expect.arrayContaining(['REF_NOT_FOUND', 'UNKNOWN_INDICATOR', 'UNKNOWN_FIELD', 'UNKNOWN_INDICATOR_ARG']),
     );
@@ -51,7 +54,8 @@ describe('candlepool demo', () => {
 
   it('draws its progress on a terminal up to the last backtest', async () => {
     const run = startDemo();
-    expect([await run.ended, run.screen()]).toEqual([0, expect.stringContaining('200 of 200 completed')]);
+    expect(await run.ended, run.screen()).toBe(0);
+    expect(run.screen()).toContain('200 of 200 completed');
     const counts = [...run.screen().matchAll(/[█░]{30} (\d+)\/200/g)].map(([, done]) => Number(done));
     expect(counts.at(-1)).toBe(200);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
@@ -61,8 +65,9 @@ describe('candlepool demo', () => {
   it('leaves nothing behind when its temporary directory has a path too long for a socket', async () => {
     const long = join(folder, 'a'.repeat(100));
     mkdirSync(long);
-    const { code } = await runCommand(['demo', '--json'], { TMPDIR: long });
-    expect([code, readdirSync(long), commandLinesWith(long)]).toEqual([0, [], []]);
+    const result = await runCommand(['demo', '--json'], { TMPDIR: long });
+    expect(result, printed(result)).toMatchObject({ code: 0, stderr: '' });
+    expect([readdirSync(long), commandLinesWith(long)]).toEqual([[], []]);
   });
 
   const moments: [string, (run: TerminalRun) => () => boolean][] = [
@@ -78,7 +83,7 @@ describe('candlepool demo', () => {
     const run = startDemo();
     await eventually(momentOf(run));
     run.type(CTRL_C);
-    expect(await run.ended).toBe(130);
+    expect(await run.ended, run.screen()).toBe(130);
     expect(run.screen()).toContain('Interrupted: stopping the server and removing its files.');
     expect(run.screen()).not.toMatch(/error:|    at /);
     expectNothingLeft();
