@@ -1,7 +1,7 @@
 // The report: statistics, trace and diagnosis of a simulated run, by number of bars.
 import { Bench } from 'tinybench';
 import { simulateTask } from '../src/engine/backtest.ts';
-import { summarise } from '../src/engine/report/summary.ts';
+import { summarize } from '../src/engine/report/summary.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { isShort, measure, rounds } from './measure.ts';
 import { walkMarket } from './walk.ts';
@@ -13,7 +13,7 @@ export function suite(counts: readonly number[] = isShort ? [2_000] : [2_000, 10
     for (const name of Object.keys(PAYLOADS)) {
       const run = simulateTask(taskOf(name), market, null, false);
       if (!run.ok) throw new Error(`${name} cannot be run.`);
-      bench.add(`report/${name}, ${run.trades.length} trades/${count}`, () => summarise(run.report));
+      bench.add(`report/${name}, ${run.trades.length} trades/${count}`, () => summarize(run.report));
     }
   }
   return bench;

@@ -10,10 +10,10 @@ from datetime import datetime, timezone
 from decimal import Decimal
 
 HERE = pathlib.Path(__file__).parent
-GYM = {"package": "gym-anytrading", "version": "2.0.0", "licence": "MIT"}
-ARCH = {"package": "arch", "version": "8.0.0", "licence": "NCSA"}
+GYM = {"package": "gym-anytrading", "version": "2.0.0", "license": "MIT"}
+ARCH = {"package": "arch", "version": "8.0.0", "license": "NCSA"}
 BOKEH = {
-    "package": "bokeh_sampledata", "version": "2026.1", "licence": "BSD-3-Clause (package), public domain (these rows)",
+    "package": "bokeh_sampledata", "version": "2026.1", "license": "BSD-3-Clause (package), public domain (these rows)",
 }
 # A day-over-day change of Adj Close / Close above this is a split. The largest dividend in the data (MSFT, 2004-11-15)
 # moves it by 1.11.

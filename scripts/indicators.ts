@@ -15,17 +15,19 @@ export function indicatorsPage(): string {
   const differences = largestDifferences();
   return `# Indicators and patterns
 
-Generated from the registry (\`scripts/indicators.ts\`). Ids are what strategies name; aliases are accepted and written back as the id.
+Generated from the registry (\`scripts/indicators.ts\`). Ids are what strategies name; aliases are accepted and written
+back as the id.
 
 - **args**: name, default, and range. Lengths are whole numbers of bars.
 - **outputs**: the first is the default where there is only one; several need \`output\`.
-- **lookback**: rows before the first value, at the default arguments. For recursive ones, after *stable* rows nothing of the seed shows at 1e-9.
-- **inputs**: \`source\` is any value expression (default close, or the field \`args.source\` names); \`source2\` and \`periods\` come from \`sources\`.
-- **TA-Lib**: the function it equals (TA-Lib C ${golden.c.split(' ')[0]}, unstable period 0) and the largest |a-b|/max(1,|a|,|b|) on the golden series
-  (${golden.series.map(({ name }) => name).join(', ')}; ${golden.series.reduce((sum, { cases }) => sum + cases.length, 0)} calls). Called by TA-Lib's name, TA-Lib's argument names, defaults and output names hold.
-- An average of choice (\`ma_type\`) is one of ${MA_TYPES.filter((type) => type !== 'default')
-    .map((type) => `\`${type}\``)
-    .join(' ')}.
+- **lookback**: rows before the first value, at the default arguments. After *stable* rows, the first values of a
+  recursive indicator change its value by less than 1e-9.
+- **inputs**: \`source\` is any value expression (default close, or the field \`args.source\` names); \`source2\` and
+  \`periods\` come from \`sources\`.
+- **TA-Lib**: the function it equals (TA-Lib C ${golden.c.split(' ')[0]}, unstable period 0) and the largest
+  |a-b|/max(1,|a|,|b|) on the golden series (${golden.series.map(({ name }) => name).join(', ')}; ${goldenCalls()} calls). When an
+  indicator is called by TA-Lib's name, TA-Lib's names of arguments and outputs and its defaults hold.
+- An average of choice (\`ma_type\`) is one of ${averages()}.
 - A value that is not defined is missing, never infinite. Nothing reads a bar after its own.
 
 ${categories()
@@ -34,8 +36,9 @@ ${categories()
 
 ## Candlestick patterns
 
-Values are TA-Lib's: 100 and -100 for the side, 0 for absent (±200 a confirmed hikkake, ±80 where one end of the bodies only ties).
-**TA-Lib**: the function, and on how many of the golden series' bars the values differ (\`exact\`: on none; \`test/golden/patterns.py\`).
+Values are TA-Lib's: 100 and -100 for the side, 0 for absent (±200 a confirmed hikkake, ±80 where one end of the bodies
+only ties). **TA-Lib**: the function, and on how many of the golden series' bars the values differ (\`exact\`: on none;
+\`test/golden/patterns.py\`).
 
 | id | TA-Lib | sides | args | lookback | what it is |
 |---|---|---|---|---|---|
@@ -45,6 +48,14 @@ ${PATTERNS.map(
     `${one.args.map(argText).join('<br>') || '–'} | ${one.lookback(defaults(one.args))} | ${cell(one.description)} |`,
 ).join('\n')}
 `;
+}
+
+const goldenCalls = (): number => golden.series.reduce((sum, { cases }) => sum + cases.length, 0);
+
+/** In two lines, since one would be too long. */
+function averages(): string {
+  const types = MA_TYPES.filter((type) => type !== 'default').map((type) => `\`${type}\``);
+  return `${types.slice(0, 6).join(' ')}\n  ${types.slice(6).join(' ')}`;
 }
 
 const categories = (): IndicatorDefinition['category'][] => [

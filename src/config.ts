@@ -154,7 +154,7 @@ export function isolatedEnvironment(dataDir: string): NodeJS.ProcessEnv {
   return { ...process.env, DATABASE_URL: '', DATA_DIR: dataDir, LOG_LEVEL: process.env.LOG_LEVEL || 'error' };
 }
 
-/** The environment of a database server: where programs are found, and no locale that could colour its messages. */
+/** The environment of a database server: where programs are found, and no locale that could color its messages. */
 export function bareEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
 }

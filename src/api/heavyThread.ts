@@ -14,7 +14,7 @@ import type { App } from './services.ts';
 const CONNECTIONS = 8;
 /** Names the request whose caller is meant. No client can send it: only the headers of a list are forwarded. */
 const ID_HEADER = 'x-heavy-request';
-/** Answered by the thread that has the connection, or for every answer anew. */
+/** Headers that the thread with the connection sets itself. */
 const NOT_SENT_BACK = new Set(['content-length', 'connection', 'date', 'transfer-encoding', 'keep-alive']);
 
 /** On a busy machine the thread that answers everybody's small requests gets nine times the time of this one. */

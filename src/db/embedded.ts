@@ -274,7 +274,7 @@ async function launch(
   { settings: added = {}, signal }: EmbeddedOptions,
 ): Promise<void> {
   const binaries = await placeBinaries(server.home, identity);
-  if (!existsSync(server.cluster)) await initialise(server, identity, binaries, signal);
+  if (!existsSync(server.cluster)) await initialize(server, identity, binaries, signal);
   await clearStaleLock(server);
   await closeNetwork(server);
   signal?.throwIfAborted();
@@ -328,7 +328,7 @@ async function spawnServer(server: Server, command: ReturnType<typeof runAs>): P
 }
 
 /** initdb into a temporary folder, then a rename: there is no such thing as a half-made cluster. */
-async function initialise(
+async function initialize(
   server: Server,
   identity: Identity,
   binaries: Binaries,

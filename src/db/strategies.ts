@@ -140,7 +140,7 @@ function versionsOf(
   };
 }
 
-/** Strategies in use; archived ones do not count towards the tier's limit. */
+/** Strategies in use; archived ones do not count toward the tier's limit. */
 /** Their number, without those that are archived. */
 export const listedStrategies = (sql: Queryable, workspaceId: string) => sql<[{ count: number }]>`
   select count(*)::int as count from strategies where workspace_id = ${workspaceId} and archived_at is null`;

@@ -15,7 +15,7 @@ import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
 import type { WrittenOutcome } from './report/writtenResult.ts';
 import { CompletedOutcome, CompletedRun, type FailedRun, type SimulatedRun } from './report/simulatedRun.ts';
-import { summarise } from './report/summary.ts';
+import { summarize } from './report/summary.ts';
 import { tradeTable } from './report/tradeTable.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
@@ -42,7 +42,7 @@ const lentMemory = new LentMemory(4 * 1024 * 1024);
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): WrittenOutcome {
   const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
   if (!run.ok) return run;
-  const { config, strategy } = run.report;
+  const { config } = run.report.input;
   const dataHash = dataHashOf(market, run.report);
   const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
   const runKey = hashOf({ engine: ENGINE_VERSION, strategy: task.strategyHash, data: dataHash, config: configHash });
@@ -54,7 +54,7 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
     runKey,
     resultHash: run.resultHash,
   };
-  const warnings = configWarnings(strategy, config, task.strategyAst, run.report);
+  const warnings = configWarnings(task.strategyAst, run.report);
   return new CompletedOutcome(run, reproducibility, warnings);
 }
 
@@ -144,14 +144,14 @@ export function prepareRun(
     control: null,
     keepOrders: false,
   };
-  return { ok: true, strategy, evaluated, boundRules, input, config, ...window };
+  return { ok: true, strategy, evaluated, boundRules, input, ...window };
 }
 
 /** The same run over another range, which `task.config` names: columns hold for every range. */
 export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
   const config = resolveConfig(task.config);
   const window = evaluationRows(run.strategy, task.settings, task.strategyAst, config, run.input.bars);
-  return { ...run, ...window, config, input: { ...run.input, config, start: window.start, end: window.end } };
+  return { ...run, ...window, input: { ...run.input, config, start: window.start, end: window.end } };
 }
 
 function simulateAndReport(parts: PreparedRun): SimulatedRun {
@@ -159,7 +159,7 @@ function simulateAndReport(parts: PreparedRun): SimulatedRun {
   const band = simulateBand(parts.input, simulation);
   if (band === null) return stopped();
   const report: ReportInput = { ...parts, simulation, band };
-  const written = summarise(report);
+  const written = summarize(report);
   const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
   const table = tradeTable(simulation.tradeLog, context);
   const hash = resultHash([written.flatJson.slice(0, -1), ',', written.blocksJson.slice(1)], table);

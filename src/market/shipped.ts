@@ -27,7 +27,7 @@ const ShippedSeries = z.array(
     bars: z.int(),
     sha256: z.string(),
     csvSha256: z.string(),
-    source: z.object({ package: z.string(), version: z.string(), licence: z.string(), path: z.string() }),
+    source: z.object({ package: z.string(), version: z.string(), license: z.string(), path: z.string() }),
     instrument: InstrumentFields,
   }),
 );

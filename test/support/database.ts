@@ -14,7 +14,7 @@ import { RUN_FOLDER, RUN_PID } from './databaseRun.ts';
 export type TestDatabase = AsyncDisposable & { readonly url: string; readonly sql: Sql };
 
 const TEMPLATE = 'candlepool_template';
-/** Serialises the making of the template between test files that start together. */
+/** Serializes the making of the template between test files that start together. */
 const TEMPLATE_LOCK = 7_233_011;
 /** Nothing here outlives the run, so nothing waits for the disk. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };

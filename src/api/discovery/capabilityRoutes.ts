@@ -49,7 +49,7 @@ const Query = z.strictObject({
     }),
 });
 
-/** Different answers kept serialised: three tiers by the usual choices of sections. The oldest goes first. */
+/** Different answers kept serialized: three tiers by the usual choices of sections. The oldest goes first. */
 const MAX_KEPT = 64;
 
 export async function capabilitiesRoutes(app: App, { catalogue }: Services): Promise<void> {

@@ -52,7 +52,7 @@ function returns(source: Float64Array): Float64Array {
 type Reading = (xx: number, yy: number, xy: number, scaleX: number, scaleY: number) => number;
 
 /**
- * Rows first+length-1 … n-1. Deviations are measured from a value near the window and taken anew where their sums have
+ * Rows first+length-1 … n-1. Deviations are measured from a value near the window and taken again where their sums have
  * lost digits: a spread below 1e-6 of them, an outlier that has just left, or 256 rows (absolute).
  */
 function moments(

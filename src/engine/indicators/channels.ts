@@ -116,7 +116,7 @@ export const supertrend: IndicatorDefinition = {
     { name: 'trend', kind: 'flag', min: -1, max: 1 },
   ],
   formula:
-    '(high+low)/2 ∓ multiplier·atr, ratcheted towards price until a close beyond it; trend 1 or -1, long at first ' +
+    '(high+low)/2 ∓ multiplier·atr, ratcheted toward price until a close beyond it; trend 1 or -1, long at first ' +
     '(TA-Lib SUPERTREND)',
   lookback: (args) => number(args),
   stableLookback: (args) => 1 + wilderStable(number(args)),

@@ -52,7 +52,7 @@ export const FIVE_BAR_PATTERNS: readonly PatternRule[] = [
     talib: 'CDL3LINESTRIKE',
     name: 'Three-line strike',
     lookback: 8,
-    description: 'Three candles of one colour in a row, then one of the other colour that undoes all three.',
+    description: 'Three candles of one color in a row, then one of the other color that undoes all three.',
     signs: {
       when: [opensNearBody(2), opensNearBody(1)],
       bullish: [
@@ -79,7 +79,7 @@ export const FIVE_BAR_PATTERNS: readonly PatternRule[] = [
     name: 'Breakaway',
     lookback: 14,
     description:
-      'A long candle, a gap on, two more steps, then a candle of the other colour that closes inside the gap.',
+      'A long candle, a gap on, two more steps, then a candle of the other color that closes inside the gap.',
     signs: {
       when: [long(4)],
       bullish: [

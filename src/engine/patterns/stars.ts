@@ -88,7 +88,7 @@ export const STAR_PATTERNS: readonly PatternRule[] = [
     name: 'Abandoned baby',
     penetration: 0.3,
     lookback: 12,
-    description: 'A star whose middle candle is a doji that gaps, shadows included, away from both its neighbours.',
+    description: 'A star whose middle candle is a doji that gaps, shadows included, away from both its neighbors.',
     signs: (penetration) => ({
       when: [long(2), doji(1), long(0)],
       bullish: [turnsUp(penetration), gapDown(1, 2), gapUp(0, 1)],

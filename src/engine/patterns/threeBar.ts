@@ -124,7 +124,7 @@ export const THREE_BAR_PATTERNS: readonly PatternRule[] = [
     talib: 'CDLXSIDEGAP3METHODS',
     name: 'Upside or downside gap three methods',
     lookback: 2,
-    description: 'Two candles of one colour with a gap between them, then one of the other colour that closes the gap.',
+    description: 'Two candles of one color with a gap between them, then one of the other color that closes the gap.',
     signs: {
       when: [between(open(0), bodyBottom(1), bodyTop(1)), between(close(0), bodyBottom(2), bodyTop(2))],
       bullish: [whites(1, 2), black(0), bodyGapUp(1, 2)],

@@ -74,7 +74,7 @@ export const TWO_BAR_PATTERNS: readonly PatternRule[] = [
     talib: 'CDLCOUNTERATTACK',
     name: 'Counterattack',
     lookback: 11,
-    description: 'Two long candles of opposite colours that close at about the same price.',
+    description: 'Two long candles of opposite colors that close at about the same price.',
     signs: {
       when: [long(1), long(0), closesAtClose],
       bullish: [black(1), white(0)],
@@ -87,7 +87,7 @@ export const TWO_BAR_PATTERNS: readonly PatternRule[] = [
     name: 'Separating lines',
     lookback: 11,
     description:
-      'A candle, then a long one of the other colour that opens at the same price and never comes back to it.',
+      'A candle, then a long one of the other color that opens at the same price and never comes back to it.',
     signs: {
       when: [opensAtOpen, long(0)],
       bullish: [black(1), white(0), noLowerShadow(0)],
@@ -107,7 +107,7 @@ export const TWO_BAR_PATTERNS: readonly PatternRule[] = [
     talib: 'CDLKICKING',
     name: 'Kicking',
     lookback: 11,
-    description: 'Two marubozu of opposite colours with a gap between them; the second one gives the side.',
+    description: 'Two marubozu of opposite colors with a gap between them; the second one gives the side.',
     signs: { when: MARUBOZU_PAIR, bullish: [kicksUp], bearish: [kicksDown] },
   },
   {
@@ -115,7 +115,7 @@ export const TWO_BAR_PATTERNS: readonly PatternRule[] = [
     talib: 'CDLKICKINGBYLENGTH',
     name: 'Kicking, by the longer marubozu',
     lookback: 11,
-    description: 'Two marubozu of opposite colours with a gap between them; the longer one gives the side.',
+    description: 'Two marubozu of opposite colors with a gap between them; the longer one gives the side.',
     signs: {
       when: MARUBOZU_PAIR,
       bullish: [anyOf(allOf(kicksUp, isLonger), allOf(kicksDown, not(isLonger)))],

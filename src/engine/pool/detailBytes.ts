@@ -103,7 +103,7 @@ function changeBytes(values: ArrayLike<number>): Uint8Array {
   return bytes;
 }
 
-/** @returns the values, and how many bytes they stood on */
+/** @returns the values, and how many bytes they took */
 function changesOf(bytes: Uint8Array, length: number): { readonly values: Float64Array; readonly length: number } {
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const values = new Float64Array(length);

@@ -62,7 +62,7 @@ function noTrades(facts: DiagnosisFacts): Diagnosis[] {
     ];
   }
   if (funnel.entrySignals > 0) return notFilled(facts);
-  return report.boundRules.entries.flatMap((entry, index) => neverSignalled(facts, entry.id, index));
+  return report.boundRules.entries.flatMap((entry, index) => neverSignaled(facts, entry.id, index));
 }
 
 /** Signals came, orders did not fill. */
@@ -128,7 +128,7 @@ export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInp
 }
 
 /** Which condition to loosen in an entry that never came true. */
-function neverSignalled({ bits, stats, funnel, report }: DiagnosisFacts, id: string, index: number): Diagnosis[] {
+function neverSignaled({ bits, stats, funnel, report }: DiagnosisFacts, id: string, index: number): Diagnosis[] {
   const window: Window = report.input;
   const conjuncts = conjunctsOf(bits, 'entry', index);
   const statsOf = (rule: RuleBits): RuleStats => stats[bits.indexOf(rule)];
@@ -237,7 +237,7 @@ function manyRejected({ funnel, report }: DiagnosisFacts): Diagnosis | undefined
   return warning('ORDERS_REJECTED', null, message, rejectionAdvice(most.reason, report));
 }
 
-function sensitive({ band, config }: ReportInput): Diagnosis | undefined {
+function sensitive({ band, input: { config } }: ReportInput): Diagnosis | undefined {
   if (!isSensitive(band)) return undefined;
   const { pessimistic, optimistic } = band;
   const readings =

@@ -76,7 +76,7 @@ const COUNT_KEYS: readonly FlatKey[] = ['totalPositions', 'longPositions', 'shor
 /** Computed from the trades. */
 const TRADE_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(FLAT_KEYS.indexOf('winRate'), FLAT_KEYS.indexOf('totalFees'));
 
-export type MeasuredParts = Pick<ReportInput, 'simulation' | 'input' | 'config'>;
+export type MeasuredParts = Pick<ReportInput, 'simulation' | 'input'>;
 
 /** What several statistics are computed from. */
 export interface MeasuredRun {
@@ -84,12 +84,12 @@ export interface MeasuredRun {
   readonly positions: Positions;
 }
 
-export function measureRun({ simulation, input, config }: MeasuredParts): MeasuredRun {
-  return { daily: dailyOf({ simulation, input, config }), positions: positionsOf(simulation.tradeLog) };
+export function measureRun(parts: MeasuredParts): MeasuredRun {
+  return { daily: dailyOf(parts), positions: positionsOf(parts.simulation.tradeLog) };
 }
 
-export function dailyOf({ simulation, input, config }: MeasuredParts): DailySeries {
-  const { start, end, bars } = input;
+export function dailyOf({ simulation, input }: MeasuredParts): DailySeries {
+  const { start, end, bars, config } = input;
   const firstOpen = end > start ? bars.open[start] : NaN;
   return dailySeries(
     bars.time,
@@ -104,7 +104,7 @@ export function dailyOf({ simulation, input, config }: MeasuredParts): DailySeri
 
 /** All keys, in order. */
 export function flatSummary(parts: MeasuredParts, measured: MeasuredRun): FlatSummary {
-  const { initialBalance } = parts.config;
+  const { initialBalance } = parts.input.config;
   const drawdown = drawdownStatistics(parts.simulation.equity, initialBalance);
   return {
     ...moneyKeys(parts),
@@ -141,7 +141,7 @@ export function chosenSummary(
   wanted: ReadonlySet<FlatKey>,
 ): Partial<FlatSummary> {
   const wants = (keys: readonly FlatKey[]): boolean => wantsAny(wanted, keys);
-  const balance = parts.config.initialBalance;
+  const balance = parts.input.config.initialBalance;
   const growth = wants(['cagr', 'calmarRatio']) ? growthOf(parts) : null;
   const { equity } = parts.simulation;
   const drawdown = wants(DRAWDOWN_KEYS) ? drawdownStatistics(equity, balance) : null;
@@ -167,14 +167,14 @@ function countKeys({ simulation, input }: MeasuredParts) {
 
 const periodsOf = ({ input }: MeasuredParts): number => periodsPerYear(input.instrument);
 
-function finalEquityOf({ simulation, config }: MeasuredParts): number {
+function finalEquityOf({ simulation, input }: MeasuredParts): number {
   const { equity } = simulation;
-  return equity.length > 0 ? equity[equity.length - 1] : config.initialBalance;
+  return equity.length > 0 ? equity[equity.length - 1] : input.config.initialBalance;
 }
 
 function moneyKeys(parts: MeasuredParts) {
   const { start, end, bars } = parts.input;
-  const { initialBalance } = parts.config;
+  const { initialBalance } = parts.input.config;
   const finalEquity = finalEquityOf(parts);
   const firstOpen = end > start ? bars.open[start] : NaN;
   const returnPct = finalEquity / initialBalance - 1;
@@ -193,7 +193,7 @@ function growthOf(parts: MeasuredParts): number | null {
   const { start, end, bars } = parts.input;
   if (end <= start) return null;
   const endMs = bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe];
-  return cagr(parts.config.initialBalance, finalEquityOf(parts), bars.time[start], endMs);
+  return cagr(parts.input.config.initialBalance, finalEquityOf(parts), bars.time[start], endMs);
 }
 
 function drawdownKeys(
@@ -214,7 +214,7 @@ function drawdownKeys(
   | 'maxDrawdownRecoveredAt'
   | 'timeUnderwaterPct'
 > {
-  const { config } = parts;
+  const { config } = parts.input;
   const { start, end, bars } = parts.input;
   const timeAt = (index: number | null): number | null =>
     index === null ? null : bars.time[start + Math.max(0, index)];
@@ -246,7 +246,7 @@ function turnover({ simulation }: MeasuredParts, average: number | null): number
 function costKeys(parts: MeasuredParts) {
   const { totals } = parts.simulation;
   const totalFees = totals.makerFees + totals.takerFees;
-  const grossProfit = finalEquityOf(parts) - parts.config.initialBalance + totalFees;
+  const grossProfit = finalEquityOf(parts) - parts.input.config.initialBalance + totalFees;
   return {
     totalFees,
     makerFees: totals.makerFees,

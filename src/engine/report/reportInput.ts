@@ -3,7 +3,6 @@ import type { Band } from '../simulate/band.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { RunnableStrategy } from '../language/grammar/ast.ts';
 import type { BoundRules } from '../evaluate/bindRules.ts';
-import type { ResolvedConfig } from '../config.ts';
 import type { SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 
 /** Everything a report is made of. */
@@ -13,7 +12,6 @@ export interface ReportInput {
   readonly boundRules: BoundRules;
   readonly simulation: SimulationResult;
   readonly input: SimulationInput;
-  readonly config: ResolvedConfig;
   /** First row of the range (0 without one): trade rows count bars from it. */
   readonly firstRow: number;
   /** One past the last row of the range. */

@@ -47,7 +47,7 @@ export class CompletedOutcome {
     this.written = { flatJson, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable };
     this.reproducibility = reproducibility;
     this.warnings = warnings;
-    this.resolvedConfig = run.report.config;
+    this.resolvedConfig = run.report.input.config;
     this.#run = run;
   }
 

@@ -56,10 +56,10 @@ export interface WrittenSummary {
 
 type Blocks = Omit<Summary, keyof FlatSummary | 'equityPreview' | 'strategyTrace' | 'ruleStatsSummary'>;
 
-export function summarise(report: ReportInput): WrittenSummary {
+export function summarize(report: ReportInput): WrittenSummary {
   const { simulation, input, evaluated, boundRules } = report;
   const { start, end, bars, instrument } = input;
-  const { initialBalance } = report.config;
+  const { initialBalance } = input.config;
   const measured = measureRun(report);
   const { daily, positions } = measured;
   const months = monthsOf(daily.day);
@@ -147,14 +147,14 @@ function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): Summary['bySid
   return { positions, pnl: total + lost, winRate: positions === 0 ? null : wins / positions };
 }
 
-function feesBlock({ simulation, config }: ReportInput, total: number): Summary['fees'] {
+function feesBlock({ simulation, input }: ReportInput, total: number): Summary['fees'] {
   const { totals } = simulation;
-  const tiers = config.execution.feeModel.tiers.map((tier, index) => ({ ...tier, ...totals.tiers[index] }));
+  const tiers = input.config.execution.feeModel.tiers.map((tier, index) => ({ ...tier, ...totals.tiers[index] }));
   return { total, maker: totals.makerFees, taker: totals.takerFees, tiers };
 }
 
-function ambiguityBlock({ simulation, config, band }: ReportInput, exitsByMethod: Exits['byMethod']): object {
-  const { ambiguityResolution: resolution, ambiguityFallback: fallback } = config;
+function ambiguityBlock({ simulation, input, band }: ReportInput, exitsByMethod: Exits['byMethod']): object {
+  const { ambiguityResolution: resolution, ambiguityFallback: fallback } = input.config;
   return { resolution, fallback, ...simulation.ambiguity, exitsByMethod, band: bandBlock(band) };
 }
 

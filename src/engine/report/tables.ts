@@ -54,8 +54,8 @@ function lastRead<Values>(read: (row: number) => Values): (row: number) => Value
 
 /** One row per evaluated bar: equity at its close, drawdown, whether a position was open, and buy and hold. */
 export function equityTable({ report }: CompletedRun): Table {
-  const { input, simulation, config } = report;
-  const { bars, start } = input;
+  const { input, simulation } = report;
+  const { bars, start, config } = input;
   const { equity, inPosition } = simulation;
   const { length } = equity;
   const columns = [

@@ -7,12 +7,9 @@ import { policyInForce, type ResolvedConfig } from '../config.ts';
 import { rejectionAdvice } from './diagnosis.ts';
 import type { ReportInput } from './reportInput.ts';
 
-export function configWarnings(
-  strategy: RunnableStrategy,
-  config: ResolvedConfig,
-  ast: StrategyAst,
-  report: ReportInput,
-): ValidationIssue[] {
+export function configWarnings(ast: StrategyAst, report: ReportInput): ValidationIssue[] {
+  const { strategy } = report;
+  const { config } = report.input;
   const found: ValidationIssue[] = [];
   const warn = (
     code: (typeof CONFIG_WARNING_CODES)[number] | 'INTRADAY_WINDOW',

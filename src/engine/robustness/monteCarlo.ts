@@ -29,7 +29,7 @@ export interface MonteCarlo {
  * positions.
  */
 export function monteCarlo({ prepared, simulation }: SimulatedVariant, seed: number): MonteCarlo | null {
-  let balance = prepared.config.initialBalance;
+  let balance = prepared.input.config.initialBalance;
   const returns: number[] = [];
   for (const pnl of positionsOf(simulation.tradeLog).pnl) {
     if (balance <= 0) break;

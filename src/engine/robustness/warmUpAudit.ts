@@ -77,5 +77,6 @@ function countDiffering(a: readonly string[], b: readonly string[]): number {
 }
 
 function returnOf({ prepared, simulation }: SimulatedVariant): number {
-  return (simulation.equity.at(-1) ?? prepared.config.initialBalance) / prepared.config.initialBalance - 1;
+  const { initialBalance } = prepared.input.config;
+  return (simulation.equity.at(-1) ?? initialBalance) / initialBalance - 1;
 }

@@ -97,10 +97,10 @@ function passBlocks(run: Run, blocks: PriceBlocks, position: Position, from: num
  * is what the kernel computes, for prices that it cannot read.
  */
 function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
-  const favourable = side > 0 ? bars.high : bars.low;
+  const favorable = side > 0 ? bars.high : bars.low;
   const contrary = side > 0 ? bars.low : bars.high;
   if (kernels !== null) {
-    const high = favourable.byteOffset + 8 * from;
+    const high = favorable.byteOffset + 8 * from;
     const low = contrary.byteOffset + 8 * from;
     return from + kernels.passRows(high, low, limit - from, side > 0 ? 0 : -0);
   }
@@ -110,7 +110,7 @@ function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: num
   let worst = state[WORST];
   let row = from;
   for (; row < limit; row++) {
-    const highest = side * favourable[row];
+    const highest = side * favorable[row];
     const lowest = side * contrary[row];
     if (highest >= above || lowest <= below) break;
     if (highest > best) best = highest;
@@ -123,10 +123,10 @@ function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: num
 
 /** The same for a stop that follows BEST, as `trailingLevel` does; PEAK is taken along. */
 function trailRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
-  const favourable = side > 0 ? bars.high : bars.low;
+  const favorable = side > 0 ? bars.high : bars.low;
   const contrary = side > 0 ? bars.low : bars.high;
   if (kernels !== null) {
-    const high = favourable.byteOffset + 8 * from;
+    const high = favorable.byteOffset + 8 * from;
     const low = contrary.byteOffset + 8 * from;
     return from + kernels.trailRows(high, low, limit - from, side > 0 ? 0 : -0);
   }
@@ -139,7 +139,7 @@ function trailRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: nu
   let worst = state[WORST];
   let row = from;
   for (; row < limit; row++) {
-    const highest = side * favourable[row];
+    const highest = side * favorable[row];
     const lowest = side * contrary[row];
     const reached = highest > best ? highest : best;
     if (highest >= above || lowest <= below || lowest <= reached * factor - offset) break;

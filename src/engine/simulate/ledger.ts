@@ -1,7 +1,7 @@
 // The ledger: the balance, the margin that open positions use, and the price at which they are liquidated.
 
 export interface Ledger {
-  /** initial + realised pnl − entry fees + funding (semantics §4.1). */
+  /** initial + realized pnl − entry fees + funding (semantics §4.1). */
   balance: number;
   /** Equity at a price is cashBase + netQuantity × price. */
   cashBase: number;
@@ -23,5 +23,5 @@ export const createLedger = (initialBalance: number): Ledger => ({
 
 export const equityAt = (ledger: Ledger, price: number): number => ledger.cashBase + ledger.netQuantity * price;
 
-/** Unrealised profit is not spendable (semantics §4.1). */
+/** Unrealized profit is not spendable (semantics §4.1). */
 export const freeCash = (ledger: Ledger): number => ledger.balance - ledger.usedMargin;

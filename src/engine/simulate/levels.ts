@@ -105,7 +105,7 @@ export function setLevels(position: Position, risk: RiskRules, levels: SignalLev
 }
 
 /**
- * A stop price with update "bar" is read again at every close; it moves only in the position's favour, and acts from
+ * A stop price with update "bar" is read again at every close; it moves only in the position's favor, and acts from
  * the next bar.
  */
 export function updateStopPrices(run: Run, row: number): void {

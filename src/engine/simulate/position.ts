@@ -41,7 +41,7 @@ export interface Position {
   stopReason: StopReason;
   /** Signed. The best price that moved the stops. */
   best: number;
-  /** Signed. The best and worst prices lived through, for MFE and MAE. */
+  /** Signed. The best and worst prices held through, for MFE and MAE. */
   peak: number;
   trough: number;
   /** Signed. Trailing starts once `best` reaches this; the level is then best × trailFactor − trailOffset. */
@@ -72,7 +72,7 @@ export interface Position {
 }
 
 /**
- * A position object before its first use. They are used again once closed: 30 fields made anew an entry were a third of
+ * A position object before its first use. They are used again once closed: 30 new fields per entry were a third of
  * its cost.
  */
 export const blankPosition = (): Position => ({

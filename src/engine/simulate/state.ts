@@ -18,7 +18,7 @@ interface StateSource {
 }
 
 /**
- * A field of one position; percents in points, unrealised values at the close and before exit costs (semantics §1.10).
+ * A field of one position; percents in points, unrealized values at the close and before exit costs (semantics §1.10).
  */
 type PositionField = (position: Position, close: number, row: number) => number;
 type AccountField = (reader: StateReader) => number;

@@ -146,7 +146,7 @@ function sampleOf(
   const { bars, start } = run.input;
   const { equity } = simulation;
   const points = previewIndexes(equity.length, CURVE_POINTS);
-  const held = buyAndHold(bars, start, equity.length, run.config.initialBalance);
+  const held = buyAndHold(bars, start, equity.length, run.input.config.initialBalance);
   return {
     sample: { sharpe, skew: shape.skew, kurtosis: shape.kurtosis, days: returns.length },
     curve: {

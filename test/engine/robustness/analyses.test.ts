@@ -122,7 +122,7 @@ describe('Monte Carlo over trades', () => {
   function runOf(returns: readonly number[]): SimulatedVariant {
     const made = baselineOf(scene);
     const log = new TradeLog();
-    let balance = made.prepared.config.initialBalance;
+    let balance = made.prepared.input.config.initialBalance;
     for (const [index, fraction] of returns.entries()) {
       const row = log.add('signal', { method: 'direct', resolution: '1h', policy: null, fineTime: null });
       log.numbers[row + TRADE.positionId] = index + 1;

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const named = readFileSync(join(root, 'docs', 'fills.md'), 'utf8').matchAll(
-  /\[`([^`]+\.test\.ts)`: (.+?)\](?=[\s.]|$)/gm,
-);
+const page = readFileSync(join(root, 'docs', 'fills.md'), 'utf8').replaceAll(/\n +/g, ' ');
+const named = page.matchAll(/\[`([^`]+\.test\.ts)`: (.+?)\](?=[\s.]|$)/gm);
 
 describe('docs/fills.md', () => {
   const tests = [...named].map(([, file, title]) => [file, title] as const);

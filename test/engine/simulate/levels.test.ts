@@ -59,7 +59,7 @@ describe('a stop loss', () => {
     expect(counts).toMatchObject({ entriesFilled: 0, ordersRejected: { LEVEL_MISSING: 1 } });
   });
 
-  it('with update "bar" is read at every close, moves only in favour, and acts from the next bar', () => {
+  it('with update "bar" is read at every close, moves only in favor, and acts from the next bar', () => {
     const price = { kind: 'column', values: Float64Array.of(NaN, 96, NaN, 97, 95, 99) } as const;
     const rows: Ohlc[] = [[100, 101, 90, 100], QUIET, QUIET, QUIET, [100, 100, 96.5, 100]];
     expect(told(positionIn(rows, { stopLoss: { mode: 'price', price, update: 'bar' } }))).toEqual([

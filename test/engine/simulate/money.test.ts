@@ -152,7 +152,7 @@ describe('an order that cannot be paid', () => {
     expect(rejected({ mode: 'volatility_target', value: 10, atr })).toEqual({ ...none, LEVEL_MISSING: 1 });
   });
 
-  it('counts unrealised profit as nothing: it is not spendable', () => {
+  it('counts unrealized profit as nothing: it is not spendable', () => {
     const bars = steps(100, 100, 500, 500, 500);
     const entries = [entryAt(bars, [0, 1], { sizing: { mode: 'fixed', value: 60 } })];
     const { counts } = simulate(inputOf(bars, { entries, maxConcurrentPositions: 2 }));

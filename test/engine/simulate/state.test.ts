@@ -101,7 +101,7 @@ describe('state fields', () => {
     });
   });
 
-  it('count a partial exit as realised, and the position as one trade once it is closed', () => {
+  it('count a partial exit as realized, and the position as one trade once it is closed', () => {
     // 5 units sold at 110: 50 − 5 entry fee − 5.5 exit fee.
     expect(seen.get(2)).toMatchObject({
       position_size: 15,

@@ -37,7 +37,7 @@ function isLowFirst([open, high, low, close]: Ohlc, policy: AmbiguityFallback): 
   return high - open === open - low ? null : open - low < high - open;
 }
 
-/** What must come out, by looking. `beyond(a, b)`: a is as far as b, or farther, in the position's favour. */
+/** What must come out, by looking. `beyond(a, b)`: a is as far as b, or farther, in the position's favor. */
 function oracle({ bar, side, stop, target, policy, entry, at }: Case): Outcome {
   const [open, high, low, close] = bar;
   const beyond = (a: number, b: number) => side * (a - b) >= 0;

@@ -36,8 +36,8 @@ export function compareWithReference(
   const task = { id: 'law', strategyAst, settings, config, strategyHash: '' };
   const run = simulateTask(task, market, null, true);
   if (!run.ok) return { difference: run.error.message, reference: null, simulation: null };
-  const { strategy, input, simulation, config: resolved } = run.report;
-  const reference = referenceRun({ strategy, market, config: resolved, start: input.start, end: input.end });
+  const { strategy, input, simulation } = run.report;
+  const reference = referenceRun({ strategy, market, config: input.config, start: input.start, end: input.end });
   const entryIds = input.entries.map(({ id }) => id);
   const difference =
     signalsDiffer(

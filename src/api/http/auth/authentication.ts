@@ -25,7 +25,7 @@ export type Admission = (caller: Caller, request: FastifyRequest, reply: Fastify
 
 /** The same for a signed-in member. */
 export type MemberAdmission = (member: Membership, request: FastifyRequest, reply: FastifyReply) => void;
-/** Called for each failed authentication; throws in its place when there have been too many. */
+/** Called for each failed authentication; throws another problem instead when there have been too many. */
 export type Rejection = (request: FastifyRequest) => void;
 
 export interface AdmissionRules {
@@ -85,7 +85,7 @@ export function authenticateRequests(
     authenticateMember: async (request, workspaceId) => {
       const subject = await orReject(request, tokens.subjectOf(sentBearer(request)));
       const membership = isUuid(workspaceId) ? await findMembership(services.sql, subject, workspaceId) : null;
-      // Who is not a member learns nothing of the workspace, not even whether there is one.
+      // To others a workspace looks as if it did not exist.
       if (membership === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
       return membership;
     },
@@ -93,12 +93,12 @@ export function authenticateRequests(
   app.addHook('onClose', () => lastUsed[Symbol.asyncDispose]());
 }
 
-/** Who asks a request that was authenticated elsewhere. */
+/** Who sent a request that another thread has authenticated. */
 export type AskedFor = (
   request: FastifyRequest,
 ) => { readonly caller: Caller | null; readonly member: Membership | null } | undefined;
 
-/** In place of authenticateRequests, in a process part that no client can reach. */
+/** Used instead of authenticateRequests on a thread that no client can reach: it is told who asks. */
 export function trustAskers(app: App, askedFor: AskedFor): void {
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);

@@ -54,7 +54,7 @@ function checksum(text: string): string {
 }
 
 /**
- * Bytes from 248 on are drawn again: 248 is the largest multiple of 62 in a byte, and a remainder would favour digits.
+ * Bytes from 248 on are drawn again: 248 is the largest multiple of 62 in a byte, and a remainder would favor digits.
  */
 function randomBase62(length: number): string {
   let text = '';

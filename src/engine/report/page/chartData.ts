@@ -41,7 +41,7 @@ export interface ChartData {
 
 /** @param trades the trades that are shown. */
 export function chartData(run: CompletedRun, trades: readonly TradeRow[], maxPoints = MAX_POINTS): ChartData {
-  const { input, simulation, config, firstRow } = run.report;
+  const { input, simulation, firstRow } = run.report;
   const { bars, start } = input;
   const { equity } = simulation;
   const rows = equity.length;
@@ -50,9 +50,9 @@ export function chartData(run: CompletedRun, trades: readonly TradeRow[], maxPoi
     first: point * every,
     last: Math.min(rows, (point + 1) * every) - 1,
   }));
-  const drawdown = drawdowns(equity, config.initialBalance);
+  const drawdown = drawdowns(equity, input.config.initialBalance);
   const extremes = extremeIndexes(equity, drawdown);
-  const held = buyAndHold(bars, start, rows, config.initialBalance);
+  const held = buyAndHold(bars, start, rows, input.config.initialBalance);
   /** The position of the middle of a bar among the points. */
   const pointOf = (bar: number): number => (bar - (start - firstRow) - (every - 1) / 2) / every;
   const column = (read: (first: number, last: number) => number): number[] =>

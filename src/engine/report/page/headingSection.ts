@@ -7,12 +7,13 @@ import { html, NOTHING, tone, type Html } from './html.ts';
 import { count, day, fixed, percentWithSign, rate, trimmed, type Precision } from './numberText.ts';
 
 export function titleOf({ report }: CompletedRun, heading: ReportHeading | null): string {
-  const { config } = report;
+  const { config } = report.input;
   return heading?.strategyName ?? `${config.signalInstrument.symbol} ${config.timeframe}`;
 }
 
 export function headingSection(run: CompletedRun, heading: ReportHeading | null, precision: Precision): Html {
-  const { config, input } = run.report;
+  const { input } = run.report;
+  const { config } = input;
   const { symbol } = config.signalInstrument;
   const version = heading?.strategyVersion ?? null;
   const facts: readonly (readonly [string, string])[] = [

@@ -34,7 +34,7 @@ export function reportPage(
   notice: ArtifactNotice | null,
 ): string {
   const precision = precisionOf(run);
-  const title = `${titleOf(run, heading)}: backtest of ${run.report.config.signalInstrument.symbol}`;
+  const title = `${titleOf(run, heading)}: backtest of ${run.report.input.config.signalInstrument.symbol}`;
   return htmlPage({
     title,
     style: assets.style,
@@ -73,12 +73,12 @@ const CHARTS = section(
 const shownTrades = ({ trades }: CompletedRun) => trades.slice(-MAX_TRADES);
 
 function precisionOf({ report, trades }: CompletedRun): Precision {
-  const { input, config } = report;
+  const { input } = report;
   const { bars, instrument, start, end } = input;
   const prices = bars.close.subarray(start, Math.max(start, end));
   return {
     price: priceDecimals(instrument.tickSize, prices),
-    money: moneyDecimals(config.initialBalance),
+    money: moneyDecimals(input.config.initialBalance),
     quantity: quantityDecimals(
       instrument.qtyStep,
       trades.reduce((most, { quantity }) => Math.max(most, quantity), 0),
@@ -89,7 +89,7 @@ function precisionOf({ report, trades }: CompletedRun): Precision {
 
 /** What the script draws. */
 function dataOf(run: CompletedRun, precision: Precision): object {
-  const { config } = run.report;
+  const { config } = run.report.input;
   return {
     ...chartData(run, shownTrades(run)),
     initialBalance: config.initialBalance,

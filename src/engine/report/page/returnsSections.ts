@@ -73,8 +73,8 @@ interface Fall {
 }
 
 export function drawdownsSection({ report }: CompletedRun): Html {
-  const { simulation, input, config } = report;
-  const depth = drawdowns(simulation.equity, config.initialBalance);
+  const { simulation, input } = report;
+  const depth = drawdowns(simulation.equity, input.config.initialBalance);
   const falls = fallsOf(depth)
     .sort((a, b) => depth[b.bottom] - depth[a.bottom])
     .slice(0, LISTED_DRAWDOWNS);

@@ -115,14 +115,14 @@ function lossesOf(funnel: Funnel): Pick<Stage, 'name' | 'count'>[] {
 /** Where the return lies between the pessimistic and the optimistic reading of the undecided bars. */
 export function bandSection({ report, summary }: CompletedRun): Html {
   const { ambiguity } = report.simulation;
-  const { band, config } = report;
+  const { band, input } = report;
   const title = 'What the bars leave open';
   if (ambiguity.undecidedBars === 0) {
     const note = 'In no bar did the result depend on the order of prices inside it.';
     return section({ id: 'band', title, note }, NOTHING);
   }
   const settled = ambiguity.undecidedBars - ambiguity.fallbackBars;
-  const policy = policyInForce(config).replace('_', ' ');
+  const policy = policyInForce(input.config).replace('_', ' ');
   const note = `In ${count(ambiguity.undecidedBars)} bars the order of prices inside the bar decided the outcome. \
 Finer bars settled ${count(settled)}, the ${policy} policy ${count(ambiguity.fallbackBars)}.`;
   const at = (value: number): string => {
