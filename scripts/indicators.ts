@@ -25,8 +25,8 @@ back as the id.
 - **inputs**: \`source\` is any value expression (default close, or the field \`args.source\` names); \`source2\` and
   \`periods\` come from \`sources\`.
 - **TA-Lib**: the function it equals (TA-Lib C ${golden.c.split(' ')[0]}, unstable period 0) and the largest
-  |a-b|/max(1,|a|,|b|) on the golden series (${golden.series.map(({ name }) => name).join(', ')}; ${goldenCalls()} calls). When an
-  indicator is called by TA-Lib's name, TA-Lib's names of arguments and outputs and its defaults hold.
+  |a-b|/max(1,|a|,|b|) on the golden series (${goldenSeries()}). When an indicator is called by
+  TA-Lib's name, TA-Lib's names of arguments and outputs and its defaults hold.
 - An average of choice (\`ma_type\`) is one of ${averages()}.
 - A value that is not defined is missing, never infinite. Nothing reads a bar after its own.
 
@@ -50,7 +50,10 @@ ${PATTERNS.map(
 `;
 }
 
-const goldenCalls = (): number => golden.series.reduce((sum, { cases }) => sum + cases.length, 0);
+function goldenSeries(): string {
+  const calls = golden.series.reduce((sum, { cases }) => sum + cases.length, 0);
+  return `${golden.series.map(({ name }) => name).join(', ')}; ${calls} calls`;
+}
 
 /** In two lines, since one would be too long. */
 function averages(): string {
