@@ -145,14 +145,24 @@ interface Child {
 }
 
 function startChild(nodeFlags: readonly string[], args: readonly string[], env: NodeJS.ProcessEnv): Child {
-  const spawned = spawn(process.execPath, [...nodeFlags, join(ROOT, 'src', 'main.ts'), ...args], {
+  const spawned = spawnMain(args, env, nodeFlags);
+  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
+  return { process: spawned, ready, becomeReady, end: endOf(spawned) };
+}
+
+/** Starts `main.ts <args>` with a channel between the processes. */
+export function spawnMain(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  nodeFlags: readonly string[] = [],
+): ChildProcess {
+  return spawn(process.execPath, [...nodeFlags, join(ROOT, 'src', 'main.ts'), ...args], {
     env,
     stdio: ['ignore', 2, 2, 'ipc'],
+    serialization: 'advanced',
     // Ctrl-C in a terminal reaches only this process, which then stops the child.
     detached: true,
   });
-  const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
-  return { process: spawned, ready, becomeReady, end: endOf(spawned) };
 }
 
 async function endOf(child: ChildProcess): Promise<ChildEnd> {

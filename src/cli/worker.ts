@@ -1,19 +1,23 @@
 // candlepool worker: runs queued backtests, on a database that other processes share.
 import { Option, type Command } from 'commander';
 import { keepCompiledCode } from './compiledCode.ts';
-import { readConfig } from '../config.ts';
+import { environmentOf, readConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { databaseAnswers } from '../db/availability.ts';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { resolveDatabase } from '../db/resolve.ts';
 import { lowerProcessPriority } from '../engine/index.ts';
 import { startWorker } from '../jobs/runner.ts';
+import type { WorkerSettings } from '../jobs/runner.ts';
+import { runSuspects } from '../jobs/suspectProcess.ts';
 import { createLog } from '../log.ts';
 import { openCatalogue } from '../market/catalogue.ts';
 import { wholeNumber } from './arguments.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { printJson, printLine, withJson } from './output.ts';
 import { awaitBegin, sayReady } from './supervised.ts';
+import { spawnMain } from './supervisor.ts';
 
 /** What a supervised worker says about itself. */
 interface ReadyWorker {
@@ -26,6 +30,7 @@ const NICENESS = 5;
 interface WorkerOptions {
   threads?: number;
   supervised?: boolean;
+  suspects?: boolean;
   json?: boolean;
 }
 
@@ -33,7 +38,10 @@ export function register(program: Command): void {
   withJson(program.command('worker').description('run a worker alone'))
     .option('--threads <count>', 'number of threads, in place of WORKER_THREADS', wholeNumber(1, 512))
     .addOption(new Option('--supervised', 'print nothing but the log').hideHelp())
-    .action((options: WorkerOptions) => liveThrough((lifetime) => run(options, lifetime)));
+    .addOption(new Option('--suspects', 'run the crash suspects of the worker that starts this').hideHelp())
+    .action((options: WorkerOptions) =>
+      options.suspects ? runSuspectProcess() : liveThrough((lifetime) => run(options, lifetime)),
+    );
 }
 
 async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
@@ -56,7 +64,8 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
         url: database.url,
         threads,
         pool: { warmUp: true },
-        snapshots: (sql) => openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage }),
+        snapshots: snapshotsOf(config),
+        startSuspectProcess: () => spawnMain(['worker', '--suspects'], environmentOf(config, database.url)),
         begin,
       },
       log,
@@ -67,6 +76,18 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   else sayReady({ workerId: worker.id } satisfies ReadyWorker);
   await runUntilStopped(lifetime, stack, log, [worker.failed]);
 }
+
+async function runSuspectProcess(): Promise<void> {
+  lowerProcessPriority(NICENESS);
+  const config = readConfig();
+  await runSuspects({ url: config.databaseUrl!, snapshots: snapshotsOf(config) }, createLog(config));
+  keepCompiledCode();
+}
+
+const snapshotsOf =
+  (config: Config): WorkerSettings['snapshots'] =>
+  (sql) =>
+    openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
 
 async function migrateOnce(url: string): Promise<void> {
   const sql = connect(url, { max: 1 });

@@ -25,7 +25,7 @@ export interface Claimed {
   readonly runs: readonly Claim[];
   /** Completed by the claim itself: the workspace already had the result of an equal run. */
   readonly copiedIds: readonly string[];
-  /** Some queued backtests must run alone (see takeOver in workerProcesses.ts). */
+  /** Some queued backtests must run in a process of their own (crashSuspects.ts). */
   readonly hasCrashSuspects: boolean;
 }
 
@@ -38,11 +38,6 @@ export type ClaimFilter =
 
 /** While both wait, a pro workspace gets four bars of work for each bar of a free one. */
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
-
-const ACCEPTED = `b.id, b.workspace_id as "workspaceId", b.strategy_version_id as "strategyVersionId", b.config,
-  b.snapshots,
-  b.run_key as "runKey", b.created_at as "createdAt", (select tier from workspaces w
-    where w.id = b.workspace_id) as tier`;
 
 /**
  * Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due.
@@ -74,28 +69,6 @@ export async function claimDue(
     copiedIds: rows.filter((row) => row.isCopied === true).map((row) => row.id),
     hasCrashSuspects: rows[0].hasCrashSuspects,
   };
-}
-
-/** Hands out one backtest under which a worker has died. The caller runs nothing beside it. */
-export async function claimCrashSuspect(sql: Queryable, worker: string): Promise<Claim | undefined> {
-  const [claim] = await sql<Claim[]>`
-    with claimed as (
-      update backtest_queue as q set claimed_by = ${worker}, is_alone = true, attempt = q.attempt + 1,
-        started_at = now()
-      where q.id = (
-        select s.id from backtest_queue s where s.claimed_by is null and s.kills > 0
-          and not exists (
-            select 1 from missing_snapshots m join backtests a on a.id = s.id
-            where m.worker_id = ${worker} and m.sha256 = any (a.snapshots)
-              and m.noted_at > now() - interval '10 seconds')
-        order by s.kills, s.id limit 1 for update of s skip locked
-      )
-      returning id, cost, memory_bytes, attempt, cancel_requested_at
-    )
-    select ${sql.unsafe(ACCEPTED)}, c.cost, c.memory_bytes as "memoryBytes", c.attempt,
-      c.cancel_requested_at is not null as "isCancelled"
-    from claimed c join backtests b using (id)`;
-  return claim;
 }
 
 /** What every run of a version reads. Versions never change once they are ready. */

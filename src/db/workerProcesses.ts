@@ -3,7 +3,8 @@
 // A live process holds a session advisory lock on a connection of its own. However it dies, Postgres releases the lock
 // with the connection, and the next process to look takes over its work: within three seconds, or at once if it knows
 // of the death, instead of the four hours after which Graphile Worker releases a locked job.
-import type { Queryable, Sql, Transaction } from './connect.ts';
+import type { Queryable, Sql } from './connect.ts';
+import { takeOverBacktests } from './crashSuspects.ts';
 import { takeOverShards } from './sweepShards.ts';
 import { repairTickets } from './tickets.ts';
 
@@ -21,12 +22,6 @@ const SILENT_AFTER_SECONDS = 30;
  * restart of the database.
  */
 const RECONNECTED_WITHIN_SECONDS = 2;
-/**
- * A backtest fails after this many of its worker processes died. After the first death it runs alone, so later ones are
- * its own doing.
- */
-const MAX_KILLS = 3;
-
 export interface WorkerProcess {
   readonly id: string;
   /** Graphile Worker's id of the process. */
@@ -76,7 +71,7 @@ export interface QueueNumbers {
   /** Waiting, crash suspects included; and running. */
   readonly queued: number;
   readonly running: number;
-  /** Of those waiting, the ones whose worker process has ended under them: they are run alone. */
+  /** Of those waiting, the ones whose worker process has ended under them: they run in a process of their own. */
   readonly suspects: number;
   /** How long the oldest queued backtest has waited; 0: none is queued. */
   readonly oldestDueSeconds: number;
@@ -188,38 +183,8 @@ export async function takeOverDeadWorkers(sql: Sql, knownDead: string | null = n
       await tx`insert into worker_deaths (worker_id) select unnest(${deadIds}::uuid[])`;
       await tx`delete from worker_deaths where died_at < now() - interval '1 day'`;
     }
-    const changedIds = [...(await takeOver(tx)), ...(await takeOverShards(tx))];
+    const changedIds = [...(await takeOverBacktests(tx)), ...(await takeOverShards(tx))];
     await repairTickets(tx);
     return { changedIds, deadWorkers: dead.map((worker) => worker.id) };
   });
-}
-
-/**
- * Backtests claimed by a process that is no longer registered. A backtest that ran alone has crashed its process. Of
- * several that ran at the same time, any one may have: all become crash suspects and are queued again to run alone,
- * which finds the cause.
- */
-async function takeOver(tx: Transaction): Promise<string[]> {
-  const message =
-    `The worker process ended ${MAX_KILLS} times while it ran this backtest. It probably needs more memory than ` +
-    'there is: use fewer nodes, a shorter range or a coarser timeframe.';
-  const error = JSON.stringify({ code: 'RESOURCE_LIMIT', path: '', message });
-  const rows = await tx<{ id: string }[]>`
-    with orphan as materialized (
-      select q.id, q.cancel_requested_at is not null as is_cancelled, q.kills + 1 as deaths
-      from backtest_queue q
-      where q.claimed_by is not null and not exists (select 1 from worker_processes w where w.id = q.claimed_by)
-      order by q.id for update of q
-    ), cancelled as (
-      select end_backtests(array_agg(id), 'cancelled', null)::text from orphan where is_cancelled having count(*) > 0
-    ), failed as (
-      select end_backtests(array_agg(id), 'failed', ${error}::text::json)::text from orphan
-      where not is_cancelled and deaths >= ${MAX_KILLS} having count(*) > 0
-    ), requeued as (
-      select requeue_backtests(array_agg(id), 1)::text from orphan where not is_cancelled
-        and deaths < ${MAX_KILLS} having count(*) > 0
-    )
-    select id from orphan, (select count(*) from cancelled) as a, (select count(*) from failed) as b,
-      (select count(*) from requeued) as c`;
-  return rows.map((row) => row.id);
 }

@@ -1,21 +1,13 @@
-// The claimer: one per process, for all its tickets. It claims for all waiters in one statement, and runs crash
-// suspects alone.
+// The claimer: one per process, for all its tickets. It claims for all waiters in one statement.
 import type { Claim, Claimed, ClaimFilter } from '../db/claims.ts';
 import { COST_PER_SHARE, QUICK_COST, RUNS_PER_SHARE, divide } from './shares.ts';
 
 /** Where claims come from; the database, or a test. */
 export interface ClaimSource {
   claimDue(maxRuns: number, maxCost: number, only?: ClaimFilter): Promise<Claimed>;
-  claimCrashSuspect(): Promise<Claim | undefined>;
   /** Backtests that the claim itself completed. */
   copied(ids: readonly string[]): Promise<void>;
 }
-
-/**
- * A crash suspect waits until the process is idle, which costs throughput; so this many claims come between two
- * suspects.
- */
-const CLAIMS_BETWEEN_CRASH_SUSPECTS = 20;
 
 type Share = readonly Claim[];
 
@@ -36,10 +28,6 @@ export class Claimer {
   readonly #outstanding = new Set<Share>();
   /** Those of them that hold quick backtests only, and were claimed beside slow ones. */
   readonly #quick = new Set<Share>();
-  #claimsSinceCrashSuspect = 0;
-  #isCrashSuspectNext = false;
-  /** A crash suspect is running: nothing else is claimed until it is done. */
-  #isAlone = false;
   #isClaiming = false;
   #isClosed = false;
 
@@ -57,8 +45,6 @@ export class Claimer {
     } finally {
       this.#outstanding.delete(share);
       this.#quick.delete(share);
-      // If a crash suspect ran, it was the only share outstanding.
-      this.#isAlone = false;
       this.#claim();
     }
     return true;
@@ -77,7 +63,7 @@ export class Claimer {
   /** Stops claiming; waiters receive an empty share. */
   close(): void {
     this.#isClosed = true;
-    for (const waiter of this.#waiting.splice(0)) waiter.give([]);
+    this.#sendAway();
   }
 
   #wait(): Promise<Share> {
@@ -103,24 +89,11 @@ export class Claimer {
   async #claimForAll(): Promise<void> {
     this.#isClaiming = true;
     try {
-      while (this.#waiting.length > 0 && !this.#isAlone) {
-        if (!this.#isCrashSuspectNext) await this.#claimDue();
-        else if (this.#outstanding.size === 0) await this.#claimCrashSuspect();
-        else return;
-      }
+      while (this.#waiting.length > 0) await this.#claimDue();
     } finally {
       // In the same turn as the loop's last check, so that no waiter arriving in between is overlooked.
       this.#isClaiming = false;
     }
-  }
-
-  async #claimCrashSuspect(): Promise<void> {
-    this.#isCrashSuspectNext = false;
-    this.#claimsSinceCrashSuspect = 0;
-    const suspect = await this.#source.claimCrashSuspect();
-    if (!suspect) return;
-    this.#isAlone = true;
-    this.#handOut([[suspect]]);
   }
 
   /** Of the shares that anybody's backtests may take; below 0 while there are more for others. */
@@ -138,7 +111,7 @@ export class Claimer {
       const claimed = await this.#claimOnce(1, { excluded: this.#workspaces() });
       if (!isEmpty(claimed)) return this.#take(claimed, 1);
     }
-    if (this.#quick.size >= this.#limits.quickShares) return this.#sendAway(0);
+    if (this.#quick.size >= this.#limits.quickShares) return this.#sendAway();
     return this.#take(await this.#claimOnce(1, { mostCost: QUICK_COST }), 1, true);
   }
 
@@ -147,18 +120,15 @@ export class Claimer {
   }
 
   async #take(claimed: Claimed, count: number, isQuick = false): Promise<void> {
-    const { runs, copiedIds, hasCrashSuspects } = claimed;
+    const { runs, copiedIds } = claimed;
     if (copiedIds.length > 0) await this.#source.copied(copiedIds);
-    const isNothing = isEmpty(claimed);
-    this.#isCrashSuspectNext =
-      hasCrashSuspects && (isNothing || ++this.#claimsSinceCrashSuspect >= CLAIMS_BETWEEN_CRASH_SUSPECTS);
     this.#handOut(divide(runs, count), isQuick);
-    // One waiter stays to take the crash suspect; the others have nothing to wait for.
-    if (isNothing) this.#sendAway(this.#isCrashSuspectNext ? 1 : 0);
+    // They have nothing to wait for.
+    if (isEmpty(claimed)) this.#sendAway();
   }
 
-  #sendAway(kept: number): void {
-    for (const waiter of this.#waiting.splice(kept)) waiter.give([]);
+  #sendAway(): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.give([]);
   }
 
   /** Whose shares are being worked on. */

@@ -3,6 +3,7 @@
 import type { Sql } from '../db/connect.ts';
 import { returnRuns } from '../db/claims.ts';
 import type { Claim, ProgressRow } from '../db/claims.ts';
+import { ATTEMPTS_ERROR, MAX_ATTEMPTS } from '../db/crashSuspects.ts';
 import { notify } from '../db/notifications.ts';
 import { addTickets } from '../db/tickets.ts';
 import type { Log } from '../log.ts';
@@ -10,7 +11,7 @@ import { TIER_LIMITS } from '../tiers.ts';
 import type { Pool, PoolJob, PoolOutcome, PoolRun } from '../engine/index.ts';
 import { OutcomeBuffer, NOTHING_DONE, claimOutcomeOf, finishedWith } from './outcomes.ts';
 import type { ClaimOutcome } from './outcomes.ts';
-import { isPoolRun, MAX_ATTEMPTS } from './inputs.ts';
+import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 import type { Outlast } from './outages.ts';
 import type { ResultWriter } from './results.ts';
@@ -27,14 +28,6 @@ interface Active {
 
 /** A cancel notification may arrive between the commit of a claim and the moment the run is registered here. */
 const REMEMBER_CANCEL_MS = 10_000;
-
-const ATTEMPTS_ERROR = {
-  code: 'ATTEMPTS_EXHAUSTED',
-  path: '',
-  message:
-    `This backtest was started ${MAX_ATTEMPTS} times and never ended. The fault is on our side; queue it again or ` +
-    'report it.',
-};
 
 export class Executor {
   readonly #sql: Sql;

@@ -12,6 +12,7 @@ import type {
 } from '../engine/index.ts';
 import type { Queryable } from '../db/connect.ts';
 import { MarketDataError } from '../market/importError.ts';
+import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
 import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';
 import type { Log } from '../log.ts';
@@ -37,9 +38,6 @@ export interface Inputs {
   /** Snapshots that could not be opened here. */
   readonly lost: readonly string[];
 }
-
-/** Work is given back when its process stops or Postgres was away; ten times in a row is neither. */
-export const MAX_ATTEMPTS = 10;
 
 /** A version takes a few KB. Reusing the object lets a batch send each strategy once. */
 const KEPT_VERSIONS = 2_000;

@@ -1,19 +1,22 @@
 // The runner: one worker process. Graphile Worker hands out tickets, the claimer claims what is due, the pool runs it.
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskList } from 'graphile-worker';
 import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
-import { claimDue, claimCrashSuspect, readCancelled, returnAllRuns, saveProgress } from '../db/claims.ts';
+import { claimDue, returnAllRuns } from '../db/claims.ts';
 import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
-import { listen, notify } from '../db/notifications.ts';
+import { notify } from '../db/notifications.ts';
 import { MAX_KEPT_BYTES } from '../db/reruns.ts';
 import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addRerunJob, addTickets, leaveTicket } from '../db/tickets.ts';
 import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
 import type { PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
+import { listenForCancels } from './cancels.ts';
 import { Claimer } from './claimer.ts';
+import { CrashSuspects } from './crashSuspects.ts';
 import { Executor } from './executor.ts';
 import { startGraphile } from './graphile.ts';
 import type { Graphile } from './graphile.ts';
@@ -21,6 +24,7 @@ import { startHeartbeat } from './heartbeat.ts';
 import { InputReader } from './inputs.ts';
 import type { SnapshotSource } from './inputs.ts';
 import { Outages } from './outages.ts';
+import { watchProgress } from './progress.ts';
 import { startPruning } from './pruning.ts';
 import { RerunTurns, runRerun } from './rerunTask.ts';
 import { ResultWriter } from './results.ts';
@@ -35,6 +39,8 @@ export interface WorkerSettings {
   readonly pool?: Omit<PoolOptions, 'threads'>;
   /** The most that one artifact may have; default: all that may be kept. */
   readonly maxArtifactBytes?: number;
+  /** Starts a process that calls runSuspects (suspectProcess.ts); absent: crash suspects are left to other workers. */
+  readonly startSuspectProcess?: () => ChildProcess;
   /**
    * Waits for the database and until this process may work; threads load meanwhile. Resolves with the id of a worker
    * that is known to be dead.
@@ -56,7 +62,6 @@ const TICKETS_PER_THREAD = 2;
  * get a part.
  */
 const TICKET_MS = 10_000;
-const PROGRESS_MS = 300;
 /** A rerun that finds this process busy is left for another. */
 const RERUN_LEFT_MS = 500;
 /**
@@ -91,11 +96,26 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.use(watchProgress(sql, executor, log));
   stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
 
+  const suspects =
+    settings.startSuspectProcess &&
+    new CrashSuspects({
+      sql,
+      pool,
+      workerId: id,
+      log,
+      outlast,
+      start: settings.startSuspectProcess,
+      // One more than there are threads, so that slow ones of as many workspaces do not keep others waiting.
+      most: settings.threads + 1,
+    });
   const reliefs = reliefThreads(settings.threads);
   const claimer = new Claimer(
     {
-      claimDue: (maxRuns, maxCost, only) => claimDue(sql, id, maxRuns, maxCost, only),
-      claimCrashSuspect: () => claimCrashSuspect(sql, id),
+      claimDue: async (maxRuns, maxCost, only) => {
+        const claimed = await claimDue(sql, id, maxRuns, maxCost, only);
+        if (claimed.hasCrashSuspects) suspects?.look();
+        return claimed;
+      },
       copied: (ids) => notify(sql, 'changed', ids),
     },
     { shares: tickets, reliefShares: reliefs, quickShares: QUICK_THREADS },
@@ -128,7 +148,9 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     outages,
     log,
   );
-  stack.defer(() => stopGraphile(graphile, claimer, executor, sweeps));
+  stack.defer(async () => {
+    await Promise.all([stopGraphile(graphile, claimer, executor, sweeps), suspects?.close(FINISH_MS)]);
+  });
   stack.defer(() => outages.close());
   const processOf = { id, host: hostname(), pid: process.pid, threads: settings.threads };
   const worker = () => ({ ...processOf, poolId: graphile.poolId });
@@ -188,51 +210,4 @@ async function stopGraphile(
   await graphile.stop();
   stopped.abort();
   await returning;
-}
-
-function listenForCancels(sql: Sql, executor: Executor, sweeps: SweepRunner): Promise<AsyncDisposable> {
-  return listen(sql, 'cancel', (ids) => {
-    if (ids) {
-      executor.cancel(ids);
-      return sweeps.cancel(ids);
-    }
-    // The connection was down, and a cancel may have been missed.
-    void sweeps.cancelEnded().catch(() => {});
-    const active = executor.activeIds();
-    if (active.length > 0)
-      void readCancelled(sql, active).then(
-        (missed) => executor.cancel(missed),
-        () => {},
-      );
-  });
-}
-
-/** Writes the progress of runs that take long enough for anyone to ask. */
-function watchProgress(sql: Sql, executor: Executor, log: Log): Disposable {
-  const told = new Map<string, number>();
-  let isBusy = false;
-  const save = async (): Promise<void> => {
-    const rows = executor.progress();
-    const moved = rows.filter((row) => told.get(row.id) !== row.barsDone);
-    const running = new Set(rows.map((row) => row.id));
-    for (const id of told.keys()) if (!running.has(id)) told.delete(id);
-    // A run that was not seen the last time may finish in a moment.
-    const shown = moved.filter((row) => told.has(row.id));
-    for (const row of moved) told.set(row.id, row.barsDone);
-    if (shown.length === 0) return;
-    await saveProgress(sql, shown);
-    await notify(
-      sql,
-      'changed',
-      shown.map((row) => row.id),
-    );
-  };
-  const timer = setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void save()
-      .catch((error: unknown) => log.warn({ err: error }, 'progress could not be written'))
-      .finally(() => (isBusy = false));
-  }, PROGRESS_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -28,7 +28,8 @@ import type {
   SweepWork,
 } from '../engine/index.ts';
 import type { Log } from '../log.ts';
-import { DATA_MISSING, MAX_ATTEMPTS } from './inputs.ts';
+import { DATA_MISSING } from './inputs.ts';
+import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
 import { maskInternalError } from './internalErrors.ts';
 import type { InputReader } from './inputs.ts';
 import type { Outlast } from './outages.ts';

@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { cancelBacktest } from '../../src/db/backtests.ts';
-import { claimCrashSuspect, claimDue, finishRuns, returnAllRuns, returnRuns, type Claim } from '../../src/db/claims.ts';
+import { claimDue, finishRuns, returnAllRuns, returnRuns, type Claim } from '../../src/db/claims.ts';
+import { claimCrashSuspect, recordKill } from '../../src/db/crashSuspects.ts';
 import { takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
@@ -44,6 +45,10 @@ it.each([1, 2, 3])('agree with the rows after every step of a random sequence (s
     claimSuspect: async () => {
       const claim = await claimCrashSuspect(sql, worker);
       if (claim) held.push(claim);
+    },
+    kill: async () => {
+      const [killed] = held.splice(0, 1);
+      if (killed) await recordKill(sql, killed);
     },
     finish: async () => {
       const done = held.splice(0, random.whole(0, 4));

@@ -1,4 +1,4 @@
-// The claimer: one claim for all who wait, suspects alone in the process, nobody forgotten.
+// The claimer: one claim for all who wait, nobody forgotten.
 import { expect, it } from 'vitest';
 import type { Claim, Claimed, ClaimFilter } from '../../src/db/claims.ts';
 import { Claimer } from '../../src/jobs/claimer.ts';
@@ -20,18 +20,14 @@ const claim = (id: string, cost = 100_000): Claim => ({
 const nothing: Claimed = { runs: [], copiedIds: [], hasCrashSuspects: false };
 
 /** Hands out what it is told, one answer a claim, then nothing. */
-function source(answers: Claimed[], suspects: Claim[] = []) {
+function source(answers: Claimed[]) {
   const calls: string[] = [];
   return {
     calls,
     claimDue: async (maxRuns: number) => {
       calls.push(`due ${maxRuns}`);
       await Promise.resolve();
-      return answers.shift() ?? { ...nothing, hasCrashSuspects: suspects.length > 0 };
-    },
-    claimCrashSuspect: async () => {
-      calls.push('suspect');
-      return suspects.shift();
+      return answers.shift() ?? nothing;
     },
     copied: async (ids: readonly string[]) => void calls.push(`copied ${ids.join()}`),
   };
@@ -68,35 +64,6 @@ it('continues when the claim itself completed some', async () => {
   ]);
   expect(await new Claimer(from).takeShare(async () => {})).toBe(true);
   expect(from.calls).toEqual(['due 50', 'copied x', 'due 50']);
-});
-
-it('runs a crash suspect alone', async () => {
-  const from = source([{ ...nothing, runs: [claim('a')] }], [claim('guilty')]);
-  const claimer = new Claimer(from);
-  let running = 0;
-  const beside: Record<string, number> = {};
-  const work = async (share: readonly Claim[]): Promise<void> => {
-    running++;
-    await settle();
-    beside[share[0].id] = running;
-    running--;
-  };
-  const results = await Promise.all([claimer.takeShare(work), claimer.takeShare(work), claimer.takeShare(work)]);
-  expect(beside.guilty).toBe(1);
-  expect(results.filter(Boolean).length).toBe(2);
-});
-
-it('takes a crash suspect now and then while other work is due', async () => {
-  const answers = Array.from({ length: 40 }, (_, index) => ({
-    ...nothing,
-    hasCrashSuspects: true,
-    runs: [claim(`a${index}`)],
-  }));
-  const from = source(answers, [claim('guilty')]);
-  const claimer = new Claimer(from);
-  const order: string[] = [];
-  for (let round = 0; round < 30; round++) await claimer.takeShare(async ([first]) => void order.push(first.id));
-  expect(order.indexOf('guilty')).toBe(20);
 });
 
 it('rejects all waiters when a claim fails, and tries the next one again', async () => {

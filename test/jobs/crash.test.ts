@@ -6,6 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { claimDue, finishRuns } from '../../src/db/claims.ts';
 import { connect } from '../../src/db/connect.ts';
 import { cancelBacktest, findBacktest } from '../../src/db/backtests.ts';
+import { areCrashSuspectsWaiting, claimCrashSuspect } from '../../src/db/crashSuspects.ts';
+import { notify } from '../../src/db/notifications.ts';
 import { registerWorker, takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -111,7 +113,7 @@ describe('kill -9 of a worker process', () => {
 });
 
 describe('a backtest that kills its worker', () => {
-  it('fails alone, as RESOURCE_LIMIT, after three deaths', async () => {
+  it('fails as RESOURCE_LIMIT after three deaths, of which only the first is that of a worker', async () => {
     const params = [...spins(20, 1), { act: 'poison', value: 99 }, ...spins(20, 1)];
     const ids = await enqueue(database.sql, workspace, data, params);
     const over = new AbortController();
@@ -134,7 +136,71 @@ describe('a backtest that kills its worker', () => {
       summary: null,
     });
     expect(await countByStatus(database.sql)).toEqual({ completed: 40, failed: 1 });
-    expect(deaths).toBe(3);
+    expect(deaths).toBe(1);
+  });
+
+  it('lets others go on while it runs again, and is not kept waiting by them', async () => {
+    const [suspect] = await enqueue(database.sql, workspace, data, spins(1, 600_000));
+    const doomed = await spawn();
+    await eventually(async () => (await running()) === 1);
+    const backlog = await enqueue(database.sql, workspace, data, spins(1_000, 10));
+    await killWorker(doomed);
+    await spawn();
+    const completed = async () => (await countByStatus(database.sql)).completed ?? 0;
+    // Nothing else runs in its process, and most of the backlog still waits.
+    const before = await eventually(async () => {
+      const [row] = await database.sql<{ isAlone: boolean }[]>`
+        select is_alone as "isAlone" from backtest_queue
+        where id = ${suspect} and claimed_by is not null and kills = 1`;
+      return row?.isAlone && completed();
+    });
+    expect(before).toBeLessThan(backlog.length);
+    await eventually(async () => (await completed()) > before + 100);
+    expect(await findBacktest(database.sql, workspace.workspaceId, suspect)).toMatchObject({ status: 'running' });
+    await cancelBacktest(database.sql, workspace.workspaceId, suspect);
+    await notify(database.sql, 'cancel', [suspect]);
+    await settled(database.sql);
+    expect(await countByStatus(database.sql)).toEqual({ completed: backlog.length, cancelled: 1 });
+  });
+
+  it('is not blamed for the deaths of a worker in which it did not run', async () => {
+    const { sql } = database;
+    const worker = randomUUID();
+    const [id] = await enqueue(sql, workspace, data, [{}]);
+    await claimDue(sql, worker, 10, 1e9);
+    await takeOverDeadWorkers(sql);
+    for (let attempt = 2; attempt < 10; attempt++) {
+      expect(await claimCrashSuspect(sql, worker)).toMatchObject({ id, attempt });
+      await takeOverDeadWorkers(sql);
+      expect(await sql`select kills from backtest_queue where id = ${id}`).toEqual([{ kills: 1 }]);
+    }
+    // A run that takes the whole machine with it each time must end as well.
+    await claimCrashSuspect(sql, worker);
+    await takeOverDeadWorkers(sql);
+    expect(await findBacktest(sql, workspace.workspaceId, id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'ATTEMPTS_EXHAUSTED' },
+    });
+  });
+
+  it('waits while another one of its workspace runs, and not for those of others', async () => {
+    const { sql } = database;
+    const worker = randomUUID();
+    const other = await makeWorkspace(sql);
+    const [dear, cheap] = [
+      ...(await enqueue(sql, workspace, data, [{}], { cost: 9_000 })),
+      ...(await enqueue(sql, workspace, data, [{}], { cost: 8_000 })),
+    ];
+    const [ofOther] = await enqueue(sql, other, data, [{}], { cost: 9_500 });
+    await claimDue(sql, worker, 10, 1e9);
+    await takeOverDeadWorkers(sql);
+    const next = async (...excluded: string[]) => (await claimCrashSuspect(sql, worker, excluded))?.id;
+    expect(await areCrashSuspectsWaiting(sql, worker, [])).toBe(true);
+    expect(await next()).toBe(cheap);
+    expect(await next(workspace.workspaceId)).toBe(ofOther);
+    expect(await areCrashSuspectsWaiting(sql, worker, [workspace.workspaceId, other.workspaceId])).toBe(false);
+    expect(await next(workspace.workspaceId, other.workspaceId)).toBeUndefined();
+    expect(await next(other.workspaceId)).toBe(dear);
   });
 
   it('is not run again if it was cancelled meanwhile', async () => {

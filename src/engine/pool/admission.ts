@@ -11,6 +11,8 @@ export interface Ask {
   readonly bytes: number;
   /** It ends within some tens of milliseconds, as far as is known. */
   readonly isQuick?: boolean;
+  /** It runs in another process of this machine: it takes memory, and no thread. */
+  readonly isElsewhere?: boolean;
 }
 export type Leave = () => void;
 
@@ -21,10 +23,10 @@ interface Waiting extends Ask {
 interface Held extends Ask {
   readonly since: number;
   readonly isSmall: boolean;
-  readonly isInQuickLane: boolean;
+  readonly lane: Lane;
 }
-/** Where an ask gets a thread: one of all, one for owners who hold none, or one for quick tasks. */
-type Lane = 'all' | 'relief' | 'quick';
+/** Where an ask gets a thread: one of all, one for owners who hold none, one for quick tasks, or none of ours. */
+type Lane = 'all' | 'relief' | 'quick' | 'elsewhere';
 
 /** A task that holds its thread for longer is slow: it no longer keeps an owner without a thread waiting. */
 export const SLOW_MS = 100;
@@ -74,13 +76,14 @@ export class Admission {
     return this.#memoryBytes * (1 - SMALL_SHARE);
   }
 
+  /** How many threads are held. */
   get heldCount(): number {
-    return this.#held.size;
+    return this.#countOf(({ lane }) => lane !== 'elsewhere');
   }
 
   /** How many threads would take a task at once. */
   get freeCount(): number {
-    return Math.max(0, this.#threads - this.#held.size - this.#waiting.length);
+    return Math.max(0, this.#threads - this.heldCount - this.#waiting.length);
   }
 
   /** Resolves when the task may run, to a function to call at its end. */
@@ -100,8 +103,7 @@ export class Admission {
       const { next, lane } = chosen;
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
       const { owner, bytes } = next;
-      const isInQuickLane = lane === 'quick';
-      const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes), isInQuickLane };
+      const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes), lane };
       this.#held.add(held);
       this.#lastTurn.set(owner, ++this.#turns);
       next.admit(() => this.#leave(held));
@@ -117,10 +119,12 @@ export class Admission {
   /** The owner with the fewest threads first; of equal ones, the one whose turn is longest ago; then by arrival. */
   #choose(): { readonly next: Waiting; readonly lane: Lane } | undefined {
     const held = new Map<string, number>();
-    for (const { owner } of this.#held) held.set(owner, (held.get(owner) ?? 0) + 1);
+    for (const { owner, lane } of this.#held) if (lane !== 'elsewhere') held.set(owner, (held.get(owner) ?? 0) + 1);
     const open = this.#openLanes();
-    const laneOf = ({ owner, isQuick }: Waiting): Lane | undefined =>
-      open.find((lane) => lane === 'all' || (lane === 'relief' ? !held.has(owner) : isQuick));
+    const laneOf = ({ owner, isQuick, isElsewhere }: Waiting): Lane | undefined =>
+      isElsewhere
+        ? 'elsewhere'
+        : open.find((lane) => lane === 'all' || (lane === 'relief' ? !held.has(owner) : isQuick));
     const inTurn = this.#waiting
       .filter((ask) => laneOf(ask) !== undefined)
       .toSorted(
@@ -140,15 +144,22 @@ export class Admission {
   }
 
   #openLanes(): Lane[] {
-    const quick = [...this.#held].filter(({ isInQuickLane }) => isInQuickLane).length;
-    const others = this.#held.size - quick;
+    const quick = this.#countOf(({ lane }) => lane === 'quick');
+    const others = this.heldCount - quick;
     if (others < this.#threads) return ['all'];
     const now = this.#now();
-    if (![...this.#held].every(({ since, isInQuickLane }) => isInQuickLane || now - since >= SLOW_MS)) return [];
+    const isFast = ({ since, lane }: Held): boolean => (lane === 'all' || lane === 'relief') && now - since < SLOW_MS;
+    if (this.#countOf(isFast) > 0) return [];
     const lanes: Lane[] = [];
     if (others < this.#threads + this.#reliefThreads) lanes.push('relief');
     if (quick < this.#quickThreads) lanes.push('quick');
     return lanes;
+  }
+
+  #countOf(isCounted: (held: Held) => boolean): number {
+    let count = 0;
+    for (const held of this.#held) if (isCounted(held)) count++;
+    return count;
   }
 
   #isSmall = (bytes: number): boolean => bytes <= this.#memoryBytes * SMALL_TASK;

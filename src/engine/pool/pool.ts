@@ -38,6 +38,8 @@ export interface PoolOptions {
   readonly timeLimitMs?: number;
   /** A run that ignores its stop flag for this long loses its thread. */
   readonly killGraceMs?: number;
+  /** Keep no columns between tasks, for a pool that lives as long as a few runs do. */
+  readonly keepsColumns?: boolean;
   /** Run synthetic backtests on every thread until there is work: a second of processor time for each. */
   readonly warmUp?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
@@ -64,6 +66,11 @@ export interface Pool {
   sweep(batch: SweepBatch): SweepRun;
   /** Some steps of a robustness check on one thread. */
   robustness(batch: RobustnessBatch): PartRun<RobustnessOutcome>;
+  /**
+   * Waits until there is memory for a run of another process of this machine, as much as may be had at most.
+   * @returns a function to call when that has ended
+   */
+  holdMemory(owner: string, bytes: number): Promise<() => void>;
   /** Ends every thread at once; outcomes that are still awaited reject. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -102,7 +109,9 @@ const KEPT_SHARE = 1 / 4;
 const MAX_KEPT_BYTES = 640 << 20;
 
 /** Of each thread, those beyond the ones that are always kept included. */
-export function keptBytesPerThread({ threads, memoryBytes = totalmem() / 2 }: PoolOptions): number {
+export function keptBytesPerThread(options: PoolOptions): number {
+  const { threads, memoryBytes = totalmem() / 2, keepsColumns = true } = options;
+  if (!keepsColumns) return 0;
   return Math.min(MAX_KEPT_BYTES, (memoryBytes * KEPT_SHARE) / allThreads(threads));
 }
 
@@ -198,6 +207,8 @@ export function createPool(options: PoolOptions): Pool {
         dispatch,
       });
     },
+    holdMemory: (owner, bytes) =>
+      admission.enter({ owner, bytes: Math.min(bytes, admission.maxBytes), isElsewhere: true }),
     async [Symbol.asyncDispose]() {
       isClosed = true;
       clearInterval(timer);

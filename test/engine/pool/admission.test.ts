@@ -12,7 +12,8 @@ function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB
   const leaves = new Map<string, Leave>();
   const enter = async (name: string, bytes: number): Promise<void> => {
     const isQuick = name.endsWith('quick');
-    leaves.set(name, await gate.enter({ owner: name[0], bytes, isQuick }));
+    const isElsewhere = name.endsWith('elsewhere');
+    leaves.set(name, await gate.enter({ owner: name[0], bytes, isQuick, isElsewhere }));
     admitted.push(name);
   };
   const ask = (name: string, bytes = MIB): void => void enter(name, bytes);
@@ -131,6 +132,20 @@ describe('the memory', () => {
     expect(await settle()).toEqual(['a1', 'd1', 'b1']);
     leave('b1');
     expect((await settle()).at(-1)).toBe('c1');
+  });
+
+  it('is held for what runs in another process, which takes no thread and waits for none', async () => {
+    const { gate, ask, settle, leave } = admission(1);
+    ask('a1', 4_000 * MIB);
+    ask('b-elsewhere', 1_000 * MIB);
+    expect(await settle()).toEqual(['a1', 'b-elsewhere']);
+    expect(gate.heldCount).toBe(1);
+    ask('c-elsewhere', 1_000 * MIB);
+    expect((await settle()).length).toBe(2);
+    leave('a1');
+    expect((await settle()).at(-1)).toBe('c-elsewhere');
+    ask('d1', 1_000 * MIB);
+    expect((await settle()).at(-1)).toBe('d1');
   });
 
   it('refuses what can never fit', () => {

@@ -1,0 +1,183 @@
+// Crash suspects: a backtest under which a worker process has ended runs in a process of its own, one at a time. If it
+// ends that one too, it has taken nothing else with it and is known to be the cause; other work goes on meanwhile.
+import type { ChildProcess } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Claim } from '../db/claims.ts';
+import type { Sql } from '../db/connect.ts';
+import { areCrashSuspectsWaiting, claimCrashSuspect, recordKill } from '../db/crashSuspects.ts';
+import { notify } from '../db/notifications.ts';
+import type { Pool } from '../engine/index.ts';
+import type { Log } from '../log.ts';
+import type { Outlast } from './outages.ts';
+
+/** What the process of a suspect is sent (suspectProcess.ts); it answers anything when the run has ended. */
+export interface SuspectMessage {
+  readonly claim: Claim;
+  readonly workerId: string;
+}
+
+export interface CrashSuspectParts {
+  readonly sql: Sql;
+  readonly pool: Pool;
+  readonly workerId: string;
+  readonly log: Log;
+  readonly outlast: Outlast;
+  /** Starts a process that calls runSuspects, with a channel that can carry dates. */
+  readonly start: () => ChildProcess;
+  /** Processes at the same time. */
+  readonly most: number;
+}
+
+/** A process takes a second or two to start, so it stays for a while. */
+const IDLE_MS = 5_000;
+/** One that cannot be started is tried again. */
+const START_AGAIN_MS = 1_000;
+
+export class CrashSuspects {
+  readonly #parts: CrashSuspectParts;
+  readonly #lanes = new Set<Lane>();
+  /** Workspaces of which a suspect runs here: each runs its own one after the other. */
+  readonly #running = new Set<string>();
+  readonly #events = new EventEmitter<{ look: []; idle: [] }>();
+  readonly #closing = new AbortController();
+  #isLooking = false;
+  #claims: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: CrashSuspectParts) {
+    this.#parts = parts;
+  }
+
+  /** Some are waiting. */
+  look(): void {
+    if (this.#isLooking || this.#closing.signal.aborted) return;
+    if ([...this.#lanes].some(({ isBusy }) => !isBusy)) return void this.#events.emit('look');
+    if (this.#lanes.size >= this.#parts.most) return;
+    this.#isLooking = true;
+    void this.#addLane().finally(() => (this.#isLooking = false));
+  }
+
+  /** Claims no more, and ends the processes after `finishMs`; what still runs then is left to be given back. */
+  async close(finishMs: number): Promise<void> {
+    this.#closing.abort();
+    if (this.#running.size > 0)
+      await once(this.#events, 'idle', { signal: AbortSignal.timeout(finishMs) }).catch(() => {});
+    for (const { process } of this.#lanes) process.end();
+  }
+
+  async #addLane(): Promise<void> {
+    const { sql, workerId, log } = this.#parts;
+    try {
+      if (!(await areCrashSuspectsWaiting(sql, workerId, [...this.#running]))) return;
+      const lane: Lane = { process: new SuspectProcess(this.#parts.start()), isBusy: false };
+      this.#lanes.add(lane);
+      void this.#work(lane).catch((error: unknown) => log.warn({ err: error }, 'crash suspects are left for a moment'));
+    } catch (error) {
+      log.warn({ err: error }, 'crash suspects could not be looked for, trying again');
+    }
+  }
+
+  async #work(lane: Lane): Promise<void> {
+    const { process } = lane;
+    try {
+      if (!(await process.answered())) {
+        await sleep(START_AGAIN_MS, undefined, { signal: this.#closing.signal });
+        throw new Error('The process for crash suspects ended at its start.');
+      }
+      while (!process.hasEnded && !this.#closing.signal.aborted) {
+        const claim = await this.#claim();
+        if (claim === undefined) {
+          if (!(await this.#isWoken(process))) return;
+          continue;
+        }
+        lane.isBusy = true;
+        // Those of other workspaces need not wait for this one.
+        this.look();
+        await this.#run(process, claim);
+        lane.isBusy = false;
+      }
+    } finally {
+      this.#lanes.delete(lane);
+      process.end();
+      this.look();
+    }
+  }
+
+  /** One claim after the other, so that each knows of which workspaces there is one already. */
+  #claim(): Promise<Claim | undefined> {
+    const { sql, workerId, outlast } = this.#parts;
+    const next = this.#claims.then(async () => {
+      const claim = await outlast(() => claimCrashSuspect(sql, workerId, [...this.#running]));
+      if (claim !== undefined) this.#running.add(claim.workspaceId);
+      return claim;
+    });
+    this.#claims = next.catch(() => {});
+    return next;
+  }
+
+  async #run(process: SuspectProcess, claim: Claim): Promise<void> {
+    const { sql, pool, workerId, log, outlast } = this.#parts;
+    const leave = await pool.holdMemory(claim.workspaceId, claim.memoryBytes);
+    try {
+      process.send({ claim, workerId });
+      if ((await process.answered()) || this.#closing.signal.aborted) return;
+      log.warn({ backtestId: claim.id }, 'the process of a crash suspect has ended');
+      await outlast(async () => notify(sql, 'changed', await recordKill(sql, claim)));
+    } finally {
+      leave();
+      this.#running.delete(claim.workspaceId);
+      if (this.#running.size === 0) this.#events.emit('idle');
+    }
+  }
+
+  /** False when nothing was found for a while. */
+  #isWoken(process: SuspectProcess): Promise<boolean> {
+    const signal = AbortSignal.any([AbortSignal.timeout(IDLE_MS), this.#closing.signal, process.ended]);
+    return once(this.#events, 'look', { signal }).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+interface Lane {
+  readonly process: SuspectProcess;
+  isBusy: boolean;
+}
+
+class SuspectProcess {
+  readonly #child: ChildProcess;
+  readonly #ended = new AbortController();
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    child.once('exit', () => this.#ended.abort());
+    // It could not be started, or written to.
+    child.on('error', () => this.#ended.abort());
+  }
+
+  get ended(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  /** One that has ended meanwhile cannot be sent anything, and its end follows. */
+  send(message: SuspectMessage): void {
+    this.#child.send(message, () => {});
+  }
+
+  /** True at its next message, false when it ends before. */
+  answered(): Promise<boolean> {
+    return once(this.#child, 'message', { signal: this.#ended.signal }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  end(): void {
+    this.#child.kill('SIGKILL');
+  }
+}

@@ -1,0 +1,38 @@
+// Progress: how far the runs of this process are, for whoever asks.
+import { saveProgress } from '../db/claims.ts';
+import type { Sql } from '../db/connect.ts';
+import { notify } from '../db/notifications.ts';
+import type { Log } from '../log.ts';
+import type { Executor } from './executor.ts';
+
+const PROGRESS_MS = 300;
+
+/** Writes the progress of runs that take long enough for anyone to ask. */
+export function watchProgress(sql: Sql, executor: Executor, log: Log): Disposable {
+  const told = new Map<string, number>();
+  let isBusy = false;
+  const save = async (): Promise<void> => {
+    const rows = executor.progress();
+    const moved = rows.filter((row) => told.get(row.id) !== row.barsDone);
+    const running = new Set(rows.map((row) => row.id));
+    for (const id of told.keys()) if (!running.has(id)) told.delete(id);
+    // A run that was not seen the last time may finish in a moment.
+    const shown = moved.filter((row) => told.has(row.id));
+    for (const row of moved) told.set(row.id, row.barsDone);
+    if (shown.length === 0) return;
+    await saveProgress(sql, shown);
+    await notify(
+      sql,
+      'changed',
+      shown.map((row) => row.id),
+    );
+  };
+  const timer = setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    void save()
+      .catch((error: unknown) => log.warn({ err: error }, 'progress could not be written'))
+      .finally(() => (isBusy = false));
+  }, PROGRESS_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
