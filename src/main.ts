@@ -4,7 +4,6 @@ import { commandName } from './cli/invocation.ts';
 import { endWithReader } from './cli/lifetime.ts';
 import { reportFailure, UsageError } from './cli/output.ts';
 import { checkRequiredOptionsLast } from './cli/requiredOptions.ts';
-import { reuseCompiledCode } from './cli/compiledCode.ts';
 
 interface CommandModule {
   readonly register: (program: Command) => void;
@@ -30,8 +29,6 @@ const COMMANDS: readonly (readonly [name: string, summary: string, load: () => P
   ['mcp', 'MCP server on standard input and output, for agents', () => import('./cli/mcp.ts')],
   ['indicator', 'compute an indicator on bars', () => import('./cli/indicator.ts')],
 ];
-
-reuseCompiledCode();
 
 const program = new Command(commandName())
   .description(

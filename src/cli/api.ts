@@ -1,9 +1,9 @@
 // candlepool api: the HTTP service alone, on a database that other processes share.
+import { flushCompileCache } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { Option, type Command } from 'commander';
 import { buildApp } from '../api/app.ts';
 import { startHeavyRequests } from '../api/http/heavyRequests.ts';
-import { keepCompiledCode } from './compiledCode.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../db/connect.ts';
 import { databaseAnswers } from '../db/availability.ts';
@@ -40,7 +40,8 @@ export function register(program: Command): void {
 async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   const given = configWith(options);
   const log = createLog(given);
-  keepCompiledCode();
+  // Everything has been imported. A process that is killed keeps nothing at its end.
+  flushCompileCache();
   // The port of the first one, which `--port 0` has left to chance.
   const port = (options.supervised && (await awaitBegin<ReadyApi>(lifetime))?.port) || given.port;
   const config = { ...given, port };

@@ -1,6 +1,6 @@
 // candlepool worker: runs queued backtests, on a database that other processes share.
+import { flushCompileCache } from 'node:module';
 import { Option, type Command } from 'commander';
-import { keepCompiledCode } from './compiledCode.ts';
 import { environmentOf, readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { databaseAnswers } from '../db/availability.ts';
@@ -52,7 +52,8 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
   const begin = async (): Promise<string | undefined> => {
-    keepCompiledCode();
+    // Everything has been imported. A process that is killed keeps nothing at its end.
+    flushCompileCache();
     const predecessor = options.supervised ? await awaitBegin<ReadyWorker>(lifetime) : undefined;
     if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
     await migrateOnce(database.url);
@@ -81,7 +82,6 @@ async function runSuspectProcess(): Promise<void> {
   lowerProcessPriority(NICENESS);
   const config = readConfig();
   await runSuspects({ url: config.databaseUrl!, snapshots: snapshotsOf(config) }, createLog(config));
-  keepCompiledCode();
 }
 
 const snapshotsOf =

@@ -1,6 +1,7 @@
 // The environment of a process that a test starts: what any program needs, and nothing a developer may have set.
 
-const NEEDED = /^(PATH|HOME|USER|LOGNAME|TMPDIR|TEMP|TMP|LANG|SystemRoot|https?_proxy|no_proxy|npm_config_\w+)$/i;
+const NEEDED =
+  /^(PATH|HOME|USER|LOGNAME|TMPDIR|TEMP|TMP|LANG|SystemRoot|NODE_COMPILE_CACHE|https?_proxy|no_proxy|npm_config_\w+)$/i;
 
 /** `more` over the variables that programs need to run on this machine. */
 export const cleanEnvironment = (more: Readonly<Record<string, string>> = {}): Record<string, string> => {

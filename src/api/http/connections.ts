@@ -1,6 +1,5 @@
 // Connections: how long a client may take to send a request, how many there may be, and what happens to a body nobody
 // reads.
-import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from '../services.ts';
@@ -70,9 +69,10 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   const { _httpMessage: answer } = socket as Socket & { _httpMessage?: { readonly headersSent: boolean } };
   if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) return void socket.destroy();
   const known = problemOf(error.code);
-  const body = JSON.stringify(problemBody(known, '', ''));
+  const answered = problemBody(known, '', '');
+  const body = JSON.stringify(answered);
   const head = [
-    `HTTP/1.1 ${known.status} ${STATUS_CODES[known.status] ?? ''}`,
+    `HTTP/1.1 ${known.status} ${answered.title}`,
     `content-type: ${PROBLEM_MEDIA_TYPE}`,
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
