@@ -5,9 +5,8 @@ import { EvaluatedPlan, missingFrames, RunStopped } from './evaluate/evaluatePla
 import { ColumnStore } from './evaluate/columnStore.ts';
 import { placeOfSeries } from './language/canonical/foreignSeries.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
-import { prepareStrategy } from './language/canonical/prepare.ts';
 import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar/ast.ts';
-import { compilePlan } from './plan/compile.ts';
+import { PlanCache } from './plan/planCache.ts';
 import { bindRules } from './evaluate/bindRules.ts';
 import type { BacktestTask } from './task.ts';
 import { hashOf } from './report/canonicalJson.ts';
@@ -32,6 +31,8 @@ import { ENGINE_VERSION } from './version.ts';
  */
 const COLUMN_STORE_BYTES = 64 * 1024 * 1024;
 const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
+
+const planCache = new PlanCache();
 
 /** Bounds what this thread keeps between runs, in columns and again in buffers to be reused. */
 export const limitKeptColumns = (maxBytes: number): void => columnStore.limit(Math.min(maxBytes, COLUMN_STORE_BYTES));
@@ -105,22 +106,12 @@ export function prepareRun(
   control: RunControl | null = null,
 ): PreparedRun | FailedRun {
   const config = resolveConfig(task.config);
-  const context = { timeframe: config.timeframe, ...(task.signalGraph && { signalGraph: task.signalGraph }) };
-  const prepared = prepareStrategy(task.strategyAst, task.settings, config, context);
-  if (!prepared.ok) {
-    return failure(
-      'STRATEGY_INVALID',
-      prepared.issues[0]?.path ?? '',
-      prepared.issues[0]?.message ?? 'The strategy is invalid.',
-      prepared.issues,
-    );
+  const planned = planCache.plan(task, config, recordsConditions);
+  if (!planned.ok) {
+    const [first] = planned.issues;
+    return failure('STRATEGY_INVALID', first?.path ?? '', first?.message ?? 'The strategy is invalid.', planned.issues);
   }
-  const { strategy, pointerOf } = prepared;
-  const base = { symbol: config.signalInstrument.symbol, timeframe: config.timeframe };
-  const { slippage } = config.execution;
-  const slippageAtrPeriod =
-    slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
-  const plan = compilePlan(strategy, base, { pointerOf, slippageAtrPeriod, recordsConditions });
+  const { strategy, plan } = planned;
   const [missing] = missingFrames(plan, market);
   if (missing) {
     const message =

@@ -1,6 +1,7 @@
 // The builder of a plan: adds equal steps once (hash-consing), folds constants, and aligns columns to other bars.
 import { createHash } from 'node:crypto';
 import { mathOf } from '../kernels/arithmetic.ts';
+import { ParamSlot, ParamValueNeeded } from '../language/canonical/paramSlots.ts';
 import type { ConditionOperation, ConditionStep, Frame, Slot, Step, ValueOperation, ValueStep } from './plan.ts';
 
 /** Keys longer than this are replaced by their hash, so that a deep graph has short keys. */
@@ -20,7 +21,7 @@ export class PlanBuilder {
 
   /** The slot of a value step; a new one only if there is no equal step. */
   value(operation: ValueOperation, inputs: readonly Slot[], frame: Frame): Slot {
-    const key = this.#key(operationKey(operation), inputs, frame);
+    const key = stepKey(operationKey(operation), inputs, this.steps, frame);
     return (
       this.#slots.get(key) ??
       this.#push(key, { ...operation, type: 'value', inputs, frame, key, slot: this.steps.length })
@@ -28,7 +29,7 @@ export class PlanBuilder {
   }
 
   condition(operation: ConditionOperation, inputs: readonly Slot[], frame: Frame): Slot {
-    const key = this.#key(operationKey(operation), inputs, frame);
+    const key = stepKey(operationKey(operation), inputs, this.steps, frame);
     return (
       this.#slots.get(key) ??
       this.#push(key, { ...operation, type: 'condition', inputs, frame, key, slot: this.steps.length })
@@ -48,7 +49,11 @@ export class PlanBuilder {
   /** Arithmetic, folded to a constant where every operand is a number. */
   math(math: (ValueOperation & { op: 'math' })['math'], inputs: readonly Slot[], frame: Frame): Slot {
     const numbers = inputs.map((slot) => this.numberAt(slot));
-    if (numbers.every((number) => number !== undefined)) return this.constant(mathOf(math, numbers));
+    if (numbers.every((number) => number !== undefined)) {
+      const unbound = numbers.filter((number: unknown) => number instanceof ParamSlot);
+      if (unbound.length > 0) throw new ParamValueNeeded(unbound as unknown[] as ParamSlot[]);
+      return this.constant(mathOf(math, numbers));
+    }
     return this.value({ op: 'math', math }, inputs, frame);
   }
 
@@ -81,20 +86,26 @@ export class PlanBuilder {
     return frames.length > 0 && frames.every((frame) => sameFrame(frame, frames[0])) ? frames[0] : undefined;
   }
 
-  #key(operation: string, inputs: readonly Slot[], frame: Frame): string {
-    const operands = inputs.map((slot) => this.steps[slot].key).join(',');
-    const isConstant = operation.startsWith('const ');
-    const key = isConstant ? operation : `${operation}[${operands}]@${frameText(frame)}`;
-    return key.length <= MAX_KEY_LENGTH
-      ? key
-      : `#${createHash('sha256').update(key).digest('hex')}@${frameText(frame)}`;
-  }
-
   #push(key: string, step: ValueStep | ConditionStep): Slot {
     this.#slots.set(key, step.slot);
     this.steps.push(step);
     return step.slot;
   }
+}
+
+/** The key of a step: its operation, the keys of its operands among `steps`, and its bars. */
+export function stepKey(
+  operation: string,
+  inputs: readonly Slot[],
+  steps: readonly { readonly key: string }[],
+  frame: Frame,
+): string {
+  if (operation.startsWith('const ')) return operation;
+  const where = frameText(frame);
+  let operands = '';
+  for (let at = 0; at < inputs.length; at++) operands += (at === 0 ? '' : ',') + steps[inputs[at]].key;
+  const key = `${operation}[${operands}]@${where}`;
+  return key.length <= MAX_KEY_LENGTH ? key : `#${createHash('sha256').update(key).digest('hex')}@${where}`;
 }
 
 /** Members of a step that are not parameters of its operation. */

@@ -36,6 +36,8 @@ export interface CompileOptions {
   readonly slippageAtrPeriod: number | null;
   /** Also record every condition and named node, for rule statistics and samples. A sweep needs neither. */
   readonly recordsConditions: boolean;
+  /** How texts are written, where that is not `textOf`. */
+  readonly textOf?: (node: RunnableExpression) => string;
 }
 
 /** @throws Error only for a strategy that validation would have rejected. */
@@ -55,6 +57,7 @@ function entryParts(entry: RunnableEntry): { role: ConditionRole; condition: Run
 class StrategyCompiler {
   readonly #strategy: RunnableStrategy;
   readonly #options: CompileOptions;
+  readonly #textOf: (node: RunnableExpression) => string;
   readonly #builder: PlanBuilder;
   readonly #expressions: ExpressionCompiler;
   readonly #stateReaders = new StateReaders();
@@ -65,6 +68,7 @@ class StrategyCompiler {
   constructor(strategy: RunnableStrategy, base: Frame, options: CompileOptions) {
     this.#strategy = strategy;
     this.#options = options;
+    this.#textOf = options.textOf ?? textOf;
     this.#builder = new PlanBuilder(base);
     this.#expressions = new ExpressionCompiler(this.#builder, strategy.timezone);
   }
@@ -199,7 +203,7 @@ class StrategyCompiler {
       path,
       role,
       kind: node.kind,
-      text: textOf(node),
+      text: this.#textOf(node),
       ruleIndex,
       parent,
       isConjunct,
@@ -224,7 +228,7 @@ class StrategyCompiler {
   #recordCompared(node: RunnableExpression): void {
     const isShown = node.id === undefined && node.kind !== 'const' && !this.#stateReaders.has(node);
     if (!isShown || this.#compared.size >= MAX_COMPARED) return;
-    const text = textOf(node);
+    const text = this.#textOf(node);
     if (!this.#compared.has(text))
       this.#compared.set(text, { nodeId: text, text, type: 'value', slot: this.#column(node) });
   }
@@ -239,7 +243,7 @@ class StrategyCompiler {
 
   #name(nodeId: string, node: RunnableExpression, type: 'value' | 'condition'): void {
     if (!this.#named.has(nodeId))
-      this.#named.set(nodeId, { nodeId, text: textOf(node), type, slot: this.#column(node) });
+      this.#named.set(nodeId, { nodeId, text: this.#textOf(node), type, slot: this.#column(node) });
   }
 }
 

@@ -11,11 +11,13 @@ import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
 import { lowerThreadPriority } from './priority.ts';
 import { ChunkSender, WritingStopped } from './artifactChunks.ts';
+import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import type {
   ArtifactAnswer,
   ArtifactMessage,
   BatchMessage,
+  MessageRun,
   OutcomeMessage,
   PoolOutcome,
   RobustnessMessage,
@@ -31,6 +33,8 @@ import type {
 /** Opened snapshots and markets that a thread keeps: views on shared memory, a time column, and resampled bars. */
 const MAX_SNAPSHOTS = 64;
 const MAX_MARKETS = 64;
+/** Payloads are up to a megabyte, and their plans are kept by them. */
+const MAX_STRATEGIES = 32;
 
 /** Claims, writes and whatever else runs on the machine go first: about three times its share of a core. */
 const NICENESS = 10;
@@ -40,6 +44,8 @@ lowerThreadPriority(NICENESS);
 /** By sha256: the same object again keeps the bars that were opened and resampled from it (see createMarket). */
 const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
 const markets = new LruMap<string, Market>(MAX_MARKETS);
+/** By their text: the same object again keeps what was prepared and planned of it. */
+const strategies = new LruMap<string, StrategyAst>(MAX_STRATEGIES);
 const { runner: runnerUrl, keptBytes } = workerData as ThreadSettings;
 /** Before the first task comes: until then the process that starts waits for its database. */
 const engine = (await import(runnerUrl)) as Runner;
@@ -175,7 +181,19 @@ function internalError(error: unknown): RunError {
 
 function taskOf(batch: Inputs, run: number): BacktestTask {
   const { strategy, snapshots: _, ...task } = batch.runs[run];
-  return { ...task, strategyAst: batch.strategies[strategy] };
+  return { ...task, strategyAst: strategyOf(batch.strategies[strategy], batch.runs[run]) };
+}
+
+/** Of a message's strategies, the object that is kept. */
+const keptStrategies = new WeakMap<StrategyAst, StrategyAst>();
+
+/** Owners share no strategies: how long a run takes must not tell what others have run. */
+function strategyOf(sent: StrategyAst, { owner, signalGraph }: MessageRun): StrategyAst {
+  const known = keptStrategies.get(sent);
+  if (known !== undefined) return known;
+  const kept = strategies.get(JSON.stringify([owner, sent, signalGraph ?? null]), () => sent);
+  keptStrategies.set(sent, kept);
+  return kept;
 }
 
 function marketOf(batch: Inputs, run: number): Market {

@@ -17,6 +17,7 @@ import {
 } from '../grammar/shapes.ts';
 import { canonicalField, isTooLongSlope } from '../grammar/words.ts';
 import { childrenOf } from '../grammar/visit.ts';
+import type { ParamSlots } from './paramSlots.ts';
 
 export type ParamValues = ReadonlyMap<string, number | boolean | string>;
 export type Members = Readonly<Record<string, unknown>>;
@@ -26,6 +27,8 @@ export interface CanonicalOptions {
   readonly keepNames: boolean;
   /** What parameters stand for; null leaves references in place. */
   readonly params: ParamValues | null;
+  /** What stands for params instead of their values, where that is possible. */
+  readonly slots?: ParamSlots;
   /** For time windows without a time zone. */
   readonly timezone: string;
   /** Filled with the object that each rewritten expression and section was made from. */
@@ -202,8 +205,10 @@ export class Canonicalizer {
     owner: object,
     path: readonly (string | number)[],
   ): unknown {
-    const { params, onIssue } = this.#options;
+    const { params, slots, onIssue } = this.#options;
     if (params === null) return { param: name };
+    const slot = slots?.at(name, owner, path.at(-1), (number) => numberIssue(shape, number) === undefined);
+    if (slot !== undefined) return slot;
     const value = params.get(name);
     const number = typeof value === 'boolean' ? Number(value) : value;
     if (typeof number !== 'number') {
@@ -231,7 +236,7 @@ export class Canonicalizer {
   }
 
   #args(node: Members, definitions: readonly ArgDefinition[]): Record<string, unknown> {
-    const { params, onIssue } = this.#options;
+    const { params, slots, onIssue } = this.#options;
     const given = (node.args ?? {}) as Members;
     const args: Record<string, unknown> = {};
     for (const definition of definitions) {
@@ -240,6 +245,13 @@ export class Canonicalizer {
       let value = Object.hasOwn(given, name) ? given[name] : definition.default;
       if (isParamRef(value) && params !== null) {
         const param = value.param;
+        const isNumber = definition.type === 'int' || definition.type === 'float';
+        const fits = (number: number): boolean => argIssue(definition, number) === undefined;
+        const slot = isNumber ? slots?.at(param, node, name, fits) : undefined;
+        if (slot !== undefined) {
+          args[name] = slot;
+          continue;
+        }
         value = paramAsArg(params.get(param), definition);
         const issue = value === undefined ? undefined : argIssue(definition, value);
         if (value === undefined)

@@ -6,6 +6,8 @@ import type { SignalGraph } from '../grammar/graph.ts';
 import { shown } from '../check/displayNames.ts';
 import { IssueLog, type ValidationIssue } from '../check/issues.ts';
 import { applyOverrides } from './overrides.ts';
+import type { ParamValues } from './canonicalizer.ts';
+import { ParamSlots } from './paramSlots.ts';
 import { resolveParams, type GivenParams } from './params.ts';
 import { pointerTo } from '../pointer.ts';
 import type { PointerOf } from '../check/sectionChecks.ts';
@@ -78,6 +80,45 @@ export function prepareStrategy(
   const { rules, sources } = sections;
   const strategy = runnableStrategy(rules, ast, settings);
   return { ok: true, strategy, pointerOf: (made) => placeOf(sources.get(made) ?? ast) };
+}
+
+/** A strategy with slots where numbers of params will stand, and what must hold of the numbers. */
+export interface SlottedStrategy {
+  readonly strategy: RunnableStrategy;
+  readonly pointerOf: (made: object) => string;
+  readonly slots: ParamSlots;
+}
+
+/**
+ * Prepares a strategy for every value of its params, except those whose values decide its form, which are added to
+ * `needed`. Undefined when there are issues, which `prepareStrategy` reports, or when more values turn out to be
+ * needed.
+ * @param values what every param stands for in one run
+ */
+export function prepareWithSlots(
+  ast: StrategyAst,
+  settings: Settings,
+  values: ParamValues,
+  needed: Set<string>,
+  context: PrepareContext,
+): SlottedStrategy | undefined {
+  const log = new IssueLog();
+  const placeOf: PointerOf = (owner, ...member) => {
+    const places = sentPlaces(ast, context.signalGraph);
+    return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
+  };
+  const names = [...values].flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
+  const slots = new ParamSlots(names, needed);
+  const sources = new Map<object, object>();
+  const before = needed.size;
+  const rules = runnableSections(ast, values, log, placeOf, sources, slots);
+  if (context.timeframe !== undefined) checkTimeframes(ast, context.timeframe, log);
+  if (log.errorCount > 0 || needed.size > before) return undefined;
+  return {
+    strategy: runnableStrategy(rules, ast, settings),
+    pointerOf: (made) => placeOf(sources.get(made) ?? ast),
+    slots,
+  };
 }
 
 /** Without a list of the names: there may be thousands. */

@@ -2,6 +2,7 @@
 import type { RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
 import { canonicalSections, type CanonicalSections } from './canonical.ts';
 import { Canonicalizer, type ParamValues } from './canonicalizer.ts';
+import type { ParamSlots } from './paramSlots.ts';
 import type { IssueLog } from '../check/issues.ts';
 import { checkSections, sectionsOf, type PointerOf } from '../check/sectionChecks.ts';
 
@@ -9,6 +10,7 @@ import { checkSections, sectionsOf, type PointerOf } from '../check/sectionCheck
  * The sections of a strategy without errors, its params replaced by `values`. A value that does not fit its place is
  * reported.
  * @param sources filled with the object of `ast` that each rewritten expression and section was made from
+ * @param slots what stands for params instead of their values, where that is possible
  */
 export function runnableSections(
   ast: StrategyAst,
@@ -16,11 +18,13 @@ export function runnableSections(
   log: IssueLog,
   pointerOf: PointerOf,
   sources?: Map<object, object>,
+  slots?: ParamSlots,
 ): CanonicalSections {
   const canonicalizer = new Canonicalizer({
     keepNames: true,
     params: values,
     ...(sources && { sources }),
+    ...(slots && { slots }),
     timezone: ast.strategy.defaults?.timezone ?? 'UTC',
     onIssue: (owner, member, code, message) => log.add(code, pointerOf(owner, ...member), { message }),
   });

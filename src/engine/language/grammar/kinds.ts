@@ -186,10 +186,10 @@ const MAX_TEXT = 160;
 const MAX_TEXT_DEPTH = 8;
 
 /** An expression as a person would write it, in at most 160 characters: for rule texts, samples and explain. */
-export function textOf(expression: RunnableExpression): string {
-  const text = writeText(expression, 0);
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
-}
+export const textOf = (expression: RunnableExpression): string => shortened(wholeTextOf(expression));
+
+export const wholeTextOf = (expression: RunnableExpression): string => writeText(expression, 0);
+export const shortened = (text: string): string => (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`);
 
 function writeText(expression: RunnableExpression, depth: number): string {
   if (depth > MAX_TEXT_DEPTH) return '…';
