@@ -24,7 +24,7 @@ export const feeTime = (run: Run, at: Pick<Instant, 'row' | 'isAtClose'>): numbe
   run.fees.windowMs === null ? NaN : timeOf(at, run.bars, run.barMs);
 
 /** Rounding in a cost that was computed to fit does not reject it. */
-const FUNDS_TOLERANCE = 1e-9;
+export const FUNDS_TOLERANCE = 1e-9;
 
 /**
  * Fills an entry at `rawPrice`, the market's price before slippage. Quantity and funds are settled here, with the

@@ -96,7 +96,7 @@ function passBlocks(run: Run, blocks: PriceBlocks, position: Position, from: num
  * The first row of [from, limit) that touches a level of the state; what comes before it is in BEST and WORST. The loop
  * is what the kernel computes, for prices that it cannot read.
  */
-function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
+export function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
   const favorable = side > 0 ? bars.high : bars.low;
   const contrary = side > 0 ? bars.low : bars.high;
   if (kernels !== null) {

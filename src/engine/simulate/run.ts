@@ -24,6 +24,7 @@ import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '..
 import { StateReader } from './state.ts';
 import { TradeLog } from './tradeLog.ts';
 import type { SizingContext } from './sizing.ts';
+import { roundTripsOf, type RoundTrips } from './roundTrips.ts';
 import { createWatch, type Watch } from './watch.ts';
 
 /** Bars counted once each, whatever the number of positions in them: the last row counted, and how many. */
@@ -97,6 +98,8 @@ export interface Run {
   readonly blocks: PriceBlocks | null;
   /** The kernels that pass over bars; null: the prices are not where they read. */
   readonly kernels: InPlaceKernels | null;
+  /** null: the trades do not follow from the signals alone. */
+  readonly roundTrips: RoundTrips | null;
   readonly orders: OrderRecord[] | null;
   nextOrderId: number;
   nextPositionId: number;
@@ -150,6 +153,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
   const equity = input.scratch?.equity.subarray(0, rows) ?? new Float64Array(rows);
   const direct: Decision = { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null };
   const gap: Decision = { method: 'gap', resolution: bars.timeframe, policy: null, fineTime: null };
+  const exits = input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority);
   const run: Run = {
     input,
     bars,
@@ -158,7 +162,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     policy,
     barMs: TIMEFRAME_MS[bars.timeframe],
     entries: input.entries,
-    exits: input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority),
+    exits,
     watch: createWatch(input),
     readsLevels: readsAtSignal(input.risk),
     decisions: {
@@ -208,6 +212,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
       risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null || risk.breakeven !== null,
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
     kernels: kernelsUnder(bars.high, bars.low),
+    roundTrips: roundTripsOf(input, exits),
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,
     nextPositionId: 1,

@@ -12,6 +12,7 @@ import type { SimulationInput, SimulationResult } from './simulation.ts';
 import { Prefetch } from './prefetch.ts';
 import { GatheredResult } from './collectResult.ts';
 import { atClose, createRun, type Run } from './run.ts';
+import { playRoundTrips } from './playRoundTrips.ts';
 import { countSkippedSignals, readClose } from './signals.ts';
 import { nextWatched, type WatchedCloses } from './watch.ts';
 
@@ -81,6 +82,10 @@ function playRows(run: Run, from: number, until: number, limit: number): number 
   while (row < until) {
     if (isIdle(run)) {
       if (isFinished(run)) return row;
+      if (run.roundTrips !== null) {
+        row = playRoundTrips(run, run.roundTrips, row, until, limit);
+        if (row >= until || isFinished(run)) return row;
+      }
       row = skipFlat(run, row);
       if (row < run.end) endBar(run, row++);
     } else {

@@ -1,0 +1,124 @@
+// Plays round trips from signal to signal in half of the time of the general loop, with its numbers
+// (test/engine/simulate/roundTrips.test.ts). Whatever is not a plain round trip is left to that loop: a rejected or
+// blocked order, an entry at the close of an exit, a liquidation, the ends of the range.
+import { hasBit, nextBit, setBits } from '../kernels/bits.ts';
+import { ABOVE, BELOW, BEST, state, WORST } from '../kernels/simd/inPlace.ts';
+import { chargeFee, feeRate, slippedPrice } from './costs.ts';
+import { FUNDS_TOLERANCE } from './fills.ts';
+import { passRows } from './heldRows.ts';
+import { liquidationLevel } from './margin.ts';
+import type { RoundTrips } from './roundTrips.ts';
+import type { Run } from './run.ts';
+import { countSkippedSignals } from './signals.ts';
+import { orderQuantity } from './sizing.ts';
+import { TRADE } from './tradeLog.ts';
+
+/**
+ * Plays round trips whose rows are all before `limit`, while nothing is open at `from`, up to the one that ends at
+ * `until` or later. Gives the row at which the general loop goes on, with nothing open and nothing due.
+ */
+export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until: number, limit: number): number {
+  let row = from;
+  while (row < until && !run.isOver) {
+    const after = playRoundTrip(run, trips, row, limit);
+    if (after === row) return row;
+    row = after;
+  }
+  return row;
+}
+
+/** The next one. Gives the row of its exit; `row` when it is none, and nothing was changed. */
+function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number): number {
+  const { entry, entryWords, exitWords } = trips;
+  const signalRow = nextBit(entryWords, row, limit);
+  const entryRow = signalRow + 1;
+  if (entryRow >= limit || signalRow - run.lastFullExitRow < entry.cooldownBars) return row;
+  const { ledger, fees, slippage, sizing, input, bars } = run;
+  const { side } = entry;
+  const { entryOrderRole, exitOrderRole } = input.config.execution;
+  const { leverage, maintenanceMarginRate } = input.config;
+  const { balance } = ledger;
+
+  // As in `fillEntry`, of an account that is flat.
+  const entryRaw = bars.open[entryRow];
+  const entryPrice = slippedPrice(slippage, entryRaw, side, signalRow);
+  const rate = feeRate(fees, entryOrderRole, NaN);
+  sizing.price = entryPrice;
+  sizing.stopPrice = NaN;
+  sizing.feeRate = rate;
+  sizing.equity = balance;
+  sizing.freeCash = balance;
+  sizing.signalRow = signalRow;
+  const quantity = orderQuantity(entry.sizing, sizing);
+  const notional = quantity * entryPrice;
+  const cost = notional / leverage + notional * rate;
+  if (!(quantity > 0) || notional < input.instrument.minNotional) return row;
+  if (!(cost <= balance + FUNDS_TOLERANCE * Math.abs(balance))) return row;
+
+  const exitSignal = nextBit(exitWords, entryRow, limit);
+  const exitRow = exitSignal + 1;
+  // At the last close nothing is ordered, and an entry at the close of an exit may follow it at once.
+  if (exitRow >= limit || hasBit(entryWords, exitSignal)) return row;
+  const openBalance = balance - notional * rate;
+  const signedEntry = side * entryPrice;
+  state[ABOVE] = Infinity;
+  state[BELOW] = liquidationLevel(side, openBalance, quantity, notional, maintenanceMarginRate);
+  state[BEST] = signedEntry;
+  state[WORST] = signedEntry;
+  if (passRows(run, side, entryRow, exitRow) < exitRow) return row;
+
+  const entryFee = chargeFee(fees, notional, entryOrderRole, NaN);
+  const entrySlippage = Math.abs(entryPrice - entryRaw) * quantity;
+  run.slippageCost += entrySlippage;
+  run.counts.fillsByRule[0]++;
+  const id = run.nextPositionId++;
+  run.nextOrderId += 2;
+  run.marks.flat(row, entryRow, balance);
+  ledger.cashBase = openBalance - side * notional;
+  ledger.netQuantity = side * quantity;
+  run.marks.held(entryRow, exitRow, ledger);
+  countSkippedSignals(run, entryRow, exitSignal);
+
+  // As in `fillExit`, of all that is open.
+  const exitRaw = bars.open[exitRow];
+  const exitPrice = slippedPrice(slippage, exitRaw, side > 0 ? -1 : 1, exitSignal);
+  const exitFee = chargeFee(fees, quantity * exitPrice, exitOrderRole, NaN);
+  const exitSlippage = Math.abs(exitPrice - exitRaw) * quantity;
+  const gross = side * quantity * (exitPrice - entryPrice);
+  const pnl = gross - entryFee - exitFee + 0;
+  run.slippageCost += exitSlippage;
+  ledger.balance = openBalance + (gross - exitFee);
+  ledger.cashBase = ledger.balance;
+  ledger.netQuantity = 0;
+  setBits(run.inPosition, entryRow - input.start, exitRow - input.start + 1);
+  run.openSince = entryRow;
+  run.lastFullExitRow = exitRow;
+  if (!(ledger.balance > 0)) run.isOver = true;
+
+  let exit = 0;
+  while (!hasBit(trips.exits[exit].words, exitSignal)) exit++;
+  const from = side * exitRaw;
+  const signedExit = side * exitPrice;
+  const at = run.trades.add('signal', run.decisions.direct);
+  const { numbers } = run.trades;
+  numbers[at + TRADE.positionId] = id;
+  numbers[at + TRADE.side] = side;
+  numbers[at + TRADE.entryRow] = entryRow;
+  numbers[at + TRADE.exitRow] = exitRow;
+  numbers[at + TRADE.entryDecisionRow] = signalRow;
+  numbers[at + TRADE.exitDecisionRow] = exitSignal;
+  numbers[at + TRADE.entryPrice] = entryPrice;
+  numbers[at + TRADE.exitPrice] = exitPrice;
+  numbers[at + TRADE.quantity] = quantity;
+  numbers[at + TRADE.entryFee] = entryFee;
+  numbers[at + TRADE.exitFee] = exitFee;
+  numbers[at + TRADE.slippage] = entrySlippage + exitSlippage;
+  numbers[at + TRADE.pnl] = pnl;
+  numbers[at + TRADE.returnPct] = pnl / (quantity * entryPrice);
+  numbers[at + TRADE.maePct] = (Math.min(state[WORST], from, signedExit) - signedEntry) / entryPrice;
+  numbers[at + TRADE.mfePct] = (Math.max(state[BEST], from, signedExit) - signedEntry) / entryPrice;
+  numbers[at + TRADE.entryRule] = 0;
+  numbers[at + TRADE.exitRule] = trips.exits[exit].index;
+  numbers[at + TRADE.initialRisk] = NaN;
+  return exitRow;
+}

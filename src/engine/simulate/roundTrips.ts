@@ -1,0 +1,45 @@
+// Round trips: the trades of a strategy without levels or waiting orders, which follow from its signals alone. This
+// file recognizes such a strategy, and playRoundTrips.ts plays it.
+import { unionOf, wordCount } from '../kernels/bits.ts';
+import type { ConditionSource, EntryRule, ExitRule } from '../evaluate/tradingRules.ts';
+import type { SimulationInput } from './simulation.ts';
+
+type Bits = Extract<ConditionSource, { kind: 'bits' }>;
+
+/** The rules of a strategy that trades in round trips. */
+export interface RoundTrips {
+  readonly entry: EntryRule;
+  readonly entryWords: Uint32Array;
+  /** By priority, then listing; each closes the whole position. */
+  readonly exits: readonly { readonly words: Uint32Array; readonly index: number }[];
+  /** The closes at which any of them is true. */
+  readonly exitWords: Uint32Array;
+}
+
+type SortedExits = readonly { readonly rule: ExitRule; readonly index: number }[];
+
+/** null: the trades of this strategy do not follow from its signals alone. */
+export function roundTripsOf(input: SimulationInput, exits: SortedExits): RoundTrips | null {
+  const { entries, risk, config, bars, keepOrders, maxConcurrentPositions, reads } = input;
+  const [entry] = entries;
+  if (entries.length !== 1 || !isBits(entry.signal) || entry.order.type !== 'market') return null;
+  if (risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null) return null;
+  if (risk.breakeven !== null || risk.timeStop !== null || config.fundingRate !== 0) return null;
+  if (config.execution.orderTiming !== 'next_open' || config.execution.feeModel.window !== undefined) return null;
+  if (maxConcurrentPositions !== 1 || keepOrders || reads !== undefined) return null;
+  const leaving = exits.filter(({ rule }) => rule.appliesTo === 0 || rule.appliesTo === entry.side);
+  const words: { words: Uint32Array; index: number }[] = [];
+  for (const { rule, index } of leaving) {
+    if (!isBits(rule.when) || !closesAll(rule)) return null;
+    words.push({ words: rule.when.isTrue, index });
+  }
+  const union = unionOf(
+    words.map((one) => one.words),
+    wordCount(bars.length),
+  );
+  return { entry, entryWords: entry.signal.isTrue, exits: words, exitWords: union };
+}
+
+const isBits = (source: ConditionSource): source is Bits => source.kind === 'bits';
+
+const closesAll = ({ action }: ExitRule): boolean => action.mode === 'percent_position' && action.value >= 100;

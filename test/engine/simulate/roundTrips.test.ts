@@ -1,0 +1,184 @@
+// Round trips, against the general loop: a run that keeps its orders is played there. Everything else must be equal.
+import { describe, expect, it } from 'vitest';
+import { ORDER_ROLES, type Slippage } from '../../../src/engine/config.ts';
+import type { Bars } from '../../../src/engine/bars/bars.ts';
+import type { EntryRule, ExitRule, SizingRule } from '../../../src/engine/evaluate/tradingRules.ts';
+import { createRun } from '../../../src/engine/simulate/run.ts';
+import { playRoundTrips } from '../../../src/engine/simulate/playRoundTrips.ts';
+import { simulate } from '../../../src/engine/simulate/simulate.ts';
+import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';
+import { diceOf, type Dice } from '../../support/dice.ts';
+import { scaled } from '../../support/scale.ts';
+import { sharedColumns } from '../../../bench/walk.ts';
+import {
+  barsFrom,
+  barsOf,
+  configOf,
+  constant,
+  entryAt,
+  exitAt,
+  INSTRUMENT,
+  inputOf,
+  takeProfit,
+  type Ohlc,
+} from './input.ts';
+
+/** A walk that now and then jumps far enough to liquidate, in a bar or between two. */
+function walk(dice: Dice, count: number): Bars {
+  let price = 100;
+  const rows = Array.from({ length: count }, (): Ohlc => {
+    const open = dice.chance(0.02) ? price * dice.number(0.5, 1.5) : price;
+    price = Math.max(1, open * (1 + dice.number(-0.02, 0.02) + (dice.chance(0.04) ? dice.number(-0.5, 0.6) : 0)));
+    return [open, Math.max(open, price) * dice.number(1, 1.01), Math.min(open, price) * dice.number(0.99, 1), price];
+  });
+  const bars = barsOf(rows);
+  if (dice.chance(0.5)) return bars;
+  const [open, high, low, close] = sharedColumns([bars.open, bars.high, bars.low, bars.close]);
+  return { ...bars, open, high, low, close };
+}
+
+const rowsOf = (dice: Dice, count: number, share: number): number[] =>
+  Array.from({ length: count }, (_, row) => row).filter(() => dice.chance(share));
+
+function slippageOf(dice: Dice): Slippage {
+  return dice.pick<Slippage>([
+    { kind: 'none' },
+    { kind: 'fixed', unit: 'bps', value: 3 },
+    { kind: 'fixed', unit: 'ticks', value: 2 },
+    { kind: 'volatility_scaled', reference: 'bar_range_pct', multiplier: 0.1 },
+  ]);
+}
+
+function sizingOf(dice: Dice, bars: Bars): SizingRule {
+  return dice.pick<SizingRule>([
+    { mode: 'fixed', value: dice.number(1, 350) },
+    { mode: 'fixed_cash', value: dice.number(100, 12_000) },
+    { mode: 'percent_equity', value: dice.pick([50, 100, 350, 1500]) },
+    { mode: 'percent_balance', value: 100 },
+    { mode: 'risk_percent', value: 1 },
+    { mode: 'volatility_target', value: 40, atr: bars.high.map((high, row) => (row % 50 < 5 ? NaN : high * 0.01)) },
+  ]);
+}
+
+const tiersOf = (dice: Dice) =>
+  dice.chance(0.5)
+    ? [{ minCumulativeNotional: 0, makerRate: -0.0002, takerRate: 0.001 }]
+    : [
+        { minCumulativeNotional: 0, makerRate: 0.0002, takerRate: 0.001 },
+        { minCumulativeNotional: 50_000, makerRate: 0, takerRate: 0.0005 },
+      ];
+
+/** A strategy that trades in round trips, mostly. */
+function randomInput(seed: number, count: number): SimulationInput {
+  const dice = diceOf(seed);
+  const bars = walk(dice, count);
+  const side = dice.pick([1, -1] as const);
+  const entry: Partial<EntryRule> = {
+    side,
+    sizing: sizingOf(dice, bars),
+    cooldownBars: dice.pick([0, 0, 3]),
+    conflict: dice.pick(['ignore', 'close', 'reverse']),
+  };
+  const exit = (priority: number): ExitRule =>
+    exitAt(bars, rowsOf(dice, count, dice.number(0.01, 0.2)), {
+      id: `leave ${priority}`,
+      priority,
+      appliesTo: dice.pick([0, 0, 1, -1] as const),
+    });
+  const exits = [exit(1), ...(dice.chance(0.5) ? [exit(0)] : [])];
+  const start = dice.whole(0, 20);
+  return inputOf(bars, {
+    start,
+    end: count - dice.whole(0, 5),
+    instrument: { ...INSTRUMENT, tickSize: 0.01, qtyStep: dice.pick([0, 0.01, 1]), minNotional: dice.pick([0, 500]) },
+    entries: [entryAt(bars, rowsOf(dice, count, dice.number(0.01, 0.3)), entry)],
+    exits,
+    config: configOf({
+      leverage: dice.pick([1, 4, 20]),
+      execution: {
+        entryOrderRole: dice.pick(ORDER_ROLES),
+        exitOrderRole: dice.pick(ORDER_ROLES),
+        feeModel: { kind: 'tiered_maker_taker', tiers: tiersOf(dice) },
+        slippage: slippageOf(dice),
+      },
+    }),
+  });
+}
+
+/** All of a result but its orders, with numbers as their bits. */
+function partsOf(input: SimulationInput) {
+  const { tradeLog, equity, inPosition, finalBalance, totals, counts, ambiguity } = simulate(input);
+  const bits = (values: Float64Array) => [...new BigUint64Array(values.slice().buffer)];
+  return {
+    trades: tradeLog.rows(),
+    equity: bits(equity),
+    inPosition: [...inPosition],
+    finalBalance,
+    totals,
+    counts,
+    ambiguity,
+  };
+}
+
+const generally = (input: SimulationInput): SimulationInput => ({ ...input, keepOrders: true });
+
+it('gives what the general loop gives', () => {
+  let trades = 0;
+  let liquidations = 0;
+  let rejections = 0;
+  for (let seed = 1; seed <= scaled(2000); seed++) {
+    const input = randomInput(seed, 400);
+    const parts = partsOf(input);
+    expect(parts, `seed ${seed}`).toEqual(partsOf(generally(input)));
+    trades += parts.trades.length;
+    liquidations += parts.trades.filter(({ exitReason }) => exitReason === 'liquidation').length;
+    rejections += Object.values(parts.counts.ordersRejected).reduce((sum, count) => sum + count);
+  }
+  expect(trades).toBeGreaterThan(1000);
+  expect(liquidations).toBeGreaterThan(10);
+  expect(rejections).toBeGreaterThan(100);
+});
+
+it('gives what the general loop gives over more rows than are polled at once', () => {
+  const input = randomInput(7, 140_000);
+  expect(partsOf(input)).toEqual(partsOf(generally(input)));
+});
+
+/** 100 bars, bought at the close of every tenth and sold five closes later. */
+function everyTenth(more: (bars: Bars) => Partial<SimulationInput> = () => ({})): SimulationInput {
+  const flat = Float64Array.from({ length: 100 }, () => 100);
+  const time = flat.map((_, row) => row * 3_600_000);
+  const bars = barsFrom({ time, open: flat, high: flat, low: flat, close: flat }, '1h');
+  const at = (first: number) => Array.from({ length: 9 }, (_, index) => first + 10 * index);
+  return inputOf(bars, { entries: [entryAt(bars, at(3))], exits: [exitAt(bars, at(8))], ...more(bars) });
+}
+
+const limit = { type: 'limit', price: constant(99), expireBars: 5 } as const;
+
+describe('playRoundTrips', () => {
+  it('plays every trade whose exit is before the limit', () => {
+    const run = createRun(everyTenth(), 'pessimistic');
+    expect(playRoundTrips(run, run.roundTrips!, 0, 100, 40)).toBe(39);
+    expect(run.trades.rows().map(({ entryRow, exitRow }) => [entryRow, exitRow])).toEqual([
+      [4, 9],
+      [14, 19],
+      [24, 29],
+      [34, 39],
+    ]);
+  });
+
+  it.each<[string, (bars: Bars) => Partial<SimulationInput>]>([
+    ['a stop', () => ({ risk: { ...everyTenth().risk, stopLoss: { mode: 'percent', value: 1 } } })],
+    ['a target', () => ({ risk: { ...everyTenth().risk, takeProfits: [takeProfit({ mode: 'percent', value: 1 })] } })],
+    ['a limit order', (bars) => ({ entries: [entryAt(bars, [3], { order: limit })] })],
+    ['a time stop', () => ({ risk: { ...everyTenth().risk, timeStop: { maxBars: 3 } } })],
+    ['funding', () => ({ config: configOf({ fundingRate: 0.01 }) })],
+    ['orders that fill at the close', () => ({ config: configOf({ execution: { orderTiming: 'bar_close' } }) })],
+    ['several positions', () => ({ maxConcurrentPositions: 2 })],
+    ['a partial exit', (bars) => ({ exits: [exitAt(bars, [8], { action: { mode: 'percent_position', value: 50 } })] })],
+    ['two entries', (bars) => ({ entries: [entryAt(bars, [3]), entryAt(bars, [5])] })],
+    ['an order log', () => ({ keepOrders: true })],
+  ])('leaves %s to the general loop', (_, more) => {
+    expect(createRun(everyTenth(more), 'pessimistic').roundTrips).toBeNull();
+  });
+});
