@@ -1,4 +1,4 @@
-// One process a test file: the suite uses real Postgres and real threads, and a leak must not reach another file.
+// One process per test file: the suite uses real Postgres and real threads, and a leak must not reach another file.
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({

@@ -15,7 +15,7 @@ import { openCatalogue } from '../market/catalogue.ts';
 import type { StoredCatalogue } from '../market/catalogue.ts';
 import { importShipped } from '../market/shipped.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
-import { announce, configWith, withListenOptions, type ListenOptions } from './listening.ts';
+import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
 import { awaitBegin, sayReady } from './supervised.ts';
 
 /** How long requests in flight may take to be answered before their connections are closed. */
@@ -39,6 +39,8 @@ export function register(program: Command): void {
 
 async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   const given = configWith(options);
+  // Under a supervisor, the port may be that of the process whose place this one takes.
+  if (!options.supervised) await requireFreePort(given);
   const log = createLog(given);
   // Everything has been imported. A process that is killed keeps nothing at its end.
   flushCompileCache();

@@ -1,4 +1,6 @@
 // What the commands that answer HTTP share: their options, and how they say that they answer.
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
@@ -22,6 +24,19 @@ export function withListenOptions(command: Command): Command {
 export function configWith(options: ListenOptions): Config {
   const config = readConfig();
   return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };
+}
+
+/**
+ * Listens on the port for a moment, so that one that is in use is reported at once, and not after a database has been
+ * made and started.
+ * @throws the error of the system, such as EADDRINUSE
+ */
+export async function requireFreePort({ host, port }: Config): Promise<void> {
+  if (port === 0) return;
+  const server = createServer().listen({ host, port });
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
 }
 
 /** One line of JSON for programs, or the address and how to get a key for people. */

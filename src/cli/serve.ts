@@ -7,7 +7,7 @@ import { createLog } from '../log.ts';
 import apiFlags from './apiFlags.json' with { type: 'json' };
 import type { ReadyApi } from './api.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
-import { announce, configWith, withListenOptions, type ListenOptions } from './listening.ts';
+import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
 import { supervise } from './supervisor.ts';
 
 /**
@@ -26,6 +26,7 @@ export function register(program: Command): void {
 
 async function serve(options: ListenOptions, lifetime: Lifetime): Promise<void> {
   const config = configWith(options);
+  await requireFreePort(config);
   const log = createLog(config);
   const database = await resolveDatabase(config, { signal: lifetime.signal, log });
   const env = environmentOf(config, database.url);

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { readdir, readFile, rename, rm, rmdir, stat, truncate } from 'node:fs/promises';
+import { readFile, rm, rmdir, stat, truncate } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bareEnvironment } from '../config.ts';
@@ -11,14 +11,15 @@ import type { Log } from '../log.ts';
 import { connect } from './connect.ts';
 import type { Sql } from './connect.ts';
 import { refuseNetwork } from './embeddedAccess.ts';
-import { loopbackAddress, socketAddress, USER } from './embeddedAddress.ts';
+import { loopbackAddress, socketAddress } from './embeddedAddress.ts';
 import type { Address } from './embeddedAddress.ts';
 import { placeBinaries } from './embeddedBinaries.ts';
-import type { Binaries } from './embeddedBinaries.ts';
+import { makeCluster } from './embeddedCluster.ts';
+import { EmbeddedDatabaseError } from './embeddedError.ts';
 import { chooseIdentity, makeHome, possibleHomes, runAs } from './embeddedIdentity.ts';
 import type { Identity } from './embeddedIdentity.ts';
 import { clearStaleLock, isPostmasterAlive, readPostmasterFile, stopServer } from './embeddedPostmaster.ts';
-import { isAlive, isStampAlive, processStamp } from './processes.ts';
+import { isStampAlive, processStamp } from './processes.ts';
 
 export type EmbeddedServer = AsyncDisposable & {
   readonly url: string;
@@ -69,16 +70,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   // Our queries are short; compiling them costs more than running them.
   jit: 'off',
 };
-
-/** The embedded Postgres could not be had; the message says why and names the way out. */
-export class EmbeddedDatabaseError extends Error {
-  override readonly name = 'EmbeddedDatabaseError';
-  constructor(reason: string) {
-    super(
-      `The embedded Postgres could not start: ${reason}. Correct that, or set DATABASE_URL to a Postgres of your own.`,
-    );
-  }
-}
 
 /**
  * Starts the server of `dataDir`, or adopts the one that runs. Any number of processes may call this at once:
@@ -274,7 +265,7 @@ async function launch(
   { settings: added = {}, signal }: EmbeddedOptions,
 ): Promise<void> {
   const binaries = await placeBinaries(server.home, identity);
-  if (!existsSync(server.cluster)) await initialize(server, identity, binaries, signal);
+  if (!existsSync(server.cluster)) await makeCluster(server, identity, binaries, signal);
   await clearStaleLock(server);
   await closeNetwork(server);
   signal?.throwIfAborted();
@@ -325,63 +316,6 @@ async function spawnServer(server: Server, command: ReturnType<typeof runAs>): P
     await sleep(POLL_MS);
   }
   return { code: end.code, log: await logTail(server) };
-}
-
-/** initdb into a temporary folder, then a rename: there is no such thing as a half-made cluster. */
-async function initialize(
-  server: Server,
-  identity: Identity,
-  binaries: Binaries,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const temporary = join(server.home, `cluster.${process.pid}.${randomUUID().slice(0, 8)}`);
-  await sweepUnfinished(server.home);
-  const command = runAs(identity, binaries.initdb, [
-    `--pgdata=${temporary}`,
-    `--username=${USER}`,
-    ...server.initdbArgs,
-    '--encoding=UTF8',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-    '--locale=C',
-    // An empty cluster has nothing to lose; the first checkpoint writes it out.
-    '--no-sync',
-    '--no-instructions',
-  ]);
-  const output = await new Promise<{ code: number | null; text: string }>((resolve) => {
-    const child = spawn(command.command, command.args, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // A session of its own: Ctrl-C in a terminal must reach us alone, who then stop it.
-      detached: true,
-      cwd: server.home,
-      env: bareEnvironment(),
-      ...(command.uid !== undefined && { uid: command.uid, gid: command.gid }),
-    });
-    signal?.addEventListener('abort', () => child.kill('SIGTERM'), { once: true });
-    let text = '';
-    child.stdout.on('data', (chunk) => (text += String(chunk)));
-    child.stderr.on('data', (chunk) => (text += String(chunk)));
-    child.on('error', (error) => resolve({ code: null, text: error.message }));
-    child.on('close', (code) => resolve({ code, text }));
-  });
-  if (output.code !== 0) {
-    await rm(temporary, { recursive: true, force: true });
-    signal?.throwIfAborted();
-    throw new EmbeddedDatabaseError(`initdb ended with code ${output.code}: ${output.text.trim().slice(-2000)}`);
-  }
-  await rename(temporary, server.cluster).catch(async (error: NodeJS.ErrnoException) => {
-    await rm(temporary, { recursive: true, force: true });
-    // Another process made the cluster in the meantime: then there is one, which is all we wanted.
-    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-  });
-}
-
-/** What killed processes were about to make. Their initdb may still be writing; then the next start sweeps it. */
-async function sweepUnfinished(home: string): Promise<void> {
-  for (const name of await readdir(home)) {
-    const pid = Number(/^cluster\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);
-    if (pid > 0 && !isAlive(pid)) await rm(join(home, name), { recursive: true, force: true }).catch(() => {});
-  }
 }
 
 async function logTail(server: Server): Promise<string> {

@@ -55,7 +55,7 @@ export interface Worker extends AsyncDisposable {
   readonly failed: Promise<never>;
 }
 
-/** Two tickets a thread: while one share runs, the results of the last are written and the next is claimed. */
+/** Two tickets per thread: while one share runs, the results of the last are written and the next is claimed. */
 const TICKETS_PER_THREAD = 2;
 /**
  * A ticket keeps working for this long while anything is due, then adds a new ticket, so that hosts that joined later

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROBLEMS } from '../../src/api/http/problems.ts';
+import { PROBLEMS } from '../../src/api/http/problemTable.ts';
 import { ROOT } from '../../src/config.ts';
 import { createApiApp, type ApiApp, type Client as Key } from '../support/apiApp.ts';
 

@@ -1,6 +1,6 @@
 // Contract: workspace.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROBLEMS } from '../../src/api/http/problems.ts';
+import { PROBLEMS } from '../../src/api/http/problemTable.ts';
 import { ISSUE_CODES } from '../../src/engine/index.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
 import { STRATEGY_MEMBERS } from '../../src/api/discovery/strategyMembers.ts';

@@ -42,14 +42,17 @@ const hasFile = (part: string) => (): boolean => {
 
 describe('candlepool demo', () => {
   it('repairs a strategy, runs 200 backtests, explains why one never traded, and leaves nothing behind', async () => {
-    const result = await runCommand(['demo', '--json'], { TMPDIR: folder });
+    // The path is too long for a socket, which then lies elsewhere.
+    const long = join(folder, 'a'.repeat(100));
+    mkdirSync(long);
+    const result = await runCommand(['demo', '--json'], { TMPDIR: long });
     expect(result, printed(result)).toMatchObject({ code: 0, stderr: '' });
     const outcome = JSON.parse(result.stdout) as Record<string, unknown>;
     expect(outcome.repaired).toEqual(
       expect.arrayContaining(['REF_NOT_FOUND', 'UNKNOWN_INDICATOR', 'UNKNOWN_FIELD', 'UNKNOWN_INDICATOR_ARG']),
     );
     expect(outcome).toMatchObject({ backtests: 200, completed: 200, silent: { diagnosis: 'NEVER_TOGETHER' } });
-    expectNothingLeft();
+    expect([readdirSync(long), commandLinesWith(long)]).toEqual([[], []]);
   });
 
   it('draws its progress on a terminal up to the last backtest', async () => {
@@ -60,14 +63,6 @@ describe('candlepool demo', () => {
     expect(counts.at(-1)).toBe(200);
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
     expectNothingLeft();
-  });
-
-  it('leaves nothing behind when its temporary directory has a path too long for a socket', async () => {
-    const long = join(folder, 'a'.repeat(100));
-    mkdirSync(long);
-    const result = await runCommand(['demo', '--json'], { TMPDIR: long });
-    expect(result, printed(result)).toMatchObject({ code: 0, stderr: '' });
-    expect([readdirSync(long), commandLinesWith(long)]).toEqual([[], []]);
   });
 
   const moments: [string, (run: TerminalRun) => () => boolean][] = [

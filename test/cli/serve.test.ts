@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import apiFlags from '../../src/cli/apiFlags.json' with { type: 'json' };
 import { connect, socketUrl } from '../../src/db/connect.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
@@ -16,15 +16,16 @@ import { childrenOf } from '../support/processes.ts';
 
 let folder: string;
 let servers: ChildProcessWithoutNullStreams[] = [];
-beforeEach(async () => {
+
+async function openFolder(): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'candlepool-serve-'));
   servers = [];
-});
-afterEach(async () => {
+}
+async function removeFolder(): Promise<void> {
   for (const server of servers) server.kill('SIGKILL');
   await stopEmbedded(folder);
   await rm(folder, { recursive: true, force: true });
-});
+}
 
 const env = () => ({ DATA_DIR: folder, WORKER_THREADS: '1', LOG_LEVEL: 'warn' });
 function start(...args: string[]): ChildProcessWithoutNullStreams {
@@ -41,56 +42,6 @@ async function exitOf(server: ChildProcessWithoutNullStreams, signal: NodeJS.Sig
 const workerOf = (server: ChildProcessWithoutNullStreams, not = 0) => childOf(server, 'worker', not);
 const childOf = (server: ChildProcessWithoutNullStreams, command: string, not = 0): Promise<number> =>
   eventually(() => childrenOf(Number(server.pid), command).find((pid) => pid !== not && isAlive(pid)));
-const databaseOf = (dataDir: string) => {
-  const sql = connect(socketUrl(join(dataDir, 'postgres', 'socket'), 'candlepool', 'postgres'), { max: 1 });
-  return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) });
-};
-const postmaster = () => join(folder, 'postgres', 'cluster', 'postmaster.pid');
-
-it('prints one line when it answers, shares its database with commands, and ends with 0 on SIGTERM', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  const url = await readyUrl(server);
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-
-  const made = await runCommand(['workspace', 'create', '--name', 'w', '--json'], env());
-  const { id } = JSON.parse(made.stdout) as { id: string };
-  const created = await runCommand(['keys', 'create', '--workspace', id, '--name', 'k', '--json'], env());
-  const { apiKey } = JSON.parse(created.stdout) as { apiKey: string };
-  expect(existsSync(postmaster())).toBe(true);
-  const answer = await fetch(`${url}/public/v1/workspace`, { headers: { 'x-api-key': apiKey } });
-  expect(answer.status).toBe(200);
-  expect(await answer.json()).toMatchObject({ workspace: { id, name: 'w' } });
-  const data = await fetch(`${url}/public/v1/market-data`, { headers: { 'x-api-key': apiKey } });
-  expect(JSON.stringify(await data.json())).toContain('EURUSD');
-
-  const worker = await workerOf(server);
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-  expect(isAlive(worker)).toBe(false);
-  expect(existsSync(postmaster())).toBe(false);
-  await expect(fetch(url)).rejects.toThrow('fetch failed');
-});
-
-it('restarts a killed worker, while the API keeps answering', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  const url = await readyUrl(server);
-  const first = await workerOf(server);
-  process.kill(first, 'SIGKILL');
-  expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  const second = await workerOf(server, first);
-  expect(second).not.toBe(first);
-  expect(await exitOf(server, 'SIGINT')).toBe(0);
-});
-
-it('restarts a killed API on the same port', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  const url = await readyUrl(server);
-  const first = await childOf(server, 'api');
-  process.kill(first, 'SIGKILL');
-  expect(await childOf(server, 'api', first)).not.toBe(first);
-  await eventually(() => answersOk(`${url}/readyz`));
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-});
-
 /** Two processes: one works, and the other stands by. */
 const pairOf = (server: ChildProcessWithoutNullStreams, command: string): Promise<[working: number, standBy: number]> =>
   eventually(
@@ -100,128 +51,161 @@ const pairOf = (server: ChildProcessWithoutNullStreams, command: string): Promis
     },
     { what: `a ${command} that stands by` },
   ).then((pids) => [...pids]);
+const databaseOf = (dataDir: string) => {
+  const sql = connect(socketUrl(join(dataDir, 'postgres', 'socket'), 'candlepool', 'postgres'), { max: 1 });
+  return Object.assign(sql, { [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) });
+};
+const postmaster = () => join(folder, 'postgres', 'cluster', 'postmaster.pid');
 
-it('gives the place of a killed API to the one that stands by', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  const url = await readyUrl(server);
-  const [working, standBy] = await pairOf(server, 'api');
-  process.kill(working, 'SIGKILL');
-  await eventually(() => answersOk(`${url}/healthz`));
-  expect(await childOf(server, 'api')).toBe(standBy);
-  // Another one follows it.
-  const [next] = await pairOf(server, 'api');
-  expect(next).toBe(standBy);
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-});
+// One server, in this order: each test leaves it working.
+describe('candlepool serve', () => {
+  let server: ChildProcessWithoutNullStreams;
+  let url: string;
+  beforeAll(async () => {
+    await openFolder();
+    server = start('serve', '--port', '0', '--json');
+    url = await readyUrl(server);
+  });
+  afterAll(removeFolder);
 
-it('gives the place of a worker whose runner ended by itself to the one that stands by', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  await readyUrl(server);
-  const [, standBy] = await pairOf(server, 'worker');
-  await using sql = databaseOf(folder);
-  // Graphile stops itself when another host has migrated its tables to a schema that it does not know.
-  await sql.notify('worker:migrate', '{"breaking":true,"migrationNumber":999}');
-  const registered = () => sql<{ pid: number }[]>`select pid from worker_processes`;
-  await eventually(async () => (await registered()).some(({ pid }) => pid === standBy), { what: 'the other worker' });
-  // It took over what the first one was registered for, at once.
-  await eventually(async () => (await registered()).length === 1);
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-});
+  it('restarts a worker and an API that are killed before others stand by, the API on the same port', async () => {
+    const [worker, api] = [await workerOf(server), await childOf(server, 'api')];
+    process.kill(worker, 'SIGKILL');
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    process.kill(api, 'SIGKILL');
+    expect(await workerOf(server, worker)).not.toBe(worker);
+    expect(await childOf(server, 'api', api)).not.toBe(api);
+    await eventually(() => answersOk(`${url}/readyz`));
+  });
 
-it('starts another worker to stand by when that one is killed, and nothing else', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  await readyUrl(server);
-  const [working, standBy] = await pairOf(server, 'worker');
-  process.kill(standBy, 'SIGKILL');
-  await eventually(() => !isAlive(standBy));
-  expect((await pairOf(server, 'worker'))[0]).toBe(working);
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-});
+  it('shares its database with commands', async () => {
+    const made = await runCommand(['workspace', 'create', '--name', 'w', '--json'], env());
+    const { id } = JSON.parse(made.stdout) as { id: string };
+    const created = await runCommand(['keys', 'create', '--workspace', id, '--name', 'k', '--json'], env());
+    const { apiKey } = JSON.parse(created.stdout) as { apiKey: string };
+    expect(existsSync(postmaster())).toBe(true);
+    const answer = await fetch(`${url}/public/v1/workspace`, { headers: { 'x-api-key': apiKey } });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ workspace: { id, name: 'w' } });
+    const data = await fetch(`${url}/public/v1/market-data`, { headers: { 'x-api-key': apiKey } });
+    expect(JSON.stringify(await data.json())).toContain('EURUSD');
+  });
 
-it('restarts a killed Postgres, and requests and work continue', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  const url = await readyUrl(server);
-  const killed = Number(readFileSync(postmaster(), 'utf8').split('\n')[0]);
-  process.kill(killed, 'SIGKILL');
-  await eventually(() => existsSync(postmaster()) && !readFileSync(postmaster(), 'utf8').startsWith(`${killed}\n`));
-  await eventually(() => answersOk(`${url}/readyz`));
-  await workerOf(server);
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-  expect(existsSync(postmaster())).toBe(false);
-});
+  it('gives the place of a killed API to the one that stands by', async () => {
+    const [working, standBy] = await pairOf(server, 'api');
+    process.kill(working, 'SIGKILL');
+    await eventually(() => answersOk(`${url}/healthz`));
+    expect(await childOf(server, 'api')).toBe(standBy);
+    // Another one follows it.
+    const [next] = await pairOf(server, 'api');
+    expect(next).toBe(standBy);
+  });
 
-it('ends its worker after kill -9, and the next serve takes over the database and stops it', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  await readyUrl(server);
-  const worker = await workerOf(server);
-  server.kill('SIGKILL');
-  await eventually(() => !isAlive(worker));
-  const next = start('serve', '--port', '0', '--json');
-  await readyUrl(next);
-  expect(await exitOf(next, 'SIGTERM')).toBe(0);
-  expect(existsSync(postmaster())).toBe(false);
-});
+  it('starts another worker to stand by when that one is killed, and nothing else', async () => {
+    const [working, standBy] = await pairOf(server, 'worker');
+    process.kill(standBy, 'SIGKILL');
+    await eventually(() => !isAlive(standBy));
+    expect((await pairOf(server, 'worker'))[0]).toBe(working);
+  });
 
-it('names a port in use in a sentence and stops the database it started', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  const { port } = new URL(await readyUrl(server));
-  const other = await mkdtemp(join(tmpdir(), 'candlepool-serve-'));
-  const { code, stderr } = await runCommand(['api', '--port', port], { ...env(), DATA_DIR: other });
-  expect(code).toBe(1);
-  expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use. Choose another one, or let a free one be found: `);
-  expect(stderr).toMatch(/candlepool api --port 0\n$/);
-  expect(existsSync(join(other, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
-  await rm(other, { recursive: true, force: true });
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-});
+  it('gives the place of a worker whose runner ended by itself to the one that stands by', async () => {
+    const [, standBy] = await pairOf(server, 'worker');
+    await using sql = databaseOf(folder);
+    // Graphile stops itself when another host has migrated its tables to a schema that it does not know.
+    await sql.notify('worker:migrate', '{"breaking":true,"migrationNumber":999}');
+    const registered = () => sql<{ pid: number }[]>`select pid from worker_processes`;
+    await eventually(async () => (await registered()).some(({ pid }) => pid === standBy), { what: 'the other worker' });
+    // It took over what the first one was registered for, at once.
+    expect(await eventually(async () => (await registered()).length === 1)).toBe(true);
+  });
 
-it('prints the address and how to get a key without --json', async () => {
-  const server = start('api', '--port', '0');
-  let stdout = '';
-  server.stdout.on('data', (chunk) => (stdout += String(chunk)));
-  await eventually(() => stdout.includes('curl'));
-  expect(stdout).toMatch(/Candlepool runs at http:\/\/127\.0\.0\.1:\d+/);
-  expect(stdout).toContain('candlepool keys create --workspace <id> --name first');
-  expect(await exitOf(server, 'SIGTERM')).toBe(0);
-});
+  it('restarts a killed Postgres, and requests and work continue', async () => {
+    const killed = Number(readFileSync(postmaster(), 'utf8').split('\n')[0]);
+    process.kill(killed, 'SIGKILL');
+    await eventually(() => existsSync(postmaster()) && !readFileSync(postmaster(), 'utf8').startsWith(`${killed}\n`));
+    await eventually(() => answersOk(`${url}/readyz`));
+    expect(await workerOf(server)).toBeGreaterThan(0);
+  });
 
-it.each(['serve', 'api', 'worker'])(
-  'ends with 0 on SIGTERM while %s starts, and leaves no database running',
-  async (name) => {
-    const server = start(name);
-    let output = '';
-    server.stdout.on('data', (chunk) => (output += String(chunk)));
-    server.stderr.on('data', (chunk) => (output += String(chunk)));
-    await eventually(() => existsSync(join(folder, 'postgres')));
+  const isLinux = process.platform === 'linux';
+  it.runIf(isLinux)('lets the worker go behind the API, whose Node keeps little garbage', async () => {
+    const worker = await workerOf(server);
+    const nicenesses = (pid: number): number[] =>
+      readdirSync(`/proc/${pid}/task`).map((thread) => {
+        const [, fields] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
+        return Number(fields.split(' ')[16]);
+      });
+    await eventually(() => nicenesses(worker).filter((nice) => nice === 10).length > 0);
+    expect(Math.min(...nicenesses(worker))).toBe(5);
+    const api = await childOf(server, 'api');
+    expect(nicenesses(api)[0]).toBe(0);
+    for (const flag of apiFlags) expect(readFileSync(`/proc/${api}/cmdline`, 'utf8').split('\0')).toContain(flag);
+  });
+
+  it.each(['serve', 'api'])('keeps its port from another %s, which says so and makes no database', async (command) => {
+    const { port } = new URL(url);
+    const other = join(folder, 'other');
+    const { code, stderr } = await runCommand([command, '--port', port], { ...env(), DATA_DIR: other });
+    const message = `Port ${port} of 127.0.0.1 is in use. Choose another one, or let a free one be found: `;
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`error: ${message}`)]);
+    expect(stderr).toMatch(new RegExp(`candlepool ${command} --port 0\n$`));
+    expect(existsSync(other)).toBe(false);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+
+  it('ends its worker after kill -9, and the next serve takes over the database', async () => {
+    const worker = await workerOf(server);
+    server.kill('SIGKILL');
+    await eventually(() => !isAlive(worker));
+    server = start('serve', '--port', '0', '--json');
+    url = await readyUrl(server);
+    expect(existsSync(postmaster())).toBe(true);
+  });
+
+  it('ends with 0 on SIGTERM, and leaves no process and no database running', async () => {
+    const worker = await workerOf(server);
     expect(await exitOf(server, 'SIGTERM')).toBe(0);
+    expect(isAlive(worker)).toBe(false);
+    expect(existsSync(postmaster())).toBe(false);
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+  });
+});
+
+describe('a command that starts the database', () => {
+  beforeEach(openFolder);
+  afterEach(removeFolder);
+
+  it('prints the address and how to get a key without --json', async () => {
+    const server = start('api', '--port', '0');
+    let stdout = '';
+    server.stdout.on('data', (chunk) => (stdout += String(chunk)));
+    await eventually(() => stdout.includes('curl'));
+    expect(stdout).toMatch(/Candlepool runs at http:\/\/127\.0\.0\.1:\d+/);
+    expect(stdout).toContain('candlepool keys create --workspace <id> --name first');
+    expect(await exitOf(server, 'SIGTERM')).toBe(0);
+  });
+
+  it.each(['serve', 'api', 'worker'])(
+    'ends with 0 on SIGTERM while %s starts, and leaves no database running',
+    async (name) => {
+      const server = start(name);
+      let output = '';
+      server.stdout.on('data', (chunk) => (output += String(chunk)));
+      server.stderr.on('data', (chunk) => (output += String(chunk)));
+      await eventually(() => existsSync(join(folder, 'postgres')));
+      expect(await exitOf(server, 'SIGTERM')).toBe(0);
+      expect(output).toBe('');
+      expect(existsSync(postmaster())).toBe(false);
+    },
+  );
+
+  it('stops the database that a command started when the command receives SIGINT', async () => {
+    const command = start('data', 'list');
+    let output = '';
+    command.stderr.on('data', (chunk) => (output += String(chunk)));
+    await eventually(() => existsSync(postmaster()));
+    expect(await exitOf(command, 'SIGINT')).toBe(130);
     expect(output).toBe('');
     expect(existsSync(postmaster())).toBe(false);
-  },
-);
-
-it('stops the database that a command started when the command receives SIGINT', async () => {
-  const command = start('data', 'list');
-  let output = '';
-  command.stderr.on('data', (chunk) => (output += String(chunk)));
-  await eventually(() => existsSync(postmaster()));
-  expect(await exitOf(command, 'SIGINT')).toBe(130);
-  expect(output).toBe('');
-  expect(existsSync(postmaster())).toBe(false);
-});
-
-const isLinux = process.platform === 'linux';
-it.runIf(isLinux)('lets the worker go behind the API, whose Node keeps little garbage', async () => {
-  const server = start('serve', '--port', '0', '--json');
-  await readyUrl(server);
-  const worker = await workerOf(server);
-  const nicenesses = (pid: number): number[] =>
-    readdirSync(`/proc/${pid}/task`).map((thread) => {
-      const [, fields] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
-      return Number(fields.split(' ')[16]);
-    });
-  await eventually(() => nicenesses(worker).filter((nice) => nice === 10).length > 0);
-  expect(Math.min(...nicenesses(worker))).toBe(5);
-  const api = await childOf(server, 'api');
-  expect(nicenesses(api)[0]).toBe(0);
-  for (const flag of apiFlags) expect(readFileSync(`/proc/${api}/cmdline`, 'utf8').split('\0')).toContain(flag);
+  });
 });

@@ -4,21 +4,20 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../src/config.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import { cleanEnvironment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { commandLinesWith } from '../support/processes.ts';
 
+/** One for all tests: making a database takes longer than starting it. */
 let folder: string;
-beforeEach(() => {
+beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
 });
-afterEach(async () => {
-  await stopEmbedded(folder);
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => stopEmbedded(folder));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Resolves when the server has said that it runs. */
 async function start(command: string, args: readonly string[]): Promise<ChildProcess> {

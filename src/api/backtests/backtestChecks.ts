@@ -174,15 +174,9 @@ export class BacktestCheck {
     const faults = foreign.map(async ({ symbol, timeframe }): Promise<ProblemIssue[]> => {
       if (await this.#catalogue.find(symbol, timeframe)) return [];
       const message = `The strategy reads ${symbol} ${timeframe}, of which there is no market data.`;
-      return [
-        {
-          code: 'SYMBOL_NOT_AVAILABLE',
-          path: '/strategyVersionId',
-          field: 'strategyVersionId',
-          severity: 'error',
-          message,
-        },
-      ];
+      const suggestion = 'Use a strategy version that reads only series of GET /public/v1/market-data.';
+      const issue = { code: 'SYMBOL_NOT_AVAILABLE', field: 'strategyVersionId', severity: 'error' } as const;
+      return [{ ...issue, path: '/strategyVersionId', message, suggestion }];
     });
     return (await Promise.all(faults)).flat();
   }

@@ -20,7 +20,8 @@ import { waitForEnd } from '../http/waiting.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
-import { PROBLEMS, ProblemError, problem } from '../http/problems.ts';
+import { ProblemError, problem } from '../http/problems.ts';
+import { PROBLEMS } from '../http/problemTable.ts';
 import * as shapes from './backtestSchemas.ts';
 import {
   API_KEY_SECURITY,

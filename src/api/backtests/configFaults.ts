@@ -15,7 +15,7 @@ const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * For routes with `attachValidation` whose body has a `config`: its faults of form are told with their repairs, and
+ * For routes with `attachValidation` whose body has a `config`: its faults of form are reported with their repairs, and
  * together with what the market data and the strategy say about the repaired config.
  * @throws VALIDATION_FAILED
  */

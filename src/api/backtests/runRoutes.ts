@@ -15,7 +15,8 @@ import {
   Uuid,
 } from '../http/commonSchemas.ts';
 import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
-import { problem, type ProblemCode } from '../http/problems.ts';
+import { problem } from '../http/problems.ts';
+import { type ProblemCode } from '../http/problemTable.ts';
 import type { App } from '../services.ts';
 
 /** What answers a deletion. */

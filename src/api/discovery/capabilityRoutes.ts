@@ -99,7 +99,7 @@ function sectionsOf(wanted: string | undefined): readonly Section[] {
   return SECTIONS.filter((section) => names.includes(section));
 }
 
-/** What is the same for everyone: made once a process. */
+/** What is the same for everyone: made once per process. */
 function fixedSections(): Record<Exclude<Section, 'instruments' | 'limits'>, unknown> {
   const language = describeCapabilities();
   return {

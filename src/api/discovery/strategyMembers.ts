@@ -31,10 +31,12 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.entry.action.sizing<fixed>.value': 'Units of the instrument.',
   'strategy.entry.action.sizing<fixed_cash>.value': 'Quote currency per position.',
   'strategy.entry.action.sizing<percent_equity>.value': 'Percent of equity: 95 is 95 %, 0.95 is 0.95 %.',
-  'strategy.entry.action.sizing<percent_balance>.value': 'Percent of the balance (closed trades only): 95 is 95 %.',
+  'strategy.entry.action.sizing<percent_balance>.value':
+    'Percent of free cash, unrealized profit left out: 95 is 95 %.',
   'strategy.entry.action.sizing<risk_percent>.value':
     'Percent of equity lost at the stop: 1 is 1 %. Needs a stop loss.',
-  'strategy.entry.action.sizing<volatility_target>.value': 'Percent of volatility per year that the position aims at.',
+  'strategy.entry.action.sizing<volatility_target>.value':
+    'Volatility of the position per year, in percent: 20 is 20 %.',
   'strategy.entry.action.sizing<volatility_target>.atrPeriod': 'Bars of the ATR it measures with.',
   'strategy.entry.action.order':
     'Default `market`: the next open. A new signal of the rule replaces its pending limit or stop order.',
@@ -42,7 +44,7 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.entry.action.order<limit>.expireBars': 'Bars after the signal on which it may fill.',
   'strategy.entry.action.order<stop>.price': 'Read at the signal. Fills at this price or worse.',
   'strategy.entry.action.order<stop>.expireBars': 'Bars after the signal on which it may fill.',
-  'strategy.exits[]': 'Each true exit sells by its action at the next open.',
+  'strategy.exits[]': 'Each true exit closes by its action at the next open.',
   'strategy.exits[].when': 'The condition that exits.',
   'strategy.exits[].appliesTo': 'The side it closes. Default `any`.',
   'strategy.exits[].priority': 'Lower goes first when several are true on one bar.',

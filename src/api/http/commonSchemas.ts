@@ -1,7 +1,8 @@
 // Common: the pieces that every route's schema is made of.
 import { isUuid } from './auth/uuid.ts';
 import { z } from 'zod';
-import { PROBLEMS, problem, type ProblemCode, type ProblemIssue } from './problems.ts';
+import { problem, type ProblemIssue } from './problems.ts';
+import { PROBLEMS, type ProblemCode } from './problemTable.ts';
 
 export const Uuid = z.uuid().meta({ description: 'A UUID.' });
 /** A member of an answer whose name ends in `At`: an instant. @param what happened then, as a sentence. */
@@ -16,7 +17,7 @@ export const instantOrNull = (what: string) =>
 export const isoOrNull = (date: Date | null): string | null => date && date.toISOString();
 export const Json = z.record(z.string(), z.unknown());
 
-/** A path id; `pathId` looks at it, for what is no UUID is not found rather than malformed. */
+/** A path id, which `pathId` checks: one that is not a UUID is answered as not found, not as malformed. */
 export const IdParams = z.object({ id: z.string() });
 /** A route without query parameters; any is refused. */
 export const NoQuery = z.strictObject({});

@@ -138,6 +138,8 @@ export function startHeavyRequests({ sql, config, log }: Services): HeavyRequest
     [Symbol.asyncDispose]: async () => {
       isClosing = true;
       if (thread === undefined) return;
+      // A thread that still loads, which takes long on a busy machine, has nothing to finish.
+      if (!isReady && waiting === 0) return void (await thread.terminate());
       const ended = new Promise((resolve) => thread?.once('exit', resolve));
       thread.ref();
       thread.postMessage('close' satisfies ToThread);

@@ -64,7 +64,7 @@ export interface Position {
 
   /** What is left once the orders of this close have filled; 0 when they close it wholly. */
   plannedQuantity: number;
-  /** Indices of the exit rules whose partial exit was ordered: each fires once a position. */
+  /** Indices of the exit rules whose partial exit was ordered: each fires once per position. */
   readonly exitsFired: number[];
   /** The memory of stateful exits, and of a stateful stop price; empty and null where there is none. */
   exitMemories: readonly (StateMemory | null)[];

@@ -87,13 +87,13 @@ describe('slots', () => {
     ]);
   });
 
-  it('are taken by a waiting limit order too', () => {
+  it('are taken by a pending limit order too', () => {
     const waiting = entryAt(bars, [0], { order: { type: 'limit', price: constant(5), expireBars: 3 } });
     const { counts } = simulate(inputOf(bars, { entries: [waiting, entryAt(bars, [1])] }));
     expect(counts).toMatchObject({ blockedMaxPositions: 1, ordersExpired: 1, entriesFilled: 0 });
   });
 
-  it('go to one entry a close: the first rule that is true and not blocked', () => {
+  it('go to one entry per close: the first rule that is true and not blocked', () => {
     const entries = [entryAt(bars, [0, 3], { id: 'first', cooldownBars: 10 }), entryAt(bars, [0, 3], { id: 'second' })];
     const { trades, counts } = simulate(inputOf(bars, { entries, exits: [exitAt(bars, [1])] }));
     expect(trades.map(({ entryRule }) => entryRule)).toEqual([0, 1]);
@@ -246,7 +246,7 @@ describe('limit and stop entries', () => {
     expect(result.orders!.map(({ status }) => status)).toEqual(['replaced', 'filled', 'filled']);
   });
 
-  it('without a price are rejected, and leave the one that waits', () => {
+  it('without a price are rejected, and leave the pending one', () => {
     const prices = Float64Array.of(8, NaN, NaN, NaN, NaN, NaN);
     const order = { type: 'limit', price: { kind: 'column', values: prices }, expireBars: 5 } as const;
     const { counts, trades } = simulate(inputOf(bars, { entries: [entryAt(bars, [0, 1], { order })] }));
@@ -285,7 +285,7 @@ describe('limit and stop entries', () => {
     ]);
   });
 
-  it('that may not open when their price comes are cancelled', () => {
+  it('are cancelled when they cannot open at the moment their price is reached', () => {
     const short = entryAt(bars, [0], { side: -1, order: { type: 'stop', price: constant(7.5), expireBars: 5 } });
     const result = simulate(
       inputOf(bars, { entries: [short, entryAt(bars, [1])], maxConcurrentPositions: 2, keepOrders: true }),
@@ -320,7 +320,7 @@ describe('exits true at one close', () => {
     ]);
   });
 
-  it('fire a partial exit once a position', () => {
+  it('fire a partial exit once per position', () => {
     expect(quantities(inputOf(bars, { entries: sized(8), exits: [partial(25)] }))).toEqual([
       [2, 'signal', 0],
       [6, 'end_of_data', null],

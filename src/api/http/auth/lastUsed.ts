@@ -1,4 +1,4 @@
-// When each key was last used, written in the background: never more than one statement at a time, once a minute a key.
+// When each key was last used, written in the background: one statement at a time, and each key once per minute.
 import { noteApiKeyUses } from '../../../db/apiKeys.ts';
 import type { Sql } from '../../../db/connect.ts';
 import type { Log } from '../../../log.ts';

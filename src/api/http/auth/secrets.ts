@@ -1,4 +1,4 @@
-// Secrets: hashes them with argon2id, and remembers which secret matched which hash, so that argon2 runs once a secret.
+// Secrets: hashes them with argon2id, and remembers which secret matched which hash, so that argon2 runs once for each.
 import { hash, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import argon2 from 'argon2';
