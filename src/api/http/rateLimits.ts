@@ -52,8 +52,8 @@ export interface RateLimits {
 
 /**
  * The minute is the clock's, the same in every process. Between two settlements a process knows nothing of the others,
- * so a key that uses several of them at once may go over by up to one second's requests per process: the price of asking
- * Postgres once per second instead of once per request.
+ * so a key that uses several of them at once may go over by up to one second's requests per process: the price of
+ * asking Postgres once per second instead of once per request.
  */
 export function createRateLimits(
   services: Pick<Services, 'sql' | 'log'>,
