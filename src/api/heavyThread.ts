@@ -30,6 +30,8 @@ async function start(): Promise<void> {
   const sql = connect(databaseUrl, { applicationName: 'candlepool api', max: CONNECTIONS });
   const services = {
     sql,
+    // Who asks has been found out already.
+    shortReads: sql,
     log,
     catalogue: openCatalogue(sql, config.dataDir),
     config: { ...config, rateLimits: false },

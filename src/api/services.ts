@@ -9,6 +9,11 @@ import type { Catalogue } from '../market/catalogue.ts';
 
 export interface Services {
   readonly sql: Sql;
+  /**
+   * Connections of their own for the reads of a few rows that every request makes: others, and their transactions, do
+   * not keep them waiting, and a statement is never sent behind a long one.
+   */
+  readonly shortReads: Sql;
   readonly config: Config;
   readonly log: Log;
   readonly catalogue: Catalogue;

@@ -21,6 +21,9 @@ import { awaitBegin, sayReady } from './supervised.ts';
 /** How long requests in flight may take to be answered before their connections are closed. */
 const DRAIN_MS = 7_000;
 
+/** Connections for short reads: one computes in Postgres while the next is on its way. */
+const SHORT_READS = 3;
+
 export type RunningApi = AsyncDisposable & { readonly url: string; readonly port: number };
 
 /** What a supervised API says about itself. */
@@ -64,12 +67,14 @@ async function startApi(config: Config, databaseUrl: string, log: Log, signal: A
   await using stack = new AsyncDisposableStack();
   const sql = connect(databaseUrl, { applicationName: 'candlepool api' });
   stack.defer(() => sql.end({ timeout: 2 }));
+  const shortReads = connect(databaseUrl, { applicationName: 'candlepool api', max: SHORT_READS });
+  stack.defer(() => shortReads.end({ timeout: 2 }));
   await migrate(sql);
   signal.throwIfAborted();
   const catalogue = openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
   await importShipped(catalogue);
   signal.throwIfAborted();
-  const services = { sql, config, log, catalogue };
+  const services = { sql, shortReads, config, log, catalogue };
   // Not awaited: what this host alone has is as good after the first request as before it.
   void shareSnapshots(catalogue, log, signal);
   const app = await buildApp(services, { heavyRequests: startHeavyRequests(services) });

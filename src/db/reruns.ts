@@ -1,12 +1,17 @@
 // Reruns: a stored backtest run again for an artifact or to verify it. The API asks, a worker answers, the API deletes.
 import type { ArtifactNotice, ReportHeading, StoredResult } from '../engine/index.ts';
 import type { Tier } from '../tiers.ts';
-import type { Queryable, Transaction } from './connect.ts';
+import type { Queryable, Sql, Transaction } from './connect.ts';
 import { WEIGHTS } from './claims.ts';
 import { addRerunJob } from './tickets.ts';
 
 /** An artifact that nobody has read for so long is made again when somebody asks. */
 const KEPT_SECONDS = 3_600;
+/**
+ * How exactly the last read is known. Readers of one file would wait for each other if each marked its row, and as long
+ * as it takes to send a chunk.
+ */
+const MARKED_EVERY_SECONDS = 60;
 /** No request waits longer than a minute; what is not finished long after was abandoned. */
 const ABANDONED_AFTER_SECONDS = 300;
 /** What all kept artifacts may take, and so the most that one may; those read longest ago go first. */
@@ -47,15 +52,20 @@ export async function findKeptRerun(
   request: RerunRequest,
 ): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`
-    update reruns set used_at = now() where id = (
+    with found as materialized (
       select id from reruns
       where backtest_id = ${backtestId} and request::text = ${JSON.stringify(request)}
         and case when outcome is null then created_at > now() - make_interval(secs => ${ABANDONED_AFTER_SECONDS})
           else (outcome ->> 'ok')::boolean end
-      order by created_at desc limit 1)
-    returning id`;
+      order by created_at desc limit 1
+    ), marked as (${markRead(sql, sql`select id from found`)})
+    select id from found`;
   return row?.id;
 }
+
+const markRead = (sql: Queryable, id: ReturnType<Sql>) => sql`
+  update reruns set used_at = now()
+  where id = (${id}) and used_at < now() - make_interval(secs => ${MARKED_EVERY_SECONDS})`;
 
 /** Reruns of the workspace that wait or run. */
 export async function countOpenReruns(sql: Queryable, workspaceId: string): Promise<number> {
@@ -141,7 +151,7 @@ export async function* readRerunChunks(sql: Queryable, id: string): AsyncGenerat
   const [rerun] = await sql<{ chunks: number }[]>`select chunks from reruns where id = ${id}`;
   for (let ordinal = 0; ordinal < (rerun?.chunks ?? 1); ordinal++) {
     const [row] = await sql<{ bytes: Uint8Array }[]>`
-      with read as (update reruns set used_at = now() where id = ${id})
+      with marked as (${markRead(sql, sql`select ${id}::uuid`)})
       select bytes from rerun_chunks where rerun_id = ${id} and ordinal = ${ordinal}`;
     if (row === undefined) throw new ChunkMissing(`Chunk ${ordinal} of rerun ${id} is gone.`);
     yield row.bytes;

@@ -4,6 +4,7 @@ import { backtestResultBytes, openBacktests } from './backtests.ts';
 import type { Queryable } from './connect.ts';
 import { listedStrategies } from './strategies.ts';
 import { sweepResultBytes } from './sweeps.ts';
+import type { Workspace } from './workspaces.ts';
 import { storedBytes } from './workspaceStorage.ts';
 
 /** By the names of the limits. */
@@ -16,12 +17,19 @@ export interface WorkspaceUsage {
   readonly sweepResultBytes: number;
 }
 
-export async function readWorkspaceUsage(sql: Queryable, workspaceId: string): Promise<WorkspaceUsage> {
-  const [usage] = await sql<[WorkspaceUsage]>`
-    select (${activeApiKeys(sql, workspaceId)}) as "activeApiKeys",
+/** null: there is no such workspace. */
+export async function findWorkspaceUsage(
+  sql: Queryable,
+  workspaceId: string,
+): Promise<(Pick<Workspace, 'name' | 'createdAt'> & { readonly usage: WorkspaceUsage }) | null> {
+  const [row] = await sql<(Pick<Workspace, 'name' | 'createdAt'> & WorkspaceUsage)[]>`
+    select name, created_at as "createdAt", (${activeApiKeys(sql, workspaceId)}) as "activeApiKeys",
       (${listedStrategies(sql, workspaceId)}) as strategies,
       (${openBacktests(sql, workspaceId)}) as "queuedBacktests", (${storedBytes(sql, workspaceId)}) as "storedBytes",
       (${backtestResultBytes(sql, workspaceId)}) as "backtestResultBytes",
-      (${sweepResultBytes(sql, workspaceId)}) as "sweepResultBytes"`;
-  return usage;
+      (${sweepResultBytes(sql, workspaceId)}) as "sweepResultBytes"
+    from workspaces where id = ${workspaceId}`;
+  if (row === undefined) return null;
+  const { name, createdAt, ...usage } = row;
+  return { name, createdAt, usage };
 }

@@ -315,6 +315,11 @@ describe('an artifact of a backtest', () => {
       return bytes;
     };
     const [{ id: rerunId }] = first;
+    // One reader does not wait for another that is being sent the file.
+    await api.services.sql.begin(async (tx) => {
+      await tx`update reruns set used_at = now() where backtest_id = ${id}`;
+      expect((await client.get(url)).text).toBe(answers[0].text);
+    });
     expect(await read(rerunId)).toBe(answers[0].text.length);
     // A file that is being sent must not end as if it were whole.
     await api.services.sql`delete from rerun_chunks where rerun_id = ${rerunId}`;

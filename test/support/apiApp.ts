@@ -8,6 +8,7 @@ import type { App, Services } from '../../src/api/services.ts';
 import { readConfig } from '../../src/config.ts';
 import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
 import type { ApiKeyRole, ApiKeyScope } from '../../src/db/apiKeys.ts';
+import { connect, urlOf } from '../../src/db/connect.ts';
 import { upsertMember, upsertUser } from '../../src/db/members.ts';
 import type { MemberRole } from '../../src/db/members.ts';
 import { insertWorkspace } from '../../src/db/workspaces.ts';
@@ -52,7 +53,14 @@ export async function createApiApp(env: Record<string, string> = {}, hasThread =
   const database = await createTestDatabase();
   const { sql } = database;
   const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', ...env });
-  const services: Services = { sql, config, log: createLog(config), catalogue: await openShippedData() };
+  const shortReads = connect(urlOf(sql), { max: 1 });
+  const services: Services = {
+    sql,
+    shortReads,
+    config,
+    log: createLog(config),
+    catalogue: await openShippedData(),
+  };
   const app = await buildApp(services, { heavyRequests: hasThread ? startHeavyRequests(services) : null });
   const send = async (options: InjectOptions): Promise<Reply> => replyOf(await app.inject(options));
   return {
@@ -94,6 +102,7 @@ export async function createApiApp(env: Record<string, string> = {}, hasThread =
     },
     [Symbol.asyncDispose]: async () => {
       await app.close();
+      await shortReads.end({ timeout: 1 });
       await database[Symbol.asyncDispose]();
     },
   };

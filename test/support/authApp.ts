@@ -49,7 +49,7 @@ export async function createAuthApp(env: Record<string, string> = {}): Promise<A
   const database = await createTestDatabase();
   const { sql } = database;
   const config = readConfig({ LOG_LEVEL: 'silent', ...env });
-  const services = { sql, config, log: createLog(config) } as Services;
+  const services = { sql, shortReads: sql, config, log: createLog(config) } as Services;
   const apps: App[] = [];
   const host = async (): Promise<App> => {
     const app = await buildProbeApp(services);

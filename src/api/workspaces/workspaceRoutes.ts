@@ -1,8 +1,7 @@
 // Workspace: the identity of the key, what it may do, and how much of its tier is used.
 import { z } from 'zod';
 import { API_KEY_SCOPES } from '../../db/apiKeys.ts';
-import { findWorkspace } from '../../db/workspaces.ts';
-import { readWorkspaceUsage } from '../../db/workspaceUsage.ts';
+import { findWorkspaceUsage } from '../../db/workspaceUsage.ts';
 import { TIER_LIMITS, TIERS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { keyPrefix } from '../http/auth/keyFormat.ts';
@@ -36,7 +35,7 @@ const WorkspaceContext = z
   })
   .meta({ id: 'WorkspaceContext' });
 
-export async function workspaceRoutes(app: App, { sql }: Services): Promise<void> {
+export async function workspaceRoutes(app: App, { shortReads }: Services): Promise<void> {
   app.get(
     '/public/v1/workspace',
     {
@@ -51,13 +50,10 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
       },
     },
     async ({ caller }) => {
-      const [workspace, usage] = await Promise.all([
-        findWorkspace(sql, caller.workspaceId),
-        readWorkspaceUsage(sql, caller.workspaceId),
-      ]);
+      const workspace = await findWorkspaceUsage(shortReads, caller.workspaceId);
       if (workspace === null) throw notFound('workspace', caller.workspaceId);
       return {
-        workspace: { id: workspace.id, name: workspace.name, createdAt: workspace.createdAt.toISOString() },
+        workspace: { id: caller.workspaceId, name: workspace.name, createdAt: workspace.createdAt.toISOString() },
         apiKey: {
           id: caller.apiKeyId,
           name: caller.name,
@@ -69,7 +65,7 @@ export async function workspaceRoutes(app: App, { sql }: Services): Promise<void
         subscription: {
           tier: caller.tier,
           limits: { ...TIER_LIMITS[caller.tier] },
-          usage: { ...usage },
+          usage: { ...workspace.usage },
         },
       };
     },

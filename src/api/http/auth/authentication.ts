@@ -64,8 +64,8 @@ export function authenticateRequests(
 ): void {
   const secrets = createSecrets();
   const lastUsed = createLastUsed(services.sql, services.log);
-  const parts = { readKey: createKeyReader(services.sql), secrets, throttle: createThrottle(), lastUsed };
-  const tokens = createTokenCheck(services.sql, services.config);
+  const parts = { readKey: createKeyReader(services.shortReads), secrets, throttle: createThrottle(), lastUsed };
+  const tokens = createTokenCheck(services.shortReads, services.config);
   const orReject = async <Result>(request: FastifyRequest, check: Promise<Result>): Promise<Result> => {
     try {
       return await check;
@@ -84,7 +84,7 @@ export function authenticateRequests(
     authenticateKey: (request) => orReject(request, checkKey(request, parts)),
     authenticateMember: async (request, workspaceId) => {
       const subject = await orReject(request, tokens.subjectOf(sentBearer(request)));
-      const membership = isUuid(workspaceId) ? await findMembership(services.sql, subject, workspaceId) : null;
+      const membership = isUuid(workspaceId) ? await findMembership(services.shortReads, subject, workspaceId) : null;
       // To others a workspace looks as if it did not exist.
       if (membership === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
       return membership;

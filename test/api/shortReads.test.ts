@@ -1,0 +1,23 @@
+// Short reads: what every request asks Postgres waits for nobody else's statements.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createApiApp, type ApiApp } from '../support/apiApp.ts';
+
+let api: ApiApp;
+beforeAll(async () => {
+  api = await createApiApp();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+it('are answered while all other connections are held by transactions and long statements', async () => {
+  const { sql } = api.services;
+  const client = await api.client();
+  expect((await client.get('/workspace')).status).toBe(200);
+  const held = await Promise.all(Array.from({ length: sql.options.max }, () => sql.reserve()));
+  try {
+    const { status, body } = await client.get('/workspace');
+    expect(status).toBe(200);
+    expect(body.workspace.id).toBe(client.workspaceId);
+  } finally {
+    for (const connection of held) connection.release();
+  }
+});
