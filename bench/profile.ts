@@ -23,9 +23,11 @@ if (wanted === undefined || suite === undefined) {
 
 console.log(`${machineLines(describeMachine())}\n`);
 const module = (await import(`./${suite}.ts`)) as { suite(): Bench };
-const tasks = module.suite().tasks.filter(({ name }) => name.includes(wanted));
+const all = module.suite().tasks;
+const tasks = all.filter(({ name }) => name.includes(wanted));
 if (tasks.length === 0) {
-  console.error(`No task of ${suite} is named like ${wanted}.`);
+  console.error(`No task's name contains ${wanted}. Use a part of one of these:`);
+  for (const { name } of all) console.error(`  ${name}`);
   process.exit(2);
 }
 const folder = resolve(options.out);
