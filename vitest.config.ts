@@ -1,10 +1,14 @@
-// One process per test file: the suite uses real Postgres and real threads, and a leak must not reach another file.
+// Two kinds of test files. Most share a process with others, so that the code under test is loaded once. Those that
+// start and kill processes, or measure memory, have a process each: a leak must not reach another file.
 import { defineConfig } from 'vitest/config';
+
+/** Folders and files whose tests depend on what else their process has done. */
+const ALONE = ['bench', 'browser', 'cli', 'db', 'engine/kernels', 'engine/pool', 'faults', 'hostile', 'jobs'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/oracles/**', 'node_modules/**'],
     pool: 'forks',
     globalSetup: ['test/support/databaseRun.ts'],
     maxWorkers: 2,
@@ -13,5 +17,17 @@ export default defineConfig({
     // A test without an assertion checks nothing.
     expect: { requireAssertions: true },
     hookTimeout: 180_000,
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...ALONE, 'test/oracles/**'],
+          isolate: false,
+        },
+      },
+    ],
   },
 });
