@@ -11,7 +11,7 @@ import type { ImportReport } from '../market/importReport.ts';
 import { importSeries } from '../market/importSeries.ts';
 import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
 import { readSourceFile } from '../market/sourceFile.ts';
-import { synthesiseBars } from '../market/synth.ts';
+import { synthesizeBars } from '../market/synth.ts';
 import { openData } from './dataCatalogue.ts';
 import { printJson, printLine, UsageError } from './output.ts';
 
@@ -63,7 +63,7 @@ export interface SynthOptions {
 }
 
 export async function synth(options: SynthOptions): Promise<void> {
-  const bars = synthesiseBars(options);
+  const bars = synthesizeBars(options);
   const { symbol } = options;
   await using opened = await openData();
   const { catalogue } = opened;

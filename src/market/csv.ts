@@ -64,7 +64,10 @@ class CsvReader {
 
   #readFirstLine(cells: string[]): void {
     if (cells.length > MAX_COLUMNS)
-      refuse('FILE_TOO_LARGE', `The file has ${cells.length} columns; at most ${MAX_COLUMNS} are read.`);
+      refuse(
+        'FILE_TOO_LARGE',
+        `The file has ${cells.length} columns; at most ${MAX_COLUMNS} are read. Import fewer columns.`,
+      );
     if (cells.length < MIN_COLUMNS) {
       this.#preamble.push(cells.join(',').slice(0, 80));
       if (this.#preamble.length > MAX_PREAMBLE_LINES) refuseText(this.#preamble);

@@ -18,7 +18,7 @@ export function readJson(text: string): Table {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    refuse('FILE_UNREADABLE', `The JSON cannot be read: ${(error as Error).message}.`);
+    refuse('FILE_UNREADABLE', `The JSON cannot be read: ${(error as Error).message}. Check that the file is whole.`);
   }
   const lists = Array.isArray(value) ? [value] : listsIn(value, MAX_WRAPPERS);
   if (lists.length === 0) refuse('FORMAT_UNKNOWN', `The JSON is not a list. ${EXPECTED}`);

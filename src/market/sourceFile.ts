@@ -55,7 +55,7 @@ function unzip(bytes: Uint8Array): Uint8Array {
         'FILE_TOO_LARGE',
         `The file unpacks to more than ${MAX_BYTES} bytes. Split it and import the parts with --append.`,
       );
-    refuse('FILE_UNREADABLE', `The gzip file is damaged: ${(error as Error).message}.`);
+    refuse('FILE_UNREADABLE', `The gzip file is damaged: ${(error as Error).message}. Download or compress it again.`);
   }
 }
 
@@ -65,7 +65,10 @@ async function guarded(format: string, read: () => Table | Promise<Table>): Prom
     return await read();
   } catch (error) {
     if (error instanceof MarketDataError) throw error;
-    refuse('FILE_UNREADABLE', `The ${format} file cannot be read: ${(error as Error).message}.`);
+    refuse(
+      'FILE_UNREADABLE',
+      `The ${format} file cannot be read: ${(error as Error).message}. Write it again, or export it as CSV.`,
+    );
   }
 }
 

@@ -22,22 +22,22 @@ export interface SynthOptions {
 /** Ten years of minutes are 5.3 million bars, 300 MB. */
 export const MAX_DAYS = 3660;
 const DEFAULT_START = Date.UTC(2024, 0, 1);
-const MINUTES_A_DAY = 1440;
+const MINUTES_PER_DAY = 1440;
 const DEFAULT_PRICES: Readonly<Record<string, number>> = { 'SYN-BTC': 42_000, 'SYN-ETH': 2300, 'SYN-SOL': 100 };
 
 /** Long-run standard deviation of daily log returns; Bitcoin's was 2.3 % to 4 % from 2020 to 2024. */
 const DAILY_DEVIATION = 0.03;
-const MINUTE_VARIANCE = DAILY_DEVIATION ** 2 / MINUTES_A_DAY;
+const MINUTE_VARIANCE = DAILY_DEVIATION ** 2 / MINUTES_PER_DAY;
 /** GARCH(1,1): shocks raise the variance, which falls back with a half-life of about 70 minutes. */
 const GARCH = { shock: 0.06, memory: 0.93 };
 /** A slow factor of the variance: log-normal, half-life about three days, so that calm and wild weeks alternate. */
-const REGIME = { memory: Math.exp(-Math.LN2 / (3 * MINUTES_A_DAY)), deviation: 0.5 };
+const REGIME = { memory: Math.exp(-Math.LN2 / (3 * MINUTES_PER_DAY)), deviation: 0.5 };
 /** Drift changes every two days on average, up, down or none: trends to follow, ranges to fade. */
-const DRIFT = { chance: 1 / (2 * MINUTES_A_DAY), daily: 0.012 };
+const DRIFT = { chance: 1 / (2 * MINUTES_PER_DAY), daily: 0.012 };
 /** About one jump in four days, of about 1.5 %. */
-const JUMP = { chance: 1 / (4 * MINUTES_A_DAY), deviation: 0.015 };
+const JUMP = { chance: 1 / (4 * MINUTES_PER_DAY), deviation: 0.015 };
 /** About one outage in thirty days: some flat minutes without volume, then up to two hours without bars. */
-const OUTAGE = { chance: 1 / (30 * MINUTES_A_DAY), flatMinutes: 20, absentMinutes: 120 };
+const OUTAGE = { chance: 1 / (30 * MINUTES_PER_DAY), flatMinutes: 20, absentMinutes: 120 };
 /** Steps of the path inside a minute, whose extremes are its high and low. */
 const PATH_STEPS = 8;
 /** The busiest hour of the day is 15:00 UTC, New York's morning. */
@@ -47,7 +47,7 @@ const BUSIEST_HOUR = 15;
  * One-minute columns.
  * @throws MarketDataError SYMBOL_INVALID, or FILE_TOO_LARGE for an impossible number of days
  */
-export function synthesise({ symbol, days, seed, start = DEFAULT_START, price }: SynthOptions): SnapshotColumns {
+export function synthesize({ symbol, days, seed, start = DEFAULT_START, price }: SynthOptions): SnapshotColumns {
   checkSymbol(symbol);
   if (!symbol.startsWith(SYNTHETIC_PREFIX))
     refuse(
@@ -58,7 +58,7 @@ export function synthesise({ symbol, days, seed, start = DEFAULT_START, price }:
   if (!Number.isInteger(days) || days < 1 || days > MAX_DAYS)
     refuse('FILE_TOO_LARGE', `${days} is not a number of days from 1 to ${MAX_DAYS}.`);
   const random = new Random(seed, symbol);
-  const minutes = days * MINUTES_A_DAY;
+  const minutes = days * MINUTES_PER_DAY;
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(minutes));
   const walk = new Walk(random, price ?? DEFAULT_PRICES[symbol] ?? 100);
   let length = 0;
@@ -97,8 +97,8 @@ export function synthesise({ symbol, days, seed, start = DEFAULT_START, price }:
 }
 
 /** The bars as an import would give them, for `Catalogue.add`. */
-export function synthesiseBars(options: SynthOptions): BarsTable {
-  const columns = synthesise(options);
+export function synthesizeBars(options: SynthOptions): BarsTable {
+  const columns = synthesize(options);
   const report: BarsTable['report'] = {
     ...summarizeSeries(columns, '1m'),
     isTimeframeInferred: false,
@@ -136,7 +136,8 @@ class Walk {
 
   step(minute: number): void {
     const random = this.#random;
-    if (random.unit() < DRIFT.chance) this.#drift = (Math.floor(random.unit() * 3) - 1) * (DRIFT.daily / MINUTES_A_DAY);
+    if (random.unit() < DRIFT.chance)
+      this.#drift = (Math.floor(random.unit() * 3) - 1) * (DRIFT.daily / MINUTES_PER_DAY);
     const shock = Math.sqrt(1 - REGIME.memory ** 2) * REGIME.deviation;
     this.#regime = this.#regime * REGIME.memory + shock * random.normal();
     const hour = (minute / 60) % 24;

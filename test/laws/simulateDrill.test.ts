@@ -23,7 +23,7 @@ interface Exit {
   readonly price: number;
 }
 
-const MINUTES_A_BAR = 15;
+const MINUTES_PER_BAR = 15;
 
 /**
  * Minute after minute from the entry on: stop, then target, each at its level or at an open beyond it; then the stop
@@ -31,7 +31,7 @@ const MINUTES_A_BAR = 15;
  */
 function walkEveryMinute(minutes: Bars, entryRow: number, levels: Levels): { exit: Exit; isAmbiguous: boolean } {
   const { side } = levels;
-  const from = entryRow * MINUTES_A_BAR;
+  const from = entryRow * MINUTES_PER_BAR;
   const fill = minutes.open[from];
   const away = (percent: number) => fill * (1 + (side * percent) / 100);
   const isPast = (price: number, level: number) => side * (price - level) >= 0;
@@ -40,7 +40,7 @@ function walkEveryMinute(minutes: Bars, entryRow: number, levels: Levels): { exi
   let best = fill;
   let isAmbiguous = false;
   const exitAt = (minute: number, reason: string, price: number) => ({
-    exit: { entryRow, exitRow: Math.floor(minute / MINUTES_A_BAR), reason, price },
+    exit: { entryRow, exitRow: Math.floor(minute / MINUTES_PER_BAR), reason, price },
     isAmbiguous,
   });
   const move = () => {
@@ -81,8 +81,8 @@ function walkEveryMinute(minutes: Bars, entryRow: number, levels: Levels): { exi
 
 function check(seed: number, gap: number, comparesPrices: boolean): boolean {
   const dice = diceOf(seed);
-  const minutes = randomMinutes(dice, 40 * MINUTES_A_BAR, gap, 0.6);
-  const bars = bucketMinutes(minutes, MINUTES_A_BAR);
+  const minutes = randomMinutes(dice, 40 * MINUTES_PER_BAR, gap, 0.6);
+  const bars = bucketMinutes(minutes, MINUTES_PER_BAR);
   const percent = (probability: number, low: number, high: number) =>
     dice.chance(probability) ? dice.number(low, high) : null;
   const levels: Levels = {

@@ -12,7 +12,7 @@ import type { StoredCatalogue } from '../../src/market/catalogue.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { importShipped, openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
 import { readSource } from '../../src/market/sourceFile.ts';
-import { synthesiseBars } from '../../src/market/synth.ts';
+import { synthesizeBars } from '../../src/market/synth.ts';
 import { randomColumns } from '../support/bars.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -179,7 +179,7 @@ describe('the shipped data', () => {
 it('marks synthetic bars as synthetic in the catalogue', async () => {
   const entry = await catalogue.add(
     'SYN-BTC',
-    synthesiseBars({ symbol: 'SYN-BTC', days: 2, seed: 1 }),
+    synthesizeBars({ symbol: 'SYN-BTC', days: 2, seed: 1 }),
     makeInstrument('SYN-BTC'),
   );
   expect(entry).toMatchObject({ timeframe: '1m', synthetic: true });

@@ -5,12 +5,12 @@ import { createMarket } from '../../src/engine/bars/market.ts';
 import { listGaps } from '../../src/market/gaps.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { makeSnapshot } from '../../src/market/snapshotFiles.ts';
-import { synthesise, synthesiseBars, type SynthOptions } from '../../src/market/synth.ts';
+import { synthesize, synthesizeBars, type SynthOptions } from '../../src/market/synth.ts';
 import { scaled } from '../support/scale.ts';
 
 const MINUTE = 60_000;
 const snapshotOf = (options: SynthOptions): Snapshot =>
-  makeSnapshot(synthesise(options), {
+  makeSnapshot(synthesize(options), {
     symbol: options.symbol,
     timeframe: '1m',
     instrument: makeInstrument(options.symbol),
@@ -30,7 +30,7 @@ describe('the generator of synthetic bars', () => {
   });
 
   it('gives for fewer days the beginning of what it gives for more', () => {
-    const [short, long] = [2, 5].map((days) => synthesise({ symbol: 'SYN-BTC', days, seed: 9 }));
+    const [short, long] = [2, 5].map((days) => synthesize({ symbol: 'SYN-BTC', days, seed: 9 }));
     for (const name of ['time', 'open', 'high', 'low', 'close', 'volume'] as const) {
       expect([...long[name].subarray(0, short.time.length)]).toEqual([...short[name]]);
     }
@@ -40,7 +40,7 @@ describe('the generator of synthetic bars', () => {
     let rows = 0;
     fc.assert(
       fc.property(fc.integer({ min: 0 }), fc.double({ min: 0.01, max: 1e6, noNaN: true }), (seed, price) => {
-        const { time, open, high, low, close, volume } = synthesise({ symbol: 'SYN-T', days: 1, seed, price });
+        const { time, open, high, low, close, volume } = synthesize({ symbol: 'SYN-T', days: 1, seed, price });
         for (let row = 0; row < time.length; row++) {
           const isSound =
             low[row] > 0 &&
@@ -58,7 +58,7 @@ describe('the generator of synthetic bars', () => {
   });
 
   it('clusters volatility, with more frequent extremes than a normal distribution', () => {
-    const { close } = synthesise({ symbol: 'SYN-BTC', days: 60, seed: 4 });
+    const { close } = synthesize({ symbol: 'SYN-BTC', days: 60, seed: 4 });
     const returns = close.slice(1).map((price, row) => Math.log(price / close[row]));
     const sizes = returns.map(Math.abs);
     const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
@@ -77,7 +77,7 @@ describe('the generator of synthetic bars', () => {
   });
 
   it('makes outages of flat minutes without volume, then a gap that is counted', () => {
-    const { columns, report } = synthesiseBars({ symbol: 'SYN-BTC', days: 365, seed: 1 });
+    const { columns, report } = synthesizeBars({ symbol: 'SYN-BTC', days: 365, seed: 1 });
     const gaps = listGaps(columns.time, MINUTE);
     expect(gaps.length).toBe(report.gaps);
     expect(report.gaps).toBeGreaterThan(3);
@@ -97,8 +97,8 @@ describe('the generator of synthetic bars', () => {
   });
 
   it('requires a name that says synthetic, and a sensible length', () => {
-    expect(() => synthesise({ symbol: 'BTCUSDT', days: 1, seed: 1 })).toThrow('does not begin with SYN-');
+    expect(() => synthesize({ symbol: 'BTCUSDT', days: 1, seed: 1 })).toThrow('does not begin with SYN-');
     for (const days of [0, -1, 1.5, 4000, NaN])
-      expect(() => synthesise({ symbol: 'SYN-A', days, seed: 1 })).toThrow('is not a number of days from 1 to');
+      expect(() => synthesize({ symbol: 'SYN-A', days, seed: 1 })).toThrow('is not a number of days from 1 to');
   });
 });
