@@ -5,7 +5,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
 
@@ -110,8 +110,10 @@ function checkout(revision: string): { readonly root: string; [Symbol.dispose]()
   return { root, [Symbol.dispose]: drop };
 }
 
+const USAGE = 'npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT]';
+
 function main(): void {
-  const { values: options, positionals } = parseArgs({
+  const { values: options, positionals } = commandLine(USAGE, {
     allowPositionals: true,
     options: {
       task: { type: 'string' },
@@ -122,9 +124,7 @@ function main(): void {
   });
   const [revision, ...named] = positionals;
   if (revision === undefined) {
-    console.error(
-      'Usage: npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT]',
-    );
+    console.error(`Usage: ${USAGE}`);
     process.exit(2);
   }
   console.log(`${machineLines(describeMachine())}\n`);

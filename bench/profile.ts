@@ -3,20 +3,21 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session, type Profiler } from 'node:inspector/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Bench, Task } from 'tinybench';
+import { commandLine } from './commandLine.ts';
 import { flameGraph } from './flameGraph.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { ENGINE_SUITES } from './suites.ts';
 
-const { values: options, positionals } = parseArgs({
+const USAGE = 'npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]';
+const { values: options, positionals } = commandLine(USAGE, {
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '5' }, out: { type: 'string', default: 'bench-profile' } },
 });
 const [wanted] = positionals;
 const suite = ENGINE_SUITES.find((name) => wanted?.split('/')[0] === name);
 if (wanted === undefined || suite === undefined) {
-  console.error('Usage: npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]');
+  console.error(`Usage: ${USAGE}`);
   console.error(`Suites: ${ENGINE_SUITES.join(', ')}. TASK: a part of a task's name, as npm run bench prints it.`);
   process.exit(2);
 }

@@ -2,7 +2,7 @@
 // process.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
 import { SUITES } from './suites.ts';
@@ -10,7 +10,8 @@ import { SUITES } from './suites.ts';
 /** They read processor times from /proc. */
 const LINUX_ONLY: readonly string[] = ['queue'];
 
-const { values: options, positionals: names } = parseArgs({
+const USAGE = 'npm run bench [-- SUITE…] [--task TEXT] [--short] [--json]';
+const { values: options, positionals: names } = commandLine(USAGE, {
   allowPositionals: true,
   options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },
 });

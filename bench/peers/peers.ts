@@ -5,10 +5,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { commandLine } from '../commandLine.ts';
 import { describeMachine, machineLines } from '../machine.ts';
 
-const { values: options } = parseArgs({
+const USAGE = 'npm run bench:peers [-- --bars N] [--rounds N] [--python COMMAND] [--only kernels,patterns,whole]';
+const { values: options } = commandLine(USAGE, {
   options: {
     bars: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '7' },
