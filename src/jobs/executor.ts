@@ -142,7 +142,7 @@ export class Executor {
       const isQuick = claim.cost <= QUICK_COST;
       return poolRuns.push({ ...run, owner, isQuick, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
     });
-    const store = new OutcomeBuffer((endings) => this.#store(endings));
+    const store = new OutcomeBuffer((outcomes) => this.#store(outcomes));
     const settle = (run: number, outcome: PoolOutcome): void => {
       let isCopy = false;
       for (const [index, claim] of claims.entries()) {
@@ -183,13 +183,13 @@ export class Executor {
     return this.#active.size > 0 ? 0 : (performance.now() - this.#tookAt) / 1_000;
   }
 
-  async #store(endings: readonly ClaimOutcome[]): Promise<void> {
-    this.#logBugs(endings);
-    await this.#results.write(endings.flatMap((ending) => (ending.kind === 'finished' ? [ending.run] : [])));
-    await this.#giveBack(endings.flatMap((ending) => (ending.kind === 'returned' ? [ending.claim] : [])));
-    for (const ending of endings) {
-      this.#active.delete(ending.claim.id);
-      if (ending.kind === 'finished') this.#count(ending.claim, ending.run.barsDone);
+  async #store(outcomes: readonly ClaimOutcome[]): Promise<void> {
+    this.#logBugs(outcomes);
+    await this.#results.write(outcomes.flatMap((outcome) => (outcome.kind === 'finished' ? [outcome.run] : [])));
+    await this.#giveBack(outcomes.flatMap((outcome) => (outcome.kind === 'returned' ? [outcome.claim] : [])));
+    for (const outcome of outcomes) {
+      this.#active.delete(outcome.claim.id);
+      if (outcome.kind === 'finished') this.#count(outcome.claim, outcome.run.barsDone);
     }
   }
 
@@ -211,11 +211,11 @@ export class Executor {
   }
 
   /** The stack of a defect belongs in the log, not in an answer. */
-  #logBugs(endings: readonly ClaimOutcome[]): void {
-    for (const ending of endings) {
-      if (ending.kind === 'finished' && ending.bug !== undefined)
+  #logBugs(outcomes: readonly ClaimOutcome[]): void {
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'finished' && outcome.bug !== undefined)
         this.#log.error(
-          { backtestId: ending.run.id, stack: ending.bug },
+          { backtestId: outcome.run.id, stack: outcome.bug },
           'a run failed because of a defect of the service',
         );
     }

@@ -9,16 +9,17 @@ const PROGRESS_MS = 300;
 
 /** Writes the progress of runs that take long enough for anyone to ask. */
 export function watchProgress(sql: Sql, executor: Executor, log: Log): Disposable {
-  const told = new Map<string, number>();
+  /** Bars done when a run was last seen, by its id. */
+  const seen = new Map<string, number>();
   let isBusy = false;
   const save = async (): Promise<void> => {
     const rows = executor.progress();
-    const moved = rows.filter((row) => told.get(row.id) !== row.barsDone);
+    const moved = rows.filter((row) => seen.get(row.id) !== row.barsDone);
     const running = new Set(rows.map((row) => row.id));
-    for (const id of told.keys()) if (!running.has(id)) told.delete(id);
+    for (const id of seen.keys()) if (!running.has(id)) seen.delete(id);
     // A run that was not seen the last time may finish in a moment.
-    const shown = moved.filter((row) => told.has(row.id));
-    for (const row of moved) told.set(row.id, row.barsDone);
+    const shown = moved.filter((row) => seen.has(row.id));
+    for (const row of moved) seen.set(row.id, row.barsDone);
     if (shown.length === 0) return;
     await saveProgress(sql, shown);
     await notify(

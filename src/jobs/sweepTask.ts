@@ -231,8 +231,8 @@ export class SweepRunner {
   }
 
   async #fail(claim: ShardClaim, error: RunError): Promise<void> {
-    const told = maskInternalError(this.#log, kindOf(claim), { sweepId: claim.sweepId }, error);
-    await this.#sql.begin((tx) => failSweep(tx, claim.sweepId, told));
+    const masked = maskInternalError(this.#log, kindOf(claim), { sweepId: claim.sweepId }, error);
+    await this.#sql.begin((tx) => failSweep(tx, claim.sweepId, masked));
     await notify(this.#sql, 'changed', [claim.sweepId]);
     this.cancel([claim.sweepId]);
   }
