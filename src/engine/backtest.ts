@@ -153,7 +153,7 @@ function simulateAndReport(parts: PreparedRun): SimulatedRun {
   const written = summarize(report);
   const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
   const table = tradeTable(simulation.tradeLog, context);
-  const hash = resultHash([written.flatJson.slice(0, -1), ',', written.blocksJson.slice(1)], table);
+  const hash = resultHash(written.jsonPieces, table);
   return new CompletedRun(report, written, table, hash);
 }
 

@@ -1,5 +1,5 @@
 // Canonical JSON: exactly one text per value, so that a hash of the text identifies the value.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * Members are sorted by name, undefined ones left out, and numbers written as JavaScript does (RFC 8785 without its
@@ -19,5 +19,5 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Hexadecimal. */
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text, 'hex');
 export const hashOf = (value: unknown): string => sha256(canonicalJson(value));

@@ -1,4 +1,5 @@
 // The equity preview: at most 500 points of the equity curve, and their JSON, written without making the points.
+import { numbersBetween, NumberTexts } from '../kernels/simd/decimals.ts';
 import { previewIndexes } from './preview.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -14,7 +15,7 @@ interface Points {
   /** The time of each point. */
   readonly times: Float64Array;
   /** The JSON between the mark before and its own. */
-  readonly texts: readonly string[];
+  readonly texts: NumberTexts;
 }
 
 /** Of the last range, because the runs of a batch share it; keyed by the time column, which is never written to. */
@@ -27,7 +28,9 @@ function points({ simulation, input }: Marks): Points {
   if (known === undefined || known.start !== start || known.rows !== rows) {
     const indexes = previewIndexes(rows, PREVIEW_POINTS);
     const times = Float64Array.from(indexes, (index) => bars.time[start + index]);
-    const texts = Array.from(times, (time, point) => `${point === 0 ? '[' : '],'}[${JSON.stringify(time)},`);
+    const texts = new NumberTexts(
+      Array.from(times, (time, point) => `${point === 0 ? '[' : '],'}[${JSON.stringify(time)},`),
+    );
     pointsOf.set(bars.time, (known = { start, rows, indexes, times, texts }));
   }
   return known;
@@ -38,8 +41,8 @@ export interface EquityPreview {
   readonly marks: readonly number[];
   /** [time, equity] of the last mark of each of as many equal stretches. */
   points(): [number, number][];
-  /** The points as JSON.stringify writes them, in half of the time: while flat every mark is the same. */
-  readonly json: string;
+  /** The points as JSON.stringify writes them, in pieces. */
+  readonly json: readonly (string | Uint8Array)[];
 }
 
 /** Holds when the memory of the run is used again. */
@@ -53,22 +56,6 @@ export function equityPreview(report: Marks): EquityPreview {
     times,
     marks,
     points: () => marks.map((mark, point) => [times[point], mark]),
-    json: jsonOf(marks, texts),
+    json: marks.length === 0 ? ['[]'] : [numbersBetween(texts, marks), ']]'],
   };
-}
-
-function jsonOf(marks: readonly number[], texts: readonly string[]): string {
-  if (marks.length === 0) return '[]';
-  const changes: number[] = [];
-  for (let point = 0; point < marks.length; point++) {
-    if (point === 0 || marks[point] !== marks[point - 1]) changes.push(marks[point]);
-  }
-  const written = JSON.stringify(changes).slice(1, -1).split(',');
-  let change = 0;
-  let json = '';
-  for (let point = 0; point < marks.length; point++) {
-    if (point > 0 && marks[point] !== marks[point - 1]) change++;
-    json += texts[point] + written[change];
-  }
-  return `${json}]]`;
 }

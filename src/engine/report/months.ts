@@ -1,4 +1,5 @@
 // The monthly table: the return of each UTC month that has bars.
+import { numbersBetween, NumberTexts } from '../kernels/simd/decimals.ts';
 
 export interface MonthRow {
   /** YYYY-MM */
@@ -14,6 +15,8 @@ export interface Months {
   readonly names: readonly string[];
   /** The index of the last day of each month that has bars. */
   readonly lastDays: Int32Array;
+  /** The JSON between the numbers of the table. */
+  readonly texts: NumberTexts;
 }
 
 /** Keyed by the days, which the runs of a batch share. */
@@ -37,10 +40,14 @@ function findMonths(day: Float64Array): Months {
     numbers.push(year * 12 + month);
     lastDays.push(index - 1);
   }
+  const names = numbers.map(monthName);
   return {
     numbers: Float64Array.from(numbers),
-    names: numbers.map(monthName),
+    names,
     lastDays: Int32Array.from(lastDays),
+    texts: new NumberTexts(
+      names.flatMap((name, month) => [`${month === 0 ? '[' : '},'}{"month":"${name}","returnPct":`, ',"equity":']),
+    ),
   };
 }
 
@@ -54,11 +61,29 @@ export function monthRows(
   equity: ArrayLike<number>,
   initialBalance: number,
 ): readonly MonthRow[] {
+  return names.map((month, index) => ({
+    month,
+    returnPct: returnOf(equity[index], index === 0 ? initialBalance : equity[index - 1]),
+    equity: equity[index],
+  }));
+}
+
+const returnOf = (last: number, before: number): number => (before > 0 ? last / before - 1 : 0);
+
+/** The rows as JSON.stringify writes them, in pieces. */
+export function monthsJson(
+  { texts }: Months,
+  equity: Float64Array,
+  initialBalance: number,
+): readonly (string | Uint8Array)[] {
+  if (equity.length === 0) return ['[]'];
+  const numbers = new Float64Array(2 * equity.length);
   let before = initialBalance;
-  return names.map((month, index) => {
-    const last = equity[index];
-    const returnPct = before > 0 ? last / before - 1 : 0;
+  for (let month = 0; month < equity.length; month++) {
+    const last = equity[month];
+    numbers[2 * month] = returnOf(last, before);
+    numbers[2 * month + 1] = last;
     before = last;
-    return { month, returnPct, equity: last };
-  });
+  }
+  return [numbersBetween(texts, numbers), '}]'];
 }

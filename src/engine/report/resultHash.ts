@@ -9,7 +9,7 @@ import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
  * simulating them.
  * @param summaryJson the summary as JSON.stringify writes it, in any number of pieces
  */
-export function resultHash(summaryJson: readonly string[], trades: TradeTable): string {
+export function resultHash(summaryJson: readonly (string | Uint8Array)[], trades: TradeTable): string {
   const hash = createHash('sha256');
   const numbers = numbersOf(trades);
   hash.update(numbers);

@@ -9,7 +9,7 @@ import { extremes, type Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
-import { monthRows, monthsOf, type MonthRow } from './months.ts';
+import { monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
 import type { ResultSeries } from './writtenResult.ts';
 import { ruleBits, ruleStatistics, ruleStatsSummary, soleBlockers, type RuleStatsSummary } from './ruleStatistics.ts';
 import { fitTrace, traceOf, type StrategyTrace } from './trace.ts';
@@ -45,16 +45,17 @@ export interface WrittenSummary {
   readonly summary: () => Summary;
   /** The members that are numbers or null. */
   readonly flatJson: string;
-  /** The members that are objects or lists. */
-  readonly blocksJson: string;
-  /** The same with nothing in the lists that `series` holds as numbers. */
+  /** All members, in pieces. */
+  readonly jsonPieces: readonly (string | Uint8Array)[];
+  /** The members that are objects or lists, with nothing in the lists that `series` holds as numbers. */
   readonly thinBlocksJson: string;
   readonly series: ResultSeries;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
 }
 
-type Blocks = Omit<Summary, keyof FlatSummary | 'equityPreview' | 'strategyTrace' | 'ruleStatsSummary'>;
+/** Without the lists that are written as numbers. */
+type Blocks = Omit<Summary, keyof FlatSummary | 'byMonth' | 'equityPreview' | 'strategyTrace' | 'ruleStatsSummary'>;
 
 export function summarize(report: ReportInput): WrittenSummary {
   const { simulation, input, evaluated, boundRules } = report;
@@ -70,7 +71,6 @@ export function summarize(report: ReportInput): WrittenSummary {
   const blocks: Blocks = {
     byExitReason: exits.byReason,
     bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
-    byMonth: monthRows(months.names, monthEquity, initialBalance),
     fees: feesBlock(report, totalFees),
     ambiguity: ambiguityBlock(report, exits.byMethod),
     dataQuality: dataQuality(bars, input.fine, report.firstRow, report.endRow),
@@ -105,26 +105,34 @@ export function summarize(report: ReportInput): WrittenSummary {
   });
   const { strategyTrace, ruleStatsSummary: ruleStats, traceJson, rulesJson } = fitTrace(trace, rules);
   const preview = equityPreview(report);
-  const { byExitReason: byReason, bySide, byMonth, ...others } = blocks;
-  const firstJson = JSON.stringify({ byExitReason: byReason, bySide }).slice(0, -1);
-  const othersJson = JSON.stringify(others).slice(1, -1);
-  const lastJson = `"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
-  const blocksWith = (monthsJson: string, previewJson: string): string =>
-    `${firstJson},"byMonth":${monthsJson},${othersJson},"equityPreview":${previewJson},${lastJson}`;
+  const { byExitReason: byReason, bySide, ...others } = blocks;
+  const firstJson = `${JSON.stringify({ byExitReason: byReason, bySide }).slice(0, -1)},"byMonth":`;
+  const othersJson = `,${JSON.stringify(others).slice(1, -1)},"equityPreview":`;
+  const lastJson = `,"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
+  const flatJson = JSON.stringify(flat);
   let summary: Summary | undefined;
   return {
     summary: () =>
       (summary ??= {
         ...flat,
-        ...blocks,
+        byExitReason: byReason,
+        bySide,
+        byMonth: monthRows(months.names, monthEquity, initialBalance),
+        ...others,
         equityPreview: preview.points(),
         strategyTrace,
         ruleStatsSummary: ruleStats,
       }),
     diagnosis: strategyTrace.diagnosis[0]?.code ?? null,
-    flatJson: JSON.stringify(flat),
-    blocksJson: blocksWith(JSON.stringify(byMonth), preview.json),
-    thinBlocksJson: blocksWith('[]', '[]'),
+    flatJson,
+    jsonPieces: [
+      `${flatJson.slice(0, -1)},${firstJson.slice(1)}`,
+      ...monthsJson(months, monthEquity, initialBalance),
+      othersJson,
+      ...preview.json,
+      lastJson,
+    ],
+    thinBlocksJson: `${firstJson}[]${othersJson}[]${lastJson}`,
     series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };
 }

@@ -28,8 +28,8 @@ export const storedTradesTable = (trades: readonly object[]): Table =>
  */
 export function tradesTable({ report, trades }: CompletedRun): Table {
   const { evaluated, simulation } = report;
-  const atEntry = lastRead((row) => valuesAt(evaluated, simulation.trades[row].entryDecisionRow));
-  const atExit = lastRead((row) => valuesAt(evaluated, simulation.trades[row].exitDecisionRow));
+  const atEntry = lastRead((row) => valuesAt(evaluated, simulation.trades[row].entryDecisionRow, evaluated.plan.named));
+  const atExit = lastRead((row) => valuesAt(evaluated, simulation.trades[row].exitDecisionRow, evaluated.plan.named));
   const named = evaluated.plan.named.flatMap(({ nodeId, type: found }): TableColumn[] => {
     const type = found === 'condition' ? 'boolean' : 'number';
     return [

@@ -2,7 +2,7 @@
 import { countBits, hasBit, nextBit, popcount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import { TRADE, TRADE_WIDTH } from '../simulate/tradeLog.ts';
-import type { NamedNode } from '../plan/plan.ts';
+import type { ConditionNode, NamedNode } from '../plan/plan.ts';
 import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -64,34 +64,37 @@ function nearMissesOf(
   blockers: ReadonlyMap<RuleBits, Uint32Array>,
 ): NearMiss[] {
   const window: Window = report.input;
-  const nearest = new Nearest();
+  NEAREST.count = 0;
+  const nodes: { readonly rule: string; readonly node: ConditionNode }[] = [];
   for (const [index, entry] of report.boundRules.entries.entries()) {
     for (const rule of conjunctsOf(bits, 'entry', index)) {
-      const { nodeId, path, text, left: leftSlot, right: rightSlot } = rule.node;
       const rows = rowsOf(blockers.get(rule)!, window);
-      readSide(report.evaluated, leftSlot, rows, LEFT_VALUES);
-      readSide(report.evaluated, rightSlot, rows, RIGHT_VALUES);
+      readSide(report.evaluated, rule.node.left, rows, LEFT_VALUES);
+      readSide(report.evaluated, rule.node.right, rows, RIGHT_VALUES);
       writeCloseness(rows.length);
-      for (let at = nearest.next(0, rows.length); at < rows.length; at = nearest.next(at + 1, rows.length)) {
-        const row = rows[at];
-        const left = LEFT_VALUES[at];
-        const right = RIGHT_VALUES[at];
-        const distance = Math.abs(left - right);
-        nearest.add(CLOSENESS[at], {
-          rule: entry.id,
-          nodeId,
-          path,
-          text,
-          bar: row - report.firstRow,
-          time: report.input.bars.time[row],
-          left: left === left ? left : null,
-          right: right === right ? right : null,
-          distance: distance === distance ? distance : null,
-        });
-      }
+      keepNearest(rows, nodes.push({ rule: entry.id, node: rule.node }) - 1);
     }
   }
-  return nearest.misses;
+  const misses: NearMiss[] = [];
+  for (let at = 0; at < NEAREST.count; at++) {
+    const { rule, node } = nodes[NEAREST.nodes[at]];
+    const row = NEAREST.rows[at];
+    const left = NEAREST.left[at];
+    const right = NEAREST.right[at];
+    const distance = Math.abs(left - right);
+    misses.push({
+      rule,
+      nodeId: node.nodeId,
+      path: node.path,
+      text: node.text,
+      bar: row - report.firstRow,
+      time: report.input.bars.time[row],
+      left: left === left ? left : null,
+      right: right === right ? right : null,
+      distance: distance === distance ? distance : null,
+    });
+  }
+  return misses;
 }
 
 /** The values of each side; NaN where it is missing. */
@@ -118,31 +121,41 @@ function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Arra
   else evaluated.readRows(slot, rows, out);
 }
 
-/** The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. */
-class Nearest {
-  readonly #closeness: number[] = [];
-  readonly misses: NearMiss[] = [];
-  #isFull = false;
-  /** The closeness of the last one. */
-  #farthest = Infinity;
+/**
+ * The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. Numbers, because most of what comes
+ * close is soon replaced.
+ */
+const NEAREST = {
+  count: 0,
+  closeness: new Float64Array(MAX_NEAR_MISSES),
+  rows: new Int32Array(MAX_NEAR_MISSES),
+  left: new Float64Array(MAX_NEAR_MISSES),
+  right: new Float64Array(MAX_NEAR_MISSES),
+  /** The index of the condition. */
+  nodes: new Int32Array(MAX_NEAR_MISSES),
+};
 
-  /** The first of CLOSENESS [from, end) that is closer than the last one; `end`: none. */
-  next(from: number, end: number): number {
-    if (!this.#isFull) return from;
-    const farthest = this.#farthest;
-    let at = from;
-    while (at < end && CLOSENESS[at] >= farthest) at++;
-    return at;
-  }
-
-  add(closeness: number, miss: NearMiss): void {
-    let index = this.misses.length;
-    while (index > 0 && this.#closeness[index - 1] > closeness) index--;
-    this.#closeness.splice(index, 0, closeness);
-    this.misses.splice(index, 0, miss);
-    this.#closeness.length = this.misses.length = Math.min(this.misses.length, MAX_NEAR_MISSES);
-    this.#isFull = this.misses.length === MAX_NEAR_MISSES;
-    this.#farthest = this.#closeness.at(-1)!;
+/** Adds the rows whose values and CLOSENESS have been written. */
+function keepNearest(candidates: Int32Array, node: number): void {
+  const { closeness, rows, left, right, nodes } = NEAREST;
+  for (let candidate = 0; candidate < candidates.length; candidate++) {
+    const near = CLOSENESS[candidate];
+    if (NEAREST.count === MAX_NEAR_MISSES) {
+      if (near >= closeness[MAX_NEAR_MISSES - 1]) continue;
+    } else NEAREST.count++;
+    let at = NEAREST.count - 1;
+    for (; at > 0 && closeness[at - 1] > near; at--) {
+      closeness[at] = closeness[at - 1];
+      rows[at] = rows[at - 1];
+      left[at] = left[at - 1];
+      right[at] = right[at - 1];
+      nodes[at] = nodes[at - 1];
+    }
+    closeness[at] = near;
+    rows[at] = candidates[candidate];
+    left[at] = LEFT_VALUES[candidate];
+    right[at] = RIGHT_VALUES[candidate];
+    nodes[at] = node;
   }
 }
 
@@ -205,23 +218,39 @@ function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: r
     kind,
     bar: row - firstRow,
     time: input.bars.time[row],
-    values: { ...valuesAt(evaluated, row, evaluated.plan.compared), ...valuesAt(evaluated, row) },
+    values: valuesAt(evaluated, row, evaluated.plan.compared, evaluated.plan.named),
   }));
 }
 
-/** The value of each node on one bar; null where missing or unknown. */
+/** The value of each node on one bar; null where missing or unknown. Of two with one id, the later. */
 export function valuesAt(
   evaluated: EvaluatedPlan,
   row: number,
-  nodes: readonly NamedNode[] = evaluated.plan.named,
+  ...lists: readonly (readonly NamedNode[])[]
 ): Record<string, number | boolean | null> {
-  return Object.fromEntries(
-    nodes.map(({ nodeId, type, slot }) => {
-      if (type === 'value') return [nodeId, valueAt(evaluated, slot, row)];
+  const values: Record<string, number | boolean | null> = {};
+  for (const nodes of lists) addValues(values, evaluated, row, nodes);
+  return values;
+}
+
+function addValues(
+  values: Record<string, number | boolean | null>,
+  evaluated: EvaluatedPlan,
+  row: number,
+  nodes: readonly NamedNode[],
+): void {
+  for (const { nodeId, type, slot } of nodes) {
+    let value: number | boolean | null;
+    if (type === 'value') value = valueAt(evaluated, slot, row);
+    else {
       const { isTrue, isUnknown } = evaluated.condition(slot);
-      return [nodeId, hasBit(isUnknown, row) ? null : hasBit(isTrue, row)];
-    }),
-  );
+      value = hasBit(isUnknown, row) ? null : hasBit(isTrue, row);
+    }
+    // An author may name a node __proto__.
+    if (nodeId === '__proto__')
+      Object.defineProperty(values, nodeId, { value, enumerable: true, configurable: true, writable: true });
+    else values[nodeId] = value;
+  }
 }
 
 interface FittedTrace {
