@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { cleanEnvironment } from '../support/environment.ts';
+import { runCommand, type CommandResult } from '../support/command.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -18,25 +17,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-interface Answer {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-function data(...args: string[]): Promise<Answer> {
-  const command = join(import.meta.dirname, '..', '..', 'bin', 'candlepool');
-  const env = cleanEnvironment({ DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') });
-  const child = spawn(process.execPath, [command, 'data', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let out = '';
-  let err = '';
-  child.stdout.on('data', (chunk) => (out += String(chunk)));
-  child.stderr.on('data', (chunk) => (err += String(chunk)));
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
-}
+const data = (...args: string[]): Promise<CommandResult> =>
+  runCommand(['data', ...args], { DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') });
 async function json(...args: string[]): Promise<Record<string, unknown>> {
-  const { code, out, err } = await data(...args, '--json');
-  if (code !== 0) throw new Error(err);
-  return JSON.parse(out) as Record<string, unknown>;
+  const { code, stdout, stderr } = await data(...args, '--json');
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
 }
 async function file(name: string, lines: readonly string[]): Promise<string> {
   await writeFile(join(folder, name), lines.join('\n'));
@@ -52,9 +38,9 @@ const BARS = [
 
 describe('candlepool data', () => {
   it('lists the shipped series on the first call, as lines in a pipe and as JSON', async () => {
-    const { code, out } = await data('list');
+    const { code, stdout } = await data('list');
     expect(code).toBe(0);
-    expect(out.split('\n')[1]).toBe('EURUSD\t1h\t6225\t2017-01-01T22:00Z\t2017-12-29T22:00Z\t52\tno');
+    expect(stdout.split('\n')[1]).toBe('EURUSD\t1h\t6225\t2017-01-01T22:00Z\t2017-12-29T22:00Z\t52\tno');
     const { data: rows } = (await json('list')) as { data: Record<string, unknown>[] };
     expect(rows[1]).toMatchObject({ symbol: 'EURUSD', timeframe: '1h', bars: 6225, gaps: 52, synthetic: false });
   });
@@ -85,7 +71,7 @@ describe('candlepool data', () => {
     const shown = await json('show', '--symbol', 'XAUUSD', '--timeframe', '1h');
     expect(shown.sha256).toBe(answer.sha256);
     expect(shown.rows).toHaveLength(3);
-    expect((await data('gaps', '--symbol', 'XAUUSD', '--timeframe', '1h')).out).toBe(
+    expect((await data('gaps', '--symbol', 'XAUUSD', '--timeframe', '1h')).stdout).toBe(
       '2024-01-01T02:00Z\t2024-01-01T03:00Z\t1\n',
     );
   });
@@ -102,27 +88,29 @@ describe('candlepool data', () => {
     expect((await data('import', first)).code).toBe(0);
     const refused = await data('import', more);
     expect(refused.code).toBe(1);
-    expect(refused.err).toContain(
+    expect(refused.stderr).toContain(
       'AGAIN 1h is already stored: 3 bars, 2024-01-01 to 2024-01-01T04:00Z. ' +
         'The new series has 2 bars, 2024-01-01T03:00Z to 2024-01-01T05:00Z. Give --append',
     );
     expect((await data('import', more, '--append', '--replace')).code).toBe(2);
-    expect((await data('import', more, '--append')).out).toContain(
+    expect((await data('import', more, '--append')).stdout).toContain(
       'Added 1 bar to the 3 stored ones; bars in both: 1, in agreement.',
     );
     const series = ['--symbol', 'AGAIN', '--timeframe', '1h'];
     const out = join(folder, 'AGAIN-1h.csv.gz');
-    expect((await data('export', ...series, '--out', out)).out).toContain('Wrote 4 bars of AGAIN 1h');
+    expect((await data('export', ...series, '--out', out)).stdout).toContain('Wrote 4 bars of AGAIN 1h');
     // Nothing but the export lies in the folder: it was written under another name and renamed.
     expect((await readdir(folder)).filter((name) => name.includes('.partial'))).toEqual([]);
     const nowhere = await data('export', ...series, '--out', join(folder, 'none', 'AGAIN.csv'));
     expect(nowhere.code).toBe(2);
-    expect(nowhere.err).toContain('Create it first.');
+    expect(nowhere.stderr).toContain('Create it first.');
     const before = await json('show', ...series);
-    expect((await data('remove', ...series)).out).toContain('Removed AGAIN 1h: 4 bars');
-    expect((await data('show', ...series)).err).toContain('There is no stored series AGAIN 1h');
+    expect((await data('remove', ...series)).stdout).toContain('Removed AGAIN 1h: 4 bars');
+    expect((await data('show', ...series)).stderr).toContain('There is no stored series AGAIN 1h');
     expect((await json('import', out)).sha256).toBe(before.sha256);
-    expect((await data('export', ...series)).out.split('\n')[1]).toBe('2024-01-01T00:00:00.000Z,1,2,0.5,1.5,10,0.25');
+    expect((await data('export', ...series)).stdout.split('\n')[1]).toBe(
+      '2024-01-01T00:00:00.000Z,1,2,0.5,1.5,10,0.25',
+    );
     expect((await json('import', first, '--replace')).bars).toBe(3);
   });
 
@@ -132,13 +120,13 @@ describe('candlepool data', () => {
       .filter((at) => ![0, 6].includes(day(at).getUTCDay()))
       .map((at) => `${day(at).toISOString().slice(0, 10)},100,101,${at === 30 ? 1 : 99},100,5`);
     const path = await file('STOCK-1d.csv', ['Date,Open,High,Low,Close,Volume', ...rows]);
-    const { out } = await data('import', path);
-    expect(out).toContain(
+    const { stdout } = await data('import', path);
+    expect(stdout).toContain(
       '252 periods per year, inferred from the bars, which leave out the same days of every week. ' +
         `--instrument '{"periodsPerYear":365}' would annualize by 365.`,
     );
-    expect(out).toContain('Outliers: 1. They were imported as they are');
-    expect(out).toContain('  2024-01-31: low 1 is 99.0 % below the bars beside it (99)');
+    expect(stdout).toContain('Outliers: 1. They were imported as they are');
+    expect(stdout).toContain('  2024-01-31: low 1 is 99.0 % below the bars beside it (99)');
     const stated = await json('import', path, '--replace', '--instrument', '{"periodsPerYear":365}');
     expect(stated).toMatchObject({
       periodsPerYear: 365,
@@ -160,16 +148,16 @@ describe('candlepool data', () => {
   it('refuses invalid rows with exit code 1 and writes nothing', async () => {
     const path = await file('BAD-1h.csv', [HEADER, BARS[0], '2024-01-01 01:00,1.5,1,1,1.75,5,', BARS[0]]);
     const plain = await data('import', path);
-    expect(plain).toMatchObject({ code: 1, out: '' });
-    expect(plain.err).toContain('Row 2 (line 3): high 1 is below close 1.75');
-    const { err, code } = await data('import', path, '--json');
+    expect(plain).toMatchObject({ code: 1, stdout: '' });
+    expect(plain.stderr).toContain('Row 2 (line 3): high 1 is below close 1.75');
+    const { stderr, code } = await data('import', path, '--json');
     expect(code).toBe(1);
-    const { error } = JSON.parse(err) as { error: { total: number; refusals: { code: string; row: number }[] } };
+    const { error } = JSON.parse(stderr) as { error: { total: number; refusals: { code: string; row: number }[] } };
     expect(error.refusals.map((refusal) => `${refusal.row} ${refusal.code}`)).toEqual([
       '2 HIGH_BELOW_BODY',
       '3 TIME_UNSORTED',
     ]);
-    expect((await data('list')).out).not.toContain('BAD');
+    expect((await data('list')).stdout).not.toContain('BAD');
   });
 
   it('synthesizes the same series each time, marked as synthetic', async () => {
@@ -177,7 +165,7 @@ describe('candlepool data', () => {
     const second = await json('synth', '--symbol', 'SYN-BTC', '--days', '2', '--seed', '7');
     expect(first).toMatchObject({ timeframe: '1m', synthetic: true, notes: ['Synthetic bars, seed 7.'] });
     expect(second.sha256).toBe(first.sha256);
-    expect((await data('list')).out).toMatch(/SYN-BTC\t1m\t.*\tyes\n/);
+    expect((await data('list')).stdout).toMatch(/SYN-BTC\t1m\t.*\tyes\n/);
   });
 
   it.each([
@@ -192,6 +180,6 @@ describe('candlepool data', () => {
   ])('%j fails with exit code %i and says why', async (args, code, message) => {
     const answer = await data(...args);
     expect(answer.code).toBe(code);
-    expect(answer.err).toContain(message);
+    expect(answer.stderr).toContain(message);
   });
 });
