@@ -96,26 +96,30 @@ class Means {
   }
 }
 
-/** out[i] = the mean of `length` values up to row rows[i], where `compareMeans` has found every sum exact; else NaN. */
+/**
+ * out[i] = the mean of `length` values up to row rows[i], where `compareMeans` has found every sum exact; else NaN. The
+ * sum of two values is larger than any third, so that its rounding error takes two subtractions (Dekker's FastTwoSum).
+ */
 export function meansAt(source: Float64Array, rows: Int32Array, length: number, out: Float64Array): void {
   for (let at = 0; at < rows.length; at++) {
     const row = rows[at];
-    if (row < length - 1) {
-      out[at] = NaN;
-      continue;
-    }
-    const last = source[row];
-    let isFlat = true;
-    let high = 0;
-    let low = 0;
-    for (let cell = row - length + 1; cell <= row; cell++) {
-      const value = source[cell];
-      isFlat &&= value === last;
-      const sum = high + value;
-      const part = sum - high;
-      low += high - (sum - part) + (value - part);
-      high = sum;
-    }
-    out[at] = isFlat ? last : (high + low) / length;
+    out[at] = row < length - 1 ? NaN : meanAt(source, row - length + 1, row, length);
   }
+}
+
+function meanAt(source: Float64Array, first: number, last: number, length: number): number {
+  const larger = Math.max(source[first], source[first + 1]);
+  const smaller = Math.min(source[first], source[first + 1]);
+  let high = larger + smaller;
+  let low = smaller - (high - larger);
+  for (let cell = first + 2; cell <= last; cell++) {
+    const value = source[cell];
+    const sum = high + value;
+    low += value - (sum - high);
+    high = sum;
+  }
+  const value = source[last];
+  let cell = last - 1;
+  while (cell >= first && source[cell] === value) cell--;
+  return cell < first ? value : (high + low) / length;
 }

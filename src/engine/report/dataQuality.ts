@@ -93,23 +93,35 @@ interface Flaws {
 
 /** Those of rows [from, to) of a range that begins with row `start`. */
 function addFlaws(flaws: Flaws, bars: Bars, start: number, from: number, to: number): void {
-  const step = TIMEFRAME_MS[bars.timeframe];
-  const { time } = bars;
+  addGaps(flaws, bars, Math.max(from, start + 1), to);
+  flaws.zeroVolumeBars += countZeroVolume(bars, from, to);
+  flaws.flatBars += countFlat(bars, from, to);
+}
+
+/** Of rows [from, to), those that do not follow the row before immediately. */
+function addGaps(flaws: Flaws, { time, timeframe }: Bars, from: number, to: number): void {
+  const step = TIMEFRAME_MS[timeframe];
   let { gaps, longestMs } = flaws;
-  let before = time[Math.max(start, from - 1)];
-  for (let row = from; row < to; row++) {
-    const at = time[row];
-    const span = at - before;
-    before = at;
-    if (span > step) {
+  let row = from;
+  while (row < to) {
+    // Nearly all rows follow immediately: four at once take half of the time.
+    while (
+      row + 4 <= to &&
+      time[row] - time[row - 1] <= step &&
+      time[row + 1] - time[row] <= step &&
+      time[row + 2] - time[row + 1] <= step &&
+      time[row + 3] - time[row + 2] <= step
+    )
+      row += 4;
+    for (const end = Math.min(row + 4, to); row < end; row++) {
+      const span = time[row] - time[row - 1];
+      if (span <= step) continue;
       gaps++;
       if (span > longestMs) longestMs = span;
     }
   }
   flaws.gaps = gaps;
   flaws.longestMs = longestMs;
-  flaws.zeroVolumeBars += countZeroVolume(bars, from, to);
-  flaws.flatBars += countFlat(bars, from, to);
 }
 
 function countZeroVolume({ volume }: Bars, from: number, to: number): number {

@@ -6,7 +6,10 @@ import { ABOVE, BELOW, BEST, state, WORST } from '../kernels/simd/inPlace.ts';
 import { chargeFee, feeRate, slippedPrice } from './costs.ts';
 import { FUNDS_TOLERANCE } from './fills.ts';
 import { passRows } from './heldRows.ts';
+import { initialStop, setLevels } from './levels.ts';
 import { liquidationLevel } from './margin.ts';
+import { NO_LEVELS } from './orders.ts';
+import { resetPosition } from './position.ts';
 import type { RoundTrips } from './roundTrips.ts';
 import type { Run } from './run.ts';
 import { countSkippedSignals } from './signals.ts';
@@ -43,9 +46,12 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   const entryRaw = bars.open[entryRow];
   const entryPrice = slippedPrice(slippage, entryRaw, side, signalRow);
   const rate = feeRate(fees, entryOrderRole, NaN);
+  const stopPrice = initialStop(input.risk, NO_LEVELS, side, entryPrice);
+  const isByRisk = entry.sizing.mode === 'risk_percent';
   sizing.price = entryPrice;
-  sizing.stopPrice = NaN;
+  sizing.stopPrice = isByRisk ? slippedPrice(slippage, stopPrice, side > 0 ? -1 : 1, signalRow) : stopPrice;
   sizing.feeRate = rate;
+  sizing.stopFeeRate = isByRisk ? feeRate(fees, input.config.execution.riskOrderRole, NaN) : NaN;
   sizing.equity = balance;
   sizing.freeCash = balance;
   sizing.signalRow = signalRow;
@@ -61,8 +67,19 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   if (exitRow >= limit || hasBit(entryWords, exitSignal)) return row;
   const openBalance = balance - notional * rate;
   const signedEntry = side * entryPrice;
-  state[ABOVE] = Infinity;
-  state[BELOW] = liquidationLevel(side, openBalance, quantity, notional, maintenanceMarginRate);
+  const initialRisk = Math.abs(entryPrice - stopPrice);
+  let above = Infinity;
+  let below = liquidationLevel(side, openBalance, quantity, notional, maintenanceMarginRate);
+  const { position } = trips;
+  if (position !== null) {
+    resetPosition(position, 0, side, entryPrice, quantity);
+    position.initialRisk = initialRisk;
+    setLevels(position, input.risk, NO_LEVELS, stopPrice);
+    above = position.nextTarget;
+    below = Math.max(below, position.stop);
+  }
+  state[ABOVE] = above;
+  state[BELOW] = below;
   state[BEST] = signedEntry;
   state[WORST] = signedEntry;
   if (passRows(run, side, entryRow, exitRow) < exitRow) return row;
@@ -119,6 +136,6 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   numbers[at + TRADE.mfePct] = (Math.max(state[BEST], from, signedExit) - signedEntry) / entryPrice;
   numbers[at + TRADE.entryRule] = 0;
   numbers[at + TRADE.exitRule] = trips.exits[exit].index;
-  numbers[at + TRADE.initialRisk] = NaN;
+  numbers[at + TRADE.initialRisk] = initialRisk;
   return exitRow;
 }

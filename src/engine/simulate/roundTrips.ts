@@ -2,6 +2,8 @@
 // file recognizes such a strategy, and playRoundTrips.ts plays it.
 import { unionOf, wordCount } from '../kernels/bits.ts';
 import type { ConditionSource, EntryRule, ExitRule } from '../evaluate/tradingRules.ts';
+import { readsAtSignal } from './orders.ts';
+import { blankPosition, type Position } from './position.ts';
 import type { SimulationInput } from './simulation.ts';
 
 type Bits = Extract<ConditionSource, { kind: 'bits' }>;
@@ -9,6 +11,8 @@ type Bits = Extract<ConditionSource, { kind: 'bits' }>;
 /** The rules of a strategy that trades in round trips. */
 export interface RoundTrips {
   readonly entry: EntryRule;
+  /** Levels are found with it, which all stand from the fill on; null: there are none. */
+  readonly position: Position | null;
   readonly entryWords: Uint32Array;
   /** By priority, then listing; each closes the whole position. */
   readonly exits: readonly { readonly words: Uint32Array; readonly index: number }[];
@@ -23,8 +27,8 @@ export function roundTripsOf(input: SimulationInput, exits: SortedExits): RoundT
   const { entries, risk, config, bars, keepOrders, maxConcurrentPositions, reads } = input;
   const [entry] = entries;
   if (entries.length !== 1 || !isBits(entry.signal) || entry.order.type !== 'market') return null;
-  if (risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null) return null;
-  if (risk.breakeven !== null || risk.timeStop !== null || config.fundingRate !== 0) return null;
+  if (readsAtSignal(risk) || risk.trailingStop !== null || risk.breakeven !== null) return null;
+  if (risk.timeStop !== null || config.fundingRate !== 0) return null;
   if (config.execution.orderTiming !== 'next_open' || config.execution.feeModel.window !== undefined) return null;
   if (maxConcurrentPositions !== 1 || keepOrders || reads !== undefined) return null;
   const leaving = exits.filter(({ rule }) => rule.appliesTo === 0 || rule.appliesTo === entry.side);
@@ -37,7 +41,9 @@ export function roundTripsOf(input: SimulationInput, exits: SortedExits): RoundT
     words.map((one) => one.words),
     wordCount(bars.length),
   );
-  return { entry, entryWords: entry.signal.isTrue, exits: words, exitWords: union };
+  const hasLevels = risk.stopLoss !== null || risk.takeProfits.length > 0;
+  const position = hasLevels ? blankPosition() : null;
+  return { position, entry, entryWords: entry.signal.isTrue, exits: words, exitWords: union };
 }
 
 const isBits = (source: ConditionSource): source is Bits => source.kind === 'bits';

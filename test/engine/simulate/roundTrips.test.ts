@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ORDER_ROLES, type Slippage } from '../../../src/engine/config.ts';
 import type { Bars } from '../../../src/engine/bars/bars.ts';
-import type { EntryRule, ExitRule, SizingRule } from '../../../src/engine/evaluate/tradingRules.ts';
+import type { EntryRule, ExitRule, RiskRules, SizingRule } from '../../../src/engine/evaluate/tradingRules.ts';
 import { createRun } from '../../../src/engine/simulate/run.ts';
 import { playRoundTrips } from '../../../src/engine/simulate/playRoundTrips.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
@@ -19,6 +19,7 @@ import {
   exitAt,
   INSTRUMENT,
   inputOf,
+  NO_RISK,
   takeProfit,
   type Ohlc,
 } from './input.ts';
@@ -60,6 +61,20 @@ function sizingOf(dice: Dice, bars: Bars): SizingRule {
   ]);
 }
 
+function riskOf(dice: Dice): RiskRules {
+  const level = (low: number, high: number) =>
+    dice.pick([{ mode: 'percent', value: dice.number(low, high) } as const, null]);
+  const target = level(1, 20);
+  return {
+    ...NO_RISK,
+    stopLoss: dice.chance(0.2) ? { mode: 'fixed', value: dice.number(1, 10) } : level(0.5, 20),
+    takeProfits: [
+      ...(target === null ? [] : [takeProfit(target, dice.pick([50, 100]), { moveStopToBreakeven: dice.chance(0.5) })]),
+      ...(dice.chance(0.2) ? [takeProfit({ mode: 'r', value: dice.number(0.5, 3) }, 50)] : []),
+    ],
+  };
+}
+
 const tiersOf = (dice: Dice) =>
   dice.chance(0.5)
     ? [{ minCumulativeNotional: 0, makerRate: -0.0002, takerRate: 0.001 }]
@@ -93,11 +108,13 @@ function randomInput(seed: number, count: number): SimulationInput {
     instrument: { ...INSTRUMENT, tickSize: 0.01, qtyStep: dice.pick([0, 0.01, 1]), minNotional: dice.pick([0, 500]) },
     entries: [entryAt(bars, rowsOf(dice, count, dice.number(0.01, 0.3)), entry)],
     exits,
+    risk: dice.chance(0.5) ? NO_RISK : riskOf(dice),
     config: configOf({
       leverage: dice.pick([1, 4, 20]),
       execution: {
         entryOrderRole: dice.pick(ORDER_ROLES),
         exitOrderRole: dice.pick(ORDER_ROLES),
+        riskOrderRole: dice.pick(ORDER_ROLES),
         feeModel: { kind: 'tiered_maker_taker', tiers: tiersOf(dice) },
         slippage: slippageOf(dice),
       },
@@ -153,6 +170,7 @@ function everyTenth(more: (bars: Bars) => Partial<SimulationInput> = () => ({}))
   return inputOf(bars, { entries: [entryAt(bars, at(3))], exits: [exitAt(bars, at(8))], ...more(bars) });
 }
 
+const percent = (value: number) => ({ mode: 'percent', value }) as const;
 const limit = { type: 'limit', price: constant(99), expireBars: 5 } as const;
 
 describe('playRoundTrips', () => {
@@ -168,10 +186,17 @@ describe('playRoundTrips', () => {
   });
 
   it.each<[string, (bars: Bars) => Partial<SimulationInput>]>([
-    ['a stop', () => ({ risk: { ...everyTenth().risk, stopLoss: { mode: 'percent', value: 1 } } })],
-    ['a target', () => ({ risk: { ...everyTenth().risk, takeProfits: [takeProfit({ mode: 'percent', value: 1 })] } })],
+    [
+      'a stop that moves',
+      () => ({ risk: { ...NO_RISK, trailingStop: { distance: percent(1), activateAfterPercent: null } } }),
+    ],
+    [
+      'a stop that is read at the signal',
+      () => ({ risk: { ...NO_RISK, stopLoss: { mode: 'price', price: constant(9), update: 'entry' } } }),
+    ],
+    ['break-even', () => ({ risk: { ...NO_RISK, breakeven: { activateAfterPercent: 1, offsetPercent: 0 } } })],
     ['a limit order', (bars) => ({ entries: [entryAt(bars, [3], { order: limit })] })],
-    ['a time stop', () => ({ risk: { ...everyTenth().risk, timeStop: { maxBars: 3 } } })],
+    ['a time stop', () => ({ risk: { ...NO_RISK, timeStop: { maxBars: 3 } } })],
     ['funding', () => ({ config: configOf({ fundingRate: 0.01 }) })],
     ['orders that fill at the close', () => ({ config: configOf({ execution: { orderTiming: 'bar_close' } }) })],
     ['several positions', () => ({ maxConcurrentPositions: 2 })],
