@@ -1,6 +1,6 @@
 // Plays round trips from signal to signal in half of the time of the general loop, with its numbers
-// (test/engine/simulate/roundTrips.test.ts). Whatever is not a plain round trip is left to that loop: a rejected or
-// blocked order, an entry at the close of an exit, a liquidation, the ends of the range.
+// (test/engine/simulate/roundTrips.test.ts). Whatever is not a plain round trip is left to that loop: a touched level,
+// a rejected or blocked order, an entry at the close of an exit, a liquidation, the ends of the range.
 import { hasBit, nextBit, setBits } from '../kernels/bits.ts';
 import { ABOVE, BELOW, BEST, state, WORST } from '../kernels/simd/inPlace.ts';
 import { chargeFee, feeRate, slippedPrice } from './costs.ts';
@@ -15,6 +15,9 @@ import type { Run } from './run.ts';
 import { countSkippedSignals } from './signals.ts';
 import { orderQuantity } from './sizing.ts';
 import { TRADE } from './tradeLog.ts';
+
+/** Longer trips are left too: where exits are rare, looking for one would take longer than the trade. */
+const MOST_ROWS = 4096;
 
 /**
  * Plays round trips whose rows are all before `limit`, while nothing is open at `from`, up to the one that ends at
@@ -61,10 +64,11 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   if (!(quantity > 0) || notional < input.instrument.minNotional) return row;
   if (!(cost <= balance + FUNDS_TOLERANCE * Math.abs(balance))) return row;
 
-  const exitSignal = nextBit(exitWords, entryRow, limit);
+  const end = Math.min(limit, entryRow + MOST_ROWS);
+  const exitSignal = nextBit(exitWords, entryRow, end);
   const exitRow = exitSignal + 1;
   // At the last close nothing is ordered, and an entry at the close of an exit may follow it at once.
-  if (exitRow >= limit || hasBit(entryWords, exitSignal)) return row;
+  if (exitRow >= end || hasBit(entryWords, exitSignal)) return row;
   const openBalance = balance - notional * rate;
   const signedEntry = side * entryPrice;
   const initialRisk = Math.abs(entryPrice - stopPrice);

@@ -1,5 +1,5 @@
-// Round trips: the trades of a strategy without levels or waiting orders, which follow from its signals alone. This
-// file recognizes such a strategy, and playRoundTrips.ts plays it.
+// Round trips: trades that begin and end with a signal, of a strategy whose orders all fill at the next open and whose
+// levels never move. This file recognizes such a strategy, and playRoundTrips.ts plays it.
 import { unionOf, wordCount } from '../kernels/bits.ts';
 import type { ConditionSource, EntryRule, ExitRule } from '../evaluate/tradingRules.ts';
 import { readsAtSignal } from './orders.ts';
@@ -22,7 +22,7 @@ export interface RoundTrips {
 
 type SortedExits = readonly { readonly rule: ExitRule; readonly index: number }[];
 
-/** null: the trades of this strategy do not follow from its signals alone. */
+/** null: the general loop plays all of this strategy. */
 export function roundTripsOf(input: SimulationInput, exits: SortedExits): RoundTrips | null {
   const { entries, risk, config, bars, keepOrders, maxConcurrentPositions, reads } = input;
   const [entry] = entries;

@@ -98,7 +98,7 @@ export interface Run {
   readonly blocks: PriceBlocks | null;
   /** The kernels that pass over bars; null: the prices are not where they read. */
   readonly kernels: InPlaceKernels | null;
-  /** null: the trades do not follow from the signals alone. */
+  /** null: the general loop plays everything. */
   readonly roundTrips: RoundTrips | null;
   readonly orders: OrderRecord[] | null;
   nextOrderId: number;
