@@ -24,8 +24,6 @@ const DRAIN_MS = 7_000;
 /** Connections for short reads: one computes in Postgres while the next is on its way. */
 const SHORT_READS = 3;
 
-export type RunningApi = AsyncDisposable & { readonly url: string; readonly port: number };
-
 /** What a supervised API says about itself. */
 export interface ReadyApi {
   readonly url: string;
@@ -41,51 +39,71 @@ export function register(program: Command): void {
 }
 
 async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
-  const given = configWith(options);
+  const config = configWith(options);
   // Under a supervisor, the port may be that of the process whose place this one takes.
-  if (!options.supervised) await requireFreePort(given);
-  const log = createLog(given);
+  if (!options.supervised) await requireFreePort(config);
+  const log = createLog(config);
   // Everything has been imported. A process that is killed keeps nothing at its end.
   flushCompileCache();
-  // The port of the first one, which `--port 0` has left to chance.
-  const port = (options.supervised && (await awaitBegin<ReadyApi>(lifetime))?.port) || given.port;
-  const config = { ...given, port };
+  const begun = options.supervised ? awaitBegin<ReadyApi>(lifetime) : Promise.resolve(undefined);
+  // An unobserved rejection must not crash the process.
+  begun.catch(() => {});
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
   if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
-  const api = stack.use(await startApi(config, database.url, log, lifetime.signal));
+  const prepared = stack.use(await prepareApi(config, database.url, log, begun));
+  const predecessor = await begun;
+  // It may have been away again while this process stood by.
+  if (predecessor !== undefined) await databaseAnswers(database.url, lifetime.signal, log);
+  // The port of the first one, which `--port 0` has left to chance.
+  const api = await prepared.listen(predecessor?.port ?? config.port, lifetime.signal);
   if (!options.supervised) announce(api.url, options.json ?? false);
-  else sayReady({ url: api.url, port: api.port } satisfies ReadyApi);
+  else sayReady(api);
   await runUntilStopped(lifetime, stack, log);
 }
 
-/**
- * Migrates, imports the shipped series, and listens: the url answers once this returns. If `signal` aborts meanwhile,
- * closes what was opened and throws the signal's reason.
- */
-async function startApi(config: Config, databaseUrl: string, log: Log, signal: AbortSignal): Promise<RunningApi> {
+interface PreparedApi extends AsyncDisposable {
+  /**
+   * Migrates, imports the shipped series, and listens: the url answers once this returns.
+   * @throws the signal's reason if it aborts meanwhile
+   */
+  listen(port: number, signal: AbortSignal): Promise<ReadyApi>;
+}
+
+/** Builds what can be built before this process may work, which is most of a start's processor time. */
+async function prepareApi(
+  config: Config,
+  databaseUrl: string,
+  log: Log,
+  begun: Promise<unknown>,
+): Promise<PreparedApi> {
   await using stack = new AsyncDisposableStack();
   const sql = connect(databaseUrl, { applicationName: 'candlepool api' });
   stack.defer(() => sql.end({ timeout: 2 }));
   const shortReads = connect(databaseUrl, { applicationName: 'candlepool api', max: SHORT_READS });
   stack.defer(() => shortReads.end({ timeout: 2 }));
-  await migrate(sql);
-  signal.throwIfAborted();
   const catalogue = openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
-  await importShipped(catalogue);
-  signal.throwIfAborted();
   const services = { sql, shortReads, config, log, catalogue };
-  // Not awaited: what this host alone has is as good after the first request as before it.
-  void shareSnapshots(catalogue, log, signal);
-  const app = await buildApp(services, { heavyRequests: startHeavyRequests(services) });
+  const app = await buildApp(services, { heavyRequests: startHeavyRequests(services, begun) });
   stack.defer(async () => {
     const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
     await app.close().finally(() => clearTimeout(timer));
   });
-  await app.listen({ port: config.port, host: config.host });
   const opened = stack.move();
-  const address = app.server.address() as AddressInfo;
-  return { url: addressOf(address), port: address.port, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return {
+    listen: async (port, signal) => {
+      await migrate(sql);
+      signal.throwIfAborted();
+      await importShipped(catalogue);
+      signal.throwIfAborted();
+      // Not awaited: what this host alone has is as good after the first request as before it.
+      void shareSnapshots(catalogue, log, signal);
+      await app.listen({ port, host: config.host });
+      const address = app.server.address() as AddressInfo;
+      return { url: addressOf(address), port: address.port };
+    },
+    [Symbol.asyncDispose]: () => opened.disposeAsync(),
+  };
 }
 
 async function shareSnapshots(catalogue: StoredCatalogue, log: Log, signal: AbortSignal): Promise<void> {

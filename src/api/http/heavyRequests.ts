@@ -73,8 +73,14 @@ export interface HeavyRequests extends AsyncDisposable {
   answer(workspaceId: string, request: Omit<HeavyRequest, 'id'>): Promise<HeavyAnswer>;
 }
 
-/** Takes turns among workspaces: each has one request in the thread at a time, and the longest waiting goes first. */
-export function startHeavyRequests({ sql, config, log }: Services): HeavyRequests {
+/**
+ * Takes turns among workspaces: each has one request in the thread at a time, and the longest waiting goes first.
+ * @param begun when the thread is started; requests that come before wait for it
+ */
+export function startHeavyRequests(
+  { sql, config, log }: Services,
+  begun: Promise<unknown> = Promise.resolve(),
+): HeavyRequests {
   const queues = new Map<string, Waiting[]>();
   const active = new Map<number, Waiting & { readonly workspaceId: string }>();
   const busy = new Set<string>();
@@ -108,6 +114,7 @@ export function startHeavyRequests({ sql, config, log }: Services): HeavyRequest
     return ended;
   };
   const open = (): void => {
+    if (isClosing) return;
     const data: HeavyThreadData = { config, databaseUrl: urlOf(sql) };
     thread = new Worker(new URL('../heavyThread.ts', import.meta.url), { workerData: data, name: 'heavy requests' });
     thread.on('message', (message: FromThread) => {
@@ -124,7 +131,8 @@ export function startHeavyRequests({ sql, config, log }: Services): HeavyRequest
     });
     thread.unref();
   };
-  open();
+  // A process that never begins needs no thread.
+  void begun.then(open, () => {});
   return {
     answer: (workspaceId, request) =>
       new Promise((resolve, reject) => {
