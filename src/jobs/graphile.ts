@@ -107,10 +107,13 @@ async function start({ url, tickets, taskList, stopWithinMs }: GraphileSettings,
     },
   });
   if (poolId === undefined) throw new Error('startGraphile: Graphile Worker named no pool');
-  // It resolves when its pool failed as well as when it was stopped.
-  const ended = runner.promise.then(
-    () => isLost,
-    () => isLost,
-  );
+  const ended = new Promise<boolean>((resolve) => {
+    const end = (): void => resolve(isLost);
+    // A pool that has failed waits for its jobs, and then sometimes forever: they end without it.
+    events.once('pool:gracefulShutdown', end);
+    events.once('pool:forcefulShutdown', end);
+    // It resolves when its pool failed as well as when it was stopped.
+    runner.promise.then(end, end);
+  });
   return { poolId, runner, ended };
 }

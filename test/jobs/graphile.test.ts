@@ -56,11 +56,12 @@ async function openGate() {
 const addJob = (name: string) =>
   database.sql`select 1 from graphile_worker.add_job('note', ${JSON.stringify({ name })}::text::json)`;
 
-it('starts another runner when the end of a job could not be written, and goes on with the work', async () => {
+it('starts another runner at once when the end of a job could not be written, and goes on with the work', async () => {
   await using gate = await openGate();
   const outages = new Outages(gate.url, quiet);
   const done: string[] = [];
   let isClosed = false;
+  const isHeld = Promise.withResolvers<void>();
   const taskList = {
     note: async (payload: unknown) => {
       const { name } = payload as { name: string };
@@ -70,14 +71,19 @@ it('starts another runner when the end of a job could not be written, and goes o
         await gate.close();
       }
       done.push(name);
+      // A runner that ends by itself waits for its jobs; nobody should wait for it.
+      if (name === 'held') await isHeld.promise;
     },
   };
-  const graphile = await startGraphile({ url: gate.url, tickets: 2, taskList, stopWithinMs: 5_000 }, outages, quiet);
+  const settings = { url: gate.url, tickets: 2, taskList, stopWithinMs: 600_000 };
+  const graphile = await startGraphile(settings, outages, quiet);
   let failure: unknown = 'none';
   graphile.failed.catch((error: unknown) => (failure = error));
   const first = graphile.poolId;
   await addJob('first');
   await eventually(() => done.includes('first'));
+  await addJob('held');
+  await eventually(() => done.includes('held'));
   await addJob('last');
   await eventually(() => isClosed && done.includes('last'));
   expect(graphile.poolId).toBe(first);
@@ -86,6 +92,7 @@ it('starts another runner when the end of a job could not be written, and goes o
   await addJob('next');
   await eventually(() => done.includes('next'));
   expect(failure).toBe('none');
+  isHeld.resolve();
   await graphile.stop();
   outages.close();
   // Set by Graphile, for a process of its own.
