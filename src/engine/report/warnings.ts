@@ -49,7 +49,7 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
     const message = `${role} is maker, but these are market orders: a real exchange would charge them as taker.`;
     warn('MAKER_FILL_ASSUMED', `/config/execution/${role}`, message, 'Use taker for market orders, or limit entries.');
   }
-  if (timeframe === '1d' && readsHours(strategy)) {
+  if (timeframe === '1d' && readsHours(strategy, ast)) {
     const { message, suggestion } = HOURS_OF_DAILY_BARS;
     warn('INTRADAY_WINDOW', '/config/timeframe', message, suggestion);
   }
@@ -61,8 +61,19 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
   return found;
 }
 
+/** By the payload: no value of a param decides it. */
+const hourReaders = new WeakMap<StrategyAst, boolean>();
+
 /** Whether an expression of the strategy tells the hours of a day apart. */
-function readsHours(strategy: RunnableStrategy): boolean {
+function readsHours(strategy: RunnableStrategy, ast: StrategyAst): boolean {
+  const known = hourReaders.get(ast);
+  if (known !== undefined) return known;
+  const reads = findHours(strategy);
+  hourReaders.set(ast, reads);
+  return reads;
+}
+
+function findHours(strategy: RunnableStrategy): boolean {
   const seen = new Set<object>();
   const stack = rootsOf(strategy).map(({ expression }) => expression);
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
