@@ -15,6 +15,7 @@ import { forgetOldAnswers } from './http/idempotency.ts';
 import { answerUnknownRoutes } from './http/methods.ts';
 import { describeRoutes, openapiRoute } from './http/openapi.ts';
 import { problem } from './http/problems.ts';
+import { LateRefusals } from './http/lateRefusals.ts';
 import { limitRates } from './http/rateLimits.ts';
 import { limitRequestsInFlight } from './http/requestsInFlight.ts';
 import { apiKeyRoutes } from './apiKeys/apiKeyRoutes.ts';
@@ -86,7 +87,8 @@ export async function buildApp(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
-  answerFailures(app);
+  // Of a request that another thread has forwarded, that thread makes the client wait.
+  answerFailures(app, services.config.rateLimits && !askedFor ? new LateRefusals() : null);
   answerUnknownRoutes(app);
   limitBodies(app);
   readJsonBodies(app);

@@ -1,5 +1,7 @@
 // Large and expensive requests: limits of bodies by route and tier, and the thread that answers what would hold up the
 // others.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLoopShare } from '../../src/api/http/loopShare.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
@@ -24,6 +26,17 @@ const send = (client: Client, path: string, payload: string, headers: Record<str
     headers: { 'x-api-key': client.apiKey, 'content-type': 'application/json', ...headers },
     payload,
   });
+
+// Which ends the process when its thread is stopped while it works.
+it('is loaded without the addon of argon2', async () => {
+  const script = `
+    process.report.excludeNetwork = true;
+    await import(${JSON.stringify(new URL('../../src/api/app.ts', import.meta.url))});
+    console.log(process.report.getReport().sharedObjects.join());`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(stdout).toMatch(/libc/);
+  expect(stdout).not.toMatch(/argon2/);
+});
 
 describe('the limit of a body', () => {
   const ROUTES = [

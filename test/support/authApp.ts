@@ -99,7 +99,7 @@ async function buildProbeApp(services: Services): Promise<App> {
   const app: App = fastify().withTypeProvider<FastifyZodOpenApiTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(createSerializerCompiler({ stringify: JSON.stringify }));
-  answerFailures(app);
+  answerFailures(app, null);
   readJsonBodies(app);
   authenticateRequests(app, services);
   app.get('/probe', { onRequest: requireKey() }, async ({ caller }) => ({ ...caller, scopes: [...caller.scopes] }));

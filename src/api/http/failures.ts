@@ -8,6 +8,7 @@ import { isDatabaseAway, isDiskFull } from '../../db/availability.ts';
 import { isDataError, isReferenceGone } from '../../db/connect.ts';
 import { bodyTooLarge } from './bodyLimits.ts';
 import { issuesOfZod } from './envelopeIssues.ts';
+import type { LateRefusals } from './lateRefusals.ts';
 import type { App } from '../services.ts';
 
 /** Sends `error` as application/problem+json, with its headers. */
@@ -22,10 +23,12 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     .send(JSON.stringify(problemBody(error, path, request.id)));
 }
 
-export function answerFailures(app: App): void {
-  app.setErrorHandler((error: FastifyError | ProblemError, request, reply) => {
+/** @param lateRefusals null: refusals are sent at once. */
+export function answerFailures(app: App, lateRefusals: LateRefusals | null): void {
+  app.setErrorHandler(async (error: FastifyError | ProblemError, request, reply) => {
     const known = error instanceof ProblemError ? error : asProblem(error, request);
     if (known.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+    if (known.status === 429) await lateRefusals?.wait(request);
     return sendProblem(request, reply, known);
   });
 }

@@ -1,12 +1,11 @@
 // Secrets: hashes them with argon2id, and remembers which secret matched which hash, so that argon2 runs once for each.
 import { hash, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import argon2 from 'argon2';
 import pLimit from 'p-limit';
 import { problem } from '../problems.ts';
 
 /** OWASP's smallest recommended argon2id: 19 MiB, 2 passes, 1 lane. About 19 ms. */
-const ARGON2 = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
+const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** A run takes a core for 19 ms; one core is left for requests whose secret is already known. */
 const MAX_RUNS = Math.max(1, availableParallelism() - 1);
 /** 512 waiting runs are ten seconds of one core: whoever comes later would have given up by then. */
@@ -15,6 +14,13 @@ const MAX_WAITING = 512;
 const REMEMBER_MS = 10 * 60_000;
 /** A remembered match is about 200 bytes; the oldest makes room. */
 const MAX_REMEMBERED = 50_000;
+
+/**
+ * Loaded when a secret is first hashed or verified. A thread that is ended while this addon works ends its whole
+ * process ("terminate called after throwing an instance of 'Napi::Error'"), and the thread of heavy requests, which is
+ * told who asks, needs it only to make keys.
+ */
+const loadArgon2 = async () => (await import('argon2')).default;
 
 export interface Secrets {
   /** @returns the argon2id hash to store. */
@@ -54,16 +60,20 @@ export function createSecrets(now: () => number = Date.now): Secrets {
     remembered.set(keyId, { digest, until: now() + REMEMBER_MS });
   };
   const run = async (keyId: string, digest: string, secret: string, secretHash: string): Promise<boolean> => {
-    const isMatch = await inTurn(() => {
+    const isMatch = await inTurn(async () => {
       verifications++;
-      return argon2.verify(secretHash, secret);
+      return (await loadArgon2()).verify(secretHash, secret);
     });
     if (isMatch) remember(keyId, digest);
     return isMatch;
   };
 
   return {
-    hash: async (secret) => inTurn(() => argon2.hash(secret, ARGON2)),
+    hash: async (secret) =>
+      inTurn(async () => {
+        const argon2 = await loadArgon2();
+        return argon2.hash(secret, { type: argon2.argon2id, ...COST });
+      }),
     isRemembered: (keyId, secret, secretHash) => {
       const known = remembered.get(keyId);
       if (known === undefined) return false;
