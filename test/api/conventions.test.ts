@@ -258,7 +258,7 @@ describe('the set of operational routes', () => {
 describe('an API without a database', () => {
   it('answers requests and readyz with 503 UNAVAILABLE and Retry-After, but healthz with 200', async () => {
     const sql = connectDatabase(urlOf(api.services.sql));
-    const app = await buildApp({ ...api.services, sql });
+    const app = await buildApp({ ...api.services, sql, shortReads: sql });
     await sql.end({ timeout: 0 });
     const reply = await app.inject({ url: '/public/v1', headers: { 'x-api-key': client.apiKey } });
     expect([reply.statusCode, reply.json().code, reply.headers['retry-after']]).toEqual([503, 'UNAVAILABLE', '1']);
