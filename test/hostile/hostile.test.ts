@@ -134,7 +134,7 @@ function printTable(
   const times = (sorted: readonly number[]): string =>
     [0.5, 0.99, 1].map((share) => `${percentile(sorted, share).toFixed(0)} ms`).join(' / ');
   const lines = [
-    `seed ${SEED}, ${SECONDS} s; the attackers share the machine with the service, at the lowest priority (nice 19)`,
+    `seed ${SEED}, ${SECONDS} s; the attackers share its machine, at the lowest priority (nice 19)`,
     ...Object.entries(tallies).map(([name, { statuses }]) =>
       row(
         name,
