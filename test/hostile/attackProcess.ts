@@ -1,6 +1,6 @@
 // The attackers, in a process of their own and at the lowest priority: real ones have their own machines, and what ours
 // compute must not delay the neighbor whose time is taken.
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { lowerProcessPriority } from '../../src/engine/index.ts';
 import { attack, type Target } from './attacks.ts';
 
@@ -12,7 +12,11 @@ const SESSION_PRIORITY = '/proc/self/autogroup';
 lowerProcessPriority(PRIORITY);
 // Where Linux divides the processor between sessions first (sched_autogroup_enabled), a priority holds within its
 // session alone; this process leads one of its own.
-if (existsSync(SESSION_PRIORITY)) writeFileSync(SESSION_PRIORITY, String(PRIORITY));
+try {
+  writeFileSync(SESSION_PRIORITY, String(PRIORITY));
+} catch {
+  // Another system, or one that does not allow it.
+}
 const stop = new AbortController();
 const tell = (message: FromAttackers): void => void process.send!(message);
 process.once('disconnect', () => process.exit(1));
