@@ -28,7 +28,7 @@ const send = (client: Client, path: string, payload: string, headers: Record<str
   });
 
 // Which ends the process when its thread is stopped while it works.
-it('is loaded without the addon of argon2', async () => {
+it('the service is loaded without the addon of argon2', async () => {
   const script = `
     process.report.excludeNetwork = true;
     await import(${JSON.stringify(new URL('../../src/api/app.ts', import.meta.url))});

@@ -21,7 +21,7 @@ export interface Throttle {
   forgive(keyId: string, workspaceId: string, address: string): void;
 }
 
-/** Counts a process; wrong secrets only cost this process's cores. */
+/** Counts of one process; wrong secrets only cost this process's cores. */
 export function createThrottle(now: () => number = Date.now): Throttle {
   const counters = new Map<string, { count: number; until: number }>();
   const counter = (name: string): { count: number; until: number } => {
