@@ -35,7 +35,7 @@ export class Executor {
   readonly #inputs: InputReader;
   readonly #results: ResultWriter;
   readonly #log: Log;
-  readonly #noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly #noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly #outlast: Outlast;
   readonly #active = new Map<string, Active>();
   readonly #recentCancels = new Map<string, number>();
@@ -51,7 +51,7 @@ export class Executor {
     readonly results: ResultWriter;
     readonly log: Log;
     /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
-    readonly noteLost?: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+    readonly noteMissing?: (names: readonly string[]) => Promise<ReadonlySet<string>>;
     readonly outlast?: Outlast;
   }) {
     this.#sql = parts.sql;
@@ -59,7 +59,7 @@ export class Executor {
     this.#inputs = parts.inputs;
     this.#results = parts.results;
     this.#log = parts.log;
-    this.#noteLost = parts.noteLost ?? (async (names) => new Set(names));
+    this.#noteMissing = parts.noteMissing ?? (async (names) => new Set(names));
     this.#outlast = parts.outlast ?? ((work) => work());
   }
 
@@ -125,8 +125,8 @@ export class Executor {
   }
 
   async #runAll(claims: readonly Claim[]): Promise<void> {
-    const { snapshots, runs, lost } = await this.#inputs.read(claims);
-    const nowhere = lost.length > 0 ? await this.#noteLost(lost) : new Set<string>();
+    const { snapshots, runs, missing } = await this.#inputs.read(claims);
+    const missingEverywhere = missing.length > 0 ? await this.#noteMissing(missing) : new Set<string>();
     const shared = new Map<string, number>();
     const poolRuns: PoolRun[] = [];
     const runOf = claims.map((claim, index) => {
@@ -166,7 +166,7 @@ export class Executor {
     for (const [index, claim] of claims.entries()) {
       const run = runs[index];
       if (isPoolRun(run)) continue;
-      if (this.#inputs.mayRunElsewhere(claim, lost, nowhere)) store.add({ kind: 'returned', claim });
+      if (this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)) store.add({ kind: 'returned', claim });
       else store.add(claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false));
     }
     try {
@@ -175,7 +175,7 @@ export class Executor {
       await store.flush();
     }
     // For the workers that can open what is missing here.
-    if (lost.length > 0) await addTickets(this.#sql, 2);
+    if (missing.length > 0) await addTickets(this.#sql, 2);
   }
 
   /** How long no share has been taken; 0 while one is being run. */

@@ -36,7 +36,7 @@ export interface Inputs {
   /** In the order of the requests; an error where the inputs no longer exist. */
   readonly runs: readonly (PoolRun | RunError)[];
   /** Snapshots that could not be opened here. */
-  readonly lost: readonly string[];
+  readonly missing: readonly string[];
 }
 
 /** A version takes a few KB. Reusing the object lets a batch send each strategy once. */
@@ -56,30 +56,30 @@ export class InputReader {
   }
 
   async read(requests: readonly RunRequest[]): Promise<Inputs> {
-    const { opened, lost } = await this.openSnapshots(requests.flatMap((request) => request.snapshots));
+    const { opened, missing } = await this.openSnapshots(requests.flatMap((request) => request.snapshots));
     const indexes = new Map([...opened.keys()].map((name, index) => [name, index]));
     const versions = await this.#readVersions(requests.map((request) => request.strategyVersionId));
     const runs = requests.map((request) => {
       const version = versions.get(request.strategyVersionId);
       if (!version)
-        return missing(
+        return dataMissing(
           'The strategy version of this backtest no longer exists. Queue the backtest again with a version that does.',
         );
       if (request.snapshots.some((name) => !indexes.has(name))) return DATA_MISSING;
       return { task: taskOf(request, version), snapshots: request.snapshots.map((name) => indexes.get(name)!) };
     });
-    return { snapshots: [...opened.values()], runs, lost };
+    return { snapshots: [...opened.values()], runs, missing };
   }
 
   /** Snapshots by name, and the names of those that could not be opened here. */
   async openSnapshots(
     named: readonly string[],
-  ): Promise<{ readonly opened: ReadonlyMap<string, Snapshot>; readonly lost: readonly string[] }> {
+  ): Promise<{ readonly opened: ReadonlyMap<string, Snapshot>; readonly missing: readonly string[] }> {
     const names = [...new Set(named)];
     const found = await Promise.all(names.map(async (name) => [name, await this.#open(name)] as const));
     const opened = new Map(found.flatMap(([name, snapshot]) => (snapshot === null ? [] : [[name, snapshot] as const])));
     if (opened.size > 0) this.#hasOpened = true;
-    return { opened, lost: names.filter((name) => !opened.has(name)) };
+    return { opened, missing: names.filter((name) => !opened.has(name)) };
   }
 
   /** undefined: there is no such version any more. */
@@ -90,17 +90,17 @@ export class InputReader {
   /**
    * Whether another worker may have the snapshots that are missing here. One that has never opened a snapshot has no
    * files at all, and decides nothing for the others.
-   * @param nowhere those that no worker could open
+   * @param missingEverywhere those that no worker could open
    */
   mayRunElsewhere(
     work: { readonly snapshots: readonly string[]; readonly attempt: number },
-    lost: readonly string[],
-    nowhere: ReadonlySet<string>,
+    missing: readonly string[],
+    missingEverywhere: ReadonlySet<string>,
   ): boolean {
-    const missing = work.snapshots.filter((name) => lost.includes(name));
-    if (missing.length === 0) return false;
-    const isKnownLost = this.#hasOpened || work.attempt >= MAX_ATTEMPTS;
-    return !(isKnownLost && missing.some((name) => nowhere.has(name)));
+    const missingOfWork = work.snapshots.filter((name) => missing.includes(name));
+    if (missingOfWork.length === 0) return false;
+    const countsForOthers = this.#hasOpened || work.attempt >= MAX_ATTEMPTS;
+    return !(countsForOthers && missingOfWork.some((name) => missingEverywhere.has(name)));
   }
 
   async #open(name: string): Promise<Snapshot | null> {
@@ -151,7 +151,7 @@ export const DATA_MISSING: RunError = {
   message: 'The market data that this run was accepted with is no longer stored. Queue it again.',
 };
 
-const missing = (message: string): RunError => ({ code: 'INPUT_MISSING', path: '', message });
+const dataMissing = (message: string): RunError => ({ code: 'INPUT_MISSING', path: '', message });
 
 /** What is stored was checked when it was accepted. */
 function taskOf(request: RunRequest, version: RunnableVersion): BacktestTask {

@@ -51,7 +51,7 @@ export interface RerunParts {
   readonly inputs: InputReader;
   readonly log: Log;
   /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
-  readonly noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   /** The most that one file may have. */
   readonly maxFileBytes: number;
 }
@@ -118,14 +118,14 @@ const tooLarge = (maxBytes: number): RunError => ({
 });
 
 async function answer(
-  { pool, inputs, noteLost, maxFileBytes }: RerunParts,
+  { pool, inputs, noteMissing, maxFileBytes }: RerunParts,
   rerun: Rerun,
   file: KeptFile,
 ): Promise<RerunOutcome | 'elsewhere'> {
-  const { snapshots, runs, lost } = await inputs.read([{ ...rerun, id: rerun.backtestId }]);
-  if (lost.length > 0) {
-    const nowhere = await noteLost(lost);
-    if (!lost.some((name) => nowhere.has(name))) return 'elsewhere';
+  const { snapshots, runs, missing } = await inputs.read([{ ...rerun, id: rerun.backtestId }]);
+  if (missing.length > 0) {
+    const missingEverywhere = await noteMissing(missing);
+    if (!missing.some((name) => missingEverywhere.has(name))) return 'elsewhere';
   }
   const [run] = runs;
   if (!isPoolRun(run)) return refused(run);

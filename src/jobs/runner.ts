@@ -23,7 +23,7 @@ import type { Graphile } from './graphile.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { InputReader } from './inputs.ts';
 import type { SnapshotSource } from './inputs.ts';
-import { Outages } from './outages.ts';
+import { Outages, type Outlast } from './outages.ts';
 import { watchProgress } from './progress.ts';
 import { startPruning } from './pruning.ts';
 import { RerunTurns, runRerun } from './rerunTask.ts';
@@ -86,11 +86,11 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   const predecessor = await settings.begin?.();
   const source = settings.snapshots(sql);
   const inputs = new InputReader(sql, source, log);
-  const noteLost = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
+  const noteMissing = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
   const outages = new Outages(settings.url, log);
   const { outlast } = outages;
-  const sweeps = new SweepRunner({ sql, pool, inputs, workerId: id, log, noteLost, outlast });
-  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log, noteLost, outlast });
+  const sweeps = new SweepRunner({ sql, pool, inputs, workerId: id, log, noteMissing, outlast });
+  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log, noteMissing, outlast });
   stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
   stack.use(await listenForCancels(sql, executor, sweeps));
   stack.use(watchProgress(sql, executor, log));
@@ -120,34 +120,16 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     },
     { shares: tickets, reliefShares: reliefs, quickShares: QUICK_THREADS },
   );
+  const reruns = new RerunTurns(reliefs);
+  const maxFileBytes = settings.maxArtifactBytes ?? MAX_KEPT_BYTES;
+  const runOneRerun = (rerunId: string) => runRerun({ sql, pool, inputs, log, noteMissing, maxFileBytes }, rerunId);
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
-  const reruns = new RerunTurns(reliefs);
-  const tasks: TaskList = {
-    [TICKET_TASK]: async () => {
-      await registered.promise;
-      await outlast(() => workOff(sql, claimer, executor));
-    },
-    [SWEEP_TASK]: async () => {
-      await registered.promise;
-      await outlast(() => sweeps.work());
-    },
-    [RERUN_TASK]: async (payload) => {
-      const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
-      const maxFileBytes = settings.maxArtifactBytes ?? MAX_KEPT_BYTES;
-      const turn = (id: string) => runRerun({ sql, pool, inputs, log, noteLost, maxFileBytes }, id);
-      const isTaken = await outlast(() => reruns.take(workspaceId, rerunId, turn));
-      if (!isTaken) await addRerunJob(sql, rerunId, workspaceId, RERUN_LEFT_MS);
-    },
-  };
+  const taskList = tasksOf({ sql, claimer, executor, sweeps, reruns, runOneRerun, outlast }, registered.promise);
   const stopWithinMs = FINISH_MS + KILL_GRACE_MS;
   // All that may be worked on at a time (shares, shards of sweeps, reruns), and one for the ticket that finds that out.
   const jobs = tickets + reliefs + QUICK_THREADS + settings.threads + reliefs + 1;
-  const graphile = await startGraphile(
-    { url: settings.url, tickets: jobs, taskList: tasks, stopWithinMs },
-    outages,
-    log,
-  );
+  const graphile = await startGraphile({ url: settings.url, tickets: jobs, taskList, stopWithinMs }, outages, log);
   stack.defer(async () => {
     await Promise.all([stopGraphile(graphile, claimer, executor, sweeps), suspects?.close(FINISH_MS)]);
   });
@@ -177,6 +159,36 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     async [Symbol.asyncDispose]() {
       await opened.disposeAsync();
       log.info({ workerId: id }, 'worker stopped');
+    },
+  };
+}
+
+interface TaskParts {
+  readonly sql: Sql;
+  readonly claimer: Claimer;
+  readonly executor: Executor;
+  readonly sweeps: SweepRunner;
+  readonly reruns: RerunTurns;
+  readonly runOneRerun: (rerunId: string) => Promise<void>;
+  readonly outlast: Outlast;
+}
+
+/** What Graphile Worker calls; each task waits until the process is registered. */
+function tasksOf(parts: TaskParts, registered: Promise<void>): TaskList {
+  const { sql, claimer, executor, sweeps, reruns, runOneRerun, outlast } = parts;
+  return {
+    [TICKET_TASK]: async () => {
+      await registered;
+      await outlast(() => workOff(sql, claimer, executor));
+    },
+    [SWEEP_TASK]: async () => {
+      await registered;
+      await outlast(() => sweeps.work());
+    },
+    [RERUN_TASK]: async (payload) => {
+      const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
+      const isTaken = await outlast(() => reruns.take(workspaceId, rerunId, runOneRerun));
+      if (!isTaken) await addRerunJob(sql, rerunId, workspaceId, RERUN_LEFT_MS);
     },
   };
 }

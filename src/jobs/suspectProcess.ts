@@ -35,7 +35,7 @@ export async function runSuspects(
     inputs: new InputReader(sql, snapshots(sql), log),
     results: new ResultWriter(sql, log),
     log,
-    noteLost: (names) => noteMissingSnapshots(sql, ofWorker, names),
+    noteMissing: (names) => noteMissingSnapshots(sql, ofWorker, names),
     outlast,
   });
   await listenForCancels(sql, executor);

@@ -63,7 +63,7 @@ export class SweepRunner {
   readonly #inputs: InputReader;
   readonly #workerId: string;
   readonly #log: Log;
-  readonly #noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly #noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly #outlast: Outlast;
   readonly #active = new Set<Active>();
   #isStopping = false;
@@ -77,13 +77,13 @@ export class SweepRunner {
     readonly workerId: string;
     readonly log: Log;
     /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
-    readonly noteLost: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+    readonly noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
     readonly outlast: Outlast;
   }) {
     this.#sql = parts.sql;
     this.#pool = parts.pool;
     this.#inputs = parts.inputs;
-    this.#noteLost = parts.noteLost;
+    this.#noteMissing = parts.noteMissing;
     this.#outlast = parts.outlast;
     this.#workerId = parts.workerId;
     this.#log = parts.log;
@@ -162,17 +162,17 @@ export class SweepRunner {
         path: '',
         message: `The strategy version of this ${kindOf(claim)} does not exist any more.`,
       });
-    const { opened, lost } = await this.#inputs.openSnapshots(claim.snapshots);
-    if (lost.length > 0) return this.#leaveToOthers(claim, lost);
+    const { opened, missing } = await this.#inputs.openSnapshots(claim.snapshots);
+    if (missing.length > 0) return this.#leaveToOthers(claim, missing);
     const inputs = inputsOf(claim, opened);
     if (claim.backtestId === null) await this.#runSweep(claim, sweepJobOf(claim, version), inputs, active);
     else await this.#runRobustness(claim, robustnessJobOf(claim, version), inputs, active);
   }
 
   /** Gives back a shard whose snapshots are missing here, and fails its sweep when they are missing everywhere. */
-  async #leaveToOthers(claim: ShardClaim, lost: readonly string[]): Promise<void> {
-    const nowhere = await this.#noteLost(lost);
-    if (!this.#inputs.mayRunElsewhere(claim, lost, nowhere)) return this.#fail(claim, DATA_MISSING);
+  async #leaveToOthers(claim: ShardClaim, missing: readonly string[]): Promise<void> {
+    const missingEverywhere = await this.#noteMissing(missing);
+    if (!this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)) return this.#fail(claim, DATA_MISSING);
     await returnShard(this.#sql, claim);
     await addSweepTickets(this.#sql, 2);
   }

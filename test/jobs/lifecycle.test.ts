@@ -380,7 +380,7 @@ describe('a worker without the snapshot files', () => {
     expect(JSON.stringify(outcome)).not.toContain('/candlepool');
   });
 
-  it('names no path of the server in the error when the snapshot is nowhere', async () => {
+  it('names no path of the server in the error when no worker has the snapshot', async () => {
     await start();
     const [item, other] = newBacktests(workspace, data, [{ value: 901 }, { value: 902 }]);
     const [lost] = await database.sql.begin((tx) =>

@@ -50,14 +50,14 @@ function runnerWith(pool: Pool, beforeOpen: (runner: SweepRunner) => Promise<voi
     },
   };
   const inputs = new InputReader(sql, source, quiet);
-  const noteLost = async (names: readonly string[]) => new Set(names);
+  const noteMissing = async (names: readonly string[]) => new Set(names);
   const runner = new SweepRunner({
     sql,
     pool: counting,
     inputs,
     workerId: WORKER,
     log: quiet,
-    noteLost,
+    noteMissing,
     outlast: (work) => work(),
   });
   return { runner, started: () => started };

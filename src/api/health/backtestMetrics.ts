@@ -14,7 +14,7 @@ type Worker = QueueNumbers['workers'][number];
 
 /**
  * What each worker tells with its heartbeat. Totals are gauges, for prom-client's counters cannot be set; they only
- * grow while a worker lives, so `rate()` of them gives runs and bars a second.
+ * grow while a worker lives, so `rate()` of them gives runs and bars per second.
  */
 const OF_A_WORKER: readonly (readonly [name: string, help: string, value: (worker: Worker) => number])[] = [
   ['threads', 'Simulation threads of the worker.', (worker) => worker.threads],

@@ -7,7 +7,7 @@ import { inOrder } from './margin.ts';
 import { playWithPending } from './pendingOrders.ts';
 import { recordExtremes, type Position } from './position.ts';
 import { atGap, atOpen, type Run } from './run.ts';
-import { pricesAt } from './stretch.ts';
+import { pricesAt } from './priceRange.ts';
 
 /** The open of a bar: funding of what was carried into it, then the orders that are due. */
 export function playOpen(run: Run, row: number): void {

@@ -5,7 +5,7 @@ import type { Instant } from './instant.ts';
 import { isDecided, isTouched, settleByPolicy, settleDecided, settleMoving } from './inside.ts';
 import { hasMovingStop, recordExtremes, tightenStop, type Position } from './position.ts';
 import { countBar, type Run } from './run.ts';
-import { baseStretch, childrenOf, childStretch, pricesAt, pricesOf, type Prices, type Stretch } from './stretch.ts';
+import { barRange, childrenOf, childRange, pricesAt, pricesOf, type Prices, type PriceRange } from './priceRange.ts';
 
 /** Plays the inside of a base bar for one position. */
 export function playInside(run: Run, position: Position, row: number): void {
@@ -16,19 +16,19 @@ export function playInside(run: Run, position: Position, row: number): void {
 
 /** A base bar that touches a level: decided, it fills there; else it is walked, or left to the policy. */
 export function playTouched(run: Run, position: Position, row: number, at: Prices): void {
-  if (isDecided(run, position, at)) settleDecided(run, position, baseStretch(run, row), at);
+  if (isDecided(run, position, at)) settleDecided(run, position, barRange(run, row), at);
   else {
     countBar(run.ambiguous.undecided, row);
     if (run.children !== null) {
       if (walkAlone(run, run.children, position, row, at)) return;
       countBar(run.ambiguous.childrenMissing, row);
     }
-    settleUndecided(run, position, baseStretch(run, row), at);
+    settleUndecided(run, position, barRange(run, row), at);
   }
 }
 
-function settleUndecided(run: Run, position: Position, stretch: Stretch, at: Prices): void {
-  if (!settleMoving(run, position, stretch, at)) settleByPolicy(run, position, stretch, { at, entry: null, end: null });
+function settleUndecided(run: Run, position: Position, range: PriceRange, at: Prices): void {
+  if (!settleMoving(run, position, range, at)) settleByPolicy(run, position, range, { at, entry: null, end: null });
 }
 
 /** Carries a position through the children of its bar; false, and as if it had not been, when they decide nothing. */
@@ -43,7 +43,7 @@ function walkAlone(run: Run, children: Bars, position: Position, row: number, at
       recordExtremes(position, prices.best, prices.worst);
       continue;
     }
-    const child = childStretch(run, children, row, index);
+    const child = childRange(run, children, row, index);
     fillPassed(run, position, position.side * children.open[index], openOf(child));
     if (position.quantity > 0) playLevels(run, position, child);
   }
@@ -51,20 +51,20 @@ function walkAlone(run: Run, children: Bars, position: Position, row: number, at
 }
 
 /** Fills at the open of a child. */
-export const openOf = ({ bars, index, row, certain }: Stretch): Instant => ({
+export const openOf = ({ bars, index, row, certain }: PriceRange): Instant => ({
   row,
   isAtClose: false,
   from: bars.open[index],
   decision: certain,
 });
 
-/** The inside of a stretch that is not walked any further, for a position held from its open on. */
-export function playLevels(run: Run, position: Position, stretch: Stretch, end: number | null = null): void {
-  const at = pricesOf(stretch, position.side);
-  if (end !== null) settleByPolicy(run, position, stretch, { at, entry: null, end });
+/** The inside of a price range that is not walked any further, for a position held from its open on. */
+export function playLevels(run: Run, position: Position, range: PriceRange, end: number | null = null): void {
+  const at = pricesOf(range, position.side);
+  if (end !== null) settleByPolicy(run, position, range, { at, entry: null, end });
   else if (!isTouched(run, position, at.best, at.worst)) recordExtremes(position, at.best, at.worst);
-  else if (isDecided(run, position, at)) settleDecided(run, position, stretch, at);
-  else settleUndecided(run, position, stretch, at);
+  else if (isDecided(run, position, at)) settleDecided(run, position, range, at);
+  else settleUndecided(run, position, range, at);
 }
 
 /** A position before a walk that may decide nothing for it. */

@@ -1,4 +1,4 @@
-// The inside of a stretch for one position: nothing, a fill at its level where that is decided, or what the policy
+// The inside of a price range for one position: nothing, a fill at its level where that is decided, or what the policy
 // says.
 import type { AmbiguityFallback } from '../config.ts';
 import { fillAdverse, fillTarget } from './fills.ts';
@@ -9,21 +9,21 @@ import { adverseLevel } from './margin.ts';
 import { hasMovingStop, recordExtremes, stopAfter, type Position } from './position.ts';
 import { agreementOn } from './rehearsal.ts';
 import { countBar, type Run } from './run.ts';
-import { goesWorstFirst, type Prices, type Stretch } from './stretch.ts';
+import { goesWorstFirst, type Prices, type PriceRange } from './priceRange.ts';
 
-/** The fills of a position in a stretch, for the run. */
+/** The fills of a position in a price range, for the run. */
 class RunExits implements Exits {
   readonly position: Position;
   readonly run: Run;
-  readonly stretch: Stretch;
+  readonly range: PriceRange;
   readonly from: number;
   /** How many more of the fills every policy makes alike. */
   agreed: number;
 
-  constructor(run: Run, position: Position, stretch: Stretch, from: number, agreed: number) {
+  constructor(run: Run, position: Position, range: PriceRange, from: number, agreed: number) {
     this.position = position;
     this.run = run;
-    this.stretch = stretch;
+    this.range = range;
     this.from = from;
     this.agreed = agreed;
   }
@@ -45,7 +45,7 @@ class RunExits implements Exits {
   }
 
   private next(): Instant {
-    const { row, certain, contested } = this.stretch;
+    const { row, certain, contested } = this.range;
     const decision: Decision = this.agreed-- > 0 ? certain : contested;
     return { row, isAtClose: false, from: this.from, decision };
   }
@@ -57,8 +57,8 @@ export function isTouched(run: Run, position: Position, best: number, worst: num
 }
 
 /**
- * Whether every path through a stretch that touches a level gives the same outcome (semantics §3.1): no stop moves in
- * it, and not both sides are touched, nor a target that moves the stop of what is left to where the stretch has also
+ * Whether every path through a price range that touches a level gives the same outcome (semantics §3.1): no stop moves
+ * in it, and not both sides are touched, nor a target that moves the stop of what is left to where the range has also
  * been.
  */
 export function isDecided(run: Run, position: Position, at: Prices): boolean {
@@ -71,9 +71,9 @@ export function isDecided(run: Run, position: Position, at: Prices): boolean {
   return isStopTouched ? !closesSome && !movesStop : !movesStop;
 }
 
-/** A decided stretch: its levels fill where they stand, and no policy is asked. */
-export function settleDecided(run: Run, position: Position, stretch: Stretch, at: Prices): void {
-  const { bars, index, row, certain } = stretch;
+/** A decided range: its levels fill where they stand, and no policy is asked. */
+export function settleDecided(run: Run, position: Position, range: PriceRange, at: Prices): void {
+  const { bars, index, row, certain } = range;
   const instant: Instant = { row, isAtClose: false, from: bars.open[index], decision: certain };
   const adverse = adverseLevel(run, position);
   if (at.worst <= adverse) fillAdverse(run, position, adverse, instant);
@@ -84,15 +84,15 @@ export function settleDecided(run: Run, position: Position, stretch: Stretch, at
 }
 
 /**
- * Settles the usual undecided stretches without a rehearsal, which would double the time of a run with a trailing stop:
+ * Settles the usual undecided ranges without a rehearsal, which would double the time of a run with a trailing stop:
  * no target is touched, and either no stop has moved in it, so that every policy hits the same stop, or only the moved
- * stop is touched and the policy follows no path, so that nothing fills. False when the stretch is another one.
+ * stop is touched and the policy follows no path, so that nothing fills. False when the range is another one.
  */
-export function settleMoving(run: Run, position: Position, stretch: Stretch, at: Prices): boolean {
+export function settleMoving(run: Run, position: Position, range: PriceRange, at: Prices): boolean {
   if (at.best >= position.nextTarget) return false;
   const afterBest = stopAfter(position, at.best);
   if (afterBest <= position.stop) {
-    settleDecided(run, position, stretch, at);
+    settleDecided(run, position, range, at);
     return true;
   }
   const { side } = position;
@@ -101,18 +101,18 @@ export function settleMoving(run: Run, position: Position, stretch: Stretch, at:
   const isMet = (isWorstFirst: boolean | null): boolean =>
     isWorstFirst !== null && (!isWorstFirst || at.worst <= stopAfter(position, at.open) || at.close <= afterBest);
   const isContested = isMet(goesWorstFirst(side, at, 'bar_direction')) || isMet(goesWorstFirst(side, at, 'distance'));
-  if (isContested) countBar(run.ambiguous.fallback, stretch.row);
+  if (isContested) countBar(run.ambiguous.fallback, range.row);
   recordExtremes(position, at.best, at.worst);
   return true;
 }
 
-/** A stretch left to the policy, for the part of it that the position lives in. */
-export function settleByPolicy(run: Run, position: Position, stretch: Stretch, part: Part): void {
+/** A price range left to the policy, for the part of it that the position lives in. */
+export function settleByPolicy(run: Run, position: Position, range: PriceRange, part: Part): void {
   const { at, entry, end } = part;
   const { policy } = run;
   if (isTouched(run, position, at.best, at.worst) || (entry !== null && hasMovingStop(position, at.best))) {
-    const from = entry === null ? stretch.bars.open[stretch.index] : position.side * entry.price;
-    settle(new RunExits(run, position, stretch, from, agreedFills(run, position, part, stretch.row)), part, policy);
+    const from = entry === null ? range.bars.open[range.index] : position.side * entry.price;
+    settle(new RunExits(run, position, range, from, agreedFills(run, position, part, range.row)), part, policy);
   }
   // What an order is about to close records no more than the order's price.
   if (position.quantity > 0 && end === null) recordHeld(position, part, policy);

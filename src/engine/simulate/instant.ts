@@ -18,8 +18,8 @@ export interface Instant {
   readonly row: number;
   readonly isAtClose: boolean;
   /**
-   * The price at which the last stretch of the position began: the open of the bar or child, or the fill of an entry
-   * inside it. NaN at a close, where the whole bar has already been recorded.
+   * The price at which the last price range of the position began: the open of the bar or child, or the fill of an
+   * entry inside it. NaN at a close, where the whole bar has already been recorded.
    */
   readonly from: number;
   readonly decision: Decision;

@@ -1,10 +1,10 @@
-// Inside a stretch: what the levels of one position do between an open and a close when only four prices are known
+// Inside a price range: what the levels of one position do between an open and a close when only four prices are known
 // (semantics §3.3).
 //
 // Every price here is signed (side × price): `best` is the high of a long and the negated low of a short.
 import type { AmbiguityFallback } from '../config.ts';
 import { applyBreakevenDue, moveStops, type Position } from './position.ts';
-import { goesWorstFirst, type Prices } from './stretch.ts';
+import { goesWorstFirst, type Prices } from './priceRange.ts';
 
 /** What a policy acts on: a position and its fills, which are those of the run or of a rehearsal. */
 export interface Exits {
@@ -15,16 +15,16 @@ export interface Exits {
   fillTarget(signedPrice: number): void;
 }
 
-/** Which part of a stretch a position lives in. */
+/** Which part of a price range a position lives in. */
 export interface Part {
   readonly at: Prices;
-  /** The limit or stop order that opened it inside the stretch; null when it was held from the open on. */
+  /** The limit or stop order that opened it inside the price range; null when it was held from the open on. */
   readonly entry: { readonly price: number; readonly type: 'limit' | 'stop' } | null;
   /** Where a pending order that closes or reverses it ends its part; null when none does. */
   readonly end: number | null;
 }
 
-/** Fills what the part of a stretch does to a position whose levels its beginning has not passed. */
+/** Fills what the part of a price range does to a position whose levels its beginning has not passed. */
 export function settle(exits: Exits, part: Part, policy: AmbiguityFallback): void {
   const { at, entry } = part;
   const isWorstFirst = goesWorstFirst(exits.position.side, at, policy);
@@ -41,7 +41,7 @@ function untilEnd({ at, end }: Part): Prices {
 
 /**
  * Assumes against the trader: the stop was hit before any target, and after an entry inside. Then a target counts only
- * if every way to it crosses the entry, or the close is past it. Moves of the stop act after the stretch.
+ * if every way to it crosses the entry, or the close is past it. Moves of the stop act after the price range.
  */
 function settlePessimistic(exits: Exits, at: Prices, entry: Part['entry']): void {
   const { position } = exits;
@@ -126,7 +126,7 @@ function followLeg(exits: Exits, from: number, to: number): void {
   if (to <= adverse) exits.fillAdverse(Math.min(from, adverse));
 }
 
-/** The extremes a position has surely (or, on a path, by the policy) been held through in its part of a stretch. */
+/** The extremes a position has surely (or, on a path, by the policy) been held through in its part of a price range. */
 export function heldExtremes(
   side: 1 | -1,
   { at, entry }: Part,

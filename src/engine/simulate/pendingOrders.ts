@@ -9,10 +9,10 @@ import { logEntry, removePending } from './orderLog.ts';
 import type { EntryOrder, ExitOrder } from './orders.ts';
 import type { Position } from './position.ts';
 import { atGap, atOpen, countBar, type Run } from './run.ts';
-import { baseStretch, childrenOf, childStretch, goesWorstFirst, pricesOf, type Stretch } from './stretch.ts';
+import { barRange, childrenOf, childRange, goesWorstFirst, pricesOf, type PriceRange } from './priceRange.ts';
 
 /**
- * Positions closed inside a stretch: their slots and their side stay taken until its close, since nobody knows when
+ * Positions closed inside a price range: their slots and their side stay taken until its close, since nobody knows when
  * they were freed.
  */
 interface Freed {
@@ -22,7 +22,7 @@ interface Freed {
 
 /** A bar with pending orders. */
 export function playWithPending(run: Run, row: number): void {
-  const base = baseStretch(run, row);
+  const base = barRange(run, row);
   playOpen(run, base, atGap(run, row), atOpen(run, row), row);
   const reached = reachedOrders(run, base);
   if (reached.length === 0) {
@@ -32,25 +32,25 @@ export function playWithPending(run: Run, row: number): void {
   countBar(run.ambiguous.undecided, row);
   if (!walkTogether(run, base)) {
     if (run.children !== null) countBar(run.ambiguous.childrenMissing, row);
-    playStretch(run, base, inOrder(run, row), { long: 0, short: 0 });
+    playRange(run, base, inOrder(run, row), { long: 0, short: 0 });
   }
 }
 
-/** What the open of a stretch has passed fills at it: levels, oldest position first, then orders as listed. */
-function playOpen(run: Run, stretch: Stretch, passed: Instant, ordered: Instant, row: number): void {
-  const open = stretch.bars.open[stretch.index];
+/** What the open of a price range has passed fills at it: levels, oldest position first, then orders as listed. */
+function playOpen(run: Run, range: PriceRange, passed: Instant, ordered: Instant, row: number): void {
+  const open = range.bars.open[range.index];
   for (const position of inOrder(run, row)) {
     if (position.quantity > 0) fillPassed(run, position, position.side * open, passed);
   }
   for (const order of run.pending) {
-    if (order === null || touchOf(run, order, stretch) !== 'open') continue;
+    if (order === null || touchOf(run, order, range) !== 'open') continue;
     const position = fillPending(run, order, open, ordered, { long: 0, short: 0 });
     if (position !== null) fillPassed(run, position, position.side * open, passed);
   }
 }
 
 /** Levels and orders child by child; false when there are no children. */
-function walkTogether(run: Run, base: Stretch): boolean {
+function walkTogether(run: Run, base: PriceRange): boolean {
   const { children } = run;
   const { row } = base;
   const { first, last } = childrenOf(run, row);
@@ -58,17 +58,17 @@ function walkTogether(run: Run, base: Stretch): boolean {
   countBar(run.ambiguous.drilled, row);
   const held = run.positions.map((position) => beforeWalk(position, pricesOf(base, position.side)));
   for (let index = first; index < last; index++) {
-    const child = childStretch(run, children, row, index);
+    const child = childRange(run, children, row, index);
     const open = openOf(child);
     playOpen(run, child, open, open, row);
-    playStretch(run, child, inOrder(run, row), { long: 0, short: 0 });
+    playRange(run, child, inOrder(run, row), { long: 0, short: 0 });
   }
   settleUndecidedByWalk(run, base, held);
   return true;
 }
 
 /** What no child touched although the bar did is settled on the bar. */
-function settleUndecidedByWalk(run: Run, base: Stretch, held: ReturnType<typeof beforeWalk>[]): void {
+function settleUndecidedByWalk(run: Run, base: PriceRange, held: ReturnType<typeof beforeWalk>[]): void {
   const open = held.filter(({ position }) => position.quantity > 0);
   const undone = open
     .filter((before) => undoWalk(before, pricesOf(base, before.position.side)))
@@ -80,24 +80,25 @@ function settleUndecidedByWalk(run: Run, base: Stretch, held: ReturnType<typeof 
   };
   const isLeft = (position: Position) => !isDecided(run, position, pricesOf(base, position.side));
   if (undone.some(isLeft) || reachedOrders(run, base).length > 0) countBar(run.ambiguous.childrenMissing, base.row);
-  playStretch(run, base, undone, freed);
+  playRange(run, base, undone, freed);
 }
 
 /**
- * The inside of a stretch that is not walked any further: levels of `positions`, then the pending orders it reaches.
+ * The inside of a price range that is not walked any further: levels of `positions`, then the pending orders it
+ * reaches.
  */
-function playStretch(run: Run, stretch: Stretch, positions: readonly Position[], freed: Freed): void {
-  const orders = reachedOrders(run, stretch);
+function playRange(run: Run, range: PriceRange, positions: readonly Position[], freed: Freed): void {
+  const orders = reachedOrders(run, range);
   const before = countSides(run);
   for (const position of positions) {
-    if (position.quantity > 0) playLevels(run, position, stretch, endOf(run, position, orders));
+    if (position.quantity > 0) playLevels(run, position, range, endOf(run, position, orders));
   }
   const after = countSides(run);
   freed.long += before.long - after.long;
   freed.short += before.short - after.short;
-  countIfContested(run, stretch, orders);
+  countIfContested(run, range, orders);
   orders.forEach((order, index) => {
-    if (run.pending[order.rule] === order) fillInside(run, order, stretch, orders.slice(index + 1), freed);
+    if (run.pending[order.rule] === order) fillInside(run, order, range, orders.slice(index + 1), freed);
   });
 }
 
@@ -107,10 +108,10 @@ function countSides(run: Run): Freed {
   return count > 0 && positions[0].side > 0 ? { long: count, short: 0 } : { long: 0, short: count };
 }
 
-/** A limit or stop order at its price, and its position in the rest of the stretch. */
-function fillInside(run: Run, order: EntryOrder, stretch: Stretch, later: readonly EntryOrder[], freed: Freed): void {
+/** A limit or stop order at its price, and its position in the rest of the range. */
+function fillInside(run: Run, order: EntryOrder, range: PriceRange, later: readonly EntryOrder[], freed: Freed): void {
   const { side, order: orderRule } = run.entries[order.rule];
-  const at = openOf(stretch);
+  const at = openOf(range);
   const position = fillPending(run, order, order.price, at, freed);
   if (position === null) return;
   const price = side * order.price;
@@ -118,7 +119,7 @@ function fillInside(run: Run, order: EntryOrder, stretch: Stretch, later: readon
   if (position.quantity > 0) {
     const entry = { price, type: orderRule.type as 'limit' | 'stop' };
     const end = endOf(run, position, later);
-    settleByPolicy(run, position, stretch, { at: pricesOf(stretch, side), entry, end });
+    settleByPolicy(run, position, range, { at: pricesOf(range, side), entry, end });
   }
   if (position.quantity > 0) return;
   if (side > 0) freed.long++;
@@ -133,7 +134,7 @@ function endOf(run: Run, { side }: Position, orders: readonly EntryOrder[]): num
 
 /**
  * Conflict and slots, judged again at the fill of a limit or stop order (semantics §2.6), and its fill; null when it
- * did not open. What was freed inside the stretch counts as taken, except the other side for an order that reverses.
+ * did not open. What was freed inside the range counts as taken, except the other side for an order that reverses.
  */
 function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, freed: Freed): Position | null {
   removePending(run, order);
@@ -173,11 +174,11 @@ function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean
   }
 }
 
-/** Where the price of a live order lies in a stretch: not touched, passed by the open, or reached inside. */
-function touchOf(run: Run, order: EntryOrder, stretch: Stretch): 'none' | 'open' | 'inside' {
-  if (order.signalRow >= stretch.row) return 'none';
+/** Where the price of a live order lies in a price range: not touched, passed by the open, or reached inside. */
+function touchOf(run: Run, order: EntryOrder, range: PriceRange): 'none' | 'open' | 'inside' {
+  if (order.signalRow >= range.row) return 'none';
   const { side, order: orderRule } = run.entries[order.rule];
-  const { open, best, worst } = pricesOf(stretch, side);
+  const { open, best, worst } = pricesOf(range, side);
   const price = side * order.price;
   // A limit waits for the market to come down to it (signed), a stop for it to rise to it.
   if (orderRule.type === 'limit') {
@@ -189,14 +190,15 @@ function touchOf(run: Run, order: EntryOrder, stretch: Stretch): 'none' | 'open'
 }
 
 /**
- * The pending orders reached inside a stretch, in the order in which the policy has them settle; equal ones as listed.
+ * The pending orders reached inside a price range, in the order in which the policy has them settle; equal ones as
+ * listed.
  */
-function reachedOrders(run: Run, stretch: Stretch): EntryOrder[] {
+function reachedOrders(run: Run, range: PriceRange): EntryOrder[] {
   const reached = run.pending.filter(
-    (order): order is EntryOrder => order !== null && touchOf(run, order, stretch) === 'inside',
+    (order): order is EntryOrder => order !== null && touchOf(run, order, range) === 'inside',
   );
   if (reached.length < 2) return reached;
-  const at = pricesOf(stretch, 1);
+  const at = pricesOf(range, 1);
   const isLowFirst = goesWorstFirst(1, at, run.policy);
   const first = isLowFirst ? at.worst : at.best;
   /** How far the market has come when it reaches a price: along the path, or straight from the open. */
@@ -208,7 +210,7 @@ function reachedOrders(run: Run, stretch: Stretch): EntryOrder[] {
 }
 
 /** Orders on both sides of the open settle in another order under another policy. */
-function countIfContested(run: Run, { bars, index, row }: Stretch, orders: readonly EntryOrder[]): void {
+function countIfContested(run: Run, { bars, index, row }: PriceRange, orders: readonly EntryOrder[]): void {
   const open = bars.open[index];
   if (orders.some(({ price }) => price > open) && orders.some(({ price }) => price < open)) {
     countBar(run.ambiguous.fallback, row);

@@ -209,7 +209,7 @@ export function moveStops(position: Position, bestSeen: number): void {
   tightenStop(position);
 }
 
-/** Takes the extremes of a stretch that the position was held through into MFE, MAE and the stops. */
+/** Takes the extremes of a price range that the position was held through into MFE, MAE and the stops. */
 export function recordExtremes(position: Position, best: number, worst: number): void {
   if (best > position.peak) position.peak = best;
   if (worst < position.trough) position.trough = worst;

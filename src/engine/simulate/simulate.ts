@@ -1,4 +1,4 @@
-// The fill loop: bar after bar through orders, levels and signals, skipping every stretch in which nothing can happen.
+// The fill loop: bar after bar through orders, levels and signals, skipping all bars in which nothing can happen.
 import { policyInForce, type AmbiguityFallback } from '../config.ts';
 import { hasBit } from '../kernels/bits.ts';
 import { playInsideBar, playOpen } from './bar.ts';

@@ -3,8 +3,8 @@ import type { Decision } from './instant.ts';
 import type { ExitReason, Trade } from './trade.ts';
 
 /**
- * The place of each number in the row of a trade. One row is one stretch of memory: writing to as many columns as there
- * are numbers costs three times as much.
+ * The place of each number in the row of a trade. The numbers of a row lie side by side: writing to as many columns as
+ * there are numbers costs three times as much.
  */
 export const TRADE = {
   positionId: 0,

@@ -1,4 +1,4 @@
-// The watch: which closes must be read, as words of bits, so that every stretch between them can be skipped.
+// The watch: which closes must be read, as words of bits, so that all bars between them can be skipped.
 import { wordCount } from '../kernels/bits.ts';
 import { nextBit, unionOf } from '../kernels/bits.ts';
 import type { SimulationInput } from './simulation.ts';

@@ -107,7 +107,7 @@ describe('sizing', () => {
   });
 
   it('by volatility_target takes the notional whose yearly volatility is that percent, capped by free cash', () => {
-    // Three hourly bars on one day: 3 × 365 bars a year; ATR 2 on a close of 100 is 2 % a bar.
+    // Three hourly bars on one day: 3 × 365 bars per year; ATR 2 on a close of 100 is 2 % per bar.
     const atr = Float64Array.of(2, 2, 2);
     const expected = (10_000 * 0.2) / (0.02 * Math.sqrt(3 * 365));
     expect(sized({ mode: 'volatility_target', value: 20, atr })!.quantity).toBeCloseTo(expected / 100, 9);

@@ -1,21 +1,21 @@
-// A stretch: a bar, or one of the children it is walked through, as levels and pending orders see it.
+// A price range: a bar, or one of the finer bars that it is walked through, as levels and pending orders see it.
 import type { Bars } from '../bars/bars.ts';
 import { lowerBound } from '../kernels/search.ts';
 import type { AmbiguityFallback } from '../config.ts';
 import type { Decision } from './instant.ts';
 import type { Run } from './run.ts';
 
-export interface Stretch {
+export interface PriceRange {
   readonly bars: Bars;
   readonly index: number;
-  /** The base bar that the stretch is, or is part of. */
+  /** The base bar that the price range is, or is part of. */
   readonly row: number;
   /** How a fill inside it is decided that no policy had to decide, and one that a policy had to. */
   readonly certain: Decision;
   readonly contested: Decision;
 }
 
-/** Four signed prices of a stretch: `best` is the high of a long and the negated low of a short. */
+/** The four signed prices of a price range: `best` is the high of a long and the negated low of a short. */
 export interface Prices {
   readonly open: number;
   readonly best: number;
@@ -23,11 +23,11 @@ export interface Prices {
   readonly close: number;
 }
 
-export function baseStretch({ bars, decisions }: Run, row: number): Stretch {
+export function barRange({ bars, decisions }: Run, row: number): PriceRange {
   return { bars, index: row, row, certain: decisions.direct, contested: decisions.policy };
 }
 
-export function childStretch(run: Run, children: Bars, row: number, index: number): Stretch {
+export function childRange(run: Run, children: Bars, row: number, index: number): PriceRange {
   const certain: Decision = {
     method: 'drill',
     resolution: children.timeframe,
@@ -43,7 +43,7 @@ export function childStretch(run: Run, children: Bars, row: number, index: numbe
   };
 }
 
-export const pricesOf = ({ bars, index }: Stretch, side: 1 | -1): Prices => pricesAt(bars, index, side);
+export const pricesOf = ({ bars, index }: PriceRange, side: 1 | -1): Prices => pricesAt(bars, index, side);
 
 export function pricesAt({ open, high, low, close }: Bars, index: number, side: 1 | -1): Prices {
   if (side > 0) return { open: open[index], best: high[index], worst: low[index], close: close[index] };
