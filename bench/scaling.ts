@@ -12,13 +12,13 @@ const LENGTHS = [2, 5, 20, 80, 400];
 
 let runs = 0;
 /** Bars with another hash are other bars, for which nothing is cached. */
-const anew = (market: Market): Market => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
+const unseen = (market: Market): Market => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
 
 export function suite(): Bench {
   const bench = new Bench({ iterations: isShort ? 20 : 5, warmupIterations: 2, time: 0, warmupTime: 0 });
   for (const count of BARS) {
     const market = walkMarket(count);
-    bench.add(`scaling/bars/${count}`, () => runBacktest(crossOf(10, 30), anew(market), null));
+    bench.add(`scaling/bars/${count}`, () => runBacktest(crossOf(10, 30), unseen(market), null));
   }
   const count = isShort ? 20_000 : 300_000;
   const market = walkMarket(count);

@@ -14,8 +14,8 @@ export function suite(counts: readonly number[] = isShort ? [2_000, 10_000] : [2
     for (const name of Object.keys(PAYLOADS)) {
       const task = taskOf(name);
       // Bars with another hash are other bars, for which nothing is cached.
-      const anew = () => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
-      bench.add(`whole/${name}, first run/${count}`, () => runBacktest(task, anew(), null));
+      const unseen = () => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
+      bench.add(`whole/${name}, first run/${count}`, () => runBacktest(task, unseen(), null));
       bench.add(`whole/${name}, columns kept/${count}`, () => runBacktest(task, market, null));
     }
   }

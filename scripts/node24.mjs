@@ -27,7 +27,7 @@ const child = spawn(node, process.argv.slice(2), {
   stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   env: {
     // Compiled code is kept for the next start, which then takes a third of the time: reading TypeScript and packages
-    // is most of what a process does until it works. Whoever can write to this folder can write the code itself.
+    // is most of what a process does until it works. Those who can write to this folder can write the code itself.
     NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'candlepool'),
     ...process.env,
     PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`,

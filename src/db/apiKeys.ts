@@ -33,7 +33,7 @@ export interface ApiKeyLookup {
   readonly status: ApiKeyStatus;
   readonly expiresAt: Date | null;
   readonly isCreatorActive: boolean;
-  /** Whether its creator may manage the workspace, as whoever creates a key must. */
+  /** Whether its creator may still manage the workspace, which creating a key takes. */
   readonly isCreatorManager: boolean;
   readonly tier: Tier;
 }

@@ -125,7 +125,7 @@ async function reach(
     }
     const isAbsent = state.kind === 'absent' && !(await isPostmasterAlive(server));
     if (isAbsent && Date.now() >= begun + patienceMs) {
-      // Not later: a server that has been launched must be seen through, so that whoever disposes can stop it.
+      // Not later: a server that has been launched must be seen through, so that disposing of it can stop it.
       options.signal?.throwIfAborted();
       await launch(server, identity, owner, options);
     } else {
@@ -183,7 +183,7 @@ function watchServer(
   };
 }
 
-/** Stops the server of `dataDir` whoever uses it; nothing happens when none runs. */
+/** Stops the server of `dataDir`, even if other processes use it; nothing happens when none runs. */
 export async function stopEmbedded(dataDir: string): Promise<void> {
   await stopServer(await openServer(dataDir, chooseIdentity(), process.platform === 'win32'));
 }

@@ -38,8 +38,8 @@ export async function socketAddress(home: string, identity: Identity): Promise<A
   return {
     url: socketUrl(folder, USER, DATABASE),
     settings: { listen_addresses: '', unix_socket_directories: folder, unix_socket_permissions: '0700' },
-    // Whoever reaches the socket passed the folder; nobody connects over the network, even if a setting should allow
-    // it.
+    // Only those who may open the folder reach the socket; nobody connects over the network, even if a setting should
+    // allow it.
     initdbArgs: ['--auth-local=trust', '--auth-host=reject'],
   };
 }

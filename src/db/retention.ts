@@ -6,7 +6,7 @@ import type { Tier, TierLimits } from '../tiers.ts';
 
 /** Two processes that prune take turns. */
 const PRUNE_LOCK = 7_233_040;
-/** Held shared by whoever points a series to a snapshot, so that none is removed in between. */
+/** Held shared while a series is pointed to a snapshot, so that none is removed in between. */
 const SNAPSHOT_LOCK = 7_233_041;
 /**
  * Nothing that changed within a day is removed: a request may have read the catalogue before, and its backtest may not

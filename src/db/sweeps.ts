@@ -174,7 +174,7 @@ export async function findSweepStatus(
 }
 
 /**
- * Ends it at once; whoever runs its shards must be told (notifications.ts).
+ * Ends it at once; the workers that run its shards must be notified (notifications.ts).
  * @returns false when it had ended before or is not there.
  */
 export async function cancelSweep(

@@ -1,4 +1,4 @@
-// Progress: how far the runs of this process are, for whoever asks.
+// Progress: how far the runs of this process are, for other processes that ask.
 import { saveProgress } from '../db/claims.ts';
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';

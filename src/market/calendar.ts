@@ -26,7 +26,7 @@ const SUNDAY = 0;
 
 /**
  * Days are those of UTC. A market closes on a weekday that is absent more often than traded, whichever it is (Saturday
- * for currencies, Friday and Saturday in Riyadh). Less than a week of bars is judged by the weekend, then by the
+ * for currencies, Friday and Saturday in Riyadh). With less than a week of bars the weekend decides, then the
  * nights. A market without evidence is assumed to trade always.
  */
 export function inferCalendar(time: Float64Array, timeframe: StoredTimeframe): Calendar {

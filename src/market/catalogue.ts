@@ -210,7 +210,7 @@ export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']):
   };
 }
 
-/** Judged by the ends of the series; gaps inside them are seen when the run opens the bars. */
+/** Chosen by the ends of the series; gaps inside them are seen when the run opens the bars. */
 function sourceEntry(stored: readonly CatalogueEntry[], timeframe: StoredTimeframe): CatalogueEntry | undefined {
   const byTimeframe = new Map(stored.map((entry) => [entry.timeframe, entry]));
   const source = sourceTimeframe([...byTimeframe.keys()], timeframe, (finer, coarser) =>

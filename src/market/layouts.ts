@@ -1,4 +1,4 @@
-// Layouts: what the columns of a file without a header are, judged by their number and content.
+// Layouts: what the columns of a file without a header are, inferred from their number and content.
 import type { Cells, Table } from './table.ts';
 import { isTimeOfDay } from './times.ts';
 

@@ -163,7 +163,7 @@ describe('a backtest of any number of trades', () => {
   it('is read, listed and followed without its trades, which only their artifact decodes', async () => {
     await withWorker();
     const { id } = (await run({ params: { value: 0.875 } })).body;
-    // Whoever decodes them now fails.
+    // A read that decodes them now fails.
     await api.services.sql`update backtest_details set trades = 'no trades' where id = ${id}`;
     expect((await client.get(`/backtests/${id}`)).body).toMatchObject({
       result: { summaryJson: { returnPct: 0.875 } },

@@ -7,7 +7,7 @@ import type { ProblemCode } from '../../src/api/http/problemTable.ts';
 import { problem } from '../../src/api/http/problems.ts';
 import type { App } from '../../src/api/services.ts';
 
-/** Refuses every request with the code in its path, whoever asks. */
+/** Refuses every request with the code in its path. */
 function refuser() {
   const sleeps: number[] = [];
   const clock = { now: 0 };

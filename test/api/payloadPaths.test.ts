@@ -72,7 +72,7 @@ async function run(strategyVersionId: string, more: object = {}): Promise<{ summ
 }
 
 describe.each(CASES)('%s', (_what, payload, pointer) => {
-  it('is judged with issues at places of the body as it was sent', async () => {
+  it('gets issues that point into the body as it was sent', async () => {
     const owner = pointer.slice(0, pointer.indexOf('/args'));
     const broken = { settings: {}, ...changed(payload, `${owner}/indicator`, 'no_such_indicator') };
     const { body } = await client.post('/strategies/validate', changed(broken, pointer, 'long'));

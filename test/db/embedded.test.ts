@@ -66,7 +66,7 @@ async function write(url: string, name: string): Promise<void> {
   await sql.end();
 }
 
-it('trusts whoever reaches its socket and nobody on the network, in folders of its own', async () => {
+it('trusts everybody who reaches its socket and nobody on the network, in folders of its own', async () => {
   await using server = await startEmbedded(folder);
   expect(server.isStarter).toBe(true);
   const rules = (await readFile(join(folder, 'postgres', 'cluster', 'pg_hba.conf'), 'utf8'))

@@ -1,5 +1,5 @@
-// Crashes: whatever happens to worker processes, nothing is lost, every result is stored once, and only the guilty run
-// fails.
+// Crashes: whatever happens to worker processes, nothing is lost, every result is stored once, and only the run that
+// causes the crashes fails.
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -126,7 +126,7 @@ describe('a worker without the snapshot files', () => {
     await client.csvOf(id);
   });
 
-  it('fails a sweep whose market data is nowhere, and names no path of the server', async () => {
+  it('fails a sweep whose market data no worker has, and names no path of the server', async () => {
     const { sql } = sweeps.api.services;
     const folder = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
     onTestFinished(() => rm(folder, { recursive: true }));

@@ -226,7 +226,7 @@ describe('the cooldown', () => {
       ids.slice(1).forEach((id, index) => {
         const exit = trades.findLast(({ positionId }) => positionId === ids[index])!;
         const entry = trades.find(({ positionId }) => positionId === id)!;
-        // The exits of a reversal belong to the entry; a resting order was judged at its signal, before the exit.
+        // The exits of a reversal belong to the entry; a resting order was checked at its signal, before the exit.
         if (exit.exitReason === 'reverse' || entry.entryDecisionRow < exit.exitDecisionRow) return;
         if (input.entries[entry.entryRule].order.type !== 'market' && entry.entryDecisionRow < exit.exitRow) return;
         reasons[exit.exitReason] = (reasons[exit.exitReason] ?? 0) + 1;

@@ -1,5 +1,5 @@
-// Late refusals: whoever goes on asking after many refusals in a minute gets the next ones half a second late. Most
-// clients send a request when they have the answer to the one before, so that they then ask as often as their
+// Late refusals: a client that goes on asking after many refusals in a minute gets the next ones half a second late.
+// Most clients send a request when they have the answer to the one before, so that they then ask as often as their
 // connections allow, and no longer as often as the event loop can refuse.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';

@@ -4,7 +4,7 @@
 const OWN_MS = 100;
 /**
  * Beyond so much used by all together, a workspace may use only a little: about five small backtests per second.
- * Whoever uses less must not wait in the other thread behind those who use more.
+ * A workspace that uses less must not wait in the other thread behind those that use more.
  */
 const ALL_MS = 150;
 const LITTLE_MS = 25;

@@ -41,8 +41,8 @@ export interface RateLimits {
    */
   charge(caller: RateCaller, reply: FastifyReply): void;
   /**
-   * Counts one failed authentication of an address. Only failures are refused: whoever shares the address and sends a
-   * right key is not locked out.
+   * Counts one failed authentication of an address. Only failures are refused: a client that shares the address and
+   * sends a right key is not locked out.
    * @throws RATE_LIMITED
    */
   chargeFailure(address: string): void;

@@ -90,7 +90,7 @@ class CountedFlight implements Flight {
     const { turns, waiting } = this.#held;
     if (this.#hasTurn || this.#hasEnded) return;
     if (turns < TURNS) this.#held.turns++;
-    // Whoever ends a turn hands it over.
+    // The request that ends a turn hands it over.
     else await new Promise<void>((resolve) => waiting.add(resolve));
     this.#hasTurn = true;
     // Its client has gone meanwhile, and nobody may be left to end the turn.

@@ -5,7 +5,7 @@ const FORMULA = /^[=+\-@\t\r]/;
 
 /**
  * A missing value is an empty cell. A number is written as it is; any other text that a spreadsheet would run as a
- * formula gets an apostrophe in front, because whoever named a param or a rule is not whoever opens the file.
+ * formula gets an apostrophe in front, because the one who opens the file did not name its params and rules.
  */
 export function csvCell(value: unknown): string {
   if (value === null || value === undefined) return '';

@@ -154,8 +154,8 @@ function spikeAt(bars: PriceColumns, row: number): Outlier | null {
 }
 
 /**
- * Whether two prices are further apart than a fraction and so many usual ranges. A market without any range is judged
- * by the fraction alone.
+ * Whether two prices are further apart than a fraction and so many usual ranges. In a market without any range only
+ * the fraction counts.
  */
 function isBeyond(
   bars: PriceColumns,

@@ -53,7 +53,7 @@ export class Admission {
 
   /**
    * @param limits.threads how many tasks run at once; `reliefThreads` more while every thread is held by a slow task,
-   * for owners who hold none; and `quickThreads` more while those too are, for quick tasks, whoever asks.
+   * for owners who hold none; and `quickThreads` more while those too are, for quick tasks of any owner.
    */
   constructor(
     limits: {
@@ -95,7 +95,7 @@ export class Admission {
     });
   }
 
-  /** Admits whoever can be; called again as time passes, since a task becomes slow by lasting. */
+  /** Admits all that may run; called again as time passes, since a task becomes slow by lasting. */
   admitAll(): void {
     while (this.#waiting.length > 0) {
       const chosen = this.#choose();

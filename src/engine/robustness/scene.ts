@@ -34,7 +34,7 @@ export type RunOutcome =
   | { readonly ok: true; readonly run: RunNumbers }
   | { readonly ok: false; readonly error: RunError };
 
-/** A run was stopped; whoever runs steps catches it. */
+/** A run was stopped; the loop over the steps catches it. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }

@@ -133,7 +133,7 @@ function endOf(run: Run, { side }: Position, orders: readonly EntryOrder[]): num
 }
 
 /**
- * Conflict and slots, judged again at the fill of a limit or stop order (semantics §2.6), and its fill; null when it
+ * Conflict and slots, checked again at the fill of a limit or stop order (semantics §2.6), and its fill; null when it
  * did not open. What was freed inside the range counts as taken, except the other side for an order that reverses.
  */
 function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, freed: Freed): Position | null {

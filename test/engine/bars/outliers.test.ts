@@ -130,7 +130,7 @@ describe('the search for outliers', () => {
     expect(findOutliers(trend)).toEqual([]);
   });
 
-  it('does not judge by one neighbor alone, unless the price jumped', () => {
+  it('does not compare with one neighbor alone, unless the price jumped', () => {
     const plain = days();
     expect(findOutliers(days({ 0: [plain.open[0], plain.high[0] * 1.3, plain.low[0], plain.close[0]] }))).toEqual([]);
     expect(findOutliers(days({ 59: changed(100, 100, 100, 100) }))).toMatchObject([{ kind: 'jump', time: 59 * DAY }]);

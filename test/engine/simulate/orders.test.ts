@@ -65,7 +65,7 @@ describe('market orders', () => {
 describe('slots', () => {
   const bars = steps(10, 10, 10, 10, 10, 10, 10);
 
-  it('are judged at the signal: every true signal while all are taken is blocked, and not remembered', () => {
+  it('are checked at the signal: every true signal while all are taken is blocked, and not remembered', () => {
     const { trades, counts } = simulate(inputOf(bars, { entries: [entryAt(bars, [0, 1, 2, 3])] }));
     expect(trades.length).toBe(1);
     expect(counts).toMatchObject({ entrySignals: 4, blockedInPosition: 3, blockedMaxPositions: 0, entriesFilled: 1 });

@@ -226,7 +226,7 @@ describe('pending orders of one bar', () => {
 describe('a slot or a side that is freed inside a bar', () => {
   const risk: RiskRules = { ...NO_RISK, stopLoss: { mode: 'fixed', value: 5 } };
   /**
-   * An order placed at the close of row 0, before the long exists, so that it is judged at its fill alone; the long
+   * An order placed at the close of row 0, before the long exists, so that it is checked at its fill alone; the long
    * opens at row 2.
    */
   const twoRules = (rule: Partial<EntryRule>, more: Partial<SimulationInput> = {}) => {

@@ -97,7 +97,7 @@ function settleBar(book: Book, position: Position, bar: Slice, orders: readonly 
   surviveBar(position, at);
 }
 
-/** A position held through the whole bar lived through its extremes, whatever its children show (semantics §4.7). */
+/** A position held through the whole bar was held through its extremes, whatever its children show (semantics §4.7). */
 function surviveBar(position: Position, { high, low }: Stretch): void {
   position.highest = Math.max(position.highest, high);
   position.lowest = Math.min(position.lowest, low);

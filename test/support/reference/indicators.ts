@@ -1,4 +1,5 @@
-// Indicators written anew, naively; others run the registry's own kernel, and what is written here must agree with it.
+// Indicators written a second time, naively; others run the registry's own kernel, and what is written here must agree
+// with it.
 import type { IndicatorDefinition } from '../../../src/engine/indicators/definition.ts';
 import { exactSum } from './exactSum.ts';
 

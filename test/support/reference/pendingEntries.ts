@@ -18,7 +18,7 @@ export function pendingOf(book: Book, slice: Slice, wanted: 'open' | 'inside'): 
   });
 }
 
-/** Conflict and slots are judged again, then the entry fills at `raw` (semantics §2.6); null when it does not. */
+/** Conflict and slots are checked again, then the entry fills at `raw` (semantics §2.6); null when it does not. */
 export function fillOrder(
   book: Book,
   order: EntryOrder,

@@ -58,7 +58,7 @@ export async function checkKey(request: FastifyRequest, parts: KeyCheckParts): P
     keyId: parsed.keyId,
     apiKeyId: row.id,
     name: row.name,
-    // A key cannot do more than whoever made it: one made by somebody who may no longer manage only reads.
+    // A key can do no more than its creator: if they may no longer manage the workspace, it only reads.
     role: row.isCreatorManager ? row.role : 'viewer',
     scopes: scopeSet(row.scopes),
     tier: row.tier,

@@ -8,7 +8,7 @@ import { problem } from '../problems.ts';
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 /** A run takes a core for 19 ms; one core is left for requests whose secret is already known. */
 const MAX_RUNS = Math.max(1, availableParallelism() - 1);
-/** 512 waiting runs are ten seconds of one core: whoever comes later would have given up by then. */
+/** 512 waiting runs are ten seconds of one core: a client that comes later would have given up by then. */
 const MAX_WAITING = 512;
 /** How long a match is believed. Revocation does not wait for it: the key's row is read on every request. */
 const REMEMBER_MS = 10 * 60_000;
