@@ -1,4 +1,4 @@
-// Stopping what the wrappers started: whichever process is told to stop, or killed, the server and its Postgres end too.
+// Stopping what the wrappers started: whichever process is told to stop, or is killed, the server and its Postgres end.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
