@@ -1,6 +1,8 @@
 // Directional movement (Wilder 1978): +DM, -DM, +DI, -DI, DX, ADX and ADXR.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
+import { runRecursion, type Recursion } from '../kernels/recursion.ts';
+import { trueRangeOf } from './range.ts';
 import { wilderStable } from './stability.ts';
 import { isZero } from './talibZero.ts';
 
@@ -187,9 +189,7 @@ function directionalSums(
   }
 }
 
-/**
- * One pass, the directions chosen without a branch: |d| + d is twice the positive part, and a comparison gives 0 or 1.
- */
+/** One pass; the two indicators' common factor 100/range cancels in their quotient. */
 function averageDirectional(
   high: Float64Array,
   low: Float64Array,
@@ -201,41 +201,58 @@ function averageDirectional(
   const share = 1 / length;
   const keep = 1 - share;
   const start = 2 * length - 1;
-  let plusSum = 0;
-  let minusSum = 0;
-  let rangeSum = 0;
+  if (start >= n) return;
+  let plus = 0;
+  let minus = 0;
+  let range = 0;
   let average = 0;
-  let previousHigh = high[0];
-  let previousLow = low[0];
-  let before = close[0];
-  for (let row = 1; row < n; row++) {
-    const h = high[row];
-    const l = low[row];
-    const up = h - previousHigh;
-    const down = previousLow - l;
+  for (let row = 1; row <= start; row++) {
+    const up = high[row] - high[row - 1];
+    const down = low[row - 1] - low[row];
     const decay = row >= length ? keep : 1;
-    plusSum = decay * plusSum + 0.5 * (Math.abs(up) + up) * +(up > down);
-    minusSum = decay * minusSum + 0.5 * (Math.abs(down) + down) * +(down > up);
-    const top = h > before ? h : before;
-    const bottom = l < before ? l : before;
-    rangeSum = decay * rangeSum + (top - bottom);
-    previousHigh = h;
-    previousLow = l;
-    before = close[row];
-    if (row < length) continue;
-    // The two indicators' common factor 100/range cancels in their quotient; it only decides whether they count as
-    // zero.
-    const total = plusSum + minusSum;
-    const isDefined = total > 1e-16 * rangeSum;
-    if (row > start) {
-      if (isDefined) average += (100 * (Math.abs(minusSum - plusSum) / total) - average) * share;
-      out[row] = average;
-      continue;
-    }
-    if (isDefined) average += 100 * (Math.abs(minusSum - plusSum) / total);
-    if (row === start) {
-      average /= length;
-      out[row] = average;
-    }
+    plus = decay * plus + dominant(up, down);
+    minus = decay * minus + dominant(down, up);
+    range = decay * range + trueRangeOf(high[row], low[row], close[row - 1]);
+    if (row >= length && isMoving(plus, minus, range)) average += imbalance(plus, minus);
   }
+  average /= length;
+  out[start] = average;
+  const recursion: Recursion = {
+    seed: [plus, minus, range, average],
+    weight: share,
+    run(state, at, from, end) {
+      let plus = state[at];
+      let minus = state[at + 1];
+      let range = state[at + 2];
+      let average = state[at + 3];
+      let previousHigh = high[from - 1];
+      let previousLow = low[from - 1];
+      let before = close[from - 1];
+      for (let row = from; row < end; row++) {
+        const h = high[row];
+        const l = low[row];
+        const up = h - previousHigh;
+        const down = previousLow - l;
+        plus = keep * plus + dominant(up, down);
+        minus = keep * minus + dominant(down, up);
+        range = keep * range + trueRangeOf(h, l, before);
+        if (isMoving(plus, minus, range)) average += (imbalance(plus, minus) - average) * share;
+        out[row] = average;
+        previousHigh = h;
+        previousLow = l;
+        before = close[row];
+      }
+      state[at] = plus;
+      state[at + 1] = minus;
+      state[at + 2] = range;
+      state[at + 3] = average;
+    },
+  };
+  runRecursion(recursion, start + 1, n);
 }
+
+/** What exceeds zero and the other of two moves, without a branch: |m| + m is twice the positive part. */
+const dominant = (move: number, other: number): number => 0.5 * (Math.abs(move) + move) * +(move > other);
+/** Whether the two indicators count as more than zero. */
+const isMoving = (plus: number, minus: number, range: number): boolean => plus + minus > 1e-16 * range;
+const imbalance = (plus: number, minus: number): number => 100 * (Math.abs(minus - plus) / (plus + minus));

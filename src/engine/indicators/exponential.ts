@@ -1,6 +1,7 @@
 // Exponential averages: EMA, Wilder's RMA, and what is composed of them (DEMA, TEMA, T3, ZLEMA).
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
+import { runRecursion, type Recursion } from '../kernels/recursion.ts';
 import { wilderStable, emaStable } from './stability.ts';
 
 export const ema: IndicatorDefinition = {
@@ -107,12 +108,33 @@ function recursive(source: Float64Array, first: number, length: number, weight: 
   const start = first + length - 1;
   if (start >= n) return;
   const decay = 1 - weight;
-  let average = seedMean(source, first, length);
-  out[start] = average;
-  for (let row = start + 1; row < n; row++) {
-    average = weight * source[row] + decay * average;
-    out[row] = average;
-  }
+  const seed = seedMean(source, first, length);
+  out[start] = seed;
+  const recursion: Recursion = {
+    seed: [seed],
+    weight,
+    run(state, at, from, end) {
+      let average = state[at];
+      for (let row = from; row < end; row++) {
+        average = weight * source[row] + decay * average;
+        out[row] = average;
+      }
+      state[at] = average;
+    },
+    runPair(state, from, end, apart) {
+      let a = state[0];
+      let b = state[1];
+      for (let row = from; row < end; row++) {
+        a = weight * source[row] + decay * a;
+        out[row] = a;
+        b = weight * source[row + apart] + decay * b;
+        out[row + apart] = b;
+      }
+      state[0] = a;
+      state[1] = b;
+    },
+  };
+  runRecursion(recursion, start + 1, n);
 }
 
 export function exponential(source: Float64Array, first: number, length: number, out: Float64Array): void {

@@ -3,6 +3,7 @@
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
+import { runRecursion, type Recursion } from '../kernels/recursion.ts';
 import { rollingMean } from '../kernels/rollingSums.ts';
 
 export const trueRangeIndicator: IndicatorDefinition = {
@@ -74,12 +75,7 @@ export const adr: IndicatorDefinition = {
 
 /** Rows 1 … n-1. */
 export function trueRange(high: Float64Array, low: Float64Array, close: Float64Array, out: Float64Array): void {
-  for (let row = 1; row < out.length; row++) {
-    const before = close[row - 1];
-    const top = high[row] > before ? high[row] : before;
-    const bottom = low[row] < before ? low[row] : before;
-    out[row] = top - bottom;
-  }
+  for (let row = 1; row < out.length; row++) out[row] = trueRangeOf(high[row], low[row], close[row - 1]);
 }
 
 /** Wilder's average of the true range, rows length … n-1, in one pass. */
@@ -92,23 +88,41 @@ export function averageTrueRange(
 ): void {
   const n = out.length;
   if (length >= n) return;
-  const share = 1 / length;
-  const keep = 1 - share;
-  let before = close[0];
-  let average = 0;
-  for (let row = 1; row <= length; row++) {
-    average += Math.max(high[row], before) - Math.min(low[row], before);
-    before = close[row];
-  }
-  average *= share;
-  out[length] = average;
-  for (let row = length + 1; row < n; row++) {
-    const h = high[row];
-    const l = low[row];
-    const top = h > before ? h : before;
-    const bottom = l < before ? l : before;
-    before = close[row];
-    average = keep * average + share * (top - bottom);
-    out[row] = average;
-  }
+  let sum = 0;
+  for (let row = 1; row <= length; row++) sum += trueRangeOf(high[row], low[row], close[row - 1]);
+  const weight = 1 / length;
+  const decay = 1 - weight;
+  const seed = sum * weight;
+  out[length] = seed;
+  const recursion: Recursion = {
+    seed: [seed],
+    weight,
+    run(state, at, from, end) {
+      let average = state[at];
+      for (let row = from; row < end; row++) {
+        average = decay * average + weight * trueRangeOf(high[row], low[row], close[row - 1]);
+        out[row] = average;
+      }
+      state[at] = average;
+    },
+    runPair(state, from, end, apart) {
+      let a = state[0];
+      let b = state[1];
+      for (let row = from; row < end; row++) {
+        a = decay * a + weight * trueRangeOf(high[row], low[row], close[row - 1]);
+        out[row] = a;
+        b = decay * b + weight * trueRangeOf(high[row + apart], low[row + apart], close[row + apart - 1]);
+        out[row + apart] = b;
+      }
+      state[0] = a;
+      state[1] = b;
+    },
+  };
+  runRecursion(recursion, length + 1, n);
+}
+
+export function trueRangeOf(high: number, low: number, before: number): number {
+  const top = high > before ? high : before;
+  const bottom = low < before ? low : before;
+  return top - bottom;
 }

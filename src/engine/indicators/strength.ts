@@ -2,6 +2,7 @@
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
+import { runRecursion, type Recursion } from '../kernels/recursion.ts';
 import { rollingSum } from '../kernels/rollingSums.ts';
 import { isZeroBeside } from './talibZero.ts';
 
@@ -129,16 +130,52 @@ export function relativeStrength(source: Float64Array, length: number, out: Floa
   gain *= share;
   size *= share;
   out[length] = size > 0 ? 100 * (gain / size) : 0;
-  let previous = source[length];
-  for (let row = length + 1; row < n; row++) {
-    const value = source[row];
-    const change = value - previous;
-    previous = value;
-    const distance = Math.abs(change);
-    gain = keep * gain + 0.5 * share * (distance + change);
-    size = keep * size + share * distance;
-    out[row] = size > 0 ? 100 * (gain / size) : 0;
-  }
+  const recursion: Recursion = {
+    seed: [gain, size],
+    weight: share,
+    run(state, at, from, end) {
+      let gain = state[at];
+      let size = state[at + 1];
+      for (let row = from; row < end; row++) {
+        const change = source[row] - source[row - 1];
+        const distance = Math.abs(change);
+        gain = keep * gain + 0.5 * share * (distance + change);
+        size = keep * size + share * distance;
+        out[row] = size > 0 ? 100 * (gain / size) : 0;
+      }
+      state[at] = gain;
+      state[at + 1] = size;
+    },
+    runPair(state, from, end, apart) {
+      let gainA = state[0];
+      let sizeA = state[1];
+      let gainB = state[2];
+      let sizeB = state[3];
+      let beforeA = source[from - 1];
+      let beforeB = source[from + apart - 1];
+      for (let row = from; row < end; row++) {
+        const valueA = source[row];
+        const changeA = valueA - beforeA;
+        beforeA = valueA;
+        const distanceA = Math.abs(changeA);
+        gainA = keep * gainA + 0.5 * share * (distanceA + changeA);
+        sizeA = keep * sizeA + share * distanceA;
+        out[row] = sizeA > 0 ? 100 * (gainA / sizeA) : 0;
+        const valueB = source[row + apart];
+        const changeB = valueB - beforeB;
+        beforeB = valueB;
+        const distanceB = Math.abs(changeB);
+        gainB = keep * gainB + 0.5 * share * (distanceB + changeB);
+        sizeB = keep * sizeB + share * distanceB;
+        out[row + apart] = sizeB > 0 ? 100 * (gainB / sizeB) : 0;
+      }
+      state[0] = gainA;
+      state[1] = sizeA;
+      state[2] = gainB;
+      state[3] = sizeB;
+    },
+  };
+  runRecursion(recursion, length + 1, n);
 }
 
 function moneyFlow(
