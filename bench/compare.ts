@@ -1,6 +1,6 @@
 // npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT]: this checkout, as it
-// is, against a revision or another checkout's folder. Both run their own suites, alternating, each in its own process;
-// a task is slower when its best round is, beyond the limit, on two tries.
+// is, against a revision or another checkout's folder. Both run their own suites, alternating, each in its own process,
+// until the best rounds of both are known well enough to say which tasks are slower beyond the limit.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,71 +8,93 @@ import { join, resolve } from 'node:path';
 import { commandLine } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
+import { isAlone } from './pace.ts';
 
 const HERE = resolve(import.meta.dirname, '..');
 /** Suites of one process and one thread: what they measure depends on nothing but the code. */
 const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', 'fills', 'whole'] as const;
+/** A suite whose tasks do not pass gets so many times the rounds. */
+const MOST = 4;
 
-/** The best round of each task so far, by name. */
-export type Best = Map<string, number>;
+/** What the processes of one checkout have measured, by task. */
+export type Processes = Map<string, Measured[]>;
+export type Measured = Pick<Measure, 'task' | 'ns' | 'alone'>;
+/** `unsure`: the machine was never quiet enough to tell, or processes differ too much. */
+export type Verdict = 'alike' | 'slower' | 'unsure';
 export interface Compared {
   readonly task: string;
   /** Nanoseconds per unit. */
   readonly before: number;
   readonly after: number;
   readonly ratio: number;
+  readonly verdict: Verdict;
 }
 
-export function keepBest(best: Best, measures: readonly Pick<Measure, 'task' | 'ns'>[]): void {
-  for (const { task, ns } of measures) best.set(task, Math.min(best.get(task) ?? Infinity, ns));
+/** One process of each checkout for each of the suites; a task's name begins with its suite's. */
+export type MeasureBoth = (suites: readonly string[], round: number, before: Processes, after: Processes) => void;
+
+/** Two processes whose best rounds are so close confirm each other. */
+const CLOSE = 1.05;
+/** Of the rounds of a process, so many must have had the core for themselves. */
+const ENOUGH_ROUNDS = 10;
+
+/**
+ * Noise only ever adds time, so the best round of all processes is compared. A task passes as soon as it is within the
+ * limit while two processes confirm the best of the earlier revision. Until then its suite is measured again and again:
+ * it is slower when it still is beyond the limit after the last round, and two processes confirm the best of the later
+ * revision too.
+ *
+ * @param limit how much slower is too slow: 1.15 is 15 %
+ * @param least how many rounds every suite gets
+ * @param most how many rounds a suite gets whose tasks do not pass
+ */
+export function compareSuites(
+  suites: readonly string[],
+  limit: number,
+  least: number,
+  most: number,
+  measureBoth: MeasureBoth,
+): Compared[] {
+  const [before, after] = [new Map<string, Measured[]>(), new Map<string, Measured[]>()];
+  let all: Compared[] = [];
+  let open = suites;
+  for (let round = 0; round < most && open.length > 0; round++) {
+    measureBoth(open, round, before, after);
+    all = comparedBy(limit, before, after);
+    if (round + 1 < least) continue;
+    open = open.filter((suite) => all.some(({ task, verdict }) => verdict !== 'alike' && task.startsWith(`${suite}/`)));
+  }
+  return all;
 }
 
 /** The tasks that both have, the slowest beside the other first. */
-export const compared = (before: Best, after: Best): Compared[] =>
-  [...after]
+function comparedBy(limit: number, before: Processes, after: Processes): Compared[] {
+  const floor = Math.min(...[...before.values(), ...after.values()].flat().map(({ alone }) => alone?.pace ?? Infinity));
+  return [...after]
     .filter(([task]) => before.has(task))
-    .map(([task, ns]) => ({ task, before: before.get(task)!, after: ns, ratio: ns / before.get(task)! }))
+    .map(([task, later]) => {
+      const earlier = before.get(task)!;
+      const [was, is] = [bestOf(earlier), bestOf(later)];
+      const ratio = is / was;
+      const isSure = isConfirmed(ratio > limit ? later : earlier, floor);
+      const verdict: Verdict = !isSure ? 'unsure' : ratio > limit ? 'slower' : 'alike';
+      return { task, before: was, after: is, ratio, verdict };
+    })
     .toSorted((a, b) => b.ratio - a.ratio);
+}
 
-/** Measures some suites of both checkouts in turn, so many rounds; a task's name begins with its suite's. */
-export type MeasureBoth = (suites: readonly string[], rounds: number, before: Best, after: Best) => void;
+const bestOf = (processes: readonly Measured[]): number => Math.min(...processes.map(({ ns }) => ns));
 
-/**
- * Two tries. Noise only ever adds time, so the best of many rounds is close to the truth. What seems slower is measured
- * again, for twice as many rounds: it is slower when the second try says so by itself, and the best rounds of both
- * tries say so too.
- *
- * @param limit how much slower is too slow: 1.15 is 15 %
- */
-export function slowerTasks(
-  suites: readonly string[],
-  limit: number,
-  rounds: number,
-  measureBoth: MeasureBoth,
-): { readonly all: readonly Compared[]; readonly slower: readonly Compared[] } {
-  const [before, after] = [new Map<string, number>(), new Map<string, number>()];
-  measureBoth(suites, rounds, before, after);
-  const isSlower = ({ ratio }: Compared): boolean => ratio > limit;
-  const suspects = compared(before, after).filter(isSlower);
-  if (suspects.length === 0) return { all: compared(before, after), slower: [] };
-  const [beforeAgain, afterAgain] = [new Map<string, number>(), new Map<string, number>()];
-  const again = suites.filter((suite) => suspects.some(({ task }) => task.startsWith(`${suite}/`)));
-  measureBoth(again, 2 * rounds, beforeAgain, afterAgain);
-  const secondTry = new Set(
-    compared(beforeAgain, afterAgain)
-      .filter(isSlower)
-      .map(({ task }) => task),
-  );
-  keepBest(
-    before,
-    [...beforeAgain].map(([task, ns]) => ({ task, ns })),
-  );
-  keepBest(
-    after,
-    [...afterAgain].map(([task, ns]) => ({ task, ns })),
-  );
-  const all = compared(before, after);
-  return { all, slower: all.filter((one) => isSlower(one) && secondTry.has(one.task)) };
+/** Whether two processes that had a core for themselves come close to the best of all. */
+function isConfirmed(processes: readonly Measured[], floor: number): boolean {
+  const best = bestOf(processes);
+  const wasQuiet = ({ alone }: Measured): boolean =>
+    alone === undefined || (alone.rounds >= ENOUGH_ROUNDS && isAlone(alone.pace, floor));
+  return processes.filter((one) => wasQuiet(one) && one.ns <= CLOSE * best).length >= 2;
+}
+
+export function add(processes: Processes, measures: readonly Measured[]): void {
+  for (const one of measures) processes.set(one.task, [...(processes.get(one.task) ?? []), one]);
 }
 
 /** One suite of one checkout in a process of its own; empty when that checkout does not have it. */
@@ -118,7 +140,7 @@ function main(): void {
     options: {
       task: { type: 'string' },
       short: { type: 'boolean' },
-      rounds: { type: 'string', default: '4' },
+      rounds: { type: 'string', default: '3' },
       limit: { type: 'string', default: '15' },
     },
   });
@@ -131,35 +153,35 @@ function main(): void {
   using other = checkout(revision);
   const limit = 1 + Number(options.limit) / 100;
   const args = [...(options.short ? ['--short'] : []), ...(options.task === undefined ? [] : ['--task', options.task])];
-  const { all, slower } = slowerTasks(
+  const least = Number(options.rounds);
+  const all = compareSuites(
     named.length > 0 ? named : SUITES,
     limit,
-    Number(options.rounds),
-    (suites, rounds, before, after) => {
+    least,
+    MOST * least,
+    (suites, round, before, after) => {
       for (const suite of suites) {
-        for (let round = 0; round < rounds; round++) {
-          console.error(`${suite}: round ${round + 1} of ${rounds}`);
-          const both = [
-            () => keepBest(before, runSuite(other.root, suite, args)),
-            () => keepBest(after, runSuite(HERE, suite, args)),
-          ];
-          for (const run of round % 2 === 0 ? both : both.toReversed()) run();
-        }
+        console.error(`${suite}: round ${round + 1}`);
+        const both = [
+          () => add(before, runSuite(other.root, suite, args)),
+          () => add(after, runSuite(HERE, suite, args)),
+        ];
+        for (const run of round % 2 === 0 ? both : both.toReversed()) run();
       }
     },
   );
   console.log(`${'task'.padEnd(60)} ${revision.slice(0, 12).padStart(12)} ${'here'.padStart(12)}   ratio`);
-  for (const one of all) {
-    const mark = slower.includes(one) ? ' slower' : '';
-    const [before, after] = [one.before, one.after].map((ns) => ns.toFixed(2).padStart(12));
-    console.log(`${one.task.padEnd(60)} ${before} ${after} ${one.ratio.toFixed(3).padStart(7)}${mark}`);
+  for (const { task, before, after, ratio, verdict } of all) {
+    const times = [before, after].map((ns) => ns.toFixed(2).padStart(12));
+    const mark = verdict === 'alike' ? '' : ` ${verdict}`;
+    console.log(`${task.padEnd(60)} ${times.join(' ')} ${ratio.toFixed(3).padStart(7)}${mark}`);
   }
-  console.log(
-    slower.length === 0
-      ? `\nNone of ${all.length} tasks is more than ${options.limit} % slower than at ${revision}.`
-      : `\n${slower.length} of ${all.length} tasks are more than ${options.limit} % slower than at ` +
-          `${revision}, on two tries.`,
+  const [slower, unsure] = (['slower', 'unsure'] as const).map((verdict) =>
+    all.filter((one) => one.verdict === verdict),
   );
+  console.log(`\n${slower.length} of ${all.length} tasks are more than ${options.limit} % slower than at ${revision}.`);
+  if (unsure.length > 0)
+    console.log(`Of ${unsure.length} it is not sure: the machine was too busy, or processes differ too much.`);
   process.exitCode = slower.length === 0 ? 0 : 1;
 }
 

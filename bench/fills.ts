@@ -1,13 +1,12 @@
 // The fill loop: ns per bar, given signals as bits, from plain market orders to trailing stops.
-import { Bench } from 'tinybench';
 import type { Bars } from '../src/engine/bars/bars.ts';
 import type { SimulationInput } from '../src/engine/simulate/simulation.ts';
 import type { RiskRules } from '../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../src/engine/simulate/simulate.ts';
 import { barCount, measure, rounds } from './measure.ts';
-import { seededRandom } from '../test/support/scale.ts';
+import { PacedBench } from './pace.ts';
+import { walkMarket } from './walk.ts';
 import {
-  barsFrom,
   configOf,
   entryAt,
   exitAt,
@@ -16,28 +15,6 @@ import {
   NO_RISK,
   takeProfit,
 } from '../test/engine/simulate/input.ts';
-
-const MINUTE = 60_000;
-
-/** A random walk of hourly bars, about 0.6 % per bar. */
-function randomBars(count: number): Bars {
-  const random = seededRandom(7);
-  const time = new Float64Array(count);
-  const open = new Float64Array(count);
-  const high = new Float64Array(count);
-  const low = new Float64Array(count);
-  const close = new Float64Array(count);
-  let price = 100;
-  for (let row = 0; row < count; row++) {
-    time[row] = Date.UTC(1980, 0, 1) + row * 60 * MINUTE;
-    open[row] = price;
-    price *= 1 + (random() - 0.5) * 0.012;
-    close[row] = price;
-    high[row] = Math.max(open[row], price) * (1 + random() * 0.003);
-    low[row] = Math.min(open[row], price) * (1 - random() * 0.003);
-  }
-  return barsFrom({ time, open, high, low, close }, '1h');
-}
 
 /** Rows on which the mean of 10 closes crosses that of 30. */
 function crosses(close: Float64Array): { up: number[]; down: number[] } {
@@ -70,7 +47,7 @@ function crossInput(bars: Bars, risk: RiskRules): SimulationInput {
 
 /** The measured runs by name. */
 export function fillCases(count: number): Record<string, SimulationInput> {
-  const bars = randomBars(count);
+  const bars = walkMarket(count).base;
   const stop = { mode: 'percent', value: 2 } as const;
   const target = [takeProfit({ mode: 'percent', value: 4 })];
   const trail = { distance: { mode: 'percent', value: 1.5 }, activateAfterPercent: null } as const;
@@ -87,8 +64,8 @@ export function fillCases(count: number): Record<string, SimulationInput> {
   };
 }
 
-export function suite(count = barCount(1_000_000)): Bench {
-  const bench = new Bench(rounds(20));
+export function suite(count = barCount(1_000_000)): PacedBench {
+  const bench = new PacedBench(rounds(20));
   for (const [name, input] of Object.entries(fillCases(count)))
     bench.add(`${name.replace(': ', '/')}/${count}`, () => void simulate(input));
   return bench;

@@ -2,6 +2,7 @@
 // or runs) per round.
 import { parseArgs } from 'node:util';
 import type { Bench, BenchOptions } from 'tinybench';
+import { PacedBench } from './pace.ts';
 
 export interface Measure {
   readonly task: string;
@@ -11,6 +12,8 @@ export interface Measure {
   /** Nanoseconds per unit in the best round. */
   readonly ns: number;
   readonly rounds: number;
+  /** How many of the rounds had their core for themselves, and how fast that was (pace.ts); not known of services. */
+  readonly alone?: { readonly rounds: number; readonly pace: number };
 }
 export type Unit = 'bar' | 'call' | 'run' | 'trade' | 'request';
 
@@ -58,7 +61,9 @@ export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<void> {
     const { min, samplesCount } = result.latency;
     const units = Number(/\/(\d+)$/.exec(task.name)?.[1] ?? NaN);
     if (!Number.isInteger(units)) throw new Error(`${task.name} does not say how many ${unit}s a round has.`);
-    const found = { task: task.name, unit, count: units, ns: (min * 1e6) / units, rounds: samplesCount };
+    const paces = bench instanceof PacedBench ? bench.paces.get(task.name) : undefined;
+    const alone = paces && { rounds: paces.roundsAlone, pace: paces.least };
+    const found = { task: task.name, unit, count: units, ns: (min * 1e6) / units, rounds: samplesCount, alone };
     measures.push(found);
     if (options.json) console.error(`${measures.length} of ${count}: ${line(found)}`);
     else console.log(line(found));

@@ -1,9 +1,9 @@
 // Scaling: whether the cost per bar stays the same from ten thousand bars to ten million, and what a trade adds.
-import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
 import { crossOf } from './crossing.ts';
 import { isShort, measure } from './measure.ts';
+import { PacedBench } from './pace.ts';
 import { walkMarket } from './walk.ts';
 
 const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 10_000_000];
@@ -14,8 +14,8 @@ let runs = 0;
 /** Bars with another hash are other bars, for which nothing is cached. */
 const unseen = (market: Market): Market => ({ ...market, base: { ...market.base, sha256: `run ${runs++}` } });
 
-export function suite(): Bench {
-  const bench = new Bench({ iterations: isShort ? 20 : 5, warmupIterations: 2, time: 0, warmupTime: 0 });
+export function suite(): PacedBench {
+  const bench = new PacedBench({ iterations: isShort ? 20 : 5, warmupIterations: 2, time: 0, warmupTime: 0 });
   for (const count of BARS) {
     const market = walkMarket(count);
     bench.add(`scaling/bars/${count}`, () => runBacktest(crossOf(10, 30), unseen(market), null));

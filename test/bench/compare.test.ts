@@ -1,52 +1,76 @@
 // The verdict of bench:compare, with measurements that are given.
 import { describe, expect, it } from 'vitest';
-import { keepBest, slowerTasks, type MeasureBoth } from '../../bench/compare.ts';
+import { add, compareSuites, type Measured, type MeasureBoth } from '../../bench/compare.ts';
 
-/** A `MeasureBoth` that answers the tries in turn, and notes which suites were asked for. */
-function tries(...answers: readonly Readonly<Record<string, readonly [before: number, after: number]>>[]) {
-  const asked: (readonly string[])[] = [];
-  const measureBoth: MeasureBoth = (suites, _rounds, before, after) => {
-    for (const [task, [was, is]] of Object.entries(answers[asked.length])) {
-      if (!suites.some((suite) => task.startsWith(`${suite}/`))) continue;
-      keepBest(before, [{ task, ns: was }]);
-      keepBest(after, [{ task, ns: is }]);
-    }
-    asked.push(suites);
+type Times = Readonly<Record<string, number>>;
+interface Round {
+  readonly before: Times;
+  readonly after: Times;
+  /** The pace of the processor; 1 is alone. */
+  readonly pace?: number;
+}
+
+/** A `MeasureBoth` that gives these rounds, the last one again and again, and notes which suites were asked for. */
+function machine(...rounds: readonly Round[]) {
+  const asked: string[] = [];
+  const measureBoth: MeasureBoth = (suites, round, earlier, later) => {
+    const { before, after, pace = 1 } = rounds[Math.min(round, rounds.length - 1)];
+    asked.push(suites.join(' '));
+    const measured = (times: Times): Measured[] =>
+      Object.entries(times)
+        .filter(([task]) => suites.some((suite) => task.startsWith(`${suite}/`)))
+        .map(([task, ns]) => ({ task, ns, alone: { rounds: 50, pace } }));
+    add(earlier, measured(before));
+    add(later, measured(after));
   };
-  return { asked, measureBoth };
+  const verdicts = (suites: readonly string[]) =>
+    Object.fromEntries(
+      compareSuites(suites, 1.15, 2, 6, measureBoth).map(({ task, verdict, ratio }) => [task, [verdict, ratio]]),
+    );
+  return { asked, verdicts };
 }
 
 describe('a comparison of two revisions', () => {
-  it('ends after one try when no task is beyond the limit', () => {
-    const { asked, measureBoth } = tries({ 'a/x': [10, 11.4], 'b/y': [10, 5] });
-    const { all, slower } = slowerTasks(['a', 'b'], 1.15, 4, measureBoth);
-    expect(slower).toEqual([]);
-    expect(all.map(({ task }) => task)).toEqual(['a/x', 'b/y']);
-    expect(asked).toEqual([['a', 'b']]);
+  it('ends after the least number of rounds when every task is within the limit', () => {
+    const { asked, verdicts } = machine({ before: { 'a/x': 10, 'b/y': 10 }, after: { 'a/x': 11, 'b/y': 5 } });
+    expect(verdicts(['a', 'b'])).toEqual({ 'a/x': ['alike', 1.1], 'b/y': ['alike', 0.5] });
+    expect(asked).toEqual(['a b', 'a b']);
   });
 
-  it('fails a task that is beyond the limit on both tries, and asks again only for its suite', () => {
-    const { asked, measureBoth } = tries({ 'a/x': [10, 13], 'b/y': [10, 10] }, { 'a/x': [10, 12.9] });
-    const { slower } = slowerTasks(['a', 'b'], 1.15, 4, measureBoth);
-    expect(slower).toEqual([{ task: 'a/x', before: 10, after: 12.9, ratio: 1.29 }]);
-    expect(asked).toEqual([['a', 'b'], ['a']]);
+  it('measures only the suite that has a slower task again, as often as it may, and then fails it', () => {
+    const { asked, verdicts } = machine({ before: { 'a/x': 10, 'b/y': 10 }, after: { 'a/x': 13, 'b/y': 10 } });
+    expect(verdicts(['a', 'b'])).toEqual({ 'a/x': ['slower', 1.3], 'b/y': ['alike', 1] });
+    expect(asked).toEqual(['a b', 'a b', 'a', 'a', 'a', 'a']);
   });
 
-  it('passes a task whose second try, or whose best rounds together, are within the limit', () => {
-    const quick = tries({ 'a/x': [10, 13] }, { 'a/x': [10, 10.5] });
-    expect(slowerTasks(['a'], 1.15, 4, quick.measureBoth).slower).toEqual([]);
-    const shifted = tries({ 'a/x': [10, 12] }, { 'a/x': [12, 14] });
-    expect(slowerTasks(['a'], 1.15, 4, shifted.measureBoth).slower.map(({ ratio }) => ratio)).toEqual([1.2]);
-    const noisy = tries({ 'a/x': [10.5, 12.5] }, { 'a/x': [10.6, 12.3] });
-    expect(slowerTasks(['a'], 1.18, 4, noisy.measureBoth).slower).toEqual([]);
+  it('passes a task whose times have two forms once both revisions have shown the fast one', () => {
+    const slow: Round = { before: { 'a/x': 10 }, after: { 'a/x': 18 } };
+    const { asked, verdicts } = machine(slow, slow, slow, { before: { 'a/x': 18 }, after: { 'a/x': 10 } });
+    expect(verdicts(['a'])).toEqual({ 'a/x': ['alike', 1] });
+    expect(asked).toHaveLength(4);
+  });
+
+  it('does not take a slower task for alike while only busy rounds of the earlier revision are known', () => {
+    const busy: Round = { before: { 'a/x': 18 }, after: { 'a/x': 18 }, pace: 1.8 };
+    const quiet: Round = { before: { 'a/x': 10 }, after: { 'a/x': 13 } };
+    const { asked, verdicts } = machine({ ...busy, after: { 'a/x': 13 }, pace: 1 }, busy, quiet);
+    expect(verdicts(['a'])).toEqual({ 'a/x': ['slower', 1.3] });
+    expect(asked).toHaveLength(6);
+  });
+
+  it('is not sure of a slower task that was measured on a busy machine only', () => {
+    const quiet: Round = { before: { 'a/x': 10 }, after: {} };
+    const busy: Round = { before: {}, after: { 'a/x': 18 }, pace: 1.8 };
+    expect(machine(quiet, busy).verdicts(['a'])).toEqual({ 'a/x': ['unsure', 1.8] });
+  });
+
+  it('is not sure of a best round that no other process comes close to', () => {
+    const { verdicts } = machine({ before: { 'a/x': 10 }, after: { 'a/x': 10 } }, { before: { 'a/x': 12 }, after: {} });
+    expect(verdicts(['a'])).toEqual({ 'a/x': ['unsure', 1] });
   });
 
   it('compares only the tasks that both revisions have', () => {
-    const { measureBoth } = tries({ 'a/x': [10, 10] });
-    const both: MeasureBoth = (suites, rounds, before, after) => {
-      measureBoth(suites, rounds, before, after);
-      keepBest(after, [{ task: 'a/new', ns: 100 }]);
-    };
-    expect(slowerTasks(['a'], 1.15, 4, both).all.map(({ task }) => task)).toEqual(['a/x']);
+    const { verdicts } = machine({ before: { 'a/x': 10 }, after: { 'a/x': 10, 'a/new': 100 } });
+    expect(Object.keys(verdicts(['a']))).toEqual(['a/x']);
   });
 });

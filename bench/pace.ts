@@ -1,0 +1,75 @@
+// The pace of the processor: how long a fixed loop takes just now. What a system calls two processors are often the two
+// threads of one core, and then everything takes up to twice as long while the other one works, whether for this
+// process or for another. No load average and no processor time shows that, but this loop does.
+import { Bench, type Fn, type FnOptions } from 'tinybench';
+
+const CELLS = Int32Array.from({ length: 256 }, (_, index) => Math.imul(index, 0x9e37_79b1));
+/** The loop then takes 5 to 10 µs: little beside a round, and much beside reading the clock. */
+const PASSES = 40;
+/** A loop that takes up to so many times its least time had the core for itself; beside another it takes 1.25 to 2. */
+const ALONE = 1.2;
+
+let sum = 0;
+
+/** Four independent chains of additions, which a core works on at once when it does nothing else. */
+function addUp(): void {
+  // Only a number that is surely an integer leaves the loop fast enough to notice its neighbor.
+  let first = sum | 0;
+  let second = 1;
+  let third = 2;
+  let fourth = 3;
+  for (let pass = 0; pass < PASSES; pass++) {
+    for (let at = 0; at < CELLS.length; at += 4) {
+      first = (first + CELLS[at]) ^ pass;
+      second = ((second ^ CELLS[at + 1]) + at) | 0;
+      third = (third - CELLS[at + 2]) ^ at;
+      fourth = ((fourth ^ CELLS[at + 3]) + first) | 0;
+    }
+  }
+  sum = first ^ second ^ third ^ fourth;
+}
+
+/** Nanoseconds of the loop. */
+function pace(): number {
+  const from = performance.now();
+  addUp();
+  return (performance.now() - from) * 1e6;
+}
+
+/** Whether a loop of so many nanoseconds had its core for itself, given the least time it has taken. */
+export const isAlone = (ns: number, least: number): boolean => ns <= ALONE * least;
+
+/** Rounds of a task and the loop before and after each. */
+export class Paces {
+  readonly #paces: number[] = [];
+
+  add(): void {
+    this.#paces.push(pace());
+  }
+
+  get least(): number {
+    return this.#paces.reduce((least, one) => Math.min(least, one), Infinity);
+  }
+
+  /** The rounds that had their core for themselves, before and after: as far as can be known. */
+  get roundsAlone(): number {
+    const { least } = this;
+    return this.#paces.filter((one, index) => index % 2 === 1 && isAlone(Math.max(one, this.#paces[index - 1]), least))
+      .length;
+  }
+}
+
+/** A bench that knows, by the name of a task, the pace of the processor around its rounds. */
+export class PacedBench extends Bench {
+  readonly paces = new Map<string, Paces>();
+
+  override add(name: string, run: Fn, options?: FnOptions): this {
+    const paces = new Paces();
+    this.paces.set(name, paces);
+    const note = (mode?: 'run' | 'warmup'): void => {
+      if (mode === 'run') paces.add();
+      else pace();
+    };
+    return super.add(name, run, { ...options, beforeEach: note, afterEach: note });
+  }
+}
