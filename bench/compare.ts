@@ -13,8 +13,13 @@ import { isAlone } from './pace.ts';
 const HERE = resolve(import.meta.dirname, '..');
 /** Suites of one process and one thread: what they measure depends on nothing but the code. */
 const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', 'fills', 'whole'] as const;
+/**
+ * V8 compiles and collects garbage where it is asked to. On threads of its own it would do so later the busier the
+ * machine is, and beside the task, which is then slower for as long where two processors share a core.
+ */
+const ONE_THREAD = ['--single-threaded'];
 /** A suite whose tasks do not pass gets so many times the rounds. */
-const MOST = 4;
+const MOST = 5;
 
 /** What the processes of one checkout have measured, by task. */
 export type Processes = Map<string, Measured[]>;
@@ -41,8 +46,8 @@ const ENOUGH_ROUNDS = 10;
 /**
  * Noise only ever adds time, so the best round of all processes is compared. A task passes as soon as it is within the
  * limit while two processes confirm the best of the earlier revision. Until then its suite is measured again and again:
- * it is slower when it still is beyond the limit after the last round, and two processes confirm the best of the later
- * revision too.
+ * it is slower when it still is beyond the limit after the last round, and two processes confirm the best of each
+ * revision.
  *
  * @param limit how much slower is too slow: 1.15 is 15 %
  * @param least how many rounds every suite gets
@@ -76,7 +81,8 @@ function comparedBy(limit: number, before: Processes, after: Processes): Compare
       const earlier = before.get(task)!;
       const [was, is] = [bestOf(earlier), bestOf(later)];
       const ratio = is / was;
-      const isSure = isConfirmed(ratio > limit ? later : earlier, floor);
+      // What is within the limit while the later revision's best is not known yet can only come out better.
+      const isSure = isConfirmed(earlier, floor) && (ratio <= limit || isConfirmed(later, floor));
       const verdict: Verdict = !isSure ? 'unsure' : ratio > limit ? 'slower' : 'alike';
       return { task, before: was, after: is, ratio, verdict };
     })
@@ -101,7 +107,7 @@ export function add(processes: Processes, measures: readonly Measured[]): void {
 function runSuite(root: string, suite: string, args: readonly string[]): Measure[] {
   const file = join(root, 'bench', `${suite}.ts`);
   if (!existsSync(file)) return [];
-  const child = spawnSync(process.execPath, [file, '--json', ...args], {
+  const child = spawnSync(process.execPath, [...ONE_THREAD, file, '--json', ...args], {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
