@@ -6,15 +6,7 @@ import { simulate } from '../src/engine/simulate/simulate.ts';
 import { barCount, measure, rounds } from './measure.ts';
 import { PacedBench } from './pace.ts';
 import { walkMarket } from './walk.ts';
-import {
-  configOf,
-  entryAt,
-  exitAt,
-  flatFee,
-  inputOf,
-  NO_RISK,
-  takeProfit,
-} from '../test/engine/simulate/input.ts';
+import { configOf, entryAt, exitAt, flatFee, inputOf, NO_RISK, takeProfit } from '../test/engine/simulate/input.ts';
 
 /** Rows on which the mean of 10 closes crosses that of 30. */
 function crosses(close: Float64Array): { up: number[]; down: number[] } {

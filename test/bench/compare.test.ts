@@ -64,13 +64,16 @@ describe('a comparison of two revisions', () => {
     expect(machine(quiet, busy).verdicts(['a'])).toEqual({ 'a/x': ['unsure', 1.8] });
   });
 
-  it.each([10, 13])('is not sure of a best round that no other process of its revision comes close to (%i)', (after) => {
-    const { verdicts } = machine(
-      { before: { 'a/x': 10 }, after: { 'a/x': after } },
-      { before: { 'a/x': 12 }, after: { 'a/x': after } },
-    );
-    expect(verdicts(['a'])).toEqual({ 'a/x': ['unsure', after / 10] });
-  });
+  it.each([10, 13])(
+    'is not sure of a best round that no other process of its revision comes close to (%i)',
+    (after) => {
+      const { verdicts } = machine(
+        { before: { 'a/x': 10 }, after: { 'a/x': after } },
+        { before: { 'a/x': 12 }, after: { 'a/x': after } },
+      );
+      expect(verdicts(['a'])).toEqual({ 'a/x': ['unsure', after / 10] });
+    },
+  );
 
   it('compares only the tasks that both revisions have', () => {
     const { verdicts } = machine({ before: { 'a/x': 10 }, after: { 'a/x': 10, 'a/new': 100 } });
