@@ -1,10 +1,13 @@
 // The estimate of a backtest: what its plan takes on the bars it reads, before it is queued or run.
 import { prepareStrategy } from './language/canonical/prepare.ts';
-import type { RunnableStrategy } from './language/grammar/ast.ts';
+import { resolveConfig } from './config.ts';
+import type { ValidationIssue } from './language/check/issues.ts';
+import type { PointerOf } from './language/check/sectionChecks.ts';
+import type { RunnableStrategy, StrategyAst } from './language/grammar/ast.ts';
 import { compilePlan } from './plan/compile.ts';
 import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts';
 import type { Frame } from './plan/plan.ts';
-import type { PointerOf } from './language/check/sectionChecks.ts';
+import { PlanCache } from './plan/planCache.ts';
 import type { BacktestTask } from './task.ts';
 
 export interface BacktestEstimate {
@@ -14,8 +17,40 @@ export interface BacktestEstimate {
   readonly bytes: number;
 }
 
+/** What decides whether a strategy can be run, and its plan. */
+type PlannedRun = Omit<BacktestTask, 'id' | 'strategyHash'>;
+
+export type EstimatedRun =
+  | { readonly ok: true; readonly estimate: PlanEstimate }
+  | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
+
+/** Checks and estimates many runs: from its second on, a strategy is prepared and compiled once for all its params. */
+export class RunEstimates {
+  readonly #plans = new PlanCache();
+  readonly #seen = new WeakSet<StrategyAst>();
+
+  of(run: PlannedRun): EstimatedRun {
+    const { strategyAst, signalGraph, settings, config } = run;
+    const { timeframe, signalInstrument, params = {}, overrides = {} } = config;
+    // A template for all params takes longer than the plan of one run.
+    if (!this.#seen.has(strategyAst)) {
+      this.#seen.add(strategyAst);
+      const context = { timeframe, ...(signalGraph && { signalGraph }) };
+      const prepared = prepareStrategy(strategyAst, settings, { params, overrides }, context);
+      if (!prepared.ok) return prepared;
+      const base = { symbol: signalInstrument.symbol, timeframe };
+      return { ok: true, estimate: planEstimateOf(prepared.strategy, prepared.pointerOf, base) };
+    }
+    // What its orders cost is not estimated.
+    const { execution: _, ...free } = config;
+    const planned = this.#plans.plan(run, resolveConfig(free), true);
+    if (!planned.ok) return planned;
+    return { ok: true, estimate: estimatePlan(planned.plan, planned.strategy.maxConcurrentPositions) };
+  }
+}
+
 /** Of a prepared strategy on a base frame. */
-export function planEstimateOf(strategy: RunnableStrategy, pointerOf: PointerOf, base: Frame): PlanEstimate {
+function planEstimateOf(strategy: RunnableStrategy, pointerOf: PointerOf, base: Frame): PlanEstimate {
   const plan = compilePlan(strategy, base, { pointerOf, slippageAtrPeriod: null, recordsConditions: true });
   return estimatePlan(plan, strategy.maxConcurrentPositions);
 }
@@ -25,7 +60,7 @@ export function planEstimateOf(strategy: RunnableStrategy, pointerOf: PointerOf,
  * @returns undefined when the strategy cannot be run with this config
  */
 export function estimateBacktest(
-  { strategyAst, signalGraph, settings, config }: Omit<BacktestTask, 'id' | 'strategyHash'>,
+  { strategyAst, signalGraph, settings, config }: PlannedRun,
   rowsOf: (frame: Frame) => number,
 ): BacktestEstimate | undefined {
   const { timeframe, signalInstrument } = config;

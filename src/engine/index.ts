@@ -57,7 +57,7 @@ export {
 } from './pool/pool.ts';
 export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
 export { runBytes } from './pool/memory.ts';
-export { planEstimateOf } from './estimateBacktest.ts';
+export { RunEstimates, type EstimatedRun } from './estimateBacktest.ts';
 export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
 export { decodeRows } from './pool/sweepBytes.ts';
 export { LruMap } from './pool/lruMap.ts';

@@ -9,13 +9,20 @@ import {
   TIMEFRAME_MS,
   foreignSeries,
   hashOf,
-  prepareStrategy,
   resolveConfig,
+  RunEstimates,
 } from '../../engine/index.ts';
-import type { BacktestConfig, PatchOperation, SeriesName, SignalGraph, StrategyAst } from '../../engine/index.ts';
+import type {
+  BacktestConfig,
+  EstimatedRun,
+  PatchOperation,
+  SeriesName,
+  SignalGraph,
+  StrategyAst,
+} from '../../engine/index.ts';
 import type { Catalogue, CatalogueEntry } from '../../market/catalogue.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
-import { BacktestCost, type Prepared } from './backtestCost.ts';
+import { barsOf, costOf, seriesKey, type RunSeries } from './backtestCost.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { loopShare } from '../http/loopShare.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
@@ -24,16 +31,28 @@ import { problem, type ProblemIssue } from '../http/problems.ts';
 const SYMBOLS_SHOWN = 20;
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** Checks the requests of one call; equal strategies with equal params are prepared once. */
+/** What the requests of one call have in common that run one version on one series. */
+interface VersionOnSeries extends RunSeries {
+  /** undefined: there are no such bars. */
+  readonly base: CatalogueEntry | undefined;
+  /** That there are none. */
+  readonly unavailable: readonly ProblemIssue[];
+  /** Series of other instruments that are missing. */
+  readonly missing: readonly ProblemIssue[];
+  /** By name. */
+  readonly snapshots: readonly string[];
+}
+
+/** Checks the requests of one call; what they have in common is looked up and prepared once. */
 export class BacktestCheck {
   readonly #catalogue: Catalogue;
   readonly #asker: Asker;
-  readonly #cost: BacktestCost;
-  readonly #prepared = new Map<string, ReturnType<typeof prepareStrategy>>();
+  readonly #series = new Map<string, Promise<VersionOnSeries>>();
+  readonly #estimates = new RunEstimates();
+  readonly #estimated = new Map<string, EstimatedRun>();
 
   constructor(catalogue: Catalogue, asker: Asker) {
     this.#catalogue = catalogue;
-    this.#cost = new BacktestCost(catalogue);
     this.#asker = asker;
   }
 
@@ -47,72 +66,65 @@ export class BacktestCheck {
     config: BacktestConfig,
     { root = '', pinned }: { readonly root?: string; readonly pinned?: readonly string[] | undefined } = {},
   ): Promise<NewBacktest> {
-    const symbol = config.signalInstrument.symbol;
-    const base = await this.#catalogue.find(symbol, config.timeframe);
-    const foreign = foreignSeries(version.strategyAst, symbol, config.timeframe);
-    const issues = await this.#issues(version, config, base, foreign);
-    if (issues.length > 0 || !base)
+    const series = await this.#seriesOf(version, config);
+    const { base } = series;
+    const issues = this.#issues(version, config, series);
+    const estimated = this.#estimate(version, config);
+    if (issues.length > 0 || !base || !estimated.ok)
       throw problem('BACKTEST_CONFIG_INVALID', {
         message: issues.length === 1 ? issues[0].message : `The config has ${issues.length} faults; see issues.`,
         issues: issues.map((issue) => rooted(issue, root)),
         extras: { example: CONFIG_EXAMPLE },
       });
-    const bars = barsInRange(config, base);
-    this.#limitBars(bars);
+    this.#limitBars(barsInRange(config, base));
+    const snapshots = pinned === undefined ? series.snapshots : [...pinned].sort();
     return {
       strategyId: version.strategyId,
       strategyVersionId: version.id,
-      symbol,
+      symbol: config.signalInstrument.symbol,
       timeframe: config.timeframe,
       config,
-      ...(await this.#inputs(version, config, foreign, pinned)),
+      snapshots,
+      runKey: runKeyOf(version, config, snapshots),
+      ...costOf(estimated.estimate, config, base, series),
     };
   }
 
   /** Everything that keeps a well-formed config from running; paths begin with `/config` or lead into the strategy. */
   async issues(version: StrategyVersion, config: BacktestConfig): Promise<ProblemIssue[]> {
-    const symbol = config.signalInstrument.symbol;
-    const base = await this.#catalogue.find(symbol, config.timeframe);
-    return this.#issues(version, config, base, foreignSeries(version.strategyAst, symbol, config.timeframe));
+    return this.#issues(version, config, await this.#seriesOf(version, config));
   }
 
-  async #issues(
-    version: StrategyVersion,
-    config: BacktestConfig,
-    base: CatalogueEntry | undefined,
-    foreign: readonly SeriesName[],
-  ): Promise<ProblemIssue[]> {
-    return [
-      ...(base ? [] : [await this.#unavailable(config.signalInstrument.symbol, config.timeframe)]),
-      ...configIssues(config, base?.instrument),
-      ...this.#strategyFaults(version, config),
-      ...(await this.#foreignFaults(foreign)),
-    ];
+  #issues(version: StrategyVersion, config: BacktestConfig, series: VersionOnSeries): ProblemIssue[] {
+    const { base, unavailable, missing } = series;
+    const estimated = this.#estimate(version, config);
+    const faults = estimated.ok ? [] : estimated.issues.filter((issue) => issue.severity === 'error');
+    return [...unavailable, ...configIssues(config, base?.instrument), ...faults, ...missing];
   }
 
-  /** What the run may read, the key for finding an equal run, and what the run will take. */
-  async #inputs(
-    version: StrategyVersion,
-    config: BacktestConfig,
-    foreign: readonly SeriesName[],
-    pinned: readonly string[] | undefined,
-  ) {
-    const series = [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe }, ...foreign];
-    const read = await Promise.all(series.map((each) => this.#catalogue.readable(each.symbol, each.timeframe)));
-    const entries = new Map(read.flat().map((entry) => [entry.sha256, entry]));
-    const snapshots = [...(pinned ?? entries.keys())].sort();
-    const resolved = resolveConfig(config);
-    const runKey = hashOf({
-      engine: ENGINE_VERSION,
-      strategy: version.strategyHash,
-      snapshots,
-      config: resolved,
-      // A pointer refers to a place in one spelling of the strategy.
-      version: Object.keys(resolved.overrides).length > 0 ? version.id : null,
-    });
-    // The config was accepted, so that its strategy can be prepared.
-    const prepared = this.#prepare(version, config) as Prepared;
-    return { snapshots, runKey, ...(await this.#cost.of(prepared, config, foreign, [...entries.values()])) };
+  #seriesOf(version: StrategyVersion, { timeframe, signalInstrument }: BacktestConfig): Promise<VersionOnSeries> {
+    const { symbol } = signalInstrument;
+    const key = JSON.stringify([version.id, timeframe, symbol]);
+    let series = this.#series.get(key);
+    if (series === undefined) this.#series.set(key, (series = this.#findSeries(version, { symbol, timeframe })));
+    return series;
+  }
+
+  async #findSeries(version: StrategyVersion, own: SeriesName): Promise<VersionOnSeries> {
+    const missing: ProblemIssue[] = [];
+    const rows = new Map<string, number>();
+    const entries = new Map<string, CatalogueEntry>();
+    const base = await this.#catalogue.find(own.symbol, own.timeframe);
+    const unavailable = base ? [] : [await this.#unavailable(own.symbol, own.timeframe)];
+    for (const series of [own, ...foreignSeries(version.strategyAst, own.symbol, own.timeframe)]) {
+      const { symbol, timeframe } = series;
+      const found = series === own ? base : await this.#catalogue.find(symbol, timeframe);
+      if (found) rows.set(seriesKey(series), barsOf(found, timeframe));
+      else if (series !== own) missing.push(foreignMissing(series));
+      for (const entry of await this.#catalogue.readable(symbol, timeframe)) entries.set(entry.sha256, entry);
+    }
+    const openedBars = [...entries.values()].reduce((sum, { bars }) => sum + bars, 0);
+    return { base, unavailable, missing, snapshots: [...entries.keys()].sort(), rows, openedBars };
   }
 
   async #unavailable(symbol: string, timeframe: string): Promise<ProblemIssue> {
@@ -149,36 +161,21 @@ export class BacktestCheck {
     return { suggestion: `Use one of ${shown}; GET /public/v1/market-data lists all.` };
   }
 
-  #strategyFaults(version: StrategyVersion, config: BacktestConfig): readonly ProblemIssue[] {
-    const prepared = this.#prepare(version, config);
-    return prepared.ok ? [] : prepared.issues.filter((issue) => issue.severity === 'error');
-  }
-
-  #prepare(version: StrategyVersion, config: BacktestConfig): ReturnType<typeof prepareStrategy> {
-    const { timeframe, params = {}, overrides = {} } = config;
-    const key = JSON.stringify([version.id, timeframe, params, overrides]);
-    const known = this.#prepared.get(key);
-    if (known) return known;
-    // Stored payloads were checked when they became ready.
-    const ast = version.strategyAst as unknown as StrategyAst;
-    const signalGraph = version.signalGraph as unknown as SignalGraph | null;
-    const context = { timeframe, ...(signalGraph && { signalGraph }) };
-    const prepared = loopShare.measure(this.#asker.workspaceId, () =>
-      prepareStrategy(ast, version.settings, { params, overrides }, context),
-    );
-    this.#prepared.set(key, prepared);
-    return prepared;
-  }
-
-  async #foreignFaults(foreign: readonly SeriesName[]): Promise<ProblemIssue[]> {
-    const faults = foreign.map(async ({ symbol, timeframe }): Promise<ProblemIssue[]> => {
-      if (await this.#catalogue.find(symbol, timeframe)) return [];
-      const message = `The strategy reads ${symbol} ${timeframe}, of which there is no market data.`;
-      const suggestion = 'Use a strategy version that reads only series of GET /public/v1/market-data.';
-      const issue = { code: 'SYMBOL_NOT_AVAILABLE', field: 'strategyVersionId', severity: 'error' } as const;
-      return [{ ...issue, path: '/strategyVersionId', message, suggestion }];
-    });
-    return (await Promise.all(faults)).flat();
+  #estimate(version: StrategyVersion, config: BacktestConfig): EstimatedRun {
+    const { timeframe, signalInstrument, params, overrides } = config;
+    const key = JSON.stringify([version.id, timeframe, signalInstrument.symbol, params, overrides]);
+    let estimated = this.#estimated.get(key);
+    if (estimated === undefined) {
+      // Stored payloads were checked when they became ready.
+      const strategyAst = version.strategyAst as unknown as StrategyAst;
+      const signalGraph = version.signalGraph as unknown as SignalGraph | null;
+      const { settings } = version;
+      estimated = loopShare.measure(this.#asker.workspaceId, () =>
+        this.#estimates.of({ strategyAst, settings, config, ...(signalGraph && { signalGraph }) }),
+      );
+      this.#estimated.set(key, estimated);
+    }
+    return estimated;
   }
 
   #limitBars(bars: number): void {
@@ -192,6 +189,28 @@ export class BacktestCheck {
       extras: { limitName: 'barsPerBacktest', limit, usage: bars },
     });
   }
+}
+
+const foreignMissing = ({ symbol, timeframe }: SeriesName): ProblemIssue => ({
+  code: 'SYMBOL_NOT_AVAILABLE',
+  field: 'strategyVersionId',
+  severity: 'error',
+  path: '/strategyVersionId',
+  message: `The strategy reads ${symbol} ${timeframe}, of which there is no market data.`,
+  suggestion: 'Use a strategy version that reads only series of GET /public/v1/market-data.',
+});
+
+/** Runs with equal keys have equal results. */
+function runKeyOf(version: StrategyVersion, config: BacktestConfig, snapshots: readonly string[]): string {
+  const resolved = resolveConfig(config);
+  return hashOf({
+    engine: ENGINE_VERSION,
+    strategy: version.strategyHash,
+    snapshots,
+    config: resolved,
+    // A pointer refers to a place in one spelling of the strategy.
+    version: Object.keys(resolved.overrides).length > 0 ? version.id : null,
+  });
 }
 
 /**

@@ -12,6 +12,8 @@ import { planTemplate, type PlannedStrategy, type PlanTemplate } from './planTem
 
 export type Planned = ({ readonly ok: true } & PlannedStrategy) | Extract<Prepared, { readonly ok: false }>;
 
+type PlannedTask = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings'>;
+
 /** Forms of one strategy that are kept: for other bars, or other values of params that decide the form. */
 const MAX_TEMPLATES = 16;
 
@@ -36,7 +38,7 @@ export class PlanCache {
   }
 
   /** What `prepareStrategy` and `compilePlan` make of a task. */
-  plan(task: BacktestTask, config: ResolvedConfig, recordsConditions: boolean): Planned {
+  plan(task: PlannedTask, config: ResolvedConfig, recordsConditions: boolean): Planned {
     const options = { slippageAtrPeriod: slippageAtrPeriod(config), recordsConditions };
     const context = { timeframe: config.timeframe, ...(task.signalGraph && { signalGraph: task.signalGraph }) };
     const bound = hasMembers(config.overrides) ? undefined : this.#bound(task, config, context, options);
@@ -50,7 +52,7 @@ export class PlanCache {
 
   /** Undefined when the strategy has issues with these values, or they give the plan another form. */
   #bound(
-    { strategyAst, settings }: BacktestTask,
+    { strategyAst, settings }: PlannedTask,
     config: ResolvedConfig,
     context: PrepareContext,
     options: Pick<CompileOptions, 'slippageAtrPeriod' | 'recordsConditions'>,
