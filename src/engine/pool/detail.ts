@@ -38,6 +38,7 @@ const COMPRESSED_BYTES = 4_096;
 const MAX_PART_BYTES = 1 << 28;
 /** What a list of trades as JSON begins with, and none as numbers does. */
 const LIST = '['.charCodeAt(0);
+const SUMMARY_NAME = Buffer.from('{"summary":');
 /** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
@@ -58,9 +59,9 @@ export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }): E
     };
   }
   const { flatJson, thinBlocksJson, series, tradeTable, diagnosis } = outcome.written;
-  const detailJson = `{"summary":${thinBlocksJson},${JSON.stringify(rest).slice(1)}`;
+  const detailJson = Buffer.concat([SUMMARY_NAME, thinBlocksJson, Buffer.from(`,${JSON.stringify(rest).slice(1)}`)]);
   return {
-    ...inOneBuffer([Buffer.from(flatJson), detailBytes(detailJson, series, compress), encodeTradeTable(tradeTable)]),
+    ...inOneBuffer([flatJson, detailBytes(detailJson, series, compress), encodeTradeTable(tradeTable)]),
     warnings: codes,
     diagnosis,
   };

@@ -18,8 +18,8 @@ interface WithLists {
   readonly resolvedConfig: { readonly initialBalance: number };
 }
 
-/** @param json a `ResultDetail` in which the lists of `series` are empty */
-export function detailBytes(json: string, series: ResultSeries, compress: Compress): Uint8Array {
+/** @param json a `ResultDetail` in which the lists of `series` are empty, in UTF-8 */
+export function detailBytes(json: Uint8Array, series: ResultSeries, compress: Compress): Uint8Array {
   const parts = [
     compress(json),
     axisBytes(series.times, compress),

@@ -4,9 +4,6 @@ import { countBits, popcount, wordCount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode, Slot } from '../plan/plan.ts';
 import type { RecordedCondition } from '../evaluate/stateful.ts';
-import type { Positions } from './positions.ts';
-import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
-import type { SimulationResult } from '../simulate/simulation.ts';
 
 /** The rows of the evaluated window, [start, end). */
 export interface Window {
@@ -59,7 +56,7 @@ export interface RuleStats {
 /** The most rows that statistics of values sample, evenly spaced. */
 export const SAMPLED_ROWS = 4096;
 /** The most leaves of one conjunction whose pairs are all examined. */
-const PAIRED_LEAVES = 32;
+export const PAIRED_LEAVES = 32;
 
 /** The kept bits of every rule node. */
 export function ruleBits(
@@ -308,59 +305,3 @@ function sideStats(slot: Slot, evaluated: EvaluatedPlan, rows: Int32Array): Side
 
 /** A constant that divides by zero is missing, and so is the mean of numbers whose sum overflows. */
 const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
-
-export interface RuleStatsSummary {
-  readonly rules: readonly RuleStats[];
-  readonly pairwiseNeverTogether: readonly { readonly rule: string; readonly nodeIds: readonly [string, string] }[];
-  readonly alwaysTrue: readonly string[];
-  readonly alwaysFalse: readonly string[];
-  readonly tradesByRule: readonly {
-    readonly rule: string;
-    readonly signals: number;
-    readonly fills: number;
-    readonly positions: number;
-    readonly pnl: number;
-  }[];
-  readonly truncated: boolean;
-}
-
-export function ruleStatsSummary(
-  bits: readonly RuleBits[],
-  stats: readonly RuleStats[],
-  entryIds: readonly string[],
-  { simulation, positions }: { readonly simulation: SimulationResult; readonly positions: Positions },
-  window: Window,
-): RuleStatsSummary {
-  const pairs = entryIds.flatMap((id, index) =>
-    neverTogether(conjunctsOf(bits, 'entry', index), window).map(([a, b]) => ({
-      rule: id,
-      nodeIds: [a.node.nodeId, b.node.nodeId] as [string, string],
-    })),
-  );
-  const known = stats.filter((rule) => rule.evaluated > 0);
-  const pnls = pnlByRule(simulation.tradeLog, entryIds.length);
-  const counts = entryIds.map(() => 0);
-  for (let index = 0; index < positions.count; index++) counts[positions.entryRule[index]]++;
-  const tradesByRule = entryIds.map((rule, index) => ({
-    rule,
-    signals: simulation.counts.signalsByRule[index],
-    fills: simulation.counts.fillsByRule[index],
-    positions: counts[index],
-    pnl: pnls[index],
-  }));
-  return {
-    rules: stats,
-    pairwiseNeverTogether: pairs.slice(0, PAIRED_LEAVES),
-    alwaysTrue: known.filter((rule) => rule.trueCount === rule.evaluated).map((rule) => rule.nodeId),
-    alwaysFalse: known.filter((rule) => rule.falseCount === rule.evaluated).map((rule) => rule.nodeId),
-    tradesByRule,
-    truncated: false,
-  };
-}
-
-function pnlByRule({ numbers, length }: TradeLog, entries: number): Float64Array {
-  const pnls = new Float64Array(entries);
-  for (let at = 0; at < length * TRADE_WIDTH; at += TRADE_WIDTH)
-    pnls[numbers[at + TRADE.entryRule]] += numbers[at + TRADE.pnl];
-  return pnls;
-}

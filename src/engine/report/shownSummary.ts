@@ -1,7 +1,7 @@
 // The summary as answers show it: a key that ends in `At` is an ISO 8601 string everywhere in the API. The hash covers
 // the summary as it is computed and stored, with these times in ms.
 import { FLAT_KEYS, type FlatKey } from './flatSummary.ts';
-import type { RuleStatsSummary } from './ruleStatistics.ts';
+import type { RuleStatsSummary } from './ruleStatsSummary.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

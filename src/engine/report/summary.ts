@@ -3,6 +3,7 @@ import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
+import { flatJsonOf } from './flatJson.ts';
 import { funnelOf } from './funnel.ts';
 import { type Exits, exitsOf } from './exits.ts';
 import { extremes, type Positions } from './positions.ts';
@@ -11,8 +12,9 @@ import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import { monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
 import type { ResultSeries } from './writtenResult.ts';
-import { ruleBits, ruleStatistics, ruleStatsSummary, soleBlockers, type RuleStatsSummary } from './ruleStatistics.ts';
-import { fitTrace, traceOf, type StrategyTrace } from './trace.ts';
+import { ruleBits, ruleStatistics, soleBlockers } from './ruleStatistics.ts';
+import { ruleStatsSummary, type RuleStatsSummary } from './ruleStatsSummary.ts';
+import { fitTrace, shownTrace, traceOf, type StrategyTrace } from './trace.ts';
 
 /** Every key of summaryJson: the flat ones and the blocks. */
 export interface Summary extends FlatSummary {
@@ -44,11 +46,11 @@ export interface Summary extends FlatSummary {
 export interface WrittenSummary {
   readonly summary: () => Summary;
   /** The members that are numbers or null. */
-  readonly flatJson: string;
+  readonly flatJson: Uint8Array;
   /** All members, in pieces. */
   readonly jsonPieces: readonly (string | Uint8Array)[];
   /** The members that are objects or lists, with nothing in the lists that `series` holds as numbers. */
-  readonly thinBlocksJson: string;
+  readonly thinBlocksJson: Uint8Array;
   readonly series: ResultSeries;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
@@ -103,13 +105,12 @@ export function summarize(report: ReportInput): WrittenSummary {
     returnPct,
     buyHoldReturnPct: flat.buyHoldReturnPct,
   });
-  const { strategyTrace, ruleStatsSummary: ruleStats, traceJson, rulesJson } = fitTrace(trace, rules);
+  const fitted = fitTrace(trace, rules);
   const preview = equityPreview(report);
   const { byExitReason: byReason, bySide, ...others } = blocks;
   const firstJson = `${JSON.stringify({ byExitReason: byReason, bySide }).slice(0, -1)},"byMonth":`;
   const othersJson = `,${JSON.stringify(others).slice(1, -1)},"equityPreview":`;
-  const lastJson = `,"strategyTrace":${traceJson},"ruleStatsSummary":${rulesJson}}`;
-  const flatJson = JSON.stringify(flat);
+  const flatJson = flatJsonOf(flat);
   let summary: Summary | undefined;
   return {
     summary: () =>
@@ -120,22 +121,26 @@ export function summarize(report: ReportInput): WrittenSummary {
         byMonth: monthRows(months.names, monthEquity, initialBalance),
         ...others,
         equityPreview: preview.points(),
-        strategyTrace,
-        ruleStatsSummary: ruleStats,
+        strategyTrace: shownTrace(fitted.trace),
+        ruleStatsSummary: fitted.rules,
       }),
-    diagnosis: strategyTrace.diagnosis[0]?.code ?? null,
+    diagnosis: fitted.trace.diagnosis[0]?.code ?? null,
     flatJson,
     jsonPieces: [
-      `${flatJson.slice(0, -1)},${firstJson.slice(1)}`,
+      flatJson.subarray(0, -1),
+      `,${firstJson.slice(1)}`,
       ...monthsJson(months, monthEquity, initialBalance),
       othersJson,
       ...preview.json,
-      lastJson,
+      fitted.json,
+      '}',
     ],
-    thinBlocksJson: `${firstJson}[]${othersJson}[]${lastJson}`,
+    thinBlocksJson: Buffer.concat([Buffer.from(`${firstJson}[]${othersJson}[]`), fitted.json, CLOSING]),
     series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };
 }
+
+const CLOSING = Buffer.from('}');
 
 function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): Summary['bySide']['long'] {
   let positions = 0;

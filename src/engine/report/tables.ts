@@ -5,7 +5,7 @@ import { drawdowns } from './drawdown.ts';
 import { buyAndHold } from './buyAndHold.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { CompletedRun } from './simulatedRun.ts';
-import { valuesAt } from './trace.ts';
+import { valuesAt } from './samples.ts';
 import type { OrderRecord } from '../simulate/simulation.ts';
 import { TRADE_COLUMNS } from './tradeColumns.ts';
 

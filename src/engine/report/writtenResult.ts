@@ -13,10 +13,10 @@ export interface ResultSeries {
 }
 
 export interface WrittenResult {
-  /** The members of summaryJson that are numbers or null, as JSON. */
-  readonly flatJson: string;
+  /** The members of summaryJson that are numbers or null, as JSON in UTF-8. */
+  readonly flatJson: Uint8Array;
   /** Those that are objects or lists, with nothing in the lists that `series` holds. */
-  readonly thinBlocksJson: string;
+  readonly thinBlocksJson: Uint8Array;
   readonly series: ResultSeries;
   readonly tradeTable: TradeTable;
   /** The code of the first entry of the diagnosis. */

@@ -37,7 +37,7 @@ it('reads the lists back in their places, as JSON would', () => {
       const { times, marks, months, monthEquity } = lists;
       const rows = monthRows(Array.from(months, monthName), monthEquity, balance);
       const points = marks.map((mark, point) => [times[point], mark]);
-      const json = JSON.stringify(detailWith(balance, [], []));
+      const json = Buffer.from(JSON.stringify(detailWith(balance, [], [])));
       const bytes = detailBytes(json, lists, (value) => zstdCompressSync(value));
       expect(JSON.stringify(decodeDetail(bytes))).toBe(JSON.stringify(detailWith(balance, rows, points)));
     }),
@@ -56,7 +56,8 @@ it('takes bytes that lie anywhere in a buffer', () => {
     months: Float64Array.of(24_000),
     monthEquity: Float64Array.of(5),
   };
-  const bytes = detailBytes(JSON.stringify(detailWith(5, [], [])), lists, (value) => zstdCompressSync(value));
+  const json = Buffer.from(JSON.stringify(detailWith(5, [], [])));
+  const bytes = detailBytes(json, lists, (value) => zstdCompressSync(value));
   const shifted = new Uint8Array(bytes.length + 3);
   shifted.set(bytes, 3);
   expect(decodeDetail(shifted.subarray(3)).summary).toMatchObject({

@@ -12,7 +12,7 @@ const FREE = 10_240;
 /** The longest number, and what is written behind it before it is overwritten. */
 const NUMBER_BYTES = 32;
 
-/** The texts of a list, each of which stands before a number. */
+/** The texts of a list: each stands before a number, and one more may stand behind the last. */
 export class NumberTexts {
   readonly bytes: Uint8Array;
   /** Of each, in `bytes`. */
@@ -20,9 +20,19 @@ export class NumberTexts {
 
   constructor(texts: readonly string[]) {
     this.bytes = new TextEncoder().encode(texts.join(''));
-    let end = 0;
-    this.ends = Uint32Array.from(texts, (text) => (end += Buffer.byteLength(text)));
+    this.ends = endsOf(texts, this.bytes.length);
   }
+}
+
+/** @param length of all of them in UTF-8 */
+function endsOf(texts: readonly string[], length: number): Uint32Array {
+  const ends = new Uint32Array(texts.length);
+  let end = 0;
+  for (let at = 0; at < texts.length; at++) ends[at] = end += texts[at].length;
+  // Mostly all letters take one byte each.
+  if (end === length) return ends;
+  end = 0;
+  return Uint32Array.from(texts, (text) => (end += Buffer.byteLength(text)));
 }
 
 type WriteNumbers = (values: number, count: number, texts: number, ends: number, out: number) => number;
@@ -32,19 +42,51 @@ const { writeNumbers } = new WebAssembly.Instance(compileModule(DECIMALS_WASM), 
   .exports as unknown as { readonly writeNumbers: WriteNumbers };
 writeTables();
 
-/** Each text and the number behind it, in UTF-8. */
+/** Each text and the number behind it, and a text behind the last number if there is one more, in UTF-8. */
 export function numbersBetween({ bytes, ends }: NumberTexts, values: ArrayLike<number>): Uint8Array {
-  const count = ends.length;
+  return write(ends, values, bytes.length, (all, at) => all.set(bytes, at));
+}
+
+/** The same of texts that are written once. */
+export function numbersBetweenOnce(texts: readonly string[], values: ArrayLike<number>): Uint8Array {
+  const joined = texts.join('');
+  const length = Buffer.byteLength(joined);
+  return write(endsOf(texts, length), values, length, (all, at) => all.write(joined, at));
+}
+
+function write(
+  ends: Uint32Array,
+  values: ArrayLike<number>,
+  length: number,
+  writeTexts: (all: Buffer, at: number) => void,
+): Uint8Array {
+  const count = values.length;
   const endsAt = FREE + 8 * count;
-  const textsAt = endsAt + 8 * Math.ceil(count / 2);
-  const out = textsAt + bytes.length + NUMBER_BYTES;
-  const missing = out + bytes.length + NUMBER_BYTES * (count + 1) - memory.buffer.byteLength;
-  if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+  const textsAt = endsAt + 8 * Math.ceil(ends.length / 2);
+  const out = textsAt + length + NUMBER_BYTES;
+  const all = grownTo(out + length + NUMBER_BYTES * (count + 1));
   new Float64Array(memory.buffer, FREE, count).set(values);
-  new Uint32Array(memory.buffer, endsAt, count).set(ends);
-  const all = new Uint8Array(memory.buffer);
-  all.set(bytes, textsAt);
-  return all.slice(out, writeNumbers(FREE, count, textsAt, endsAt, out));
+  new Uint32Array(memory.buffer, endsAt, ends.length).set(ends);
+  writeTexts(all, textsAt);
+  let end = writeNumbers(FREE, count, textsAt, endsAt, out);
+  if (ends.length > count) {
+    const from = textsAt + (count === 0 ? 0 : ends[count - 1]);
+    all.copyWithin(end, from, textsAt + length);
+    end += textsAt + length - from;
+  }
+  return new Uint8Array(memory.buffer.slice(out, end));
+}
+
+let bytes = Buffer.from(memory.buffer);
+
+/** All of the memory, of at least so many bytes. */
+function grownTo(length: number): Buffer {
+  const missing = length - memory.buffer.byteLength;
+  if (missing > 0) {
+    memory.grow(Math.ceil(missing / PAGE_BYTES));
+    bytes = Buffer.from(memory.buffer);
+  }
+  return bytes;
 }
 
 function writeTables(): void {

@@ -1,0 +1,173 @@
+// Near misses: the bars on which a single condition kept an entry from being true, the nearest ones first.
+import { countBits, popcount } from '../kernels/bits.ts';
+import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
+import type { ConditionNode } from '../plan/plan.ts';
+import type { JsonWriter } from './jsonWriter.ts';
+import type { ReportInput } from './reportInput.ts';
+import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type Window } from './ruleStatistics.ts';
+
+/** A bar on which a single condition kept an entry from being true, and how far it was from passing. */
+export interface NearMiss {
+  readonly rule: string;
+  readonly nodeId: string;
+  /** The place of the condition in the payload as sent. */
+  readonly path: string;
+  readonly text: string;
+  readonly bar: number;
+  readonly time: number;
+  readonly left: number | null;
+  readonly right: number | null;
+  /** |left - right|; null for conditions without two sides. */
+  readonly distance: number | null;
+}
+
+const MAX_NEAR_MISSES = 10;
+
+/** The nearest of at most SAMPLED_ROWS sole-blocker bars. */
+export function nearMissesOf(
+  report: ReportInput,
+  bits: readonly RuleBits[],
+  blockers: ReadonlyMap<RuleBits, Uint32Array>,
+): NearMiss[] {
+  const window: Window = report.input;
+  NEAREST.count = 0;
+  const nodes: { readonly rule: string; readonly node: ConditionNode }[] = [];
+  for (const [index, entry] of report.boundRules.entries.entries()) {
+    for (const rule of conjunctsOf(bits, 'entry', index)) {
+      const rows = rowsOf(blockers.get(rule)!, window);
+      readSide(report.evaluated, rule.node.left, rows, LEFT_VALUES);
+      readSide(report.evaluated, rule.node.right, rows, RIGHT_VALUES);
+      writeCloseness(rows.length);
+      keepNearest(rows, nodes.push({ rule: entry.id, node: rule.node }) - 1);
+    }
+  }
+  const misses: NearMiss[] = [];
+  for (let at = 0; at < NEAREST.count; at++) {
+    const { rule, node } = nodes[NEAREST.nodes[at]];
+    const row = NEAREST.rows[at];
+    const left = NEAREST.left[at];
+    const right = NEAREST.right[at];
+    const distance = Math.abs(left - right);
+    misses.push({
+      rule,
+      nodeId: node.nodeId,
+      path: node.path,
+      text: node.text,
+      bar: row - report.firstRow,
+      time: report.input.bars.time[row],
+      left: left === left ? left : null,
+      right: right === right ? right : null,
+      distance: distance === distance ? distance : null,
+    });
+  }
+  return misses;
+}
+
+/** The values of each side; NaN where it is missing. */
+const LEFT_VALUES = new Float64Array(SAMPLED_ROWS);
+const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
+
+/** How far apart both values are, as a share of the larger; Infinity where one is missing. */
+const CLOSENESS = new Float64Array(SAMPLED_ROWS);
+
+function writeCloseness(count: number): void {
+  for (let at = 0; at < count; at++) {
+    const left = LEFT_VALUES[at];
+    const right = RIGHT_VALUES[at];
+    const a = Math.abs(left);
+    const b = Math.abs(right);
+    const larger = a > b ? a : b;
+    const ratio = Math.abs(left - right) / (larger > 1e-12 ? larger : 1e-12);
+    CLOSENESS[at] = ratio === ratio ? ratio : Infinity;
+  }
+}
+
+function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Array, out: Float64Array): void {
+  if (slot === null) out.fill(NaN, 0, rows.length);
+  else evaluated.readRows(slot, rows, out);
+}
+
+/**
+ * The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. Numbers, because most of what comes
+ * close is soon replaced.
+ */
+const NEAREST = {
+  count: 0,
+  closeness: new Float64Array(MAX_NEAR_MISSES),
+  rows: new Int32Array(MAX_NEAR_MISSES),
+  left: new Float64Array(MAX_NEAR_MISSES),
+  right: new Float64Array(MAX_NEAR_MISSES),
+  /** The index of the condition. */
+  nodes: new Int32Array(MAX_NEAR_MISSES),
+};
+
+/** Adds the rows whose values and CLOSENESS have been written. */
+function keepNearest(candidates: Int32Array, node: number): void {
+  const { closeness, rows, left, right, nodes } = NEAREST;
+  for (let candidate = 0; candidate < candidates.length; candidate++) {
+    const near = CLOSENESS[candidate];
+    if (NEAREST.count === MAX_NEAR_MISSES) {
+      if (near >= closeness[MAX_NEAR_MISSES - 1]) continue;
+    } else NEAREST.count++;
+    let at = NEAREST.count - 1;
+    for (; at > 0 && closeness[at - 1] > near; at--) {
+      closeness[at] = closeness[at - 1];
+      rows[at] = rows[at - 1];
+      left[at] = left[at - 1];
+      right[at] = right[at - 1];
+      nodes[at] = nodes[at - 1];
+    }
+    closeness[at] = near;
+    rows[at] = candidates[candidate];
+    left[at] = LEFT_VALUES[candidate];
+    right[at] = RIGHT_VALUES[candidate];
+    nodes[at] = node;
+  }
+}
+
+/** Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS; words without 1 bits are skipped whole. */
+function rowsOf(words: Uint32Array, { start, end }: Window): Int32Array {
+  const total = countBits(words, start, end);
+  const every = Math.max(1, Math.ceil(total / SAMPLED_ROWS));
+  const rows = new Int32Array(Math.ceil(total / every));
+  let count = 0;
+  let skip = 0;
+  for (let w = start >>> 5; w < words.length && w * 32 < end; w++) {
+    let word = words[w];
+    if (w * 32 < start) word &= -1 << (start & 31);
+    if (end - w * 32 < 32) word &= (1 << (end & 31)) - 1;
+    if (word === 0) continue;
+    const found = every === 1 ? 32 : popcount(word);
+    if (skip >= found) {
+      skip -= found;
+      continue;
+    }
+    for (; word !== 0; word &= word - 1) {
+      if (skip > 0) {
+        skip--;
+        continue;
+      }
+      rows[count++] = w * 32 + 31 - Math.clz32(word & -word);
+      skip = every - 1;
+    }
+  }
+  return rows;
+}
+
+/** As JSON.stringify writes the list. */
+export function writeNearMisses(json: JsonWriter, misses: readonly NearMiss[]): void {
+  json.add('[');
+  let last: NearMiss | null = null;
+  let named = '';
+  for (const miss of misses) {
+    const { rule, nodeId, path, text, bar, time, left, right, distance } = miss;
+    const isNamed = rule === last?.rule && nodeId === last.nodeId && path === last.path && text === last.text;
+    // Most are of one condition.
+    if (!isNamed) named = JSON.stringify({ rule, nodeId, path, text }).slice(0, -1);
+    json.add(last === null ? named : `},${named}`);
+    json.number(',"bar":', bar).number(',"time":', time);
+    json.number(',"left":', left).number(',"right":', right).number(',"distance":', distance);
+    last = miss;
+  }
+  json.add(last === null ? ']' : '}]');
+}

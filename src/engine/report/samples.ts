@@ -1,0 +1,155 @@
+// Samples: a few bars of a run with the value of every named node, and of what conditions compare.
+import { hasBit, nextBit } from '../kernels/bits.ts';
+import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
+import { TRADE, TRADE_WIDTH } from '../simulate/tradeLog.ts';
+import type { NamedNode } from '../plan/plan.ts';
+import type { JsonWriter } from './jsonWriter.ts';
+import type { NearMiss } from './nearMisses.ts';
+import type { ReportInput } from './reportInput.ts';
+import type { RuleBits } from './ruleStatistics.ts';
+
+/** By node; null where missing or unknown. */
+type SampleValues = Record<string, number | boolean | null>;
+
+/** One bar with the value of every named node, and of what conditions compare, by its text. */
+export interface Sample {
+  readonly kind: 'first_trigger' | 'entry' | 'exit' | 'near_miss' | 'last_bar';
+  readonly bar: number;
+  readonly time: number;
+  readonly values: Readonly<SampleValues>;
+}
+
+const MAX_SAMPLES = 24;
+/** Trades whose entry and exit are samples. */
+const SAMPLED_TRADES = 8;
+/** Near misses that are samples. */
+const SAMPLED_MISSES = 4;
+
+/** The values of one node on every sampled bar. */
+interface SampledNode {
+  readonly nodeId: string;
+  readonly type: NamedNode['type'];
+  /** NaN where missing or unknown; a condition is 1 or 0. */
+  readonly values: Float64Array;
+}
+
+/** Values as columns: most samples are only written, never read as objects. */
+export class Samples {
+  readonly #kinds: readonly Sample['kind'][];
+  readonly #rows: Int32Array;
+  readonly #nodes: readonly SampledNode[];
+  readonly #time: Float64Array;
+  readonly #firstRow: number;
+
+  constructor(report: ReportInput, kinds: readonly Sample['kind'][], rows: readonly number[]) {
+    const { evaluated, input, firstRow } = report;
+    this.#kinds = kinds;
+    this.#rows = Int32Array.from(rows);
+    this.#time = input.bars.time;
+    this.#firstRow = firstRow;
+    const { compared, named } = evaluated.plan;
+    this.#nodes = inJsonOrder([...compared, ...named]).map(({ nodeId, type, slot }) => ({
+      nodeId,
+      type,
+      values: type === 'value' ? valuesOf(evaluated, slot, this.#rows) : truthsOf(evaluated, slot, this.#rows),
+    }));
+  }
+
+  get length(): number {
+    return this.#rows.length;
+  }
+
+  /** The first `count` as objects. */
+  list(count: number): Sample[] {
+    return this.#kinds.slice(0, count).map((kind, at) => {
+      const row = this.#rows[at];
+      const values: SampleValues = {};
+      for (const { nodeId, type, values: of } of this.#nodes) setMember(values, nodeId, shown(type, of[at]));
+      return { kind, bar: row - this.#firstRow, time: this.#time[row], values };
+    });
+  }
+
+  /** The first `count` as JSON.stringify writes the list. */
+  write(json: JsonWriter, count: number): void {
+    const names = this.#nodes.map(({ nodeId }, at) => `${at === 0 ? '' : ','}${JSON.stringify(nodeId)}:`);
+    json.add('[');
+    for (let at = 0; at < count; at++) {
+      const row = this.#rows[at];
+      json.number(`${at === 0 ? '' : ','}{"kind":"${this.#kinds[at]}","bar":`, row - this.#firstRow);
+      json.number(',"time":', this.#time[row]).add(',"values":{');
+      for (let node = 0; node < names.length; node++) {
+        const { type, values } = this.#nodes[node];
+        if (type === 'value') json.number(names[node], values[at]);
+        else json.add(`${names[node]}${shown(type, values[at])}`);
+      }
+      json.add('}}');
+    }
+    json.add(']');
+  }
+}
+
+/** Of two with one id, the later; ids in the order that an object has them in, whole numbers first. */
+function inJsonOrder(nodes: readonly NamedNode[]): NamedNode[] {
+  const byId = Object.create(null) as Record<string, NamedNode>;
+  for (const node of nodes) byId[node.nodeId] = node;
+  return Object.values(byId);
+}
+
+function valuesOf(evaluated: EvaluatedPlan, slot: number, rows: Int32Array): Float64Array {
+  const values = new Float64Array(rows.length);
+  evaluated.readRows(slot, rows, values);
+  return values;
+}
+
+function truthsOf(evaluated: EvaluatedPlan, slot: number, rows: Int32Array): Float64Array {
+  const { isTrue, isUnknown } = evaluated.condition(slot);
+  return Float64Array.from(rows, (row) => (hasBit(isUnknown, row) ? NaN : +hasBit(isTrue, row)));
+}
+
+function shown(type: NamedNode['type'], value: number): number | boolean | null {
+  if (value !== value) return null;
+  return type === 'value' ? value : value === 1;
+}
+
+export function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: readonly NearMiss[]): Samples {
+  const { input, simulation, firstRow } = report;
+  const kinds: Sample['kind'][] = [];
+  const rows: number[] = [];
+  if (input.end <= input.start) return new Samples(report, kinds, rows);
+  const add = (kind: Sample['kind'], row: number): void => {
+    if (rows.length === MAX_SAMPLES - 1) return;
+    kinds.push(kind);
+    rows.push(row);
+  };
+  const trigger = bits.find(({ node }) => node.role === 'trigger' && node.parent === null);
+  const firstTrigger = trigger ? nextBit(trigger.isTrue, input.start, input.end) : input.end;
+  if (firstTrigger < input.end) add('first_trigger', firstTrigger);
+  // The bar that explains a fill is the one on which it was decided, not the one in which it filled.
+  const { numbers, length } = simulation.tradeLog;
+  for (let at = 0; at < Math.min(length, SAMPLED_TRADES) * TRADE_WIDTH; at += TRADE_WIDTH) {
+    add('entry', numbers[at + TRADE.entryDecisionRow]);
+    add('exit', numbers[at + TRADE.exitDecisionRow]);
+  }
+  for (const miss of nearMisses.slice(0, SAMPLED_MISSES)) add('near_miss', miss.bar + firstRow);
+  kinds.push('last_bar');
+  rows.push(input.end - 1);
+  return new Samples(report, kinds, rows);
+}
+
+/** The value of each node on one bar; null where missing or unknown. Of two with one id, the later. */
+export function valuesAt(evaluated: EvaluatedPlan, row: number, nodes: readonly NamedNode[]): Readonly<SampleValues> {
+  const values: SampleValues = {};
+  const rows = Int32Array.of(row);
+  for (const { nodeId, type, slot } of nodes) {
+    const [value] = type === 'value' ? valuesOf(evaluated, slot, rows) : truthsOf(evaluated, slot, rows);
+    setMember(values, nodeId, shown(type, value));
+  }
+  return values;
+}
+
+function setMember(values: SampleValues, nodeId: string, value: number | boolean | null): void {
+  // An author may name a node __proto__.
+  if (nodeId === '__proto__')
+    Object.defineProperty(values, nodeId, { value, enumerable: true, configurable: true, writable: true });
+  else values[nodeId] = value;
+}
