@@ -62,9 +62,14 @@ export class ComparedAverages {
     return { greater: { isTrue: greater, isUnknown }, less: { isTrue: less, isUnknown } };
   }
 
+  /** Whether single rows can be read. */
+  isExact(slot: Slot): boolean {
+    return this.#exact.has(slot);
+  }
+
   /** Writes the values of some rows; false: the column is needed. */
   read(slot: Slot, rows: Int32Array, out: Float64Array): boolean {
-    if (!this.#exact.has(slot)) return false;
+    if (!this.isExact(slot)) return false;
     const { source, length } = this.#averages.get(slot)!;
     meansAt(source, rows, length, out);
     return true;

@@ -105,6 +105,12 @@ export class EvaluatedPlan {
     for (let at = 0; at < rows.length; at++) out[at] = values[rows[at]];
   }
 
+  /** The column of a step; null: it has none, and `readRows` reads its rows. */
+  columnAt(slot: Slot): ValueColumn | null {
+    if (this.numberAt(slot) !== undefined) return null;
+    return this.#columns[slot] === undefined && this.#averages.isExact(slot) ? null : this.value(slot);
+  }
+
   #keyOf(slot: Slot): string {
     return `${this.#fingerprint}|${this.plan.steps[slot].key}`;
   }

@@ -1,5 +1,5 @@
 // Near misses: the bars on which a single condition kept an entry from being true, the nearest ones first.
-import { countBits, popcount } from '../kernels/bits.ts';
+import { countBits, hasBit, popcount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode } from '../plan/plan.ts';
 import type { JsonWriter } from './jsonWriter.ts';
@@ -32,13 +32,20 @@ export function nearMissesOf(
   const window: Window = report.input;
   NEAREST.count = 0;
   const nodes: { readonly rule: string; readonly node: ConditionNode }[] = [];
+  const isShort = window.end - window.start <= SAMPLED_ROWS;
   for (const [index, entry] of report.boundRules.entries.entries()) {
     for (const rule of conjunctsOf(bits, 'entry', index)) {
-      const rows = rowsOf(blockers.get(rule)!, window);
-      readSide(report.evaluated, rule.node.left, rows, LEFT_VALUES);
-      readSide(report.evaluated, rule.node.right, rows, RIGHT_VALUES);
-      writeCloseness(rows.length);
-      keepNearest(rows, nodes.push({ rule: entry.id, node: rule.node }) - 1);
+      const node = nodes.push({ rule: entry.id, node: rule.node }) - 1;
+      const words = blockers.get(rule)!;
+      if (isShort)
+        keepNearestOfAll(
+          words,
+          window,
+          node,
+          sideOf(report, rule.node.left, LEFT_VALUES),
+          sideOf(report, rule.node.right, RIGHT_VALUES),
+        );
+      else keepNearestOf(rowsOf(words, window), node, report.evaluated, rule.node);
     }
   }
   const misses: NearMiss[] = [];
@@ -68,17 +75,49 @@ const LEFT_VALUES = new Float64Array(SAMPLED_ROWS);
 const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
 
 /** How far apart both values are, as a share of the larger; Infinity where one is missing. */
-const CLOSENESS = new Float64Array(SAMPLED_ROWS);
+function closenessOf(left: number, right: number): number {
+  const a = Math.abs(left);
+  const b = Math.abs(right);
+  const larger = a > b ? a : b;
+  const ratio = Math.abs(left - right) / (larger > 1e-12 ? larger : 1e-12);
+  return ratio === ratio ? ratio : Infinity;
+}
 
-function writeCloseness(count: number): void {
-  for (let at = 0; at < count; at++) {
-    const left = LEFT_VALUES[at];
-    const right = RIGHT_VALUES[at];
-    const a = Math.abs(left);
-    const b = Math.abs(right);
-    const larger = a > b ? a : b;
-    const ratio = Math.abs(left - right) / (larger > 1e-12 ? larger : 1e-12);
-    CLOSENESS[at] = ratio === ratio ? ratio : Infinity;
+/** The values of one side on the rows of a window, and where its first row is among them. */
+interface WindowSide {
+  readonly values: Float64Array;
+  readonly from: number;
+}
+
+function sideOf({ evaluated, input }: ReportInput, slot: number | null, out: Float64Array): WindowSide {
+  const column = slot === null ? null : evaluated.columnAt(slot);
+  if (column !== null) return { values: column.values, from: input.start };
+  const rows = Math.max(0, input.end - input.start);
+  const number = slot === null ? NaN : evaluated.numberAt(slot);
+  if (number !== undefined) out.fill(number, 0, rows);
+  else
+    evaluated.readRows(
+      slot!,
+      Int32Array.from({ length: rows }, (_, at) => input.start + at),
+      out,
+    );
+  return { values: out, from: 0 };
+}
+
+/** Adds the rows of the 1 bits in a short window, whose values are read one after the other: most are not near. */
+function keepNearestOfAll(
+  words: Uint32Array,
+  { start, end }: Window,
+  node: number,
+  { values: left, from: leftFrom }: WindowSide,
+  { values: right, from: rightFrom }: WindowSide,
+): void {
+  let farthest = farthestKept();
+  for (let at = 0; at < end - start; at++) {
+    const near = closenessOf(left[leftFrom + at], right[rightFrom + at]);
+    if (near >= farthest || !hasBit(words, start + at)) continue;
+    keep(near, start + at, left[leftFrom + at], right[rightFrom + at], node);
+    farthest = farthestKept();
   }
 }
 
@@ -101,28 +140,35 @@ const NEAREST = {
   nodes: new Int32Array(MAX_NEAR_MISSES),
 };
 
-/** Adds the rows whose values and CLOSENESS have been written. */
-function keepNearest(candidates: Int32Array, node: number): void {
-  const { closeness, rows, left, right, nodes } = NEAREST;
-  for (let candidate = 0; candidate < candidates.length; candidate++) {
-    const near = CLOSENESS[candidate];
-    if (NEAREST.count === MAX_NEAR_MISSES) {
-      if (near >= closeness[MAX_NEAR_MISSES - 1]) continue;
-    } else NEAREST.count++;
-    let at = NEAREST.count - 1;
-    for (; at > 0 && closeness[at - 1] > near; at--) {
-      closeness[at] = closeness[at - 1];
-      rows[at] = rows[at - 1];
-      left[at] = left[at - 1];
-      right[at] = right[at - 1];
-      nodes[at] = nodes[at - 1];
-    }
-    closeness[at] = near;
-    rows[at] = candidates[candidate];
-    left[at] = LEFT_VALUES[candidate];
-    right[at] = RIGHT_VALUES[candidate];
-    nodes[at] = node;
+/** What no other may be as far as; NaN while there is room. */
+const farthestKept = (): number => (NEAREST.count === MAX_NEAR_MISSES ? NEAREST.closeness[MAX_NEAR_MISSES - 1] : NaN);
+
+function keepNearestOf(candidates: Int32Array, node: number, evaluated: EvaluatedPlan, sides: ConditionNode): void {
+  readSide(evaluated, sides.left, candidates, LEFT_VALUES);
+  readSide(evaluated, sides.right, candidates, RIGHT_VALUES);
+  for (let at = 0; at < candidates.length; at++) {
+    const near = closenessOf(LEFT_VALUES[at], RIGHT_VALUES[at]);
+    if (near >= farthestKept()) continue;
+    keep(near, candidates[at], LEFT_VALUES[at], RIGHT_VALUES[at], node);
   }
+}
+
+function keep(near: number, row: number, leftValue: number, rightValue: number, node: number): void {
+  const { closeness, rows, left, right, nodes } = NEAREST;
+  if (NEAREST.count < MAX_NEAR_MISSES) NEAREST.count++;
+  let at = NEAREST.count - 1;
+  for (; at > 0 && closeness[at - 1] > near; at--) {
+    closeness[at] = closeness[at - 1];
+    rows[at] = rows[at - 1];
+    left[at] = left[at - 1];
+    right[at] = right[at - 1];
+    nodes[at] = nodes[at - 1];
+  }
+  closeness[at] = near;
+  rows[at] = row;
+  left[at] = leftValue;
+  right[at] = rightValue;
+  nodes[at] = node;
 }
 
 /** Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS; words without 1 bits are skipped whole. */

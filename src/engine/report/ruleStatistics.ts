@@ -1,6 +1,7 @@
 // Rule statistics (semantics §6.1): how often each condition was true, and which one alone blocked an entry, computed
 // from stored bits.
 import { countBits, popcount, wordCount } from '../kernels/bits.ts';
+import type { ValueColumn } from '../kernels/column.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode, Slot } from '../plan/plan.ts';
 import type { RecordedCondition } from '../evaluate/stateful.ts';
@@ -97,13 +98,16 @@ export function ruleStatistics(
   evaluated: EvaluatedPlan,
   window: Window,
 ): RuleStats[] {
-  const sampled = sampledRows(window);
+  let sampled: Int32Array | undefined;
   // A cross up and a cross down have the same two sides.
   const sides = new Map<Slot, SideStats>();
-  const statsOf = (slot: Slot | null): SideStats | null => {
+  const sideOf = (slot: Slot | null): SideStats | null => {
     if (slot === null) return null;
-    const known = sides.get(slot) ?? sideStats(slot, evaluated, sampled);
-    sides.set(slot, known);
+    let known = sides.get(slot);
+    if (known === undefined) {
+      known = wholeSideStats(slot, evaluated, window) ?? sideStats(slot, evaluated, (sampled ??= sampledRows(window)));
+      sides.set(slot, known);
+    }
     return known;
   };
   return bits.map((rule) => {
@@ -126,8 +130,8 @@ export function ruleStatistics(
       trueRate: rows === 0 ? null : trueCount / rows,
       ...runs(isTrue, window, evaluated.market.base.time),
       soleBlockerCount: blocked === undefined ? null : countBits(blocked, window.start, window.end),
-      leftStats: statsOf(node.left),
-      rightStats: statsOf(node.right),
+      leftStats: sideOf(node.left),
+      rightStats: sideOf(node.right),
     };
   });
 }
@@ -279,27 +283,44 @@ function sideStats(slot: Slot, evaluated: EvaluatedPlan, rows: Int32Array): Side
     return { min: value, max: value, mean: value, last: value, sampled: 1 };
   }
   evaluated.readRows(slot, rows, SAMPLED_VALUES);
+  return statsOf(SAMPLED_VALUES, 0, rows.length);
+}
+
+/** Of the last window, by the column, which the runs of a batch share. */
+const keptStats = new WeakMap<ValueColumn, Window & { readonly stats: SideStats }>();
+
+/** Of a window of which every row is sampled; null: it is longer, or the side is not a column. */
+function wholeSideStats(slot: Slot, evaluated: EvaluatedPlan, { start, end }: Window): SideStats | null {
+  const column = end - start <= SAMPLED_ROWS ? evaluated.columnAt(slot) : null;
+  if (column === null) return null;
+  const kept = keptStats.get(column);
+  if (kept !== undefined && kept.start === start && kept.end === end) return kept.stats;
+  const stats = statsOf(column.values, start, end);
+  keptStats.set(column, { start, end, stats });
+  return stats;
+}
+
+/** Of values [from, to), the last of which is the last of the window. */
+function statsOf(values: Float64Array, from: number, to: number): SideStats {
   let min = Infinity;
   let max = -Infinity;
   let total = 0;
   let count = 0;
-  for (let index = 0; index < rows.length; index++) {
-    const value = SAMPLED_VALUES[index];
+  for (let index = from; index < to; index++) {
+    const value = values[index];
     if (value !== value) continue;
     if (value < min) min = value;
     if (value > max) max = value;
     total += value;
     count++;
   }
-  // The last sampled row is the last of the window.
-  const last = rows.length === 0 ? NaN : SAMPLED_VALUES[rows.length - 1];
   const known = count > 0;
   return {
     min: known ? min : null,
     max: known ? max : null,
     mean: known ? finiteOrNull(total / count) : null,
-    last: finiteOrNull(last),
-    sampled: rows.length,
+    last: from === to ? null : finiteOrNull(values[to - 1]),
+    sampled: to - from,
   };
 }
 
