@@ -2,7 +2,7 @@
 import type { ArgDefinition, Args } from '../indicators/definition.ts';
 import { SIGNS } from '../kernels/simd/steps.ts';
 import { allOf, type Condition, type PriceColumns } from './candles.ts';
-import { confirm } from './confirmation.ts';
+import { Confirmation } from './confirmation.ts';
 import { PatternKernel } from './patternKernel.ts';
 import { PatternProgram } from './patternProgram.ts';
 import {
@@ -114,19 +114,22 @@ interface CompiledPatterns {
 export function computePatterns(columns: PriceColumns, requests: readonly PatternRequest[]): void {
   const n = columns.open.length;
   const { finder, indexes } = compiled(requests, n);
-  const confirmable = requests.map(({ definition }) => (definition.rule.isConfirmable ? newSides(n) : null));
+  const confirmations = requests.map(({ definition: { rule }, out }) =>
+    rule.isConfirmable ? new Confirmation(columns, rule.lookback, (row, value) => (out[row] = value)) : null,
+  );
   finder.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
-      const sides = confirmable[at];
-      if (sides !== null) readSides(finder, indexes[at], 0, start, end, words, sides);
-      else writeValues(finder, indexes[at], requests[at].definition.rule.lookback, start, end, words, requests[at].out);
+      const { definition, out } = requests[at];
+      const { lookback } = definition.rule;
+      const confirmation = confirmations[at];
+      if (confirmation === null) {
+        writeValues(finder, indexes[at], lookback, start, end, words, out);
+        continue;
+      }
+      readSides(finder, indexes[at], 0, start, end, words, confirmation.found);
+      if (end > lookback) out.fill(0, Math.max(lookback, start), end);
+      confirmation.write(start, end);
     }
-  });
-  requests.forEach(({ definition: { rule }, out }, at) => {
-    const sides = confirmable[at];
-    if (sides === null || n <= rule.lookback) return;
-    out.fill(0, rule.lookback);
-    confirm(columns, sides.bullish, sides.bearish, rule.lookback, (row, value) => (out[row] = value));
   });
 }
 
@@ -137,22 +140,23 @@ export function findPatterns(
 ): readonly PatternSides[] {
   const n = columns.open.length;
   const { finder, indexes } = compiled(requests, n);
-  const found = requests.map(() => newSides(n));
+  const all = requests.map(() => newSides(n));
+  const confirmations = requests.map(({ definition: { rule } }, at) =>
+    rule.isConfirmable
+      ? new Confirmation(columns, rule.lookback, (row, value) => {
+          (value > 0 ? all[at].bullish : all[at].bearish)[row >>> 5] |= 1 << (row & 31);
+        })
+      : null,
+  );
   finder.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
-      const { rule } = requests[at].definition;
-      readSides(finder, indexes[at], rule.isConfirmable ? 0 : rule.lookback, start, end, words, found[at]);
+      const { lookback } = requests[at].definition.rule;
+      const confirmation = confirmations[at];
+      readSides(finder, indexes[at], confirmation ? 0 : lookback, start, end, words, confirmation?.found ?? all[at]);
+      confirmation?.write(start, end);
     }
   });
-  return found.map((sides, at) => {
-    const { rule } = requests[at].definition;
-    if (!rule.isConfirmable) return sides;
-    const all = newSides(n);
-    confirm(columns, sides.bullish, sides.bearish, rule.lookback, (row, value) => {
-      (value > 0 ? all.bullish : all.bearish)[row >>> 5] |= 1 << (row & 31);
-    });
-    return all;
-  });
+  return all;
 }
 
 /** By what they compute, because a short series is computed faster than its program is made. */

@@ -117,7 +117,7 @@ function gatherSigns(
 }
 
 /** Which of the 32 rows from `row` on are in [first, end). */
-function rowsOf(first: number, row: number, end: number): number {
+export function rowsOf(first: number, row: number, end: number): number {
   if (row >= first && row + 32 <= end) return -1;
   const early = Math.min(32, Math.max(0, first - row));
   const late = Math.max(0, row + 32 - end);
