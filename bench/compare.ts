@@ -8,18 +8,19 @@ import { join, resolve } from 'node:path';
 import { commandLine } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
-import { isAlone } from './pace.ts';
+import { hasCore } from './pace.ts';
 
 const HERE = resolve(import.meta.dirname, '..');
 /** Suites of one process and one thread: what they measure depends on nothing but the code. */
 const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', 'fills', 'whole'] as const;
 /**
- * V8 compiles and collects garbage where it is asked to. On threads of its own it would do so later the busier the
- * machine is, and beside the task, which is then slower for as long where two processors share a core.
+ * V8 compiles and collects garbage where it is asked to, and WebAssembly at once as well as it can. On threads of its
+ * own it would do so later the busier the machine is, and beside the task, which is slower meanwhile where two
+ * processors share a core.
  */
-const ONE_THREAD = ['--single-threaded'];
+const ONE_THREAD = ['--single-threaded', '--no-liftoff'];
 /** A suite whose tasks do not pass gets so many times the rounds. */
-const MOST = 5;
+const MOST = 4;
 
 /** What the processes of one checkout have measured, by task. */
 export type Processes = Map<string, Measured[]>;
@@ -41,13 +42,13 @@ export type MeasureBoth = (suites: readonly string[], round: number, before: Pro
 /** Two processes whose best rounds are so close confirm each other. */
 const CLOSE = 1.05;
 /** Of the rounds of a process, so many must have had the core for themselves. */
-const ENOUGH_ROUNDS = 10;
+const ENOUGH_ROUNDS = 5;
 
 /**
- * Noise only ever adds time, so the best round of all processes is compared. A task passes as soon as it is within the
- * limit while two processes confirm the best of the earlier revision. Until then its suite is measured again and again:
- * it is slower when it still is beyond the limit after the last round, and two processes confirm the best of each
- * revision.
+ * Noise only ever adds time, so the best round of all processes is compared, in relation to the pace of the processor,
+ * of which the clock is part. A task passes as soon as it is within the limit while two processes of each revision
+ * confirm its best. Until then its suite is measured again and again: the task is slower when it still is beyond the
+ * limit after the last round.
  *
  * @param limit how much slower is too slow: 1.15 is 15 %
  * @param least how many rounds every suite gets
@@ -78,25 +79,38 @@ function comparedBy(limit: number, before: Processes, after: Processes): Compare
   return [...after]
     .filter(([task]) => before.has(task))
     .map(([task, later]) => {
-      const earlier = before.get(task)!;
-      const [was, is] = [bestOf(earlier), bestOf(later)];
-      const ratio = is / was;
-      // What is within the limit while the later revision's best is not known yet can only come out better.
-      const isSure = isConfirmed(earlier, floor) && (ratio <= limit || isConfirmed(later, floor));
+      const both = [before.get(task)!, later];
+      const [was, is] = both.flat().every(isPaced) ? both.map((each) => atPace(each, floor)) : both.map(known);
+      const ratio = is.best / was.best;
+      const isSure = was.isConfirmed && is.isConfirmed;
       const verdict: Verdict = !isSure ? 'unsure' : ratio > limit ? 'slower' : 'alike';
-      return { task, before: was, after: is, ratio, verdict };
+      return { task, before: was.best, after: is.best, ratio, verdict };
     })
     .toSorted((a, b) => b.ratio - a.ratio);
 }
 
-const bestOf = (processes: readonly Measured[]): number => Math.min(...processes.map(({ ns }) => ns));
+type Paced = Measured & Required<Pick<Measured, 'alone'>>;
+/** Revisions from before bench/pace.ts do not know their pace. */
+const isPaced = (one: Measured): one is Paced => one.alone !== undefined;
 
-/** Whether two processes that had a core for themselves come close to the best of all. */
-function isConfirmed(processes: readonly Measured[], floor: number): boolean {
-  const best = bestOf(processes);
-  const wasQuiet = ({ alone }: Measured): boolean =>
-    alone === undefined || (alone.rounds >= ENOUGH_ROUNDS && isAlone(alone.pace, floor));
-  return processes.filter((one) => wasQuiet(one) && one.ns <= CLOSE * best).length >= 2;
+/** The best of the processes that had a core for themselves, as it would be at the fastest clock of all. */
+function atPace(processes: readonly Measured[], floor: number): Known {
+  const paced = processes.filter(isPaced);
+  const quiet = paced.filter(({ alone }) => alone.rounds >= ENOUGH_ROUNDS && hasCore(alone.pace, floor));
+  const times = (quiet.length > 0 ? quiet : paced).map(({ ns, alone }) => (ns * floor) / alone.pace);
+  const best = Math.min(...times);
+  return { best, isConfirmed: quiet.length > 0 && times.filter((one) => one <= CLOSE * best).length >= 2 };
+}
+
+interface Known {
+  readonly best: number;
+  /** Whether two processes come close to it. */
+  readonly isConfirmed: boolean;
+}
+
+function known(processes: readonly Measured[]): Known {
+  const best = Math.min(...processes.map(({ ns }) => ns));
+  return { best, isConfirmed: processes.filter(({ ns }) => ns <= CLOSE * best).length >= 2 };
 }
 
 export function add(processes: Processes, measures: readonly Measured[]): void {

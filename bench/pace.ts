@@ -36,8 +36,11 @@ function pace(): number {
   return (performance.now() - from) * 1e6;
 }
 
-/** Whether a loop of so many nanoseconds had its core for itself, given the least time it has taken. */
-export const isAlone = (ns: number, least: number): boolean => ns <= ALONE * least;
+/** A clock slows down by up to a fifth when other cores work; a thread that shares its core loses more. */
+const SLOWEST_CLOCK = 1.3;
+
+/** Whether the loop had its core for itself in some process, given the least time it took in any. */
+export const hasCore = (ns: number, least: number): boolean => ns <= SLOWEST_CLOCK * least;
 
 /** Rounds of a task and the loop before and after each. */
 export class Paces {
@@ -54,7 +57,7 @@ export class Paces {
   /** The rounds that had their core for themselves, before and after: as far as can be known. */
   get roundsAlone(): number {
     const { least } = this;
-    return this.#paces.filter((one, index) => index % 2 === 1 && isAlone(Math.max(one, this.#paces[index - 1]), least))
+    return this.#paces.filter((one, index) => index % 2 === 1 && Math.max(one, this.#paces[index - 1]) <= ALONE * least)
       .length;
   }
 }
