@@ -1,4 +1,5 @@
 // A stand-in for the engine in tests of the pool and the jobs: what a run does is told by `config.params`.
+import { MessagePort } from 'node:worker_threads';
 import type { Market } from '../../src/engine/bars/bars.ts';
 import type {
   ArtifactNotice,
@@ -9,13 +10,24 @@ import type {
 } from '../../src/engine/task.ts';
 import { CHUNK_BYTES } from '../../src/engine/pool/artifactChunks.ts';
 import { resolveConfig } from '../../src/engine/config.ts';
+import type { OutcomeMessage } from '../../src/engine/pool/messages.ts';
 import type { RunControl } from '../../src/engine/task.ts';
 
+/** Bytes of results that this thread has sent as a copy: what is moved is empty here afterwards. */
+let copiedBytes = 0;
+const { postMessage } = MessagePort.prototype;
+MessagePort.prototype.postMessage = function (this: MessagePort, message: OutcomeMessage, moved: never) {
+  postMessage.call(this, message, moved);
+  if (message.outcome?.kind !== 'completed') return;
+  const { summary, detail, trades } = message.outcome.result;
+  for (const { buffer } of [summary, detail, trades]) copiedBytes += buffer.byteLength;
+};
+
 /**
- * `params.act`: absent: a result at once; spin: busy for `params.ms`, looking at its flag; deaf: the same without
- * looking; fail: an expected failure; throw: a bug; poison: kills its process; exit: ends its thread; nul: a result
- * with a NUL in a text. `params.value` makes results differ. An artifact has `params.pieces` chunks more, counted in
- * `params.written` (shared memory).
+ * `params.act`: absent: a result at once; copied: the same, with `copiedBytes` for the sum of closes; spin: busy for
+ * `params.ms`, looking at its flag; deaf: the same without looking; fail: an expected failure; throw: a bug; poison:
+ * kills its process; exit: ends its thread; nul: a result with a NUL in a text. `params.value` makes results differ. An
+ * artifact has `params.pieces` chunks more, counted in `params.written` (shared memory).
  */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
   const { act, ms = 0 } = (task.config.params ?? {}) as { act?: string; ms?: number };
@@ -104,7 +116,7 @@ function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
       sharpeRatio: null,
       maxDrawdown: 0.25,
       totalPositions: 2,
-      closeSum: sum,
+      closeSum: act === 'copied' ? copiedBytes : sum,
       text: act === 'nul' ? 'a\u0000b' : '',
       equityPreview: [1, 2, 3],
       strategyTrace: { diagnosis: [{ code: 'OK' }], funnel: { barsTotal: market.base.length } },

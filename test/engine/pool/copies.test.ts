@@ -1,0 +1,39 @@
+// Copies between threads, counted exactly: a batch is one message, and results are moved, whatever their number.
+import { MessagePort } from 'node:worker_threads';
+import { afterAll, expect, it, vi } from 'vitest';
+import { createPool } from '../../../src/engine/pool/pool.ts';
+import { dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
+
+const snapshots = [dailySnapshot(500)];
+const pool = createPool({ threads: 1, runner: STAND_IN_RUNNER });
+afterAll(() => pool[Symbol.asyncDispose]());
+
+async function runBatch(size: number) {
+  const post = vi.spyOn(MessagePort.prototype, 'postMessage');
+  const runs = Array.from({ length: size }, (_, value) => poolRun({ value, act: 'copied' }));
+  const outcomes = await pool.run({ snapshots, runs }).outcomes;
+  const posted = post.mock.calls.length;
+  post.mockRestore();
+  const results = outcomes.map((outcome) => {
+    if (outcome.kind !== 'completed') throw new Error(JSON.stringify(outcome));
+    return outcome.result;
+  });
+  return { posted, results };
+}
+
+it.each([1, 25])('sends a batch of %i to its thread in one message', async (size) => {
+  expect((await runBatch(size)).posted).toBe(1);
+});
+
+it('moves each result to the main thread in one buffer, and copies none of its bytes', async () => {
+  const { results } = await runBatch(25);
+  const buffers = results.map(
+    ({ summary, detail, trades }) => new Set([summary, detail, trades].map((each) => each.buffer)),
+  );
+  expect(buffers.map((each) => each.size)).toEqual(results.map(() => 1));
+  // Each run tells how many bytes its thread had copied before it.
+  const copied = results.map(
+    ({ summary }) => (JSON.parse(Buffer.from(summary).toString()) as { closeSum: number }).closeSum,
+  );
+  expect(copied).toEqual(results.map(() => 0));
+});
