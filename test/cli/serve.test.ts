@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import apiFlags from '../../src/cli/apiFlags.json' with { type: 'json' };
+import nodeFlags from '../../src/cli/nodeFlags.json' with { type: 'json' };
 import { connect, socketUrl } from '../../src/db/connect.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import { isAlive } from '../../src/db/processes.ts';
@@ -128,7 +128,7 @@ describe('candlepool serve', () => {
   });
 
   const isLinux = process.platform === 'linux';
-  it.runIf(isLinux)('lets the worker go behind the API, whose Node keeps little garbage', async () => {
+  it.runIf(isLinux)('lets the worker go behind the API, and gives the Node of each its flags', async () => {
     const worker = await workerOf(server);
     const nicenesses = (pid: number): number[] =>
       readdirSync(`/proc/${pid}/task`).map((thread) => {
@@ -139,7 +139,9 @@ describe('candlepool serve', () => {
     expect(Math.min(...nicenesses(worker))).toBe(5);
     const api = await childOf(server, 'api');
     expect(nicenesses(api)[0]).toBe(0);
-    for (const flag of apiFlags) expect(readFileSync(`/proc/${api}/cmdline`, 'utf8').split('\0')).toContain(flag);
+    const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    expect(argumentsOf(api)).toEqual(expect.arrayContaining(nodeFlags.api));
+    expect(argumentsOf(worker)).toEqual(expect.arrayContaining(nodeFlags.worker));
   });
 
   it.each(['serve', 'api'])('keeps its port from another %s, which says so and makes no database', async (command) => {
