@@ -30,8 +30,13 @@ export async function splitDetails(connection: Queryable): Promise<void> {
     for (const row of rows) {
       const { detail, trades } = split(row);
       await connection`
-        with old as (delete from unsplit_details where id = ${row.id} returning id)
-        insert into backtest_details (id, detail, trades) select id, ${detail}, ${trades} from old`;
+        with old as (
+          delete from unsplit_details where id = ${row.id} returning id
+        ), made as (
+          insert into backtest_details (id, detail, trades) select id, ${detail}, ${trades} from old returning id
+        )
+        select add_result_bytes(array_agg(b.workspace_id), array_agg(${detail.length + trades.length}::bigint))::text
+        from made join backtests b on b.id = made.id having count(*) > 0`;
     }
   }
   await connection`drop table unsplit_details`;

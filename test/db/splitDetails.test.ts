@@ -72,7 +72,10 @@ it('keeps backtests of every state, and takes the trades out of stored results',
   const { rows } = await listBacktests(sql, workspaceId, {}, page);
   expect(rows.map(({ row }) => row.status)).toEqual(['queued', 'running', 'cancelled', 'failed', 'completed']);
   expect(rows[4].row.warnings).toEqual(['TOO_FEW_TRADES']);
-  expect(await sql`select due, open from workspace_turns`).toMatchObject([{ due: 1, open: 2 }]);
+  const [stored] = await sql`select octet_length(detail) + octet_length(trades) as bytes from backtest_details`;
+  expect(await sql`select due, open, result_bytes as bytes from workspace_turns`).toMatchObject([
+    { due: 1, open: 2, bytes: stored.bytes },
+  ]);
   // Its equal run is stored, so it is answered by a copy.
   expect(await claimDue(sql, workspaceId, 10, 1e9)).toMatchObject({ runs: [], copiedIds: [queued] });
   expect(await sql`select to_regclass('unsplit_details') as left`).toEqual([{ left: null }]);
