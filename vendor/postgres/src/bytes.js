@@ -47,12 +47,14 @@ const b = Object.assign(reset, messages, {
     return b
   },
   raw(x) {
-    buffer = Buffer.concat([buffer.subarray(0, b.i), x])
-    b.i = buffer.length
+    fit(x.length) // candlepool: with room for what follows, which would copy it again
+    buffer.set(x, b.i)
+    b.i += x.length
     return b
   },
-  end(at = 1) {
+  end(at = 1, tail = null) { // candlepool: whole messages may follow, without a copy of this one
     buffer.writeUInt32BE(b.i - at, at)
+    tail !== null && b.raw(tail)
     const out = buffer.subarray(0, b.i)
     b.i = 0
     buffer = Buffer.allocUnsafe(size)

@@ -208,12 +208,9 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   function prepared(q) {
-    return Buffer.concat([
-      Bind(q.parameters, q.statement.types, q.statement.name, q.cursorName),
-      q.cursorFn
-        ? Execute('', q.cursorRows)
-        : ExecuteUnnamed
-    ])
+    // candlepool: the parameters may be megabytes, and are not copied to put a few bytes behind them
+    const execute = q.cursorFn ? Execute('', q.cursorRows) : ExecuteUnnamed
+    return Bind(q.parameters, q.statement.types, q.statement.name, q.cursorName, execute)
   }
 
   function unnamed(q) {
@@ -247,7 +244,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   function write(x, fn) {
-    chunk = chunk ? Buffer.concat([chunk, x]) : Buffer.from(x)
+    chunk = chunk ? Buffer.concat([chunk, x]) : x // candlepool: messages are never written to again
     if (fn || chunk.length >= 1024)
       return nextWrite(fn)
     nextWriteTimer === null && (nextWriteTimer = setImmediate(nextWrite))
@@ -957,7 +954,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
   }
 
   /* Messages */
-  function Bind(parameters, types, statement = '', portal = '') {
+  function Bind(parameters, types, statement = '', portal = '', tail = null) {
     let prev
       , type
 
@@ -991,7 +988,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
 
     b.i16(0)
 
-    return b.end()
+    return b.end(1, tail)
   }
 
   function Parse(str, parameters, types, name = '') {
