@@ -23,9 +23,29 @@ export async function addTickets(sql: Queryable, count: number): Promise<void> {
   await addJobs(sql, TICKET_TASK, {}, count, TICKET_ATTEMPTS);
 }
 
-/** Leaves due work to another process, or to this one a little later; one such ticket is enough. */
-export async function leaveTicket(sql: Queryable): Promise<void> {
-  await addJobs(sql, TICKET_TASK, {}, 1, TICKET_ATTEMPTS, LEFT_MS, 'left');
+/**
+ * Leaves due work to another process, or to this one a little later. One such ticket is enough, so none is added while
+ * the last of this process still waits to be seen.
+ */
+export class TicketLeaver {
+  readonly #sql: Queryable;
+  #leftAt = -Infinity;
+
+  constructor(sql: Queryable) {
+    this.#sql = sql;
+  }
+
+  async leave(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#leftAt < LEFT_MS / 2) return;
+    this.#leftAt = now;
+    try {
+      await addJobs(this.#sql, TICKET_TASK, {}, 1, TICKET_ATTEMPTS, LEFT_MS, 'left');
+    } catch (error) {
+      this.#leftAt = -Infinity;
+      throw error;
+    }
+  }
 }
 
 /** @param delayMs how long they wait before they are seen. */

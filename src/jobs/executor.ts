@@ -38,6 +38,7 @@ export class Executor {
   readonly #noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
   readonly #outlast: Outlast;
   readonly #active = new Map<string, Active>();
+  readonly #outcomes = new OutcomeBuffer((outcomes) => this.#store(outcomes));
   readonly #recentCancels = new Map<string, number>();
   #isStopping = false;
   #tookAt = performance.now();
@@ -142,14 +143,14 @@ export class Executor {
       const isQuick = claim.cost <= QUICK_COST;
       return poolRuns.push({ ...run, owner, isQuick, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
     });
-    const store = new OutcomeBuffer((outcomes) => this.#store(outcomes));
+    const stored = new Set<Promise<void>>();
     const settle = (run: number, outcome: PoolOutcome): void => {
       let isCopy = false;
       for (const [index, claim] of claims.entries()) {
         if (runOf[index] !== run) continue;
         const isCancelled = outcome.kind !== 'completed' && this.#active.get(claim.id)?.isCancelled;
         const own: PoolOutcome = isCancelled ? { kind: 'stopped', reason: 'cancelled' } : outcome;
-        store.add(claimOutcomeOf(claim, own, job.progress(run), isCopy));
+        stored.add(this.#outcomes.add(claimOutcomeOf(claim, own, job.progress(run), isCopy)));
         isCopy = true;
       }
     };
@@ -166,13 +167,16 @@ export class Executor {
     for (const [index, claim] of claims.entries()) {
       const run = runs[index];
       if (isPoolRun(run)) continue;
-      if (this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)) store.add({ kind: 'returned', claim });
-      else store.add(claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false));
+      const outcome: ClaimOutcome = this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)
+        ? { kind: 'returned', claim }
+        : claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false);
+      stored.add(this.#outcomes.add(outcome));
     }
     try {
       await job.outcomes;
     } finally {
-      await store.flush();
+      this.#outcomes.send();
+      await Promise.all(stored);
     }
     // For the workers that can open what is missing here.
     if (missing.length > 0) await addTickets(this.#sql, 2);

@@ -83,36 +83,37 @@ export function claimOutcomeOf(
   }
 }
 
-/** Collects the outcomes of a share: they are stored when all are in, or when the first has waited long enough. */
+/**
+ * Collects the outcomes of all shares: they are stored when one share is complete, or when the first has waited long
+ * enough.
+ */
 export class OutcomeBuffer {
   readonly #store: (outcomes: readonly ClaimOutcome[]) => Promise<void>;
-  #outcomes: ClaimOutcome[] = [];
+  #waiting: { readonly outcomes: ClaimOutcome[]; readonly stored: PromiseWithResolvers<void> } | undefined;
   #timer: NodeJS.Timeout | undefined;
-  readonly #stored: Promise<void>[] = [];
 
   constructor(store: (outcomes: readonly ClaimOutcome[]) => Promise<void>) {
     this.#store = store;
   }
 
-  add(outcome: ClaimOutcome): void {
-    this.#outcomes.push(outcome);
-    this.#timer ??= setTimeout(() => this.#send(), STORE_AFTER_MS);
+  /** Resolves when the outcome is stored; rejects if it could not be, which need not be observed. */
+  add(outcome: ClaimOutcome): Promise<void> {
+    this.#waiting ??= { outcomes: [], stored: Promise.withResolvers() };
+    const { outcomes, stored } = this.#waiting;
+    outcomes.push(outcome);
+    this.#timer ??= setTimeout(() => this.send(), STORE_AFTER_MS);
+    return stored.promise;
   }
 
-  /** Resolves when everything that was added is stored; rejects if something could not be. */
-  async flush(): Promise<void> {
-    this.#send();
-    await Promise.all(this.#stored);
-  }
-
-  #send(): void {
+  /** Stores what waits, without waiting for more. */
+  send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#outcomes.length === 0) return;
-    const sent = this.#store(this.#outcomes);
-    // Awaited in flush; until then a rejection must not end the process.
-    sent.catch(() => {});
-    this.#stored.push(sent);
-    this.#outcomes = [];
+    if (this.#waiting === undefined) return;
+    const { outcomes, stored } = this.#waiting;
+    this.#waiting = undefined;
+    // Awaited by the shares; until then a rejection must not end the process.
+    stored.promise.catch(() => {});
+    this.#store(outcomes).then(stored.resolve, stored.reject);
   }
 }

@@ -10,7 +10,7 @@ import { claimDue, returnAllRuns } from '../db/claims.ts';
 import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { notify } from '../db/notifications.ts';
 import { MAX_KEPT_BYTES } from '../db/reruns.ts';
-import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addRerunJob, addTickets, leaveTicket } from '../db/tickets.ts';
+import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addRerunJob, addTickets, TicketLeaver } from '../db/tickets.ts';
 import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
 import type { PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
@@ -176,10 +176,11 @@ interface TaskParts {
 /** What Graphile Worker calls; each task waits until the process is registered. */
 function tasksOf(parts: TaskParts, registered: Promise<void>): TaskList {
   const { sql, claimer, executor, sweeps, reruns, runOneRerun, outlast } = parts;
+  const leaver = new TicketLeaver(sql);
   return {
     [TICKET_TASK]: async () => {
       await registered;
-      await outlast(() => workOff(sql, claimer, executor));
+      await outlast(() => workOff(sql, claimer, executor, leaver));
     },
     [SWEEP_TASK]: async () => {
       await registered;
@@ -194,14 +195,14 @@ function tasksOf(parts: TaskParts, registered: Promise<void>): TaskList {
 }
 
 /** What a ticket does: takes shares of due work until nothing is due. */
-async function workOff(sql: Sql, claimer: Claimer, executor: Executor): Promise<void> {
+async function workOff(sql: Sql, claimer: Claimer, executor: Executor, leaver: TicketLeaver): Promise<void> {
   const until = performance.now() + TICKET_MS;
   while (await claimer.takeShare((share) => executor.run(share))) {
     if (performance.now() > until) return addTickets(sql, 1);
   }
   // A stopping process leaves due work to others, which need a ticket for it.
   if (claimer.isClosed) await addTickets(sql, 1);
-  else if (claimer.isFull) await leaveTicket(sql);
+  else if (claimer.isFull) await leaver.leave();
 }
 
 /** Lets runs finish, then returns unfinished ones to the queue. */

@@ -63,7 +63,7 @@ it('continues when the claim itself completed some', async () => {
     { ...nothing, runs: [claim('a')] },
   ]);
   expect(await new Claimer(from).takeShare(async () => {})).toBe(true);
-  expect(from.calls).toEqual(['due 50', 'copied x', 'due 50']);
+  expect(from.calls).toEqual(['due 100', 'copied x', 'due 100']);
 });
 
 it('rejects all waiters when a claim fails, and tries the next one again', async () => {
