@@ -15,6 +15,7 @@ import type { RunControl } from '../../src/engine/task.ts';
 
 /** Bytes of results that this thread has sent as a copy: what is moved is empty here afterwards. */
 let copiedBytes = 0;
+// oxlint-disable-next-line typescript/unbound-method -- it is called with its port
 const { postMessage } = MessagePort.prototype;
 MessagePort.prototype.postMessage = function (this: MessagePort, message: OutcomeMessage, moved: never) {
   postMessage.call(this, message, moved);
