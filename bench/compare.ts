@@ -20,7 +20,7 @@ const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', '
  */
 const ONE_THREAD = ['--single-threaded', '--no-liftoff'];
 /** A suite whose tasks do not pass gets so many times the rounds. */
-const MOST = 4;
+const MOST = 6;
 
 /** What the processes of one checkout have measured, by task. */
 export type Processes = Map<string, Measured[]>;
@@ -39,16 +39,16 @@ export interface Compared {
 /** One process of each checkout for each of the suites; a task's name begins with its suite's. */
 export type MeasureBoth = (suites: readonly string[], round: number, before: Processes, after: Processes) => void;
 
-/** Two processes whose best rounds are so close confirm each other. */
+/** Two processes whose best rounds are so close agree. */
 const CLOSE = 1.05;
 /** Of the rounds of a process, so many must have had the core for themselves. */
 const ENOUGH_ROUNDS = 5;
 
 /**
- * Noise only ever adds time, so the best round of all processes is compared, in relation to the pace of the processor,
- * of which the clock is part. A task passes as soon as it is within the limit while two processes of each revision
- * confirm its best. Until then its suite is measured again and again: the task is slower when it still is beyond the
- * limit after the last round.
+ * Noise only ever adds time, so the best rounds are compared, the best that two processes of a revision agree on, in
+ * relation to the pace of the processor, of which the clock is part. A task passes as soon as it is within the limit.
+ * Until then its suite is measured again and again: the task is slower when it still is beyond the limit after the last
+ * round.
  *
  * @param limit how much slower is too slow: 1.15 is 15 %
  * @param least how many rounds every suite gets
@@ -80,7 +80,9 @@ function comparedBy(limit: number, before: Processes, after: Processes): Compare
     .filter(([task]) => before.has(task))
     .map(([task, later]) => {
       const both = [before.get(task)!, later];
-      const [was, is] = both.flat().every(isPaced) ? both.map((each) => atPace(each, floor)) : both.map(known);
+      const [was, is] = both.flat().every(isPaced)
+        ? both.map((each) => atPace(each, floor))
+        : both.map((each) => knownOf(each.map(({ ns }) => ns)));
       const ratio = is.best / was.best;
       const isSure = was.isConfirmed && is.isConfirmed;
       const verdict: Verdict = !isSure ? 'unsure' : ratio > limit ? 'slower' : 'alike';
@@ -93,24 +95,25 @@ type Paced = Measured & Required<Pick<Measured, 'alone'>>;
 /** Revisions from before bench/pace.ts do not know their pace. */
 const isPaced = (one: Measured): one is Paced => one.alone !== undefined;
 
-/** The best of the processes that had a core for themselves, as it would be at the fastest clock of all. */
+/** Of the processes that had a core for themselves, as it would be at the fastest clock of all. */
 function atPace(processes: readonly Measured[], floor: number): Known {
   const paced = processes.filter(isPaced);
   const quiet = paced.filter(({ alone }) => alone.rounds >= ENOUGH_ROUNDS && hasCore(alone.pace, floor));
-  const times = (quiet.length > 0 ? quiet : paced).map(({ ns, alone }) => (ns * floor) / alone.pace);
-  const best = Math.min(...times);
-  return { best, isConfirmed: quiet.length > 0 && times.filter((one) => one <= CLOSE * best).length >= 2 };
+  const timesOf = (some: readonly Paced[]): number[] => some.map(({ ns, alone }) => (ns * floor) / alone.pace);
+  return quiet.length > 0 ? knownOf(timesOf(quiet)) : { best: Math.min(...timesOf(paced)), isConfirmed: false };
 }
 
 interface Known {
   readonly best: number;
-  /** Whether two processes come close to it. */
+  /** Whether a second process comes close to it. */
   readonly isConfirmed: boolean;
 }
 
-function known(processes: readonly Measured[]): Known {
-  const best = Math.min(...processes.map(({ ns }) => ns));
-  return { best, isConfirmed: processes.filter(({ ns }) => ns <= CLOSE * best).length >= 2 };
+/** The best that two processes agree on; the best of all when no two do. */
+function knownOf(times: readonly number[]): Known {
+  const sorted = times.toSorted((a, b) => a - b);
+  const agreed = sorted.find((time, index) => sorted[index + 1] <= CLOSE * time);
+  return { best: agreed ?? sorted[0], isConfirmed: agreed !== undefined };
 }
 
 export function add(processes: Processes, measures: readonly Measured[]): void {
@@ -160,7 +163,7 @@ function main(): void {
     options: {
       task: { type: 'string' },
       short: { type: 'boolean' },
-      rounds: { type: 'string', default: '3' },
+      rounds: { type: 'string', default: '2' },
       limit: { type: 'string', default: '15' },
     },
   });

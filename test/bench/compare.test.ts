@@ -65,16 +65,12 @@ describe('a comparison of two revisions', () => {
     expect(machine(quiet, busy, quiet).verdicts(['a'])).toEqual({ 'a/x': ['unsure', 1] });
   });
 
-  it.each([10, 13])(
-    'is not sure of a best round that no other process of its revision comes close to (%i)',
-    (after) => {
-      const { verdicts } = machine(
-        { before: { 'a/x': 10 }, after: { 'a/x': after } },
-        { before: { 'a/x': 12 }, after: { 'a/x': after } },
-      );
-      expect(verdicts(['a'])).toEqual({ 'a/x': ['unsure', after / 10] });
-    },
-  );
+  it('compares the best rounds that two processes agree on, and waits until two do', () => {
+    const lucky: Round = { before: { 'a/x': 5 }, after: { 'a/x': 10 } };
+    const { asked, verdicts } = machine(lucky, { before: { 'a/x': 10 }, after: { 'a/x': 10 } });
+    expect(verdicts(['a'])).toEqual({ 'a/x': ['alike', 1] });
+    expect(asked).toHaveLength(3);
+  });
 
   it('takes a slower clock for what it is', () => {
     const [fast, slow] = [
