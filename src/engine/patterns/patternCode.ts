@@ -11,6 +11,7 @@ const VECTORS = [0, 1, 2, 3] as const;
 type Vector = (typeof VECTORS)[number];
 const NUMBER_BYTES = 8;
 const GROUP_BYTES = GROUP * NUMBER_BYTES;
+const VECTOR_BYTES = 16;
 
 /** Where a kernel writes and keeps what: addresses. */
 export interface KernelLayout {
@@ -18,6 +19,8 @@ export interface KernelLayout {
   readonly bullish: number;
   readonly bearish: number;
   readonly tied: number;
+  /** Of all three, which begin with the first. */
+  readonly signsBytes: number;
   /** The running sums, in the order of `means`. */
   readonly sums: number;
   /** A column of a block for each entry of `changes`, with a group in front of it. */
@@ -80,6 +83,13 @@ export class PatternCode {
   }
 
   module(): Uint8Array {
+    // A local that is not set.
+    const zeros = this.#locals.v128();
+    const signs = Array.from({ length: this.#layout.signsBytes / VECTOR_BYTES }, (_, index) => [
+      asm.i32.const(this.#layout.bullish),
+      asm.get(zeros),
+      asm.v128.store(index * VECTOR_BYTES),
+    ]);
     const group = asm.block([this.#updateSums(), this.#find()]);
     const changes = this.#changes.map((means, index) => this.#writeChanges(means[0], index));
     const constants = [...this.#constants].map(([value, local]) => [
@@ -92,6 +102,7 @@ export class PatternCode {
       address: this.#layout.sums + index * NUMBER_BYTES,
     }));
     return this.#locals.module([
+      signs,
       constants,
       sums.map(({ next, address }) => [asm.i32.const(0), asm.f64.load(address), asm.set(next)]),
       changes,

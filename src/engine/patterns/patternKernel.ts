@@ -17,7 +17,13 @@ const NUMBER_BYTES = 8;
 /** More means than any pattern has. */
 const SUMS_BYTES = 128;
 const CHANGES_BYTES = (COLUMN_BLOCK + GROUP) * NUMBER_BYTES;
-const LAYOUT: KernelLayout = { ...SIGNS, sums: FREE, changes: FREE + SUMS_BYTES, changesBytes: CHANGES_BYTES };
+const LAYOUT: KernelLayout = {
+  ...SIGNS,
+  signsBytes: SIGNS.end - SIGNS.bullish,
+  sums: FREE,
+  changes: FREE + SUMS_BYTES,
+  changesBytes: CHANGES_BYTES,
+};
 /** Columns of changes, of body, shadows and range, for two periods. */
 const MEMORY_BYTES = LAYOUT.changes + 6 * CHANGES_BYTES;
 
@@ -48,7 +54,6 @@ export class PatternKernel implements Finder {
     });
     const prices = FIELDS.map((field) => columns[field]);
     overBlocks(this.#module, prices, this.#first, ({ run }, [openAt, highAt, lowAt, closeAt], start, end) => {
-      words.fill(0, SIGNS.bullish / 4, SIGNS.end / 4);
       run(openAt, highAt, lowAt, closeAt, Math.ceil((end - start) / GROUP));
       read(start, end, words);
     });

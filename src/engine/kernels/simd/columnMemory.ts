@@ -84,11 +84,11 @@ export function overBlocks<Exports>(
   if (memory !== undefined) {
     const kernels = module.on(memory);
     const whole = first + Math.floor((n - first) / GROUP) * GROUP;
+    const addresses = columns.map(({ byteOffset }) => byteOffset + (start - ROWS_BEHIND) * NUMBER_BYTES);
     while (start < whole) {
       const end = Math.min(whole, start + COLUMN_BLOCK);
-      const from = (start - ROWS_BEHIND) * NUMBER_BYTES;
-      const addresses = columns.map(({ byteOffset }) => byteOffset + from);
       visit(kernels, addresses, start, end);
+      for (let index = 0; index < addresses.length; index++) addresses[index] += COLUMN_BLOCK * NUMBER_BYTES;
       start = end;
     }
   }

@@ -328,8 +328,10 @@
 
   ;; The signs of the 16 rows whose bits begin at `at` (bullish), and 128 (bearish) and 256 bytes (tied) later, a byte
   ;; each: 100 or -100, 80 or -80 where it is tied, and 0 without a side.
-  (func $signs (param $at i32) (result v128) (local $bits v128) (local $amounts v128)
+  (func $signs (param $at i32) (param $isPlain i32) (result v128) (local $bits v128) (local $amounts v128)
     (local.set $bits (v128.const i8x16 1 2 4 8 16 32 64 -128 1 2 4 8 16 32 64 -128))
+    (if (local.get $isPlain) (then (return (v128.and (i8x16.splat (i32.const 100))
+      (call $spread (v128.load16_splat (local.get $at)) (local.get $bits))))))
     (local.set $amounts (i8x16.sub (i8x16.splat (i32.const 100)) (v128.and (i8x16.splat (i32.const 20))
       (call $spread (v128.load16_splat offset=256 (local.get $at)) (local.get $bits)))))
     (v128.bitselect
@@ -341,11 +343,21 @@
     (i8x16.eq (local.get $bits) (v128.and (local.get $bits)
       (i8x16.shuffle 0 0 0 0 0 0 0 0 1 1 1 1 1 1 1 1 (local.get $twice) (local.get $twice)))))
 
+  ;; Whether no bit is set but bullish ones: a pattern of one side, without ties.
+  (func $isPlain (result i32) (local $at i32) (local $any v128)
+    (local.set $at (i32.const 128))
+    (loop $next
+      (local.set $any (v128.or (local.get $any) (v128.load (local.get $at))))
+      (br_if $next (i32.lt_u (local.tee $at (i32.add (local.get $at) (i32.const 16))) (i32.const 384))))
+    (i32.eqz (v128.any_true (local.get $any))))
+
   ;; The signs of so many words of rows as integers, from 512 on.
   (func (export "integerValues") (param $words i32) (local $at i32) (local $out i32) (local $signs v128) (local $half v128)
+    (local $isPlain i32)
     (local.set $words (i32.shl (local.get $words) (i32.const 2)))
+    (local.set $isPlain (call $isPlain))
     (loop $next
-      (local.set $signs (call $signs (local.get $at)))
+      (local.set $signs (call $signs (local.get $at) (local.get $isPlain)))
       (local.set $half (i16x8.extend_low_i8x16_s (local.get $signs)))
       (v128.store offset=512 (local.get $out) (i32x4.extend_low_i16x8_s (local.get $half)))
       (v128.store offset=528 (local.get $out) (i32x4.extend_high_i16x8_s (local.get $half)))
@@ -357,9 +369,11 @@
 
   ;; The same as doubles.
   (func (export "doubleValues") (param $words i32) (local $at i32) (local $out i32) (local $signs v128) (local $half v128)
+    (local $isPlain i32)
     (local.set $words (i32.shl (local.get $words) (i32.const 2)))
+    (local.set $isPlain (call $isPlain))
     (loop $next
-      (local.set $signs (call $signs (local.get $at)))
+      (local.set $signs (call $signs (local.get $at) (local.get $isPlain)))
       (local.set $half (i16x8.extend_low_i8x16_s (local.get $signs)))
       (call $fourDoubles (local.get $out) (i32x4.extend_low_i16x8_s (local.get $half)))
       (call $fourDoubles (i32.add (local.get $out) (i32.const 32)) (i32x4.extend_high_i16x8_s (local.get $half)))
