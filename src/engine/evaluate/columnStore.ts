@@ -9,6 +9,9 @@ const bytesOf = (column: Column): number =>
   BYTES_PER_COLUMN +
   ('values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength);
 
+/** Names of sets of bars that are kept: of more, those of runs that come again are given anew. */
+const MAX_NAMES = 1_000;
+
 /**
  * One per worker thread. A key names the whole sub-expression and its bars (including snapshot hashes), so equal keys
  * are equal columns: the runs of a batch, the variants of a sweep and later backtests share them. `trim` is only called
@@ -17,6 +20,8 @@ const bytesOf = (column: Column): number =>
 export class ColumnStore {
   readonly #columns = new Map<string, Column>();
   readonly #free = new Map<number, Float64Array[]>();
+  readonly #names = new Map<string, string>();
+  #nextName = 0;
   #maxBytes: number;
   #bytes = 0;
   #freeBytes = 0;
@@ -33,6 +38,17 @@ export class ColumnStore {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** What stands for a text at the beginning of keys, which are read several times in every run. */
+  shortNameOf(text: string): string {
+    let name = this.#names.get(text);
+    if (name === undefined) {
+      if (this.#names.size === MAX_NAMES) this.#names.clear();
+      // No name is given twice: a key never means two columns.
+      this.#names.set(text, (name = String(this.#nextName++)));
+    }
+    return name;
   }
 
   get(key: string): Column | undefined {

@@ -1,9 +1,5 @@
 // Evaluation: the steps of a plan over the columns of a market, each computed once, on demand.
-import { zscore } from '../indicators/windowStatistics.ts';
-import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
-import { percentileRank } from '../indicators/ranks.ts';
-import { rollingMean, rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
-import type { ConditionStep, Frame, Plan, Slot, Step, ValueOperation, ValueStep } from '../plan/plan.ts';
+import type { ConditionStep, Frame, Plan, Slot, Step, ValueStep } from '../plan/plan.ts';
 import { alignRows } from '../bars/align.ts';
 import type { Bars, Market } from '../bars/bars.ts';
 import { inspect, inspectMade, type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
@@ -15,7 +11,7 @@ import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } fro
 import { invert, trimUnknown } from '../kernels/compare.ts';
 import { and, or, rollingWindow, sequence, stateMachine, withinRows } from '../kernels/logic.ts';
 import { applyMath } from '../kernels/arithmetic.ts';
-import { rollingQuantile, rollingRowsAgo, rollingSlope } from '../kernels/rollingRanks.ts';
+import { rollingKernel } from './rollingKernel.ts';
 import { timeField, timeWindow } from './clock.ts';
 import type { RunControl } from '../task.ts';
 import type { ColumnStore } from './columnStore.ts';
@@ -71,7 +67,7 @@ export class EvaluatedPlan {
     this.#columns = new Array(plan.steps.length);
     for (const frame of [plan.base, ...plan.frames]) this.#bars.set(frameKey(frame), barsOf(market, frame));
     const bars = [...this.#bars].map(([key, bars]) => `${key}#${bars.sha256}#${bars.length}`).join('|');
-    this.#fingerprint = `${owner}|${bars}`;
+    this.#fingerprint = store.shortNameOf(`${owner}|${bars}`);
     this.#averages = new ComparedAverages(plan, market.base.length, (field) => rawField(market.base, field));
   }
 
@@ -397,49 +393,6 @@ function overPresent(
     for (let index = 0; index < present.length; index++) out[present[index]] = results[output][index];
   });
   return outputs.map(inspectMade);
-}
-
-/**
- * One rolling operation over present values. Rows before the window is full are left as they are. An operation with the
- * name of an indicator means the same as that indicator.
- */
-export function rollingKernel(
-  step: ValueOperation & { op: 'rolling' },
-  source: Float64Array,
-  out: Float64Array,
-  poll?: () => void,
-): void {
-  const { period } = step;
-  switch (step.rolling) {
-    case 'sum':
-      return rollingSum(source, 0, period, out);
-    case 'avg':
-      return rollingMean(source, 0, period, out);
-    case 'var':
-      return rollingVariance(source, 0, period, out);
-    case 'std':
-      rollingVariance(source, 0, period, out);
-      for (let row = 0; row < out.length; row++) out[row] = Math.sqrt(out[row]);
-      return;
-    case 'zscore':
-      return zscore.compute([source], { length: period, ddof: 1 }, [out]);
-    case 'percentile_rank':
-      return percentileRank.compute([source], { length: period }, [out], poll);
-    case 'max':
-      return rollingMax(source, 0, period, out);
-    case 'min':
-      return rollingMin(source, 0, period, out);
-    case 'argmax':
-      return rollingRowsAgo(source, period, 'max', out);
-    case 'argmin':
-      return rollingRowsAgo(source, period, 'min', out);
-    case 'median':
-      return rollingQuantile(source, period, 0.5, out, poll);
-    case 'quantile':
-      return rollingQuantile(source, period, step.quantile, out, poll);
-    case 'slope':
-      return rollingSlope(source, period, out, poll);
-  }
 }
 
 function gatherCondition(column: ConditionColumn, rows: Int32Array, out: Uint32Array): ConditionColumn {

@@ -1,7 +1,8 @@
 // Expressions over position and account state, bound to the columns of their stateless parts and read in the loop.
 import { hasBit, wordCount } from '../kernels/bits.ts';
 import { compareNumbers } from './leafConditions.ts';
-import { rollingKernel, type EvaluatedPlan } from './evaluatePlan.ts';
+import type { EvaluatedPlan } from './evaluatePlan.ts';
+import { rollingKernel } from './rollingKernel.ts';
 import { countAnswer, nextSetRow } from '../kernels/logic.ts';
 import { mathOf } from '../kernels/arithmetic.ts';
 import { rollingReach } from '../language/grammar/words.ts';

@@ -1,5 +1,5 @@
 // The hash of a result: covers its trades and its summary, independent of how they are stored later.
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, hash, type Hash } from 'node:crypto';
 import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
 
 /**
@@ -10,12 +10,46 @@ import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
  * @param summaryJson the summary as JSON.stringify writes it, in any number of pieces
  */
 export function resultHash(summaryJson: readonly (string | Uint8Array)[], trades: TradeTable): string {
-  const hash = createHash('sha256');
+  const digest = new Digest();
   const numbers = numbersOf(trades);
-  hash.update(numbers);
-  addLines(hash, trades, numbers !== trades.numbers);
-  for (const piece of summaryJson) hash.update(piece);
-  return hash.digest('hex');
+  digest.add(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
+  addLines(digest, trades, numbers !== trades.numbers);
+  for (const piece of summaryJson) digest.add(typeof piece === 'string' ? Buffer.from(piece) : piece);
+  return digest.hex();
+}
+
+/** What is hashed is put together on first: fresh pages cost more, and each call of a hash takes a microsecond. */
+const GATHERED = new Uint8Array(128 * 1024);
+
+/** One at a time. */
+class Digest {
+  #filled = 0;
+  /** null: everything so far is in GATHERED. */
+  #hash: Hash | null = null;
+
+  add(bytes: Uint8Array): void {
+    if (bytes.length > GATHERED.length - this.#filled) {
+      this.#hash ??= createHash('sha256');
+      this.#hash.update(GATHERED.subarray(0, this.#filled));
+      this.#filled = 0;
+      if (bytes.length > GATHERED.length) {
+        this.#hash.update(bytes);
+        return;
+      }
+    }
+    GATHERED.set(bytes, this.#filled);
+    this.#filled += bytes.length;
+  }
+
+  /** Takes back the last byte, which was added just before. */
+  dropLast(): void {
+    this.#filled--;
+  }
+
+  hex(): string {
+    const rest = GATHERED.subarray(0, this.#filled);
+    return this.#hash === null ? hash('sha256', rest, 'hex') : this.#hash.update(rest).digest('hex');
+  }
 }
 
 /** The numbers row after row; the time of the child that decided, where one did, is the last of its row. */
@@ -33,13 +67,11 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
 }
 
 const encoder = new TextEncoder();
-/** What lines are written on before they are hashed: fresh pages cost more. An id has 200 characters at most. */
-const LINES = new Uint8Array(64 * 1024);
 /** Where words differ so little, the lines of four rows are copied at once: each copy is a call. */
 const MOST_WORDS_OF_FOURS = 4;
 
 /** Adds the words of each row as lines in UTF-8. */
-function addLines(hash: Hash, { length, fineTimes, kinds, words }: TradeTable, hasTimes: boolean): void {
+function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTable, hasTimes: boolean): void {
   /** By the index of the words, and after those the same with a time. */
   const pieces: (Uint8Array | undefined)[] = [];
   const fours: (Uint8Array | undefined)[] = [];
@@ -48,26 +80,17 @@ function addLines(hash: Hash, { length, fineTimes, kinds, words }: TradeTable, h
     const at = kinds[row] + (hasTime ? words.length : 0);
     return (pieces[at] ??= encoder.encode(`${wordLines(words[kinds[row]], hasTime)}\n`));
   };
-  let filled = 0;
-  const add = (piece: Uint8Array): void => {
-    if (piece.length > LINES.length - filled) {
-      hash.update(LINES.subarray(0, filled));
-      filled = 0;
-    }
-    LINES.set(piece, filled);
-    filled += piece.length;
-  };
   let row = 0;
   if (!hasTimes && words.length <= MOST_WORDS_OF_FOURS) {
     for (; row + 4 <= length; row += 4) {
       let four = 0;
       for (let at = row; at < row + 4; at++) four = four * MOST_WORDS_OF_FOURS + kinds[at];
-      add((fours[four] ??= Buffer.concat([0, 1, 2, 3].map((at) => pieceOf(row + at)))));
+      digest.add((fours[four] ??= Buffer.concat([0, 1, 2, 3].map((at) => pieceOf(row + at)))));
     }
   }
-  for (; row < length; row++) add(pieceOf(row));
+  for (; row < length; row++) digest.add(pieceOf(row));
   // Lines are between rows, not after the last.
-  hash.update(LINES.subarray(0, Math.max(0, filled - 1)));
+  if (length > 0) digest.dropLast();
 }
 
 /** A missing time of a child is an empty line in its place. */

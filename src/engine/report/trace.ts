@@ -55,10 +55,11 @@ export interface FittedTrace {
 const TRACE_NAME = ',"strategyTrace":';
 const RULES_NAME = ',"ruleStatsSummary":';
 
+const json = new JsonWriter();
+
 function written(trace: SampledTrace, rules: RuleStatsSummary): Uint8Array {
-  const json = new JsonWriter();
   const { diagnosis, funnel, nearMisses, samples, sampleCount, truncated } = trace;
-  json.add(`${TRACE_NAME}${JSON.stringify({ diagnosis, funnel }).slice(0, -1)},"nearMisses":`);
+  json.begin().add(`${TRACE_NAME}${JSON.stringify({ diagnosis, funnel }).slice(0, -1)},"nearMisses":`);
   writeNearMisses(json, nearMisses);
   samples.write(json.add(',"samples":'), sampleCount);
   json.add(`,"truncated":${truncated}}${RULES_NAME}`);

@@ -20,6 +20,13 @@ describe('a column store', () => {
   });
 });
 
+it('gives no short name to two texts, however many there are', () => {
+  const store = new ColumnStore(1e9);
+  const names = Array.from({ length: 2_500 }, (_, text) => store.shortNameOf(`bars ${text}`));
+  expect(new Set(names).size).toBe(2_500);
+  expect(store.shortNameOf('bars 2499')).toBe(names[2_499]);
+});
+
 describe('what threads keep', () => {
   it('is at most a quarter of the memory, relief threads included, and bounded per thread', () => {
     for (const threads of [1, 2, 16]) {

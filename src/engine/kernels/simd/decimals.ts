@@ -20,19 +20,9 @@ export class NumberTexts {
 
   constructor(texts: readonly string[]) {
     this.bytes = new TextEncoder().encode(texts.join(''));
-    this.ends = endsOf(texts, this.bytes.length);
+    let end = 0;
+    this.ends = Uint32Array.from(texts, (text) => (end += Buffer.byteLength(text)));
   }
-}
-
-/** @param length of all of them in UTF-8 */
-function endsOf(texts: readonly string[], length: number): Uint32Array {
-  const ends = new Uint32Array(texts.length);
-  let end = 0;
-  for (let at = 0; at < texts.length; at++) ends[at] = end += texts[at].length;
-  // Mostly all letters take one byte each.
-  if (end === length) return ends;
-  end = 0;
-  return Uint32Array.from(texts, (text) => (end += Buffer.byteLength(text)));
 }
 
 type WriteNumbers = (values: number, count: number, texts: number, ends: number, out: number) => number;
@@ -47,11 +37,23 @@ export function numbersBetween({ bytes, ends }: NumberTexts, values: ArrayLike<n
   return write(ends, values, bytes.length, (all, at) => all.set(bytes, at));
 }
 
-/** The same of texts that are written once. */
-export function numbersBetweenOnce(texts: readonly string[], values: ArrayLike<number>): Uint8Array {
-  const joined = texts.join('');
-  const length = Buffer.byteLength(joined);
-  return write(endsOf(texts, length), values, length, (all, at) => all.write(joined, at));
+/**
+ * The same of texts that are written once: one text, and where each number stands in it.
+ * @param places in `text`, counted in characters, ascending; changed to bytes
+ */
+export function numbersWithin(text: string, places: Uint32Array, values: Float64Array): Uint8Array {
+  const length = Buffer.byteLength(text);
+  // Mostly all characters take one byte each.
+  if (length !== text.length) {
+    let from = 0;
+    let end = 0;
+    for (let at = 0; at < places.length; at++) {
+      end += Buffer.byteLength(text.slice(from, places[at]));
+      from = places[at];
+      places[at] = end;
+    }
+  }
+  return write(places, values, length, (all, at) => all.write(text, at));
 }
 
 function write(
@@ -69,11 +71,9 @@ function write(
   new Uint32Array(memory.buffer, endsAt, ends.length).set(ends);
   writeTexts(all, textsAt);
   let end = writeNumbers(FREE, count, textsAt, endsAt, out);
-  if (ends.length > count) {
-    const from = textsAt + (count === 0 ? 0 : ends[count - 1]);
-    all.copyWithin(end, from, textsAt + length);
-    end += textsAt + length - from;
-  }
+  const from = textsAt + (count === 0 ? 0 : ends[count - 1]);
+  all.copyWithin(end, from, textsAt + length);
+  end += textsAt + length - from;
   return new Uint8Array(memory.buffer.slice(out, end));
 }
 

@@ -92,11 +92,18 @@ const onContext = (place: Place, inputs: readonly RunnableExpression[], extraBar
 
 /** The need of what runs on the one timeframe its inputs share, else on the bars around it (semantics §1.6). */
 function onShared({ lookbacks, context }: Place, inputs: readonly RunnableExpression[], extraBars: number): Need {
-  const needs = inputs.map((one) => lookbacks.need(one, context));
-  const timeframes = new Set(needs.flatMap(({ timeframe }) => (timeframe === null ? [] : [timeframe])));
-  const timeframe = timeframes.size === 1 ? [...timeframes][0] : context;
-  const bars = needs.reduce((most, need) => Math.max(most, inBars(need, timeframe)), 0);
-  return { timeframe: timeframes.size === 0 && extraBars === 0 ? null : timeframe, bars: bars + extraBars };
+  let timeframe: StoredTimeframe | null = null;
+  let isShared = true;
+  for (const one of inputs) {
+    const own = lookbacks.need(one, context).timeframe;
+    if (own !== null && timeframe !== null && own !== timeframe) isShared = false;
+    timeframe ??= own;
+  }
+  if (timeframe === null && extraBars === 0) return NOTHING;
+  const shared = timeframe !== null && isShared ? timeframe : context;
+  let bars = 0;
+  for (const one of inputs) bars = Math.max(bars, inBars(lookbacks.need(one, context), shared));
+  return { timeframe: shared, bars: bars + extraBars };
 }
 
 const needOfField: NeedOf<'market' | 'series'> = ({ timeframe, offset }, { context }) => ({

@@ -1,0 +1,48 @@
+// The summary as text, which is written without its objects: what JSON.stringify makes of them, member by member.
+import { expect, it } from 'vitest';
+import { createMarket } from '../../../src/engine/bars/market.ts';
+import { simulateTask } from '../../../src/engine/backtest.ts';
+import { randomSnapshot } from '../../support/bars.ts';
+import { astOf, compare, entry, exit, market, sma } from '../../support/builders.ts';
+
+const bars = createMarket([randomSnapshot({ count: 600 })], 'TEST', '1h');
+
+function writtenOf(trigger: object) {
+  const strategyAst = astOf({ entry: entry(trigger as never), exits: [exit(compare(market(), 'lt', sma(20)))] });
+  const config = { timeframe: '1h', signalInstrument: { symbol: 'TEST' }, initialBalance: 10_000 } as const;
+  const run = simulateTask({ id: 'run', strategyAst, settings: {}, config, strategyHash: '' }, bars, null, false);
+  if (!run.ok) throw new Error(JSON.stringify(run));
+  const text = Buffer.concat(run.written.jsonPieces.map((piece) => Buffer.from(piece))).toString();
+  return { text, summary: run.summary, flat: Buffer.from(run.written.flatJson).toString() };
+}
+
+/** A comparison and its left side, by these ids. */
+const named = (id: string, valueId: string, length: number) => ({
+  ...compare({ ...sma(length), id: valueId } as never, 'gt', sma(length + 30)),
+  id,
+});
+
+it('is what JSON.stringify writes, whatever the nodes are called', () => {
+  const items = [named('10', '2', 5), named('__proto__', 'é – "金"', 8), named('constructor', 'a\nb', 11)];
+  const { text, summary, flat } = writtenOf({ kind: 'all', items });
+  expect(text).toBe(JSON.stringify(summary));
+  const [sample] = summary.strategyTrace!.samples;
+  expect(Object.keys(sample.values)).toEqual(expect.arrayContaining(['2', '10', 'é – "金"', '__proto__']));
+  expect(summary.strategyTrace!.nearMisses).not.toHaveLength(0);
+  expect(JSON.parse(flat)).toEqual(
+    Object.fromEntries(Object.entries(summary).filter(([, value]) => typeof value !== 'object' || value === null)),
+  );
+});
+
+it('leaves samples out before near misses until the trace fits', () => {
+  const long = 'x'.repeat(150);
+  const items = Array.from({ length: 16 }, (_, at) => named(`c${at}${long}`, `v${at}${long}`, at + 2));
+  const { text, summary } = writtenOf({ kind: 'any', items });
+  expect(text).toBe(JSON.stringify(summary));
+  const { strategyTrace, ruleStatsSummary } = summary;
+  expect(strategyTrace!.truncated).toBe(true);
+  expect(strategyTrace!.samples.length).toBeLessThan(8);
+  expect(strategyTrace!.nearMisses.length).toBeGreaterThan(0);
+  const length = (part: unknown): number => Buffer.byteLength(JSON.stringify(part));
+  expect(length(strategyTrace) + length(ruleStatsSummary)).toBeLessThanOrEqual(32 * 1024);
+});
