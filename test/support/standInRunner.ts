@@ -17,11 +17,14 @@ import type { RunControl } from '../../src/engine/task.ts';
 let copiedBytes = 0;
 // oxlint-disable-next-line typescript/unbound-method -- it is called with its port
 const { postMessage } = MessagePort.prototype;
-MessagePort.prototype.postMessage = function (this: MessagePort, message: OutcomeMessage, moved: never) {
+MessagePort.prototype.postMessage = function (this: MessagePort, message: readonly OutcomeMessage[], moved: never) {
   postMessage.call(this, message, moved);
-  if (message.outcome?.kind !== 'completed') return;
-  const { summary, detail, trades } = message.outcome.result;
-  for (const { buffer } of [summary, detail, trades]) copiedBytes += buffer.byteLength;
+  if (!Array.isArray(message)) return;
+  for (const { outcome } of message) {
+    if (outcome.kind !== 'completed') continue;
+    const { summary, detail, trades } = outcome.result;
+    for (const { buffer } of [summary, detail, trades]) copiedBytes += buffer.byteLength;
+  }
 };
 
 /**

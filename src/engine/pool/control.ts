@@ -88,10 +88,16 @@ export class BatchControl {
     return this.#state.indexOf(RUN_STATES.indexOf('running'));
   }
 
-  /** What the simulation is given. */
-  controlOf(run: number): RunControl {
+  /**
+   * What the simulation is given.
+   * @param onPoll called whenever it looks at its stop flag
+   */
+  controlOf(run: number, onPoll: () => void = () => {}): RunControl {
     return {
-      isCancelled: () => Atomics.load(this.#stop, run) !== 0,
+      isCancelled: () => {
+        onPoll();
+        return Atomics.load(this.#stop, run) !== 0;
+      },
       report: (barsDone, barsTotal) => {
         this.#barsDone[run] = barsDone;
         this.#barsTotal[run] = barsTotal;

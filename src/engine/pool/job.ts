@@ -164,7 +164,9 @@ export class Job implements PoolJob {
     }
     const chosen = runs.map((run) => this.#batch.runs[run]);
     const { port1: near, port2: far } = new MessageChannel();
-    const settle = ({ run, outcome }: OutcomeMessage): void => this.#settle(runs[run], outcome);
+    const settle = (outcomes: readonly OutcomeMessage[]): void => {
+      for (const { run, outcome } of outcomes) this.#settle(runs[run], outcome);
+    };
     near.on('message', settle);
     const message = { ...messageOf(this.#batch.snapshots, chosen, control.buffer), port: far };
     const split = (): void => {

@@ -83,8 +83,8 @@ export type PoolOutcome =
 
 /**
  * A batch on its way to a thread. Strategies are listed once: fifty variants of one strategy send its AST once.
- * `control` is the memory of control.ts; each outcome is sent through `port` at once, so that none waits for a longer
- * run after it.
+ * `control` is the memory of control.ts; outcomes are sent through `port`, a few at a time (outcomeSender.ts), and none
+ * waits for a longer run after it.
  */
 export interface BatchMessage {
   readonly kind: 'batch';

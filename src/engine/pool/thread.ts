@@ -7,6 +7,7 @@ import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import type { WrittenOutcome } from '../report/writtenResult.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
 import { BatchControl } from './control.ts';
+import { OutcomeSender } from './outcomeSender.ts';
 import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
 import { lowerThreadPriority } from './priority.ts';
@@ -18,7 +19,6 @@ import type {
   ArtifactMessage,
   BatchMessage,
   MessageRun,
-  OutcomeMessage,
   PoolOutcome,
   RobustnessMessage,
   RobustnessOutcome,
@@ -52,6 +52,9 @@ const engine = (await import(runnerUrl)) as Runner;
 engine.keepBytes?.(keptBytes);
 // For the next thread that is started, if the process keeps compiled code at all.
 flushCompileCache();
+
+/** No outcome waits for a run of more bars: steps of its plan may take seconds, and a run is only asked between them. */
+const QUICK_BARS = 50_000;
 
 type Inputs = Omit<BatchMessage, 'port'>;
 
@@ -108,19 +111,24 @@ const marketsOf =
 
 function runBatch(batch: BatchMessage): undefined {
   const control = BatchControl.over(batch.control);
+  const sender = new OutcomeSender(batch.port);
   for (let run = 0; run < batch.runs.length; run++) {
     if (!control.begin(run)) continue;
     const reason = control.stopReason(run);
-    const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(batch, run, control);
+    const outcome: PoolOutcome = reason ? { kind: 'stopped', reason } : runOne(batch, run, control, sender);
     control.end(run);
-    batch.port.postMessage({ run, outcome } satisfies OutcomeMessage, buffersOf(outcome));
+    sender.add({ run, outcome });
   }
+  sender.send();
   batch.port.close();
 }
 
-function runOne(batch: Inputs, run: number, control: BatchControl): PoolOutcome {
+function runOne(batch: Inputs, run: number, control: BatchControl, sender: OutcomeSender): PoolOutcome {
   try {
-    const outcome = engine.runBacktest(taskOf(batch, run), marketOf(batch, run), control.controlOf(run));
+    const market = marketOf(batch, run);
+    if (market.base.length > QUICK_BARS) sender.send();
+    const runControl = control.controlOf(run, () => sender.sendDue());
+    const outcome = engine.runBacktest(taskOf(batch, run), market, runControl);
     const reason = control.stopReason(run);
     // A run that finished before it saw the flag has a result, and results are kept.
     if (!outcome.ok && reason) return { kind: 'stopped', reason };
@@ -134,10 +142,6 @@ function encodeOutcome(outcome: WrittenOutcome): PoolOutcome {
   if (!outcome.ok) return { kind: 'failed', error: outcome.error, ...(outcome.issues && { issues: outcome.issues }) };
   return { kind: 'completed', result: encodeResult(outcome) };
 }
-
-/** Moved to the other thread, not copied. */
-const buffersOf = (outcome: PoolOutcome): ArrayBuffer[] =>
-  outcome.kind === 'completed' ? [outcome.result.detail.buffer as ArrayBuffer] : [];
 
 function buildArtifact({ batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {
   const control = BatchControl.over(batch.control);

@@ -190,6 +190,22 @@ describe('a slow run', () => {
     expect(order.slice(3)).toEqual(['a slow', 'a next']);
   });
 
+  it.each([
+    ['looks at its flag', { act: 'spin', ms: 60_000 }, 500],
+    ['has many bars', { act: 'deaf', ms: 60_000 }, 60_000],
+  ])('does not keep the outcome of the run before it when it %s', async (_, params, bars) => {
+    await using own = createPool({ ...patient, threads: 1, killGraceMs: 200 });
+    const states: string[] = [];
+    const job = own.run(
+      { snapshots: [snapshot, dailySnapshot(bars)], runs: [poolRun(), { ...poolRun(params), snapshots: [1] }] },
+      () => states.push(job.progress(1).state),
+    );
+    await eventually(() => states.length > 0);
+    expect(states).not.toContain('done');
+    job.stop(1, 'cancelled');
+    await job.outcomes;
+  });
+
   it('ends after its own limit, if it has one', async () => {
     await using own = createPool({ ...patient, threads: 1 });
     const runs = [{ ...slow(), timeLimitMs: 200 }, poolRun({ value: 2 })];
