@@ -144,14 +144,13 @@ export class Executor {
       return poolRuns.push({ ...run, owner, isQuick, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
     });
     const stored = new Set<Promise<void>>();
+    const claimsOf: Claim[][] = poolRuns.map(() => []);
+    for (const [index, claim] of claims.entries()) claimsOf[runOf[index]]?.push(claim);
     const settle = (run: number, outcome: PoolOutcome): void => {
-      let isCopy = false;
-      for (const [index, claim] of claims.entries()) {
-        if (runOf[index] !== run) continue;
+      for (const [at, claim] of claimsOf[run].entries()) {
         const isCancelled = outcome.kind !== 'completed' && this.#active.get(claim.id)?.isCancelled;
         const own: PoolOutcome = isCancelled ? { kind: 'stopped', reason: 'cancelled' } : outcome;
-        stored.add(this.#outcomes.add(claimOutcomeOf(claim, own, job.progress(run), isCopy)));
-        isCopy = true;
+        stored.add(this.#outcomes.add(claimOutcomeOf(claim, own, job.progress(run), at > 0)));
       }
     };
     const job = this.#pool.run({ snapshots, runs: poolRuns }, (run, outcome) =>
