@@ -9,7 +9,7 @@ import { configOf } from '../support/runs.ts';
 const PARAMS: readonly Param[] = [
   { name: 'length', type: 'int', default: 10, min: 1, max: 500 },
   { name: 'period', type: 'int', default: 10, min: 1, max: 500 },
-  { name: 'within', type: 'int', default: 0, min: 0, max: 500 },
+  { name: 'within', type: 'int', default: 1, min: 1, max: 500 },
 ];
 
 const period = (name: string): never => ({ param: name }) as never;
@@ -56,5 +56,6 @@ it('leaves out what orders cost', () => {
   const estimates = new RunEstimates();
   const slippage = { kind: 'volatility_scaled', reference: 'atr_pct', multiplier: 1, atrPeriod: 20 };
   const alone = estimated(estimates, { length: 10 });
+  expect(alone.ok).toBe(true);
   expect(estimated(estimates, { length: 10 }, slippage)).toEqual(alone);
 });
