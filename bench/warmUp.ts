@@ -63,11 +63,14 @@ function measureRuns(kind: string): Run[] {
   const market = walkMarket(BARS);
   const taskOf = KINDS[kind]();
   if (!options.cold) for (let slice = 0; slice < WARM_UP_SLICES; slice++) warmUp(slice);
+  const strategyAst = structuredClone(taskOf(0).strategyAst);
   const runs: Run[] = [];
   for (let index = 0; index < Number(options.runs); index++) {
+    // As it comes from another thread.
+    const task = { ...structuredClone(taskOf(index)), strategyAst };
     const before = pace();
     const from = performance.now();
-    const outcome = runBacktest(taskOf(index), market, null);
+    const outcome = runBacktest(task, market, null);
     if (!outcome.ok) throw new Error(outcome.error.message);
     encodeResult(outcome);
     const ns = (performance.now() - from) * 1e6;

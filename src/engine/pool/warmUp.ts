@@ -1,7 +1,7 @@
 // Warming up: synthetic backtests that a new thread runs while it has nothing else to do, so that the first real ones
 // find compiled code. A thread interprets a function until it has run it some hundred times.
 import { encodeSnapshot, type Snapshot } from '../bars/arrow.ts';
-import { DAY_MS, type Market } from '../bars/bars.ts';
+import { TIMEFRAME_MS, type Market } from '../bars/bars.ts';
 import { createMarket } from '../bars/market.ts';
 import { allocateShared, bytesOf } from '../kernels/simd/sharedMemory.ts';
 import { runBacktest } from '../backtest.ts';
@@ -12,85 +12,142 @@ import { encodeResult } from './detail.ts';
 /** Runs of one slice: a task that arrives meanwhile waits for about thirty milliseconds. */
 const SLICE_RUNS = 20;
 
-const BARS = 2_000;
 const SYMBOL = 'WARM-UP';
 const OWNER = 'warm-up';
+const TIMEFRAMES = ['1d', '1h', '4h', '15m'] as const;
+type WarmUpTimeframe = (typeof TIMEFRAMES)[number];
+const BARS: Readonly<Record<WarmUpTimeframe, number>> = { '1d': 2_000, '1h': 3_000, '4h': 1_000, '15m': 1_500 };
 
-const sma = (param: string) => ({ kind: 'indicator', indicator: 'sma', args: { length: { param } } });
+const indicator = (id: string, args: object) => ({ kind: 'indicator', indicator: id, args });
+const sma = (param: string) => indicator('sma', { length: { param } });
 const cross = (op: string) => ({ kind: 'cross', op, left: sma('fast'), right: sma('slow') });
-const rsi = { kind: 'indicator', indicator: 'rsi', args: { length: 14 } };
-const action = { side: 'long', sizing: { mode: 'percent_equity', value: 100 } };
+const compare = (op: string, left: object, value: number) => ({
+  kind: 'compare',
+  op,
+  left,
+  right: { kind: 'const', value },
+});
+const rsi = indicator('rsi', { length: 14 });
+const close = { kind: 'market', field: 'close' };
+const action = (side: string, sizing: object = { mode: 'percent_equity', value: 100 }) => ({ side, sizing });
+const stopAndTarget = {
+  stopLoss: { mode: 'percent', value: 4 },
+  takeProfits: [{ triggerPercent: 8, closePercent: 100 }],
+};
 const params = [
   { name: 'fast', type: 'int', default: 5 },
   { name: 'slow', type: 'int', default: 50 },
 ];
+/** As it comes from another thread: such objects have other shapes than those of this code. */
 const strategyOf = (strategy: object): StrategyAst =>
-  ({ protocol: 'svc.strategy', version: 1, strategy: { kind: 'strategy', params, ...strategy } }) as StrategyAst;
+  structuredClone({
+    protocol: 'svc.strategy',
+    version: 1,
+    strategy: { kind: 'strategy', params, ...strategy },
+  }) as StrategyAst;
 
-/** What most runs do: a crossing of averages, and entries with a filter, a stop and a target. */
+/**
+ * What most runs do, half of them a crossing of averages. What a first real run does that none of these did, it does in
+ * code that V8 throws away for it: they differ in their rules, levels, sizes and sides.
+ */
 const STRATEGIES = [
   strategyOf({
-    entry: { kind: 'entry', trigger: cross('cross_up'), action },
+    entry: { kind: 'entry', trigger: cross('cross_up'), action: action('long') },
     exits: [{ kind: 'exit', when: cross('cross_down') }],
   }),
   strategyOf({
     entry: {
       kind: 'entry',
       trigger: cross('cross_up'),
-      filters: [{ kind: 'compare', op: 'lt', left: rsi, right: { kind: 'const', value: 70 } }],
-      action,
+      filters: [compare('lt', rsi, 70)],
+      action: action('long', { mode: 'risk_percent', value: 1 }),
     },
-    risk: {
-      stopLoss: { mode: 'percent', value: 4 },
-      takeProfits: [{ triggerPercent: 8, closePercent: 100 }],
+    exits: [],
+    risk: stopAndTarget,
+  }),
+  strategyOf({
+    entry: { kind: 'entry', trigger: cross('cross_up'), action: action('long') },
+    exits: [{ kind: 'exit', when: cross('cross_down') }],
+  }),
+  strategyOf({
+    entry: {
+      kind: 'entry',
+      trigger: { kind: 'cross', op: 'cross_up', left: close, right: indicator('ema', { length: 20 }) },
+      filters: [
+        compare('gt', indicator('adx', { length: 14 }), 15),
+        { kind: 'not', item: { kind: 'pattern', name: 'engulfing', side: 'bearish', within: 3 } },
+      ],
+      action: action('long', { mode: 'fixed_cash', value: 5_000 }),
     },
+    exits: [{ kind: 'exit', when: compare('gt', rsi, 80) }],
+    risk: { ...stopAndTarget, trailingStop: { distancePercent: 2 } },
+  }),
+  strategyOf({
+    entry: { kind: 'entry', trigger: cross('cross_up'), action: action('long') },
+    exits: [{ kind: 'exit', when: cross('cross_down') }],
+    risk: stopAndTarget,
+  }),
+  strategyOf({
+    entry: { kind: 'entry', trigger: cross('cross_down'), action: action('short') },
+    exits: [
+      { kind: 'exit', when: cross('cross_up') },
+      { kind: 'exit', when: compare('lt', rsi, 30), action: { mode: 'percent_position', value: 50 } },
+    ],
+    risk: { stopLoss: { mode: 'atr', period: 14, multiplier: 3 }, timeStop: { maxBars: 30 } },
   }),
 ];
 
-let market: Market | undefined;
+const markets = new Map<WarmUpTimeframe, Market>();
+
+function marketOf(timeframe: WarmUpTimeframe): Market {
+  const known = markets.get(timeframe) ?? createMarket([syntheticSnapshot(timeframe)], SYMBOL, timeframe);
+  markets.set(timeframe, known);
+  return known;
+}
 
 /** Runs one slice of WARM_UP_SLICES. */
 export function warmUp(slice: number): void {
-  market ??= createMarket([syntheticSnapshot()], SYMBOL, '1d');
   const control = { isCancelled: () => false, report: () => {} };
   for (let run = slice * SLICE_RUNS; run < (slice + 1) * SLICE_RUNS; run++) {
-    const outcome = runBacktest(taskOf(run), market, control);
+    const timeframe = TIMEFRAMES[(run >> 1) % TIMEFRAMES.length];
+    const outcome = runBacktest(taskOf(run, timeframe), marketOf(timeframe), control);
     if (!outcome.ok) throw new Error(`A warm-up run failed: ${outcome.error.message}`);
     encodeResult(outcome);
   }
 }
 
-function taskOf(run: number): BacktestTask {
-  return {
+function taskOf(run: number, timeframe: WarmUpTimeframe): BacktestTask {
+  const task: Omit<BacktestTask, 'strategyAst'> = {
     id: `warm-up ${run}`,
-    strategyAst: STRATEGIES[run % 4 === 3 ? 1 : 0],
     settings: {},
     config: {
-      timeframe: '1d',
+      timeframe,
       signalInstrument: { symbol: SYMBOL },
-      initialBalance: 10_000,
+      initialBalance: 10_000 + run,
       execution: {
         feeModel: {
           kind: 'tiered_maker_taker',
           tiers: [{ minCumulativeNotional: 0, makerRate: 0.0001, takerRate: 0.0001 }],
         },
-        slippage: { kind: 'none' },
+        slippage: run % 3 === 0 ? { kind: 'fixed', unit: 'bps', value: 1 } : { kind: 'none' },
       },
       params: { fast: 2 + (run % 30), slow: 40 + (run % 7) },
     },
     strategyHash: 'warm-up',
     owner: OWNER,
   };
+  return { ...structuredClone(task), strategyAst: STRATEGIES[run % STRATEGIES.length] };
 }
 
 /** A walk of a few percent per bar, always the same (a linear congruential generator). */
-function syntheticSnapshot(): Snapshot {
-  const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(BARS));
+function syntheticSnapshot(timeframe: WarmUpTimeframe): Snapshot {
+  const count = BARS[timeframe];
+  const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));
   let state = 1;
   const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
   let price = 100;
-  for (let row = 0; row < BARS; row++) {
-    time[row] = Date.UTC(2000, 0, 1) + row * DAY_MS;
+  for (let row = 0; row < count; row++) {
+    time[row] = Date.UTC(2000, 0, 1) + row * TIMEFRAME_MS[timeframe];
     open[row] = price;
     price *= 1 + (random() - 0.5) * 0.04;
     close[row] = price;
@@ -100,7 +157,7 @@ function syntheticSnapshot(): Snapshot {
   }
   const about = {
     symbol: SYMBOL,
-    timeframe: '1d',
+    timeframe,
     instrument: {
       symbol: SYMBOL,
       base: 'WARM',
@@ -115,5 +172,5 @@ function syntheticSnapshot(): Snapshot {
   const bytes = encodeSnapshot({ time, open, high, low, close, volume, series: new Map() }, about);
   const shared = allocateShared(bytes.length);
   bytesOf(shared).set(bytes);
-  return { ...shared, meta: { ...about, sha256: 'warm-up' } };
+  return { ...shared, meta: { ...about, sha256: `warm-up ${timeframe}` } };
 }
