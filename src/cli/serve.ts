@@ -17,8 +17,8 @@ import { supervise } from './supervisor.ts';
  * they go in a millisecond, instead of piling up until all of the heap has to be looked at. That is left to one thread,
  * so that it cannot take every core from the answers.
  *
- * The heaps of a worker's threads stay at some 30 MB, most of them code, and V8 marked all of that again whenever
- * another 8 MB had survived: a tenth of the processor time of small backtests. Now it waits until they are three times as large.
+ * The heaps of a worker's threads stay at some 30 MB, and V8 marked all of that again whenever another 8 MB had
+ * survived: 6 % of the processor time of small backtests. Now it waits until they are three times as large.
  */
 const NODE_FLAGS: { readonly api: readonly string[]; readonly worker: readonly string[] } = nodeFlags;
 
