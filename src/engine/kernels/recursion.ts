@@ -1,6 +1,6 @@
-// Recursions: kernels that carry numbers from row to row, so that each row waits for the one before it. Both halves of a
-// long column are computed at once: a half that begins with another state comes to the same numbers, bit for bit, when
-// the difference has decayed and its last bit is lost in rounding. Where it has not, its rows are computed again.
+// Recursions: kernels that carry numbers from row to row, so that each row waits for the one before it. Both halves of
+// a long column are computed at once: a half that begins with another state comes to the same numbers, bit for bit,
+// when the difference has decayed and its last bit is lost in rounding. Where it has not, its rows are computed again.
 
 export interface Recursion {
   /** The state before the first row: the numbers that are carried. */
@@ -47,7 +47,7 @@ function runChunks(recursion: Recursion, states: Float64Array, at: number, from:
   for (let row = from; row < end; row += CHUNK) recursion.run(states, at, row, Math.min(end, row + CHUNK));
 }
 
-/** Writes rows with the state that is reached, until the one that the half began with is the same; false: it never is. */
+/** Writes rows with the state that is reached until the one that the half began with is the same; false: never. */
 function runUntilMet(
   recursion: Recursion,
   reached: Float64Array,

@@ -9,7 +9,7 @@ const random = seededRandom(31);
 let price = 100;
 const wander = (): number => (price *= 1 + (random() - 0.5) * 0.02);
 
-/** Each makes the value of a row. In all but the first, the second half does not begin with the state it begins with. */
+/** Each makes the value of a row. In all but the first, the halves do not begin with the same state. */
 const VALUES: Record<string, (row: number, count: number) => number> = {
   'prices that wander': wander,
   'prices that stay from some row on': (row, count) => (row < count / 4 ? wander() : 100),
