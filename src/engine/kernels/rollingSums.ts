@@ -163,7 +163,7 @@ function writeFlat(
   shift: number,
 ): void {
   // Rows far from each other are rarely equal where prices are coarse.
-  const apart = length < 6 ? 1 : length >> 1;
+  const apart = length < 8 ? 1 : length >> 2;
   const stride = length - apart;
   for (let row = from; row + apart < end; row += stride) {
     const value = source[row];
