@@ -53,7 +53,7 @@ engine.keepBytes?.(keptBytes);
 // For the next thread that is started, if the process keeps compiled code at all.
 flushCompileCache();
 
-/** No outcome waits for a run of more bars: it looks at its flag between the steps of its plan, which may take seconds. */
+/** No outcome waits for a run of more bars: steps of its plan may take seconds, and it looks at its flag between. */
 const QUICK_BARS = 50_000;
 
 type Inputs = Omit<BatchMessage, 'port'>;
