@@ -113,6 +113,8 @@ function moveAt(exits: Exits, price: number): void {
 /** One straight leg of a path: targets on the way up, the stop on the way down. */
 function followLeg(exits: Exits, from: number, to: number): void {
   const { position } = exits;
+  // Closed where the leg begins, by a break-even stop beyond the price that sets it off.
+  if (position.quantity === 0) return;
   if (to > from) {
     while (position.quantity > 0 && to >= position.nextTarget) {
       const target = position.nextTarget;

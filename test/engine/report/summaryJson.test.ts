@@ -8,7 +8,7 @@ import { astOf, compare, entry, exit, market, sma } from '../../support/builders
 const bars = createMarket([randomSnapshot({ count: 600 })], 'TEST', '1h');
 
 function writtenOf(trigger: object) {
-  const strategyAst = astOf({ entry: entry(trigger as never), exits: [exit(compare(market(), 'lt', sma(20)))] });
+  const strategyAst = astOf({ entry: entry(trigger), exits: [exit(compare(market(), 'lt', sma(20)))] });
   const config = { timeframe: '1h', signalInstrument: { symbol: 'TEST' }, initialBalance: 10_000 } as const;
   const run = simulateTask({ id: 'run', strategyAst, settings: {}, config, strategyHash: '' }, bars, null, false);
   if (!run.ok) throw new Error(JSON.stringify(run));

@@ -52,6 +52,28 @@ describe('a rehearsal', () => {
   });
 });
 
+describe('a break-even stop beyond the price that sets it off', () => {
+  // The stop moves above the market and is hit at once: the rest of the path finds no position.
+  const bar: Ohlc = [100, 102, 98, 99];
+  const breakeven = { activateAfterPercent: 1, offsetPercent: 5 };
+
+  it.each([
+    ['inside a bar', [FLAT, bar, FLAT, FLAT], 102],
+    ['at the next open', [FLAT, FLAT, [101.5, 103, 98, 102.5], FLAT], 101.5],
+  ] as const)('closes the position once %s', (_, rows, exitPrice) => {
+    const bars = barsOf(rows);
+    const { trades } = simulate(
+      inputOf(bars, {
+        entries: [entryAt(bars, [0])],
+        risk: { ...NO_RISK, breakeven },
+        config: under('bar_direction'),
+      }),
+    );
+    expect(trades).toHaveLength(1);
+    expect(trades[0]).toMatchObject({ exitPrice, exitReason: 'breakeven' });
+  });
+});
+
 describe('a bar is undecided only if something real is left', () => {
   const bar: Ohlc = [100, 113, 99, 112];
   const children = quarters(3, [
