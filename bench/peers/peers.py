@@ -24,6 +24,8 @@ CASH = 10_000.0
 EXACT_ROWS = 20_000
 # A round takes milliseconds, and V8 compiles a loop for good after some ten of a million rows.
 KERNEL_ROUNDS = 40
+# A pattern's kernel is made by the first round, and compiled for good while the next ones run.
+PATTERN_ROUNDS = 10
 MISSED = []
 
 
@@ -129,7 +131,7 @@ def patterns(side, bars, rounds, *_):
         theirs = getattr(talib, name)(o, h, l, c)
         if not np.array_equal(side.column(name), theirs.astype(float)):
             raise SystemExit(f"{name} differs; times are not compared.")
-        times = best_of_both(side, name, lambda: getattr(talib, name)(o, h, l, c), max(3, rounds // 2))
+        times = best_of_both(side, name, lambda: getattr(talib, name)(o, h, l, c), max(PATTERN_ROUNDS, rounds))
         row(f"{name} (TA-Lib)", "equal", *times, bars, 1)
     together = lambda: [getattr(talib, name)(o, h, l, c) for name in names]
     row("all 61 patterns (TA-Lib)", "equal", *best_of_both(side, "all patterns", together, 3), bars, 1)
@@ -244,7 +246,8 @@ def main():
     bars, rounds = int(bars), int(rounds)
     names = ["TA-Lib", "vectorbt", "vectorbt-rust", "backtesting", "numpy"]
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
-    print(f"{versions}; {bars} bars, best of {rounds} rounds in turn, of {max(KERNEL_ROUNDS, rounds)} for kernels\n")
+    print(f"{versions}; {bars} bars, best of {rounds} rounds in turn, of {max(KERNEL_ROUNDS, rounds)} for kernels, "
+        f"of {max(PATTERN_ROUNDS, rounds)} for patterns\n")
     print(f"{'':<44} {'agreement':<22} {'peer':>9} {'ours':>9} {'ratio':>7}   (ns per bar)")
     columns = [side.column(name) for name in ("open", "high", "low", "close")]
     for part, run in {"kernels": kernels, "patterns": patterns, "whole": whole}.items():
