@@ -85,6 +85,7 @@ function groupMedians(tries: readonly (readonly Run[])[]): number[] {
   return Array.from({ length: Math.floor(tries[0].length / GROUP) }, (_, group) => {
     const runs = tries.flatMap((each) => each.slice(group * GROUP, (group + 1) * GROUP));
     const alone = runs.filter((run) => hasCore(run.pace, floor));
+    if (alone.length === 0) throw new Error('No run had a core for itself: the machine is too busy to measure this.');
     const times = alone.map((run) => (run.ns * floor) / run.pace).toSorted((a, b) => a - b);
     return times[Math.floor(times.length / 2)];
   });
