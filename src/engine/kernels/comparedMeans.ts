@@ -4,7 +4,7 @@ import { wordCount } from './bits.ts';
 import { writeFlatBlock } from './rollingSums.ts';
 import { rolling } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
-import { type BlockKernel, Blocks } from './stretches.ts';
+import { type BlockKernel, Blocks } from './segments.ts';
 
 const NUMBER_BYTES = 8;
 const WORD_BYTES = 4;

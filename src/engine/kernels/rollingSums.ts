@@ -1,8 +1,8 @@
 // Sums over a moving window: exact ones for means that are compared with prices, re-seeded ones for second moments.
-// Each is a TypeScript loop over one stretch of rows, which windows of unusual length and unusual rows take, and a SIMD
+// Each is a TypeScript loop over one segment of rows, which windows of unusual length and unusual rows take, and a SIMD
 // kernel that gives the same bits.
 import { rolling } from './simd/rolling.ts';
-import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overStretches, stretchEnd } from './stretches.ts';
+import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overSegments, segmentEnd } from './segments.ts';
 
 const NUMBER_BYTES = 8;
 
@@ -12,7 +12,7 @@ const NUMBER_BYTES = 8;
  */
 export function rollingSum(source: Float64Array, first: number, length: number, out: Float64Array): void {
   if (length > MAX_BLOCK_LENGTH) return longSums(source, first, length, 1, out);
-  overStretches(source, first, length, [out], exactSums(length, 1));
+  overSegments(source, first, length, [out], exactSums(length, 1));
 }
 
 /**
@@ -31,7 +31,7 @@ export function rollingMean(source: Float64Array, first: number, length: number,
     writeFlat(source, first, source.length, length, out, 0);
     return;
   }
-  overStretches(source, first, length, [out], {
+  overSegments(source, first, length, [out], {
     ...exactSums(length, length),
     finish: (block, cell) => writeFlatBlock(block, length, cell),
   });
@@ -64,7 +64,7 @@ export function rollingBands(
   }
   const means = exactSums(length, length);
   const spreads = variances(length, ddof);
-  overStretches(source, first, length, [middle, upper, lower], {
+  overSegments(source, first, length, [middle, upper, lower], {
     pair(block, a, b, outA, outB, rowsA, rowsB) {
       const { columnCells } = block;
       means.pair(block, a, b, outA, outB, rowsA, rowsB);
@@ -80,11 +80,11 @@ export function rollingBands(
 }
 
 /**
- * Two stretches of exact sums over a divisor.
+ * Two segments of exact sums over a divisor.
  *
- * Where all values are positive and none is more than twice another, as most prices of a stretch are, a difference of
+ * Where all values are positive and none is more than twice another, as most prices of a segment are, a difference of
  * two of them is exact (Sterbenz) and smaller than the sum, whose rounding error then takes two subtractions (Dekker's
- * FastTwoSum) and not twelve: the same bits in half the time. A stretch shows only at its end that it was not so; where
+ * FastTwoSum) and not twelve: the same bits in half the time. A segment shows only at its end that it was not so; where
  * one was not, the next ones are not tried.
  */
 function exactSums(length: number, divisor: number): BlockKernel {
@@ -110,12 +110,12 @@ const PAIRS_UNTRIED = 16;
 /** The same over a whole column, one row after the other. */
 function longSums(source: Float64Array, first: number, length: number, divisor: number, out: Float64Array): void {
   const n = source.length;
-  for (let row = first + length - 1; row < n; row = stretchEnd(row, length, n))
-    sumStretch(source, row, stretchEnd(row, length, n), length, divisor, out);
+  for (let row = first + length - 1; row < n; row = segmentEnd(row, length, n))
+    sumSegment(source, row, segmentEnd(row, length, n), length, divisor, out);
 }
 
-/** out[row] = the exact sum of the window over a divisor, for the rows of one stretch. */
-export function sumStretch(
+/** out[row] = the exact sum of the window over a divisor, for the rows of one segment. */
+export function sumSegment(
   source: Float64Array,
   start: number,
   end: number,
@@ -195,19 +195,19 @@ export function rollingVariance(
   out: Float64Array,
   ddof = 0,
 ): void {
-  if (length <= MAX_BLOCK_LENGTH) return overStretches(source, first, length, [out], variances(length, ddof));
+  if (length <= MAX_BLOCK_LENGTH) return overSegments(source, first, length, [out], variances(length, ddof));
   const n = source.length;
-  for (let row = first + length - 1; row < n; row = stretchEnd(row, length, n))
-    varianceStretch(source, row, stretchEnd(row, length, n), length, ddof, out, 0);
+  for (let row = first + length - 1; row < n; row = segmentEnd(row, length, n))
+    varianceSegment(source, row, segmentEnd(row, length, n), length, ddof, out, 0);
 }
 
-/** Two stretches of variances. Where the sums of one have lost digits, it is computed again, row by row. */
+/** Two segments of variances. Where the sums of one have lost digits, it is computed again, row by row. */
 function variances(length: number, ddof: number): BlockKernel {
   const inverse = 1 / length;
   const correction = length / (length - ddof);
   const again = ({ source, from, values }: Block, rowOfBlock: number, out: number, rows: number): void => {
     const row = from + rowOfBlock + length - 1;
-    varianceStretch(source, row, row + rows, length, ddof, values, out - row);
+    varianceSegment(source, row, row + rows, length, ddof, values, out - row);
   };
   return {
     pair(block, a, b, outA, outB, rowsA, rowsB) {
@@ -228,8 +228,8 @@ function variances(length: number, ddof: number): BlockKernel {
   };
 }
 
-/** out[row + shift] = the variance of the window, for the rows of one stretch. */
-export function varianceStretch(
+/** out[row + shift] = the variance of the window, for the rows of one segment. */
+export function varianceSegment(
   source: Float64Array,
   start: number,
   end: number,

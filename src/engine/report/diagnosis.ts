@@ -29,7 +29,7 @@ const MANY_REJECTIONS = 0.1;
 /** Fewer positions than this say little of a rule (the usual rule of thumb for a mean). */
 const FEW_POSITIONS = 30;
 
-export interface DiagnosisFacts {
+export interface DiagnosisInput {
   readonly report: ReportInput;
   readonly bits: readonly RuleBits[];
   /** Of every conjunct, see `soleBlockers`. */
@@ -45,14 +45,14 @@ export interface DiagnosisFacts {
   readonly buyHoldReturnPct: number | null;
 }
 
-export function diagnose(facts: DiagnosisFacts): Diagnosis[] {
-  const reasons = facts.funnel.entriesFilled === 0 ? noTrades(facts) : traded(facts);
+export function diagnose(input: DiagnosisInput): Diagnosis[] {
+  const reasons = input.funnel.entriesFilled === 0 ? noTrades(input) : traded(input);
   if (reasons.length > 0) return reasons;
   return [info('OK', null, 'Nothing stands out.', 'Read the statistics and the trades.')];
 }
 
-function noTrades(facts: DiagnosisFacts): Diagnosis[] {
-  const { report, funnel } = facts;
+function noTrades(input: DiagnosisInput): Diagnosis[] {
+  const { report, funnel } = input;
   const window = report.input.end - report.input.start;
   if (window <= 0 || (funnel.barsUnknown >= window * report.boundRules.entries.length && funnel.entrySignals === 0)) {
     const { bars } = report.warmup;
@@ -61,12 +61,12 @@ function noTrades(facts: DiagnosisFacts): Diagnosis[] {
       error('ALL_WARMUP', null, message, 'Use a longer range, shorter periods, or a smaller settings.warmupPeriod.'),
     ];
   }
-  if (funnel.entrySignals > 0) return notFilled(facts);
-  return report.boundRules.entries.flatMap((entry, index) => neverSignaled(facts, entry.id, index));
+  if (funnel.entrySignals > 0) return notFilled(input);
+  return report.boundRules.entries.flatMap((entry, index) => neverSignaled(input, entry.id, index));
 }
 
 /** Signals came, orders did not fill. */
-function notFilled({ funnel, report }: DiagnosisFacts): Diagnosis[] {
+function notFilled({ funnel, report }: DiagnosisInput): Diagnosis[] {
   const most = mostRejected(funnel);
   if (most) {
     const { reason, count } = most;
@@ -128,7 +128,7 @@ export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInp
 }
 
 /** Which condition to loosen in an entry that never came true. */
-function neverSignaled({ bits, stats, funnel, report }: DiagnosisFacts, id: string, index: number): Diagnosis[] {
+function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: string, index: number): Diagnosis[] {
   const window: Window = report.input;
   const conjuncts = conjunctsOf(bits, 'entry', index);
   const statsOf = (rule: RuleBits): RuleStats => stats[bits.indexOf(rule)];
@@ -186,8 +186,8 @@ function thresholdAdvice(stat: RuleStats): string {
 
 const text = (value: number | null): string => (value === null ? '–' : String(Number(value.toPrecision(6))));
 
-function traded(facts: DiagnosisFacts): Diagnosis[] {
-  const { positions, netProfit, totalFees, bestPnl, funnel } = facts;
+function traded(input: DiagnosisInput): Diagnosis[] {
+  const { positions, netProfit, totalFees, bestPnl, funnel } = input;
   const found: Diagnosis[] = [];
   const closedByData = funnel.exits.end_of_data ?? 0;
   const exits = Object.values(funnel.exits).reduce((sum, count) => sum + count, 0);
@@ -195,14 +195,14 @@ function traded(facts: DiagnosisFacts): Diagnosis[] {
     const message = 'No position was ever closed by a rule: every exit is the end of the data.';
     found.push(warning('NEVER_EXITS', null, message, 'Add an exit rule, a stop loss, a take profit or a time stop.'));
   }
-  const rejections = manyRejected(facts);
+  const rejections = manyRejected(input);
   if (rejections) found.push(rejections);
   const gross = netProfit + totalFees;
   if (gross > 0 && netProfit <= 0) {
     const message = `Before fees the strategy made ${text(gross)}, fees took ${text(totalFees)}.`;
     found.push(warning('FEES_EXCEED_EDGE', null, message, 'Trade less often, hold longer, or use maker orders.'));
   }
-  const sensitivity = sensitive(facts.report);
+  const sensitivity = sensitive(input.report);
   if (sensitivity) found.push(sensitivity);
   if (netProfit > 0 && positions.totalPositions > 1 && bestPnl > netProfit) {
     const message = `One position made ${text(bestPnl)}, more than the whole net profit of ${text(netProfit)}.`;
@@ -222,10 +222,10 @@ function traded(facts: DiagnosisFacts): Diagnosis[] {
       warning('TOO_FEW_TRADES', null, message, 'Use a longer range or a shorter timeframe, or loosen the entry.'),
     );
   }
-  return [...found, ...againstTheMarket(facts)];
+  return [...found, ...againstTheMarket(input)];
 }
 
-function manyRejected({ funnel, report }: DiagnosisFacts): Diagnosis | undefined {
+function manyRejected({ funnel, report }: DiagnosisInput): Diagnosis | undefined {
   const rejected = Object.values(funnel.ordersRejected).reduce((sum, count) => sum + count, 0);
   const orders = rejected + funnel.entriesFilled + funnel.ordersExpired + funnel.ordersReplaced;
   const most = mostRejected(funnel);
@@ -256,7 +256,7 @@ function sensitive({ band, input: { config } }: ReportInput): Diagnosis | undefi
 }
 
 /** A run that trades as it was told can still be a bad one. */
-function againstTheMarket({ returnPct, buyHoldReturnPct, netProfit }: DiagnosisFacts): Diagnosis[] {
+function againstTheMarket({ returnPct, buyHoldReturnPct, netProfit }: DiagnosisInput): Diagnosis[] {
   const trails = buyHoldReturnPct !== null && returnPct < buyHoldReturnPct;
   const held = trails ? `; buying and holding returned ${percent(buyHoldReturnPct)}` : '';
   if (netProfit < 0) {

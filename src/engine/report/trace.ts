@@ -1,5 +1,5 @@
 // The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context.
-import { diagnose, type Diagnosis, type DiagnosisFacts } from './diagnosis.ts';
+import { diagnose, type Diagnosis, type DiagnosisInput } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
 import { JsonWriter } from './jsonWriter.ts';
 import { nearMissesOf, writeNearMisses, type NearMiss } from './nearMisses.ts';
@@ -24,12 +24,12 @@ export interface SampledTrace extends Omit<StrategyTrace, 'samples'> {
 /** The limit on the JSON of trace and rule statistics together. */
 const MAX_TRACE_BYTES = 32 * 1024;
 
-export function traceOf(facts: DiagnosisFacts): SampledTrace {
-  const nearMisses = nearMissesOf(facts.report, facts.bits, facts.blockers);
-  const samples = samplesOf(facts.report, facts.bits, nearMisses);
+export function traceOf(input: DiagnosisInput): SampledTrace {
+  const nearMisses = nearMissesOf(input.report, input.bits, input.blockers);
+  const samples = samplesOf(input.report, input.bits, nearMisses);
   return {
-    diagnosis: diagnose(facts),
-    funnel: facts.funnel,
+    diagnosis: diagnose(input),
+    funnel: input.funnel,
     nearMisses,
     samples,
     sampleCount: samples.length,

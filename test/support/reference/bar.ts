@@ -1,6 +1,6 @@
 // One bar up to its close: funding, the orders due, what the open has passed, and the inside (semantics §2.1, §3.7).
 import type { Book, Decision, EntryOrder, Position } from './book.ts';
-import { adverseLevel, copyLevels, hasMovingStop, isUndecided, openTargets, type Stretch } from './levels.ts';
+import { adverseLevel, copyLevels, hasMovingStop, isUndecided, openTargets, type PriceRange } from './levels.ts';
 import { fillInside, fillOrder, pendingOf } from './pendingEntries.ts';
 import {
   adopt,
@@ -98,7 +98,7 @@ function settleBar(book: Book, position: Position, bar: Slice, orders: readonly 
 }
 
 /** A position held through the whole bar was held through its extremes, whatever its children show (semantics §4.7). */
-function surviveBar(position: Position, { high, low }: Stretch): void {
+function surviveBar(position: Position, { high, low }: PriceRange): void {
   position.highest = Math.max(position.highest, high);
   position.lowest = Math.min(position.lowest, low);
 }

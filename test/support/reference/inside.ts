@@ -11,7 +11,7 @@ import {
   takeTarget,
   type Levels,
   type Stop,
-  type Stretch,
+  type PriceRange,
 } from './levels.ts';
 
 /** A fill that a level asks for; prices are mirrored for a short and before slippage. */
@@ -19,7 +19,7 @@ export type LevelFill =
   | { readonly reason: Stop['reason']; readonly price: number; readonly quantity: number; readonly step: null }
   | { readonly reason: 'take_profit'; readonly price: number; readonly quantity: number; readonly step: number };
 
-/** A limit or stop entry that filled inside the stretch at its price. */
+/** A limit or stop entry that filled inside the price range at its price. */
 export interface EntryInside {
   readonly type: 'limit' | 'stop';
   readonly price: number;
@@ -104,18 +104,18 @@ export function fillPassed<T extends Levels>(levels: T, price: number, condition
   return play.outcome();
 }
 
-/** Which part of a stretch is the position's. */
+/** Which part of a price range is the position's. */
 export interface Part {
-  /** The order that opened it inside the stretch; null: it is held from the open on. */
+  /** The order that opened it inside the price range; null: it is held from the open on. */
   readonly entry: EntryInside | null;
-  /** The price of the order that closes or reverses it inside the stretch; null: nothing does. */
+  /** The price of the order that closes or reverses it inside the price range; null: nothing does. */
   readonly until: number | null;
 }
 
-/** Settles a stretch whose open (or whose entry) has been dealt with, for one position. */
+/** Settles a price range whose open (or whose entry) has been dealt with, for one position. */
 export function settleInside<T extends Levels>(
   levels: T,
-  at: Stretch,
+  at: PriceRange,
   policy: AmbiguityFallback,
   conditions: Conditions,
   { entry, until }: Part,
@@ -130,7 +130,7 @@ export function settleInside<T extends Levels>(
 }
 
 /** Without a path: the extreme on that price's side of the open counts only up to it (semantics §3.7). */
-const cutAt = ({ open, high, low }: Stretch, price: number): Stretch => ({
+const cutAt = ({ open, high, low }: PriceRange, price: number): PriceRange => ({
   open,
   high: price > open ? Math.min(high, price) : high,
   low: price < open ? Math.max(low, price) : low,
@@ -143,7 +143,7 @@ function pathUntil(path: readonly number[], price: number): number[] {
 }
 
 /** The points of the path that a policy assumes; null where it assumes none. */
-export function pathOf(at: Stretch, policy: AmbiguityFallback, side: 1 | -1): readonly number[] | null {
+export function pathOf(at: PriceRange, policy: AmbiguityFallback, side: 1 | -1): readonly number[] | null {
   const { open, high, low, close } = at;
   if (policy === 'pessimistic' || policy === 'optimistic') return null;
   const lowFirst = [open, low, high, close];
@@ -195,7 +195,7 @@ function followLeg(play: Play<Levels>, from: number, to: number): void {
 }
 
 /** Assumes the stop was hit before any target. */
-function settlePessimistic(play: Play<Levels>, at: Stretch, entry: EntryInside | null): void {
+function settlePessimistic(play: Play<Levels>, at: PriceRange, entry: EntryInside | null): void {
   if (at.low <= play.adverse.price) {
     play.stopOut(entry?.price ?? at.open);
     return;
@@ -206,7 +206,7 @@ function settlePessimistic(play: Play<Levels>, at: Stretch, entry: EntryInside |
 }
 
 /** Assumes the targets were hit before the stop. */
-function settleOptimistic(play: Play<Levels>, at: Stretch, entry: EntryInside | null): void {
+function settleOptimistic(play: Play<Levels>, at: PriceRange, entry: EntryInside | null): void {
   const stopBefore = play.adverse.price;
   const last = play.takeAll(at.high);
   if (!play.isOpen) return;
@@ -223,7 +223,7 @@ function settleOptimistic(play: Play<Levels>, at: Stretch, entry: EntryInside | 
  * Of the extremes of a bar with an entry inside, only the one beyond the entry is the position's; for the other stands
  * the close (semantics §3.8).
  */
-function holdFrom(levels: Levels, at: Stretch, entry: EntryInside | null): void {
+function holdFrom(levels: Levels, at: PriceRange, entry: EntryInside | null): void {
   const high = entry?.type === 'limit' ? Math.max(entry.price, at.close) : at.high;
   const low = entry?.type === 'stop' ? Math.min(entry.price, at.close) : at.low;
   holdThrough(levels, high, low);

@@ -5,7 +5,7 @@ import type { ExitReason } from '../../../src/engine/simulate/trade.ts';
 export type Side = 1 | -1;
 
 /** A bar or child as a long sees it: for a short every price is negated and high and low change places. */
-export interface Stretch {
+export interface PriceRange {
   readonly open: number;
   readonly high: number;
   readonly low: number;
@@ -98,7 +98,7 @@ export function applyLadderMove(levels: Levels): void {
   levels.isLadderMoveDue = false;
 }
 
-/** Holds the position through a stretch: its extremes count, and its best price moves the stops. */
+/** Holds the position through a price range: its extremes count, and its best price moves the stops. */
 export function holdThrough(levels: Levels, high: number, low: number): void {
   levels.highest = Math.max(levels.highest, high);
   levels.lowest = Math.min(levels.lowest, low);
@@ -110,8 +110,8 @@ export const hasMovingStop = (levels: Levels, high: number): boolean =>
   Math.max(levels.best, high) >= levels.trailFrom ||
   (levels.best < levels.breakevenFrom && high >= levels.breakevenFrom);
 
-/** Semantics §3.1: whether the two paths through the stretch, from its open on, may give different outcomes. */
-export function isUndecided(levels: Levels, { high, low }: Stretch, liquidation: number, qtyStep: number): boolean {
+/** Semantics §3.1: whether the two paths through the price range, from its open on, may give different outcomes. */
+export function isUndecided(levels: Levels, { high, low }: PriceRange, liquidation: number, qtyStep: number): boolean {
   const after = copyLevels(levels);
   let isTargetTouched = false;
   let isStoppedAtOnce = false;

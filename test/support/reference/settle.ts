@@ -54,7 +54,7 @@ export function settleByPolicy(
   if (closingOrder(policyOf(book)) !== undefined) keepExtremes(position, before);
 }
 
-/** Oldest first; in a stretch that reaches the liquidation price the nearest stop first (semantics §3.9). */
+/** Oldest first; in a price range that reaches the liquidation price the nearest stop first (semantics §3.9). */
 export function inOrder(book: Book, slice: Slice): Position[] {
   const positions = [...book.positions];
   if (positions.length === 0) return [];

@@ -2,10 +2,10 @@
 import { TIMEFRAME_MS, type Bars } from '../../../src/engine/bars/bars.ts';
 import type { AmbiguityFallback } from '../../../src/engine/config.ts';
 import type { Book } from './book.ts';
-import type { Side, Stretch } from './levels.ts';
+import type { Side, PriceRange } from './levels.ts';
 
 /** A base bar, or a child of it. */
-export interface Slice extends Stretch {
+export interface Slice extends PriceRange {
   /** Of the base bar. */
   readonly row: number;
   readonly timeframe: Bars['timeframe'];
@@ -18,7 +18,7 @@ export function sliceOf(bars: Bars, at: number, row: number, fineTime: number | 
   return { open, high, low, close, row, timeframe: bars.timeframe, fineTime };
 }
 
-export const mirrored = ({ open, high, low, close }: Stretch, side: Side): Stretch =>
+export const mirrored = ({ open, high, low, close }: PriceRange, side: Side): PriceRange =>
   side === 1 ? { open, high, low, close } : { open: -open, high: -low, low: -high, close: -close };
 
 /** Children exist only under multi_resolution. */

@@ -142,7 +142,7 @@
       (local.set $eight3 (local.get $eight))
       (br_if $next (i32.gt_u (local.get $at) (local.get $a)))))
 
-  ;; Stretches. A running sum waits for its own addition, so that two independent stretches of rows at once, one in each
+  ;; Segments. A running sum waits for its own addition, so that two independent segments of rows at once, one in each
   ;; lane, cost little more than one. `a` and `b` are where their first windows begin in the columns, and at `outA` and
   ;; `outB` is what their first windows have. `length` is the size of a window, `size` that of what is written.
 
@@ -247,7 +247,7 @@
       (f64x2.le (local.get $most) (f64x2.mul (f64x2.splat (f64.const 2)) (local.get $least))))))
 
   ;; out = the variance of each window as rollingVariance keeps it, times the correction. Bit 0 or 1 of the result says
-  ;; that the stretch at a or b has a row on which its sums have lost digits: what is written from there on is not it.
+  ;; that the segment at a or b has a row on which its sums have lost digits: what is written from there on is not it.
   (func (export "variances") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
     (param $length i32) (param $size i32) (param $inverse f64) (param $correction f64) (result i32)
     (local $i i32) (local $last i32)

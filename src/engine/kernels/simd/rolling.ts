@@ -25,11 +25,11 @@ interface ColumnKernels {
   readonly smallestOf4Rows: BestOfRows;
   readonly largestOf16Rows: BestOfRows;
   readonly smallestOf16Rows: BestOfRows;
-  /** The exact sums of two stretches, over a divisor. Sizes are multiples of 8. */
+  /** The exact sums of two segments, over a divisor. Sizes are multiples of 8. */
   readonly sums: Sums<void>;
   /** The same in half the time. 0: a value is not positive, or more than twice another, and the sums mean nothing. */
   readonly tightSums: Sums<number>;
-  /** The variances of two stretches; bit 0 or 1 is set where the first or the second must be computed otherwise. */
+  /** The variances of two segments; bit 0 or 1 is set where the first or the second must be computed otherwise. */
   readonly variances: (
     a: number,
     b: number,

@@ -1,5 +1,5 @@
-// Stretches: the rows between two restarts of a running sum. They depend on nothing before them but their first window,
-// so that SIMD computes two of them at once, a block of stretches at a time, in the memory of the kernels.
+// Segments: the rows between two restarts of a running sum. They depend on nothing before them but their first window,
+// so that SIMD computes two of them at once, a block of segments at a time, in the memory of the kernels.
 import { columnKernels, type Readable } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
 
@@ -8,17 +8,17 @@ import { simdMemory } from './simd/simdMemory.ts';
  * running variance drifts to 3e-8 over a million rows; restarted, it stays at 2e-13. Long windows restart less often,
  * because a restart costs `length` additions.
  */
-const stretchRows = (length: number): number => Math.max(256, 8 * length);
+const segmentRows = (length: number): number => Math.max(256, 8 * length);
 
-/** Where the stretch of a row ends, in a series of n rows. */
-export const stretchEnd = (row: number, length: number, n: number): number => {
-  const rows = stretchRows(length);
+/** Where the segment of a row ends, in a series of n rows. */
+export const segmentEnd = (row: number, length: number, n: number): number => {
+  const rows = segmentRows(length);
   return Math.min(n, (Math.floor(row / rows) + 1) * rows);
 };
 
 /** Longer windows would need blocks that no near cache holds. */
 export const MAX_BLOCK_LENGTH = 2048;
-/** Rows of a block, at least two stretches: fewer calls than of half as many, and its results fit the nearest cache. */
+/** Rows of a block, at least two segments: fewer calls than of half as many, and its results fit the nearest cache. */
 const BLOCK = 4096;
 const NUMBER_BYTES = 8;
 
@@ -39,9 +39,9 @@ export interface Block {
 
 export interface BlockKernel {
   /**
-   * Writes the first results of two stretches to the cells at outA and outB; further ones belong `columnCells` later.
+   * Writes the first results of two segments to the cells at outA and outB; further ones belong `columnCells` later.
    * `a` and `b` are how many rows after the block's first their first windows begin. Of rowsA and rowsB, the kernel
-   * writes the larger number for both. An odd stretch comes with itself.
+   * writes the larger number for both. An odd segment comes with itself.
    */
   pair(block: Block, a: number, b: number, outA: number, outB: number, rowsA: number, rowsB: number): void;
   /** What remains to do for the whole block; its results begin at cell `out`. */
@@ -49,7 +49,7 @@ export interface BlockKernel {
 }
 
 /** Runs a kernel over the rows first+length-1 … n-1 of `outs`, its results. */
-export function overStretches(
+export function overSegments(
   source: Float64Array,
   first: number,
   length: number,
@@ -85,7 +85,7 @@ export class Blocks {
 
   /** @param from the first cell of the memory that may be used */
   constructor(source: Float64Array, first: number, length: number, columns: number, kernel: BlockKernel, from: number) {
-    const interval = stretchRows(length);
+    const interval = segmentRows(length);
     const blockRows = blockRowsOf(length);
     this.columnCells = even(blockRows + 2 * interval);
     // Rows before the first window belong in front of the first result (comparedMeans.ts).
@@ -108,7 +108,7 @@ export class Blocks {
     const interval = this.#interval;
     const end = Math.min(source.length, Math.floor(start / interval) * interval + this.#blockRows);
     const first = start - this.#length + 1;
-    // A stretch that ends early is computed beyond its end.
+    // A segment that ends early is computed beyond its end.
     const column = columnKernels.read(source, first, end, interval);
     const { columnCells } = this;
     const block = { source, from: first, end, column, values, rows: end - start, columnCells };
@@ -119,7 +119,7 @@ export class Blocks {
     return true;
   }
 
-  /** The stretch that begins at `row`, and the next one. Gives the row after them. */
+  /** The segment that begins at `row`, and the next one. Gives the row after them. */
   #pair(block: Block, row: number, start: number, end: number): number {
     const { values } = block;
     const interval = this.#interval;
@@ -130,7 +130,7 @@ export class Blocks {
     if (endB === endA) {
       this.#kernel.pair(block, row - start, row - start, outA, outA, rowsA, rowsA);
     } else if (rowsA < endB - endA) {
-      // The first stretch would be continued over the beginning of the second.
+      // The first segment would be continued over the beginning of the second.
       const spare = this.out + this.#blockRows + interval;
       this.#kernel.pair(block, row - start, endA - start, spare, outA + rowsA, rowsA, endB - endA);
       for (let at = 0; at < this.#columns; at++) {
@@ -144,11 +144,11 @@ export class Blocks {
   }
 }
 
-/** Whole stretches; where four fit, as many as end with a whole word of bits. */
+/** Whole segments; where four fit, as many as end with a whole word of bits. */
 function blockRowsOf(length: number): number {
-  const interval = stretchRows(length);
-  const stretches = Math.floor(BLOCK / interval);
-  return Math.max(2, stretches >= 4 ? stretches & ~3 : stretches) * interval;
+  const interval = segmentRows(length);
+  const segments = Math.floor(BLOCK / interval);
+  return Math.max(2, segments >= 4 ? segments & ~3 : segments) * interval;
 }
 
 const even = (cells: number): number => cells + (cells & 1);

@@ -1,15 +1,15 @@
-// The SIMD kernels over stretches of rows, bit for bit the row-by-row loops that they stand for, on hostile columns.
+// The SIMD kernels over segments of rows, bit for bit the row-by-row loops that they stand for, on hostile columns.
 import { describe, expect, it } from 'vitest';
 import {
   rollingBands,
   rollingMean,
   rollingSum,
   rollingVariance,
-  sumStretch,
-  varianceStretch,
+  sumSegment,
+  varianceSegment,
 } from '../../../src/engine/kernels/rollingSums.ts';
 import { placeInRange } from '../../../src/engine/kernels/placeInRange.ts';
-import { stretchEnd } from '../../../src/engine/kernels/stretches.ts';
+import { segmentEnd } from '../../../src/engine/kernels/segments.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 
 /** Each makes the next value of a column of the value before it. */
@@ -38,22 +38,22 @@ function column(name: string, count: number, seed: number): Float64Array {
 
 const unwritten = (count: number): Float64Array => new Float64Array(count).fill(-7);
 
-/** What a loop writes to one stretch after the other. */
-function byStretches(
+/** What a loop writes to one segment after the other. */
+function bySegments(
   count: number,
   first: number,
   length: number,
   loop: (start: number, end: number, out: Float64Array) => void,
 ): Float64Array {
   const out = unwritten(count);
-  for (let row = first + length - 1; row < count; row = stretchEnd(row, length, count))
-    loop(row, stretchEnd(row, length, count), out);
+  for (let row = first + length - 1; row < count; row = segmentEnd(row, length, count))
+    loop(row, segmentEnd(row, length, count), out);
   return out;
 }
 
-function meanByStretches(source: Float64Array, first: number, length: number): Float64Array {
+function meanBySegments(source: Float64Array, first: number, length: number): Float64Array {
   const n = source.length;
-  const out = byStretches(n, first, length, (start, end, to) => sumStretch(source, start, end, length, length, to));
+  const out = bySegments(n, first, length, (start, end, to) => sumSegment(source, start, end, length, length, to));
   let equal = 0;
   for (let row = first; row < n; row++) {
     equal = row > first && source[row] === source[row - 1] ? equal + 1 : 1;
@@ -68,7 +68,7 @@ const made = (count: number, make: (out: Float64Array) => void): Float64Array =>
   return out;
 };
 
-describe('a kernel over stretches', () => {
+describe('a kernel over segments', () => {
   for (const name of Object.keys(COLUMNS)) {
     it(`gives the bits of the loop over rows, for ${name}`, () => {
       for (let seed = 1; seed <= scaled(1); seed++)
@@ -77,12 +77,12 @@ describe('a kernel over stretches', () => {
           for (const length of LENGTHS)
             for (const first of [0, 7]) {
               const which = { seed, count, length, first };
-              const means = meanByStretches(source, first, length);
-              const sums = byStretches(count, first, length, (start, end, to) =>
-                sumStretch(source, start, end, length, 1, to),
+              const means = meanBySegments(source, first, length);
+              const sums = bySegments(count, first, length, (start, end, to) =>
+                sumSegment(source, start, end, length, 1, to),
               );
-              const variances = byStretches(count, first, length, (start, end, to) =>
-                varianceStretch(source, start, end, length, 0, to, 0),
+              const variances = bySegments(count, first, length, (start, end, to) =>
+                varianceSegment(source, start, end, length, 0, to, 0),
               );
               const ours = {
                 means: made(count, (out) => rollingMean(source, first, length, out)),
@@ -101,9 +101,9 @@ describe('a kernel over stretches', () => {
         const source = column(name, count, 3);
         const [upper, middle, lower] = [unwritten(count), unwritten(count), unwritten(count)];
         rollingBands(source, 0, 20, 1, 2, 3, upper, middle, lower);
-        const means = meanByStretches(source, 0, 20);
-        const variances = byStretches(count, 0, 20, (start, end, to) =>
-          varianceStretch(source, start, end, 20, 1, to, 0),
+        const means = meanBySegments(source, 0, 20);
+        const variances = bySegments(count, 0, 20, (start, end, to) =>
+          varianceSegment(source, start, end, 20, 1, to, 0),
         );
         const band = (deviations: number): Float64Array =>
           means.map((mean, row) => (row < 19 ? -7 : mean + Math.sqrt(variances[row]) * deviations));
