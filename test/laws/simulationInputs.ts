@@ -156,7 +156,7 @@ function randomRisk(dice: Dice, bars: Bars, side: number): RiskRules {
         }
       : null,
     breakeven: dice.chance(0.25)
-      ? { activateAfterPercent: dice.number(0.3, 3), offsetPercent: dice.number(0, 0.2) }
+      ? { activateAfterPercent: dice.number(0.3, 3), offsetPercent: dice.number(0, dice.chance(0.2) ? 4 : 0.2) }
       : null,
     timeStop: dice.chance(0.25) ? { maxBars: dice.whole(1, 30) } : null,
   };

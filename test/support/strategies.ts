@@ -134,7 +134,8 @@ function riskArbitrary(value: fc.Arbitrary<Value>): fc.Arbitrary<Risk> {
       stopLoss,
       takeProfits: fc.array(target, { maxLength: 2 }),
       trailingStop,
-      breakeven: object<object>({ activateAfterPercent: decimal(0.5, 5) }, { offsetPercent: decimal(0, 1) }),
+      // An offset above the activation puts the stop beyond the market, where it is hit at once.
+      breakeven: object<object>({ activateAfterPercent: decimal(0.5, 5) }, { offsetPercent: decimal(0, 7) }),
       timeStop: fc.record({ maxBars: fc.integer({ min: 1, max: 40 }) }),
     },
   );

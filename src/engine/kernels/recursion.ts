@@ -39,15 +39,17 @@ export function runRecursion(recursion: Recursion, first: number, n: number): vo
   const begun = state.slice(size);
   for (let row = first; row < second; row += CHUNK / 2) runPair(state, row, Math.min(second, row + CHUNK / 2), half);
   const reached = state.slice(0, size);
-  const isMet = runUntilMet(recursion, reached, begun, second, second + half);
-  runChunks(recursion, isMet ? state : reached, isMet ? size : 0, second + half, n);
+  // States that have not met by then may never: an overflow goes on forever.
+  const patience = second + warmUp;
+  if (runUntilMet(recursion, reached, begun, second, patience)) runChunks(recursion, state, size, second + half, n);
+  else runChunks(recursion, reached, 0, patience, n);
 }
 
 function runChunks(recursion: Recursion, states: Float64Array, at: number, from: number, end: number): void {
   for (let row = from; row < end; row += CHUNK) recursion.run(states, at, row, Math.min(end, row + CHUNK));
 }
 
-/** Writes rows with the state that is reached until the one that the half began with is the same; false: never. */
+/** Writes rows with the state that is reached until the one that the half began with is the same, or up to `end`. */
 function runUntilMet(
   recursion: Recursion,
   reached: Float64Array,
