@@ -1,6 +1,6 @@
 // Folders that cannot be used: every command that needs one ends with a sentence that names it, and never spins.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
@@ -32,8 +32,7 @@ it.each(COMMANDS)('%s refuses a DATA_DIR that cannot be made', async (...args) =
 
 /** A file system in memory; null where this user may not mount one. */
 function mountSmall(name: string, bytes: number): string | null {
-  const path = join(folder, name);
-  mkdirSync(path);
+  const path = mkdtempSync(join(folder, name));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=700`, 'candlepool-test', path]);
   if (status === 0) onTestFinished(() => void spawnSync('umount', ['--lazy', path]));
   return status === 0 ? path : null;
@@ -61,7 +60,7 @@ it.each([
 it('serve says in one line that the disk of its database is full, or read-only', async () => {
   const path = mountSmall('used', 200 << 20);
   if (path === null) return expect(process.getuid?.()).not.toBe(0);
-  expect((await runCommand(['migrate'], { DATA_DIR: path })).code).toBe(0);
+  expect(await runCommand(['migrate'], { DATA_DIR: path })).toMatchObject({ code: 0, stderr: '' });
   const { bavail, bsize } = statfsSync(path);
   const filler = join(path, 'filler');
   writeFileSync(filler, new Uint8Array(bavail * bsize));
