@@ -1,5 +1,6 @@
 // Our side of bench:peers: writes the bars, then answers one command per line. `time NAME` runs a task once and answers
-// its nanoseconds; `values NAME` writes what the task makes, for the check that comes before the times.
+// its nanoseconds; `values NAME` writes what the task makes, for the check that comes before the times; `pace` answers
+// how long a fixed loop takes.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,6 +14,7 @@ import { argsOf } from '../../test/support/indicators.ts';
 import { jaggedBars } from '../../test/engine/patterns/jagged.ts';
 import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
 import { MEASURED } from '../indicators.ts';
+import { pace } from '../pace.ts';
 import { sharedColumns, walkMarket } from '../walk.ts';
 
 const [folder, bars] = process.argv.slice(2);
@@ -91,6 +93,10 @@ for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
 
 console.log('ready');
 for await (const command of createInterface({ input: process.stdin })) {
+  if (command === 'pace') {
+    console.log(pace());
+    continue;
+  }
   const [verb, ...rest] = command.split(' ');
   const task = tasks.get(rest.join(' '))!;
   const from = process.hrtime.bigint();
