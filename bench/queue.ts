@@ -3,7 +3,7 @@
 // the bytes stored and logged per run. Linux only. `--against DIR` alternates with another checkout.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -55,6 +55,8 @@ export interface QueueMeasure {
 export async function startServer(root = HERE): Promise<Server> {
   await using stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'candlepool-bench-'));
+  // The series that were imported lie beside the database.
+  stack.defer(() => rm(dataDir, { recursive: true, force: true }));
   stack.defer(() => removeEmbedded(dataDir));
   const env = { ...isolatedEnvironment(dataDir), RATE_LIMITS: 'off' };
   const main = join(root, 'src', 'main.ts');
