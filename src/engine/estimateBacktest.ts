@@ -2,8 +2,7 @@
 import { prepareStrategy } from './language/canonical/prepare.ts';
 import { resolveConfig } from './config.ts';
 import type { ValidationIssue } from './language/check/issues.ts';
-import type { PointerOf } from './language/check/sectionChecks.ts';
-import type { RunnableStrategy, StrategyAst } from './language/grammar/ast.ts';
+import type { StrategyAst } from './language/grammar/ast.ts';
 import { compilePlan } from './plan/compile.ts';
 import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts';
 import type { Frame } from './plan/plan.ts';
@@ -30,44 +29,35 @@ export class RunEstimates {
   readonly #seen = new WeakSet<StrategyAst>();
 
   of(run: PlannedRun): EstimatedRun {
-    const { strategyAst, signalGraph, settings, config } = run;
-    const { timeframe, signalInstrument, params = {}, overrides = {} } = config;
     // A template for all params takes longer than the plan of one run.
-    if (!this.#seen.has(strategyAst)) {
-      this.#seen.add(strategyAst);
-      const context = { timeframe, ...(signalGraph && { signalGraph }) };
-      const prepared = prepareStrategy(strategyAst, settings, { params, overrides }, context);
-      if (!prepared.ok) return prepared;
-      const base = { symbol: signalInstrument.symbol, timeframe };
-      return { ok: true, estimate: planEstimateOf(prepared.strategy, prepared.pointerOf, base) };
+    if (!this.#seen.has(run.strategyAst)) {
+      this.#seen.add(run.strategyAst);
+      return estimateOnce(run);
     }
     // What its orders cost is not estimated.
-    const { execution: _, ...free } = config;
+    const { execution: _, ...free } = run.config;
     const planned = this.#plans.plan(run, resolveConfig(free), true);
     if (!planned.ok) return planned;
     return { ok: true, estimate: estimatePlan(planned.plan, planned.strategy.maxConcurrentPositions) };
   }
 }
 
-/** Of a prepared strategy on a base frame. */
-function planEstimateOf(strategy: RunnableStrategy, pointerOf: PointerOf, base: Frame): PlanEstimate {
+function estimateOnce({ strategyAst, signalGraph, settings, config }: PlannedRun): EstimatedRun {
+  const { timeframe, signalInstrument, params = {}, overrides = {} } = config;
+  const context = { timeframe, ...(signalGraph && { signalGraph }) };
+  const prepared = prepareStrategy(strategyAst, settings, { params, overrides }, context);
+  if (!prepared.ok) return prepared;
+  const { strategy, pointerOf } = prepared;
+  const base = { symbol: signalInstrument.symbol, timeframe };
   const plan = compilePlan(strategy, base, { pointerOf, slippageAtrPeriod: null, recordsConditions: true });
-  return estimatePlan(plan, strategy.maxConcurrentPositions);
+  return { ok: true, estimate: estimatePlan(plan, strategy.maxConcurrentPositions) };
 }
 
 /**
  * @param rowsOf bars of a series
  * @returns undefined when the strategy cannot be run with this config
  */
-export function estimateBacktest(
-  { strategyAst, signalGraph, settings, config }: PlannedRun,
-  rowsOf: (frame: Frame) => number,
-): BacktestEstimate | undefined {
-  const { timeframe, signalInstrument } = config;
-  const context = { timeframe, ...(signalGraph && { signalGraph }) };
-  const { params = {}, overrides = {} } = config;
-  const prepared = prepareStrategy(strategyAst, settings, { params, overrides }, context);
-  if (!prepared.ok) return undefined;
-  const base = { symbol: signalInstrument.symbol, timeframe };
-  return estimateRun(planEstimateOf(prepared.strategy, prepared.pointerOf, base), rowsOf);
+export function estimateBacktest(run: PlannedRun, rowsOf: (frame: Frame) => number): BacktestEstimate | undefined {
+  const estimated = estimateOnce(run);
+  return estimated.ok ? estimateRun(estimated.estimate, rowsOf) : undefined;
 }

@@ -1,5 +1,5 @@
-// Outcomes of claims: what happens to a claim when its run is over, and the buffer that stores the outcomes of a share
-// together.
+// Outcomes of claims: what happens to a claim when its run is over, and the buffer that stores the outcomes of all
+// shares together.
 import type { Claim, FinishedRun } from '../db/claims.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import type { PoolOutcome, RunError, RunProgress, StopReason } from '../engine/index.ts';

@@ -9,7 +9,7 @@ const bytesOf = (column: Column): number =>
   BYTES_PER_COLUMN +
   ('values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength);
 
-/** Names of sets of bars that are kept: of more, those of runs that come again are given anew. */
+/** Names of sets of bars that are kept; beyond them all are forgotten, and sets that come again get new names. */
 const MAX_NAMES = 1_000;
 
 /**
