@@ -7,12 +7,10 @@ import { runBacktest } from '../src/engine/backtest.ts';
 import { encodeResult } from '../src/engine/pool/detail.ts';
 import { WARM_UP_SLICES } from '../src/engine/pool/messages.ts';
 import { warmUp } from '../src/engine/pool/warmUp.ts';
-import type { BacktestTask } from '../src/engine/task.ts';
 import { commandLine } from './commandLine.ts';
-import { PEER_PAYLOADS, PAYLOADS, taskFrom } from './crossing.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { hasCore, pace } from './pace.ts';
-import { PAIRS, pairConfig } from './sweep.ts';
+import { SMALL_RUN_BARS, SMALL_RUNS } from './smallRuns.ts';
 import { walkMarket } from './walk.ts';
 
 const USAGE = 'node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries N] [--runs N] [--cold]';
@@ -25,33 +23,10 @@ const { values: options, positionals } = commandLine(USAGE, {
     child: { type: 'boolean', default: false },
   },
 });
-const BARS = 2_148;
 /** Runs of one line of the table. */
 const GROUP = 100;
 /** The last runs, which the others are compared with. */
 const LAST_GROUPS = 10;
-
-/** No two tasks are alike, as in a batch. */
-const KINDS: Readonly<Record<string, () => (index: number) => BacktestTask>> = {
-  'pairs of averages': () => {
-    const pairs = taskFrom('pairs', PAIRS);
-    return (index) => ({
-      ...pairs,
-      config: {
-        ...pairConfig(0.0001),
-        initialBalance: 10_000 + index,
-        params: { fast: 2 + (index % 50), slow: 60 + (Math.floor(index / 50) % 100) },
-      },
-    });
-  },
-  'stop and target': () => variantsOf(PEER_PAYLOADS['SMA 10-30, stop and target']),
-  'indicators, pattern, trailing stop': () => variantsOf(PAYLOADS['EMA RSI ADX pattern, stop, target, trailing']),
-};
-
-function variantsOf(payload: object): (index: number) => BacktestTask {
-  const task = taskFrom('variants', payload);
-  return (index) => ({ ...task, config: { ...task.config, initialBalance: 10_000 + index } });
-}
 
 interface Run {
   readonly ns: number;
@@ -60,8 +35,8 @@ interface Run {
 }
 
 function measureRuns(kind: string): Run[] {
-  const market = walkMarket(BARS);
-  const taskOf = KINDS[kind]();
+  const market = walkMarket(SMALL_RUN_BARS);
+  const taskOf = SMALL_RUNS[kind]();
   if (!options.cold) for (let slice = 0; slice < WARM_UP_SLICES; slice++) warmUp(slice);
   const strategyAst = structuredClone(taskOf(0).strategyAst);
   const runs: Run[] = [];
@@ -95,7 +70,7 @@ function main(): void {
   if (options.child) return console.log(JSON.stringify(measureRuns(positionals[0])));
   console.log(`${machineLines(describeMachine())}\n`);
   const passed = ['--runs', options.runs, ...(options.cold ? ['--cold'] : [])];
-  for (const kind of Object.keys(KINDS).filter((name) => name.includes(positionals[0] ?? ''))) {
+  for (const kind of Object.keys(SMALL_RUNS).filter((name) => name.includes(positionals[0] ?? ''))) {
     const tries = Array.from({ length: Number(options.tries) }, () => {
       const args = [import.meta.filename, kind, '--child', ...passed];
       return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })) as Run[];
