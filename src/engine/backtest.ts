@@ -9,7 +9,7 @@ import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar
 import { PlanCache } from './plan/planCache.ts';
 import { bindRules } from './evaluate/bindRules.ts';
 import type { BacktestTask } from './task.ts';
-import { hashOf } from './report/canonicalJson.ts';
+import { reproducibilityOf } from './report/reproducibility.ts';
 import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
 import type { WrittenOutcome } from './report/writtenResult.ts';
@@ -23,7 +23,6 @@ import type { SimulationInput } from './simulate/simulation.ts';
 import type { RunControl } from './task.ts';
 import { LentMemory } from './simulate/lentMemory.ts';
 import { simulate } from './simulate/simulate.ts';
-import { ENGINE_VERSION } from './version.ts';
 
 /**
  * Columns that a thread keeps between runs (semantics §1.1: a value never depends on the range, so runs can share
@@ -43,18 +42,7 @@ const lentMemory = new LentMemory(4 * 1024 * 1024);
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): WrittenOutcome {
   const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
   if (!run.ok) return run;
-  const { config } = run.report.input;
-  const dataHash = dataHashOf(market, run.report);
-  const configHash = hashOf({ config, instrument: market.instrument, settings: task.settings });
-  const runKey = hashOf({ engine: ENGINE_VERSION, strategy: task.strategyHash, data: dataHash, config: configHash });
-  const reproducibility = {
-    engineVersion: ENGINE_VERSION,
-    strategyHash: task.strategyHash,
-    dataHash,
-    configHash,
-    runKey,
-    resultHash: run.resultHash,
-  };
+  const reproducibility = reproducibilityOf(task, market, run.report, run.resultHash);
   const warnings = configWarnings(task.strategyAst, run.report);
   return new CompletedOutcome(run, reproducibility, warnings);
 }
@@ -195,27 +183,6 @@ function emptyRange({ symbol, timeframe, time, length }: Bars): string {
   if (length === 0) return `There are no ${timeframe} bars of ${symbol}.`;
   const [first, last] = [time[0], time[length - 1]].map((ms) => new Date(ms).toISOString());
   return `The range holds no ${timeframe} bars of ${symbol}. The first opens at ${first}, the last at ${last}.`;
-}
-
-/** Of runs that read no series but the market's own, which all runs of a batch are as a rule. */
-const ownDataHashes = new WeakMap<Market, string>();
-
-function dataHashOf(market: Market, report: ReportInput): string {
-  if (report.evaluated.plan.frames.length > 0) return hashOf(readSeries(market, report));
-  const known = ownDataHashes.get(market) ?? hashOf(readSeries(market, report));
-  ownDataHashes.set(market, known);
-  return known;
-}
-
-/** Name and content of every series that the run read. */
-function readSeries(market: Market, { evaluated, input }: ReportInput): object[] {
-  const read = [
-    market.base,
-    ...evaluated.plan.frames.map((frame) => market.bars(frame.symbol, frame.timeframe)!),
-    ...(input.fine ? [input.fine] : []),
-  ];
-  const named = read.map(({ symbol, timeframe, sha256 }) => ({ symbol, timeframe, sha256 }));
-  return named.sort((a, b) => (`${a.symbol} ${a.timeframe}` < `${b.symbol} ${b.timeframe}` ? -1 : 1));
 }
 
 const stopped = () => failure('CANCELLED', '', 'The run was stopped.');

@@ -14,12 +14,17 @@ export function resultHash(summaryJson: readonly (string | Uint8Array)[], trades
   const numbers = numbersOf(trades);
   digest.add(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
   addLines(digest, trades, numbers !== trades.numbers);
-  for (const piece of summaryJson) digest.add(typeof piece === 'string' ? Buffer.from(piece) : piece);
+  for (const piece of summaryJson) {
+    if (typeof piece === 'string') digest.addText(piece);
+    else digest.add(piece);
+  }
   return digest.hex();
 }
 
 /** What is hashed is put together on first: fresh pages cost more, and each call of a hash takes a microsecond. */
-const GATHERED = new Uint8Array(128 * 1024);
+const GATHERED = Buffer.alloc(128 * 1024);
+/** Bytes that a UTF-16 unit takes at most in UTF-8. */
+const MOST_UNIT_BYTES = 3;
 
 /** One at a time. */
 class Digest {
@@ -39,6 +44,12 @@ class Digest {
     }
     GATHERED.set(bytes, this.#filled);
     this.#filled += bytes.length;
+  }
+
+  /** Adds a text in UTF-8. */
+  addText(text: string): void {
+    if (text.length * MOST_UNIT_BYTES > GATHERED.length - this.#filled) this.add(Buffer.from(text));
+    else this.#filled += GATHERED.write(text, this.#filled);
   }
 
   /** Takes back the last byte, which was added just before. */
@@ -69,6 +80,8 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
 const encoder = new TextEncoder();
 /** Where words differ so little, the lines of four rows are copied at once: each copy is a call. */
 const MOST_WORDS_OF_FOURS = 4;
+/** Putting the lines of four rows together takes longer than a few copies. */
+const FEWEST_ROWS_OF_FOURS = 256;
 
 /** Adds the words of each row as lines in UTF-8. */
 function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTable, hasTimes: boolean): void {
@@ -81,7 +94,7 @@ function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTabl
     return (pieces[at] ??= encoder.encode(`${wordLines(words[kinds[row]], hasTime)}\n`));
   };
   let row = 0;
-  if (!hasTimes && words.length <= MOST_WORDS_OF_FOURS) {
+  if (!hasTimes && words.length <= MOST_WORDS_OF_FOURS && length >= FEWEST_ROWS_OF_FOURS) {
     for (; row + 4 <= length; row += 4) {
       let four = 0;
       for (let at = row; at < row + 4; at++) four = four * MOST_WORDS_OF_FOURS + kinds[at];

@@ -55,3 +55,9 @@ it.each([
   const table = tableOf(length, kinds, timeShare);
   expect(resultHash(['{"a":', '1}'], table)).toBe(plainHash('{"a":1}', table));
 });
+
+it.each([1, 43_690, 43_691, 131_072, 200_000])('covers a summary of %i letters of three bytes', (letters) => {
+  const table = tableOf(3, 1, 0);
+  const summary = JSON.stringify({ text: '金'.repeat(letters), lone: '\ud800' });
+  expect(resultHash([summary], table)).toBe(plainHash(summary, table));
+});

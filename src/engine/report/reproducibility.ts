@@ -1,0 +1,91 @@
+// What identifies a run and its result: hashes of the strategy, the data, the config, all of them, and the result.
+import type { Bars, Instrument, Market } from '../bars/bars.ts';
+import type { ResolvedConfig } from '../config.ts';
+import type { Settings } from '../language/grammar/ast.ts';
+import type { BacktestTask, Reproducibility } from '../task.ts';
+import { ENGINE_VERSION } from '../version.ts';
+import { canonicalJson, hashOf, sha256 } from './canonicalJson.ts';
+import type { ReportInput } from './reportInput.ts';
+
+export function reproducibilityOf(
+  { strategyHash, settings }: Pick<BacktestTask, 'strategyHash' | 'settings'>,
+  market: Market,
+  report: ReportInput,
+  resultHash: string,
+): Reproducibility {
+  const dataHash = dataHashOf(market, report);
+  const configHash = configHashOf(report.input.config, market.instrument, settings);
+  return {
+    engineVersion: ENGINE_VERSION,
+    strategyHash,
+    dataHash,
+    configHash,
+    runKey: runKeyOf({ engine: ENGINE_VERSION, strategy: strategyHash, data: dataHash, config: configHash }),
+    resultHash,
+  };
+}
+
+interface RunKeyParts {
+  readonly engine: string;
+  readonly strategy: string;
+  readonly data: string;
+  readonly config: string;
+}
+
+/** `hashOf` of its parts, whose names are written in order. */
+export const runKeyOf = ({ engine, strategy, data, config }: RunKeyParts): string =>
+  sha256(`{"config":"${config}","data":"${data}","engine":"${engine}","strategy":${JSON.stringify(strategy)}}`);
+
+/** The canonical JSON of a config, an instrument and settings, up to the value of `params` and from there on. */
+type AroundParams = readonly [string, string];
+
+/** Configs that are kept per instrument; beyond them all are forgotten. */
+const MAX_CONFIGS = 32;
+/** By the config and the settings as JSON, without the params. */
+const aroundParams = new WeakMap<Instrument, Map<string, AroundParams>>();
+
+/** `hashOf` of all three. The runs of a batch mostly differ in their params only. */
+export function configHashOf(config: ResolvedConfig, instrument: Instrument, settings: Settings): string {
+  let known = aroundParams.get(instrument);
+  if (known === undefined) aroundParams.set(instrument, (known = new Map()));
+  const withoutParams = { ...config, params: null };
+  const key = JSON.stringify([withoutParams, settings]);
+  let around = known.get(key);
+  if (around === undefined) {
+    if (known.size === MAX_CONFIGS) known.clear();
+    known.set(key, (around = splitAtParams(canonicalJson({ config: withoutParams, instrument, settings }))));
+  }
+  return sha256(around[0] + canonicalJson(config.params) + around[1]);
+}
+
+const NO_PARAMS = '"params":null';
+
+/** No text in the JSON can look like the member: its quotes would be escaped. */
+function splitAtParams(json: string): AroundParams {
+  const at = json.indexOf(NO_PARAMS);
+  return [json.slice(0, at + '"params":'.length), json.slice(at + NO_PARAMS.length)];
+}
+
+/** Of runs that read no series but the market's own, which all runs of a batch are as a rule. */
+const ownDataHashes = new WeakMap<Market, string>();
+
+function dataHashOf(market: Market, report: ReportInput): string {
+  if (report.evaluated.plan.frames.length > 0) return hashOf(readSeries(market, report));
+  const known = ownDataHashes.get(market) ?? hashOf(readSeries(market, report));
+  ownDataHashes.set(market, known);
+  return known;
+}
+
+/** Name and content of every series that the run read. */
+function readSeries(
+  market: Market,
+  { evaluated, input }: ReportInput,
+): Pick<Bars, 'symbol' | 'timeframe' | 'sha256'>[] {
+  const read = [
+    market.base,
+    ...evaluated.plan.frames.map((frame) => market.bars(frame.symbol, frame.timeframe)!),
+    ...(input.fine ? [input.fine] : []),
+  ];
+  const named = read.map(({ symbol, timeframe, sha256 }) => ({ symbol, timeframe, sha256 }));
+  return named.sort((a, b) => (`${a.symbol} ${a.timeframe}` < `${b.symbol} ${b.timeframe}` ? -1 : 1));
+}
