@@ -225,7 +225,7 @@ function stateOf(
   return { ns, bytesPerBar, windows };
 }
 
-/** How many values an expression over state keeps (evaluate/stateful.ts). */
+/** How many values an expression over state keeps (evaluate/statefulValues.ts, statefulConditions.ts). */
 function windowOf(expression: RunnableExpression): number {
   switch (expression.kind) {
     case 'state':
