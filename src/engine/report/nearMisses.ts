@@ -50,10 +50,11 @@ export function nearMissesOf(
   }
   const misses: NearMiss[] = [];
   for (let at = 0; at < NEAREST.count; at++) {
-    const { rule, node } = nodes[NEAREST.nodes[at]];
-    const row = NEAREST.rows[at];
-    const left = NEAREST.left[at];
-    const right = NEAREST.right[at];
+    const place = NEAREST.places[at];
+    const { rule, node } = nodes[NEAREST.nodes[place]];
+    const row = NEAREST.rows[place];
+    const left = NEAREST.left[place];
+    const right = NEAREST.right[place];
     const distance = Math.abs(left - right);
     misses.push({
       rule,
@@ -74,12 +75,15 @@ export function nearMissesOf(
 const LEFT_VALUES = new Float64Array(SAMPLED_ROWS);
 const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
 
+/** Values nearer to 0 count as so large. */
+const SMALLEST = 1e-12;
+
 /** How far apart both values are, as a share of the larger; Infinity where one is missing. */
 function closenessOf(left: number, right: number): number {
   const a = Math.abs(left);
   const b = Math.abs(right);
   const larger = a > b ? a : b;
-  const ratio = Math.abs(left - right) / (larger > 1e-12 ? larger : 1e-12);
+  const ratio = Math.abs(left - right) / (larger > SMALLEST ? larger : SMALLEST);
   return ratio === ratio ? ratio : Infinity;
 }
 
@@ -113,13 +117,25 @@ function keepNearestOfAll(
   { values: right, from: rightFrom }: WindowSide,
 ): void {
   let farthest = farthestKept();
+  let limit = limitOf(farthest);
   for (let at = 0; at < end - start; at++) {
-    const near = closenessOf(left[leftFrom + at], right[rightFrom + at]);
+    const a = left[leftFrom + at];
+    const b = right[rightFrom + at];
+    // Not where one is missing.
+    if (Math.abs(a - b) > limit * (Math.abs(a) + SMALLEST)) continue;
+    const near = closenessOf(a, b);
     if (near >= farthest || !hasBit(words, start + at)) continue;
-    keep(near, start + at, left[leftFrom + at], right[rightFrom + at], node);
+    keep(near, start + at, a, b, node);
     farthest = farthestKept();
+    limit = limitOf(farthest);
   }
 }
+
+/**
+ * What |a - b| / |a| exceeds only where `closenessOf` exceeds `farthest`: b is no larger than |a| + |a - b|. Most rows
+ * are told so without a quotient and the larger of two, which take twice as long. It allows for rounding.
+ */
+const limitOf = (farthest: number): number => (farthest < 1 ? (farthest / (1 - farthest)) * (1 + 1e-9) : NaN);
 
 function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Array, out: Float64Array): void {
   if (slot === null) out.fill(NaN, 0, rows.length);
@@ -133,6 +149,8 @@ function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Arra
 const NEAREST = {
   count: 0,
   closeness: new Float64Array(MAX_NEAR_MISSES),
+  /** Where each stands in the columns below, which stay as they are when a closer one comes. */
+  places: new Int32Array(MAX_NEAR_MISSES),
   rows: new Int32Array(MAX_NEAR_MISSES),
   left: new Float64Array(MAX_NEAR_MISSES),
   right: new Float64Array(MAX_NEAR_MISSES),
@@ -153,22 +171,21 @@ function keepNearestOf(candidates: Int32Array, node: number, evaluated: Evaluate
   }
 }
 
-function keep(near: number, row: number, leftValue: number, rightValue: number, node: number): void {
-  const { closeness, rows, left, right, nodes } = NEAREST;
-  if (NEAREST.count < MAX_NEAR_MISSES) NEAREST.count++;
+function keep(near: number, row: number, left: number, right: number, node: number): void {
+  const { closeness, places } = NEAREST;
+  const isFull = NEAREST.count === MAX_NEAR_MISSES;
+  const place = isFull ? places[MAX_NEAR_MISSES - 1] : NEAREST.count++;
   let at = NEAREST.count - 1;
   for (; at > 0 && closeness[at - 1] > near; at--) {
     closeness[at] = closeness[at - 1];
-    rows[at] = rows[at - 1];
-    left[at] = left[at - 1];
-    right[at] = right[at - 1];
-    nodes[at] = nodes[at - 1];
+    places[at] = places[at - 1];
   }
   closeness[at] = near;
-  rows[at] = row;
-  left[at] = leftValue;
-  right[at] = rightValue;
-  nodes[at] = node;
+  places[at] = place;
+  NEAREST.rows[place] = row;
+  NEAREST.left[place] = left;
+  NEAREST.right[place] = right;
+  NEAREST.nodes[place] = node;
 }
 
 /** Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS; words without 1 bits are skipped whole. */

@@ -1,0 +1,69 @@
+// Near misses are the nearest of all rows on which one condition alone was false, found here by sorting all of them.
+import { expect, it } from 'vitest';
+import { hasBit } from '../../../src/engine/kernels/bits.ts';
+import type { ConditionNode } from '../../../src/engine/plan/plan.ts';
+import { nearMissesOf } from '../../../src/engine/report/nearMisses.ts';
+import type { ReportInput } from '../../../src/engine/report/reportInput.ts';
+import type { RuleBits } from '../../../src/engine/report/ruleStatistics.ts';
+import { scaled, seededRandom } from '../../support/scale.ts';
+
+const ROWS = 700;
+const random = seededRandom(20_261_123);
+const whole = (below: number): number => Math.floor(random() * below);
+const pick = <T>(values: readonly T[]): T => values[whole(values.length)];
+
+const someBits = (): number => whole(2 ** 32);
+/** One of 32. */
+const fewBits = (): number => someBits() & someBits() & someBits() & someBits() & someBits();
+
+/** Pairs of sides: equal and missing ones, and those at the ends of what a double can be. */
+const SIDES: Readonly<Record<string, () => readonly [number, number]>> = {
+  'prices that approach each other': () => {
+    const price = 100 * random();
+    return [price, price * (1 + (random() - 0.5) * 10 ** -whole(9))];
+  },
+  'values far from each other': () => [random() - 0.5, random() - 0.5],
+  'few values, so that many are as near': () => [whole(5) - 2, whole(5) - 2],
+  'values around zero': () => [(random() - 0.5) * 10 ** -whole(320), (random() - 0.5) * 10 ** -whole(320)],
+  'huge, infinite and missing values': () => {
+    const edge = () => pick([NaN, Infinity, -Infinity, 1.7e308, -1.7e308, 5e-324, 0, -0, 1e300 * random(), 1]);
+    return [edge(), edge()];
+  },
+};
+
+function closenessOf([left, right]: readonly [number, number]): number {
+  const ratio = Math.abs(left - right) / Math.max(Math.abs(left), Math.abs(right), 1e-12);
+  return Number.isNaN(ratio) ? Infinity : ratio;
+}
+
+it.each(Object.entries(SIDES))('finds the ten nearest of %s, the earlier one of two', (_, draw) => {
+  for (let round = 0; round < scaled(60); round++) {
+    const conditions = [0, 1].map(() => Array.from({ length: ROWS }, draw));
+    const bits = conditions.map((_, index) => ({
+      node: { role: 'trigger', ruleIndex: index, isConjunct: true, kind: 'cross', text: `${index}` } as ConditionNode,
+    })) as RuleBits[];
+    bits.forEach(({ node }, index) => Object.assign(node, { left: 2 * index, right: 2 * index + 1 }));
+    const blockers = new Map(
+      bits.map((rule) => [rule, Uint32Array.from({ length: Math.ceil(ROWS / 32) }, round % 2 ? someBits : fewBits)]),
+    );
+    const columns = conditions.flatMap((rows) => [0, 1].map((side) => Float64Array.from(rows, (row) => row[side])));
+    const input = { start: whole(40), end: ROWS - whole(40), bars: { time: new Float64Array(ROWS) } };
+    const report = {
+      boundRules: { entries: [{ id: 'a' }, { id: 'b' }] },
+      evaluated: { columnAt: (slot: number) => ({ values: columns[slot] }) },
+      input,
+      firstRow: 0,
+    };
+    const found = nearMissesOf(report as unknown as ReportInput, bits, blockers);
+    const all = conditions.flatMap((rows, index) =>
+      rows
+        .map((sides, bar) => ({ bar, text: `${index}`, near: closenessOf(sides) }))
+        .filter(({ bar }) => bar >= input.start && bar < input.end && hasBit(blockers.get(bits[index])!, bar)),
+    );
+    // Sorting keeps the order of equal ones.
+    const nearest = all.sort((a, b) => (a.near === b.near ? 0 : a.near - b.near)).slice(0, 10);
+    expect(found.map(({ bar, text }) => ({ bar, text }))).toEqual(nearest.map(({ bar, text }) => ({ bar, text })));
+    for (const { bar, text, left, right } of found)
+      expect([left ?? NaN, right ?? NaN]).toEqual(conditions[Number(text)][bar]);
+  }
+});
