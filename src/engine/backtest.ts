@@ -1,7 +1,8 @@
 // A backtest, from a checked strategy and market columns to a result: the whole pipeline, stage by stage.
 import type { Bars, Market } from './bars/bars.ts';
 import { rowsInRange } from './bars/rowRange.ts';
-import { EvaluatedPlan, missingFrames, RunStopped } from './evaluate/evaluatePlan.ts';
+import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
+import { missingFrames } from './evaluate/frames.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
 import { placeOfSeries } from './language/canonical/foreignSeries.ts';
 import { inferLookback } from './language/canonical/lookback.ts';

@@ -8,14 +8,31 @@ import type { PatternSides } from '../patterns/signs.ts';
 import type { ConditionStep, Step, ValueStep } from '../plan/plan.ts';
 import type { ColumnStore } from './columnStore.ts';
 import { compareColumns } from './leafConditions.ts';
+import type { StepInputs } from './stepInputs.ts';
 
 export type PatternStep = ValueStep & { op: 'pattern' };
 export type PatternSideStep = ConditionStep & { op: 'pattern_side' };
 
 export const isPattern = (step: Step): step is PatternStep => step.op === 'pattern';
 
+/** One call computes every pattern of these bars. The others go to the store, where their own steps find them. */
+export function patternColumn(step: PatternStep, pattern: PatternStep, columns: StepInputs): ValueColumn;
+export function patternColumn(step: PatternSideStep, pattern: PatternStep, columns: StepInputs): ConditionColumn;
+export function patternColumn(
+  step: PatternStep | PatternSideStep,
+  pattern: PatternStep,
+  columns: StepInputs,
+): ValueColumn | ConditionColumn {
+  const [open, high, low, close] = pattern.inputs.map((slot) => columns.value(slot).values);
+  const isMissing = (other: Step): boolean => !columns.isKept(other.key);
+  const make = step.type === 'value' ? patternValues : patternSides;
+  const made = make({ open, high, low, close }, columns.plan.steps, pattern, step, isMissing, columns.store);
+  for (const [other, column] of made) if (other !== step) columns.keep(other.key, column);
+  return made.get(step)!;
+}
+
 /** The values of a pattern and of the others on its bars that are missing. */
-export function patternValues(
+function patternValues(
   prices: PriceColumns,
   steps: readonly Step[],
   pattern: PatternStep,
@@ -43,7 +60,7 @@ export function patternValues(
 }
 
 /** The side of a pattern whose values are not read, and those of the others on its bars that are missing. */
-export function patternSides(
+function patternSides(
   prices: PriceColumns,
   steps: readonly Step[],
   pattern: PatternStep,

@@ -1,0 +1,35 @@
+// What the steps of a plan are computed from: the columns of other steps, bars, and the store that keeps columns.
+import type { Bars } from '../bars/bars.ts';
+import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
+import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
+import type { ColumnStore } from './columnStore.ts';
+import type { ComparedAverages } from './comparedAverages.ts';
+
+export interface StepInputs {
+  readonly plan: Plan;
+  readonly store: ColumnStore;
+  value(slot: Slot): ValueColumn;
+  condition(slot: Slot): ConditionColumn;
+  /** The number of a constant step, which therefore needs no column; undefined for any other step. */
+  numberAt(slot: Slot): number | undefined;
+  /** Bits of two averages that have no columns; null where columns are needed, or there from an earlier run. */
+  compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']>;
+  barsOf(step: Step): Bars;
+  /** For each bar of the step's frame, the row it reads in the frame it aligns from. */
+  rowsOf(step: Step & { readonly from: Frame }): Int32Array;
+  /** Whether the store has the column of another step, by its key. */
+  isKept(key: string): boolean;
+  /** Keeps a column that was computed on the way, where its own step finds it. */
+  keep(key: string, column: ValueColumn | ConditionColumn): void;
+  /** Throws RunStopped once the run is told to stop. */
+  readonly poll: () => void;
+}
+
+/** The column of an operand on the bars of `step`; a constant is repeated on every row. */
+export function operandOf(slot: Slot, step: Step, inputs: StepInputs): ValueColumn {
+  const number = inputs.numberAt(slot);
+  if (number === undefined) return inputs.value(slot);
+  const length = inputs.barsOf(step).length;
+  const isMissing = number !== number;
+  return { values: new Float64Array(length).fill(number), firstValid: isMissing ? length : 0, hasHoles: false };
+}

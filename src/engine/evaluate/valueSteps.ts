@@ -1,0 +1,120 @@
+// Steps that give a value per bar: how the column of each is computed.
+import type { Bars } from '../bars/bars.ts';
+import { localTimes } from '../bars/timeZones.ts';
+import { applyMath } from '../kernels/arithmetic.ts';
+import { inspect, type ValueColumn } from '../kernels/column.ts';
+import { barsSince, capture, choose, gather, pivot, shiftValues, valueWhen } from '../kernels/history.ts';
+import type { ValueStep } from '../plan/plan.ts';
+import { timeField } from './clock.ts';
+import { fieldColumn } from './fieldColumns.ts';
+import { patternColumn } from './patternColumns.ts';
+import { overPresent } from './presentRows.ts';
+import { rollingKernel } from './rollingKernel.ts';
+import { operandOf, type StepInputs } from './stepInputs.ts';
+
+export function valueColumn(step: ValueStep, columns: StepInputs): ValueColumn {
+  const bars = columns.barsOf(step);
+  const n = bars.length;
+  const { inputs } = step;
+  switch (step.op) {
+    case 'const':
+      return operandOf(step.slot, step, columns);
+    case 'field':
+      return fieldColumn(bars, step.field, columns.store);
+    case 'series': {
+      const values = bars.series.get(step.name);
+      return values ? inspect(values) : { values: new Float64Array(n).fill(NaN), firstValid: n, hasHoles: false };
+    }
+    case 'indicator':
+      return indicatorColumn(step, columns);
+    case 'pattern':
+      return patternColumn(step, step, columns);
+    case 'math': {
+      const out = columns.store.allocate(n);
+      applyMath(
+        step.math,
+        inputs.map((slot) => columns.numberAt(slot) ?? columns.value(slot).values),
+        out,
+      );
+      return inspect(out);
+    }
+    case 'rolling':
+      return overPresent([operandOf(inputs[0], step, columns)], 1, n, columns.store, ([source], [out]) => {
+        out.fill(NaN);
+        rollingKernel(step, source, out, columns.poll);
+      })[0];
+    case 'shift': {
+      const out = columns.store.allocate(n);
+      const source = columns.value(inputs[0]);
+      shiftValues(source.values, step.by, out);
+      return { values: out, firstValid: Math.min(n, source.firstValid + step.by), hasHoles: source.hasHoles };
+    }
+    case 'align': {
+      const out = columns.store.allocate(n);
+      gather(columns.value(inputs[0]).values, columns.rowsOf(step), out);
+      return inspect(out);
+    }
+    case 'if':
+    case 'bars_since':
+    case 'value_when':
+    case 'capture':
+    case 'pivot':
+    case 'time':
+      return historyColumn(step, bars, columns);
+  }
+}
+
+function historyColumn(
+  step: ValueStep & { op: 'if' | 'bars_since' | 'value_when' | 'capture' | 'pivot' | 'time' },
+  bars: Bars,
+  columns: StepInputs,
+): ValueColumn {
+  const out = columns.store.allocate(bars.length);
+  const [first, second, third] = step.inputs;
+  switch (step.op) {
+    case 'if':
+      choose(
+        columns.condition(first),
+        operandOf(second, step, columns).values,
+        operandOf(third, step, columns).values,
+        out,
+      );
+      break;
+    case 'bars_since':
+      barsSince(columns.condition(first), out);
+      break;
+    case 'value_when':
+      valueWhen(operandOf(first, step, columns).values, columns.condition(second), step.occurrence, out);
+      break;
+    case 'capture':
+      capture(operandOf(first, step, columns).values, columns.condition(second), out);
+      break;
+    case 'pivot':
+      pivot(columns.value(first).values, step.pivotKind, step.left, step.right, step.occurrence, out);
+      break;
+    case 'time': {
+      const local = localTimes(bars.time, step.timezone);
+      for (let row = 0; row < out.length; row++) out[row] = timeField(local[row], step.field);
+      break;
+    }
+  }
+  return inspect(out);
+}
+
+/** One call computes every output. The other outputs go to the store, where their own steps find them. */
+function indicatorColumn(step: ValueStep & { op: 'indicator' }, columns: StepInputs): ValueColumn {
+  const { definition, args } = step;
+  const n = columns.barsOf(step).length;
+  const inputs = step.inputs.map((slot) => operandOf(slot, step, columns));
+  const outputs = overPresent(inputs, definition.outputs.length, n, columns.store, (dense, outs) => {
+    const lookback = Math.min(dense[0].length, definition.lookback(args));
+    for (const out of outs) out.fill(NaN, 0, lookback);
+    if (lookback < dense[0].length) definition.compute(dense, args, outs, columns.poll);
+  });
+  const suffix = step.key.slice(step.key.indexOf('['));
+  outputs.forEach((column, output) => {
+    const key = `${step.call}.${definition.outputs[output].name}${suffix}`;
+    if (output !== step.output && step.key.startsWith(step.call)) columns.keep(key, column);
+  });
+  return outputs[step.output];
+}
