@@ -5,7 +5,7 @@ import type { ResolvedConfig } from '../config.ts';
 import { tradeRows, type TradeTable } from '../report/tradeTable.ts';
 import type { WrittenOutcome } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
-import { detailBytes, detailOf, isDetailBytes } from './detailBytes.ts';
+import { detailOf, detailParts, isDetailBytes } from './detailBytes.ts';
 import { isTradeBytes, tradeBytes, tradesOf } from './tradeBytes.ts';
 
 /** A result as a thread encodes it; nothing on its way into the database takes it apart again. */
@@ -38,49 +38,63 @@ const COMPRESSED_BYTES = 4_096;
 const MAX_PART_BYTES = 1 << 28;
 /** What a list of trades as JSON begins with, and none as numbers does. */
 const LIST = '['.charCodeAt(0);
-const SUMMARY_NAME = Buffer.from('{"summary":');
 /** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
-export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }): EncodedResult {
+/** @param owner as of `BacktestTask` */
+export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, owner = ''): EncodedResult {
   const { warnings, resolvedConfig, reproducibility } = outcome;
   const codes = warnings.map((warning) => String((warning as { readonly code?: unknown }).code));
   const rest = { warnings, resolvedConfig, reproducibility };
   if (outcome.written === undefined) {
     const { summary, detail } = splitSummary(outcome.summaryJson);
     return {
-      ...inOneBuffer([
-        Buffer.from(JSON.stringify(summary)),
-        encodeDetail({ summary: detail, ...rest }),
-        encodeTrades(outcome.trades),
-      ]),
+      ...inOneBuffer(
+        [Buffer.from(JSON.stringify(summary))],
+        [encodeDetail({ summary: detail, ...rest })],
+        [encodeTrades(outcome.trades)],
+      ),
       warnings: codes,
       diagnosis: firstDiagnosis(detail),
     };
   }
-  const { flatJson, thinBlocksJson, series, tradeTable, diagnosis } = outcome.written;
-  const detailJson = Buffer.concat([SUMMARY_NAME, thinBlocksJson, Buffer.from(`,${JSON.stringify(rest).slice(1)}`)]);
+  const { flatJson, thinBlocksJson: summaryJson, series, tradeTable, diagnosis } = outcome.written;
+  const detail = detailParts({ summaryJson, series, ...rest }, owner, compress);
+  return { ...inOneBuffer([flatJson], detail, tradeTableParts(tradeTable)), warnings: codes, diagnosis };
+}
+
+type Parts = readonly Uint8Array[];
+
+/** A buffer of its own: sent to another thread, it takes nothing along, and one is sent faster than three. */
+function inOneBuffer(
+  summaryParts: Parts,
+  detailParts: Parts,
+  tradesParts: Parts,
+): Pick<EncodedResult, 'summary' | 'detail' | 'trades'> {
+  const detailAt = lengthOf(summaryParts);
+  const tradesAt = detailAt + lengthOf(detailParts);
+  const bytes = new Uint8Array(tradesAt + lengthOf(tradesParts));
+  copyTo(bytes, 0, summaryParts);
+  copyTo(bytes, detailAt, detailParts);
+  copyTo(bytes, tradesAt, tradesParts);
   return {
-    ...inOneBuffer([flatJson, detailBytes(detailJson, series, compress), encodeTradeTable(tradeTable)]),
-    warnings: codes,
-    diagnosis,
+    summary: bytes.subarray(0, detailAt),
+    detail: bytes.subarray(detailAt, tradesAt),
+    trades: bytes.subarray(tradesAt),
   };
 }
 
-/**
- * Parts of a buffer of their own: sent to another thread, it takes nothing along, and one is sent faster than three.
- */
-function inOneBuffer(
-  parts: readonly [summary: Uint8Array, detail: Uint8Array, trades: Uint8Array],
-): Pick<EncodedResult, 'summary' | 'detail' | 'trades'> {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  const [summary, detail, trades] = parts.map((part) => {
+function lengthOf(parts: Parts): number {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  return length;
+}
+
+function copyTo(bytes: Uint8Array, at: number, parts: Parts): void {
+  for (const part of parts) {
     bytes.set(part, at);
     at += part.length;
-    return bytes.subarray(at - part.length, at);
-  });
-  return { summary, detail, trades };
+  }
 }
 
 /**
@@ -111,35 +125,24 @@ export const decodeDetail = (bytes: Uint8Array): ResultDetail =>
 
 /** Trade rows as JSON: what an earlier version stored. */
 export const encodeTrades = (trades: readonly object[]): Uint8Array =>
-  joinParts(partsOf(trades.length, (first, end) => compress(JSON.stringify(trades.slice(first, end)))));
+  Buffer.concat(partsOf(trades.length, (first, end) => compress(JSON.stringify(trades.slice(first, end)))));
 
 /** Trade rows as numbers: writing and reading them as text takes longer than the simulation that made them. */
-export const encodeTradeTable = (table: TradeTable): Uint8Array =>
-  joinParts(
-    partsOf(table.length, (first, end) => {
-      const bytes = tradeBytes(table, first, end);
-      return bytes.length < COMPRESSED_BYTES ? bytes : compress(bytes);
-    }),
-  );
+export const encodeTradeTable = (table: TradeTable): Uint8Array => Buffer.concat(tradeTableParts(table));
 
-function partsOf(rows: number, encode: (first: number, end: number) => Uint8Array): Uint8Array[] {
+const tradeTableParts = (table: TradeTable): Parts =>
+  partsOf(table.length, (first, end) => {
+    const bytes = tradeBytes(table, first, end);
+    return bytes.length < COMPRESSED_BYTES ? bytes : compress(bytes);
+  });
+
+/** Layout: the number of parts and the length of each as u32, then the parts, each a compressed list of trades. */
+function partsOf(rows: number, encode: (first: number, end: number) => Uint8Array): Parts {
   const parts: Uint8Array[] = [];
   for (let first = 0; first < rows; first += TRADES_PER_PART)
     parts.push(encode(first, Math.min(rows, first + TRADES_PER_PART)));
-  return parts;
-}
-
-/** Layout: the number of parts and the length of each as u32, then the parts, each a compressed list of trades. */
-function joinParts(parts: readonly Uint8Array[]): Uint8Array {
   const head = new Uint32Array([parts.length, ...parts.map((part) => part.length)]);
-  const bytes = new Uint8Array(head.byteLength + parts.reduce((sum, part) => sum + part.length, 0));
-  bytes.set(new Uint8Array(head.buffer));
-  let at = head.byteLength;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return [new Uint8Array(head.buffer), ...parts];
 }
 
 /** Part by part, so that a reader of many trades can let others go first in between. */

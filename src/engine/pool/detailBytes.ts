@@ -1,65 +1,167 @@
-// A detail as bytes: its JSON compressed, and beside it, as numbers, the lists that would be two thirds of the text.
-// Writing them costs a quarter of compressing their text, and they take half of its room.
+// A detail as bytes. Its lists, which would be two thirds of its text, stand as numbers beside it; so do the numbers
+// within its text, and its hashes. The text that is left is that of most results of a strategy.
+import { numbersApart, numbersTogether } from '../kernels/simd/digits.ts';
 import { monthName, monthRows } from '../report/months.ts';
 import type { ResultSeries } from '../report/writtenResult.ts';
+import type { Reproducibility } from '../task.ts';
+import { CompressedTexts } from './compressedTexts.ts';
 
 /** "DETAIL" and the version of the layout; no compressed text begins so. */
-const MAGIC = Buffer.from('DETAIL02');
-/** After it as u32: the lengths of the JSON, the times and the months in bytes, the number of points and of months. */
-const HEAD = MAGIC.length + 5 * 4;
+const MAGIC = Buffer.from('DETAIL03');
+/** Earlier, the numbers and hashes stood in the text. */
+const MAGIC_WITH_NUMBERS = Buffer.from('DETAIL02');
+/** After it as u32: the bytes of the text, the numbers, the hashes, the times and the months; then their counts. */
+const HEAD_WORDS = 7;
+const HEAD_WORDS_WITH_NUMBERS = 5;
 const WORD = 8;
 
-type Compress = (value: string | Uint8Array) => Uint8Array;
+/** In the order of their bytes. */
+const HASHES = ['strategyHash', 'dataHash', 'configHash', 'runKey', 'resultHash'] as const;
+const HASH = /^[0-9a-f]{64}$/;
+const HASH_BYTES = 32;
+const NO_HASHES = Object.fromEntries(HASHES.map((name) => [name, '']));
+
+type Compress = (value: Uint8Array) => Uint8Array;
 type Decompress = (bytes: Uint8Array) => Buffer;
 
-/** The members of a detail's summary that stand beside the JSON. */
+/** The members of a detail that do not stand in its text as they are. */
 interface WithLists {
   readonly summary: Record<string, unknown>;
   readonly resolvedConfig: { readonly initialBalance: number };
+  readonly reproducibility: Record<string, unknown>;
 }
 
-/** @param json a `ResultDetail` in which the lists of `series` are empty, in UTF-8 */
-export function detailBytes(json: Uint8Array, series: ResultSeries, compress: Compress): Uint8Array {
-  const parts = [
-    compress(json),
+/** What `detailParts` writes. */
+export interface WrittenDetail {
+  /** The summary as JSON in pieces, in which the lists of `series` are empty. */
+  readonly summaryJson: readonly (string | Uint8Array)[];
+  readonly series: ResultSeries;
+  readonly warnings: readonly object[];
+  readonly resolvedConfig: object;
+  readonly reproducibility: Reproducibility;
+}
+
+const texts = new CompressedTexts();
+
+/** The bytes of a detail in pieces, some of which are valid until the next detail is written. */
+export function detailParts(detail: WrittenDetail, owner: string, compress: Compress): readonly Uint8Array[] {
+  const { summaryJson, series, warnings, resolvedConfig, reproducibility } = detail;
+  const hashes = hashBytes(reproducibility);
+  const shown = hashes.length === 0 ? reproducibility : { ...reproducibility, ...NO_HASHES };
+  const rest = JSON.stringify({ warnings, resolvedConfig, reproducibility: shown });
+  const { text, hash, numbers } = numbersApart(['{"summary":', ...summaryJson, ',', rest.slice(1)]);
+  const sized = [
+    texts.compressed(text, `${hash} ${owner}`, compress),
+    numbers,
+    hashes,
     axisBytes(series.times, compress),
     axisBytes(series.months, compress),
-    changeBytes(series.marks),
-    changeBytes(series.monthEquity),
   ];
-  const bytes = new Uint8Array(HEAD + parts.reduce((sum, part) => sum + part.length, 0));
-  bytes.set(MAGIC);
-  const lengths = parts.slice(0, 3).map((part) => part.length);
-  new Uint32Array(bytes.buffer, MAGIC.length, 5).set([...lengths, series.times.length, series.months.length]);
-  let at = HEAD;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  const head = new Uint8Array(MAGIC.length + 4 * HEAD_WORDS);
+  head.set(MAGIC);
+  const lengths = sized.map((part) => part.length);
+  new Uint32Array(head.buffer, MAGIC.length).set([...lengths, series.times.length, series.months.length]);
+  return [head, ...sized, changeBytes(series.marks), changeBytes(series.monthEquity)];
 }
 
-export const isDetailBytes = (stored: Uint8Array): boolean => MAGIC.equals(stored.subarray(0, MAGIC.length));
+const NOTHING = new Uint8Array();
+const hashScratch = Buffer.alloc(HASHES.length * HASH_BYTES);
 
-/** The detail with its lists in their places. */
+/** None when one of them is no SHA-256: then all stand in the text. */
+function hashBytes(reproducibility: Reproducibility): Uint8Array {
+  for (let index = 0; index < HASHES.length; index++) {
+    const hash = reproducibility[HASHES[index]];
+    if (!HASH.test(hash)) return NOTHING;
+    hashScratch.write(hash, index * HASH_BYTES, 'hex');
+  }
+  return hashScratch;
+}
+
+export const isDetailBytes = (stored: Uint8Array): boolean =>
+  begins(stored, MAGIC) || begins(stored, MAGIC_WITH_NUMBERS);
+
+const begins = (stored: Uint8Array, magic: Buffer): boolean => magic.equals(stored.subarray(0, magic.length));
+
+/**
+ * The detail with its lists in their places.
+ * @throws Error when the bytes are damaged
+ */
 export function detailOf(stored: Uint8Array, decompress: Decompress): object {
-  const { buffer } = Uint8Array.from(stored);
-  const [jsonLength, timesLength, monthsLength, points, months] = new Uint32Array(buffer, MAGIC.length, 5);
-  const part = (at: number, length: number): Buffer => decompress(new Uint8Array(buffer, at, length));
-  const detail = JSON.parse(part(HEAD, jsonLength).toString()) as WithLists;
-  const times = axisOf(part(HEAD + jsonLength, timesLength));
-  const monthNumbers = axisOf(part(HEAD + jsonLength + timesLength, monthsLength));
-  const marksAt = HEAD + jsonLength + timesLength + monthsLength;
-  const marks = changesOf(new Uint8Array(buffer, marksAt), points);
-  const equity = changesOf(new Uint8Array(buffer, marksAt + marks.length), months);
+  try {
+    return begins(stored, MAGIC) ? readDetail(stored, decompress) : readWithNumbers(stored, decompress);
+  } catch (error) {
+    throw new Error('The stored bytes of a detail are damaged.', { cause: error });
+  }
+}
+
+function readDetail(stored: Uint8Array, decompress: Decompress): object {
+  const parts = new Parts(stored, HEAD_WORDS);
+  const [textLength, numbersLength, hashesLength, timesLength, monthsLength, points, months] = parts.head;
+  const text = decompress(parts.take(textLength));
+  const detail = JSON.parse(numbersTogether(text, parts.take(numbersLength)).toString()) as WithLists;
+  const hashes = Buffer.from(parts.take(hashesLength));
+  if (hashesLength > 0) {
+    HASHES.forEach((name, index) => {
+      const at = index * HASH_BYTES;
+      detail.reproducibility[name] = hashes.toString('hex', at, at + HASH_BYTES);
+    });
+  }
+  return withLists(detail, parts, [timesLength, monthsLength, points, months], decompress);
+}
+
+function readWithNumbers(stored: Uint8Array, decompress: Decompress): object {
+  const parts = new Parts(stored, HEAD_WORDS_WITH_NUMBERS);
+  const [jsonLength, ...lengths] = parts.head;
+  const detail = JSON.parse(decompress(parts.take(jsonLength)).toString()) as WithLists;
+  return withLists(detail, parts, lengths, decompress);
+}
+
+/** The parts behind a head, one after the other. */
+class Parts {
+  readonly head: Uint32Array;
+  readonly #bytes: Uint8Array;
+  #at: number;
+
+  constructor(stored: Uint8Array, headWords: number) {
+    // A copy stands on a whole word, as the head must.
+    this.#bytes = Uint8Array.from(stored);
+    this.head = new Uint32Array(this.#bytes.buffer, MAGIC.length, headWords);
+    this.#at = MAGIC.length + this.head.byteLength;
+  }
+
+  take(length: number): Uint8Array {
+    const part = this.#bytes.subarray(this.#at, this.#at + length);
+    if (part.length < length) throw new RangeError('A part ends behind the end of the bytes.');
+    this.#at += length;
+    return part;
+  }
+
+  /** Of so many values, as `changeBytes` writes them. */
+  takeChanges(count: number): Float64Array {
+    const { values, length } = changesOf(this.#bytes.subarray(this.#at), count);
+    this.#at += length;
+    return values;
+  }
+}
+
+function withLists(
+  detail: WithLists,
+  parts: Parts,
+  [timesLength, monthsLength, points, months]: Iterable<number>,
+  decompress: Decompress,
+): object {
+  const times = axisOf(decompress(parts.take(timesLength)));
+  const monthNumbers = axisOf(decompress(parts.take(monthsLength)));
+  const marks = parts.takeChanges(points);
+  const equity = parts.takeChanges(months);
   const { summary, resolvedConfig } = detail;
-  const rows = monthRows(Array.from(monthNumbers, monthName), equity.values, resolvedConfig.initialBalance);
+  const rows = monthRows(Array.from(monthNumbers, monthName), equity, resolvedConfig.initialBalance);
   summary.byMonth = rows.map(({ month, returnPct, equity }) => ({
     month,
     returnPct: shown(returnPct),
     equity: shown(equity),
   }));
-  summary.equityPreview = Array.from(times, (time, point) => [time, shown(marks.values[point])]);
+  summary.equityPreview = Array.from(times, (time, point) => [time, shown(marks[point])]);
   return detail;
 }
 
@@ -105,9 +207,10 @@ function changeBytes(values: ArrayLike<number>): Uint8Array {
 
 /** @returns the values, and how many bytes they took */
 function changesOf(bytes: Uint8Array, length: number): { readonly values: Float64Array; readonly length: number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const values = new Float64Array(length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = Math.ceil(length / 8);
+  if (at > bytes.length) throw new RangeError('The bits of a list end behind the end of the bytes.');
+  const values = new Float64Array(length);
   for (let index = 0; index < length; index++) {
     if ((bytes[index >>> 3] >>> (index & 7)) & 1) {
       values[index] = view.getFloat64(at, true);

@@ -132,15 +132,15 @@ function runOne(batch: Inputs, run: number, control: BatchControl, sender: Outco
     const reason = control.stopReason(run);
     // A run that finished before it saw the flag has a result, and results are kept.
     if (!outcome.ok && reason) return { kind: 'stopped', reason };
-    return encodeOutcome(outcome);
+    return encodeOutcome(outcome, batch.runs[run].owner);
   } catch (error) {
     return { kind: 'failed', error: internalError(error) };
   }
 }
 
-function encodeOutcome(outcome: WrittenOutcome): PoolOutcome {
+function encodeOutcome(outcome: WrittenOutcome, owner: string | undefined): PoolOutcome {
   if (!outcome.ok) return { kind: 'failed', error: outcome.error, ...(outcome.issues && { issues: outcome.issues }) };
-  return { kind: 'completed', result: encodeResult(outcome) };
+  return { kind: 'completed', result: encodeResult(outcome, owner) };
 }
 
 function buildArtifact({ batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {

@@ -49,8 +49,8 @@ export interface WrittenSummary {
   readonly flatJson: Uint8Array;
   /** All members, in pieces. */
   readonly jsonPieces: readonly (string | Uint8Array)[];
-  /** The members that are objects or lists, with nothing in the lists that `series` holds as numbers. */
-  readonly thinBlocksJson: Uint8Array;
+  /** The members that are objects or lists, in pieces, with nothing in the lists that `series` holds as numbers. */
+  readonly thinBlocksJson: readonly (string | Uint8Array)[];
   readonly series: ResultSeries;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
@@ -135,12 +135,10 @@ export function summarize(report: ReportInput): WrittenSummary {
       fitted.json,
       '}',
     ],
-    thinBlocksJson: Buffer.concat([Buffer.from(`${firstJson}[]${othersJson}[]`), fitted.json, CLOSING]),
+    thinBlocksJson: [`${firstJson}[]${othersJson}[]`, fitted.json, '}'],
     series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };
 }
-
-const CLOSING = Buffer.from('}');
 
 function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): Summary['bySide']['long'] {
   let positions = 0;

@@ -15,8 +15,8 @@ export interface ResultSeries {
 export interface WrittenResult {
   /** The members of summaryJson that are numbers or null, as JSON in UTF-8. */
   readonly flatJson: Uint8Array;
-  /** Those that are objects or lists, with nothing in the lists that `series` holds. */
-  readonly thinBlocksJson: Uint8Array;
+  /** Those that are objects or lists, in pieces, with nothing in the lists that `series` holds. */
+  readonly thinBlocksJson: readonly (string | Uint8Array)[];
   readonly series: ResultSeries;
   readonly tradeTable: TradeTable;
   /** The code of the first entry of the diagnosis. */

@@ -1,10 +1,11 @@
 // The bytes of a detail: what is stored as numbers reads as the JSON it stands for.
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { detailBytes } from '../../../src/engine/pool/detailBytes.ts';
+import { describe, expect, it } from 'vitest';
+import { detailParts } from '../../../src/engine/pool/detailBytes.ts';
 import { decodeDetail, encodeDetail } from '../../../src/engine/pool/detail.ts';
 import { monthName, monthRows } from '../../../src/engine/report/months.ts';
 import type { ResultSeries } from '../../../src/engine/report/writtenResult.ts';
+import type { Reproducibility } from '../../../src/engine/task.ts';
 import { zstdCompressSync } from 'node:zlib';
 
 /** Accounts rest, and a run can end in numbers that JSON does not have. */
@@ -24,12 +25,54 @@ const series: fc.Arbitrary<ResultSeries> = fc.tuple(repeated, repeated).chain(([
   }),
 );
 
-const detailWith = (initialBalance: number, byMonth: unknown, equityPreview: unknown) => ({
-  summary: { bySide: { long: 1 }, byMonth, fees: { total: 2 }, equityPreview, strategyTrace: {} },
-  warnings: [],
+const HASHES: Reproducibility = {
+  engineVersion: '1.4.0',
+  strategyHash: 'a1'.repeat(32),
+  dataHash: '00'.repeat(32),
+  configHash: '3e'.repeat(32),
+  runKey: 'ff'.repeat(32),
+  resultHash: `${'0'.repeat(63)}1`,
+};
+
+const detailWith = (
+  initialBalance: number,
+  byMonth: unknown,
+  equityPreview: unknown,
+  reproducibility: object = HASHES,
+) => ({
+  summary: { bySide: { long: 1.5e-7 }, byMonth, fees: { total: -2.25 }, equityPreview, 'a 1 金': { '2': [-0.5] } },
+  warnings: [{ code: 'A', message: '12 of 5' }],
   resolvedConfig: { initialBalance },
-  reproducibility: {},
+  reproducibility,
 });
+
+function bytesOf(lists: ResultSeries, balance: number, reproducibility = HASHES): Uint8Array {
+  const { summary, ...rest } = detailWith(balance, [], []);
+  const text = JSON.stringify(summary);
+  const detail = {
+    ...rest,
+    reproducibility,
+    series: lists,
+    summaryJson: [text.slice(0, 9), Buffer.from(text.slice(9))],
+  };
+  return Buffer.concat(detailParts(detail, 'an owner', (value) => zstdCompressSync(value)));
+}
+
+const LISTS = {
+  times: Float64Array.of(1, 2, 4),
+  marks: [100, 100, NaN],
+  months: Float64Array.of(24_000, 24_001),
+  monthEquity: Float64Array.of(100, 150),
+};
+const MONTHS = [
+  { month: '2000-01', returnPct: 0, equity: 100 },
+  { month: '2000-02', returnPct: 0.5, equity: 150 },
+];
+const POINTS = [
+  [1, 100],
+  [2, 100],
+  [4, null],
+];
 
 it('reads the lists back in their places, as JSON would', () => {
   fc.assert(
@@ -37,34 +80,64 @@ it('reads the lists back in their places, as JSON would', () => {
       const { times, marks, months, monthEquity } = lists;
       const rows = monthRows(Array.from(months, monthName), monthEquity, balance);
       const points = marks.map((mark, point) => [times[point], mark]);
-      const json = Buffer.from(JSON.stringify(detailWith(balance, [], [])));
-      const bytes = detailBytes(json, lists, (value) => zstdCompressSync(value));
+      const bytes = bytesOf(lists, balance);
       expect(JSON.stringify(decodeDetail(bytes))).toBe(JSON.stringify(detailWith(balance, rows, points)));
     }),
   );
 });
 
-it('reads a detail of an earlier version, which is JSON throughout', () => {
-  const detail = detailWith(100, [{ month: '2020-01', returnPct: 0, equity: 100 }], [[1, 100]]);
-  expect(decodeDetail(encodeDetail(detail as never))).toEqual(detail);
+it.each([
+  ['', 'no hash'],
+  ['A1'.repeat(32), 'a hash in capitals'],
+  [`${'a1'.repeat(32)}0`, 'a longer text'],
+])('reads %j back, which is %s', (runKey) => {
+  const reproducibility = { ...HASHES, runKey };
+  expect(decodeDetail(bytesOf(LISTS, 100, reproducibility)).reproducibility).toEqual(reproducibility);
+});
+
+describe('a detail of an earlier version', () => {
+  it('is JSON throughout', () => {
+    const detail = detailWith(100, MONTHS, POINTS);
+    expect(decodeDetail(encodeDetail(detail as never))).toEqual(detail);
+  });
+
+  it('has its numbers in its text', () => {
+    const stored =
+      'REVUQUlMMDKnAAAAGgAAABkAAAADAAAAAgAAACi1L/0gx/UEALJKIh9gSasD1ArQSkqMdGcx8vJfC5HrZ+Nz6an3ITYUBFFcMf4wUP58aTnQ' +
+      'yjXl16sWLeISxgrKN7EojJUqA1Ru79rD87TKYgKJIhRryi2tXZyJmxjhuSLJBy9pJ3dL6CKUC16vW9CbCGA4zlU266aq3CQgnC+9GMFDN9E4' +
+      'T4spTdbgocPzx3k4uHYYBgCZCiZWwVHUcC41Y6ECb1DsKLUv/SAYjQAAOAAA8D8AAEADACsEwA0LYAEotS/9IBCBAAAAAAAAAHDXQAAAAAAA' +
+      'APA/BQAAAAAAAFlAAAAAAAAA+H8DAAAAAAAAWUAAAAAAAMBiQA==';
+    expect(decodeDetail(Buffer.from(stored, 'base64'))).toEqual({
+      summary: { bySide: { long: 1 }, byMonth: MONTHS, fees: { total: 2.5 }, equityPreview: POINTS, strategyTrace: {} },
+      warnings: [],
+      resolvedConfig: { initialBalance: 100 },
+      reproducibility: { resultHash: 'ab12' },
+    });
+  });
 });
 
 it('takes bytes that lie anywhere in a buffer', () => {
-  const lists = {
-    times: Float64Array.of(1, 2),
-    marks: [5, 5],
-    months: Float64Array.of(24_000),
-    monthEquity: Float64Array.of(5),
-  };
-  const json = Buffer.from(JSON.stringify(detailWith(5, [], [])));
-  const bytes = detailBytes(json, lists, (value) => zstdCompressSync(value));
+  const bytes = bytesOf(LISTS, 100);
   const shifted = new Uint8Array(bytes.length + 3);
   shifted.set(bytes, 3);
-  expect(decodeDetail(shifted.subarray(3)).summary).toMatchObject({
-    byMonth: [{ month: '2000-01', returnPct: 0, equity: 5 }],
-    equityPreview: [
-      [1, 5],
-      [2, 5],
-    ],
-  });
+  expect(decodeDetail(shifted.subarray(3))).toEqual(detailWith(100, MONTHS, POINTS));
+});
+
+it('says that bytes are damaged, wherever they end', () => {
+  const bytes = bytesOf(LISTS, 100);
+  for (let length = 8; length < bytes.length; length++)
+    expect(() => decodeDetail(bytes.subarray(0, length))).toThrow('The stored bytes of a detail are damaged.');
+});
+
+it('reads any byte changed as a detail or as damaged, and ends', () => {
+  const bytes = bytesOf(LISTS, 100);
+  for (let at = 8; at < bytes.length; at++) {
+    const changed = Uint8Array.from(bytes);
+    changed[at] ^= 0x80;
+    try {
+      expect(decodeDetail(changed)).toHaveProperty('summary');
+    } catch (error) {
+      expect((error as Error).message).toBe('The stored bytes of a detail are damaged.');
+    }
+  }
 });
