@@ -1,56 +1,85 @@
-// JSON with many numbers, piece by piece: texts are collected, and a kernel writes the numbers between them.
-import { numbersWithin } from '../kernels/simd/decimals.ts';
+// JSON with many numbers, piece by piece: texts that are written often are kept as bytes, and a kernel writes the numbers
+// between them.
+import { keptText, NO_NUMBER, numbersWithin, TEXTS_AT, WrittenText } from '../kernels/simd/decimals.ts';
 
-/** More numbers than this are rare; their memory is not kept. */
-const MOST_KEPT = 8_192;
+export type { WrittenText };
+
+/** Longer lists are rare; their memory is not kept. */
+const MOST_KEPT = 16_384;
+
+/** JSON that is the same in all results, kept for good. */
+export const constantJson = (json: string): WrittenText => keptText(json);
 
 /** Written to again and again, one text after the other. */
 export class JsonWriter {
-  #text = '';
-  #count = 0;
+  #texts = Buffer.alloc(4_096);
+  #textsLength = 0;
+  /** Where the text of each piece begins and ends. */
+  #places = new Uint32Array(2_048);
+  #placesLength = 0;
   #numbers = new Float64Array(512);
-  /** Where each number stands in the text. */
-  #places = new Uint32Array(512);
+  #numberCount = 0;
+  #length = 0;
 
   /** A new text. What an error has left of another is forgotten. */
   begin(): this {
-    this.#text = '';
-    this.#count = 0;
+    this.#textsLength = 0;
+    this.#placesLength = 0;
+    this.#numberCount = 0;
+    this.#length = 0;
     return this;
   }
 
-  /** JSON as it is. */
-  add(json: string): this {
-    this.#text += json;
-    return this;
+  /** JSON of this text only, which may be added to it often. */
+  text(json: string): WrittenText {
+    const from = this.#textsLength;
+    // A character takes three bytes at most.
+    while (from + 3 * json.length > this.#texts.length) this.#texts = Buffer.concat([this.#texts, this.#texts]);
+    this.#textsLength += this.#texts.write(json, from);
+    return new WrittenText(TEXTS_AT + from, TEXTS_AT + this.#textsLength);
+  }
+
+  add(json: WrittenText): this {
+    return this.#add(json, NO_NUMBER);
+  }
+
+  /** What is added only once. */
+  addText(json: string): this {
+    return this.#add(this.text(json), NO_NUMBER);
   }
 
   /** A text, and a number behind it; null where it is missing or not finite. */
-  number(text: string, value: number | null): this {
-    this.#text += text;
-    if (this.#count === this.#numbers.length) this.#grow();
-    this.#numbers[this.#count] = value ?? NaN;
-    this.#places[this.#count++] = this.#text.length;
-    return this;
+  number(json: WrittenText, value: number | null): this {
+    if (this.#numberCount === this.#numbers.length) {
+      const numbers = new Float64Array(2 * this.#numbers.length);
+      numbers.set(this.#numbers);
+      this.#numbers = numbers;
+    }
+    this.#numbers[this.#numberCount++] = value ?? NaN;
+    return this.#add(json, 0);
   }
 
-  #grow(): void {
-    const [numbers, places] = [this.#numbers, this.#places];
-    this.#numbers = new Float64Array(2 * numbers.length);
-    this.#numbers.set(numbers);
-    this.#places = new Uint32Array(2 * places.length);
-    this.#places.set(places);
+  #add({ from, end }: WrittenText, flag: number): this {
+    if (this.#placesLength === this.#places.length) {
+      const places = new Uint32Array(2 * this.#places.length);
+      places.set(this.#places);
+      this.#places = places;
+    }
+    this.#places[this.#placesLength++] = from | flag;
+    this.#places[this.#placesLength++] = end;
+    this.#length += end - from;
+    return this;
   }
 
   /** Everything that was added, in UTF-8. */
   bytes(): Uint8Array {
-    const count = this.#count;
-    const bytes = numbersWithin(this.#text, this.#places.subarray(0, count), this.#numbers.subarray(0, count));
+    const texts = this.#texts.subarray(0, this.#textsLength);
+    const places = this.#places.subarray(0, this.#placesLength);
+    const bytes = numbersWithin(texts, places, this.#numbers.subarray(0, this.#numberCount), this.#length);
     this.begin();
-    if (count > MOST_KEPT) {
-      this.#numbers = new Float64Array(512);
-      this.#places = new Uint32Array(512);
-    }
+    if (this.#texts.length > 8 * MOST_KEPT) this.#texts = Buffer.alloc(4_096);
+    if (this.#places.length > MOST_KEPT) this.#places = new Uint32Array(2_048);
+    if (this.#numbers.length > MOST_KEPT) this.#numbers = new Float64Array(512);
     return bytes;
   }
 }

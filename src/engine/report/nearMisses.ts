@@ -2,7 +2,7 @@
 import { countBits, hasBit, popcount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode } from '../plan/plan.ts';
-import type { JsonWriter } from './jsonWriter.ts';
+import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type Window } from './ruleStatistics.ts';
 
@@ -217,20 +217,32 @@ function rowsOf(words: Uint32Array, { start, end }: Window): Int32Array {
   return rows;
 }
 
+const TEXTS = {
+  begin: constantJson('['),
+  bar: constantJson(',"bar":'),
+  time: constantJson(',"time":'),
+  left: constantJson(',"left":'),
+  right: constantJson(',"right":'),
+  distance: constantJson(',"distance":'),
+  between: constantJson('},'),
+  end: constantJson('}]'),
+  none: constantJson(']'),
+} as const;
+
 /** As JSON.stringify writes the list. */
 export function writeNearMisses(json: JsonWriter, misses: readonly NearMiss[]): void {
-  json.add('[');
+  json.add(TEXTS.begin);
   let last: NearMiss | null = null;
-  let named = '';
+  let named: WrittenText | null = null;
   for (const miss of misses) {
     const { rule, nodeId, path, text, bar, time, left, right, distance } = miss;
-    const isNamed = rule === last?.rule && nodeId === last.nodeId && path === last.path && text === last.text;
+    if (last !== null) json.add(TEXTS.between);
     // Most are of one condition.
-    if (!isNamed) named = JSON.stringify({ rule, nodeId, path, text }).slice(0, -1);
-    json.add(last === null ? named : `},${named}`);
-    json.number(',"bar":', bar).number(',"time":', time);
-    json.number(',"left":', left).number(',"right":', right).number(',"distance":', distance);
+    const isNamed = rule === last?.rule && nodeId === last.nodeId && path === last.path && text === last.text;
+    if (named === null || !isNamed) named = json.text(JSON.stringify({ rule, nodeId, path, text }).slice(0, -1));
+    json.add(named).number(TEXTS.bar, bar).number(TEXTS.time, time);
+    json.number(TEXTS.left, left).number(TEXTS.right, right).number(TEXTS.distance, distance);
     last = miss;
   }
-  json.add(last === null ? ']' : '}]');
+  json.add(last === null ? TEXTS.none : TEXTS.end);
 }

@@ -1,7 +1,7 @@
 // The block of rule statistics in a summary: what each condition and each entry rule did, and its JSON.
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
-import type { JsonWriter } from './jsonWriter.ts';
+import { constantJson, type JsonWriter } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
 import {
   conjunctsOf,
@@ -69,41 +69,72 @@ function pnlByRule({ numbers, length }: TradeLog, entries: number): Float64Array
   return pnls;
 }
 
+const TEXTS = {
+  comma: constantJson(','),
+  rules: constantJson('{"rules":['),
+  evaluated: constantJson(',"evaluated":'),
+  trueCount: constantJson(',"trueCount":'),
+  falseCount: constantJson(',"falseCount":'),
+  unknownCount: constantJson(',"unknownCount":'),
+  trueRate: constantJson(',"trueRate":'),
+  firstTrueAt: constantJson(',"firstTrueAt":'),
+  lastTrueAt: constantJson(',"lastTrueAt":'),
+  transitions: constantJson(',"transitions":'),
+  maxStreakTrue: constantJson(',"maxStreakTrue":'),
+  soleBlockerCount: constantJson(',"soleBlockerCount":'),
+  leftStats: constantJson(',"leftStats":'),
+  rightStats: constantJson(',"rightStats":'),
+  min: constantJson('{"min":'),
+  max: constantJson(',"max":'),
+  mean: constantJson(',"mean":'),
+  last: constantJson(',"last":'),
+  sampled: constantJson(',"sampled":'),
+  null: constantJson('null'),
+  end: constantJson('}'),
+  rule: constantJson('{"rule":'),
+  signals: constantJson(',"signals":'),
+  fills: constantJson(',"fills":'),
+  positions: constantJson(',"positions":'),
+  pnl: constantJson(',"pnl":'),
+} as const;
+
 /** As JSON.stringify writes it. */
 export function writeRuleStats(json: JsonWriter, summary: RuleStatsSummary): void {
-  json.add('{"rules":[');
+  json.add(TEXTS.rules);
   summary.rules.forEach((rule, index) => {
-    if (index > 0) json.add(',');
+    if (index > 0) json.add(TEXTS.comma);
     writeRule(json, rule);
   });
   const { pairwiseNeverTogether, alwaysTrue, alwaysFalse } = summary;
   const lists = JSON.stringify({ pairwiseNeverTogether, alwaysTrue, alwaysFalse }).slice(1, -1);
-  json.add(`],${lists},"tradesByRule":[`);
+  json.addText(`],${lists},"tradesByRule":[`);
   summary.tradesByRule.forEach(({ rule, signals, fills, positions, pnl }, index) => {
-    const first = JSON.stringify({ rule, signals, fills, positions }).slice(0, -1);
-    json.number(`${index === 0 ? '' : ','}${first},"pnl":`, pnl).add('}');
+    if (index > 0) json.add(TEXTS.comma);
+    json.add(TEXTS.rule).addText(JSON.stringify(rule)).number(TEXTS.signals, signals).number(TEXTS.fills, fills);
+    json.number(TEXTS.positions, positions).number(TEXTS.pnl, pnl).add(TEXTS.end);
   });
-  json.add(`],"truncated":${summary.truncated}}`);
+  json.addText(`],"truncated":${summary.truncated}}`);
 }
 
 function writeRule(json: JsonWriter, rule: RuleStats): void {
   const { nodeId, path, role, kind, text } = rule;
-  json.number(`${JSON.stringify({ nodeId, path, role, kind, text }).slice(0, -1)},"evaluated":`, rule.evaluated);
-  json.number(',"trueCount":', rule.trueCount).number(',"falseCount":', rule.falseCount);
-  json.number(',"unknownCount":', rule.unknownCount).number(',"trueRate":', rule.trueRate);
-  json.number(',"firstTrueAt":', rule.firstTrueAt).number(',"lastTrueAt":', rule.lastTrueAt);
-  json.number(',"transitions":', rule.transitions).number(',"maxStreakTrue":', rule.maxStreakTrue);
-  json.number(',"soleBlockerCount":', rule.soleBlockerCount);
-  writeSide(json.add(',"leftStats":'), rule.leftStats);
-  writeSide(json.add(',"rightStats":'), rule.rightStats);
-  json.add('}');
+  json.addText(JSON.stringify({ nodeId, path, role, kind, text }).slice(0, -1));
+  json.number(TEXTS.evaluated, rule.evaluated);
+  json.number(TEXTS.trueCount, rule.trueCount).number(TEXTS.falseCount, rule.falseCount);
+  json.number(TEXTS.unknownCount, rule.unknownCount).number(TEXTS.trueRate, rule.trueRate);
+  json.number(TEXTS.firstTrueAt, rule.firstTrueAt).number(TEXTS.lastTrueAt, rule.lastTrueAt);
+  json.number(TEXTS.transitions, rule.transitions).number(TEXTS.maxStreakTrue, rule.maxStreakTrue);
+  json.number(TEXTS.soleBlockerCount, rule.soleBlockerCount);
+  writeSide(json.add(TEXTS.leftStats), rule.leftStats);
+  writeSide(json.add(TEXTS.rightStats), rule.rightStats);
+  json.add(TEXTS.end);
 }
 
 function writeSide(json: JsonWriter, side: SideStats | null): void {
   if (side === null) {
-    json.add('null');
+    json.add(TEXTS.null);
     return;
   }
-  json.number('{"min":', side.min).number(',"max":', side.max).number(',"mean":', side.mean);
-  json.number(',"last":', side.last).number(',"sampled":', side.sampled).add('}');
+  json.number(TEXTS.min, side.min).number(TEXTS.max, side.max).number(TEXTS.mean, side.mean);
+  json.number(TEXTS.last, side.last).number(TEXTS.sampled, side.sampled).add(TEXTS.end);
 }

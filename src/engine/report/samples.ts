@@ -3,7 +3,7 @@ import { hasBit, nextBit } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import { TRADE, TRADE_WIDTH } from '../simulate/tradeLog.ts';
 import type { NamedNode } from '../plan/plan.ts';
-import type { JsonWriter } from './jsonWriter.ts';
+import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { NearMiss } from './nearMisses.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { RuleBits } from './ruleStatistics.ts';
@@ -71,22 +71,47 @@ export class Samples {
 
   /** The first `count` as JSON.stringify writes the list. */
   write(json: JsonWriter, count: number): void {
-    const names = this.#nodes.map(({ nodeId }, at) => `${at === 0 ? '' : ','}${JSON.stringify(nodeId)}:`);
-    json.add('[');
+    const names = this.#nodes.map(({ nodeId }, at) => json.text(`${at === 0 ? '' : ','}${JSON.stringify(nodeId)}:`));
+    json.add(TEXTS.begin);
     for (let at = 0; at < count; at++) {
       const row = this.#rows[at];
-      json.number(`${at === 0 ? '' : ','}{"kind":"${this.#kinds[at]}","bar":`, row - this.#firstRow);
-      json.number(',"time":', this.#time[row]).add(',"values":{');
+      if (at > 0) json.add(TEXTS.comma);
+      json.number(KIND_TEXTS[this.#kinds[at]], row - this.#firstRow);
+      json.number(TEXTS.time, this.#time[row]).add(TEXTS.values);
       for (let node = 0; node < names.length; node++) {
         const { type, values } = this.#nodes[node];
         if (type === 'value') json.number(names[node], values[at]);
-        else json.add(`${names[node]}${shown(type, values[at])}`);
+        else json.add(names[node]).add(truthText(values[at]));
       }
-      json.add('}}');
+      json.add(TEXTS.endOfOne);
     }
-    json.add(']');
+    json.add(TEXTS.end);
   }
 }
+
+const TEXTS = {
+  begin: constantJson('['),
+  comma: constantJson(','),
+  time: constantJson(',"time":'),
+  values: constantJson(',"values":{'),
+  endOfOne: constantJson('}}'),
+  end: constantJson(']'),
+  null: constantJson('null'),
+  false: constantJson('false'),
+  true: constantJson('true'),
+} as const;
+
+const kindText = (kind: Sample['kind']): WrittenText => constantJson(`{"kind":"${kind}","bar":`);
+const KIND_TEXTS: Readonly<Record<Sample['kind'], WrittenText>> = {
+  first_trigger: kindText('first_trigger'),
+  entry: kindText('entry'),
+  exit: kindText('exit'),
+  near_miss: kindText('near_miss'),
+  last_bar: kindText('last_bar'),
+};
+
+const truthText = (value: number): WrittenText =>
+  value !== value ? TEXTS.null : value === 1 ? TEXTS.true : TEXTS.false;
 
 /** Of two with one id, the later; ids in the order that an object has them in, whole numbers first. */
 function inJsonOrder(nodes: readonly NamedNode[]): NamedNode[] {

@@ -59,10 +59,10 @@ const json = new JsonWriter();
 
 function written(trace: SampledTrace, rules: RuleStatsSummary): Uint8Array {
   const { diagnosis, funnel, nearMisses, samples, sampleCount, truncated } = trace;
-  json.begin().add(`${TRACE_NAME}${JSON.stringify({ diagnosis, funnel }).slice(0, -1)},"nearMisses":`);
+  json.begin().addText(`${TRACE_NAME}${JSON.stringify({ diagnosis, funnel }).slice(0, -1)},"nearMisses":`);
   writeNearMisses(json, nearMisses);
-  samples.write(json.add(',"samples":'), sampleCount);
-  json.add(`,"truncated":${truncated}}${RULES_NAME}`);
+  samples.write(json.addText(',"samples":'), sampleCount);
+  json.addText(`,"truncated":${truncated}}${RULES_NAME}`);
   writeRuleStats(json, rules);
   return json.bytes();
 }

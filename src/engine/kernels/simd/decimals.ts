@@ -4,80 +4,92 @@ import { compileModule } from './simdMemory.ts';
 import { PAGE_BYTES } from './sharedMemory.ts';
 import { DECIMALS_WASM } from './wasm.ts';
 
-/** Where the memory has its tables, and what is free behind them. */
+/** Where the memory has its tables, the texts that are kept, and what one call after the other writes on. */
 const POWERS = { first: -292, last: 324 } as const;
 const PAIRS = 9872;
 const ZEROS = 10_097;
-const FREE = 10_240;
-/** The longest number, and what is written behind it before it is overwritten. */
+const KEPT = 10_240;
+/** Where the texts of one call begin. */
+export const TEXTS_AT = 2 ** 15;
+/** The longest number, and what is written behind a number or a text before it is overwritten. */
 const NUMBER_BYTES = 32;
+/** Beside where a text begins: no number stands behind it. */
+export const NO_NUMBER = 0x8000_0000;
+
+/** A text in the memory, in UTF-8. */
+export class WrittenText {
+  readonly from: number;
+  readonly end: number;
+
+  constructor(from: number, end: number) {
+    this.from = from;
+    this.end = end;
+  }
+}
+
+type WritePieces = (pieces: number, count: number, values: number, out: number) => number;
+
+const memory = new WebAssembly.Memory({ initial: 1 });
+const { writePieces } = new WebAssembly.Instance(compileModule(DECIMALS_WASM), { host: { memory } })
+  .exports as unknown as { readonly writePieces: WritePieces };
+let bytes = Buffer.from(memory.buffer);
+writeTables();
+
+let keptEnd = KEPT;
+
+/** A text that is kept for good: there is room for constants, and for nothing that depends on a run. */
+export function keptText(text: string): WrittenText {
+  const from = keptEnd;
+  if (from + Buffer.byteLength(text) > TEXTS_AT) throw new Error('There is no room for another text.');
+  keptEnd += bytes.write(text, from);
+  return new WrittenText(from, keptEnd);
+}
 
 /** The texts of a list: each stands before a number, and one more may stand behind the last. */
 export class NumberTexts {
   readonly bytes: Uint8Array;
-  /** Of each, in `bytes`. */
-  readonly ends: Uint32Array;
+  /** Where each begins and ends once they are in the memory. */
+  readonly places: Uint32Array;
 
   constructor(texts: readonly string[]) {
     this.bytes = new TextEncoder().encode(texts.join(''));
-    let end = 0;
-    this.ends = Uint32Array.from(texts, (text) => (end += Buffer.byteLength(text)));
+    this.places = new Uint32Array(2 * texts.length);
+    let end = TEXTS_AT;
+    texts.forEach((text, at) => {
+      this.places[2 * at] = end;
+      this.places[2 * at + 1] = end += Buffer.byteLength(text);
+    });
   }
 }
 
-type WriteNumbers = (values: number, count: number, texts: number, ends: number, out: number) => number;
-
-const memory = new WebAssembly.Memory({ initial: 1 });
-const { writeNumbers } = new WebAssembly.Instance(compileModule(DECIMALS_WASM), { host: { memory } })
-  .exports as unknown as { readonly writeNumbers: WriteNumbers };
-writeTables();
-
 /** Each text and the number behind it, and a text behind the last number if there is one more, in UTF-8. */
-export function numbersBetween({ bytes, ends }: NumberTexts, values: ArrayLike<number>): Uint8Array {
-  return write(ends, values, bytes.length, (all, at) => all.set(bytes, at));
+export function numbersBetween({ bytes, places }: NumberTexts, values: ArrayLike<number>): Uint8Array {
+  if (places.length > 2 * values.length) places[2 * values.length] |= NO_NUMBER;
+  return numbersWithin(bytes, places, values, bytes.length);
 }
 
 /**
- * The same of texts that are written once: one text, and where each number stands in it.
- * @param places in `text`, counted in characters, ascending; changed to bytes
+ * Texts and the numbers behind them, in UTF-8.
+ * @param texts what `places` name besides kept texts
+ * @param places where each text begins and ends, with NO_NUMBER where no number stands behind it
+ * @param length of all texts, each as often as it is written
  */
-export function numbersWithin(text: string, places: Uint32Array, values: Float64Array): Uint8Array {
-  const length = Buffer.byteLength(text);
-  // Mostly all characters take one byte each.
-  if (length !== text.length) {
-    let from = 0;
-    let end = 0;
-    for (let at = 0; at < places.length; at++) {
-      end += Buffer.byteLength(text.slice(from, places[at]));
-      from = places[at];
-      places[at] = end;
-    }
-  }
-  return write(places, values, length, (all, at) => all.write(text, at));
-}
-
-function write(
-  ends: Uint32Array,
+export function numbersWithin(
+  texts: Uint8Array,
+  places: Uint32Array,
   values: ArrayLike<number>,
   length: number,
-  writeTexts: (all: Buffer, at: number) => void,
 ): Uint8Array {
-  const count = values.length;
-  const endsAt = FREE + 8 * count;
-  const textsAt = endsAt + 8 * Math.ceil(ends.length / 2);
-  const out = textsAt + length + NUMBER_BYTES;
-  const all = grownTo(out + length + NUMBER_BYTES * (count + 1));
-  new Float64Array(memory.buffer, FREE, count).set(values);
-  new Uint32Array(memory.buffer, endsAt, ends.length).set(ends);
-  writeTexts(all, textsAt);
-  let end = writeNumbers(FREE, count, textsAt, endsAt, out);
-  const from = textsAt + (count === 0 ? 0 : ends[count - 1]);
-  all.copyWithin(end, from, textsAt + length);
-  end += textsAt + length - from;
+  const placesAt = TEXTS_AT + 8 * Math.ceil(texts.length / 8);
+  const valuesAt = placesAt + 4 * places.length;
+  const out = valuesAt + 8 * values.length;
+  const all = grownTo(out + length + NUMBER_BYTES * (values.length + 1));
+  all.set(texts, TEXTS_AT);
+  new Uint32Array(memory.buffer, placesAt, places.length).set(places);
+  new Float64Array(memory.buffer, valuesAt, values.length).set(values);
+  const end = writePieces(placesAt, places.length / 2, valuesAt, out);
   return new Uint8Array(memory.buffer.slice(out, end));
 }
-
-let bytes = Buffer.from(memory.buffer);
 
 /** All of the memory, of at least so many bytes. */
 function grownTo(length: number): Buffer {
