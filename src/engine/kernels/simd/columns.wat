@@ -199,9 +199,10 @@
   ;; is written means nothing.
   (func (export "tightSums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
     (param $length i32) (param $size i32) (param $divisor f64) (result i32)
-    (local $i i32) (local $last i32) (local $dropA i32) (local $dropB i32)
+    (local $i i32) (local $dropA i32) (local $dropB i32)
     (local $high v128) (local $low v128) (local $sum v128) (local $part v128) (local $divisors v128)
-    (local $added v128) (local $change v128) (local $least v128) (local $most v128)
+    (local $added v128) (local $addedA v128) (local $addedB v128) (local $change v128) (local $mean v128)
+    (local $least v128) (local $most v128)
     (local.set $divisors (f64x2.splat (local.get $divisor)))
     (local.set $dropA (local.get $a))
     (local.set $dropB (local.get $b))
@@ -224,27 +225,66 @@
     (v128.store64_lane $memory 0 (local.get $outA) (local.get $sum))
     (v128.store64_lane $memory 1 (local.get $outB) (local.get $sum))
     (if (i32.le_u (local.get $size) (i32.const 8)) (then (return (i32.const 0))))
-    (local.set $last (i32.sub (local.get $size) (i32.const 8)))
+    (local.set $outA (i32.add (local.get $outA) (i32.const 8)))
+    (local.set $outB (i32.add (local.get $outB) (i32.const 8)))
+    (local.set $size (i32.sub (local.get $size) (i32.const 8)))
     (local.set $i (i32.const 0))
-    (loop $next
-      (local.set $added (v128.load64_lane $columns 1 (i32.add (local.get $b) (local.get $i))
-        (v128.load64_splat $columns (i32.add (local.get $a) (local.get $i)))))
+    ;; One row of each segment, where an odd number of them remains; then two rows of each at a time.
+    (if (i32.and (local.get $size) (i32.const 8)) (then
+      (local.set $added (v128.load64_lane $columns 1 (local.get $b) (v128.load64_splat $columns (local.get $a))))
       (local.set $least (f64x2.pmin (local.get $least) (local.get $added)))
       (local.set $most (f64x2.pmax (local.get $most) (local.get $added)))
       (local.set $change (f64x2.sub (local.get $added)
-        (v128.load64_lane $columns 1 (i32.add (local.get $dropB) (local.get $i))
-          (v128.load64_splat $columns (i32.add (local.get $dropA) (local.get $i))))))
+        (v128.load64_lane $columns 1 (local.get $dropB) (v128.load64_splat $columns (local.get $dropA)))))
       (local.set $sum (f64x2.add (local.get $high) (local.get $change)))
       (local.set $low (f64x2.add (local.get $low)
         (f64x2.sub (local.get $change) (f64x2.sub (local.get $sum) (local.get $high)))))
       (local.set $high (local.get $sum))
       (local.set $sum (f64x2.div (f64x2.add (local.get $high) (local.get $low)) (local.get $divisors)))
-      (v128.store64_lane $memory offset=8 0 (i32.add (local.get $outA) (local.get $i)) (local.get $sum))
-      (v128.store64_lane $memory offset=8 1 (i32.add (local.get $outB) (local.get $i)) (local.get $sum))
-      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $last))))
+      (v128.store64_lane $memory 0 (local.get $outA) (local.get $sum))
+      (v128.store64_lane $memory 1 (local.get $outB) (local.get $sum))
+      (local.set $i (i32.const 8))))
+    (if (i32.lt_u (local.get $i) (local.get $size)) (then (loop $next
+      (local.set $addedA (v128.load $columns (i32.add (local.get $a) (local.get $i))))
+      (local.set $addedB (v128.load $columns (i32.add (local.get $b) (local.get $i))))
+      (local.set $least (f64x2.pmin (f64x2.pmin (local.get $least) (local.get $addedA)) (local.get $addedB)))
+      (local.set $most (f64x2.pmax (f64x2.pmax (local.get $most) (local.get $addedA)) (local.get $addedB)))
+      (local.set $addedA
+        (f64x2.sub (local.get $addedA) (v128.load $columns (i32.add (local.get $dropA) (local.get $i)))))
+      (local.set $addedB
+        (f64x2.sub (local.get $addedB) (v128.load $columns (i32.add (local.get $dropB) (local.get $i)))))
+      (local.set $change (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+        (local.get $addedA) (local.get $addedB)))
+      (local.set $sum (f64x2.add (local.get $high) (local.get $change)))
+      (local.set $low (f64x2.add (local.get $low)
+        (f64x2.sub (local.get $change) (f64x2.sub (local.get $sum) (local.get $high)))))
+      (local.set $mean (f64x2.div (f64x2.add (local.get $sum) (local.get $low)) (local.get $divisors)))
+      (local.set $change (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31
+        (local.get $addedA) (local.get $addedB)))
+      (local.set $high (f64x2.add (local.get $sum) (local.get $change)))
+      (local.set $low (f64x2.add (local.get $low)
+        (f64x2.sub (local.get $change) (f64x2.sub (local.get $high) (local.get $sum)))))
+      (local.set $sum (f64x2.div (f64x2.add (local.get $high) (local.get $low)) (local.get $divisors)))
+      (v128.store $memory (i32.add (local.get $outA) (local.get $i))
+        (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 (local.get $mean) (local.get $sum)))
+      (v128.store $memory (i32.add (local.get $outB) (local.get $i))
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31 (local.get $mean) (local.get $sum)))
+      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size))))))
     (i64x2.all_true (v128.and
       (f64x2.gt (local.get $least) (f64x2.splat (f64.const 0)))
       (f64x2.le (local.get $most) (f64x2.mul (f64x2.splat (f64.const 2)) (local.get $least))))))
+
+  ;; Whether, on some row of every `stride` from `a` to `end`, the values of that row, the next one and the one `apart`
+  ;; are equal: only then can all values of a window be equal (rollingSums.ts).
+  (func (export "mayBeFlat") (param $a i32) (param $end i32) (param $apart i32) (param $stride i32) (result i32)
+    (local $found i32)
+    (loop $next
+      (local.set $found (i32.or (local.get $found) (i32.and
+        (f64.eq (f64.load $columns (local.get $a)) (f64.load $columns offset=8 (local.get $a)))
+        (f64.eq (f64.load $columns (local.get $a))
+          (f64.load $columns (i32.add (local.get $a) (local.get $apart)))))))
+      (br_if $next (i32.lt_u (local.tee $a (i32.add (local.get $a) (local.get $stride))) (local.get $end))))
+    (local.get $found))
 
   ;; out = the variance of each window as rollingVariance keeps it, times the correction. Bit 0 or 1 of the result says
   ;; that the segment at a or b has a row on which its sums have lost digits: what is written from there on is not it.

@@ -29,6 +29,11 @@ interface ColumnKernels {
   readonly sums: Sums<void>;
   /** The same in half the time. 0: a value is not positive, or more than twice another, and the sums mean nothing. */
   readonly tightSums: Sums<number>;
+  /**
+   * Whether a value equals the next one and the one `apart` later, at `a` or `stride`, two `strides`, … later, before
+   * `end`. Not 0: it does.
+   */
+  readonly mayBeFlat: (a: number, end: number, apart: number, stride: number) => number;
   /** The variances of two segments; bit 0 or 1 is set where the first or the second must be computed otherwise. */
   readonly variances: (
     a: number,
