@@ -59,7 +59,7 @@ it('writes a text behind the last number', () => {
     [3, -4],
   ])
     // prettier-ignore
-    expect(Buffer.from(numbersBetween(texts, values)).toString()).toBe(`[${values}]–`);
+    expect(Buffer.from(numbersBetween(texts, values)).toString()).toBe(`[${values.join()}]–`);
 });
 
 it('writes nothing for no numbers', () => {
