@@ -11,6 +11,7 @@ import { shortened, wholeTextOf } from '../language/grammar/kinds.ts';
 import { operationKey, stepKey } from './builder.ts';
 import { compilePlan, type CompileOptions } from './compile.ts';
 import type { Frame, NamedNode, Plan, Step } from './plan.ts';
+import { KeptByNumber, soleSlotOf, type SoleSlot } from './keptByNumber.ts';
 import { SlottedCopies, type BoundCopies } from './slottedCopies.ts';
 
 export interface PlannedStrategy {
@@ -23,6 +24,10 @@ interface SlottedStep {
   readonly step: Step;
   /** `operationKey`; null: the same for all values. */
   readonly operation: string | SlottedText;
+  /** Of itself and of its operands. */
+  readonly slot: SoleSlot;
+  /** Where it is kept with its key, if it has a single slot. */
+  readonly place: number;
 }
 
 /** Shortened once the numbers are in it. */
@@ -67,7 +72,8 @@ export class PlanTemplate {
   readonly #ast: StrategyAst;
   readonly #slotted: SlottedStrategy;
   readonly #plan: Plan;
-  readonly #copies = new SlottedCopies();
+  readonly #kept = new KeptByNumber();
+  readonly #copies = new SlottedCopies(this.#kept);
   /** Steps in order; null: the same for all values. */
   readonly #steps: readonly (SlottedStep | null)[];
   readonly #fixedKeys: ReadonlySet<string>;
@@ -91,8 +97,16 @@ export class PlanTemplate {
 
   #slottedStep(step: Step, before: readonly (SlottedStep | null)[]): SlottedStep | null {
     const operation = operationKey(step);
-    if (this.#copies.add(step)) return { step, operation: new SlottedText(operation) };
-    return step.inputs.some((input) => before[input] !== null) ? { step, operation } : null;
+    const isCopied = this.#copies.add(step);
+    const slots = step.inputs.flatMap((input) => (before[input] === null ? [] : before[input].slot));
+    if (isCopied) slots.push(this.#copies.slotOf(step));
+    if (slots.length === 0) return null;
+    return {
+      step,
+      operation: isCopied ? new SlottedText(operation) : operation,
+      slot: soleSlotOf(slots),
+      place: this.#kept.addPlace(),
+    };
   }
 
   /**
@@ -138,14 +152,26 @@ export class PlanTemplate {
         steps.push(this.#plan.steps[at]);
         continue;
       }
-      const { step, operation } = slotted;
-      const text = typeof operation === 'string' ? operation : operation.with(numbers);
-      const key = stepKey(text, step.inputs, steps, step.frame);
-      if (this.#fixedKeys.has(key) || keys.has(key)) return undefined;
-      keys.add(key);
-      steps.push({ ...copies.of(step), key });
+      const step = this.#boundStep(slotted, steps, copies, numbers);
+      if (this.#fixedKeys.has(step.key) || keys.has(step.key)) return undefined;
+      keys.add(step.key);
+      steps.push(step);
     }
     return steps;
+  }
+
+  #boundStep(
+    { step, operation, slot, place }: SlottedStep,
+    before: readonly Step[],
+    copies: BoundCopies,
+    numbers: readonly number[],
+  ): Step {
+    const known = slot === null ? undefined : this.#kept.get(place, numbers[slot]);
+    if (known !== undefined) return known as Step;
+    const text = typeof operation === 'string' ? operation : operation.with(numbers);
+    const bound = { ...copies.of(step), key: stepKey(text, step.inputs, before, step.frame) };
+    if (slot !== null) this.#kept.set(place, numbers[slot], bound);
+    return bound;
   }
 
   /** Values are recorded by their texts: of two with the same text, the first. */

@@ -134,6 +134,10 @@ describe('the plan cache', () => {
         { x: 7, length: 6 },
       ],
     },
+    'zeros of both signs': {
+      ast: strategyOf([number('x', 1)], { kind: 'compare', op: 'gt', left: sma(5), right: param('x') }),
+      variants: [{ x: 1 }, { x: 0 }, { x: -0 }, { x: 0 }],
+    },
     'an offset that may be 0': {
       ast: strategyOf([number('ago', 0, { type: 'int' })], {
         kind: 'compare',
@@ -165,6 +169,21 @@ describe('the plan cache', () => {
   it.each(Object.entries(COUNTS))('plans %s as without it', (_, { ast, variants }) => {
     const cache = new PlanCache();
     for (const values of variants) expect(planned(cache, ast, values)).toEqual(compiled(ast, values));
+  });
+
+  it('shares what depends on one param with the runs that have the same number there', () => {
+    const cache = new PlanCache();
+    const stepsOf = (fast: number, slow: number) => {
+      const found = planned(cache, crossing, { fast, slow });
+      if (!found.ok) throw new Error(JSON.stringify(found.issues));
+      return found.plan.steps;
+    };
+    const [one, other] = [stepsOf(5, 30), stepsOf(5, 31)];
+    const isSame = one.map((step, at) => step === other[at]);
+    expect(one.filter((_, at) => isSame[at]).map(({ key }) => key)).toEqual([
+      expect.stringMatching(/^field/),
+      expect.stringMatching(/^sma\(length=5\)/),
+    ]);
   });
 
   it('binds the plan that is compiled for the same values, on generated strategies', () => {

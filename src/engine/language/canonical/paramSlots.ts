@@ -42,17 +42,17 @@ export class ParamValueNeeded extends Error {
 /** A text with slots in it: the pieces between them, and which slot follows each piece. */
 export class SlottedText {
   readonly #pieces: readonly string[];
-  readonly #slots: readonly number[];
+  readonly slots: readonly number[];
 
   constructor(text: string) {
     const parts = text.split(IN_TEXT);
     this.#pieces = parts.filter((_, at) => at % 2 === 0);
-    this.#slots = parts.filter((_, at) => at % 2 === 1).map(Number);
+    this.slots = parts.filter((_, at) => at % 2 === 1).map(Number);
   }
 
   with(values: readonly number[]): string {
     let text = this.#pieces[0];
-    for (let at = 0; at < this.#slots.length; at++) text += values[this.#slots[at]] + this.#pieces[at + 1];
+    for (let at = 0; at < this.slots.length; at++) text += values[this.slots[at]] + this.#pieces[at + 1];
     return text;
   }
 }

@@ -52,44 +52,51 @@ function boundsText(min: number | undefined, max: number | undefined): string {
 
 /** The value of every declared param: the given one, else its default. Issues have places under `/config/params`. */
 export function resolveParams(declared: readonly Param[], given: GivenParams, log: IssueLog): ParamValues {
-  const values = new Map<string, ParamValue>(declared.map((param) => [param.name, param.default]));
-  const paramOf = new Map(declared.map((param) => [param.name, param]));
-  const names = [...paramOf.keys()];
-  for (const [name, value] of Object.entries(given)) {
+  const values = new Map<string, ParamValue>();
+  const paramOf = new Map<string, Param>();
+  for (const param of declared) {
+    values.set(param.name, param.default);
+    paramOf.set(param.name, param);
+  }
+  for (const name of Object.keys(given)) {
     const param = paramOf.get(name);
-    const path = pointerTo('/config/params', name);
-    if (param === undefined) {
-      // Comparing names takes time, and only the first hundred issues are kept.
-      log.add('PARAM_UNDEFINED', path, () => {
-        const nearest = nearestName(
-          name,
-          names.filter((one) => !Object.hasOwn(given, one)),
-        );
-        const target = nearest?.isCertain === true ? pointerTo('/config/params', nearest.name) : undefined;
-        return {
-          message: `The strategy does not declare a param ${shown(name)}.`,
-          suggestion: names.length === 0 ? 'Remove it: the strategy has no params.' : suggestionFor(nearest, names),
-          ...(target !== undefined && { patch: [{ op: 'move', from: path, path: target }] }),
-          ...(names.length === 0 && { patch: [{ op: 'remove', path }] }),
-        };
-      });
-      continue;
-    }
-    const issue = paramIssue(param, value);
-    if (issue === undefined) values.set(name, value);
-    else {
-      const { code, message, nearest } = issue;
-      const repair =
-        nearest === undefined
-          ? {}
-          : {
-              suggestion: `Use ${String(nearest)}.`,
-              patch: [{ op: 'replace', path, value: nearest } as const],
-            };
-      log.add(code, path, { message: `Param ${shown(name)} ${message}.`, ...repair });
-    }
+    const issue = param && paramIssue(param, given[name]);
+    if (param === undefined) reportUndeclared(name, paramOf, given, log);
+    else if (issue === undefined) values.set(name, given[name]);
+    else reportUnfit(name, issue, log);
   }
   return values;
+}
+
+function reportUndeclared(name: string, declared: ReadonlyMap<string, Param>, given: GivenParams, log: IssueLog): void {
+  const path = pointerTo('/config/params', name);
+  // Comparing names takes time, and only the first hundred issues are kept.
+  log.add('PARAM_UNDEFINED', path, () => {
+    const names = [...declared.keys()];
+    const nearest = nearestName(
+      name,
+      names.filter((one) => !Object.hasOwn(given, one)),
+    );
+    const target = nearest?.isCertain === true ? pointerTo('/config/params', nearest.name) : undefined;
+    return {
+      message: `The strategy does not declare a param ${shown(name)}.`,
+      suggestion: names.length === 0 ? 'Remove it: the strategy has no params.' : suggestionFor(nearest, names),
+      ...(target !== undefined && { patch: [{ op: 'move', from: path, path: target }] }),
+      ...(names.length === 0 && { patch: [{ op: 'remove', path }] }),
+    };
+  });
+}
+
+function reportUnfit(name: string, { code, message, nearest }: ParamIssue, log: IssueLog): void {
+  const path = pointerTo('/config/params', name);
+  const repair =
+    nearest === undefined
+      ? {}
+      : {
+          suggestion: `Use ${String(nearest)}.`,
+          patch: [{ op: 'replace', path, value: nearest } as const],
+        };
+  log.add(code, path, { message: `Param ${shown(name)} ${message}.`, ...repair });
 }
 
 /** Reports issues of the declarations themselves; `pointerOf` gives the place of a member of a param. */
