@@ -9,19 +9,78 @@ const bytesOf = (column: Column): number =>
   BYTES_PER_COLUMN +
   ('values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength);
 
-/** Names of sets of bars that are kept; beyond them all are forgotten, and sets that come again get new names. */
-const MAX_NAMES = 1_000;
+/** Sets from which the empty ones are forgotten, as soon as there are so many, or twice as many as were left then. */
+const MANY_SETS = 1_000;
+
+/** The list of all columns that are kept, from the one read longest ago to the one read last: a ring. */
+class Link {
+  older: Link = this;
+  newer: Link = this;
+
+  unlink(): void {
+    this.older.newer = this.newer;
+    this.newer.older = this.older;
+  }
+
+  putBefore(newer: Link): void {
+    this.newer = newer;
+    this.older = newer.older;
+    this.older.newer = this;
+    newer.older = this;
+  }
+}
+
+class Kept extends Link {
+  readonly set: ColumnSet;
+  readonly key: string;
+  readonly column: Column;
+
+  constructor(set: ColumnSet, key: string, column: Column) {
+    super();
+    this.set = set;
+    this.key = key;
+    this.column = column;
+  }
+}
+
+/** The columns of one owner on the same bars, by a key that names the whole sub-expression. */
+export class ColumnSet {
+  readonly kept = new Map<string, Kept>();
+  readonly #store: ColumnStore;
+
+  constructor(store: ColumnStore) {
+    this.#store = store;
+  }
+
+  has(key: string): boolean {
+    return this.kept.has(key);
+  }
+
+  get(key: string): Column | undefined {
+    const kept = this.kept.get(key);
+    if (kept === undefined) return undefined;
+    this.#store.read(kept);
+    return kept.column;
+  }
+
+  set(key: string, column: Column): void {
+    this.#store.keep(this, key, column);
+  }
+}
 
 /**
- * One per worker thread. A key names the whole sub-expression and its bars (including snapshot hashes), so equal keys
- * are equal columns: the runs of a batch, the variants of a sweep and later backtests share them. `trim` is only called
- * between runs: during a run, no column that was handed out is overwritten.
+ * One per worker thread. Equal keys on equal bars are equal columns: the runs of a batch, the variants of a sweep and
+ * later backtests share them. `trim` is only called between runs: during a run, no column that was handed out is
+ * overwritten.
  */
 export class ColumnStore {
-  readonly #columns = new Map<string, Column>();
+  /** By owner, then by bars. */
+  readonly #sets = new Map<string, Map<string, ColumnSet>>();
+  #setCount = 0;
+  #manySets = MANY_SETS;
+  /** Between the newest and the oldest. */
+  readonly #end = new Link();
   readonly #free = new Map<number, Float64Array[]>();
-  readonly #names = new Map<string, string>();
-  #nextName = 0;
   #maxBytes: number;
   #bytes = 0;
   #freeBytes = 0;
@@ -40,30 +99,48 @@ export class ColumnStore {
     return this.#bytes;
   }
 
-  /** What stands for a text at the beginning of keys, which are read several times in every run. */
-  shortNameOf(text: string): string {
-    let name = this.#names.get(text);
-    if (name === undefined) {
-      if (this.#names.size === MAX_NAMES) this.#names.clear();
-      // No name is given twice: a key never means two columns.
-      this.#names.set(text, (name = String(this.#nextName++)));
-    }
-    return name;
+  /** @param bars identifies the bars, their snapshot hashes included */
+  columnsOf(owner: string, bars: string): ColumnSet {
+    const known = this.#sets.get(owner)?.get(bars);
+    if (known !== undefined) return known;
+    if (this.#setCount >= this.#manySets) this.#forgetEmptySets();
+    let ofOwner = this.#sets.get(owner);
+    if (ofOwner === undefined) this.#sets.set(owner, (ofOwner = new Map()));
+    const set = new ColumnSet(this);
+    ofOwner.set(bars, set);
+    this.#setCount++;
+    return set;
   }
 
-  get(key: string): Column | undefined {
-    const column = this.#columns.get(key);
-    if (column !== undefined) {
-      // A Map iterates in insertion order: the column read last moves to the end.
-      this.#columns.delete(key);
-      this.#columns.set(key, column);
+  #forgetEmptySets(): void {
+    for (const [owner, ofOwner] of this.#sets) {
+      for (const [bars, { kept }] of ofOwner) if (kept.size === 0 && ofOwner.delete(bars)) this.#setCount--;
+      if (ofOwner.size === 0) this.#sets.delete(owner);
     }
-    return column;
+    this.#manySets = Math.max(MANY_SETS, 2 * this.#setCount);
   }
 
-  set(key: string, column: Column): void {
-    this.#columns.set(key, column);
+  /** Makes a column the one read last. */
+  read(kept: Kept): void {
+    if (this.#end.older === kept) return;
+    kept.unlink();
+    kept.putBefore(this.#end);
+  }
+
+  /** In place of another column with the same key, which is equal. */
+  keep(set: ColumnSet, key: string, column: Column): void {
+    const known = set.kept.get(key);
+    if (known !== undefined) this.#drop(known);
+    const kept = new Kept(set, key, column);
+    set.kept.set(key, kept);
+    kept.putBefore(this.#end);
     this.#bytes += bytesOf(column);
+  }
+
+  #drop(kept: Kept): void {
+    kept.unlink();
+    kept.set.kept.delete(kept.key);
+    this.#bytes -= bytesOf(kept.column);
   }
 
   /**
@@ -78,19 +155,22 @@ export class ColumnStore {
 
   /** Drops the least recently read columns until the rest fits. */
   trim(): void {
-    for (const [key, column] of this.#columns) {
-      if (this.#bytes <= this.#maxBytes) return;
-      this.#columns.delete(key);
-      this.#bytes -= bytesOf(column);
-      if ('values' in column) this.#release(column.values);
+    for (
+      let oldest = this.#end.newer;
+      this.#bytes > this.#maxBytes && oldest instanceof Kept;
+      oldest = this.#end.newer
+    ) {
+      this.#drop(oldest);
+      if ('values' in oldest.column) this.#release(oldest.column.values);
     }
   }
 
   /** Gives all memory back: before work that reads no columns, and needs memory itself. */
   clear(): void {
-    this.#columns.clear();
+    for (let oldest = this.#end.newer; oldest instanceof Kept; oldest = this.#end.newer) this.#drop(oldest);
+    this.#sets.clear();
+    this.#setCount = 0;
     this.#free.clear();
-    this.#bytes = 0;
     this.#freeBytes = 0;
   }
 

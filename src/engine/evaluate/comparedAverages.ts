@@ -31,11 +31,18 @@ export class ComparedAverages {
   /** Those whose sums are exact, so that a single row can be computed. */
   readonly #exact = new Set<Slot>();
 
+  private constructor(averages: ReadonlyMap<Slot, Average>) {
+    this.#averages = averages;
+  }
+
+  /** Without any, since nothing is written to it. */
+  static readonly #none = new ComparedAverages(new Map());
+
   /** @param prices the raw column of a market field of the base bars */
-  constructor(plan: Plan, rows: number, prices: (field: string) => Float64Array | null) {
+  static of(plan: Plan, rows: number, prices: (field: string) => Float64Array | null): ComparedAverages {
     // The variants of a sweep, which record no conditions, share averages.
     const isWorthwhile = rows >= MIN_ROWS && plan.conditions.length > 0;
-    this.#averages = isWorthwhile ? averagesOf(plan, prices) : new Map();
+    return isWorthwhile ? new ComparedAverages(averagesOf(plan, prices)) : ComparedAverages.#none;
   }
 
   get isEmpty(): boolean {

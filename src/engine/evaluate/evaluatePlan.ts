@@ -1,13 +1,14 @@
 // Evaluation: the steps of a plan over the columns of a market, each computed once, on demand.
 import type { Bars, Market } from '../bars/bars.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
+import { frameText, sameFrame } from '../plan/builder.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
 import type { RunControl } from '../task.ts';
-import type { ColumnStore } from './columnStore.ts';
+import type { ColumnSet, ColumnStore } from './columnStore.ts';
 import { ComparedAverages } from './comparedAverages.ts';
 import { conditionColumn } from './conditionSteps.ts';
 import { rawField } from './fieldColumns.ts';
-import { alignedRows, barsOf, frameKey } from './frames.ts';
+import { alignedRows, barsOf, textOfBars } from './frames.ts';
 import type { StepInputs } from './stepInputs.ts';
 import { valueColumn } from './valueSteps.ts';
 
@@ -24,12 +25,11 @@ export class EvaluatedPlan implements StepInputs {
   readonly poll: () => void;
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
   readonly #averages: ComparedAverages;
-  readonly #bars = new Map<string, Bars>();
-  /**
-   * Identifies the bars that the plan reads and the owner, so that a key of the store never stands for two snapshots,
-   * nor for two workspaces.
-   */
-  readonly #fingerprint: string;
+  readonly #base: Bars;
+  /** Those of the frames other than the base. */
+  readonly #others = new Map<string, Bars>();
+  /** Those of the owner on these bars, by the keys of their steps. */
+  readonly #kept: ColumnSet;
 
   /**
    * @param control is asked before every step; null: the run is not stopped
@@ -50,10 +50,15 @@ export class EvaluatedPlan implements StepInputs {
       if (control?.isCancelled()) throw new RunStopped('The run was stopped.');
     };
     this.#columns = new Array(plan.steps.length);
-    for (const frame of [plan.base, ...plan.frames]) this.#bars.set(frameKey(frame), barsOf(market, frame));
-    const bars = [...this.#bars].map(([key, bars]) => `${key}#${bars.sha256}#${bars.length}`).join('|');
-    this.#fingerprint = store.shortNameOf(`${owner}|${bars}`);
-    this.#averages = new ComparedAverages(plan, market.base.length, (field) => rawField(market.base, field));
+    this.#base = barsOf(market, plan.base);
+    let bars = textOfBars(this.#base);
+    for (const frame of plan.frames) {
+      const other = barsOf(market, frame);
+      this.#others.set(frameText(frame), other);
+      bars += `|${textOfBars(other)}`;
+    }
+    this.#kept = store.columnsOf(owner, bars);
+    this.#averages = ComparedAverages.of(plan, market.base.length, (field) => rawField(market.base, field));
   }
 
   value(slot: Slot): ValueColumn {
@@ -97,38 +102,37 @@ export class EvaluatedPlan implements StepInputs {
   }
 
   barsOf({ frame }: Step): Bars {
-    return this.#bars.get(frameKey(frame))!;
+    return this.#barsOn(frame);
   }
 
-  rowsOf(step: Step & { readonly from: Frame }): Int32Array {
-    return alignedRows(this.barsOf(step), this.#bars.get(frameKey(step.from))!);
+  rowsOf({ frame, from }: Step & { readonly from: Frame }): Int32Array {
+    return alignedRows(this.#barsOn(frame), this.#barsOn(from));
+  }
+
+  #barsOn(frame: Frame): Bars {
+    return sameFrame(frame, this.plan.base) ? this.#base : this.#others.get(frameText(frame))!;
   }
 
   isKept(key: string): boolean {
-    return this.store.get(this.#keyOf(key)) !== undefined;
+    return this.#kept.has(key);
   }
 
   keep(key: string, column: ValueColumn | ConditionColumn): void {
-    this.store.set(this.#keyOf(key), column);
+    this.#kept.set(key, column);
   }
 
   #column(slot: Slot): ValueColumn | ConditionColumn {
     const known = this.#columns[slot];
     if (known) return known;
     const step = this.plan.steps[slot];
-    const key = this.#keyOf(step.key);
-    let column = this.store.get(key);
+    let column = this.#kept.get(step.key);
     if (!column) {
       this.poll();
       column = step.type === 'value' ? valueColumn(step, this) : conditionColumn(step, this);
       // A raw field is a view of the bars, and a constant is cheap to make again.
-      if (!(step.type === 'value' && (step.op === 'field' || step.op === 'const'))) this.store.set(key, column);
+      if (!(step.type === 'value' && (step.op === 'field' || step.op === 'const'))) this.#kept.set(step.key, column);
     }
     this.#columns[slot] = column;
     return column;
-  }
-
-  #keyOf(step: string): string {
-    return `${this.#fingerprint}|${step}`;
   }
 }

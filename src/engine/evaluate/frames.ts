@@ -1,9 +1,8 @@
 // The frames of a plan on a market: the bars of each, and which row of one is known at a row of another.
 import { alignRows } from '../bars/align.ts';
 import type { Bars, Market } from '../bars/bars.ts';
+import { frameText } from '../plan/builder.ts';
 import type { Frame, Plan } from '../plan/plan.ts';
-
-export const frameKey = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
 
 const barsFor = (market: Market, frame: Frame): Bars | undefined =>
   frame.symbol === market.base.symbol && frame.timeframe === market.base.timeframe
@@ -12,7 +11,7 @@ const barsFor = (market: Market, frame: Frame): Bars | undefined =>
 
 export function barsOf(market: Market, frame: Frame): Bars {
   const bars = barsFor(market, frame);
-  if (!bars) throw new Error(`The market has no bars for ${frameKey(frame)}.`);
+  if (!bars) throw new Error(`The market has no bars for ${frameText(frame)}.`);
   return bars;
 }
 
@@ -29,4 +28,13 @@ export function alignedRows(base: Bars, other: Bars): Int32Array {
   let rows = ofBase.get(other);
   if (!rows) ofBase.set(other, (rows = alignRows(base, other)));
   return rows;
+}
+
+const texts = new WeakMap<Bars, string>();
+
+/** What identifies bars, their snapshot included. Of the same object the same text: its hash is known. */
+export function textOfBars(bars: Bars): string {
+  let text = texts.get(bars);
+  if (text === undefined) texts.set(bars, (text = `${frameText(bars)}#${bars.sha256}#${bars.length}`));
+  return text;
 }

@@ -1,30 +1,63 @@
 // What a thread keeps between runs stays within its bound, and the bound is a part of the memory of the pool.
 import { describe, expect, it } from 'vitest';
-import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
+import { ColumnStore, type ColumnSet } from '../../../src/engine/evaluate/columnStore.ts';
 import { createPool, keptBytesPerThread, QUICK_THREADS, reliefThreads } from '../../../src/engine/pool/pool.ts';
 import { dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
 
 const LENGTH = 10_000;
 const column = () => ({ values: new Float64Array(LENGTH) }) as never;
 
+/** The keys of 0 to `count` - 1 that a set has. */
+const keysOf = (set: ColumnSet, count: number): number[] =>
+  Array.from({ length: count }, (_, key) => key).filter((key) => set.has(String(key)));
+
 describe('a column store', () => {
   it('keeps as many columns as its limit allows, and as much again in free buffers', () => {
     const store = new ColumnStore(1e9);
-    for (let key = 0; key < 20; key++) store.set(String(key), column());
+    const set = store.columnsOf('', 'bars');
+    for (let key = 0; key < 20; key++) set.set(String(key), column());
     store.limit(5.5 * 8 * LENGTH);
     store.trim();
     expect(store.bytes).toBeLessThanOrEqual(5.5 * 8 * LENGTH);
-    expect(Array.from({ length: 20 }, (_, key) => store.get(String(key)) !== undefined)).toEqual(
-      Array.from({ length: 20 }, (_, key) => key >= 15),
-    );
+    expect(keysOf(set, 20)).toEqual([15, 16, 17, 18, 19]);
   });
-});
 
-it('gives no short name to two texts, however many there are', () => {
-  const store = new ColumnStore(1e9);
-  const names = Array.from({ length: 2_500 }, (_, text) => store.shortNameOf(`bars ${text}`));
-  expect(new Set(names).size).toBe(2_500);
-  expect(store.shortNameOf('bars 2499')).toBe(names[2_499]);
+  it('drops the columns that were read longest ago, of whatever bars', () => {
+    const store = new ColumnStore(5.5 * 8 * LENGTH);
+    const sets = ['a', 'b'].map((bars) => store.columnsOf('', bars));
+    for (let key = 0; key < 10; key++) sets[key % 2].set(String(key), column());
+    for (const key of ['6', '0', '4', '0']) expect(sets[0].get(key)).toBeDefined();
+    store.trim();
+    expect(sets.map((set) => keysOf(set, 10))).toEqual([[0, 4, 6, 8], [9]]);
+  });
+
+  it('counts a column that is set again once', () => {
+    const store = new ColumnStore(1e9);
+    const set = store.columnsOf('', 'bars');
+    set.set('key', column());
+    const once = store.bytes;
+    set.set('key', column());
+    expect(store.bytes).toBe(once);
+    store.limit(0);
+    store.trim();
+    expect(store.bytes).toBe(0);
+    expect(set.get('key')).toBeUndefined();
+  });
+
+  it('gives one set to equal owners and bars, forgetting only sets without columns, however many there are', () => {
+    const store = new ColumnStore(1e9);
+    const setOf = (at: number): ColumnSet => store.columnsOf(`owner ${at % 3}`, `bars ${at}`);
+    const filled = Array.from({ length: 1_500 }, (_, at) => {
+      const set = setOf(at);
+      set.set('key', { isTrue: new Uint32Array(1), isUnknown: new Uint32Array(1) });
+      return set;
+    });
+    const empty = setOf(5_000);
+    for (let at = 10_000; at < 16_000; at++) setOf(at);
+    expect(filled.every((set, at) => setOf(at) === set)).toBe(true);
+    expect(setOf(5_000) === empty).toBe(false);
+    expect(store.columnsOf('owner 1', 'bars 0') === filled[0]).toBe(false);
+  });
 });
 
 describe('what threads keep', () => {
