@@ -141,8 +141,10 @@ function partsOf(rows: number, encode: (first: number, end: number) => Uint8Arra
   const parts: Uint8Array[] = [];
   for (let first = 0; first < rows; first += TRADES_PER_PART)
     parts.push(encode(first, Math.min(rows, first + TRADES_PER_PART)));
-  const head = new Uint32Array([parts.length, ...parts.map((part) => part.length)]);
-  return [new Uint8Array(head.buffer), ...parts];
+  const head = Buffer.allocUnsafe(4 * (parts.length + 1));
+  head.writeUInt32LE(parts.length);
+  for (let index = 0; index < parts.length; index++) head.writeUInt32LE(parts[index].length, 4 * (index + 1));
+  return [head, ...parts];
 }
 
 /** Part by part, so that a reader of many trades can let others go first in between. */

@@ -4,6 +4,7 @@ import { numbersApart, numbersTogether } from '../kernels/simd/digits.ts';
 import { monthName, monthRows } from '../report/months.ts';
 import type { ResultSeries } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
+import { Changes, changesOf } from './changes.ts';
 import { CompressedTexts } from './compressedTexts.ts';
 
 /** "DETAIL" and the version of the layout; no compressed text begins so. */
@@ -13,13 +14,13 @@ const MAGIC_WITH_NUMBERS = Buffer.from('DETAIL02');
 /** After it as u32: the bytes of the text, the numbers, the hashes, the times and the months; then their counts. */
 const HEAD_WORDS = 7;
 const HEAD_WORDS_WITH_NUMBERS = 5;
-const WORD = 8;
 
 /** In the order of their bytes. */
 const HASHES = ['strategyHash', 'dataHash', 'configHash', 'runKey', 'resultHash'] as const;
-const HASH = /^[0-9a-f]{64}$/;
 const HASH_BYTES = 32;
-const NO_HASHES = Object.fromEntries(HASHES.map((name) => [name, '']));
+const HEXADECIMAL = /^[0-9a-f]*$/;
+/** Behind the version, which is the first member. */
+const NO_HASHES_JSON = `${HASHES.map((name) => `,"${name}":""`).join('')}}`;
 
 type Compress = (value: Uint8Array) => Uint8Array;
 type Decompress = (bytes: Uint8Array) => Buffer;
@@ -42,39 +43,64 @@ export interface WrittenDetail {
 }
 
 const texts = new CompressedTexts();
+/** Written again and again: what small arrays cost is mostly making and collecting them. */
+const head = new Uint32Array(MAGIC.length / 4 + HEAD_WORDS);
+const headBytes = new Uint8Array(head.buffer);
+headBytes.set(MAGIC);
+const hashBytes = Buffer.alloc(HASHES.length * HASH_BYTES);
+const markChanges = new Changes();
+const monthChanges = new Changes();
 
 /** The bytes of a detail in pieces, some of which are valid until the next detail is written. */
 export function detailParts(detail: WrittenDetail, owner: string, compress: Compress): readonly Uint8Array[] {
   const { summaryJson, series, warnings, resolvedConfig, reproducibility } = detail;
-  const hashes = hashBytes(reproducibility);
-  const shown = hashes.length === 0 ? reproducibility : { ...reproducibility, ...NO_HASHES };
-  const rest = JSON.stringify({ warnings, resolvedConfig, reproducibility: shown });
-  const { text, hash, numbers } = numbersApart(['{"summary":', ...summaryJson, ',', rest.slice(1)]);
-  const sized = [
-    texts.compressed(text, `${hash} ${owner}`, compress),
+  const hashes = writeHashes(reproducibility);
+  const { text, hash, numbers } = numbersApart([
+    '{"summary":',
+    ...summaryJson,
+    `,"warnings":${JSON.stringify(warnings)},"resolvedConfig":${JSON.stringify(resolvedConfig)},"reproducibility":`,
+    hashes === undefined
+      ? JSON.stringify(reproducibility)
+      : `{"engineVersion":${JSON.stringify(reproducibility.engineVersion)}${NO_HASHES_JSON}`,
+    '}',
+  ]);
+  const compressed = texts.compressed(text, `${hash} ${owner}`, compress);
+  const times = axisBytes(series.times, compress);
+  const months = axisBytes(series.months, compress);
+  let at = MAGIC.length / 4;
+  head[at++] = compressed.length;
+  head[at++] = numbers.length;
+  head[at++] = hashes === undefined ? 0 : hashes.length;
+  head[at++] = times.length;
+  head[at++] = months.length;
+  head[at++] = series.times.length;
+  head[at++] = series.months.length;
+  const [markBits, marks] = markChanges.write(series.marks);
+  const [monthBits, monthEquity] = monthChanges.write(series.monthEquity);
+  return [
+    headBytes,
+    compressed,
     numbers,
-    hashes,
-    axisBytes(series.times, compress),
-    axisBytes(series.months, compress),
+    ...(hashes === undefined ? [] : [hashes]),
+    times,
+    months,
+    markBits,
+    marks,
+    monthBits,
+    monthEquity,
   ];
-  const head = new Uint8Array(MAGIC.length + 4 * HEAD_WORDS);
-  head.set(MAGIC);
-  const lengths = sized.map((part) => part.length);
-  new Uint32Array(head.buffer, MAGIC.length).set([...lengths, series.times.length, series.months.length]);
-  return [head, ...sized, changeBytes(series.marks), changeBytes(series.monthEquity)];
 }
 
-const NOTHING = new Uint8Array();
-const hashScratch = Buffer.alloc(HASHES.length * HASH_BYTES);
-
-/** None when one of them is no SHA-256: then all stand in the text. */
-function hashBytes(reproducibility: Reproducibility): Uint8Array {
-  for (let index = 0; index < HASHES.length; index++) {
-    const hash = reproducibility[HASHES[index]];
-    if (!HASH.test(hash)) return NOTHING;
-    hashScratch.write(hash, index * HASH_BYTES, 'hex');
+/** Undefined when one of them is no SHA-256: then all stand in the text. */
+function writeHashes(reproducibility: Reproducibility): Uint8Array | undefined {
+  let all = '';
+  for (const name of HASHES) {
+    if (reproducibility[name].length !== 2 * HASH_BYTES) return undefined;
+    all += reproducibility[name];
   }
-  return hashScratch;
+  if (!HEXADECIMAL.test(all)) return undefined;
+  hashBytes.write(all, 'hex');
+  return hashBytes;
 }
 
 export const isDetailBytes = (stored: Uint8Array): boolean =>
@@ -136,7 +162,7 @@ class Parts {
     return part;
   }
 
-  /** Of so many values, as `changeBytes` writes them. */
+  /** Of so many values, as `Changes` writes them. */
   takeChanges(count: number): Float64Array {
     const { values, length } = changesOf(this.#bytes.subarray(this.#at), count);
     this.#at += length;
@@ -184,38 +210,4 @@ function axisOf(bytes: Uint8Array): Float64Array {
   const values = new Float64Array(Uint8Array.from(bytes).buffer);
   for (let index = 1; index < values.length; index++) values[index] += values[index - 1];
   return values;
-}
-
-/**
- * A bit per value that says whether it differs from the one before, then those that do: most accounts rest at times.
- */
-function changeBytes(values: ArrayLike<number>): Uint8Array {
-  const changed = new Float64Array(values.length);
-  const bits = new Uint8Array(Math.ceil(values.length / 8));
-  let count = 0;
-  for (let index = 0; index < values.length; index++) {
-    const value = values[index];
-    if (index > 0 && value === values[index - 1]) continue;
-    bits[index >>> 3] |= 1 << (index & 7);
-    changed[count++] = value;
-  }
-  const bytes = new Uint8Array(bits.length + count * WORD);
-  bytes.set(bits);
-  bytes.set(new Uint8Array(changed.buffer, 0, count * WORD), bits.length);
-  return bytes;
-}
-
-/** @returns the values, and how many bytes they took */
-function changesOf(bytes: Uint8Array, length: number): { readonly values: Float64Array; readonly length: number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  let at = Math.ceil(length / 8);
-  if (at > bytes.length) throw new RangeError('The bits of a list end behind the end of the bytes.');
-  const values = new Float64Array(length);
-  for (let index = 0; index < length; index++) {
-    if ((bytes[index >>> 3] >>> (index & 7)) & 1) {
-      values[index] = view.getFloat64(at, true);
-      at += WORD;
-    } else values[index] = values[index - 1];
-  }
-  return { values, length: at };
 }

@@ -7,28 +7,51 @@ const WORD = 8;
 
 const padded = (length: number): number => Math.ceil(length / WORD) * WORD;
 
+/** The same memory as bytes, as words and as numbers. */
+class Memory {
+  readonly numbers: Float64Array;
+  readonly bytes: Uint8Array;
+  readonly words: Uint32Array;
+
+  constructor(length: number) {
+    this.numbers = new Float64Array(length);
+    this.bytes = new Uint8Array(this.numbers.buffer);
+    this.words = new Uint32Array(this.numbers.buffer);
+  }
+}
+
+/** For tables of up to some two hundred rows, written to again and again. */
+const small = new Memory(4_096);
+
 /**
- * Rows first … end-1. Layout, little-endian: MAGIC, the number of rows and the length of the words as u32, the words as
- * JSON, filled up to whole words of 8 bytes; then the columns: each number of the rows and the time of the child as
- * f64, and the index of the words as u32. Columns shrink to two thirds of what rows do.
+ * Rows first … end-1, valid until other rows are written. Layout, little-endian: MAGIC, the number of rows and the length
+ * of the words as u32, the words as JSON, filled up to whole words of 8 bytes; then the columns: each number of the rows
+ * and the time of the child as f64, and the index of the words as u32. Columns shrink to two thirds of what rows do.
  */
 export function tradeBytes({ numbers, fineTimes, kinds, words }: TradeTable, first: number, end: number): Uint8Array {
   const rows = end - first;
-  const text = Buffer.from(JSON.stringify(words));
-  const head = MAGIC.length + WORD;
-  const columnsAt = head + padded(text.length);
-  const bytes = new Uint8Array(columnsAt + rows * (8 * (ROW_NUMBERS + 1) + 4));
+  const text = JSON.stringify(words);
+  const textAt = MAGIC.length + WORD;
+  const most = textAt + padded(3 * text.length) + rows * (WORD * (ROW_NUMBERS + 1) + 4);
+  const memory = most <= small.bytes.length ? small : new Memory(Math.ceil(most / WORD));
+  const { bytes } = memory;
   bytes.set(MAGIC);
-  new Uint32Array(bytes.buffer, MAGIC.length, 2).set([rows, text.length]);
-  bytes.set(text, head);
-  const columns = new Float64Array(bytes.buffer, columnsAt, rows * (ROW_NUMBERS + 1));
+  const textLength = encoder.encodeInto(text, bytes.subarray(textAt)).written;
+  memory.words[MAGIC.length / 4] = rows;
+  memory.words[MAGIC.length / 4 + 1] = textLength;
+  const columnsAt = textAt + padded(textLength);
+  bytes.fill(0, textAt + textLength, columnsAt);
+  let at = columnsAt / WORD;
   for (let column = 0; column < ROW_NUMBERS; column++) {
-    for (let row = 0; row < rows; row++) columns[column * rows + row] = numbers[(first + row) * ROW_NUMBERS + column];
+    for (let row = first; row < end; row++) memory.numbers[at++] = numbers[row * ROW_NUMBERS + column];
   }
-  columns.set(fineTimes.subarray(first, end), ROW_NUMBERS * rows);
-  new Uint32Array(bytes.buffer, columnsAt + columns.byteLength, rows).set(kinds.subarray(first, end));
-  return bytes;
+  for (let row = first; row < end; row++) memory.numbers[at++] = fineTimes[row];
+  const kindsAt = 2 * at;
+  for (let row = 0; row < rows; row++) memory.words[kindsAt + row] = kinds[first + row];
+  return bytes.subarray(0, 4 * (kindsAt + rows));
 }
+
+const encoder = new TextEncoder();
 
 export const isTradeBytes = (stored: Uint8Array): boolean => MAGIC.equals(stored.subarray(0, MAGIC.length));
 

@@ -116,6 +116,13 @@ describe('a detail of an earlier version', () => {
   });
 });
 
+it('writes the same bytes whatever was written before', () => {
+  const bytes = bytesOf(LISTS, 100);
+  const { length } = bytesOf({ ...LISTS, marks: Array.from({ length: 9_000 }, (_, point) => point) }, 12_345);
+  expect(length).toBeGreaterThan(72_000);
+  expect(bytesOf(LISTS, 100)).toEqual(bytes);
+});
+
 it('takes bytes that lie anywhere in a buffer', () => {
   const bytes = bytesOf(LISTS, 100);
   const shifted = new Uint8Array(bytes.length + 3);

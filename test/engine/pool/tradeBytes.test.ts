@@ -47,6 +47,13 @@ describe('encoded trades', () => {
     expect([...decodeTrades(bytes)].every((part) => part.length <= 5_000)).toBe(true);
   });
 
+  it('are the same whatever was encoded before', () => {
+    const table = tableOf(3);
+    const bytes = encodeTradeTable(table);
+    encodeTradeTable({ ...tableOf(40), words: [{ ...WORDS[0], entryRule: 'x'.repeat(300) }, WORDS[1]] });
+    expect(encodeTradeTable({ ...table, words: WORDS.slice() })).toEqual(bytes);
+  });
+
   it('that were stored as JSON are still read', () => {
     const rows = tradeRows(tableOf(7));
     expect(read(encodeTrades(rows))).toEqual(rows);
