@@ -2,17 +2,8 @@
 // closes.
 import { DAY_MS } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
-import {
-  centralSums,
-  covariance,
-  mean,
-  percentileOf,
-  shapeOf,
-  sampleExcessKurtosis,
-  sampleSkew,
-  standardDeviation,
-} from './moments.ts';
-import { ReusedColumn } from '../kernels/reusedColumn.ts';
+import { endsOf, powerSums, returnSums, type PowerSums } from '../kernels/simd/moments.ts';
+import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation } from './moments.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
@@ -132,120 +123,86 @@ export function returnStatistics(
   const wants = (...keys: (keyof ReturnStatistics)[]): boolean =>
     wanted === null || keys.some((key) => wanted.has(key));
   const { returns } = daily;
-  const average = mean(returns);
-  const deviation = standardDeviation(returns, 1, average);
-  const isDefined = average !== null && deviation !== null && deviation > 0;
-  const NO_SIDES = { gains: 0, losses: 0, squaredLosses: 0 };
-  const { gains, losses, squaredLosses } = wants('sortinoRatio', 'omegaRatio') ? gainsAndLosses(returns) : NO_SIDES;
-  const downside = returns.length === 0 ? 0 : Math.sqrt(squaredLosses / returns.length);
+  const days = returns.length;
+  const sums = wants('sortinoRatio', 'omegaRatio', 'ulcerIndex')
+    ? returnSums(returns, daily.equity, initialBalance)
+    : null;
+  const average = days === 0 ? null : sums === null ? mean(returns) : sums.total / days;
+  const benchmark = wants('beta', 'alpha') ? benchmarkMoments(daily.benchmark()) : null;
   const hasShape = wants('skew', 'kurtosis', 'probabilisticSharpe', 'minTrackRecordDays');
-  const shape = hasShape && average !== null ? shapeOf(centralSums(returns, average), returns.length) : null;
-  const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days: returns.length } : null;
+  const powers =
+    average !== null && (hasShape || benchmark !== null)
+      ? powerSums(returns, average, benchmark?.returns, benchmark?.mean ?? 0)
+      : null;
+  const deviation =
+    powers === null ? standardDeviation(returns, 1, average) : days < 2 ? null : Math.sqrt(powers.second / (days - 1));
+  const isDefined = average !== null && deviation !== null && deviation > 0;
+  const downside = sums === null || days === 0 ? 0 : Math.sqrt(sums.squaredLosses / days);
+  const shape = hasShape && powers !== null ? shapeOf(powers, days) : null;
+  const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days } : null;
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
     sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,
-    sortinoRatio: returns.length >= 2 && downside > 0 ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
-    omegaRatio: losses > 0 ? gains / losses : null,
-    ulcerIndex: wants('ulcerIndex') ? ulcerIndex(daily.equity, initialBalance) : null,
-    ...tails(wants('tailRatio', 'var95', 'cvar95') ? returns : new Float64Array(0)),
-    skew: sampleSkew(shape, returns.length),
-    kurtosis: sampleExcessKurtosis(shape, returns.length),
-    ...(wants('beta', 'alpha')
-      ? againstBenchmark(returns, average, daily.benchmark(), periods)
-      : { beta: null, alpha: null }),
+    sortinoRatio: days >= 2 && downside > 0 ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
+    omegaRatio: sums !== null && sums.losses > 0 ? sums.gains / sums.losses : null,
+    ulcerIndex: sums === null || days < 2 ? null : Math.sqrt(sums.squaredFalls / (days - 1)),
+    ...(days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns) : NO_TAILS),
+    skew: sampleSkew(shape, days),
+    kurtosis: sampleExcessKurtosis(shape, days),
+    ...againstBenchmark(benchmark, powers, average, days, periods),
     probabilisticSharpe: sample && probabilisticSharpe(sample, 0),
     minTrackRecordDays: sample && minTrackRecord(sample),
   };
 }
 
-const SELECTED = new ReusedColumn();
+type Tails = Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'>;
+const NO_TAILS: Tails = { tailRatio: null, var95: null, cvar95: null };
 
-function tails(returns: Float64Array): Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'> {
-  const values = SELECTED.take(returns.length);
-  values.set(returns);
-  const low = percentileOf(values, 5);
-  const tail = values.subarray(0, returns.length === 0 ? 0 : Math.floor((returns.length - 1) * 0.05) + 1).sort();
+/** Of at least one day; only the values near the ends are sorted. */
+function tails(returns: Float64Array): Tails {
+  const days = returns.length;
+  const tailDays = Math.floor((days - 1) * 0.05) + 1;
+  const { lowest, highest } = endsOf(returns, Math.min(tailDays + 1, days));
+  const low = percentile(lowest, 5, 0, days)!;
+  const high = percentile(highest, 95, days - highest.length, days)!;
   return {
-    tailRatio: low === null || low === 0 ? null : Math.abs(percentileOf(values, 95, tail.length)!) / Math.abs(low),
+    tailRatio: low === 0 ? null : Math.abs(high) / Math.abs(low),
     var95: low,
-    cvar95: mean(tail),
+    cvar95: mean(lowest.subarray(0, tailDays)),
   };
 }
 
 function againstBenchmark(
-  returns: Float64Array,
+  benchmark: BenchmarkMoments | null,
+  powers: PowerSums | null,
   average: number | null,
-  benchmark: Float64Array,
+  days: number,
   periods: number,
 ): Pick<ReturnStatistics, 'beta' | 'alpha'> {
-  const { mean: benchmarkAverage, variance } = momentsOf(benchmark);
-  if (variance === null || variance === 0) return { beta: null, alpha: null };
-  const beta = covariance(returns, average, benchmark, benchmarkAverage)! / variance;
-  return { beta, alpha: (average! - beta * benchmarkAverage!) * periods };
+  if (benchmark === null || powers === null || benchmark.variance === null || benchmark.variance === 0)
+    return { beta: null, alpha: null };
+  const beta = powers.product / (days - 1) / benchmark.variance;
+  return { beta, alpha: (average! - beta * benchmark.mean!) * periods };
 }
 
 interface BenchmarkMoments {
+  readonly returns: Float64Array;
   readonly mean: number | null;
+  /** Divisor n - 1. */
   readonly variance: number | null;
 }
-const benchmarkMoments = new WeakMap<Float64Array, BenchmarkMoments>();
+/** Keyed by the returns, which the runs of a batch share. */
+const knownMoments = new WeakMap<Float64Array, BenchmarkMoments>();
 
-/** Of a benchmark, which the runs of a batch share. */
-function momentsOf(benchmark: Float64Array): BenchmarkMoments {
-  let moments = benchmarkMoments.get(benchmark);
+function benchmarkMoments(returns: Float64Array): BenchmarkMoments {
+  let moments = knownMoments.get(returns);
   if (moments === undefined) {
-    const average = mean(benchmark);
-    moments = { mean: average, variance: covariance(benchmark, average, benchmark, average) };
-    benchmarkMoments.set(benchmark, moments);
+    const average = mean(returns);
+    const days = returns.length;
+    const variance = average === null || days < 2 ? null : powerSums(returns, average).second / (days - 1);
+    knownMoments.set(returns, (moments = { returns, mean: average, variance }));
   }
   return moments;
-}
-
-/** Σmax(r,0), -Σmin(r,0) and Σmin(r,0)², each compensated as in `sum`. */
-function gainsAndLosses(returns: Float64Array): { gains: number; losses: number; squaredLosses: number } {
-  let gains = 0;
-  let losses = 0;
-  let squares = 0;
-  let lostGains = 0;
-  let lostLosses = 0;
-  let lostSquares = 0;
-  for (let index = 0; index < returns.length; index++) {
-    const value = returns[index];
-    if (value > 0) {
-      const next = gains + value;
-      lostGains += gains >= value ? gains - next + value : value - next + gains;
-      gains = next;
-    } else if (value < 0) {
-      const loss = -value;
-      const next = losses + loss;
-      lostLosses += losses >= loss ? losses - next + loss : loss - next + losses;
-      losses = next;
-      const square = value * value;
-      const nextSquares = squares + square;
-      lostSquares += squares >= square ? squares - nextSquares + square : square - nextSquares + squares;
-      squares = nextSquares;
-    }
-  }
-  return { gains: gains + lostGains, losses: losses + lostLosses, squaredLosses: squares + lostSquares };
-}
-
-function ulcerIndex(equity: Float64Array, initialBalance: number): number | null {
-  if (equity.length < 2) return null;
-  let peak = initialBalance;
-  let squares = 0;
-  let lost = 0;
-  for (let index = 0; index < equity.length; index++) {
-    if (equity[index] >= peak) {
-      peak = equity[index];
-      continue;
-    }
-    const fall = equity[index] / peak - 1;
-    const square = fall * fall;
-    const next = squares + square;
-    lost += squares >= square ? squares - next + square : square - next + squares;
-    squares = next;
-  }
-  return Math.sqrt((squares + lost) / (equity.length - 1));
 }
 
 /** Compound growth per calendar year (365.25 days); null if nothing is left or no time has passed. */

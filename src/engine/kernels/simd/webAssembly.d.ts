@@ -6,9 +6,10 @@ declare namespace WebAssembly {
     grow(pages: number): number;
   }
   type Module = object;
+  type Import = Memory<ArrayBufferLike> | ((a: number, b: number) => number);
   const Module: new (bytes: Uint8Array) => Module;
   class Instance {
-    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Memory<ArrayBufferLike>>>>>);
+    constructor(module: Module, imports: Readonly<Record<string, Readonly<Record<string, Import>>>>);
     readonly exports: Readonly<Record<string, unknown>>;
   }
 }
