@@ -39,23 +39,35 @@ export const runKeyOf = ({ engine, strategy, data, config }: RunKeyParts): strin
 /** The canonical JSON of a config, an instrument and settings, up to the value of `params` and from there on. */
 type AroundParams = readonly [string, string];
 
-/** Configs that are kept per instrument; beyond them all are forgotten. */
-const MAX_CONFIGS = 32;
-/** By the config and the settings as JSON, without the params. */
-const aroundParams = new WeakMap<Instrument, Map<string, AroundParams>>();
+/** The last config of an instrument, the settings, and what their JSON is around the params. */
+interface LastConfig {
+  readonly config: ResolvedConfig;
+  readonly settings: Settings;
+  readonly around: AroundParams;
+}
+const lastConfigs = new WeakMap<Instrument, LastConfig>();
 
 /** `hashOf` of all three. The runs of a batch mostly differ in their params only. */
 export function configHashOf(config: ResolvedConfig, instrument: Instrument, settings: Settings): string {
-  let known = aroundParams.get(instrument);
-  if (known === undefined) aroundParams.set(instrument, (known = new Map()));
-  const withoutParams = { ...config, params: null };
-  const key = JSON.stringify([withoutParams, settings]);
-  let around = known.get(key);
-  if (around === undefined) {
-    if (known.size === MAX_CONFIGS) known.clear();
-    known.set(key, (around = splitAtParams(canonicalJson({ config: withoutParams, instrument, settings }))));
+  let last = lastConfigs.get(instrument);
+  if (last === undefined || !isEqual(last.config, config, 'params') || !isEqual(last.settings, settings)) {
+    const around = splitAtParams(canonicalJson({ config: { ...config, params: null }, instrument, settings }));
+    lastConfigs.set(instrument, (last = { config, settings, around }));
   }
-  return sha256(around[0] + canonicalJson(config.params) + around[1]);
+  return sha256(last.around[0] + canonicalJson(config.params) + last.around[1]);
+}
+
+/** Whether two values have the same JSON, apart from the order of members and from one member. */
+function isEqual(a: unknown, b: unknown, except?: string): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
+  const [one, other] = [a, b] as readonly Readonly<Record<string, unknown>>[];
+  let members = 0;
+  for (const name in one) {
+    members++;
+    if (name !== except && (!Object.hasOwn(other, name) || !isEqual(one[name], other[name]))) return false;
+  }
+  for (const _ in other) members--;
+  return members === 0;
 }
 
 const NO_PARAMS = '"params":null';
