@@ -21,24 +21,30 @@ const NOTHING: Need = { timeframe: null, bars: 0 };
  */
 export function inferLookback(strategy: RunnableStrategy, baseTimeframe: StoredTimeframe, isStable = false): number {
   const lookbacks = new Lookbacks(baseTimeframe, isStable);
-  const bars = rootsOf(strategy).map(({ expression }) => lookbacks.of(expression));
-  const { stopLoss, takeProfits, trailingStop } = strategy.risk;
-  const periods = strategy.entries.map(({ action: { sizing } }) =>
-    sizing.mode === 'volatility_target' ? sizing.atrPeriod : undefined,
-  );
+  let most = 0;
+  for (const { expression } of rootsOf(strategy)) most = Math.max(most, lookbacks.of(expression));
+  for (const length of atrPeriods(strategy))
+    most = Math.max(most, lookbacks.ofIndicator(findIndicator('atr')!, { length }));
+  return most;
+}
+
+/** Of sizes and distances that are measured by the ATR. */
+function atrPeriods({ entries, risk: { stopLoss, takeProfits, trailingStop } }: RunnableStrategy): number[] {
+  const periods: number[] = [];
+  for (const { action } of entries)
+    if (action.sizing.mode === 'volatility_target') periods.push(action.sizing.atrPeriod);
   if (stopLoss?.mode === 'atr') periods.push(stopLoss.period);
-  for (const target of takeProfits) periods.push(target.triggerAtr?.period);
-  periods.push(trailingStop?.distanceAtr?.period);
-  const atr = findIndicator('atr')!;
-  for (const period of periods) if (period !== undefined) bars.push(lookbacks.ofIndicator(atr, { length: period }));
-  return bars.reduce((most, count) => Math.max(most, count), 0);
+  for (const { triggerAtr } of takeProfits) if (triggerAtr !== undefined) periods.push(triggerAtr.period);
+  if (trailingStop?.distanceAtr !== undefined) periods.push(trailingStop.distanceAtr.period);
+  return periods;
 }
 
 class Lookbacks {
   readonly #base: StoredTimeframe;
   readonly #isStable: boolean;
+  readonly #onBase = new Map<object, Need>();
   /** By the timeframe the expression is read on: below a node with a `timeframe`, that one. */
-  readonly #known = new Map<StoredTimeframe, Map<object, Need>>();
+  readonly #onOthers = new Map<StoredTimeframe, Map<object, Need>>();
 
   constructor(base: StoredTimeframe, isStable: boolean) {
     this.#base = base;
@@ -63,13 +69,21 @@ class Lookbacks {
   }
 
   need(expression: RunnableExpression, context: StoredTimeframe): Need {
-    let known = this.#known.get(context);
-    if (known === undefined) this.#known.set(context, (known = new Map()));
+    // Without inputs, it is found sooner than looked up.
+    if (expression.kind === 'market' || expression.kind === 'const')
+      return needOfKind(expression.kind, expression, { lookbacks: this, context });
+    const known = context === this.#base ? this.#onBase : this.#on(context);
     const found = known.get(expression);
     if (found !== undefined) return found;
     const need = needOfKind(expression.kind, expression, { lookbacks: this, context });
     known.set(expression, need);
     return need;
+  }
+
+  #on(context: StoredTimeframe): Map<object, Need> {
+    let known = this.#onOthers.get(context);
+    if (known === undefined) this.#onOthers.set(context, (known = new Map()));
+    return known;
   }
 }
 
