@@ -13,7 +13,7 @@ const ROWS_PER_SIGNAL = 256;
 const LINE = 8;
 
 export class Prefetch {
-  readonly #columns: readonly Float64Array[];
+  readonly #columns: () => readonly Float64Array[];
   readonly #closes: WatchedCloses;
   readonly #end: number;
   /** The row at which the next rows must be read. */
@@ -22,10 +22,10 @@ export class Prefetch {
   total = 0;
 
   /**
-   * @param columns the prices that the loop reads of nearly every bar or fill
+   * @param columns gives the prices that the loop reads of nearly every bar or fill; short runs never ask
    * @param closes those that may open a position
    */
-  constructor(columns: readonly Float64Array[], closes: WatchedCloses, start: number, end: number) {
+  constructor(columns: () => readonly Float64Array[], closes: WatchedCloses, start: number, end: number) {
     this.#columns = columns;
     this.#closes = closes;
     this.#end = end;
@@ -38,7 +38,7 @@ export class Prefetch {
     const { words } = this.#closes;
     let total = 0;
     if (words === null || countBits(words, row, end) * ROWS_PER_SIGNAL >= end - row)
-      for (const column of this.#columns) for (let at = row; at < end; at += LINE) total += column[at];
+      for (const column of this.#columns()) for (let at = row; at < end; at += LINE) total += column[at];
     this.total = total;
     this.nextRow = end;
   }

@@ -31,9 +31,9 @@ export function roundTripsOf(input: SimulationInput, exits: SortedExits): RoundT
   if (risk.timeStop !== null || config.fundingRate !== 0) return null;
   if (config.execution.orderTiming !== 'next_open' || config.execution.feeModel.window !== undefined) return null;
   if (maxConcurrentPositions !== 1 || keepOrders || reads !== undefined) return null;
-  const leaving = exits.filter(({ rule }) => rule.appliesTo === 0 || rule.appliesTo === entry.side);
   const words: { words: Uint32Array; index: number }[] = [];
-  for (const { rule, index } of leaving) {
+  for (const { rule, index } of exits) {
+    if (rule.appliesTo !== 0 && rule.appliesTo !== entry.side) continue;
     if (!isBits(rule.when) || !closesAll(rule)) return null;
     words.push({ words: rule.when.isTrue, index });
   }

@@ -25,7 +25,7 @@ import { StateReader } from './state.ts';
 import { TradeLog } from './tradeLog.ts';
 import type { SizingContext } from './sizing.ts';
 import { roundTripsOf, type RoundTrips } from './roundTrips.ts';
-import { createWatch, type Watch } from './watch.ts';
+import { Watch } from './watch.ts';
 
 /** Bars counted once each, whatever the number of positions in them: the last row counted, and how many. */
 interface BarCount {
@@ -163,7 +163,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     barMs: TIMEFRAME_MS[bars.timeframe],
     entries: input.entries,
     exits,
-    watch: createWatch(input),
+    watch: new Watch(input),
     readsLevels: readsAtSignal(input.risk),
     decisions: {
       direct,

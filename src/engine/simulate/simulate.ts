@@ -51,7 +51,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): Simul
   const { control, start, end } = input;
   const pollRows = readsState(input) ? STATEFUL_POLL_ROWS : POLL_ROWS;
   let nextPoll = start + pollRows;
-  const prefetch = new Prefetch(pricesOf(run), run.watch.flat, start, end);
+  const prefetch = new Prefetch(() => pricesOf(run), run.watch.flat, start, end);
   let row = start;
   while (row < end) {
     if (row >= prefetch.nextRow) prefetch.read(row);

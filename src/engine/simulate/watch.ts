@@ -1,8 +1,7 @@
 // The watch: which closes must be read, as words of bits, so that all bars between them can be skipped.
-import { wordCount } from '../kernels/bits.ts';
-import { nextBit, unionOf } from '../kernels/bits.ts';
+import { nextBit, unionOf, wordCount } from '../kernels/bits.ts';
 import type { SimulationInput } from './simulation.ts';
-import type { ConditionSource, EntryRule, Stateful } from '../evaluate/tradingRules.ts';
+import type { ConditionSource, EntryRule, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
 
 /** Closes that matter in one situation: those with a bit, or all of them. */
 export interface WatchedCloses {
@@ -10,71 +9,92 @@ export interface WatchedCloses {
   readonly words: Uint32Array | null;
 }
 
-export interface Watch {
+/** Each situation is looked at when a run first comes into it: most runs come into two or three of the five. */
+export class Watch {
   /** While nothing is open. */
   readonly flat: WatchedCloses;
-  /** While longs (shorts) fill every slot: their exits, and opposite entries that close or reverse. */
-  readonly longFull: WatchedCloses;
-  readonly shortFull: WatchedCloses;
-  /** While longs (shorts) are open and slots are free: their exits and every entry. */
-  readonly longOpen: WatchedCloses;
-  readonly shortOpen: WatchedCloses;
   readonly hasStatefulExits: boolean;
   /**
    * Their signals are counted as they are read, after trading has ended too; those of the others are counted from their
    * bits.
    */
   readonly hasStatefulEntries: boolean;
+  readonly #input: SimulationInput;
+  /** Whether something is recorded or moved at every close. */
+  readonly #readsEveryClose: boolean;
+  #longFull: WatchedCloses | null = null;
+  #shortFull: WatchedCloses | null = null;
+  #longOpen: WatchedCloses | null = null;
+  #shortOpen: WatchedCloses | null = null;
+
+  constructor(input: SimulationInput) {
+    const { entries, exits, risk } = input;
+    const hasHistory = recordsHistory(input);
+    this.#input = input;
+    this.#readsEveryClose = hasHistory || (risk.stopLoss?.mode === 'price' && risk.stopLoss.update === 'bar');
+    this.flat = hasHistory ? EVERY_CLOSE : this.#union(entries.map((rule) => rule.signal));
+    this.hasStatefulEntries = entries.some(isStateful);
+    this.hasStatefulExits = exits.some(({ when }) => when.kind === 'stateful');
+  }
+
+  /** While longs fill every slot: their exits, and opposite entries that close or reverse. */
+  get longFull(): WatchedCloses {
+    return (this.#longFull ??= this.#whileOpen(1, this.#turning(1)));
+  }
+
+  get shortFull(): WatchedCloses {
+    return (this.#shortFull ??= this.#whileOpen(-1, this.#turning(-1)));
+  }
+
+  /** While longs are open and slots are free: their exits and every entry. */
+  get longOpen(): WatchedCloses {
+    return (this.#longOpen ??= this.#whileOpen(1, this.#input.entries));
+  }
+
+  get shortOpen(): WatchedCloses {
+    return (this.#shortOpen ??= this.#whileOpen(-1, this.#input.entries));
+  }
+
+  #turning(side: 1 | -1): readonly EntryRule[] {
+    return this.#input.entries.filter((rule) => isStateful(rule) || (rule.side !== side && rule.conflict !== 'ignore'));
+  }
+
+  #whileOpen(side: 1 | -1, watched: readonly EntryRule[]): WatchedCloses {
+    if (this.#readsEveryClose) return EVERY_CLOSE;
+    const leaving = this.#input.exits.filter((rule) => rule.appliesTo === 0 || rule.appliesTo === side);
+    return this.#union([...leaving.map((rule) => rule.when), ...watched.map((rule) => rule.signal)]);
+  }
+
+  #union(sources: readonly ConditionSource[]): WatchedCloses {
+    const columns: Uint32Array[] = [];
+    for (const source of sources) {
+      if (source.kind === 'bits') columns.push(source.isTrue);
+      else if (source.condition.gate === null || keepsHistory(source.condition)) return EVERY_CLOSE;
+      else columns.push(source.condition.gate);
+    }
+    return { words: unionOf(columns, wordCount(this.#input.bars.length)) };
+  }
 }
 
-export function createWatch(input: SimulationInput): Watch {
-  const { entries, exits, risk } = input;
-  const words = wordCount(input.bars.length);
-  const isReadEveryClose = risk.stopLoss?.mode === 'price' && risk.stopLoss.update === 'bar';
-  const entryPrices = entries.flatMap(({ order }) => (order.type === 'market' ? [] : [order.price]));
-  const riskPrices = risk.takeProfits.flatMap(({ trigger }) => (trigger.mode === 'price' ? [trigger.price] : []));
-  if (risk.stopLoss?.mode === 'price') riskPrices.push(risk.stopLoss.price);
-  const hasHistory =
-    entries.some(({ signal }) => signal.kind === 'stateful' && keepsHistory(signal.condition)) ||
-    exits.some(({ when }) => when.kind === 'stateful' && when.condition.hasAccountHistory) ||
-    [...entryPrices, ...riskPrices].some((price) => price.kind === 'stateful' && keepsHistory(price.value));
+const EVERY_CLOSE: WatchedCloses = { words: null };
 
-  const watch = (side: 1 | -1, watched: readonly EntryRule[]): WatchedCloses => {
-    if (hasHistory || isReadEveryClose) return { words: null };
-    const leaving = exits.filter((rule) => rule.appliesTo === 0 || rule.appliesTo === side);
-    return union([...leaving.map((rule) => rule.when), ...watched.map((rule) => rule.signal)], words);
-  };
-  const stateful = (rule: EntryRule) => rule.signal.kind === 'stateful';
-  const turning = (side: 1 | -1) =>
-    entries.filter((rule) => stateful(rule) || (rule.side !== side && rule.conflict !== 'ignore'));
-  return {
-    flat: hasHistory
-      ? { words: null }
-      : union(
-          entries.map((rule) => rule.signal),
-          words,
-        ),
-    longFull: watch(1, turning(1)),
-    shortFull: watch(-1, turning(-1)),
-    longOpen: watch(1, entries),
-    shortOpen: watch(-1, entries),
-    hasStatefulEntries: entries.some(stateful),
-    hasStatefulExits: exits.some(({ when }) => when.kind === 'stateful'),
-  };
+const isStateful = ({ signal }: EntryRule): boolean => signal.kind === 'stateful';
+
+/** Whether an expression over state that is not a position's looks back. */
+function recordsHistory({ entries, exits, risk }: SimulationInput): boolean {
+  for (const { signal, order } of entries) {
+    if (signal.kind === 'stateful' && keepsHistory(signal.condition)) return true;
+    if (order.type !== 'market' && isRecorded(order.price)) return true;
+  }
+  for (const { when } of exits) if (when.kind === 'stateful' && when.condition.hasAccountHistory) return true;
+  for (const { trigger } of risk.takeProfits) if (trigger.mode === 'price' && isRecorded(trigger.price)) return true;
+  return risk.stopLoss?.mode === 'price' && isRecorded(risk.stopLoss.price);
 }
+
+const isRecorded = (price: ValueSource): boolean => price.kind === 'stateful' && keepsHistory(price.value);
 
 const keepsHistory = ({ hasAccountHistory, hasPositionHistory }: Stateful): boolean =>
   hasAccountHistory || hasPositionHistory;
-
-function union(sources: readonly ConditionSource[], words: number): WatchedCloses {
-  const columns: Uint32Array[] = [];
-  for (const source of sources) {
-    if (source.kind === 'bits') columns.push(source.isTrue);
-    else if (source.condition.gate === null || keepsHistory(source.condition)) return { words: null };
-    else columns.push(source.condition.gate);
-  }
-  return { words: unionOf(columns, words) };
-}
 
 /** The first row at or after `row` whose close must be read, at most `end`. */
 export const nextWatched = (closes: WatchedCloses, row: number, end: number): number =>
