@@ -37,6 +37,8 @@ export interface WorkerSettings {
   /** How the worker's market data is opened, given its own connections. */
   readonly snapshots: (sql: Sql) => SnapshotSource;
   readonly pool?: Omit<PoolOptions, 'threads'>;
+  /** How long runs may take to finish when the worker stops; default: FINISH_MS. */
+  readonly finishMs?: number;
   /** The most that one artifact may have; default: all that may be kept. */
   readonly maxArtifactBytes?: number;
   /** Starts a process that calls runSuspects (suspectProcess.ts); absent: crash suspects are left to other workers. */
@@ -126,12 +128,13 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
   const taskList = tasksOf({ sql, claimer, executor, sweeps, reruns, runOneRerun, outlast }, registered.promise);
-  const stopWithinMs = FINISH_MS + KILL_GRACE_MS;
+  const finishMs = settings.finishMs ?? FINISH_MS;
+  const stopWithinMs = finishMs + KILL_GRACE_MS;
   // All that may be worked on at a time (shares, shards of sweeps, reruns), and one for the ticket that finds that out.
   const jobs = tickets + reliefs + QUICK_THREADS + settings.threads + reliefs + 1;
   const graphile = await startGraphile({ url: settings.url, tickets: jobs, taskList, stopWithinMs }, outages, log);
   stack.defer(async () => {
-    await Promise.all([stopGraphile(graphile, claimer, executor, sweeps), suspects?.close(FINISH_MS)]);
+    await Promise.all([stopGraphile(graphile, claimer, executor, sweeps, finishMs), suspects?.close(finishMs)]);
   });
   stack.defer(() => outages.close());
   const processOf = { id, host: hostname(), pid: process.pid, threads: settings.threads };
@@ -211,6 +214,7 @@ async function stopGraphile(
   claimer: Claimer,
   executor: Executor,
   sweeps: SweepRunner,
+  finishMs: number,
 ): Promise<void> {
   claimer.close();
   const stopped = new AbortController();
@@ -219,7 +223,7 @@ async function stopGraphile(
     executor.returnAll();
     sweeps.returnAll();
   };
-  const returning = sleep(FINISH_MS, undefined, { signal: stopped.signal }).then(returnUnfinished, () => {});
+  const returning = sleep(finishMs, undefined, { signal: stopped.signal }).then(returnUnfinished, () => {});
   await graphile.stop();
   stopped.abort();
   await returning;

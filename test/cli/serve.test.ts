@@ -91,7 +91,8 @@ describe('candlepool serve', () => {
     expect(JSON.stringify(await data.json())).toContain('EURUSD');
   });
 
-  it('gives the place of a killed API to the one that stands by', async () => {
+  // Both wait for a process that is started only when the others have worked for seconds.
+  it.concurrent('gives the place of a killed API to the one that stands by', async ({ expect }) => {
     const [working, standBy] = await pairOf(server, 'api');
     process.kill(working, 'SIGKILL');
     await eventually(() => answersOk(`${url}/healthz`));
@@ -101,7 +102,7 @@ describe('candlepool serve', () => {
     expect(next).toBe(standBy);
   });
 
-  it('starts another worker to stand by when that one is killed, and nothing else', async () => {
+  it.concurrent('starts another worker to stand by when that one is killed, and nothing else', async ({ expect }) => {
     const [working, standBy] = await pairOf(server, 'worker');
     process.kill(standBy, 'SIGKILL');
     await eventually(() => !isAlive(standBy));

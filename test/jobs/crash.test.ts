@@ -29,8 +29,8 @@ let database: TestDatabase;
 let data: TestData;
 let workspace: TestWorkspace;
 let workers: ChildProcess[] = [];
-const spawn = async (): Promise<ChildProcess> => {
-  const worker = await spawnWorker(database.url, data);
+const spawn = async (finishMs?: number): Promise<ChildProcess> => {
+  const worker = await spawnWorker(database.url, data, finishMs);
   workers.push(worker);
   return worker;
 };
@@ -159,8 +159,7 @@ describe('a backtest that kills its worker', () => {
     expect(await findBacktest(database.sql, workspace.workspaceId, suspect)).toMatchObject({ status: 'running' });
     await cancelBacktest(database.sql, workspace.workspaceId, suspect);
     await notify(database.sql, 'cancel', [suspect]);
-    await settled(database.sql);
-    expect(await countByStatus(database.sql)).toEqual({ completed: backlog.length, cancelled: 1 });
+    await eventually(async () => (await countByStatus(database.sql)).cancelled === 1);
   });
 
   it('is not blamed for the deaths of a worker in which it did not run', async () => {
@@ -273,10 +272,14 @@ describe('the fence', () => {
   });
 });
 
+/** Runs of ten minutes finish neither within it nor within the seconds that they are given in operation. */
+const FINISH_MS = 500;
+
 describe('stopping', () => {
   it('finishes short work on SIGTERM and ends with exit code 0', async () => {
     const ids = await enqueue(database.sql, workspace, data, spins(6, 300));
-    const worker = await spawn();
+    // However busy the machine is.
+    const worker = await spawn(60_000);
     await eventually(async () => (await running()) === 6);
     expect(await killWorker(worker, 'SIGTERM')).toBe(0);
     await expectAllCompleted(ids);
@@ -284,7 +287,7 @@ describe('stopping', () => {
 
   it('returns long work on SIGTERM, without counting a death against it', async () => {
     await enqueue(database.sql, workspace, data, spins(40, 600_000));
-    const worker = await spawn();
+    const worker = await spawn(FINISH_MS);
     await eventually(async () => (await running()) === 40);
     expect(await killWorker(worker, 'SIGTERM')).toBe(0);
     expect(await countByStatus(database.sql)).toEqual({ queued: 40 });
@@ -295,7 +298,7 @@ describe('stopping', () => {
 
   it('ends even a run that ignores SIGTERM', async () => {
     await enqueue(database.sql, workspace, data, [{ act: 'deaf', ms: 600_000 }]);
-    const worker = await spawn();
+    const worker = await spawn(FINISH_MS);
     await eventually(async () => (await running()) === 1);
     expect(await killWorker(worker, 'SIGTERM')).toBe(0);
     expect(await countByStatus(database.sql)).toEqual({ queued: 1 });

@@ -34,10 +34,13 @@ const NAMED: Json = {
   ),
   exits: [exit(cross(market(), 'cross_down', sma(9), { id: 'down' }))],
 };
-const artifactCase = (name: ArtifactRequest['name'], format: ArtifactRequest['format']) => (): Case => ({
-  sections: NAMED,
-  artifact: { name, format },
-});
+const artifactCase =
+  (name: ArtifactRequest['name'], format: ArtifactRequest['format'], count = BARS) =>
+  (): Case => ({
+    snapshots: () => [randomSnapshot({ count })],
+    sections: NAMED,
+    artifact: { name, format },
+  });
 
 /** Entries on few bars, so that a case measures its columns and not its trades. */
 export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
@@ -105,7 +108,7 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
         ),
       ),
     },
-    snapshots: () => [randomSnapshot({ count: 300_000 })],
+    snapshots: () => [randomSnapshot({ count: 150_000 })],
   }),
   'a trade every few bars': () => ({
     sections: {
@@ -115,7 +118,7 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
       exits: [exit(cross(sma(3), 'cross_down', sma(7)))],
     },
   }),
-  'signals as JSON': artifactCase('signals', 'json'),
+  'signals as JSON': artifactCase('signals', 'json', BARS / 2),
   'signals as Arrow': artifactCase('signals', 'arrow'),
   'equity as CSV': artifactCase('equity', 'csv'),
   'orders as JSON': artifactCase('orders', 'json'),

@@ -95,11 +95,20 @@ export async function enqueue(
 export const startTestWorker = (url: string, data: TestData, threads = 2): Promise<Worker> =>
   startWorker({ url, threads, snapshots: snapshotsIn(data.folder), pool: { runner: STAND_IN_RUNNER } }, quiet);
 
-/** A worker in a process of its own, to be killed. Resolves when it is ready. */
-export async function spawnWorker(url: string, data: TestData, threads = 2): Promise<ChildProcess> {
+/**
+ * A worker in a process of its own, to be killed. Resolves when it is ready.
+ * @param finishMs how long runs may take to finish when it stops; absent: as long as in operation
+ */
+export async function spawnWorker(url: string, data: TestData, finishMs?: number): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('./standInWorker.ts', import.meta.url));
   const child = spawn(process.execPath, [script], {
-    env: { ...process.env, TEST_URL: url, TEST_DATA: data.folder, TEST_THREADS: String(threads) },
+    env: {
+      ...process.env,
+      TEST_URL: url,
+      TEST_DATA: data.folder,
+      TEST_THREADS: '2',
+      ...(finishMs && { TEST_FINISH_MS: String(finishMs) }),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [ready] = (await Promise.race([

@@ -7,7 +7,7 @@ import { STAND_IN_RUNNER } from './runs.ts';
 import { startWorker } from '../../src/jobs/runner.ts';
 import { runSuspects } from '../../src/jobs/suspectProcess.ts';
 
-const { TEST_URL, TEST_DATA, TEST_THREADS } = process.env;
+const { TEST_URL, TEST_DATA, TEST_THREADS, TEST_FINISH_MS } = process.env;
 const settings = { url: TEST_URL!, snapshots: snapshotsIn(TEST_DATA!), pool: { runner: STAND_IN_RUNNER } };
 const script = fileURLToPath(import.meta.url);
 const startSuspectProcess = () =>
@@ -16,7 +16,11 @@ if (process.argv[2] === 'suspects') await runSuspects(settings, quiet);
 else await work();
 
 async function work(): Promise<void> {
-  const worker = await startWorker({ ...settings, threads: Number(TEST_THREADS), startSuspectProcess }, quiet);
+  const finishMs = TEST_FINISH_MS === undefined ? {} : { finishMs: Number(TEST_FINISH_MS) };
+  const worker = await startWorker(
+    { ...settings, ...finishMs, threads: Number(TEST_THREADS), startSuspectProcess },
+    quiet,
+  );
   process.once('SIGTERM', () => {
     void worker[Symbol.asyncDispose]().then(() => process.exit(0));
   });
