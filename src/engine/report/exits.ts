@@ -18,40 +18,33 @@ export interface Exits {
   readonly byMethod: Readonly<Record<ExitMethod, number>>;
 }
 
+/** One call after the other counts here. */
+const SUMS = {
+  trades: new Int32Array(EXIT_REASONS.length),
+  wins: new Int32Array(EXIT_REASONS.length),
+  pnl: new Float64Array(EXIT_REASONS.length),
+  lost: new Float64Array(EXIT_REASONS.length),
+  methods: new Int32Array(EXIT_METHODS.length),
+};
+
 export function exitsOf(log: TradeLog): Exits {
-  const reasons = EXIT_REASONS.length;
-  const sums: Sums = {
-    trades: new Int32Array(reasons),
-    wins: new Int32Array(reasons),
-    pnl: new Float64Array(reasons),
-    lost: new Float64Array(reasons),
-    methods: new Int32Array(EXIT_METHODS.length),
-    occurring: [],
-  };
-  addExits(log, sums);
-  const { trades, wins, pnl, lost, methods, occurring } = sums;
-  const byReason: Record<string, ExitsByReason> = {};
-  EXIT_REASONS.forEach((reason, at) => {
-    const count = trades[at];
-    if (count > 0) byReason[reason] = { trades: count, pnl: pnl[at] + lost[at], winRate: wins[at] / count };
-  });
+  const { trades, wins, pnl, lost, methods } = SUMS;
+  for (const sums of [trades, wins, pnl, lost, methods]) sums.fill(0);
   const counts: Record<string, number> = {};
-  for (const reason of occurring) counts[EXIT_REASONS[reason]] = trades[reason];
+  for (const reason of addExits(log)) counts[EXIT_REASONS[reason]] = trades[reason];
+  const byReason: Record<string, ExitsByReason> = {};
+  for (let at = 0; at < EXIT_REASONS.length; at++) {
+    const count = trades[at];
+    if (count > 0) byReason[EXIT_REASONS[at]] = { trades: count, pnl: pnl[at] + lost[at], winRate: wins[at] / count };
+  }
   const [direct, gap, drill, fallback] = methods;
   return { byReason, counts, byMethod: { direct, gap, drill, fallback } };
 }
 
-interface Sums {
-  readonly trades: Int32Array;
-  readonly wins: Int32Array;
-  readonly pnl: Float64Array;
-  readonly lost: Float64Array;
-  readonly methods: Int32Array;
-  readonly occurring: number[];
-}
-
-function addExits(log: TradeLog, { trades, wins, pnl, lost, methods, occurring }: Sums): void {
-  const { numbers, reasons, decisions, length } = log;
+/** @returns the reasons in the order in which they first occur */
+function addExits({ numbers, reasons, decisions, length }: TradeLog): number[] {
+  const { trades, wins, pnl, lost, methods } = SUMS;
+  const occurring: number[] = [];
   for (let trade = 0; trade < length; trade++) {
     const value = numbers[trade * TRADE_WIDTH + TRADE.pnl];
     const reason = indexOf(EXIT_REASONS, reasons[trade]);
@@ -60,6 +53,7 @@ function addExits(log: TradeLog, { trades, wins, pnl, lost, methods, occurring }
     addTo(pnl, lost, reason, value);
     methods[indexOf(EXIT_METHODS, decisions[trade].method)]++;
   }
+  return occurring;
 }
 
 /** A loop: `indexOf` of an array is a call. */

@@ -64,6 +64,7 @@ export function funnelOf(report: ReportInput, bits: readonly RuleBits[], exits: 
 
 function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], start: number, end: number): EntryFunnel {
   const tops = bits.filter(({ node }) => node.ruleIndex === index && node.role !== 'exit' && node.parent === null);
+  if (tops.length === 1) return triggerFunnel(rule, tops[0], start, end);
   const together = new Uint32Array(wordCount(end)).fill(0xffffffff);
   const maybe = together.slice();
   const narrow = (part: RuleBits): number => {
@@ -88,5 +89,18 @@ function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], sta
     triggerTrue: countBits(trigger.isTrue, start, end),
     setupAndTrigger,
     afterFilter,
+  };
+}
+
+/** Of an entry that has only a trigger. */
+function triggerFunnel(rule: string, { isTrue, isUnknown }: RuleBits, start: number, end: number): EntryFunnel {
+  const triggerTrue = countBits(isTrue, start, end);
+  return {
+    rule,
+    barsUnknown: countBits(isUnknown, start, end),
+    setupTrue: null,
+    triggerTrue,
+    setupAndTrigger: triggerTrue,
+    afterFilter: [],
   };
 }

@@ -117,6 +117,7 @@ export function ruleStatistics(
       rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
     const trueCount = countBits(isTrue, window.start, window.end);
     const unknownCount = countBits(isUnknown, window.start, window.end);
+    const { firstTrueAt, lastTrueAt, transitions, maxStreakTrue } = runs(isTrue, window, evaluated.market.base.time);
     return {
       nodeId: node.nodeId,
       path: node.path,
@@ -128,7 +129,10 @@ export function ruleStatistics(
       falseCount: rows - trueCount - unknownCount,
       unknownCount,
       trueRate: rows === 0 ? null : trueCount / rows,
-      ...runs(isTrue, window, evaluated.market.base.time),
+      firstTrueAt,
+      lastTrueAt,
+      transitions,
+      maxStreakTrue,
       soleBlockerCount: blocked === undefined ? null : countBits(blocked, window.start, window.end),
       leftStats: sideOf(node.left),
       rightStats: sideOf(node.right),

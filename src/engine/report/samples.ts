@@ -41,10 +41,10 @@ export class Samples {
   readonly #time: Float64Array;
   readonly #firstRow: number;
 
-  constructor(report: ReportInput, kinds: readonly Sample['kind'][], rows: readonly number[]) {
+  constructor(report: ReportInput, kinds: readonly Sample['kind'][], rows: Int32Array) {
     const { evaluated, input, firstRow } = report;
     this.#kinds = kinds;
-    this.#rows = Int32Array.from(rows);
+    this.#rows = rows;
     this.#time = input.bars.time;
     this.#firstRow = firstRow;
     const { compared, named } = evaluated.plan;
@@ -114,11 +114,27 @@ const truthText = (value: number): WrittenText =>
   value !== value ? TEXTS.null : value === 1 ? TEXTS.true : TEXTS.false;
 
 /** Of two with one id, the later; ids in the order that an object has them in, whole numbers first. */
-function inJsonOrder(nodes: readonly NamedNode[]): NamedNode[] {
+function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
+  if (areInJsonOrder(nodes)) return nodes;
   const byId = Object.create(null) as Record<string, NamedNode>;
   for (const node of nodes) byId[node.nodeId] = node;
   return Object.values(byId);
 }
+
+/** Whether their ids are few, each another, and none a whole number, as nearly always: members of an object cost more. */
+function areInJsonOrder(nodes: readonly NamedNode[]): boolean {
+  if (nodes.length > FEW_NODES) return false;
+  for (let at = 0; at < nodes.length; at++) {
+    const { nodeId } = nodes[at];
+    const first = nodeId.charCodeAt(0);
+    if (first >= DIGIT_0 && first <= DIGIT_9) return false;
+    for (let before = 0; before < at; before++) if (nodes[before].nodeId === nodeId) return false;
+  }
+  return true;
+}
+
+const FEW_NODES = 12;
+const [DIGIT_0, DIGIT_9] = ['0'.charCodeAt(0), '9'.charCodeAt(0)];
 
 function valuesOf(evaluated: EvaluatedPlan, slot: number, rows: Int32Array): Float64Array {
   const values = new Float64Array(rows.length);
@@ -139,12 +155,10 @@ function shown(type: NamedNode['type'], value: number): number | boolean | null 
 export function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: readonly NearMiss[]): Samples {
   const { input, simulation, firstRow } = report;
   const kinds: Sample['kind'][] = [];
-  const rows: number[] = [];
-  if (input.end <= input.start) return new Samples(report, kinds, rows);
+  const rows = new Int32Array(MAX_SAMPLES);
+  if (input.end <= input.start) return new Samples(report, kinds, rows.subarray(0, 0));
   const add = (kind: Sample['kind'], row: number): void => {
-    if (rows.length === MAX_SAMPLES - 1) return;
-    kinds.push(kind);
-    rows.push(row);
+    if (kinds.length < MAX_SAMPLES - 1) rows[kinds.push(kind) - 1] = row;
   };
   const trigger = bits.find(({ node }) => node.role === 'trigger' && node.parent === null);
   const firstTrigger = trigger ? nextBit(trigger.isTrue, input.start, input.end) : input.end;
@@ -155,10 +169,10 @@ export function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMi
     add('entry', numbers[at + TRADE.entryDecisionRow]);
     add('exit', numbers[at + TRADE.exitDecisionRow]);
   }
-  for (const miss of nearMisses.slice(0, SAMPLED_MISSES)) add('near_miss', miss.bar + firstRow);
-  kinds.push('last_bar');
-  rows.push(input.end - 1);
-  return new Samples(report, kinds, rows);
+  for (let at = 0; at < Math.min(nearMisses.length, SAMPLED_MISSES); at++)
+    add('near_miss', nearMisses[at].bar + firstRow);
+  rows[kinds.push('last_bar') - 1] = input.end - 1;
+  return new Samples(report, kinds, rows.subarray(0, kinds.length));
 }
 
 /** The value of each node on one bar; null where missing or unknown. Of two with one id, the later. */

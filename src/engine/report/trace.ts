@@ -1,7 +1,7 @@
 // The strategy trace: diagnosis, funnel, near misses and samples, small enough for an agent's context.
 import { diagnose, type Diagnosis, type DiagnosisInput } from './diagnosis.ts';
 import type { Funnel } from './funnel.ts';
-import { JsonWriter } from './jsonWriter.ts';
+import { constantJson, JsonWriter } from './jsonWriter.ts';
 import { nearMissesOf, writeNearMisses, type NearMiss } from './nearMisses.ts';
 import { samplesOf, type Sample, type Samples } from './samples.ts';
 import { writeRuleStats, type RuleStatsSummary } from './ruleStatsSummary.ts';
@@ -55,15 +55,26 @@ export interface FittedTrace {
 const TRACE_NAME = ',"strategyTrace":';
 const RULES_NAME = ',"ruleStatsSummary":';
 
+const TEXTS = {
+  diagnosis: constantJson(`${TRACE_NAME}{"diagnosis":`),
+  funnel: constantJson(',"funnel":'),
+  nearMisses: constantJson(',"nearMisses":'),
+  samples: constantJson(',"samples":'),
+  truncated: constantJson(',"truncated":true}'),
+  whole: constantJson(',"truncated":false}'),
+  rules: constantJson(RULES_NAME),
+} as const;
+
 const json = new JsonWriter();
 
 function written(trace: SampledTrace, rules: RuleStatsSummary): Uint8Array {
   const { diagnosis, funnel, nearMisses, samples, sampleCount, truncated } = trace;
-  json.begin().addText(`${TRACE_NAME}${JSON.stringify({ diagnosis, funnel }).slice(0, -1)},"nearMisses":`);
-  writeNearMisses(json, nearMisses);
-  samples.write(json.addText(',"samples":'), sampleCount);
-  json.addText(`,"truncated":${truncated}}${RULES_NAME}`);
-  writeRuleStats(json, rules);
+  json.begin().add(TEXTS.diagnosis).addText(JSON.stringify(diagnosis));
+  json.add(TEXTS.funnel).addText(JSON.stringify(funnel));
+  writeNearMisses(json.add(TEXTS.nearMisses), nearMisses);
+  samples.write(json.add(TEXTS.samples), sampleCount);
+  json.add(truncated ? TEXTS.truncated : TEXTS.whole);
+  writeRuleStats(json.add(TEXTS.rules), rules);
   return json.bytes();
 }
 

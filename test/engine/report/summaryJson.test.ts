@@ -34,6 +34,14 @@ it('is what JSON.stringify writes, whatever the nodes are called', () => {
   );
 });
 
+it('has one value of two nodes with one name, as an object has', () => {
+  // The right side of the second has no id: its name is its text.
+  const items = [named('a', 'sma(close, 40)', 5), named('b', 'c', 10)];
+  const { text, summary } = writtenOf({ kind: 'all', items });
+  expect(text).toBe(JSON.stringify(summary));
+  expect(Object.keys(summary.strategyTrace!.samples[0].values)).toContain('sma(close, 40)');
+});
+
 it('leaves samples out before near misses until the trace fits', () => {
   const long = 'x'.repeat(150);
   const items = Array.from({ length: 16 }, (_, at) => named(`c${at}${long}`, `v${at}${long}`, at + 2));
