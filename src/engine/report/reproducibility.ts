@@ -39,35 +39,47 @@ export const runKeyOf = ({ engine, strategy, data, config }: RunKeyParts): strin
 /** The canonical JSON of a config, an instrument and settings, up to the value of `params` and from there on. */
 type AroundParams = readonly [string, string];
 
-/** The last config of an instrument, the settings, and what their JSON is around the params. */
+/** The last config of an instrument, with its settings, and what their JSON is around the params. */
 interface LastConfig {
   readonly config: ResolvedConfig;
-  readonly settings: Settings;
+  readonly objects: string;
   readonly around: AroundParams;
 }
 const lastConfigs = new WeakMap<Instrument, LastConfig>();
 
 /** `hashOf` of all three. The runs of a batch mostly differ in their params only. */
 export function configHashOf(config: ResolvedConfig, instrument: Instrument, settings: Settings): string {
+  const { signalInstrument, range, execution, overrides } = config;
+  const objects = JSON.stringify([signalInstrument, range, execution, overrides, settings]);
   let last = lastConfigs.get(instrument);
-  if (last === undefined || !isEqual(last.config, config, 'params') || !isEqual(last.settings, settings)) {
+  if (last === undefined || last.objects !== objects || !haveSameValues(last.config, config)) {
     const around = splitAtParams(canonicalJson({ config: { ...config, params: null }, instrument, settings }));
-    lastConfigs.set(instrument, (last = { config, settings, around }));
+    lastConfigs.set(instrument, (last = { config, objects, around }));
   }
   return sha256(last.around[0] + canonicalJson(config.params) + last.around[1]);
 }
 
-/** Whether two values have the same JSON, apart from the order of members and from one member. */
-function isEqual(a: unknown, b: unknown, except?: string): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b);
-  const [one, other] = [a, b] as readonly Readonly<Record<string, unknown>>[];
-  let members = 0;
-  for (const name in one) {
-    members++;
-    if (name !== except && (!Object.hasOwn(other, name) || !isEqual(one[name], other[name]))) return false;
+/** The members of a config that are no objects: comparing these takes less time than writing them as JSON. */
+const VALUES: Record<
+  Exclude<keyof ResolvedConfig, 'signalInstrument' | 'range' | 'execution' | 'overrides' | 'params'>,
+  true
+> = {
+  timeframe: true,
+  initialBalance: true,
+  ambiguityResolution: true,
+  ambiguityFallback: true,
+  leverage: true,
+  maintenanceMarginRate: true,
+  fundingRate: true,
+};
+const VALUE_NAMES = Object.keys(VALUES) as (keyof typeof VALUES)[];
+
+function haveSameValues(a: ResolvedConfig, b: ResolvedConfig): boolean {
+  for (let at = 0; at < VALUE_NAMES.length; at++) {
+    const name = VALUE_NAMES[at];
+    if (a[name] !== b[name]) return false;
   }
-  for (const _ in other) members--;
-  return members === 0;
+  return true;
 }
 
 const NO_PARAMS = '"params":null';
