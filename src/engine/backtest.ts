@@ -69,7 +69,7 @@ function runTask(
     const prepared = prepareRun(task, market, columnStore, true, control);
     if (!prepared.ok) return prepared;
     const scratch = memory?.lend(prepared.input.end - prepared.input.start);
-    return simulateAndReport({ ...prepared, input: { ...prepared.input, control, keepOrders, scratch } });
+    return simulateAndReport(prepared, { ...prepared.input, control, keepOrders, scratch });
   } catch (error) {
     if (error instanceof RunStopped) return stopped();
     throw error;
@@ -110,37 +110,50 @@ export function prepareRun(
   }
   const evaluated = new EvaluatedPlan(plan, market, store, control, task.owner);
   const boundRules = bindRules(strategy, evaluated, recordsConditions);
-  const window = evaluationRows(strategy, task.settings, task.strategyAst, config, market.base);
-  if (window.firstRow === window.endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));
+  const { firstRow, endRow, start, warmup } = evaluationRows(
+    strategy,
+    task.settings,
+    task.strategyAst,
+    config,
+    market.base,
+  );
+  if (firstRow === endRow) return failure('RANGE_NO_DATA', '/config/range', emptyRange(market.base));
+  // Every member by its name: a spread makes an object that grows with each member after it.
   const input: SimulationInput = {
-    ...boundRules,
     bars: market.base,
     instrument: market.instrument,
-    start: window.start,
-    end: window.end,
+    start,
+    end: endRow,
     fine: market.fine ?? null,
     config,
     maxConcurrentPositions: strategy.maxConcurrentPositions,
+    entries: boundRules.entries,
+    exits: boundRules.exits,
+    risk: boundRules.risk,
+    slippageAtr: boundRules.slippageAtr,
     control: null,
     keepOrders: false,
+    scratch: undefined,
   };
-  return { ok: true, strategy, evaluated, boundRules, input, ...window };
+  return { ok: true, strategy, evaluated, boundRules, input, firstRow, endRow, warmup };
 }
 
 /** The same run over another range, which `task.config` names: columns hold for every range. */
 export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
   const config = resolveConfig(task.config);
-  const window = evaluationRows(run.strategy, task.settings, task.strategyAst, config, run.input.bars);
-  return { ...run, ...window, input: { ...run.input, config, start: window.start, end: window.end } };
+  const rows = evaluationRows(run.strategy, task.settings, task.strategyAst, config, run.input.bars);
+  const { firstRow, endRow, start, warmup } = rows;
+  return { ...run, firstRow, endRow, warmup, input: { ...run.input, config, start, end: endRow } };
 }
 
-function simulateAndReport(parts: PreparedRun): SimulatedRun {
-  const simulation = simulate(parts.input);
-  const band = simulateBand(parts.input, simulation);
+function simulateAndReport(prepared: PreparedRun, input: SimulationInput): SimulatedRun {
+  const simulation = simulate(input);
+  const band = simulateBand(input, simulation);
   if (band === null) return stopped();
-  const report: ReportInput = { ...parts, simulation, band };
+  const { strategy, evaluated, boundRules, firstRow, endRow, warmup } = prepared;
+  const report = { strategy, evaluated, boundRules, simulation, input, firstRow, endRow, warmup, band };
   const written = summarize(report);
-  const context = { time: parts.input.bars.time, firstRow: parts.firstRow, boundRules: parts.boundRules };
+  const context = { time: input.bars.time, firstRow, boundRules };
   const table = tradeTable(simulation.tradeLog, context);
   const hash = resultHash(written.jsonPieces, table);
   return new CompletedRun(report, written, table, hash);
@@ -152,7 +165,6 @@ interface EvaluationRows {
   readonly endRow: number;
   /** First row whose close may signal; not below firstRow. */
   readonly start: number;
-  readonly end: number;
   readonly warmup: ReportInput['warmup'];
 }
 
@@ -176,7 +188,7 @@ function evaluationRows(
         : 'inferred';
   const warmupBars = strategy.warmupBars ?? inferLookback(strategy, bars.timeframe);
   const start = Math.min(Math.max(firstRow, warmupBars), endRow);
-  return { firstRow, endRow, start, end: endRow, warmup: { bars: warmupBars, source } };
+  return { firstRow, endRow, start, warmup: { bars: warmupBars, source } };
 }
 
 /** Names what there is: the range may lie outside of the data, or in one of its gaps. */
