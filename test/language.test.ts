@@ -139,8 +139,8 @@ describe('the page’s set of examples', () => {
   );
   let market: Market;
   beforeAll(async () => {
-    const catalogue = await openShippedData();
-    market = createMarket(await catalogue.snapshots('SPX', '1d'), 'SPX', '1d');
+    const catalog = await openShippedData();
+    market = createMarket(await catalog.snapshots('SPX', '1d'), 'SPX', '1d');
   });
 
   it('has one example per section and one graph', () => {

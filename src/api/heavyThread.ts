@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 import { connect } from '../db/connect.ts';
 import { lowerThreadPriority } from '../engine/index.ts';
 import { createLog } from '../log.ts';
-import { openCatalogue } from '../market/catalogue.ts';
+import { openCatalog } from '../market/catalog.ts';
 import { buildApp } from './app.ts';
 import type { HeavyAnswer, HeavyRequest, HeavyThreadData, ToThread } from './http/heavyRequests.ts';
 import type { App } from './services.ts';
@@ -33,7 +33,7 @@ async function start(): Promise<void> {
     // Who asks has been found out already.
     shortReads: sql,
     log,
-    catalogue: openCatalogue(sql, config.dataDir),
+    catalog: openCatalog(sql, config.dataDir),
     config: { ...config, rateLimits: false },
   };
   const app = await buildApp(services, { askedFor });

@@ -5,7 +5,7 @@ import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
 import type { Config } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
 import type { Log } from '../log.ts';
-import type { Catalogue } from '../market/catalogue.ts';
+import type { Catalog } from '../market/catalog.ts';
 
 export interface Services {
   readonly sql: Sql;
@@ -16,7 +16,7 @@ export interface Services {
   readonly shortReads: Sql;
   readonly config: Config;
   readonly log: Log;
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
 }
 
 export type App = FastifyInstance<

@@ -11,8 +11,8 @@ import { migrate } from '../db/migrate.ts';
 import { resolveDatabase } from '../db/resolve.ts';
 import { createLog } from '../log.ts';
 import type { Log } from '../log.ts';
-import { openCatalogue } from '../market/catalogue.ts';
-import type { StoredCatalogue } from '../market/catalogue.ts';
+import { openCatalog } from '../market/catalog.ts';
+import type { StoredCatalog } from '../market/catalog.ts';
 import { importShipped } from '../market/shipped.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { announce, configWith, requireFreePort, withListenOptions, type ListenOptions } from './listening.ts';
@@ -82,8 +82,8 @@ async function prepareApi(
   stack.defer(() => sql.end({ timeout: 2 }));
   const shortReads = connect(databaseUrl, { applicationName: 'candlepool api', max: SHORT_READS });
   stack.defer(() => shortReads.end({ timeout: 2 }));
-  const catalogue = openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
-  const services = { sql, shortReads, config, log, catalogue };
+  const catalog = openCatalog(sql, config.dataDir, { storage: config.snapshotStorage });
+  const services = { sql, shortReads, config, log, catalog };
   const app = await buildApp(services, { heavyRequests: startHeavyRequests(services, begun) });
   stack.defer(async () => {
     const timer = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
@@ -94,10 +94,10 @@ async function prepareApi(
     listen: async (port, signal) => {
       await migrate(sql);
       signal.throwIfAborted();
-      await importShipped(catalogue);
+      await importShipped(catalog);
       signal.throwIfAborted();
       // Not awaited: what this host alone has is as good after the first request as before it.
-      void shareSnapshots(catalogue, log, signal);
+      void shareSnapshots(catalog, log, signal);
       await app.listen({ port, host: config.host });
       const address = app.server.address() as AddressInfo;
       return { url: addressOf(address), port: address.port };
@@ -106,9 +106,9 @@ async function prepareApi(
   };
 }
 
-async function shareSnapshots(catalogue: StoredCatalogue, log: Log, signal: AbortSignal): Promise<void> {
+async function shareSnapshots(catalog: StoredCatalog, log: Log, signal: AbortSignal): Promise<void> {
   try {
-    const shared = await catalogue.share();
+    const shared = await catalog.share();
     if (shared > 0) log.info({ snapshots: shared }, 'copied snapshots of this host to Postgres for the others');
   } catch (error) {
     if (!signal.aborted) log.error({ err: error }, 'snapshots of this host could not be copied to Postgres');

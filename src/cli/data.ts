@@ -1,14 +1,14 @@
 // candlepool data: the stored market data, listed, imported, synthesized, inspected, exported and removed.
 import { periodsPerYear, periodsPerYearReason, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/index.ts';
 import type { Command } from 'commander';
-import type { CatalogueEntry } from '../market/catalogue.ts';
+import type { CatalogEntry } from '../market/catalog.ts';
 import { EXPORT_FORMATS } from '../market/exportBars.ts';
 import { listGaps } from '../market/gaps.ts';
 import { isoTime, rangeOf } from '../market/importReport.ts';
 import { MAX_DAYS } from '../market/synth.ts';
 import { oneOf, shortText, wholeNumber } from './arguments.ts';
-import { findEntry, openBars, openData } from './dataCatalogue.ts';
-import type { SeriesOptions } from './dataCatalogue.ts';
+import { findEntry, openBars, openData } from './dataCatalog.ts';
+import type { SeriesOptions } from './dataCatalog.ts';
 import { exportSeries } from './dataExport.ts';
 import { describeEntry, importFile, synth } from './dataImport.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
@@ -85,9 +85,9 @@ const series = (command: Command): Command =>
 
 async function list(options: { json?: boolean }): Promise<void> {
   await using opened = await openData();
-  const entries = await opened.catalogue.list();
+  const entries = await opened.catalog.list();
   if (options.json) return printJson({ data: entries.map(describeEntry) });
-  printTable<CatalogueEntry>(
+  printTable<CatalogEntry>(
     [
       { title: 'symbol', value: (entry) => entry.symbol },
       { title: 'timeframe', value: (entry) => entry.timeframe },
@@ -103,7 +103,7 @@ async function list(options: { json?: boolean }): Promise<void> {
 
 async function show(options: SeriesOptions): Promise<void> {
   await using opened = await openData();
-  const { entry, bars } = await openBars(opened.catalogue, options);
+  const { entry, bars } = await openBars(opened.catalog, options);
   const rows = [...new Set([0, 1, 2, bars.length - 3, bars.length - 2, bars.length - 1])].filter(
     (row) => row >= 0 && row < bars.length,
   );
@@ -138,7 +138,7 @@ async function show(options: SeriesOptions): Promise<void> {
 
 async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
   await using opened = await openData();
-  const { entry, bars } = await openBars(opened.catalogue, options);
+  const { entry, bars } = await openBars(opened.catalog, options);
   const all = listGaps(bars.time, TIMEFRAME_MS[entry.timeframe]);
   const shown = all.slice(0, options.limit);
   if (options.json) return printJson({ ...describeEntry(entry), data: shown });
@@ -156,8 +156,8 @@ async function gaps(options: SeriesOptions & { limit: number }): Promise<void> {
 
 async function remove(options: SeriesOptions): Promise<void> {
   await using opened = await openData();
-  const entry = await findEntry(opened.catalogue, options);
-  await opened.catalogue.remove(entry.symbol, entry.timeframe);
+  const entry = await findEntry(opened.catalog, options);
+  await opened.catalog.remove(entry.symbol, entry.timeframe);
   if (options.json) return printJson({ ...describeEntry(entry), removed: true });
   printLine(
     `Removed ${entry.symbol} ${entry.timeframe}: ${entry.bars} bars, ${isoTime(entry.start)} to ` +

@@ -5,8 +5,8 @@ import { createGzip } from 'node:zlib';
 import { EXPORT_FORMATS, exportChunks } from '../market/exportBars.ts';
 import type { ExportFormat } from '../market/exportBars.ts';
 import { isoTime } from '../market/importReport.ts';
-import { findEntry, openData } from './dataCatalogue.ts';
-import type { SeriesOptions } from './dataCatalogue.ts';
+import { findEntry, openData } from './dataCatalog.ts';
+import type { SeriesOptions } from './dataCatalog.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import { printJson, printLine, UsageError } from './output.ts';
 
@@ -22,8 +22,8 @@ export async function exportSeries(options: ExportOptions): Promise<void> {
   const format = options.format ?? (out === undefined ? 'csv' : formatOf(out));
   if (out !== undefined) await checkOutputs([out]);
   await using opened = await openData();
-  const entry = await findEntry(opened.catalogue, options);
-  const [snapshot] = await opened.catalogue.open([entry.sha256]);
+  const entry = await findEntry(opened.catalog, options);
+  const [snapshot] = await opened.catalog.open([entry.sha256]);
   const chunks = Readable.from(exportChunks(snapshot, format));
   if (out === undefined) return pipeline(chunks, process.stdout, { end: false });
   const content = out.endsWith('.gz') ? chunks.compose(createGzip()) : chunks;

@@ -1,10 +1,10 @@
-// candlepool data import and synth: puts bars into the catalogue, and prints what was inferred and noticed.
+// candlepool data import and synth: puts bars into the catalog, and prints what was inferred and noticed.
 import { basename } from 'node:path';
 import { periodsPerYear, periodsPerYearReason } from '../engine/index.ts';
 import type { Outlier, StoredTimeframe } from '../engine/index.ts';
 import { nameParts } from '../market/barsFile.ts';
 import { readBars } from '../market/barsTable.ts';
-import type { CatalogueEntry } from '../market/catalogue.ts';
+import type { CatalogEntry } from '../market/catalog.ts';
 import { MarketDataError } from '../market/importError.ts';
 import { barCount, isoTime, rangeOf } from '../market/importReport.ts';
 import type { ImportReport } from '../market/importReport.ts';
@@ -12,7 +12,7 @@ import { importSeries } from '../market/importSeries.ts';
 import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
 import { readSourceFile } from '../market/sourceFile.ts';
 import { synthesizeBars } from '../market/synth.ts';
-import { openData } from './dataCatalogue.ts';
+import { openData } from './dataCatalog.ts';
 import { printJson, printLine, UsageError } from './output.ts';
 
 export interface ImportOptions {
@@ -44,7 +44,7 @@ export async function importFile(path: string, options: ImportOptions): Promise<
     const bars = { ...read, sourceFile: basename(path) };
     const onExisting = options.append ? 'append' : options.replace ? 'replace' : 'refuse';
     await using opened = await openData();
-    const { entry, report } = await importSeries(opened.catalogue, { symbol, bars, given, onExisting });
+    const { entry, report } = await importSeries(opened.catalog, { symbol, bars, given, onExisting });
     print(entry, report, options.json === true);
   } catch (error) {
     if (!(error instanceof MarketDataError) || !options.json) throw error;
@@ -66,15 +66,15 @@ export async function synth(options: SynthOptions): Promise<void> {
   const bars = synthesizeBars(options);
   const { symbol } = options;
   await using opened = await openData();
-  const { catalogue } = opened;
+  const { catalog } = opened;
   const stored = options.replace
-    ? (await catalogue.list()).find((entry) => entry.symbol === symbol && entry.timeframe === bars.report.timeframe)
+    ? (await catalog.list()).find((entry) => entry.symbol === symbol && entry.timeframe === bars.report.timeframe)
     : undefined;
-  const entry = await catalogue.add(symbol, bars, makeInstrument(symbol, {}, bars.report.calendar), stored);
+  const entry = await catalog.add(symbol, bars, makeInstrument(symbol, {}, bars.report.calendar), stored);
   print(entry, bars.report, options.json === true);
 }
 
-function print(entry: CatalogueEntry, report: ImportReport, isJson: boolean): void {
+function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void {
   const { isTimeframeInferred, format, time, series, ignored, outliers, notes } = report;
   const { instrument } = entry;
   const periods = periodsPerYear(instrument);
@@ -121,7 +121,7 @@ function printOutliers(outliers: readonly Outlier[]): void {
 }
 
 /** Times in ms, as the API answers them. */
-export function describeEntry(entry: CatalogueEntry): object {
+export function describeEntry(entry: CatalogEntry): object {
   const { symbol, timeframe, sha256, bars, start, end, gaps, missingBars, synthetic, instrument } = entry;
   return { symbol, timeframe, bars, start, end, gaps, missingBars, synthetic, sha256, instrument };
 }

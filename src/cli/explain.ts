@@ -20,7 +20,7 @@ export function register(program: Command): void {
       .description('print the plan of a strategy: its steps, what they share, and what the fill loop reads')
       .option('--timeframe <timeframe>', 'base timeframe; default: that of the strategy, else 1h', oneOf(TIMEFRAMES))
       .option('--symbol <symbol>', 'instrument; default: that of the strategy, else SYMBOL', shortText(100))
-      .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue'),
+      .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalog'),
   ).action(explain);
 }
 
@@ -47,10 +47,10 @@ async function findSources(
   wanted: readonly SeriesName[],
   folder: string | undefined,
 ): Promise<(SeriesName & { readonly source: SeriesSource | null })[]> {
-  const { catalogue, describe } = await openMarketSource([...new Set(wanted.map(({ symbol }) => symbol))], folder);
+  const { catalog, describe } = await openMarketSource([...new Set(wanted.map(({ symbol }) => symbol))], folder);
   return Promise.all(
     wanted.map(async ({ symbol, timeframe }) => {
-      const entry = await catalogue.find(symbol, timeframe);
+      const entry = await catalog.find(symbol, timeframe);
       return { symbol, timeframe, source: entry ? describe(symbol, timeframe, entry) : null };
     }),
   );

@@ -29,11 +29,11 @@ export function register(program: Command): void {
     program
       .command('indicator')
       .description('compute an indicator or a candlestick pattern on bars; docs/indicators.md lists them')
-      .option('--symbol <symbol>', 'a series of the catalogue, or of --data', shortText(100))
+      .option('--symbol <symbol>', 'a series of the catalog, or of --data', shortText(100))
       .option('--timeframe <timeframe>', `one of ${STORED_TIMEFRAMES.join(', ')}`, oneOf(STORED_TIMEFRAMES))
       .option(
         '--data <folder>',
-        'a folder of files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow), in place of the catalogue',
+        'a folder of files named SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow), in place of the catalog',
       )
       .option('--bars <file>', 'a file of bars in place of a series: CSV, CSV.gz, JSON, Parquet or Arrow')
       .option('--name <id>', 'the id of an indicator or pattern, such as rsi or engulfing')
@@ -86,8 +86,8 @@ async function openBars({
   if (symbol === undefined || timeframe === undefined) {
     throw new UsageError('Give --symbol and --timeframe of a series, or a file with --bars.');
   }
-  const { catalogue, describe } = await openMarketSource([symbol], data);
-  const snapshots = await catalogue.snapshots(symbol, timeframe);
+  const { catalog, describe } = await openMarketSource([symbol], data);
+  const snapshots = await catalog.snapshots(symbol, timeframe);
   if (snapshots.length === 0) {
     throw new CommandError(
       `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${listHint()}`,

@@ -1,11 +1,11 @@
-// Where `backtest`, `explain` and `indicator` find bars: in the catalogue under DATA_DIR if series were imported into
+// Where `backtest`, `explain` and `indicator` find bars: in the catalog under DATA_DIR if series were imported into
 // it, in the shipped series, or in a folder of files. Also says which import a run has read.
 import { basename } from 'node:path';
 import { readConfig } from '../config.ts';
 import { hasEmbedded } from '../db/embedded.ts';
 import type { SnapshotMeta, StoredTimeframe } from '../engine/index.ts';
-import { catalogueOver, openCatalogue } from '../market/catalogue.ts';
-import type { Catalogue, CatalogueEntry, StoredEntry } from '../market/catalogue.ts';
+import { catalogOver, openCatalog } from '../market/catalog.ts';
+import type { Catalog, CatalogEntry, StoredEntry } from '../market/catalog.ts';
 import { openShippedData, readShippedSeries } from '../market/shipped.ts';
 import type { Snapshot } from '../engine/index.ts';
 import { listSnapshotFiles } from '../market/snapshotFiles.ts';
@@ -22,20 +22,20 @@ export interface SeriesSource {
   readonly origin: 'import' | 'synthetic' | 'shipped' | 'file';
   /** Name of the file; null if unknown. */
   readonly file: string | null;
-  /** ISO 8601; null unless the series is in the catalogue. */
+  /** ISO 8601; null unless the series is in the catalog. */
   readonly importedAt: string | null;
 }
 
 export interface MarketSource {
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
   readonly describe: (symbol: string, timeframe: string, snapshot: SnapshotMeta) => SeriesSource;
 }
 
-/** @param folder files in place of the catalogue (`--data`). */
+/** @param folder files in place of the catalog (`--data`). */
 export async function openMarketSource(symbols: readonly string[], folder: string | undefined): Promise<MarketSource> {
   const shipped = await openShippedData(folder);
   if (folder !== undefined)
-    return { catalogue: shipped, describe: (...series) => sourceOf(...series, { origin: 'file', file: folder }) };
+    return { catalog: shipped, describe: (...series) => sourceOf(...series, { origin: 'file', file: folder }) };
   const shippedFiles = new Map(
     (await readShippedSeries()).map((each) => [`${each.symbol} ${each.timeframe}`, each.file]),
   );
@@ -44,15 +44,15 @@ export async function openMarketSource(symbols: readonly string[], folder: strin
       origin: 'shipped',
       file: shippedFiles.get(`${meta.symbol} ${meta.timeframe}`) ?? null,
     });
-  if (!(await isImported(symbols, shipped))) return { catalogue: shipped, describe: describeShipped };
+  if (!(await isImported(symbols, shipped))) return { catalog: shipped, describe: describeShipped };
   const stored = await readStored();
   const isStored = (symbol: string): boolean =>
     [...stored.entries, ...stored.removed].some((entry) => entry.symbol === symbol);
   const shippedHashes = await hashesOf(symbols, shipped);
-  const pick = (symbol: string): Catalogue => (isStored(symbol) ? stored.catalogue : shipped);
+  const pick = (symbol: string): Catalog => (isStored(symbol) ? stored.catalog : shipped);
   return {
-    catalogue: {
-      ...stored.catalogue,
+    catalog: {
+      ...stored.catalog,
       find: (symbol, timeframe) => pick(symbol).find(symbol, timeframe),
       readable: (symbol, timeframe) => pick(symbol).readable(symbol, timeframe),
       snapshots: (symbol, timeframe) => pick(symbol).snapshots(symbol, timeframe),
@@ -106,7 +106,7 @@ export const listHint = (): string => `"${commandName()} data list" shows the st
  * Whether DATA_DIR holds snapshots of these symbols other than the shipped ones, according to the footers of the files.
  * Only then is a database queried, which may have to be started.
  */
-async function isImported(symbols: readonly string[], shipped: Catalogue): Promise<boolean> {
+async function isImported(symbols: readonly string[], shipped: Catalog): Promise<boolean> {
   const { dataDir, databaseUrl } = readConfig();
   if (databaseUrl === undefined && !hasEmbedded(dataDir)) return false;
   const files = await listSnapshotFiles(`${dataDir}/snapshots`);
@@ -116,7 +116,7 @@ async function isImported(symbols: readonly string[], shipped: Catalogue): Promi
   return ofSymbols.some(({ sha256 }) => !known.has(sha256));
 }
 
-async function hashesOf(symbols: readonly string[], shipped: Catalogue): Promise<Set<string>> {
+async function hashesOf(symbols: readonly string[], shipped: Catalog): Promise<Set<string>> {
   // Every series of a symbol is readable at the coarsest timeframe.
   const entries = await Promise.all(symbols.map((symbol) => shipped.readable(symbol, '1d')));
   return new Set(entries.flat().map(({ sha256 }) => sha256));
@@ -124,16 +124,16 @@ async function hashesOf(symbols: readonly string[], shipped: Catalogue): Promise
 
 /** The database is closed again at once: snapshots are read from their files, or in a session of their own. */
 async function readStored(): Promise<{
-  readonly catalogue: Catalogue;
+  readonly catalog: Catalog;
   readonly entries: readonly StoredEntry[];
-  readonly removed: readonly Pick<CatalogueEntry, 'symbol'>[];
+  readonly removed: readonly Pick<CatalogEntry, 'symbol'>[];
 }> {
   await using database = await openDatabase();
   const { dataDir, snapshotStorage: storage } = database.config;
-  const stored = openCatalogue(database.sql, dataDir, { storage });
+  const stored = openCatalog(database.sql, dataDir, { storage });
   const [entries, removed] = [await stored.list(), await stored.removed()];
   return {
-    catalogue: catalogueOver(
+    catalog: catalogOver(
       async () => entries,
       storage === 'folder' ? (hashes) => stored.open(hashes) : openFromDatabase,
     ),
@@ -145,5 +145,5 @@ async function readStored(): Promise<{
 async function openFromDatabase(hashes: readonly string[]): Promise<readonly Snapshot[]> {
   await using database = await openDatabase();
   const { dataDir, snapshotStorage: storage } = database.config;
-  return openCatalogue(database.sql, dataDir, { storage }).open(hashes);
+  return openCatalog(database.sql, dataDir, { storage }).open(hashes);
 }

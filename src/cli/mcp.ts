@@ -11,8 +11,8 @@ export function register(program: Command): void {
   program
     .command('mcp')
     .description('an MCP server on standard input and output; its tools call a running service with an API key')
-    .option('--url <url>', 'address of the service; default the HOST and PORT of this environment')
-    .option('--key <key>', 'API key; default CANDLEPOOL_API_KEY')
+    .option('--url <url>', 'address of the service; default: the HOST and PORT of this environment')
+    .option('--key <key>', 'API key; default: CANDLEPOOL_API_KEY')
     .action(serve);
 }
 

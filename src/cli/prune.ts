@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { countExpired, listUnusedSnapshots } from '../db/retention.ts';
 import { pruneResults } from '../jobs/pruning.ts';
-import { openCatalogue } from '../market/catalogue.ts';
+import { openCatalog } from '../market/catalog.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import { openDatabase } from './database.ts';
 import { printJson, printLine, withJson } from './output.ts';
@@ -27,13 +27,13 @@ export function register(program: Command): void {
 async function prune({ dryRun = false, json = false }: PruneCommandOptions): Promise<void> {
   await using database = await openDatabase();
   const { sql, config } = database;
-  const catalogue = openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
+  const catalog = openCatalog(sql, config.dataDir, { storage: config.snapshotStorage });
   const expired = await countExpired(sql, TIER_LIMITS);
   const sumOf = (kind: 'backtests' | 'sweeps'): number => expired.reduce((sum, each) => sum + each[kind], 0);
   const { backtests, sweeps } = dryRun
     ? { backtests: sumOf('backtests'), sweeps: sumOf('sweeps') }
     : await pruneResults(sql);
-  const snapshots = dryRun ? await listUnusedSnapshots(sql) : await catalogue.prune();
+  const snapshots = dryRun ? await listUnusedSnapshots(sql) : await catalog.prune();
   if (json) return printJson({ dryRun, backtests, sweeps, workspaces: expired, snapshots });
   for (const { workspaceId, name, tier, ...past } of expired) {
     const { retentionDays, keptBacktests, keptSweeps } = TIER_LIMITS[tier];

@@ -42,7 +42,7 @@ export function register(program: Command): void {
     .description('check how robust the backtest of a strategy file is')
     .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
     .option('--analysis <name>', `one of ${ROBUSTNESS_ANALYSES.join(', ')}; repeatable; default: all`, repeated)
-    .option('--seed <number>', 'of everything that is drawn; default 1', wholeNumber(0, 0xffffffff))
+    .option('--seed <number>', 'seed of everything that is drawn at random; default: 1', wholeNumber(0, 0xffffffff))
     .option('--samples <count>', 'runs of the block bootstrap and of the parameter jitter', wholeNumber(10, 1_000))
     .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism());
   withJson(withMarketOptions(command)).action(run);

@@ -49,11 +49,11 @@ export const withMarketOptions = (command: Command): Command =>
   command
     .option(
       '--bars <file>',
-      'bars in place of the catalogue: FILE, or SYMBOL:TIMEFRAME=FILE for finer bars and other instruments; repeatable',
+      'bars in place of the catalog: FILE, or SYMBOL:TIMEFRAME=FILE for finer bars and other instruments; repeatable',
       repeated,
     )
     .option('--instrument <json>', 'metadata of the signal instrument, such as {"qtyStep":1}; only with --bars')
-    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalogue');
+    .option('--data <folder>', 'a folder of files named SYMBOL-timeframe.csv.gz, in place of the catalog');
 
 /** @throws CommandError STRATEGY_INVALID with every issue. */
 export async function readCheckedStrategy(
@@ -102,7 +102,7 @@ export interface OpenedMarket {
 }
 
 /**
- * The bars named with `--bars`, else those of the catalogue or of `--data`. A file without SYMBOL:TIMEFRAME= holds bars
+ * The bars named with `--bars`, else those of the catalog or of `--data`. A file without SYMBOL:TIMEFRAME= holds bars
  * of the config's instrument.
  */
 export async function openMarket(
@@ -194,8 +194,8 @@ async function readBarsFiles(
 
 async function readSeries(wanted: readonly SeriesName[], folder: string | undefined): Promise<ReadSnapshots> {
   const symbols = [...new Set(wanted.map(({ symbol }) => symbol))];
-  const { catalogue, describe } = await openMarketSource(symbols, folder);
-  const found = await Promise.all(wanted.map(({ symbol, timeframe }) => catalogue.snapshots(symbol, timeframe)));
+  const { catalog, describe } = await openMarketSource(symbols, folder);
+  const found = await Promise.all(wanted.map(({ symbol, timeframe }) => catalog.snapshots(symbol, timeframe)));
   const bySha256 = new Map(found.flat().map((snapshot) => [snapshot.meta.sha256, snapshot]));
   return { snapshots: [...bySha256.values()], describe };
 }

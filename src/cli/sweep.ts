@@ -49,7 +49,7 @@ export function register(program: Command): void {
       oneOf(SWEEP_METHODS),
     )
     .option('--budget <count>', 'how many variants to run; needed unless the method is grid', wholeNumber(1, 1_000_000))
-    .option('--seed <number>', 'for the methods that draw; default 1', wholeNumber(0, 0xffffffff))
+    .option('--seed <number>', 'seed of the methods that draw at random; default: 1', wholeNumber(0, 0xffffffff))
     .option('--objective <key>', 'the summary key to rank by; default: that of the space file, else sharpeRatio')
     .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism())
     .option('--rows <file>', 'write every row into this file: .arrow, .csv or .json', rowsFile)

@@ -12,7 +12,7 @@ import { startWorker } from '../jobs/runner.ts';
 import type { WorkerSettings } from '../jobs/runner.ts';
 import { runSuspects } from '../jobs/suspectProcess.ts';
 import { createLog } from '../log.ts';
-import { openCatalogue } from '../market/catalogue.ts';
+import { openCatalog } from '../market/catalog.ts';
 import { wholeNumber } from './arguments.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
 import { printJson, printLine, withJson } from './output.ts';
@@ -87,7 +87,7 @@ async function runSuspectProcess(): Promise<void> {
 const snapshotsOf =
   (config: Config): WorkerSettings['snapshots'] =>
   (sql) =>
-    openCatalogue(sql, config.dataDir, { storage: config.snapshotStorage });
+    openCatalog(sql, config.dataDir, { storage: config.snapshotStorage });
 
 async function migrateOnce(url: string): Promise<void> {
   const sql = connect(url, { max: 1 });

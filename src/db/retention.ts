@@ -9,7 +9,7 @@ const PRUNE_LOCK = 7_233_040;
 /** Held shared while a series is pointed to a snapshot, so that none is removed in between. */
 const SNAPSHOT_LOCK = 7_233_041;
 /**
- * Nothing that changed within a day is removed: a request may have read the catalogue before, and its backtest may not
+ * Nothing that changed within a day is removed: a request may have read the catalog before, and its backtest may not
  * be stored yet.
  */
 const SNAPSHOT_GRACE = '1 day';

@@ -17,7 +17,7 @@ import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';
 import type { Log } from '../log.ts';
 
-/** The part of the market's catalogue that runs need. */
+/** The part of the market's catalog that runs need. */
 export interface SnapshotSource {
   open(sha256s: readonly string[]): Promise<readonly Snapshot[]>;
   /** Removes snapshots that nothing refers to; absent where the market data is not the worker's to remove. */

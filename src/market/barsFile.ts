@@ -1,4 +1,4 @@
-// Bars files: one file read straight into a snapshot, without a catalogue (`--bars`).
+// Bars files: one file read straight into a snapshot, without a catalog (`--bars`).
 import { basename } from 'node:path';
 import { STORED_TIMEFRAMES } from '../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../engine/bars/bars.ts';

@@ -3,8 +3,8 @@ import { coversBars } from '../engine/bars/coverage.ts';
 import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
 import type { Bars } from '../engine/bars/bars.ts';
 import { openSnapshot } from '../engine/bars/arrow.ts';
-import { refuseExisting } from './catalogue.ts';
-import type { CatalogueEntry, StoredCatalogue } from './catalogue.ts';
+import { refuseExisting } from './catalog.ts';
+import type { CatalogEntry, StoredCatalog } from './catalog.ts';
 import { barCount, rangeOf, summarizeSeries } from './importReport.ts';
 import type { BarsTable, ImportReport } from './importReport.ts';
 import { makeInstrument, updateInstrument } from './instrument.ts';
@@ -20,34 +20,34 @@ export interface ImportRequest {
   readonly onExisting: 'refuse' | 'append' | 'replace';
 }
 export interface ImportedSeries {
-  readonly entry: CatalogueEntry;
-  /** The catalogue's entry after the import. */
+  readonly entry: CatalogEntry;
+  /** The catalog's entry after the import. */
   readonly report: ImportReport;
 }
 
 /** @throws MarketDataError SERIES_EXISTS, OVERLAP_DISAGREES, STEP_NOT_MULTIPLE, SERIES_CHANGED, SYMBOL_INVALID */
 export async function importSeries(
-  catalogue: StoredCatalogue,
+  catalog: StoredCatalog,
   { symbol, bars, given, onExisting }: ImportRequest,
 ): Promise<ImportedSeries> {
-  const entries = (await catalogue.list()).filter((entry) => entry.symbol === symbol);
+  const entries = (await catalog.list()).filter((entry) => entry.symbol === symbol);
   const existing = entries.find((entry) => entry.timeframe === bars.report.timeframe);
   if (existing && onExisting === 'refuse') refuseExisting(existing, bars.report);
-  const stored = existing && onExisting === 'append' ? await appended(catalogue, existing, bars) : bars;
+  const stored = existing && onExisting === 'append' ? await appended(catalog, existing, bars) : bars;
   const known = existing ?? entries.at(0);
   const { calendar } = stored.report;
   const instrument = known
     ? updateInstrument(known.instrument, given, calendar)
     : makeInstrument(symbol, given, calendar);
-  const entry = await catalogue.add(symbol, stored, instrument, existing);
+  const entry = await catalog.add(symbol, stored, instrument, existing);
   const others = entries.filter((other) => other !== existing);
-  const notes = [...stored.report.notes, ...(await coverageNotes(catalogue, entry, others))];
+  const notes = [...stored.report.notes, ...(await coverageNotes(catalog, entry, others))];
   return { entry, report: { ...stored.report, notes } };
 }
 
-async function appended(catalogue: StoredCatalogue, existing: CatalogueEntry, bars: BarsTable): Promise<BarsTable> {
+async function appended(catalog: StoredCatalog, existing: CatalogEntry, bars: BarsTable): Promise<BarsTable> {
   const { timeframe } = existing;
-  const merged = mergeBars(await openEntry(catalogue, existing), bars.columns, timeframe);
+  const merged = mergeBars(await openEntry(catalog, existing), bars.columns, timeframe);
   const { addedBars, commonBars } = merged;
   const added = barCount(addedBars);
   const note = `Added ${added} to the ${existing.bars} stored ones; bars in both: ${commonBars}, in agreement.`;
@@ -62,14 +62,14 @@ async function appended(catalogue: StoredCatalogue, existing: CatalogueEntry, ba
 
 /** Says which series of the symbol cover only a part of a coarser one, and what that means (semantics §1.13). */
 async function coverageNotes(
-  catalogue: StoredCatalogue,
-  entry: CatalogueEntry,
-  others: readonly CatalogueEntry[],
+  catalog: StoredCatalog,
+  entry: CatalogEntry,
+  others: readonly CatalogEntry[],
 ): Promise<string[]> {
   const notes: string[] = [];
-  const bars = await openEntry(catalogue, entry);
+  const bars = await openEntry(catalog, entry);
   for (const other of others) {
-    const otherBars = await openEntry(catalogue, other);
+    const otherBars = await openEntry(catalog, other);
     const isFiner = TIMEFRAME_MS[entry.timeframe] < TIMEFRAME_MS[other.timeframe];
     const [finer, coarser] = isFiner ? [entry, other] : [other, entry];
     if (isFiner ? coversBars(bars, otherBars) : coversBars(otherBars, bars)) continue;
@@ -82,7 +82,7 @@ async function coverageNotes(
   return notes;
 }
 
-async function openEntry(catalogue: StoredCatalogue, { sha256 }: CatalogueEntry): Promise<Bars> {
-  const [snapshot] = await catalogue.open([sha256]);
+async function openEntry(catalog: StoredCatalog, { sha256 }: CatalogEntry): Promise<Bars> {
+  const [snapshot] = await catalog.open([sha256]);
   return openSnapshot(snapshot);
 }

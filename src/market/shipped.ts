@@ -9,8 +9,8 @@ import type { Snapshot } from '../engine/bars/arrow.ts';
 import { readBars } from './barsTable.ts';
 import type { BarsTable } from './importReport.ts';
 import { nameParts } from './barsFile.ts';
-import { catalogueOver, entryOf } from './catalogue.ts';
-import type { Catalogue, CatalogueEntry, StoredCatalogue } from './catalogue.ts';
+import { catalogOver, entryOf } from './catalog.ts';
+import type { Catalog, CatalogEntry, StoredCatalog } from './catalog.ts';
 import { InstrumentFields, makeInstrument } from './instrument.ts';
 import { refuse } from './importError.ts';
 import { makeSnapshot } from './snapshotFiles.ts';
@@ -38,38 +38,38 @@ export async function readShippedSeries(folder: string = SHIPPED_FOLDER): Promis
 }
 
 /**
- * Imports every shipped series that the catalogue does not have. A series that an operator imported under the same name
+ * Imports every shipped series that the catalog does not have. A series that an operator imported under the same name
  * stays, and one that was removed does not return.
  */
 export async function importShipped(
-  catalogue: StoredCatalogue,
+  catalog: StoredCatalog,
   folder: string = SHIPPED_FOLDER,
-): Promise<readonly CatalogueEntry[]> {
-  const known = [...(await catalogue.list()), ...(await catalogue.removed())];
+): Promise<readonly CatalogEntry[]> {
+  const known = [...(await catalog.list()), ...(await catalog.removed())];
   const held = new Set(known.map((entry) => `${entry.symbol} ${entry.timeframe}`));
-  const added: CatalogueEntry[] = [];
+  const added: CatalogEntry[] = [];
   for (const source of await sourcesOf(folder)) {
     if (held.has(`${source.symbol} ${source.timeframe}`)) continue;
     const bars = await readBarsOf(source);
-    added.push(await catalogue.add(source.symbol, bars, instrumentOf(source, bars)));
+    added.push(await catalog.add(source.symbol, bars, instrumentOf(source, bars)));
   }
   return added;
 }
 
 /**
- * A catalogue over a folder of files and no database: the shipped one, or a user's with files named
+ * A catalog over a folder of files and no database: the shipped one, or a user's with files named
  * SYMBOL-timeframe.csv.gz (.csv, .parquet, .arrow, .feather, .json). A file is read when it is first asked for.
  * @throws MarketDataError FILE_UNREADABLE when there is no such folder
  */
-export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<Catalogue> {
+export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<Catalog> {
   const sources = await sourcesOf(folder);
-  const read = new Map<string, Promise<{ entry: CatalogueEntry; snapshot: Snapshot }>>();
-  const load = (source: Source): Promise<{ entry: CatalogueEntry; snapshot: Snapshot }> => {
+  const read = new Map<string, Promise<{ entry: CatalogEntry; snapshot: Snapshot }>>();
+  const load = (source: Source): Promise<{ entry: CatalogEntry; snapshot: Snapshot }> => {
     const loading = read.get(source.path) ?? loadSource(source);
     read.set(source.path, loading);
     return loading;
   };
-  const list = async (): Promise<readonly CatalogueEntry[]> =>
+  const list = async (): Promise<readonly CatalogEntry[]> =>
     (await Promise.all(sources.map(load))).map(({ entry }) => entry);
   const open = async (sha256s: readonly string[]): Promise<readonly Snapshot[]> => {
     const loaded = await Promise.all(sources.map(load));
@@ -79,9 +79,9 @@ export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<
     });
   };
   // A run names one symbol; reading the files of the others would take most of its time.
-  const narrowed = (symbol: string): Catalogue => {
+  const narrowed = (symbol: string): Catalog => {
     const ofSymbol = sources.filter((source) => source.symbol === symbol);
-    return catalogueOver(
+    return catalogOver(
       async () => (await Promise.all(ofSymbol.map(load))).map(({ entry }) => entry),
       async (sha256s) => {
         const loaded = await Promise.all(ofSymbol.map(load));
@@ -90,7 +90,7 @@ export async function openShippedData(folder: string = SHIPPED_FOLDER): Promise<
     );
   };
   return {
-    ...catalogueOver(list, open),
+    ...catalogOver(list, open),
     find: (symbol, timeframe) => narrowed(symbol).find(symbol, timeframe),
     readable: (symbol, timeframe) => narrowed(symbol).readable(symbol, timeframe),
     snapshots: (symbol, timeframe) => narrowed(symbol).snapshots(symbol, timeframe),
@@ -146,7 +146,7 @@ const readBarsOf = async ({ path, timeframe }: Source): Promise<BarsTable> => ({
   sourceFile: basename(path),
 });
 
-async function loadSource(source: Source): Promise<{ entry: CatalogueEntry; snapshot: Snapshot }> {
+async function loadSource(source: Source): Promise<{ entry: CatalogEntry; snapshot: Snapshot }> {
   const { symbol } = source;
   const bars = await readBarsOf(source);
   const { columns, report } = bars;

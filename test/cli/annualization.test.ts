@@ -40,7 +40,7 @@ async function backtest(...args: readonly string[]): Promise<Result> {
   return (JSON.parse(stdout) as { summaryJson: Result }).summaryJson;
 }
 
-it('annualizes a stock’s bars from a file by 252, as in the catalogue, unless told otherwise', async () => {
+it('annualizes a stock’s bars from a file by 252, as in the catalog, unless told otherwise', async () => {
   const bars = ['--bars', join(SHIPPED_FOLDER, 'SPX-1d.csv.gz')];
   const shipped = await backtest();
   const fromFile = await backtest(...bars);

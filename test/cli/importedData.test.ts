@@ -1,4 +1,4 @@
-// Imported data on the command line: backtest, explain and indicator read the catalogue under DATA_DIR, and say which
+// Imported data on the command line: backtest, explain and indicator read the catalog under DATA_DIR, and say which
 // import they read.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';

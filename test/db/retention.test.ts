@@ -8,7 +8,7 @@ import { claimDue, finishRuns } from '../../src/db/claims.ts';
 import { deleteBacktest, findBacktest, readTrades } from '../../src/db/backtests.ts';
 import { countExpired, deleteExpired, type RetentionLimits } from '../../src/db/retention.ts';
 import { countEarlierTrials, type ShardClaim } from '../../src/db/sweepShards.ts';
-import { openCatalogue } from '../../src/market/catalogue.ts';
+import { openCatalog } from '../../src/market/catalog.ts';
 import { importShipped } from '../../src/market/shipped.ts';
 import { runCommand } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -219,7 +219,7 @@ describe('retention', () => {
 });
 
 describe('snapshots that nothing refers to', () => {
-  const make = () => openCatalogue(database.sql, folder);
+  const make = () => openCatalog(database.sql, folder);
   const yesterday = () => database.sql.begin(async (tx) => {
     await tx`update snapshots set imported_at = now() - interval '2 days'`;
     await tx`update series set updated_at = now() - interval '2 days'`;
@@ -228,38 +228,38 @@ describe('snapshots that nothing refers to', () => {
 
   it('go with their files a day after the series was removed, unless a backtest has pinned them', async () => {
     const { sql } = database;
-    const catalogue = make();
-    await importShipped(catalogue);
-    const of = async (symbol: string): Promise<string> => (await catalogue.readable(symbol, '1d'))[0].sha256;
+    const catalog = make();
+    await importShipped(catalog);
+    const of = async (symbol: string): Promise<string> => (await catalog.readable(symbol, '1d'))[0].sha256;
     const [goog, ibm, spx] = [await of('GOOG'), await of('IBM'), await of('SPX')];
     const [pinned] = await ended(await makeWorkspace(sql), [1], ibm);
-    expect(await catalogue.prune()).toEqual([]);
-    await catalogue.remove('GOOG', '1d');
-    await catalogue.remove('IBM', '1d');
+    expect(await catalog.prune()).toEqual([]);
+    await catalog.remove('GOOG', '1d');
+    await catalog.remove('IBM', '1d');
     // Removed today: a request may still be about to use it.
-    expect(await catalogue.prune()).toEqual([]);
+    expect(await catalog.prune()).toEqual([]);
     await yesterday();
-    expect(await Promise.all([catalogue.prune(), make().prune()]).then((both) => both.flat())).toMatchObject([
+    expect(await Promise.all([catalog.prune(), make().prune()]).then((both) => both.flat())).toMatchObject([
       { sha256: goog, symbol: 'GOOG', timeframe: '1d' },
     ]);
     expect([goog, ibm, spx].map(fileOf)).toEqual([false, true, true]);
-    expect((await catalogue.open([ibm, spx])).map(({ meta }) => meta.symbol)).toEqual(['IBM', 'SPX']);
+    expect((await catalog.open([ibm, spx])).map(({ meta }) => meta.symbol)).toEqual(['IBM', 'SPX']);
     await sql`delete from backtests where id = ${pinned}`;
-    expect(await catalogue.prune()).toMatchObject([{ sha256: ibm }]);
+    expect(await catalog.prune()).toMatchObject([{ sha256: ibm }]);
     expect([goog, ibm, spx].map(fileOf)).toEqual([false, false, true]);
   });
 
   it('are there again when their series is imported while they are removed', async () => {
-    const catalogue = make();
-    await importShipped(catalogue);
-    const [{ sha256 }] = await catalogue.readable('MSFT', '1d');
-    const [snapshot] = await catalogue.open([sha256]);
+    const catalog = make();
+    await importShipped(catalog);
+    const [{ sha256 }] = await catalog.readable('MSFT', '1d');
+    const [snapshot] = await catalog.open([sha256]);
     for (let round = 0; round < 5; round++) {
-      await catalogue.remove('MSFT', '1d');
+      await catalog.remove('MSFT', '1d');
       await yesterday();
-      const again = openCatalogue(database.sql, folder);
+      const again = openCatalog(database.sql, folder);
       const shipped = importAgain(again);
-      await Promise.all([catalogue.prune(), shipped]);
+      await Promise.all([catalog.prune(), shipped]);
       const [entry] = await again.readable('MSFT', '1d');
       expect(entry.sha256).toBe(sha256);
       expect(fileOf(sha256)).toBe(true);
@@ -268,9 +268,9 @@ describe('snapshots that nothing refers to', () => {
     expect((await readdir(join(folder, 'snapshots'))).length).toBeGreaterThan(0);
   });
 
-  async function importAgain(catalogue: ReturnType<typeof make>): Promise<void> {
+  async function importAgain(catalog: ReturnType<typeof make>): Promise<void> {
     await database.sql`delete from series where symbol = 'MSFT' and sha256 is null`;
-    await importShipped(catalogue);
+    await importShipped(catalog);
   }
 });
 

@@ -20,7 +20,7 @@ import {
 } from '../../src/engine/index.ts';
 import type { BacktestTask, Snapshot, StrategyAst } from '../../src/engine/index.ts';
 import { ROOT } from '../../src/config.ts';
-import { openCatalogue } from '../../src/market/catalogue.ts';
+import { openCatalog } from '../../src/market/catalog.ts';
 import { importShipped, openShippedData } from '../../src/market/shipped.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -85,12 +85,12 @@ describe('candlepool worker', () => {
 
   it('runs what is queued, stores the bytes that the engine gives, and ends with 0 on SIGTERM', async () => {
     const { sql } = database;
-    const catalogue = openCatalogue(sql, folder);
-    await importShipped(catalogue);
+    const catalog = openCatalog(sql, folder);
+    await importShipped(catalog);
     const workspace = await makeWorkspace(sql);
     await sql`alter table strategy_versions disable trigger strategy_versions_ready_is_final`;
     await sql`update strategy_versions set strategy_ast = ${JSON.stringify(STRATEGY)}::text::json`;
-    const read = await catalogue.readable('SPX', '1d');
+    const read = await catalog.readable('SPX', '1d');
     const [id] = await enqueue(sql, workspace, { sha256: read[0].sha256 }, [{}]);
     await sql`update backtests set config = ${JSON.stringify(config)}::text::json`;
     const env = cleanEnvironment({ DATABASE_URL: database.url, DATA_DIR: folder, LOG_LEVEL: 'silent' });

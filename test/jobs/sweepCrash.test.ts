@@ -16,10 +16,7 @@ beforeAll(async () => {
 afterAll(() => sweeps[Symbol.asyncDispose]());
 
 const worker = () =>
-  startWorker(
-    { url: urlOf(sweeps.api.services.sql), threads: 2, snapshots: () => sweeps.api.services.catalogue },
-    quiet,
-  );
+  startWorker({ url: urlOf(sweeps.api.services.sql), threads: 2, snapshots: () => sweeps.api.services.catalog }, quiet);
 
 const LOST = '00000000-0000-4000-8000-000000000001';
 

@@ -38,8 +38,8 @@ const walk = createMarket(
 
 /** Some hundred bars of a shipped series. */
 async function shipped(symbol: string, timeframe: '1h' | '1d', from: number): Promise<Market> {
-  const catalogue = await openShippedData();
-  const { base, instrument } = createMarket(await catalogue.snapshots(symbol, timeframe), symbol, timeframe);
+  const catalog = await openShippedData();
+  const { base, instrument } = createMarket(await catalog.snapshots(symbol, timeframe), symbol, timeframe);
   const cut = (column: keyof Bars & ('time' | 'open' | 'high' | 'low' | 'close' | 'volume')): Float64Array =>
     base[column].slice(from, from + ROWS);
   const columns = {

@@ -15,8 +15,8 @@ const CONTROL = { isCancelled: () => false, report: () => {} };
 let market: Market;
 let scaledMarket: Market;
 beforeAll(async () => {
-  const catalogue = await openShippedData();
-  const whole = createMarket(await catalogue.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
+  const catalog = await openShippedData();
+  const whole = createMarket(await catalog.snapshots('EURUSD', '1h'), 'EURUSD', '1h');
   const times = (values: Float64Array): Float64Array => values.map((value) => value * FACTOR);
   const { base } = whole;
   const rows = 1500;

@@ -6,8 +6,8 @@ import { openSnapshot } from '../../src/engine/bars/arrow.ts';
 import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { TIMEFRAME_MS } from '../../src/engine/bars/bars.ts';
 import { readBars } from '../../src/market/barsTable.ts';
-import { openCatalogue } from '../../src/market/catalogue.ts';
-import type { StoredCatalogue } from '../../src/market/catalogue.ts';
+import { openCatalog } from '../../src/market/catalog.ts';
+import type { StoredCatalog } from '../../src/market/catalog.ts';
 import { exportChunks } from '../../src/market/exportBars.ts';
 import type { ExportFormat } from '../../src/market/exportBars.ts';
 import { MarketDataError } from '../../src/market/importError.ts';
@@ -25,7 +25,7 @@ const START = Date.UTC(2024, 0, 1);
 
 let database: TestDatabase;
 let folder: string;
-let catalogue: StoredCatalogue;
+let catalog: StoredCatalog;
 beforeAll(async () => {
   database = await createTestDatabase();
 });
@@ -33,7 +33,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   await database.sql`truncate series, snapshots`;
   folder = await mkdtemp(join(tmpdir(), 'candlepool-import-'));
-  catalogue = openCatalogue(database.sql, folder);
+  catalog = openCatalog(database.sql, folder);
   return () => rm(folder, { recursive: true });
 });
 
@@ -62,7 +62,7 @@ const run = async (
   bars: BarsTable | Promise<BarsTable>,
   onExisting: ImportRequest['onExisting'] = 'refuse',
   given: ImportRequest['given'] = {},
-): Promise<ImportedSeries> => importSeries(catalogue, { symbol: 'AAA', bars: await bars, given, onExisting });
+): Promise<ImportedSeries> => importSeries(catalog, { symbol: 'AAA', bars: await bars, given, onExisting });
 
 async function refusalOf(imported: Promise<unknown>): Promise<MarketDataError> {
   const error: unknown = await imported.catch((thrown: unknown) => thrown);
@@ -70,8 +70,8 @@ async function refusalOf(imported: Promise<unknown>): Promise<MarketDataError> {
   throw new Error(`expected a refusal, got ${String(error)}`);
 }
 async function storedCloses(sha256?: string): Promise<number[]> {
-  const name = sha256 ?? (await catalogue.find('AAA', '1h'))!.sha256;
-  const [snapshot] = await catalogue.open([name]);
+  const name = sha256 ?? (await catalog.find('AAA', '1h'))!.sha256;
+  const [snapshot] = await catalog.open([name]);
   return [...openSnapshot(snapshot).close];
 }
 const closes = (first: number, end: number): number[] => [...HOURS.close.subarray(first, end)];
@@ -134,7 +134,7 @@ describe('a second import', () => {
   it('keeps the extra columns of both when appended', async () => {
     await run(hours(0, 3, { signal: 1 }));
     await run(hours(2, 5), 'append');
-    const [snapshot] = await catalogue.open([(await catalogue.find('AAA', '1h'))!.sha256]);
+    const [snapshot] = await catalog.open([(await catalog.find('AAA', '1h'))!.sha256]);
     expect([...openSnapshot(snapshot).series.get('signal')!]).toEqual([1, 1, 1, NaN, NaN]);
     const { message } = await refusalOf(run(hours(0, 1, { signal: 2 }), 'append'));
     expect(message).toContain('signal is 2 in the file and 1 in the stored bars');
@@ -144,14 +144,14 @@ describe('a second import', () => {
     await run(hours(0, 100), 'append');
     expect(await storedCloses()).toEqual(closes(0, 100));
     await run(table(`time,open,high,low,close\n${START},1,1,1,1\n${START + TIMEFRAME_MS['1d']},1,1,1,1`));
-    expect((await catalogue.list()).map(({ timeframe }) => timeframe)).toEqual(['1h', '1d']);
+    expect((await catalog.list()).map(({ timeframe }) => timeframe)).toEqual(['1h', '1d']);
   });
 
   it('is rejected if another import came first', async () => {
     const { entry } = await run(hours(0, 10));
     await run(hours(0, 20), 'replace');
     const bars = await hours(0, 30);
-    const { code } = await refusalOf(catalogue.add('AAA', bars, entry.instrument, entry));
+    const { code } = await refusalOf(catalog.add('AAA', bars, entry.instrument, entry));
     expect(code).toBe('SERIES_CHANGED');
     expect(await storedCloses()).toEqual(closes(0, 20));
   });
@@ -185,34 +185,34 @@ describe('an import of finer bars', () => {
       'The 15m bars (2024-01-01T10:00Z to 2024-01-01T20:00Z) cover only a part of the 1h bars (2024-01-01 to ' +
         '2024-01-05T04:00Z): runs on 1h use them to look inside bars, and resample no other timeframe from them.',
     );
-    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1h');
+    expect((await catalog.find('AAA', '4h'))?.timeframe).toBe('1h');
   });
 
   it('says nothing if it covers the whole, and neither does the coarser one', async () => {
     await run(minutes(0, 400));
     const { report } = await run(hours(0, 100));
     expect(report.notes).toEqual([]);
-    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('15m');
+    expect((await catalog.find('AAA', '4h'))?.timeframe).toBe('15m');
   });
 });
 
 describe('a removed series', () => {
   it('leaves the list, and can still be opened by what pinned it', async () => {
     const { entry } = await run(hours(0, 10));
-    expect(await catalogue.remove('AAA', '1h')).toBe(true);
-    expect(await catalogue.list()).toEqual([]);
-    expect(await catalogue.find('AAA', '1h')).toBeUndefined();
+    expect(await catalog.remove('AAA', '1h')).toBe(true);
+    expect(await catalog.list()).toEqual([]);
+    expect(await catalog.find('AAA', '1h')).toBeUndefined();
     expect(await storedCloses(entry.sha256)).toEqual(closes(0, 10));
-    expect(await catalogue.remove('AAA', '1h')).toBe(false);
+    expect(await catalog.remove('AAA', '1h')).toBe(false);
     await run(hours(0, 20));
     expect(await storedCloses()).toEqual(closes(0, 20));
   });
 
   it('does not return with the shipped ones', async () => {
-    await importShipped(catalogue);
-    await catalogue.remove('SPX', '1d');
-    expect(await importShipped(catalogue)).toEqual([]);
-    expect((await catalogue.list()).some(({ symbol }) => symbol === 'SPX')).toBe(false);
+    await importShipped(catalog);
+    await catalog.remove('SPX', '1d');
+    expect(await importShipped(catalog)).toEqual([]);
+    expect((await catalog.list()).some(({ symbol }) => symbol === 'SPX')).toBe(false);
   });
 });
 
@@ -221,7 +221,7 @@ describe('an exported series', () => {
     'can be imported again bar for bar from %s',
     async (format: ExportFormat) => {
       const { entry } = await run(hours(0, 300, { signal: 0.5 }));
-      const [snapshot] = await catalogue.open([entry.sha256]);
+      const [snapshot] = await catalog.open([entry.sha256]);
       const file = Buffer.concat([...exportChunks(snapshot, format)].map((chunk) => Buffer.from(chunk)));
       const again = await run(table(file), 'replace');
       expect(again.entry.sha256).toBe(entry.sha256);
@@ -232,7 +232,7 @@ describe('an exported series', () => {
   it('has gaps where the extra column has them', async () => {
     await run(hours(0, 1, { signal: 1 }));
     const { entry } = await run(hours(1, 2), 'append');
-    const [snapshot] = await catalogue.open([entry.sha256]);
+    const [snapshot] = await catalog.open([entry.sha256]);
     const [header, rows] = [...exportChunks(snapshot, 'csv')].map(String);
     expect(header).toBe('time,open,high,low,close,volume,signal\n');
     expect(rows.split('\n').map((row) => row.split(',').at(-1))).toEqual(['1', '', '']);

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openCatalogue } from '../../src/market/catalogue.ts';
+import { openCatalog } from '../../src/market/catalog.ts';
 import { CopiedStorage, SnapshotFolder, SnapshotTable } from '../../src/market/snapshotStorage.ts';
 import type { SnapshotStorage } from '../../src/market/snapshotStorage.ts';
 import { importShipped } from '../../src/market/shipped.ts';
@@ -89,12 +89,12 @@ describe('a copy in a folder', () => {
   });
 });
 
-describe('a catalogue that shares snapshots by Postgres', () => {
+describe('a catalog that shares snapshots by Postgres', () => {
   it('opens on every host what one has imported, and shares what one had before', async () => {
     const { sql } = database;
     const first = join(folder, 'first');
-    await importShipped(openCatalogue(sql, first));
-    const host = (name: string) => openCatalogue(sql, join(folder, name), { storage: 'postgres' });
+    await importShipped(openCatalog(sql, first));
+    const host = (name: string) => openCatalog(sql, join(folder, name), { storage: 'postgres' });
     const names = (await host('second').list()).map(({ sha256 }) => sha256);
     await expect(host('second').open(names)).rejects.toThrow('is not in Postgres or DATA_DIR');
     expect(await host('first').share()).toBe(names.length);

@@ -59,7 +59,7 @@ export async function createApiApp(env: Record<string, string> = {}, hasThread =
     shortReads,
     config,
     log: createLog(config),
-    catalogue: await openShippedData(),
+    catalog: await openShippedData(),
   };
   const app = await buildApp(services, { heavyRequests: hasThread ? startHeavyRequests(services) : null });
   const send = async (options: InjectOptions): Promise<Reply> => replyOf(await app.inject(options));

@@ -30,8 +30,8 @@ export interface CrossRun {
 }
 
 export async function runCross(): Promise<CrossRun> {
-  const catalogue = await openShippedData();
-  const market = createMarket(await catalogue.snapshots('SPX', '1d'), 'SPX', '1d');
+  const catalog = await openShippedData();
+  const market = createMarket(await catalog.snapshots('SPX', '1d'), 'SPX', '1d');
   const task: BacktestTask = {
     id: 'cross',
     strategyAst: CROSS_AST,

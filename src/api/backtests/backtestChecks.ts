@@ -20,7 +20,7 @@ import type {
   SignalGraph,
   StrategyAst,
 } from '../../engine/index.ts';
-import type { Catalogue, CatalogueEntry } from '../../market/catalogue.ts';
+import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { barsOf, costOf, seriesKey, type RunSeries } from './backtestCost.ts';
 import type { Asker } from '../http/bodyLimits.ts';
@@ -34,7 +34,7 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]
 /** What the requests of one call have in common that run one version on one series. */
 interface VersionOnSeries extends RunSeries {
   /** undefined: there are no such bars. */
-  readonly base: CatalogueEntry | undefined;
+  readonly base: CatalogEntry | undefined;
   /** That there are none. */
   readonly unavailable: readonly ProblemIssue[];
   /** Series of other instruments that are missing. */
@@ -45,14 +45,14 @@ interface VersionOnSeries extends RunSeries {
 
 /** Checks the requests of one call; what they have in common is looked up and prepared once. */
 export class BacktestCheck {
-  readonly #catalogue: Catalogue;
+  readonly #catalog: Catalog;
   readonly #asker: Asker;
   readonly #series = new Map<string, Promise<VersionOnSeries>>();
   readonly #estimates = new RunEstimates();
   readonly #estimated = new Map<string, EstimatedRun>();
 
-  constructor(catalogue: Catalogue, asker: Asker) {
-    this.#catalogue = catalogue;
+  constructor(catalog: Catalog, asker: Asker) {
+    this.#catalog = catalog;
     this.#asker = asker;
   }
 
@@ -113,22 +113,22 @@ export class BacktestCheck {
   async #findSeries(version: StrategyVersion, own: SeriesName): Promise<VersionOnSeries> {
     const missing: ProblemIssue[] = [];
     const rows = new Map<string, number>();
-    const entries = new Map<string, CatalogueEntry>();
-    const base = await this.#catalogue.find(own.symbol, own.timeframe);
+    const entries = new Map<string, CatalogEntry>();
+    const base = await this.#catalog.find(own.symbol, own.timeframe);
     const unavailable = base ? [] : [await this.#unavailable(own.symbol, own.timeframe)];
     for (const series of [own, ...foreignSeries(version.strategyAst, own.symbol, own.timeframe)]) {
       const { symbol, timeframe } = series;
-      const found = series === own ? base : await this.#catalogue.find(symbol, timeframe);
+      const found = series === own ? base : await this.#catalog.find(symbol, timeframe);
       if (found) rows.set(seriesKey(series), barsOf(found, timeframe));
       else if (series !== own) missing.push(foreignMissing(series));
-      for (const entry of await this.#catalogue.readable(symbol, timeframe)) entries.set(entry.sha256, entry);
+      for (const entry of await this.#catalog.readable(symbol, timeframe)) entries.set(entry.sha256, entry);
     }
     const openedBars = [...entries.values()].reduce((sum, { bars }) => sum + bars, 0);
     return { base, unavailable, missing, snapshots: [...entries.keys()].sort(), rows, openedBars };
   }
 
   async #unavailable(symbol: string, timeframe: string): Promise<ProblemIssue> {
-    const ofSymbol = (await this.#catalogue.list()).filter((entry) => entry.symbol === symbol);
+    const ofSymbol = (await this.#catalog.list()).filter((entry) => entry.symbol === symbol);
     if (ofSymbol.length > 0)
       return {
         code: 'TIMEFRAME_NOT_AVAILABLE',
@@ -138,7 +138,7 @@ export class BacktestCheck {
         message: `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from.`,
         suggestion: `Use ${ofSymbol.map((entry) => entry.timeframe).join(' or ')}, or coarser.`,
       };
-    const symbols = (await this.#catalogue.instruments()).map((instrument) => instrument.symbol);
+    const symbols = (await this.#catalog.instruments()).map((instrument) => instrument.symbol);
     return {
       code: 'SYMBOL_NOT_AVAILABLE',
       path: '/config/signalInstrument/symbol',
@@ -229,7 +229,7 @@ export function rooted(issue: ProblemIssue, root: string): ProblemIssue {
 }
 
 /** Bars of the base timeframe that open and close within the range, at most. */
-function barsInRange(config: BacktestConfig, base: CatalogueEntry): number {
+function barsInRange(config: BacktestConfig, base: CatalogEntry): number {
   const { start, end } = resolveConfig(config).range;
   const from = Math.max(start ?? base.start, base.start);
   const to = Math.min(end ?? base.end, base.end);

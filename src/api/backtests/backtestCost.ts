@@ -1,7 +1,7 @@
 // The cost of a backtest: what its workspace's turn is charged, and the memory it is admitted by; known at acceptance.
 import { estimateRun, resolveConfig, runBytes, TIMEFRAME_MS } from '../../engine/index.ts';
 import type { BacktestConfig, PlanEstimate, SeriesName } from '../../engine/index.ts';
-import type { CatalogueEntry } from '../../market/catalogue.ts';
+import type { CatalogEntry } from '../../market/catalog.ts';
 
 /** Handing over a small backtest costs about as much as running a thousand bars. */
 const COST_OF_A_RUN = 1_000;
@@ -19,7 +19,7 @@ export interface RunSeries {
 export function costOf(
   estimated: PlanEstimate,
   config: BacktestConfig,
-  base: CatalogueEntry,
+  base: CatalogEntry,
   { rows, openedBars }: RunSeries,
 ): { readonly cost: number; readonly memoryBytes: number } {
   const estimate = estimateRun(estimated, (frame) => rows.get(seriesKey(frame)) ?? 0);
@@ -32,12 +32,12 @@ export function costOf(
 export const seriesKey = ({ symbol, timeframe }: SeriesName): string => `${timeframe} ${symbol}`;
 
 /** At most: the market may have been closed. */
-export function barsOf({ bars, start, end }: CatalogueEntry, timeframe: SeriesName['timeframe']): number {
+export function barsOf({ bars, start, end }: CatalogEntry, timeframe: SeriesName['timeframe']): number {
   return Math.min(bars, Math.ceil((end - start) / TIMEFRAME_MS[timeframe]));
 }
 
 /** Columns are computed from the first bar of the data to the end of the range, so all those bars count. */
-function barsToEnd(config: BacktestConfig, base: CatalogueEntry): number {
+function barsToEnd(config: BacktestConfig, base: CatalogEntry): number {
   const end = Math.min(resolveConfig(config).range.end ?? base.end, base.end);
   return Math.ceil((end - base.start) / TIMEFRAME_MS[config.timeframe]);
 }

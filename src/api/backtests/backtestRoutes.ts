@@ -90,7 +90,7 @@ function createRoutes(app: App, services: Services): void {
       return answerOnce(services, request, reply, async (tx, requestKey) => {
         const { caller, body } = request;
         const [version] = await findVersions(tx, caller.workspaceId, [body.strategyVersionId]);
-        const check = new BacktestCheck(services.catalogue, caller);
+        const check = new BacktestCheck(services.catalog, caller);
         const item = await check.accept(requireReady(version, body.strategyVersionId), body.config);
         return queueOne(tx, requestKey, caller, item, body.config);
       });
@@ -132,7 +132,7 @@ async function checkBatch(services: Services, caller: Caller, items: readonly un
   const ids = new Set(items.flatMap((item) => versionIdOf(item) ?? []));
   const found = await findVersions(services.sql, caller.workspaceId, [...ids]);
   const versions = new Map(found.map((each) => [each.id, each]));
-  const check = new BacktestCheck(services.catalogue, caller);
+  const check = new BacktestCheck(services.catalog, caller);
   const checkOne = async (item: (typeof parsed)[number], index: number): Promise<CheckedItem> => {
     const root = `/items/${index}`;
     if (!item.success) {

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions, type StrategyVersion } from '../../db/strategies.ts';
 import { checkConfigForm, CONFIG_EXAMPLE, isCovered, type StrategyAst } from '../../engine/index.ts';
-import type { Catalogue } from '../../market/catalogue.ts';
+import type { Catalog } from '../../market/catalog.ts';
 import { validationIssues } from '../http/failures.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
 import { Uuid } from '../http/commonSchemas.ts';
@@ -20,14 +20,14 @@ const isObject = (value: unknown): value is Members =>
  * @throws VALIDATION_FAILED
  */
 export async function requireConfigBody(
-  services: { readonly sql: Queryable; readonly catalogue: Catalogue },
+  services: { readonly sql: Queryable; readonly catalog: Catalog },
   request: FastifyRequest,
 ): Promise<void> {
   if (!request.validationError) return;
   const faults = validationIssues(request.validationError);
   const id = isObject(request.body) ? Uuid.safeParse(request.body.strategyVersionId) : undefined;
   const [version] = id?.success ? await findVersions(services.sql, request.caller.workspaceId, [id.data]) : [];
-  const check = new BacktestCheck(services.catalogue, request.caller);
+  const check = new BacktestCheck(services.catalog, request.caller);
   const issues = await configFaults(request.body, faults, check, version);
   throw problem('VALIDATION_FAILED', {
     message: issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`,

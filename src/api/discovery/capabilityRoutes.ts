@@ -52,7 +52,7 @@ const Query = z.strictObject({
 /** Different answers kept serialized: three tiers by the usual choices of sections. The oldest goes first. */
 const MAX_KEPT = 64;
 
-export async function capabilitiesRoutes(app: App, { catalogue }: Services): Promise<void> {
+export async function capabilitiesRoutes(app: App, { catalog }: Services): Promise<void> {
   const fixed = fixedSections();
   const kept = new Map<string, TaggedBody>();
 
@@ -72,7 +72,7 @@ export async function capabilitiesRoutes(app: App, { catalogue }: Services): Pro
     async (request, reply) => {
       const sections = sectionsOf(request.query.sections);
       const { tier } = request.caller;
-      const instruments = sections.includes('instruments') ? await instrumentsOf(catalogue) : [];
+      const instruments = sections.includes('instruments') ? await instrumentsOf(catalog) : [];
       const key = JSON.stringify([tier, sections, instruments]);
       let answer = kept.get(key);
       if (answer === undefined) {
@@ -119,8 +119,8 @@ const limitsOf = (tier: Tier) => ({ tier, ...TIER_LIMITS[tier] });
 /**
  * Each instrument with what is stored of it, so that an author can choose symbol, timeframe and range from one answer.
  */
-async function instrumentsOf(catalogue: Services['catalogue']) {
-  const [instruments, series] = await Promise.all([catalogue.instruments(), catalogue.list()]);
+async function instrumentsOf(catalog: Services['catalog']) {
+  const [instruments, series] = await Promise.all([catalog.instruments(), catalog.list()]);
   return instruments.map((instrument) => ({
     ...instrument,
     series: series

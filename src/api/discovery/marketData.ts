@@ -18,7 +18,7 @@ const Series = z
   })
   .meta({ id: 'Series' });
 
-export async function marketDataRoutes(app: App, { catalogue }: Services): Promise<void> {
+export async function marketDataRoutes(app: App, { catalog }: Services): Promise<void> {
   app.get(
     '/public/v1/market-data',
     {
@@ -36,7 +36,7 @@ export async function marketDataRoutes(app: App, { catalogue }: Services): Promi
       },
     },
     async ({ query }) => {
-      const rows = (await catalogue.list())
+      const rows = (await catalog.list())
         .filter((series) => query.symbol === undefined || series.symbol === query.symbol)
         .filter((series) => query.timeframe === undefined || series.timeframe === query.timeframe);
       // Finest first within a symbol; the key only has to sort so and be unique.

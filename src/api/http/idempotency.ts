@@ -27,7 +27,7 @@ export interface Answer<Body> {
 }
 
 /**
- * Connections of the pool that writes leave free. Work in a transaction may ask for one more (the catalogue does); if
+ * Connections of the pool that writes leave free. Work in a transaction may ask for one more (the catalog does); if
  * every connection were held by such a transaction, they would wait for each other forever. Authentication is served by
  * them as well.
  */

@@ -21,15 +21,15 @@ export interface Payloads {
 }
 
 /**
- * Not to be called inside a transaction: the catalogue may ask Postgres, by a connection that the waiting transactions
+ * Not to be called inside a transaction: the catalog may ask Postgres, by a connection that the waiting transactions
  * would hold.
  */
 export async function checkPayloads(
-  services: Pick<Services, 'catalogue'>,
+  services: Pick<Services, 'catalog'>,
   asker: Asker,
   { settings, strategyAst, signalGraph }: Payloads,
 ): Promise<CheckOutcome> {
-  const series = await services.catalogue.list();
+  const series = await services.catalog.list();
   const context = {
     limits: TIER_LIMITS[asker.tier],
     knownSymbols: new Set(series.map(({ symbol }) => symbol)),
@@ -46,8 +46,8 @@ export async function checkPayloads(
   return loopShare.measure(asker.workspaceId, () => checkStrategy({ settings, ...payloads }, context));
 }
 
-export async function knownSymbols({ catalogue }: Pick<Services, 'catalogue'>): Promise<ReadonlySet<string>> {
-  return new Set((await catalogue.list()).map((series) => series.symbol));
+export async function knownSymbols({ catalog }: Pick<Services, 'catalog'>): Promise<ReadonlySet<string>> {
+  return new Set((await catalog.list()).map((series) => series.symbol));
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type SweepStrategy,
 } from '../../engine/index.ts';
 import type { StrategyAst } from '../../engine/index.ts';
-import type { Catalogue } from '../../market/catalogue.ts';
+import type { Catalog } from '../../market/catalog.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
 import type { Asker } from '../http/bodyLimits.ts';
@@ -31,7 +31,7 @@ const MAX_LOOKED_AT = 4_000_000;
  * @throws SWEEP_INVALID with every fault of the space, BACKTEST_CONFIG_INVALID, RANGE_NO_DATA, TIER_LIMIT_REACHED
  */
 export async function acceptSweep(
-  catalogue: Catalogue,
+  catalog: Catalog,
   asker: Asker,
   version: StrategyVersion,
   spec: SweepSpec,
@@ -52,7 +52,7 @@ export async function acceptSweep(
     });
   const { job, space } = planned;
   limitVariants(asker.tier, job.variants);
-  const check = new BacktestCheck(catalogue, asker);
+  const check = new BacktestCheck(catalog, asker);
   const first = configOf(spec.config, space, firstVariant(job, space));
   const markets = await Promise.all(
     marketsOf(spec.config, space).map(async ({ symbol, timeframe }) => {

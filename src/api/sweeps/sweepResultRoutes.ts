@@ -188,7 +188,7 @@ function rowRoute(app: App, services: Services): void {
         const sweep = await requireCompleted(tx, caller, params.id);
         const [version] = await findVersions(tx, caller.workspaceId, [sweep.strategyVersionId]);
         const config = await rowConfig(tx, caller, sweep, params.variant);
-        const check = new BacktestCheck(services.catalogue, caller);
+        const check = new BacktestCheck(services.catalog, caller);
         const pinned = pinnedSnapshots(sweep, config);
         const item = await check.accept(requireReady(version, sweep.strategyVersionId), config, { pinned });
         return queueOne(tx, requestKey, caller, item, config);

@@ -82,7 +82,7 @@ function createRoute(app: App, services: Services): void {
         const { caller, body } = request;
         const { strategyVersionId, ...spec } = body;
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
-        const accepted = await acceptSweep(services.catalogue, caller, requireReady(version, strategyVersionId), spec);
+        const accepted = await acceptSweep(services.catalog, caller, requireReady(version, strategyVersionId), spec);
         await requireSweepRoom(tx, caller);
         const { id } = await enqueueSweep(tx, caller.workspaceId, accepted, requestKey);
         const made = (await findSweep(tx, caller.workspaceId, id))!;

@@ -37,7 +37,7 @@ const storedBelow = (stored: readonly StoredTimeframe[], wanted: StoredTimeframe
  * A timeframe of the base instrument that is not stored is resampled from the finest stored series that covers the
  * whole of the base series (semantics §1.13). Another instrument has no base series; there the series below the
  * timeframe are compared with each other.
- * @throws Error when the snapshots cannot serve (symbol, timeframe); callers ask the catalogue first.
+ * @throws Error when the snapshots cannot serve (symbol, timeframe); callers ask the catalog first.
  */
 export function createMarket(snapshots: readonly Snapshot[], symbol: string, timeframe: StoredTimeframe): Market {
   const bySymbol = groupBySymbol(snapshots);

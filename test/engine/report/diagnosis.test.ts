@@ -14,13 +14,13 @@ import * as write from '../../support/builders.ts';
 type Json = Record<string, unknown>;
 const markets = new Map<string, Market>();
 beforeAll(async () => {
-  const catalogue = await openShippedData();
+  const catalog = await openShippedData();
   for (const [symbol, timeframe] of [
     ['EURUSD', '1h'],
     ['SPX', '1d'],
     ['AAPL', '1d'],
   ] as const) {
-    markets.set(symbol, createMarket(await catalogue.snapshots(symbol, timeframe), symbol, timeframe));
+    markets.set(symbol, createMarket(await catalog.snapshots(symbol, timeframe), symbol, timeframe));
   }
 });
 

@@ -7,8 +7,8 @@ import { openSnapshot } from '../../src/engine/bars/arrow.ts';
 import type { StoredTimeframe } from '../../src/engine/bars/bars.ts';
 import { readBars } from '../../src/market/barsTable.ts';
 import type { BarsTable } from '../../src/market/importReport.ts';
-import { openCatalogue } from '../../src/market/catalogue.ts';
-import type { StoredCatalogue } from '../../src/market/catalogue.ts';
+import { openCatalog } from '../../src/market/catalog.ts';
+import type { StoredCatalog } from '../../src/market/catalog.ts';
 import { makeInstrument } from '../../src/market/instrument.ts';
 import { importShipped, openShippedData, readShippedSeries } from '../../src/market/shipped.ts';
 import { readSource } from '../../src/market/sourceFile.ts';
@@ -19,7 +19,7 @@ import type { TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
 let folder: string;
-let catalogue: StoredCatalogue;
+let catalog: StoredCatalog;
 
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   await database.sql`truncate series, snapshots`;
-  folder = await mkdtemp(join(tmpdir(), 'candlepool-catalogue-'));
-  catalogue = openCatalogue(database.sql, folder);
+  folder = await mkdtemp(join(tmpdir(), 'candlepool-catalog-'));
+  catalog = openCatalog(database.sql, folder);
   return () => rm(folder, { recursive: true });
 });
 
@@ -40,18 +40,18 @@ async function barsOf(timeframe: StoredTimeframe, count: number, seed = 1): Prom
 }
 /** Adds a series, or puts it in place of the one there is. */
 async function add(symbol: string, timeframe: StoredTimeframe, count: number, seed = 1): Promise<string> {
-  const current = (await catalogue.list()).find((entry) => entry.symbol === symbol && entry.timeframe === timeframe);
+  const current = (await catalog.list()).find((entry) => entry.symbol === symbol && entry.timeframe === timeframe);
   const bars = await barsOf(timeframe, count, seed);
-  return (await catalogue.add(symbol, bars, makeInstrument(symbol), current)).sha256;
+  return (await catalog.add(symbol, bars, makeInstrument(symbol), current)).sha256;
 }
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   it('lists what was imported, by symbol and finest timeframe first', async () => {
     await add('BBB', '1h', 24);
     await add('AAA', '1d', 10);
     await add('AAA', '5m', 100);
     await add('SYN-X', '1h', 3);
-    const list = await catalogue.list();
+    const list = await catalog.list();
     expect(list.map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.bars}`)).toEqual([
       'AAA 5m 100',
       'AAA 1d 10',
@@ -60,13 +60,13 @@ describe('the catalogue', () => {
     ]);
     expect(list.map((entry) => entry.synthetic)).toEqual([false, false, false, true]);
     expect(list[2]).toMatchObject({ start: Date.UTC(2024, 0, 1), end: Date.UTC(2024, 0, 2), gaps: 0, missingBars: 0 });
-    expect((await catalogue.instruments()).map((instrument) => instrument.symbol)).toEqual(['AAA', 'BBB', 'SYN-X']);
+    expect((await catalog.instruments()).map((instrument) => instrument.symbol)).toEqual(['AAA', 'BBB', 'SYN-X']);
   });
 
   it('returns exactly the bars that were imported', async () => {
     const bars = await barsOf('1h', 50);
-    await catalogue.add('AAA', bars, { ...makeInstrument('AAA'), qtyStep: 3 });
-    const [snapshot] = await catalogue.snapshots('AAA', '1h');
+    await catalog.add('AAA', bars, { ...makeInstrument('AAA'), qtyStep: 3 });
+    const [snapshot] = await catalog.snapshots('AAA', '1h');
     const market = createMarket([snapshot], 'AAA', '1h');
     expect([...market.base.close]).toEqual([...bars.columns.close]);
     expect(market.instrument.qtyStep).toBe(3);
@@ -76,8 +76,8 @@ describe('the catalogue', () => {
     const old = await add('AAA', '1h', 10);
     const now = await add('AAA', '1h', 20, 2);
     expect(now).not.toBe(old);
-    expect((await catalogue.find('AAA', '1h'))?.sha256).toBe(now);
-    const [pinned] = await catalogue.open([old]);
+    expect((await catalog.find('AAA', '1h'))?.sha256).toBe(now);
+    const [pinned] = await catalog.open([old]);
     expect(openSnapshot(pinned).length).toBe(10);
     const [{ count }] = await database.sql`select count(*)::int as count from snapshots`;
     expect(count).toBe(2);
@@ -94,7 +94,7 @@ describe('the catalogue', () => {
     const first = await add('AAA', '1h', 10);
     await add('AAA', '1h', 20);
     await add('AAA', '1h', 10);
-    expect((await catalogue.find('AAA', '1h'))?.sha256).toBe(first);
+    expect((await catalog.find('AAA', '1h'))?.sha256).toBe(first);
   });
 
   it('gives a run every series of the symbol, and names them without opening them', async () => {
@@ -107,31 +107,31 @@ describe('the catalogue', () => {
     ] as const) {
       names.push(await add('AAA', timeframe, count));
     }
-    const timeframes = (await catalogue.snapshots('AAA', '1h')).map((snapshot) => snapshot.meta.timeframe);
+    const timeframes = (await catalog.snapshots('AAA', '1h')).map((snapshot) => snapshot.meta.timeframe);
     expect(timeframes).toEqual(['1m', '5m', '1h', '1d']);
-    expect((await catalogue.readable('AAA', '4h')).map((entry) => entry.sha256)).toEqual(names);
-    expect((await catalogue.find('AAA', '15m'))?.timeframe).toBe('1m');
+    expect((await catalog.readable('AAA', '4h')).map((entry) => entry.sha256)).toEqual(names);
+    expect((await catalog.find('AAA', '15m'))?.timeframe).toBe('1m');
   });
 
   it('resamples from the finest series that covers the coarser ones', async () => {
     await add('AAA', '1h', 48);
-    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1h');
+    expect((await catalog.find('AAA', '4h'))?.timeframe).toBe('1h');
     await add('AAA', '1m', 100);
-    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1h');
+    expect((await catalog.find('AAA', '4h'))?.timeframe).toBe('1h');
     await add('AAA', '1m', 2880);
-    expect((await catalogue.find('AAA', '4h'))?.timeframe).toBe('1m');
+    expect((await catalog.find('AAA', '4h'))?.timeframe).toBe('1m');
   });
 
   it('returns nothing for what it cannot serve', async () => {
     await add('AAA', '1h', 10);
-    expect(await catalogue.find('AAA', '15m')).toBeUndefined();
-    expect(await catalogue.snapshots('AAA', '15m')).toEqual([]);
-    expect(await catalogue.snapshots('BBB', '1h')).toEqual([]);
+    expect(await catalog.find('AAA', '15m')).toBeUndefined();
+    expect(await catalog.snapshots('AAA', '15m')).toEqual([]);
+    expect(await catalog.snapshots('BBB', '1h')).toEqual([]);
   });
 
   it('sees an import of another process within a second, and queries Postgres no more often', async () => {
     let now = 0;
-    const other = openCatalogue(database.sql, folder, { now: () => now });
+    const other = openCatalog(database.sql, folder, { now: () => now });
     expect(await other.list()).toEqual([]);
     await add('AAA', '1h', 10);
     expect(await other.list()).toEqual([]);
@@ -142,28 +142,28 @@ describe('the catalogue', () => {
   it('names a missing snapshot and where it should be', async () => {
     const sha256 = await add('AAA', '1h', 10);
     await rm(join(folder, 'snapshots', `${sha256}.arrow`));
-    await expect(catalogue.open([sha256])).rejects.toThrow(`The snapshot ${sha256} is not in DATA_DIR`);
+    await expect(catalog.open([sha256])).rejects.toThrow(`The snapshot ${sha256} is not in DATA_DIR`);
   });
 
   it('never opens a damaged file', async () => {
     const sha256 = await add('AAA', '1h', 10);
     await writeFile(join(folder, 'snapshots', `${sha256}.arrow`), 'something else');
-    await expect(catalogue.open([sha256])).rejects.toThrow('its content does not hash to its name');
+    await expect(catalog.open([sha256])).rejects.toThrow('its content does not hash to its name');
   });
 });
 
 describe('the shipped data', () => {
   it('is imported once, and does not replace what an operator imported under the same name', async () => {
     const own = await add('SPX', '1d', 10);
-    const added = await importShipped(catalogue);
+    const added = await importShipped(catalog);
     expect(added.map((entry) => entry.symbol)).toEqual(['AAPL', 'EURUSD', 'GOOG', 'IBM', 'MSFT', 'NASDAQ']);
-    expect((await catalogue.find('SPX', '1d'))?.sha256).toBe(own);
-    expect(await importShipped(catalogue)).toEqual([]);
+    expect((await catalog.find('SPX', '1d'))?.sha256).toBe(own);
+    expect(await importShipped(catalog)).toEqual([]);
   });
 
   it('is the same without a database, snapshot for snapshot', async () => {
-    await importShipped(catalogue);
-    const withDatabase = (await catalogue.list()).map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.sha256}`);
+    await importShipped(catalog);
+    const withDatabase = (await catalog.list()).map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.sha256}`);
     const files = await openShippedData();
     expect((await files.list()).map((entry) => `${entry.symbol} ${entry.timeframe} ${entry.sha256}`)).toEqual(
       withDatabase,
@@ -176,14 +176,14 @@ describe('the shipped data', () => {
   });
 });
 
-it('marks synthetic bars as synthetic in the catalogue', async () => {
-  const entry = await catalogue.add(
+it('marks synthetic bars as synthetic in the catalog', async () => {
+  const entry = await catalog.add(
     'SYN-BTC',
     synthesizeBars({ symbol: 'SYN-BTC', days: 2, seed: 1 }),
     makeInstrument('SYN-BTC'),
   );
   expect(entry).toMatchObject({ timeframe: '1m', synthetic: true });
-  const market = createMarket(await catalogue.snapshots('SYN-BTC', '1h'), 'SYN-BTC', '1h');
+  const market = createMarket(await catalog.snapshots('SYN-BTC', '1h'), 'SYN-BTC', '1h');
   expect(market.fine?.timeframe).toBe('1m');
   expect(market.instrument.synthetic).toBe(true);
 });

@@ -1,4 +1,4 @@
-// The catalogue: which series exist, and their snapshots in shared memory.
+// The catalog: which series exist, and their snapshots in shared memory.
 import { join } from 'node:path';
 import type { Instrument, StoredTimeframe } from '../engine/bars/bars.ts';
 import { bytesOf, type Snapshot } from '../engine/bars/arrow.ts';
@@ -15,7 +15,7 @@ import type { BarsTable, ImportReport } from './importReport.ts';
 import { SnapshotFiles } from './snapshotFiles.ts';
 import { CopiedStorage, SnapshotFolder, SnapshotTable } from './snapshotStorage.ts';
 
-export interface CatalogueEntry {
+export interface CatalogEntry {
   readonly symbol: string;
   readonly timeframe: StoredTimeframe;
   /** The name of the current snapshot. */
@@ -32,21 +32,21 @@ export interface CatalogueEntry {
 }
 
 /** Answers what runs and the API ask about market data, from Postgres and DATA_DIR or from a folder of files. */
-export interface Catalogue {
+export interface Catalog {
   /** Every stored series, by symbol, then finest timeframe first. */
-  list(): Promise<readonly CatalogueEntry[]>;
+  list(): Promise<readonly CatalogEntry[]>;
   /** One per symbol. */
   instruments(): Promise<readonly Instrument[]>;
   /**
    * The stored series that serves (symbol, timeframe): itself, or the one it is resampled from; undefined: not
    * available.
    */
-  find(symbol: string, timeframe: StoredTimeframe): Promise<CatalogueEntry | undefined>;
+  find(symbol: string, timeframe: StoredTimeframe): Promise<CatalogEntry | undefined>;
   /**
    * What a run on (symbol, timeframe) may read of this symbol: every stored series, since the bars themselves decide
    * which of them covers the base (semantics §1.13). Empty: not available. Nothing is opened.
    */
-  readable(symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogueEntry[]>;
+  readable(symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogEntry[]>;
   /** The snapshots of `readable`, opened: the input of `createMarket`. */
   snapshots(symbol: string, timeframe: StoredTimeframe): Promise<readonly Snapshot[]>;
   /**
@@ -57,15 +57,15 @@ export interface Catalogue {
 }
 
 /** A series in Postgres, and the import that its snapshot comes from. */
-export interface StoredEntry extends CatalogueEntry {
+export interface StoredEntry extends CatalogEntry {
   /** When the snapshot was first stored. */
   readonly importedAt: Date;
   /** Name of the imported file, without its folder; null: a generator made the bars, or it is not known. */
   readonly sourceFile: string | null;
 }
 
-/** The catalogue over Postgres, which also takes imports. */
-export interface StoredCatalogue extends Catalogue {
+/** The catalog over Postgres, which also takes imports. */
+export interface StoredCatalog extends Catalog {
   list(): Promise<readonly StoredEntry[]>;
   /**
    * Writes a snapshot file, then points the series to it. An import that is killed before the end leaves the old data
@@ -73,7 +73,7 @@ export interface StoredCatalogue extends Catalogue {
    * @param replaces the snapshot that the bars replace; absent if there is none, or if it is the same
    * @throws MarketDataError SERIES_EXISTS, SERIES_CHANGED when another import came first
    */
-  add(symbol: string, bars: BarsTable, instrument: Instrument, replaces?: CatalogueEntry): Promise<CatalogueEntry>;
+  add(symbol: string, bars: BarsTable, instrument: Instrument, replaces?: CatalogEntry): Promise<CatalogEntry>;
   /**
    * Removes a series from the list; false if there is no such series. Backtests that pinned its snapshots can still
    * open them.
@@ -87,7 +87,7 @@ export interface StoredCatalogue extends Catalogue {
   /** Removes snapshots that nothing refers to any more, and says which. */
   prune(): Promise<readonly UnusedSnapshot[]>;
   /** Series that were removed and not imported again. */
-  removed(): Promise<readonly Pick<CatalogueEntry, 'symbol' | 'timeframe'>[]>;
+  removed(): Promise<readonly Pick<CatalogEntry, 'symbol' | 'timeframe'>[]>;
 }
 
 /**
@@ -96,7 +96,7 @@ export interface StoredCatalogue extends Catalogue {
  */
 const LIST_KEPT_MS = 1000;
 
-export interface CatalogueOptions {
+export interface CatalogOptions {
   /** Where snapshots are shared with other hosts; by default in the folder. */
   readonly storage?: StorageKind;
   /** Limit of the shared memory that opened snapshots take. */
@@ -109,7 +109,7 @@ export interface CatalogueOptions {
  * Snapshots are in DATA_DIR/snapshots, a folder that processes on several hosts must share, or in Postgres, with a copy
  * in that folder.
  */
-export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptions = {}): StoredCatalogue {
+export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions = {}): StoredCatalog {
   const folder = new SnapshotFolder(join(dataDir, 'snapshots'));
   const table = options.storage === 'postgres' ? new SnapshotTable(sql) : null;
   const files = new SnapshotFiles(table ? new CopiedStorage(table, folder) : folder, options.maxBytes);
@@ -127,7 +127,7 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
   const open = (sha256s: readonly string[]): Promise<readonly Snapshot[]> =>
     Promise.all(sha256s.map((sha256) => files.open(sha256)));
   return {
-    ...catalogueOver(list, open),
+    ...catalogOver(list, open),
     list,
     add: async (symbol, { columns, report, sourceFile }, instrument, replaces) => {
       const { sha256, byteLength, writeAgain } = await files.write(columns, {
@@ -168,9 +168,9 @@ export function openCatalogue(sql: Sql, dataDir: string, options: CatalogueOptio
 }
 
 function refuseOccupied(
-  entries: readonly CatalogueEntry[],
-  offered: CatalogueEntry,
-  replaces: CatalogueEntry | undefined,
+  entries: readonly CatalogEntry[],
+  offered: CatalogEntry,
+  replaces: CatalogEntry | undefined,
 ): never {
   const { symbol, timeframe } = offered;
   const stored = entries.find((entry) => entry.symbol === symbol && entry.timeframe === timeframe);
@@ -180,7 +180,7 @@ function refuseOccupied(
 }
 
 /** @throws MarketDataError SERIES_EXISTS */
-export function refuseExisting(stored: CatalogueEntry, offered: Pick<CatalogueEntry, 'bars' | 'start' | 'end'>): never {
+export function refuseExisting(stored: CatalogEntry, offered: Pick<CatalogEntry, 'bars' | 'start' | 'end'>): never {
   refuse(
     'SERIES_EXISTS',
     `${stored.symbol} ${stored.timeframe} is already stored: ${barCount(stored.bars)}, ${rangeOf(stored)}. The ` +
@@ -189,11 +189,11 @@ export function refuseExisting(stored: CatalogueEntry, offered: Pick<CatalogueEn
   );
 }
 
-/** The answers of every catalogue, given its list of entries and a way to open them. */
-export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']): Catalogue {
-  const ofSymbol = async (symbol: string): Promise<readonly CatalogueEntry[]> =>
+/** The answers of every catalog, given its list of entries and a way to open them. */
+export function catalogOver(list: Catalog['list'], open: Catalog['open']): Catalog {
+  const ofSymbol = async (symbol: string): Promise<readonly CatalogEntry[]> =>
     (await list()).filter((entry) => entry.symbol === symbol);
-  const readable = async (symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogueEntry[]> => {
+  const readable = async (symbol: string, timeframe: StoredTimeframe): Promise<readonly CatalogEntry[]> => {
     const stored = await ofSymbol(symbol);
     return sourceEntry(stored, timeframe) ? stored : [];
   };
@@ -211,7 +211,7 @@ export function catalogueOver(list: Catalogue['list'], open: Catalogue['open']):
 }
 
 /** Chosen by the ends of the series; gaps inside them are seen when the run opens the bars. */
-function sourceEntry(stored: readonly CatalogueEntry[], timeframe: StoredTimeframe): CatalogueEntry | undefined {
+function sourceEntry(stored: readonly CatalogEntry[], timeframe: StoredTimeframe): CatalogEntry | undefined {
   const byTimeframe = new Map(stored.map((entry) => [entry.timeframe, entry]));
   const source = sourceTimeframe([...byTimeframe.keys()], timeframe, (finer, coarser) =>
     coversSpan(byTimeframe.get(finer)!, byTimeframe.get(coarser)!),
@@ -219,7 +219,7 @@ function sourceEntry(stored: readonly CatalogueEntry[], timeframe: StoredTimefra
   return source && byTimeframe.get(source);
 }
 
-export function entryOf(symbol: string, report: ImportReport, sha256: string, instrument: Instrument): CatalogueEntry {
+export function entryOf(symbol: string, report: ImportReport, sha256: string, instrument: Instrument): CatalogEntry {
   const { timeframe, bars, start, end, gaps, missingBars } = report;
   return {
     symbol,
