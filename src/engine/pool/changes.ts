@@ -11,7 +11,7 @@ export class Changes {
   #bytes = new Uint8Array(this.#values.buffer);
   #bits = new Uint8Array(512 / 8);
 
-  write(values: ArrayLike<number>): readonly [bits: Uint8Array, changed: Uint8Array] {
+  write(values: Float64Array): readonly [bits: Uint8Array, changed: Uint8Array] {
     const { length } = values;
     const size = length <= this.#values.length && this.#values.length <= MOST_KEPT ? this.#values.length : length;
     if (size !== this.#values.length) {

@@ -6,7 +6,7 @@ import type { TradeTable } from './tradeTable.ts';
 export interface ResultSeries {
   /** The points of the equity preview. Runs over the same range share `times`. */
   readonly times: Float64Array;
-  readonly marks: readonly number[];
+  readonly marks: Float64Array;
   /** The months of the monthly table, as in `Months`, which runs over the same range share. */
   readonly months: Float64Array;
   readonly monthEquity: Float64Array;

@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { CompressedTexts } from '../../../src/engine/pool/compressedTexts.ts';
 import { detailParts } from '../../../src/engine/pool/detailBytes.ts';
 
+const NONE = new Float64Array();
+
 /** Stands in for zstd: says what it was given, and counts. */
 function counted() {
   const given: string[] = [];
@@ -43,7 +45,7 @@ it('keeps the texts of details by owner, whose numbers and hashes differ', () =>
     detailParts(
       {
         summaryJson: [`{"a":${number}}`],
-        series: { times: new Float64Array(), marks: [], months: new Float64Array(), monthEquity: new Float64Array() },
+        series: { times: NONE, marks: NONE, months: NONE, monthEquity: NONE },
         warnings: [],
         resolvedConfig: { initialBalance: number },
         reproducibility: {
