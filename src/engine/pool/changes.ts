@@ -1,5 +1,5 @@
-// Numbers that often stay the same, as bytes: a bit per value that says whether it differs from the one before, then those
-// that do. Most accounts rest at times.
+// Numbers that often stay the same, as bytes: a bit per value that says whether it differs from the one before, then
+// those that do. Most accounts rest at times.
 
 const WORD = 8;
 /** More values than this are rare; their memory is not kept. */

@@ -24,9 +24,10 @@ class Memory {
 const small = new Memory(4_096);
 
 /**
- * Rows first … end-1, valid until other rows are written. Layout, little-endian: MAGIC, the number of rows and the length
- * of the words as u32, the words as JSON, filled up to whole words of 8 bytes; then the columns: each number of the rows
- * and the time of the child as f64, and the index of the words as u32. Columns shrink to two thirds of what rows do.
+ * Rows first … end-1, valid until other rows are written. Layout, little-endian: MAGIC, the number of rows and the
+ * length of the words as u32, the words as JSON, filled up to whole words of 8 bytes; then the columns: each number of
+ * the rows and the time of the child as f64, and the index of the words as u32. Columns shrink to two thirds of what
+ * rows do.
  */
 export function tradeBytes({ numbers, fineTimes, kinds, words }: TradeTable, first: number, end: number): Uint8Array {
   const rows = end - first;

@@ -1,5 +1,5 @@
-// JSON with many numbers, piece by piece: texts that are written often are kept as bytes, and a kernel writes the numbers
-// between them.
+// JSON with many numbers, piece by piece: texts that are written often are kept as bytes, and a kernel writes the
+// numbers between them.
 import { keptText, NO_NUMBER, numbersWithin, TEXTS_AT, WrittenText } from '../kernels/simd/decimals.ts';
 
 export type { WrittenText };

@@ -1,6 +1,6 @@
 // Moments and quantiles of a list of numbers; null where a list is too short for them.
 import { compensatedSum } from '../kernels/compensatedSum.ts';
-import { powerSums, type PowerSums } from '../kernels/simd/moments.ts';
+import { powerSums, type PowerSums } from '../kernels/simd/powerSums.ts';
 import { least, selectRank } from '../kernels/select.ts';
 
 export const mean = (values: ArrayLike<number>): number | null =>

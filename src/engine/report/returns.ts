@@ -2,7 +2,7 @@
 // closes.
 import { DAY_MS } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
-import { endsOf, powerSums, returnSums, type PowerSums } from '../kernels/simd/moments.ts';
+import { endsOf, powerSums, returnSums, type PowerSums } from '../kernels/simd/powerSums.ts';
 import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation } from './moments.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 

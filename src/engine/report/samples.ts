@@ -121,7 +121,7 @@ function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
   return Object.values(byId);
 }
 
-/** Whether their ids are few, each another, and none a whole number, as nearly always: members of an object cost more. */
+/** Whether their ids are few and distinct, and none is a whole number, as nearly always: an object costs more. */
 function areInJsonOrder(nodes: readonly NamedNode[]): boolean {
   if (nodes.length > FEW_NODES) return false;
   for (let at = 0; at < nodes.length; at++) {

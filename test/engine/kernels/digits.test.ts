@@ -6,8 +6,8 @@ import { numbersApart, numbersTogether } from '../../../src/engine/kernels/simd/
 const CODES = '0123456789\0+e-.';
 
 /**
- * The plain loop: a number begins with a digit or a minus and goes on while it can. Behind an end in the lower half of a
- * byte, the upper one is anything.
+ * The plain loop: a number begins with a digit or a minus and goes on while it can. Behind an end in the lower half of
+ * a byte, the upper one is anything.
  */
 function apart(text: string): { text: string; numbers: number[] } {
   const numbers: number[] = [];

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compensatedSum } from '../../../src/engine/kernels/compensatedSum.ts';
-import { endsOf, powerSums, returnSums } from '../../../src/engine/kernels/simd/moments.ts';
+import { endsOf, powerSums, returnSums } from '../../../src/engine/kernels/simd/powerSums.ts';
 import { seededRandom } from '../../support/scale.ts';
 
 /** Returns of which half are 0, and equity that they lead to. */

@@ -1,7 +1,7 @@
-// Sums over daily returns, and their lowest and highest values (moments.wat): what takes longest of the statistics of a
-// small run. Every sum is compensated, with the same bits as `compensatedSum`.
+// Sums over daily returns, and their lowest and highest values (powerSums.wat): what takes longest of the statistics of
+// a small run. Every sum is compensated, with the same bits as `compensatedSum`.
 import { compileModule, kernelMemory, simdMemory } from './simdMemory.ts';
-import { MOMENTS_WASM } from './wasm.ts';
+import { POWERSUMS_WASM } from './wasm.ts';
 
 interface MomentKernels {
   readonly returnSums: (returns: number, equity: number, count: number) => void;
@@ -9,7 +9,7 @@ interface MomentKernels {
   readonly gatherEnds: (values: number, count: number, wanted: number, lowest: number, highest: number) => void;
 }
 
-const kernels = new WebAssembly.Instance(compileModule(MOMENTS_WASM), {
+const kernels = new WebAssembly.Instance(compileModule(POWERSUMS_WASM), {
   host: { memory: kernelMemory, pow: Math.pow },
 }).exports as unknown as MomentKernels;
 
