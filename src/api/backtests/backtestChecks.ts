@@ -149,7 +149,7 @@ export class BacktestCheck {
     };
   }
 
-  /** Another spelling of the same name is certain; a similar name is another instrument as likely as a typing error. */
+  /** Another spelling of the same name is repaired for certain; a similar name may as well be another instrument. */
   #symbolRepair(symbol: string, symbols: readonly string[]): Pick<ProblemIssue, 'suggestion' | 'patch'> {
     const [same] = symbols.filter((each) => plain(each) === plain(symbol));
     const path = '/config/signalInstrument/symbol';

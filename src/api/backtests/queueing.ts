@@ -71,7 +71,7 @@ const RESULTS = {
   },
 } as const;
 
-/** How large a result will be is not known before; so those that are queued when the limit is reached go over it. */
+/** The size of a result is not known in advance, so what is queued when the limit is reached may exceed it. */
 function requireResultRoom(tier: Tier, limitName: keyof typeof RESULTS, usage: number): void {
   const { [limitName]: limit, retentionDays } = TIER_LIMITS[tier];
   if (usage < limit) return;

@@ -1,4 +1,4 @@
-// Run routes: what backtests and sweeps have alike, which is how they are followed and deleted.
+// Run routes: what backtests and sweeps have in common, which is how they are followed and deleted.
 import { z } from 'zod';
 import type { Sql } from '../../db/connect.ts';
 import { isTerminal, type BacktestStatus } from '../../db/backtests.ts';

@@ -76,7 +76,7 @@ const MANIFEST: z.infer<typeof Manifest> = {
     header: 'x-api-key',
     alternative: 'Authorization: Bearer <API_KEY>',
     keyFormat: 'svc_live_<keyId>_<secret>',
-    roles: 'A viewer key cannot write whatever its scopes are; a member key can.',
+    roles: 'A viewer key cannot write, whatever its scopes are; a member key can.',
   },
   workflow: WORKFLOW,
   protocols: {

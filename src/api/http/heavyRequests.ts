@@ -97,7 +97,7 @@ export function startHeavyRequests(
       if (busy.has(workspaceId)) continue;
       const next = queue.shift()!;
       waiting--;
-      // The workspace goes to the end of the row.
+      // The workspace goes to the end of the line.
       queues.delete(workspaceId);
       if (queue.length > 0) queues.set(workspaceId, queue);
       const id = ++lastId;

@@ -84,7 +84,7 @@ export const PROBLEMS = {
     status: 403,
     title: 'The role does not allow this',
     retryable: false,
-    help: 'A `viewer` key cannot write whatever its scopes are; management routes need an owner or admin.',
+    help: 'A `viewer` key cannot write, whatever its scopes are; management routes need an owner or admin.',
   },
   API_KEY_LIMIT_REACHED: {
     status: 403,

@@ -9,7 +9,7 @@ import { liquidationLevel } from './margin.ts';
 import { blankPosition, copyLevels, moveStops, type Position } from './position.ts';
 import type { Run } from './run.ts';
 
-/** What a step of the ladder is to a target, these are to the stops: the code of a fill. */
+/** Codes of fills at a stop; the code of a fill at a target is the number of its ladder step. */
 const STOP_CODES = { stop_loss: -1, breakeven: -2, trailing_stop: -3, liquidation: -4 } as const;
 const NUMBERS_PER_FILL = 3;
 

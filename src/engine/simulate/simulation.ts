@@ -27,13 +27,13 @@ export interface SimulationInput {
   readonly control: RunControl | null;
   /** Also keep the order log (artifacts); off in sweeps. */
   readonly keepOrders: boolean;
-  /** What the run writes its result on; absent: on memory of its own. */
+  /** Memory that the run writes its result to; absent: its own. */
   readonly scratch?: Scratch | undefined;
   /** What the caller reads of the result; absent: everything. */
   readonly reads?: ResultReads;
 }
 
-/** Memory for runs of at most so many rows; a result that was written here holds until the next run. */
+/** Memory for runs of at most so many rows; a result that was written here is valid until the next run. */
 export interface Scratch {
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
@@ -95,7 +95,7 @@ export interface SimulationResult {
     readonly slippageCost: number;
     readonly fundingPaid: number;
     readonly totalNotional: number;
-    /** A fee tier each: notional and fees of the fills it priced. */
+    /** Per fee tier: notional, fees and number of the fills that it priced. */
     readonly tiers: readonly { readonly notional: number; readonly fees: number; readonly fills: number }[];
   };
   readonly counts: {

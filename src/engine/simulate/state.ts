@@ -78,7 +78,7 @@ const POSITION_FIELD_AT = at(POSITION_FIELDS);
 const WITHOUT_POSITION_AT = at(WITHOUT_POSITION);
 const ACCOUNT_FIELD_AT = at(ACCOUNT_FIELDS);
 
-/** One reader a run, pointed at a row and a position before it is handed to a rule. */
+/** One reader per run, pointed at a row and a position before it is handed to a rule. */
 export class StateReader implements StateView {
   run!: StateSource;
   row = 0;

@@ -5,7 +5,7 @@ import type { Log } from '../../../log.ts';
 
 const FLUSH_MS = 500;
 const GRACE_MS = 60_000;
-/** After this many keys the list of what was written lately starts afresh; the statement itself keeps to the minute. */
+/** After this many keys the list of recent writes starts over; the statement itself keeps to once per minute. */
 const MAX_KNOWN = 100_000;
 
 export type LastUsed = AsyncDisposable & { note(id: string): void };
@@ -23,7 +23,7 @@ export function createLastUsed(sql: Sql, log: Log): LastUsed {
     try {
       await noteApiKeyUses(sql, uses, GRACE_MS);
     } catch (error) {
-      // The answer to the caller does not hang on it, and the next use writes it.
+      // The answer to the caller does not depend on it, and the next use writes it.
       for (const { id } of uses) noted.delete(id);
       log.warn({ err: error }, 'lastUsedAt could not be written');
     }
