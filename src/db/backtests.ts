@@ -4,6 +4,7 @@
 // end on one of `backtest_results`, with `backtest_details` when it has a result.
 import type { Queryable, Transaction } from './connect.ts';
 import type { FlatKey } from '../engine/index.ts';
+import { summaryNumber, summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
 import { deleteBacktests } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
@@ -169,7 +170,7 @@ export const BACKTEST_SORTS = {
 
 /** A key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
 const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
-  expression: `coalesce((r.summary ->> '${key}')::float8, '${isDescending ? '-' : ''}infinity')`,
+  expression: `coalesce(${summaryNumber(key)}, '${isDescending ? '-' : ''}infinity')`,
   type: 'float8',
 });
 
@@ -216,8 +217,10 @@ export async function listBacktests(
       b.strategy_version_id as "strategyVersionId",
       b.symbol, b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
       r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
-      (r.summary ->> 'returnPct')::float8 as "returnPct", (r.summary ->> 'sharpeRatio')::float8 as "sharpeRatio",
-      (r.summary ->> 'maxDrawdown')::float8 as "maxDrawdown", (r.summary ->> 'totalPositions')::int as "totalPositions",
+      ${sql.unsafe(summaryNumber('returnPct'))} as "returnPct",
+      ${sql.unsafe(summaryNumber('sharpeRatio'))} as "sharpeRatio",
+      ${sql.unsafe(summaryNumber('maxDrawdown'))} as "maxDrawdown",
+      ${sql.unsafe(summaryNumber('totalPositions'))} as "totalPositions",
       coalesce(b.config -> 'params', '{}') as params, coalesce(b.config -> 'overrides', '{}') as overrides,
       coalesce(r.warnings, '{}') as warnings, r.diagnosis, ${value} as "sortValue"
     from ${sql.unsafe(PARTS)} where ${where} ${startsAfter} ${orderAndLimit}`;
@@ -243,17 +246,17 @@ const STATE = `b.id, ${STATUS} as status, r.finished_at as "finishedAt",
   ) end as "queuePosition"`;
 
 export async function findBacktest(sql: Queryable, workspaceId: string, id: string): Promise<Backtest | undefined> {
-  const [row] = await sql<Backtest[]>`
+  const [row] = await sql<(Backtest & StoredSummary)[]>`
     select ${sql.unsafe(STATE)}, b.workspace_id as "workspaceId", b.strategy_id as "strategyId",
       b.strategy_version_id as "strategyVersionId", b.created_at as "createdAt", b.config,
       coalesce(r.started_at, q.started_at) as "startedAt",
       coalesce(r.cancel_requested_at, q.cancel_requested_at) as "cancelRequestedAt",
-      coalesce(r.is_cached, false) as "isCached", r.summary, d.detail,
+      coalesce(r.is_cached, false) as "isCached", ${sql.unsafe(SUMMARY_COLUMNS)}, d.detail,
       v.settings, v.strategy_ast->'strategy'->'defaults' as defaults
     from ${sql.unsafe(PARTS)} left join backtest_details d on d.id = b.id
       left join strategy_versions v on v.id = b.strategy_version_id and d.id is not null
     where b.workspace_id = ${workspaceId} and b.id = ${id}`;
-  return row;
+  return row && { ...row, summary: summaryOf(row) };
 }
 
 export async function findBacktestState(

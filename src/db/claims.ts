@@ -2,6 +2,7 @@
 import type { Queryable } from './connect.ts';
 import type { EncodedResult } from '../engine/index.ts';
 import { IDS_PER_MESSAGE, changedIn } from './notifications.ts';
+import { SUMMARY_KEYS, summaryParameter } from './summaries.ts';
 import type { Tier } from '../tiers.ts';
 
 /** A running backtest that this worker holds. */
@@ -101,12 +102,13 @@ export interface FinishedRun {
 
 /**
  * Writes any number of results in one statement, which notifies their waiters as well. A claim that is no longer the
- * latest writes nothing. What is large goes as one binary parameter, and the rows say where theirs lies in it: nothing
- * is written as text, or parsed, but the flat summary.
+ * latest writes nothing. What is large goes as one binary parameter, and the flat summaries as another; the rows say
+ * where theirs lie.
  * @returns the ids that were written.
  */
 export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): Promise<string[]> {
   const parts: Uint8Array[] = [];
+  const summaries: Uint8Array[] = [];
   const places = new Map<EncodedResult, object>();
   let size = 0;
   const place = (bytes: Uint8Array): number => {
@@ -122,8 +124,8 @@ export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): 
     let placed = places.get(result);
     if (placed === undefined) {
       placed = {
-        summaryAt: place(summary),
-        summaryLength: summary.length,
+        // Counted from 1 as well.
+        summary: summaries.push(summary),
         detailAt: place(detail),
         detailLength: detail.length,
         tradesAt: place(trades),
@@ -138,7 +140,8 @@ export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): 
   });
   const written = await sql<{ ids: string[] }[]>`
     with written as materialized (
-      select finish_backtests(${JSON.stringify(rows)}::text::json, ${Buffer.concat(parts, size)}::bytea) as ids
+      select finish_backtests(${JSON.stringify(rows)}::text::json, ${Buffer.concat(parts, size)}::bytea,
+        ${summaryParameter(sql, summaries)}, ${SUMMARY_KEYS.length}::integer) as ids
     ), part as (
       select ids[at : at + ${IDS_PER_MESSAGE - 1}::integer] as ids
       from written cross join generate_series(1, cardinality(ids), ${IDS_PER_MESSAGE}::integer) as at

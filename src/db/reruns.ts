@@ -3,6 +3,7 @@ import type { ArtifactNotice, ReportHeading, StoredResult } from '../engine/inde
 import type { Tier } from '../tiers.ts';
 import type { Queryable, Sql, Transaction } from './connect.ts';
 import { WEIGHTS } from './claims.ts';
+import { summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
 import { addRerunJob } from './tickets.ts';
 
 /** An artifact that nobody has read for so long is made again when somebody asks. */
@@ -91,18 +92,17 @@ export interface Rerun extends Pick<StoredResult, 'summary' | 'detail' | 'trades
 }
 
 export async function findRerun(sql: Queryable, id: string): Promise<Rerun | undefined> {
-  const [row] = await sql<Rerun[]>`
-    select r.id, r.request, b.id as "backtestId", b.workspace_id as "workspaceId",
+  const [row] = await sql<(Rerun & StoredSummary)[]>`
+    select asked.id, asked.request, b.id as "backtestId", b.workspace_id as "workspaceId",
       (select tier from workspaces w where w.id = b.workspace_id) as tier,
       b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
       json_build_object('strategyName', s.name, 'strategyVersion', v.version, 'backtestId', b.id) as heading,
-        result.summary,
-      d.detail, d.trades
-    from reruns r join backtests b on b.id = r.backtest_id
+      ${sql.unsafe(SUMMARY_COLUMNS)}, d.detail, d.trades
+    from reruns asked join backtests b on b.id = asked.backtest_id
       join strategies s on s.id = b.strategy_id join strategy_versions v on v.id = b.strategy_version_id
-      join backtest_results result on result.id = b.id join backtest_details d on d.id = b.id
-    where r.id = ${id}`;
-  return row;
+      join backtest_results r on r.id = b.id join backtest_details d on d.id = b.id
+    where asked.id = ${id}`;
+  return row && { ...row, summary: summaryOf(row)! };
 }
 
 /** Removes what an attempt that did not end has left. */

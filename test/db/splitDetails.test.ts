@@ -1,14 +1,12 @@
 // Migration 0015: a database as it was before it, with a backtest in every state, is read as before afterwards.
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { ROOT } from '../../src/config.ts';
 import { claimDue } from '../../src/db/claims.ts';
 import { findBacktest, listBacktests, readTrades } from '../../src/db/backtests.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { decodeDetail, decodeTrades } from '../../src/engine/index.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { migrateBefore } from '../support/oldDatabase.ts';
 import { makeWorkspace } from '../support/queue.ts';
 
 const FIRST_SPLIT = '0015_result_tables.sql';
@@ -16,15 +14,7 @@ const FIRST_SPLIT = '0015_result_tables.sql';
 it('keeps backtests of every state, and takes the trades out of stored results', async () => {
   await using database = await createTestDatabase();
   const { sql } = database;
-  await sql`drop schema public cascade`;
-  await sql`create schema public`;
-  await sql`create table migrations (name text primary key, applied_at timestamptz not null default now())`;
-  const folder = join(ROOT, 'migrations');
-  for (const name of (await readdir(folder)).sort()) {
-    if (name >= FIRST_SPLIT) break;
-    await sql.unsafe(await readFile(join(folder, name), 'utf8'));
-    await sql`insert into migrations (name) values (${name})`;
-  }
+  await migrateBefore(sql, FIRST_SPLIT);
   const { workspaceId, strategyId, strategyVersionId } = await makeWorkspace(sql);
   const trades = Array.from({ length: 12_000 }, (_, index) => ({ positionId: index, pnl: index / 7 }));
   const summary = { strategyTrace: { diagnosis: [{ code: 'OK' }] }, equityPreview: [1, 2.5] };

@@ -8,6 +8,7 @@ import { claimCrashSuspect, recordKill } from '../../src/db/crashSuspects.ts';
 import { takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
+import { summaryBytes } from '../support/summaries.ts';
 import { diceOf } from '../support/dice.ts';
 
 let database: TestDatabase;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const RESULT = {
-  summary: Buffer.from('{"returnPct":1}'),
+  summary: summaryBytes({ returnPct: 1 }),
   detail: Buffer.from('detail'),
   trades: Buffer.from('trades'),
   warnings: ['A', 'B'],

@@ -8,6 +8,7 @@ import { connect } from '../../src/db/connect.ts';
 import { cancelBacktest, findBacktest } from '../../src/db/backtests.ts';
 import { areCrashSuspectsWaiting, claimCrashSuspect } from '../../src/db/crashSuspects.ts';
 import { notify } from '../../src/db/notifications.ts';
+import { summaryNumber } from '../../src/db/summaries.ts';
 import { registerWorker, takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -55,8 +56,9 @@ const spins = (count: number, ms: number) => Array.from({ length: count }, (_, v
 async function expectAllCompleted(ids: readonly string[]): Promise<void> {
   expect(await countByStatus(database.sql)).toEqual({ completed: ids.length });
   const rows = await database.sql<{ id: string; value: number; wanted: number }[]>`
-    select id, (summary ->> 'returnPct')::float8 as value, (config #>> '{params,value}')::float8 as wanted
-    from backtests join backtest_results using (id)`;
+    select id, ${database.sql.unsafe(summaryNumber('returnPct'))} as value,
+      (config #>> '{params,value}')::float8 as wanted
+    from backtests join backtest_results r using (id)`;
   expect(rows.filter((row) => row.value !== row.wanted)).toEqual([]);
   const [turn] =
     await database.sql`select due, open from workspace_turns where workspace_id = ${workspace.workspaceId}`;

@@ -28,6 +28,7 @@ import { astOf, cross, entry, exit, sma, type Json } from '../support/builders.t
 import { cleanEnvironment } from '../support/environment.ts';
 import { enqueue, makeWorkspace, settled } from '../support/queue.ts';
 import { configOf } from '../support/runs.ts';
+import { storedSummary } from '../support/summaries.ts';
 
 const crossed = (op: string): Json => cross(sma(10), op, sma(30));
 const STRATEGY: StrategyAst = astOf({
@@ -60,8 +61,7 @@ describe('the pool', () => {
     for (const outcome of batches.flat()) {
       if (outcome.kind !== 'completed') throw new Error(JSON.stringify(outcome));
       const detail = decodeDetail(outcome.result.detail);
-      const flat = JSON.parse(Buffer.from(outcome.result.summary).toString()) as object;
-      expect(canonicalJson({ ...flat, ...detail.summary })).toBe(expected.summary);
+      expect(canonicalJson({ ...storedSummary(outcome.result), ...detail.summary })).toBe(expected.summary);
       expect(canonicalJson([...decodeTrades(outcome.result.trades)].flat())).toBe(expected.trades);
       expect(detail.reproducibility.resultHash).toBe(expected.resultHash);
     }

@@ -6,10 +6,11 @@ import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
 import { ResultWriter } from '../../src/jobs/results.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { makeWorkspace, newBacktests, quiet } from '../support/queue.ts';
+import { summaryBytes } from '../support/summaries.ts';
 
 const WORKER = '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f';
 const bytes = Buffer.from('x');
-const RESULT = { summary: Buffer.from('{}'), detail: bytes, trades: bytes, warnings: [], diagnosis: null };
+const RESULT = { summary: summaryBytes({}), detail: bytes, trades: bytes, warnings: [], diagnosis: null };
 const finished = ({ id, attempt }: Claim): FinishedRun => ({
   id,
   attempt,

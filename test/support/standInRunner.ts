@@ -121,7 +121,6 @@ function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
       maxDrawdown: 0.25,
       totalPositions: 2,
       closeSum: act === 'copied' ? copiedBytes : sum,
-      text: act === 'nul' ? 'a\u0000b' : '',
       equityPreview: [1, 2, 3],
       strategyTrace: { diagnosis: [{ code: 'OK' }], funnel: { barsTotal: market.base.length } },
       ruleStatsSummary: { rules: [] },
@@ -135,7 +134,7 @@ function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
       runKey: `run-${task.strategyHash}-${value}`,
       resultHash: `result-${value}-${sum}${process.env.STAND_IN_DRIFT ?? ''}`,
     },
-    warnings: [],
+    warnings: act === 'nul' ? [{ code: 'a\u0000b' }] : [],
     resolvedConfig: resolveConfig(task.config),
   };
 }

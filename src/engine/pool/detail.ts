@@ -2,6 +2,8 @@
 // read with one backtest; and the trades, which can be a thousand times as large and are read by themselves.
 import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 import type { ResolvedConfig } from '../config.ts';
+import { flatNumbersOf } from '../report/flatJson.ts';
+import { FLAT_KEYS } from '../report/flatSummary.ts';
 import { tradeRows, type TradeTable } from '../report/tradeTable.ts';
 import type { WrittenOutcome } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
@@ -10,7 +12,7 @@ import { isTradeBytes, tradeBytes, tradesOf } from './tradeBytes.ts';
 
 /** A result as a thread encodes it; nothing on its way into the database takes it apart again. */
 export interface EncodedResult {
-  /** JSON in UTF-8 of the flat members of summaryJson. */
+  /** The members of summaryJson that are numbers or null, as doubles (report/flatJson.ts). */
   readonly summary: Uint8Array;
   /** `decodeDetail` */
   readonly detail: Uint8Array;
@@ -23,7 +25,7 @@ export interface EncodedResult {
 }
 
 export interface ResultDetail {
-  /** The members of summaryJson that are objects or lists: trace, rule statistics, breakdowns, equity preview. */
+  /** The other members of summaryJson: trace, rule statistics, breakdowns, equity preview. */
   readonly summary: Readonly<Record<string, unknown>>;
   readonly warnings: readonly object[];
   readonly resolvedConfig: ResolvedConfig;
@@ -38,6 +40,7 @@ const COMPRESSED_BYTES = 4_096;
 const MAX_PART_BYTES = 1 << 28;
 /** What a list of trades as JSON begins with, and none as numbers does. */
 const LIST = '['.charCodeAt(0);
+const FLAT_NAMES: ReadonlySet<string> = new Set(FLAT_KEYS);
 /** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
@@ -50,7 +53,7 @@ export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, ow
     const { summary, detail } = splitSummary(outcome.summaryJson);
     return {
       ...inOneBuffer(
-        [Buffer.from(JSON.stringify(summary))],
+        [bytesOf(flatNumbersOf(summary))],
         [encodeDetail({ summary: detail, ...rest })],
         [encodeTrades(outcome.trades)],
       ),
@@ -58,9 +61,9 @@ export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, ow
       diagnosis: firstDiagnosis(detail),
     };
   }
-  const { flatJson, thinBlocksJson: summaryJson, series, tradeTable, diagnosis } = outcome.written;
+  const { flatNumbers, thinBlocksJson: summaryJson, series, tradeTable, diagnosis } = outcome.written;
   const detail = detailParts({ summaryJson, series, ...rest }, owner, compress);
-  return { ...inOneBuffer([flatJson], detail, tradeTableParts(tradeTable)), warnings: codes, diagnosis };
+  return { ...inOneBuffer([bytesOf(flatNumbers)], detail, tradeTableParts(tradeTable)), warnings: codes, diagnosis };
 }
 
 type Parts = readonly Uint8Array[];
@@ -98,19 +101,23 @@ function copyTo(bytes: Uint8Array, at: number, parts: Parts): void {
 }
 
 /**
- * Numbers and text can be searched and listed; objects and lists are compressed, which costs a tenth of storing them as
- * jsonb.
+ * Numbers of the flat summary are searched and listed; everything else is compressed, which costs a tenth of storing it
+ * as jsonb.
  */
 export function splitSummary(summaryJson: object): {
-  summary: Record<string, unknown>;
+  summary: Record<string, number | null>;
   detail: Record<string, unknown>;
 } {
-  const summary: Record<string, unknown> = {};
-  const detail: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(summaryJson))
-    (typeof value === 'object' && value !== null ? detail : summary)[name] = value;
-  return { summary, detail };
+  const members = Object.entries(summaryJson);
+  const isFlat = ([name]: [string, unknown]): boolean => FLAT_NAMES.has(name);
+  return {
+    summary: Object.fromEntries(members.filter(isFlat)),
+    detail: Object.fromEntries(members.filter((member) => !isFlat(member))),
+  };
 }
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 function firstDiagnosis(detail: Readonly<Record<string, unknown>>): string | null {
   const trace = detail.strategyTrace as { readonly diagnosis?: readonly { readonly code: string }[] } | undefined;

@@ -47,7 +47,10 @@ export interface FlatSummary extends ReturnStatistics, PositionStatistics {
   readonly totalNotional: number;
 }
 
-/** Every key of the flat summary, in the order they are written. */
+/**
+ * Every key of the flat summary, in the order they are written. Results are stored as their values in this order, so a
+ * new key goes to the end.
+ */
 export const FLAT_KEYS = [
   'returnPct', 'netProfit', 'initialBalance', 'finalEquity', 'buyHoldReturnPct', 'excessReturnPct',
   'equityPeak', 'cagr', 'calmarRatio', 'recoveryFactor', 'maxDrawdown', 'avgDrawdown', 'maxDrawdownDurationBars',

@@ -43,8 +43,8 @@ export class CompletedOutcome {
   readonly #run: CompletedRun;
 
   constructor(run: CompletedRun, reproducibility: Reproducibility, warnings: readonly object[]) {
-    const { flatJson, thinBlocksJson, series, diagnosis } = run.written;
-    this.written = { flatJson, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable };
+    const { flatNumbers, thinBlocksJson, series, diagnosis } = run.written;
+    this.written = { flatNumbers, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable };
     this.reproducibility = reproducibility;
     this.warnings = warnings;
     this.resolvedConfig = run.report.input.config;

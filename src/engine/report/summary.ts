@@ -3,7 +3,7 @@ import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
 import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
-import { flatJsonOf } from './flatJson.ts';
+import { flatJsonOf, flatNumbersOf } from './flatJson.ts';
 import { funnelOf } from './funnel.ts';
 import { type Exits, exitsOf } from './exits.ts';
 import { extremes, type Positions } from './positions.ts';
@@ -45,8 +45,8 @@ export interface Summary extends FlatSummary {
  */
 export interface WrittenSummary {
   readonly summary: () => Summary;
-  /** The members that are numbers or null. */
-  readonly flatJson: Uint8Array;
+  /** The members that are numbers or null (flatJson.ts). */
+  readonly flatNumbers: Float64Array;
   /** All members, in pieces. */
   readonly jsonPieces: readonly (string | Uint8Array)[];
   /** The members that are objects or lists, in pieces, with nothing in the lists that `series` holds as numbers. */
@@ -110,7 +110,7 @@ export function summarize(report: ReportInput): WrittenSummary {
   const { byExitReason: byReason, bySide, ...others } = blocks;
   const firstJson = `${JSON.stringify({ byExitReason: byReason, bySide }).slice(0, -1)},"byMonth":`;
   const othersJson = `,${JSON.stringify(others).slice(1, -1)},"equityPreview":`;
-  const flatJson = flatJsonOf(flat);
+  const flatNumbers = flatNumbersOf(flat);
   let summary: Summary | undefined;
   return {
     summary: () =>
@@ -125,9 +125,9 @@ export function summarize(report: ReportInput): WrittenSummary {
         ruleStatsSummary: fitted.rules,
       }),
     diagnosis: fitted.trace.diagnosis[0]?.code ?? null,
-    flatJson,
+    flatNumbers,
     jsonPieces: [
-      flatJson.subarray(0, -1),
+      flatJsonOf(flatNumbers).subarray(0, -1),
       `,${firstJson.slice(1)}`,
       ...monthsJson(months, monthEquity, initialBalance),
       othersJson,

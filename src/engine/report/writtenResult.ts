@@ -13,8 +13,8 @@ export interface ResultSeries {
 }
 
 export interface WrittenResult {
-  /** The members of summaryJson that are numbers or null, as JSON in UTF-8. */
-  readonly flatJson: Uint8Array;
+  /** The members of summaryJson that are numbers or null (flatJson.ts). */
+  readonly flatNumbers: Float64Array;
   /** Those that are objects or lists, in pieces, with nothing in the lists that `series` holds. */
   readonly thinBlocksJson: readonly (string | Uint8Array)[];
   readonly series: ResultSeries;

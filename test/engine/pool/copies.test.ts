@@ -1,6 +1,7 @@
 // Copies between threads, counted exactly: a batch is one message, and results are moved, whatever their number.
 import { MessagePort } from 'node:worker_threads';
 import { afterAll, expect, it, vi } from 'vitest';
+import { decodeDetail } from '../../../src/engine/pool/detail.ts';
 import { createPool } from '../../../src/engine/pool/pool.ts';
 import { dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
 
@@ -36,8 +37,6 @@ it('moves each result to the main thread in one buffer, and copies none of its b
   );
   expect(buffers.map((each) => each.size)).toEqual(results.map(() => 1));
   // Each run tells how many bytes its thread had copied before it, at least for the batch before.
-  const copied = results.map(
-    ({ summary }) => (JSON.parse(Buffer.from(summary).toString()) as { closeSum: number }).closeSum,
-  );
+  const copied = results.map(({ detail }) => decodeDetail(detail).summary.closeSum);
   expect(copied).toEqual(results.map(() => 0));
 });

@@ -7,14 +7,18 @@ import type { PoolOutcome } from '../../../src/engine/pool/messages.ts';
 import { createPool, PoolClosedError } from '../../../src/engine/pool/pool.ts';
 import { eventually } from '../../support/eventually.ts';
 import { STAND_IN_RUNNER, dailySnapshot, poolRun } from '../../support/runs.ts';
+import { storedSummary } from '../../support/summaries.ts';
 
 const snapshot = dailySnapshot(500);
 const snapshots = [snapshot];
 const pool = createPool({ threads: 2, runner: STAND_IN_RUNNER, killGraceMs: 200, timeLimitMs: 400 });
 afterAll(() => pool[Symbol.asyncDispose]());
 
-const summaryOf = ({ result }: PoolOutcome & { readonly kind: 'completed' }): Record<string, unknown> =>
-  JSON.parse(Buffer.from(result.summary).toString()) as Record<string, unknown>;
+type Completed = PoolOutcome & { readonly kind: 'completed' };
+const summaryOf = ({ result }: Completed): Record<string, unknown> => ({
+  ...storedSummary(result),
+  ...decodeDetail(result.detail).summary,
+});
 const kindOf = (outcome: PoolOutcome): string =>
   outcome.kind === 'completed'
     ? `completed ${String(summaryOf(outcome).returnPct)}`
@@ -64,7 +68,8 @@ describe('a batch', () => {
   it('splits a result into a searchable summary, a detail and trades, each of which reads back whole', async () => {
     const [outcome] = await pool.run({ snapshots, runs: [poolRun({ value: 7 })] }).outcomes;
     if (outcome.kind !== 'completed') throw new Error(kindOf(outcome));
-    expect(summaryOf(outcome)).not.toHaveProperty('strategyTrace');
+    expect(storedSummary(outcome.result)).toMatchObject({ returnPct: 7, sharpeRatio: null });
+    expect(storedSummary(outcome.result)).not.toHaveProperty('strategyTrace');
     expect(outcome.result).toMatchObject({ warnings: [], diagnosis: 'OK' });
     expect([...decodeTrades(outcome.result.trades)]).toEqual([[{ positionId: 1, pnl: 7 }]]);
     expect(decodeDetail(outcome.result.detail)).toMatchObject({

@@ -958,8 +958,8 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     let prev
       , type
 
-    // candlepool: bytes go as they are, not as text
-    const binary = parameters.map((x, i) => types[i] === 17 && x instanceof Uint8Array)
+    // candlepool: bytes go as they are, not as text: a bytea, or the binary form of the type that the parameter is given
+    const binary = parameters.map(x => x instanceof Uint8Array)
 
     b().B().str(portal + b.N).str(statement + b.N)
     if (binary.includes(true)) {

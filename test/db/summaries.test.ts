@@ -1,0 +1,126 @@
+// Flat summaries in the database: numbers of every kind come back, and what migration 0023 found is read beside them.
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { findBacktest, listBacktests } from '../../src/db/backtests.ts';
+import { claimDue, finishRuns, type FinishedRun } from '../../src/db/claims.ts';
+import type { Sql } from '../../src/db/connect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { SUMMARY_KEYS } from '../../src/db/summaries.ts';
+import { FLAT_KEYS } from '../../src/engine/index.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { migrateBefore } from '../support/oldDatabase.ts';
+import { enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
+import { summaryBytes } from '../support/summaries.ts';
+
+const NUMBERS_MIGRATION = '0023_summary_numbers.sql';
+
+/** Ends a backtest for each summary in one statement; null: it fails. @returns their ids */
+async function finish(
+  sql: Sql,
+  workspace: TestWorkspace,
+  summaries: readonly (Parameters<typeof summaryBytes>[0] | null)[],
+): Promise<string[]> {
+  const params = summaries.map(() => ({}));
+  const ids = await enqueue(sql, workspace, { sha256: 'a' }, params);
+  const { runs } = await claimDue(sql, randomUUID(), ids.length, 1e12);
+  const bytes = Buffer.from('x');
+  const finished = runs.map(({ id, attempt }): FinishedRun => {
+    const flat = summaries[ids.indexOf(id)];
+    const common = { id, attempt, isCached: false, barsDone: 1, barsTotal: 1 };
+    if (flat === null) return { ...common, status: 'failed', result: null, error: { code: 'TIME_LIMIT' } };
+    const result = { summary: summaryBytes(flat), detail: bytes, trades: bytes, warnings: [], diagnosis: null };
+    return { ...common, status: 'completed', result, error: null };
+  });
+  expect(await finishRuns(sql, finished)).toHaveLength(ids.length);
+  return ids;
+}
+
+const sortedBy = async (sql: Sql, workspaceId: string, name: string, descending: boolean) => {
+  const order = { name, descending };
+  return (await listBacktests(sql, workspaceId, {}, { order, limit: 20, after: null })).rows;
+};
+
+it('are stored in the order in which threads encode them', () => {
+  expect(SUMMARY_KEYS).toEqual(FLAT_KEYS);
+});
+
+it('keeps every number as it is, and each with its own backtest', async () => {
+  await using database = await createTestDatabase();
+  const workspace = await makeWorkspace(database.sql);
+  const values = [0.1 + 0.2, -1e-320, Number.MAX_VALUE, 5e-324, 2 ** 53 - 1, 1 / 3, -1e21, null];
+  const flats = values.map((value) => Object.fromEntries(FLAT_KEYS.map((key, at) => [key, at % 3 === 0 ? value : at])));
+  const odd = { returnPct: -0, netProfit: Infinity, sharpeRatio: NaN };
+  const ids = await finish(database.sql, workspace, [...flats, null, odd]);
+  const stored = await Promise.all(
+    ids.map(async (id) => (await findBacktest(database.sql, workspace.workspaceId, id))!.summary),
+  );
+  expect(stored.slice(0, values.length)).toEqual(flats);
+  expect(stored.at(-2)).toBeNull();
+  // As JSON writes them.
+  expect(stored.at(-1)).toMatchObject({ returnPct: 0, netProfit: null, sharpeRatio: null });
+  expect(Object.is(stored.at(-1)!.returnPct, 0)).toBe(true);
+});
+
+it('reads and sorts summaries of the version before beside new ones, and refuses a result without any', async () => {
+  await using database = await createTestDatabase();
+  const { sql } = database;
+  await migrateBefore(sql, NUMBERS_MIGRATION);
+  const workspace = await makeWorkspace(sql);
+  const ids = await enqueue(sql, workspace, { sha256: 'a' }, [{}, {}]);
+  const [high, none] = ids;
+  await claimDue(sql, randomUUID(), 2, 1e12);
+  const rows = ids.map((id, at) => ({
+    id,
+    attempt: 1,
+    status: 'completed',
+    isCached: false,
+    barsDone: 1,
+    barsTotal: 1,
+    summaryAt: at === 0 ? 1 : 61,
+    summaryLength: at === 0 ? 60 : 20,
+    detailAt: 1,
+    detailLength: 1,
+    tradesAt: 1,
+    tradesLength: 1,
+    warnings: [],
+  }));
+  const texts = `${'{"returnPct":0.5,"sharpeRatio":3}'.padEnd(60)}${'{"returnPct":0.25}'.padEnd(20)}`;
+  await sql`select finish_backtests(${JSON.stringify(rows)}::text::json, ${Buffer.from(texts)}::bytea)`;
+
+  expect(await migrate(sql)).toContain(NUMBERS_MIGRATION);
+
+  const find = async (id: string) => (await findBacktest(sql, workspace.workspaceId, id))!;
+  expect((await find(high)).summary).toEqual({ returnPct: 0.5, sharpeRatio: 3 });
+  const [low, middle] = await finish(sql, workspace, [{ sharpeRatio: -2, returnPct: 0.75 }, { sharpeRatio: 1 }]);
+  const order = async (name: string, descending: boolean) =>
+    (await sortedBy(sql, workspace.workspaceId, name, descending)).map(({ id }) => id);
+  expect((await order('sharpeRatio', true)).slice(0, 3)).toEqual([high, middle, low]);
+  expect((await order('sharpeRatio', false)).slice(0, 3)).toEqual([low, middle, high]);
+  const found = await sortedBy(sql, workspace.workspaceId, 'returnPct', true);
+  expect(found.slice(0, 3).map(({ row }) => row.returnPct)).toEqual([0.75, 0.5, 0.25]);
+  expect(found.slice(0, 3).map(({ id }) => id)).toEqual([low, high, none]);
+  await expect(
+    sql`insert into backtest_results (id, workspace_id, status)
+      values (${randomUUID()}, ${workspace.workspaceId}, 'completed')`,
+  ).rejects.toThrow(/backtest_results_check/);
+});
+
+it('copies the result of an equal run in the form in which it is stored', async () => {
+  await using database = await createTestDatabase();
+  const { sql } = database;
+  await migrateBefore(sql, NUMBERS_MIGRATION);
+  const workspace = await makeWorkspace(sql);
+  const enqueueEqual = async () => (await enqueue(sql, workspace, { sha256: 'a' }, [{}], { runKey: 'equal' }))[0];
+  const first = await enqueueEqual();
+  await claimDue(sql, randomUUID(), 1, 1e12);
+  const row = { id: first, attempt: 1, status: 'completed', isCached: false, barsDone: 1, barsTotal: 1, warnings: [] };
+  const parts = { summaryAt: 1, summaryLength: 15, detailAt: 1, detailLength: 1, tradesAt: 1, tradesLength: 1 };
+  const rows = JSON.stringify([{ ...row, ...parts }]);
+  await sql`select finish_backtests(${rows}::text::json, ${Buffer.from('{"returnPct":1}')}::bytea)`;
+  await migrate(sql);
+  const second = await enqueueEqual();
+  const { copiedIds } = await claimDue(sql, randomUUID(), 1, 1e12);
+  expect(copiedIds).toEqual([second]);
+  const copy = await findBacktest(sql, workspace.workspaceId, second);
+  expect(copy).toMatchObject({ status: 'completed', isCached: true, summary: { returnPct: 1 } });
+});
