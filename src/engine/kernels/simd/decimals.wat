@@ -23,6 +23,16 @@
         (i64.add (i64.mul (local.get $al) (local.get $bh)) (i64.and (local.get $u) (i64.const 0xffffffff)))
         (i64.const 32))))
 
+  ;; The upper 64 bits of a power of ten times a number; the last bit is set when anything below them is.
+  (func $scaled (param $low i64) (param $top i64) (param $number i64) (result i64)
+    (local $carried i64) (local $middle i64)
+    (local.set $carried (call $high (local.get $low) (local.get $number)))
+    (local.set $middle (i64.add (i64.mul (local.get $top) (local.get $number)) (local.get $carried)))
+    (i64.or
+      (i64.add (call $high (local.get $top) (local.get $number))
+        (i64.extend_i32_u (i64.lt_u (local.get $middle) (local.get $carried))))
+      (i64.extend_i32_u (i64.gt_u (local.get $middle) (i64.const 1)))))
+
   ;; Eight digits, zeros in front: the values of the digits as bytes, the first one lowest. First two groups of four
   ;; digits are divided at once, then four of two.
   (func $eight (param $number i32) (result i64)
@@ -211,53 +221,17 @@
     (local.set $power (i32.shl (i32.sub (i32.const 292) (local.get $k)) (i32.const 4)))
     (local.set $low (i64.load (local.get $power)))
     (local.set $top (i64.load offset=8 (local.get $power)))
-    ;; Four times the number and the ends of the interval that reads back as it, in units of 10^k: the highest of three
-    ;; words, whose last bit is set when anything below it is.
-    (local.set $s (i64.shl (i64.shl (local.get $c) (i64.const 2)) (local.get $h)))
-    (local.set $word0 (i64.mul (local.get $low) (local.get $s)))
-    (local.set $carried (call $high (local.get $low) (local.get $s)))
-    (local.set $word1 (i64.add (i64.mul (local.get $top) (local.get $s)) (local.get $carried)))
-    (local.set $word2
-      (i64.add (call $high (local.get $top) (local.get $s))
-        (i64.extend_i32_u (i64.lt_u (local.get $word1) (local.get $carried)))))
-    (local.set $value
-      (i64.or (local.get $word2) (i64.extend_i32_u (i64.gt_u (local.get $word1) (i64.const 1)))))
-    ;; Half of the way to the next double below: the power of ten times a power of two. Each word takes what the ones
-    ;; below it lack.
-    (local.set $shift
-      (i64.sub (i64.add (local.get $h) (i64.const 1)) (i64.extend_i32_u (local.get $isCloser))))
-    (local.set $half (i64.shl (local.get $low) (local.get $shift)))
-    (local.set $carried (i64.extend_i32_u (i64.lt_u (local.get $word0) (local.get $half))))
-    (local.set $half
-      (i64.or (i64.shl (local.get $top) (local.get $shift))
-        (i64.shr_u (local.get $low) (i64.sub (i64.const 64) (local.get $shift)))))
-    (local.set $lower (i64.sub (local.get $word1) (local.get $half)))
-    (local.set $isBelow
-      (i32.or (i64.lt_u (local.get $word1) (local.get $half)) (i64.lt_u (local.get $lower) (local.get $carried))))
+    ;; Four times the number and the ends of the interval that reads back as it, in units of 10^k.
+    (local.set $s (i64.shl (local.get $c) (i64.const 2)))
+    (local.set $value (call $scaled (local.get $low) (local.get $top) (i64.shl (local.get $s) (local.get $h))))
     (local.set $lower
-      (i64.or
-        (i64.extend_i32_u (i64.gt_u (i64.sub (local.get $lower) (local.get $carried)) (i64.const 1)))
-        (i64.sub
-          (i64.sub (local.get $word2) (i64.shr_u (local.get $top) (i64.sub (i64.const 64) (local.get $shift))))
-          (i64.extend_i32_u (local.get $isBelow)))))
-    ;; And above.
-    (local.set $shift (i64.add (local.get $h) (i64.const 1)))
-    (local.set $half (i64.shl (local.get $low) (local.get $shift)))
-    (local.set $carried
-      (i64.extend_i32_u (i64.lt_u (i64.add (local.get $word0) (local.get $half)) (local.get $half))))
-    (local.set $half
-      (i64.or (i64.shl (local.get $top) (local.get $shift))
-        (i64.shr_u (local.get $low) (i64.sub (i64.const 64) (local.get $shift)))))
-    (local.set $word1 (i64.add (local.get $word1) (local.get $half)))
-    (local.set $isAbove (i64.lt_u (local.get $word1) (local.get $half)))
-    (local.set $word1 (i64.add (local.get $word1) (local.get $carried)))
-    (local.set $isAbove (i32.or (local.get $isAbove) (i64.lt_u (local.get $word1) (local.get $carried))))
+      (call $scaled (local.get $low) (local.get $top)
+        (i64.shl
+          (i64.add (i64.sub (local.get $s) (i64.const 2)) (i64.extend_i32_u (local.get $isCloser)))
+          (local.get $h))))
     (local.set $upper
-      (i64.or
-        (i64.extend_i32_u (i64.gt_u (local.get $word1) (i64.const 1)))
-        (i64.add
-          (i64.add (local.get $word2) (i64.shr_u (local.get $top) (i64.sub (i64.const 64) (local.get $shift))))
-          (i64.extend_i32_u (local.get $isAbove)))))
+      (call $scaled (local.get $low) (local.get $top)
+        (i64.shl (i64.add (local.get $s) (i64.const 2)) (local.get $h))))
     ;; The ends belong to it when its significand is even.
     (local.set $lower (i64.add (local.get $lower) (i64.and (local.get $c) (i64.const 1))))
     (local.set $upper (i64.sub (local.get $upper) (i64.and (local.get $c) (i64.const 1))))
