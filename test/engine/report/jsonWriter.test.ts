@@ -31,3 +31,9 @@ it('forgets what was added before it begins', () => {
   json.begin().number(KEPT, 8);
   expect(written()).toBe('"kept":8');
 });
+
+it('leaves what it wrote as it was', () => {
+  const texts = Array.from({ length: 40 }, (_, at) => String(at).repeat(50 * at));
+  const kept = texts.map((text) => json.begin().addText(text).bytes());
+  expect(kept.map((bytes) => Buffer.from(bytes).toString())).toEqual(texts);
+});

@@ -88,7 +88,23 @@ export function numbersWithin(
   new Uint32Array(memory.buffer, placesAt, places.length).set(places);
   new Float64Array(memory.buffer, valuesAt, values.length).set(values);
   const end = writePieces(placesAt, places.length / 2, valuesAt, out);
-  return new Uint8Array(memory.buffer.slice(out, end));
+  return copyOf(all.subarray(out, end));
+}
+
+/** Texts of a few results share a buffer: making one for each takes longer than copying them. */
+const SHARED_BYTES = 64 * 1024;
+let shared = new Uint8Array(0);
+let sharedLength = 0;
+
+function copyOf(text: Uint8Array): Uint8Array {
+  if (4 * text.length > SHARED_BYTES) return Uint8Array.from(text);
+  if (sharedLength + text.length > shared.length) {
+    shared = new Uint8Array(SHARED_BYTES);
+    sharedLength = 0;
+  }
+  const copy = shared.subarray(sharedLength, (sharedLength += text.length));
+  copy.set(text);
+  return copy;
 }
 
 /** All of the memory, of at least so many bytes. */
