@@ -11,7 +11,8 @@ const written = (): string => Buffer.from(json.bytes()).toString();
 it('writes kept texts, others, and numbers in their order, one text after the other', () => {
   for (const name of ['a', 'é–金', 'x'.repeat(10_000)]) {
     const own = json.begin().text(name);
-    json.add(own).number(KEPT, 1.5).number(own, null).addText('–').add(UMLAUT).number(own, -2).number(UMLAUT, Infinity);
+    json.add(own).number(KEPT, 1.5).number(own, null).addText('–').add(UMLAUT);
+    json.number(own, -2).number(UMLAUT, Infinity);
     expect(written()).toBe(`${name}"kept":1.5${name}null–"–é金":${name}-2"–é金":null`);
   }
 });
