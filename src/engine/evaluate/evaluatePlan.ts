@@ -17,6 +17,9 @@ export class RunStopped extends Error {
   override readonly name = 'RunStopped';
 }
 
+/** Two averages of so many rows are compared within two microseconds, and their bits would be kept for most pairs. */
+const FEW_ROWS = 4096;
+
 /** The columns of a plan on one market. A column is computed when it is first read, and then kept. */
 export class EvaluatedPlan implements StepInputs {
   readonly plan: Plan;
@@ -109,6 +112,12 @@ export class EvaluatedPlan implements StepInputs {
     return alignedRows(this.#barsOn(frame), this.#barsOn(from));
   }
 
+  /** A raw field is a view of the bars; a constant and a comparison of few rows are made sooner than looked up. */
+  #isWorthKeeping(step: Step): boolean {
+    if (step.op === 'field' || step.op === 'const') return false;
+    return (step.op !== 'cross' && step.op !== 'compare') || this.barsOf(step).length > FEW_ROWS;
+  }
+
   #barsOn(frame: Frame): Bars {
     return sameFrame(frame, this.plan.base) ? this.#base : this.#others.get(frameText(frame))!;
   }
@@ -125,12 +134,12 @@ export class EvaluatedPlan implements StepInputs {
     const known = this.#columns[slot];
     if (known) return known;
     const step = this.plan.steps[slot];
-    let column = this.#kept.get(step.key);
+    const isKept = this.#isWorthKeeping(step);
+    let column = isKept ? this.#kept.get(step.key) : undefined;
     if (!column) {
       this.poll();
       column = step.type === 'value' ? valueColumn(step, this) : conditionColumn(step, this);
-      // A raw field is a view of the bars, and a constant is cheap to make again.
-      if (!(step.type === 'value' && (step.op === 'field' || step.op === 'const'))) this.#kept.set(step.key, column);
+      if (isKept) this.#kept.set(step.key, column);
     }
     this.#columns[slot] = column;
     return column;

@@ -28,6 +28,11 @@ interface SlottedStep {
   readonly slot: SoleSlot;
   /** Where it is kept with its key, if it has a single slot. */
   readonly place: number;
+  /**
+   * Whether values may make it equal to another step. Two operations without slots are only equal when their operands
+   * are, which then are found to be equal themselves.
+   */
+  isCompared: boolean;
 }
 
 /** Shortened once the numbers are in it. */
@@ -90,6 +95,9 @@ export class PlanTemplate {
     const steps: (SlottedStep | null)[] = [];
     for (const step of plan.steps) steps.push(this.#slottedStep(step, steps));
     this.#steps = steps;
+    const dependent = steps.filter((each) => each !== null);
+    const ops = new Set(dependent.flatMap(({ step, operation }) => (typeof operation === 'string' ? [] : [step.op])));
+    for (const each of dependent) each.isCompared = ops.has(each.step.op);
     this.#fixedKeys = new Set(plan.steps.flatMap(({ key }, at) => (steps[at] === null ? [key] : [])));
     this.#fixedTexts = new Set(plan.compared.flatMap(({ text }) => (hasSlots(text) ? [] : [text])));
     this.#checksRisk = hasParams(ast.strategy.risk);
@@ -106,6 +114,7 @@ export class PlanTemplate {
       operation: isCopied ? new SlottedText(operation) : operation,
       slot: soleSlotOf(slots),
       place: this.#kept.addPlace(),
+      isCompared: true,
     };
   }
 
@@ -153,8 +162,10 @@ export class PlanTemplate {
         continue;
       }
       const step = this.#boundStep(slotted, steps, copies, numbers);
-      if (this.#fixedKeys.has(step.key) || keys.has(step.key)) return undefined;
-      keys.add(step.key);
+      if (slotted.isCompared) {
+        if (this.#fixedKeys.has(step.key) || keys.has(step.key)) return undefined;
+        keys.add(step.key);
+      }
       steps.push(step);
     }
     return steps;
