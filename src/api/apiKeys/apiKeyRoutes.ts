@@ -6,7 +6,7 @@ import { requireMember } from '../http/auth/authentication.ts';
 import { apiKeyAnswer } from './keyAnswer.ts';
 import { createKey } from './newKey.ts';
 import { problem } from '../http/problems.ts';
-import { instant, instantOrNull, JWT_SECURITY, pathId, problems, text } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, JWT_SECURITY, pathId, problems, text } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Scope = z.enum(API_KEY_SCOPES).meta({ id: 'ApiKeyScope', description: 'What the key can reach.' });

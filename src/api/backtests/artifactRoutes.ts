@@ -41,7 +41,7 @@ import {
   notFound,
   pathId,
   problems,
-} from '../http/commonSchemas.ts';
+} from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 /** A rerun takes about as long as the run did; clients give up on requests after about a minute. */

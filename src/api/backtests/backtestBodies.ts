@@ -5,7 +5,7 @@ import { runSettings } from '../strategies/effectiveSettings.ts';
 import type { Backtest, BacktestRow, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/backtests.ts';
 import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
-import { isoOrNull } from '../http/commonSchemas.ts';
+import { isoOrNull } from '../http/routeSchemas.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';
 
 export const BACKTESTS = '/public/v1/backtests';

@@ -35,7 +35,7 @@ import {
   notFound,
   pathId,
   problems,
-} from '../http/commonSchemas.ts';
+} from '../http/routeSchemas.ts';
 import { issuesOfZod } from '../http/envelopeIssues.ts';
 import type { App, Services } from '../services.ts';
 import { artifactRoutes } from './artifactRoutes.ts';

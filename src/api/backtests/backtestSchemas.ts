@@ -8,7 +8,7 @@ import { SummaryJson } from './resultSchemas.ts';
 import { RunSettings } from '../strategies/effectiveSettings.ts';
 import { Deleted } from './runRoutes.ts';
 import { BACKTEST_EXAMPLES, BATCH_EXAMPLES } from './backtestExamples.ts';
-import { instant, instantOrNull, Issue, Json, Uuid, text } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, Issue, Json, Uuid, text } from '../http/routeSchemas.ts';
 
 export const MAX_BATCH = 1_000;
 

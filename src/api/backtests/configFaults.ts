@@ -7,7 +7,7 @@ import { checkConfigForm, CONFIG_EXAMPLE, isCovered, type StrategyAst } from '..
 import type { Catalog } from '../../market/catalog.ts';
 import { validationIssues } from '../http/failures.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
-import { Uuid } from '../http/commonSchemas.ts';
+import { Uuid } from '../http/routeSchemas.ts';
 import { BacktestCheck, rooted } from './backtestChecks.ts';
 
 type Members = Readonly<Record<string, unknown>>;

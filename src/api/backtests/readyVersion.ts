@@ -1,6 +1,6 @@
 // Ready versions: the only ones that backtests and sweeps run.
 import type { StrategyVersion } from '../../db/strategies.ts';
-import { notFound } from '../http/commonSchemas.ts';
+import { notFound } from '../http/routeSchemas.ts';
 import { problem } from '../http/problems.ts';
 
 /** @throws NOT_FOUND, STRATEGY_VERSION_NOT_READY */

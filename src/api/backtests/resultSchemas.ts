@@ -1,7 +1,7 @@
 // Result schemas: what summaryJson holds, member by member, and the columns of trade rows.
 import { z } from 'zod';
 import { FLAT_DESCRIPTIONS, FLAT_KEYS, INSTANT_KEY, TRADE_COLUMNS } from '../../engine/index.ts';
-import { instantOrNull, Json } from '../http/commonSchemas.ts';
+import { instantOrNull, Json } from '../http/routeSchemas.ts';
 
 const number = (description: string) => z.number().nullable().optional().meta({ description });
 const count = (description: string) => z.int().optional().meta({ description });

@@ -1,7 +1,7 @@
 // Robustness bodies: a check as the API answers it, whole and cut for an agent.
 import type { Sweep } from '../../db/sweeps.ts';
 import type { RobustnessSpec } from '../../engine/index.ts';
-import { isoOrNull } from '../http/commonSchemas.ts';
+import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
 import { significant } from '../http/significant.ts';
 import { BACKTESTS } from './backtestBodies.ts';

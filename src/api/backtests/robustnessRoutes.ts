@@ -23,7 +23,7 @@ import {
   notFound,
   pathId,
   problems,
-} from '../http/commonSchemas.ts';
+} from '../http/routeSchemas.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';

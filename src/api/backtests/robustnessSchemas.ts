@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { RobustnessSpec } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
-import { instant, instantOrNull, Json, Uuid } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, Json, Uuid } from '../http/routeSchemas.ts';
 
 export const RobustnessBody = RobustnessSpec.meta({
   id: 'CheckRobustness',

@@ -13,7 +13,7 @@ import {
   pathId,
   problems,
   Uuid,
-} from '../http/commonSchemas.ts';
+} from '../http/routeSchemas.ts';
 import { EVENT_STREAM, sendEvents } from '../http/eventStream.ts';
 import { problem } from '../http/problems.ts';
 import { type ProblemCode } from '../http/problemTable.ts';

@@ -11,7 +11,7 @@ import {
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BACKTEST_EXAMPLES } from '../backtests/backtestExamples.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/commonSchemas.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/routeSchemas.ts';
 import { problem } from '../http/problems.ts';
 import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
 import type { App } from '../services.ts';

@@ -6,7 +6,7 @@ import { requireKey } from '../http/auth/authentication.ts';
 import { describeMembers } from './describedSchema.ts';
 import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
 import { problem } from '../http/problems.ts';
-import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/commonSchemas.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const SECTIONS = [

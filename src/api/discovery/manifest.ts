@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { requireKey } from '../http/auth/authentication.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { API_VERSION } from '../http/openapi.ts';
-import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/commonSchemas.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/routeSchemas.ts';
 import type { App } from '../services.ts';
 
 const BASE = '/public/v1';

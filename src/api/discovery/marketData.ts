@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { STORED_TIMEFRAMES } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { fixedListQuery, pageOf, paginateItems } from '../http/pagination.ts';
-import { API_KEY_SECURITY, KEY_PROBLEMS, problems, text } from '../http/commonSchemas.ts';
+import { API_KEY_SECURITY, KEY_PROBLEMS, problems, text } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Series = z

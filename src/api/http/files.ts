@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { ArtifactFormat } from '../../engine/index.ts';
-import { Json } from './commonSchemas.ts';
+import { Json } from './routeSchemas.ts';
 
 const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
   arrow: 'application/vnd.apache.arrow.file',

@@ -4,7 +4,7 @@ import { MANAGING_ROLES } from '../../db/members.ts';
 import { compileTokens } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { requireMember } from '../http/auth/authentication.ts';
-import { Issue, issueBodies, Json, JWT_SECURITY, NoQuery, problems } from '../http/commonSchemas.ts';
+import { Issue, issueBodies, Json, JWT_SECURITY, NoQuery, problems } from '../http/routeSchemas.ts';
 import { TOKENS_EXAMPLES } from './strategyExamples.ts';
 import * as shapes from './strategySchemas.ts';
 import type { App, Services } from '../services.ts';

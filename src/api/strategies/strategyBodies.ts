@@ -1,7 +1,7 @@
 // Strategy bodies: stored strategies and versions as the contract shows them.
 import type { NewStrategy, Strategy, StrategyHead, StrategyVersion, VersionSummary } from '../../db/strategies.ts';
 import type { ProblemIssue } from '../http/problems.ts';
-import { issueBodies } from '../http/commonSchemas.ts';
+import { issueBodies } from '../http/routeSchemas.ts';
 import { effectiveSettings } from './effectiveSettings.ts';
 
 const headBody = (head: StrategyHead) => ({

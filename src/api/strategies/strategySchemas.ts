@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { TIMEFRAMES, type CheckOutcome } from '../../engine/index.ts';
 import { listQuery } from '../http/pagination.ts';
 import { EffectiveSettings } from './effectiveSettings.ts';
-import { instant, instantOrNull, Issue, issueBodies, Json, Uuid, name, text } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, Issue, issueBodies, Json, Uuid, name, text } from '../http/routeSchemas.ts';
 import { COPY_EXAMPLES, CREATE_EXAMPLES, FINALIZE_EXAMPLES, VALIDATE_EXAMPLES } from './strategyExamples.ts';
 
 const settings = Json.meta({

@@ -2,15 +2,7 @@
 import { z } from 'zod';
 import { deleteVersion, findStrategyHead, findVersionNumber, listVersions } from '../../db/strategies.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import {
-  API_KEY_SECURITY,
-  IdParams,
-  KEY_PROBLEMS,
-  NoQuery,
-  notFound,
-  pathId,
-  problems,
-} from '../http/commonSchemas.ts';
+import { API_KEY_SECURITY, IdParams, KEY_PROBLEMS, NoQuery, notFound, pathId, problems } from '../http/routeSchemas.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Sweep, SweepRow } from '../../db/sweeps.ts';
 import { significant } from '../http/significant.ts';
 import { shownSummary } from '../../engine/index.ts';
-import { isoOrNull } from '../http/commonSchemas.ts';
+import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
 import type { SweepDetail, SweepProgress, SweepRow as RowShape } from './sweepSchemas.ts';
 

@@ -33,7 +33,7 @@ import {
   notFound,
   pathId,
   problems,
-} from '../http/commonSchemas.ts';
+} from '../http/routeSchemas.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
 import { describeFile, fileAnswer } from '../http/files.ts';
 import { answerOnce } from '../http/idempotency.ts';

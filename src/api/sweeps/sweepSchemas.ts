@@ -4,7 +4,7 @@ import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
-import { instant, instantOrNull, Json, Uuid, text } from '../http/commonSchemas.ts';
+import { instant, instantOrNull, Json, Uuid, text } from '../http/routeSchemas.ts';
 import { Deleted } from '../backtests/runRoutes.ts';
 import { SWEEP_EXAMPLES } from './sweepExamples.ts';
 

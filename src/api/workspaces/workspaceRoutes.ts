@@ -13,7 +13,7 @@ import {
   notFound,
   problems,
   Uuid,
-} from '../http/commonSchemas.ts';
+} from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const WorkspaceContext = z

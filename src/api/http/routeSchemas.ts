@@ -1,4 +1,4 @@
-// Common: the pieces that every route's schema is made of.
+// Route schemas: the pieces that the schema of every route is made of.
 import { isUuid } from './auth/uuid.ts';
 import { z } from 'zod';
 import { problem, type ProblemIssue } from './problems.ts';
