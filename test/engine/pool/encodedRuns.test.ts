@@ -8,6 +8,7 @@ import { randomSnapshot } from '../../support/bars.ts';
 import { astOf, compare, entry, exit, market, sma } from '../../support/builders.ts';
 import { scaled } from '../../support/scale.ts';
 import { strategyArbitrary } from '../../support/strategies.ts';
+import { storedSummary } from '../../support/summaries.ts';
 import type { BacktestTask } from '../../../src/engine/task.ts';
 import type { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 
@@ -27,13 +28,13 @@ function expectSame(task: BacktestTask): void {
   const alone = simulateTask(task, bars, null, true);
   if (!outcome.ok || !alone.ok) throw new Error(JSON.stringify(outcome));
   const hashed = Buffer.concat(alone.written.jsonPieces.map((piece) => Buffer.from(piece))).toString();
-  const { summary, detail, trades } = encodeResult(outcome);
-  const read = decodeDetail(detail);
-  expect(JSON.stringify({ ...JSON.parse(Buffer.from(summary).toString()), ...read.summary })).toBe(hashed);
+  const result = encodeResult(outcome);
+  const read = decodeDetail(result.detail);
+  expect(JSON.stringify({ ...storedSummary(result), ...read.summary })).toBe(hashed);
   const { warnings, resolvedConfig, reproducibility } = outcome;
   const { summary: _, ...rest } = read;
   expect(JSON.stringify(rest)).toBe(JSON.stringify({ warnings, resolvedConfig, reproducibility }));
-  expect(JSON.stringify([...decodeTrades(trades)].flat())).toBe(JSON.stringify(alone.trades));
+  expect(JSON.stringify([...decodeTrades(result.trades)].flat())).toBe(JSON.stringify(alone.trades));
 }
 
 it('reads the results of generated strategies back', () => {
