@@ -91,6 +91,7 @@ export function measureRun(parts: MeasuredParts): MeasuredRun {
   return { daily: dailyOf(parts), positions: positionsOf(parts.simulation.tradeLog) };
 }
 
+/** Holds until the next call. */
 export function dailyOf({ simulation, input }: MeasuredParts): DailySeries {
   const { start, end, bars, config } = input;
   const firstOpen = end > start ? bars.open[start] : NaN;

@@ -55,6 +55,13 @@ function findMonths(day: Float64Array): Months {
 export const monthName = (number: number): string =>
   `${String(Math.floor(number / 12)).padStart(4, '0')}-${String((number % 12) + 1).padStart(2, '0')}`;
 
+/** The last mark of each month, of the marks of its days. A loop, since `from` with a function takes 140 ns a month. */
+export function monthMarks({ lastDays }: Months, equity: Float64Array): Float64Array {
+  const marks = new Float64Array(lastDays.length);
+  for (let month = 0; month < lastDays.length; month++) marks[month] = equity[lastDays[month]];
+  return marks;
+}
+
 /** Each month's last mark against that of the month before. */
 export function monthRows(
   names: readonly string[],

@@ -2,6 +2,7 @@
 // closes.
 import { DAY_MS } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
+import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { endsOf, powerSums, returnSums, type PowerSums } from '../kernels/simd/powerSums.ts';
 import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation } from './moments.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
@@ -20,7 +21,14 @@ export interface DailySeries {
   readonly benchmark: () => Float64Array;
 }
 
-/** Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i. */
+/** What the days of one run after the other are written on: making such columns takes longer than filling them. */
+const MARKS = new ReusedColumn();
+const RETURNS = new ReusedColumn();
+
+/**
+ * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i. Holds until the
+ * next call.
+ */
 export function dailySeries(
   time: Float64Array,
   close: Float64Array,
@@ -30,15 +38,16 @@ export function dailySeries(
   end: number,
   initialBalance: number,
 ): DailySeries {
-  const days = daysOf(time, start, end);
-  const count = days.lastRows.length;
-  const marks = new Float64Array(count);
-  for (let index = 0; index < count; index++) marks[index] = equity[days.lastRows[index] - start];
+  const { day, lastRows } = daysOf(time, start, end);
+  const marks = MARKS.take(lastRows.length);
+  for (let index = 0; index < lastRows.length; index++) marks[index] = equity[lastRows[index] - start];
+  const returns = RETURNS.take(lastRows.length);
+  writeChanges(marks, initialBalance, returns);
   return {
-    day: days.day,
+    day,
     equity: marks,
-    returns: changes(marks, initialBalance),
-    benchmark: () => benchmarkOf(time, close, firstOpen, start, end, days.lastRows),
+    returns,
+    benchmark: () => benchmarkOf(time, close, firstOpen, start, end, lastRows),
   };
 }
 
@@ -64,19 +73,18 @@ function benchmarkOf(
   const isSame = kept?.close === close && kept.firstOpen === firstOpen && kept.start === start && kept.end === end;
   if (isSame) return kept.returns;
   const closes = Float64Array.from(lastRows, (row) => close[row]);
-  const returns = changes(closes, firstOpen);
+  const returns = new Float64Array(closes.length);
+  writeChanges(closes, firstOpen, returns);
   benchmarks.set(time, { close, firstOpen, start, end, returns });
   return returns;
 }
 
-function changes(values: Float64Array, before: number): Float64Array {
-  const out = new Float64Array(values.length);
+function writeChanges(values: Float64Array, before: number, out: Float64Array): void {
   let previous = before;
   for (let index = 0; index < values.length; index++) {
     out[index] = previous > 0 ? values[index] / previous - 1 : 0;
     previous = values[index];
   }
-  return out;
 }
 
 export interface ReturnStatistics {

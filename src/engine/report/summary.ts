@@ -10,7 +10,7 @@ import { extremes, type Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
-import { monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
+import { monthMarks, monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
 import type { ResultSeries } from './writtenResult.ts';
 import { ruleBits, ruleStatistics, soleBlockers } from './ruleStatistics.ts';
 import { ruleStatsSummary, type RuleStatsSummary } from './ruleStatsSummary.ts';
@@ -66,7 +66,7 @@ export function summarize(report: ReportInput): WrittenSummary {
   const measured = measureRun(report);
   const { daily, positions } = measured;
   const months = monthsOf(daily.day);
-  const monthEquity = Float64Array.from(months.lastDays, (day) => daily.equity[day]);
+  const monthEquity = monthMarks(months, daily.equity);
   const flat = flatSummary(report, measured);
   const { netProfit, returnPct, totalFees } = flat;
   const exits = exitsOf(simulation.tradeLog);
