@@ -1,6 +1,7 @@
 // Statistics of returns against empyrical, quantstats, vectorbt and ffn, wherever the convention is the same.
 import { describe, expect, it } from 'vitest';
 import { drawdownStatistics } from '../../src/engine/report/drawdown.ts';
+import { mean, standardDeviation } from '../../src/engine/report/moments.ts';
 import { cagr, returnStatistics, type ReturnStatistics } from '../../src/engine/report/returns.ts';
 import { readOracle } from './shared.ts';
 
@@ -48,7 +49,8 @@ describe.each(series.map((each) => [each.series, each] as const))(
   (_, { prices, timestamps, annualization, metrics }) => {
     const equity = Float64Array.from(prices.slice(1));
     const returns = equity.map((value, index) => value / prices[index] - 1);
-    const daily = { day: Float64Array.from(timestamps.slice(1)), equity, returns, benchmark: () => returns };
+    const benchmark = () => ({ returns, mean: mean(returns), variance: standardDeviation(returns)! ** 2 });
+    const daily = { day: Float64Array.from(timestamps.slice(1)), equity, returns, benchmark };
     const ours = returnStatistics(daily, prices[0], annualization);
     const peer = metrics.map((metric) => ({ ...metric, name: `${metric.lib} ${metric.metric}` }));
 

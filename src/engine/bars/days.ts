@@ -1,6 +1,7 @@
 // Days and months of a series: where each UTC day of its bars ends, computed once per snapshot (semantics §6.4).
 import { lowerBound } from '../kernels/search.ts';
 import { DAY_MS, type Bars } from './bars.ts';
+import { KeptByRange } from './keptByRange.ts';
 
 export interface Days {
   /** The last row of each UTC day that has bars. */
@@ -11,22 +12,23 @@ export interface Days {
 
 /** Keyed by the time column, which has the lifetime of its snapshot and is never written to. */
 const indexed = new WeakMap<Float64Array, Days>();
-/** Those of the last range, because the runs of a batch share it. */
-const lastRanges = new WeakMap<Float64Array, { readonly start: number; readonly end: number; readonly days: Days }>();
+const ranges = new KeptByRange<Float64Array, Days>();
 
 /** The days of rows `start` … `end`-1; the last day ends at row end-1 even if more of its bars follow. */
 export function daysOf(time: Float64Array, start: number, end: number): Days {
   if (start >= end) return { lastRows: new Int32Array(0), day: new Float64Array(0) };
-  const known = lastRanges.get(time);
-  if (known?.start === start && known.end === end) return known.days;
+  return ranges.get(time, start, end, () => {
+    const { lastRows, day } = indexOf(time);
+    const first = lowerBound(lastRows, start);
+    const last = lowerBound(lastRows, end - 1);
+    return { lastRows: ending(lastRows, first, last, end - 1), day: day.subarray(first, last + 1) };
+  });
+}
+
+function indexOf(time: Float64Array): Days {
   let all = indexed.get(time);
   if (all === undefined) indexed.set(time, (all = indexDays(time)));
-  const { lastRows, day } = all;
-  const first = lowerBound(lastRows, start);
-  const last = lowerBound(lastRows, end - 1);
-  const days = { lastRows: ending(lastRows, first, last, end - 1), day: day.subarray(first, last + 1) };
-  lastRanges.set(time, { start, end, days });
-  return days;
+  return all;
 }
 
 const closes = new WeakMap<Float64Array, Float64Array>();
@@ -34,9 +36,7 @@ const closes = new WeakMap<Float64Array, Float64Array>();
 /** The closes of the same days; gathered once per snapshot, since rows so far apart are never in the cache. */
 export function dayClosesOf({ time, close }: Bars, start: number, end: number): Float64Array {
   if (start >= end) return new Float64Array(0);
-  let all = indexed.get(time);
-  if (all === undefined) indexed.set(time, (all = indexDays(time)));
-  const { lastRows } = all;
+  const { lastRows } = indexOf(time);
   let gathered = closes.get(close);
   if (gathered === undefined) closes.set(close, (gathered = Float64Array.from(lastRows, (row) => close[row])));
   return ending(gathered, lowerBound(lastRows, start), lowerBound(lastRows, end - 1), close[end - 1]);

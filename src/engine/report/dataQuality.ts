@@ -1,5 +1,6 @@
 // Data quality: what a reader should know about the bars behind a result.
 import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
+import { KeptByRange } from '../bars/keptByRange.ts';
 import { kernelsUnder } from '../kernels/simd/inPlace.ts';
 import { BLOCK_ROWS, OutlierSearch, type Outlier } from '../bars/outliers.ts';
 
@@ -29,20 +30,14 @@ const MAX_OUTLIERS = 20;
 type Counted = Pick<
   DataQuality,
   'gaps' | 'longestGapBars' | 'zeroVolumeBars' | 'flatBars' | 'outlierCount' | 'outliers'
-> & {
-  readonly start: number;
-  readonly end: number;
-};
+>;
 
-/** The answer for the last range, because the runs of a batch share it. Bars are never written to. */
-const counted = new WeakMap<Bars, Counted>();
+const counted = new KeptByRange<Bars, Counted>();
 /** Outliers among all bars: whether a price is one does not depend on the range. */
 const outliersOf = new WeakMap<Bars, readonly Outlier[]>();
 
 export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
-  let counts = counted.get(bars);
-  if (counts === undefined || counts.start !== start || counts.end !== end)
-    counted.set(bars, (counts = countFlaws(bars, start, end)));
+  const counts = counted.get(bars, start, end, () => countFlaws(bars, start, end));
   const { gaps, longestGapBars, zeroVolumeBars, flatBars, outlierCount, outliers } = counts;
   return {
     bars: end - start,
@@ -73,8 +68,6 @@ function countFlaws(bars: Bars, start: number, end: number): Counted {
   const { gaps, longestMs, zeroVolumeBars, flatBars } = flaws;
   const found = outliersBetween(bars, start, end);
   return {
-    start,
-    end,
     gaps,
     longestGapBars: gaps === 0 ? 0 : Math.round(longestMs / TIMEFRAME_MS[bars.timeframe]) - 1,
     zeroVolumeBars,

@@ -1,5 +1,6 @@
 // The equity preview: at most 500 points of the equity curve, and their JSON, written without making the points.
 import { numbersBetween, NumberTexts } from '../kernels/simd/decimals.ts';
+import { KeptByRange } from '../bars/keptByRange.ts';
 import { previewIndexes } from './preview.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -9,8 +10,6 @@ type Marks = Pick<ReportInput, 'simulation' | 'input'>;
 
 /** What the previews of one range share: the rows of the points, and the beginning of the JSON of each. */
 interface Points {
-  readonly start: number;
-  readonly rows: number;
   readonly indexes: readonly number[];
   /** The time of each point. */
   readonly times: Float64Array;
@@ -18,22 +17,25 @@ interface Points {
   readonly texts: NumberTexts;
 }
 
-/** Of the last range, because the runs of a batch share it; keyed by the time column, which is never written to. */
-const pointsOf = new WeakMap<Float64Array, Points>();
+const kept = new KeptByRange<Float64Array, Points>();
 
 function points({ simulation, input }: Marks): Points {
-  const { start, bars } = input;
+  const { start } = input;
+  const { time } = input.bars;
   const rows = simulation.equity.length;
-  let known = pointsOf.get(bars.time);
-  if (known === undefined || known.start !== start || known.rows !== rows) {
+  return kept.get(time, start, start + rows, () => {
     const indexes = previewIndexes(rows, PREVIEW_POINTS);
-    const times = Float64Array.from(indexes, (index) => bars.time[start + index]);
-    const texts = new NumberTexts(
-      Array.from(times, (time, point) => `${point === 0 ? '[' : '],'}[${JSON.stringify(time)},`),
-    );
-    pointsOf.set(bars.time, (known = { start, rows, indexes, times, texts }));
-  }
-  return known;
+    const times = new Float64Array(indexes.length);
+    for (let point = 0; point < times.length; point++) times[point] = time[start + indexes[point]];
+    return { indexes, times, texts: textsOf(times) };
+  });
+}
+
+/** `[[time,` of the first point, `],[time,` of each other. */
+function textsOf(times: Float64Array): NumberTexts {
+  const texts: string[] = [];
+  for (let point = 0; point < times.length; point++) texts.push(`${point === 0 ? '[' : '],'}[${times[point]},`);
+  return new NumberTexts(texts);
 }
 
 export interface EquityPreview {

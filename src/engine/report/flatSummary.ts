@@ -94,16 +94,7 @@ export function measureRun(parts: MeasuredParts): MeasuredRun {
 /** Holds until the next call. */
 export function dailyOf({ simulation, input }: MeasuredParts): DailySeries {
   const { start, end, bars, config } = input;
-  const firstOpen = end > start ? bars.open[start] : NaN;
-  return dailySeries(
-    bars.time,
-    bars.close,
-    firstOpen,
-    simulation.equity,
-    start,
-    Math.max(start, end),
-    config.initialBalance,
-  );
+  return dailySeries(bars, simulation.equity, start, Math.max(start, end), config.initialBalance);
 }
 
 /** All keys, in order. */

@@ -1,4 +1,5 @@
 // The monthly table: the return of each UTC month that has bars.
+import { lowerBound } from '../kernels/search.ts';
 import { numbersBetween, NumberTexts } from '../kernels/simd/decimals.ts';
 
 export interface MonthRow {
@@ -19,16 +20,37 @@ export interface Months {
   readonly texts: NumberTexts;
 }
 
-/** Keyed by the days, which the runs of a batch share. */
+/** Keyed by the days of a range, which the runs of a batch share (bars/days.ts). */
 const known = new WeakMap<Float64Array, Months>();
+/** Of all days of a series; the days of its ranges are parts of the same memory. */
+const whole = new WeakMap<ArrayBufferLike, Omit<Months, 'texts'>>();
 
 export function monthsOf(day: Float64Array): Months {
-  const found = known.get(day) ?? findMonths(day);
-  known.set(day, found);
-  return found;
+  let months = known.get(day);
+  if (months === undefined) known.set(day, (months = findMonths(day)));
+  return months;
 }
 
 function findMonths(day: Float64Array): Months {
+  let all = whole.get(day.buffer);
+  if (all === undefined) whole.set(day.buffer, (all = findAllMonths(new Float64Array(day.buffer))));
+  const firstDay = day.byteOffset / day.BYTES_PER_ELEMENT;
+  const lastDay = firstDay + day.length - 1;
+  const first = lowerBound(all.lastDays, firstDay);
+  const end = day.length === 0 ? first : lowerBound(all.lastDays, lastDay) + 1;
+  const names = all.names.slice(first, end);
+  const texts: string[] = [];
+  for (const name of names)
+    texts.push(`${texts.length === 0 ? '[' : '},'}{"month":"${name}","returnPct":`, ',"equity":');
+  return {
+    numbers: all.numbers.subarray(first, end),
+    names,
+    lastDays: all.lastDays.slice(first, end).map((last) => Math.min(last, lastDay) - firstDay),
+    texts: new NumberTexts(texts),
+  };
+}
+
+function findAllMonths(day: Float64Array): Omit<Months, 'texts'> {
   const numbers: number[] = [];
   const lastDays: number[] = [];
   for (let index = 0; index < day.length;) {
@@ -40,15 +62,7 @@ function findMonths(day: Float64Array): Months {
     numbers.push(year * 12 + month);
     lastDays.push(index - 1);
   }
-  const names = numbers.map(monthName);
-  return {
-    numbers: Float64Array.from(numbers),
-    names,
-    lastDays: Int32Array.from(lastDays),
-    texts: new NumberTexts(
-      names.flatMap((name, month) => [`${month === 0 ? '[' : '},'}{"month":"${name}","returnPct":`, ',"equity":']),
-    ),
-  };
+  return { numbers: Float64Array.from(numbers), names: numbers.map(monthName), lastDays: Int32Array.from(lastDays) };
 }
 
 /** Formatted by hand because toISOString takes longer than all statistics of a month. */

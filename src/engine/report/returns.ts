@@ -1,7 +1,8 @@
 // Statistics of returns (semantics §5.1, §5.3, §5.4): from daily equity at UTC close, and from the benchmark's daily
 // closes.
-import { DAY_MS } from '../bars/bars.ts';
+import { DAY_MS, type Bars } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
+import { KeptByRange } from '../bars/keptByRange.ts';
 import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { endsOf, powerSums, returnSums, type PowerSums } from '../kernels/simd/powerSums.ts';
 import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation } from './moments.ts';
@@ -17,8 +18,16 @@ export interface DailySeries {
   readonly equity: Float64Array;
   /** equity / previous day's equity - 1; the first against the initial balance. */
   readonly returns: Float64Array;
-  /** Daily returns of the instrument, the first against the first evaluated open. Most variants never ask for them. */
-  readonly benchmark: () => Float64Array;
+  /** Most variants never ask for it. */
+  readonly benchmark: () => Benchmark;
+}
+
+/** Daily returns of the instrument, the first against the first evaluated open. */
+export interface Benchmark {
+  readonly returns: Float64Array;
+  readonly mean: number | null;
+  /** Divisor n - 1. */
+  readonly variance: number | null;
 }
 
 /** What the days of one run after the other are written on: making such columns takes longer than filling them. */
@@ -26,19 +35,17 @@ const MARKS = new ReusedColumn();
 const RETURNS = new ReusedColumn();
 
 /**
- * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i. Holds until the
- * next call.
+ * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i. Holds until
+ * the next call.
  */
 export function dailySeries(
-  time: Float64Array,
-  close: Float64Array,
-  firstOpen: number,
+  bars: Bars,
   equity: Float64Array,
   start: number,
   end: number,
   initialBalance: number,
 ): DailySeries {
-  const { day, lastRows } = daysOf(time, start, end);
+  const { day, lastRows } = daysOf(bars.time, start, end);
   const marks = MARKS.take(lastRows.length);
   for (let index = 0; index < lastRows.length; index++) marks[index] = equity[lastRows[index] - start];
   const returns = RETURNS.take(lastRows.length);
@@ -47,36 +54,24 @@ export function dailySeries(
     day,
     equity: marks,
     returns,
-    benchmark: () => benchmarkOf(time, close, firstOpen, start, end, lastRows),
+    benchmark: () => benchmarkOf(bars, start, end, lastRows),
   };
 }
 
-/** The benchmark of the last range, because the runs of a batch share it. Bars are never written to. */
-const benchmarks = new WeakMap<Float64Array, KeptBenchmark>();
-interface KeptBenchmark {
-  readonly close: Float64Array;
-  readonly firstOpen: number;
-  readonly start: number;
-  readonly end: number;
-  readonly returns: Float64Array;
-}
+const benchmarks = new KeptByRange<Bars, Benchmark>();
 
-function benchmarkOf(
-  time: Float64Array,
-  close: Float64Array,
-  firstOpen: number,
-  start: number,
-  end: number,
-  lastRows: Int32Array,
-): Float64Array {
-  const kept = benchmarks.get(time);
-  const isSame = kept?.close === close && kept.firstOpen === firstOpen && kept.start === start && kept.end === end;
-  if (isSame) return kept.returns;
-  const closes = Float64Array.from(lastRows, (row) => close[row]);
-  const returns = new Float64Array(closes.length);
-  writeChanges(closes, firstOpen, returns);
-  benchmarks.set(time, { close, firstOpen, start, end, returns });
-  return returns;
+function benchmarkOf(bars: Bars, start: number, end: number, lastRows: Int32Array): Benchmark {
+  return benchmarks.get(bars, start, end, () => {
+    const { open, close } = bars;
+    const closes = new Float64Array(lastRows.length);
+    for (let day = 0; day < closes.length; day++) closes[day] = close[lastRows[day]];
+    const returns = new Float64Array(closes.length);
+    writeChanges(closes, end > start ? open[start] : NaN, returns);
+    const average = mean(returns);
+    const days = returns.length;
+    const variance = average === null || days < 2 ? null : powerSums(returns, average).second / (days - 1);
+    return { returns, mean: average, variance };
+  });
 }
 
 function writeChanges(values: Float64Array, before: number, out: Float64Array): void {
@@ -136,7 +131,7 @@ export function returnStatistics(
     ? returnSums(returns, daily.equity, initialBalance)
     : null;
   const average = days === 0 ? null : sums === null ? mean(returns) : sums.total / days;
-  const benchmark = wants('beta', 'alpha') ? benchmarkMoments(daily.benchmark()) : null;
+  const benchmark = wants('beta', 'alpha') ? daily.benchmark() : null;
   const hasShape = wants('skew', 'kurtosis', 'probabilisticSharpe', 'minTrackRecordDays');
   const powers =
     average !== null && (hasShape || benchmark !== null)
@@ -181,7 +176,7 @@ function tails(returns: Float64Array): Tails {
 }
 
 function againstBenchmark(
-  benchmark: BenchmarkMoments | null,
+  benchmark: Benchmark | null,
   powers: PowerSums | null,
   average: number | null,
   days: number,
@@ -191,26 +186,6 @@ function againstBenchmark(
     return { beta: null, alpha: null };
   const beta = powers.product / (days - 1) / benchmark.variance;
   return { beta, alpha: (average! - beta * benchmark.mean!) * periods };
-}
-
-interface BenchmarkMoments {
-  readonly returns: Float64Array;
-  readonly mean: number | null;
-  /** Divisor n - 1. */
-  readonly variance: number | null;
-}
-/** Keyed by the returns, which the runs of a batch share. */
-const knownMoments = new WeakMap<Float64Array, BenchmarkMoments>();
-
-function benchmarkMoments(returns: Float64Array): BenchmarkMoments {
-  let moments = knownMoments.get(returns);
-  if (moments === undefined) {
-    const average = mean(returns);
-    const days = returns.length;
-    const variance = average === null || days < 2 ? null : powerSums(returns, average).second / (days - 1);
-    knownMoments.set(returns, (moments = { returns, mean: average, variance }));
-  }
-  return moments;
 }
 
 /** Compound growth per calendar year (365.25 days); null if nothing is left or no time has passed. */

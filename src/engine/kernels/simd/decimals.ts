@@ -52,13 +52,17 @@ export class NumberTexts {
   readonly places: Uint32Array;
 
   constructor(texts: readonly string[]) {
-    this.bytes = new TextEncoder().encode(texts.join(''));
+    const all = texts.join('');
+    this.bytes = Buffer.from(all);
     this.places = new Uint32Array(2 * texts.length);
+    // Mostly each character is one byte.
+    const isPlain = this.bytes.length === all.length;
     let end = TEXTS_AT;
-    texts.forEach((text, at) => {
+    for (let at = 0; at < texts.length; at++) {
       this.places[2 * at] = end;
-      this.places[2 * at + 1] = end += Buffer.byteLength(text);
-    });
+      end += isPlain ? texts[at].length : Buffer.byteLength(texts[at]);
+      this.places[2 * at + 1] = end;
+    }
   }
 }
 

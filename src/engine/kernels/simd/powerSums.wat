@@ -1,5 +1,5 @@
 ;; Sums over daily returns. `npm run simd` builds them into wasm.ts; a test builds them again and compares. Addresses are
-;; in bytes. The first 64 bytes of the memory are what goes in and out besides rows (moments.ts). Every sum is compensated
+;; in bytes. The first 64 bytes of the memory are what goes in and out besides rows (powerSums.ts). Every sum is compensated
 ;; and in the order of the rows, as `compensatedSum` has it: what an addition loses is exact, in Knuth's form without a
 ;; branch as in Neumaier's with one. Two sums share a vector, since each waits for itself.
 (module
