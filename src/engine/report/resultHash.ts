@@ -77,24 +77,28 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
   return all;
 }
 
-const encoder = new TextEncoder();
 /** Where words differ so little, the lines of four rows are copied at once: each copy is a call. */
 const MOST_WORDS_OF_FOURS = 4;
-/** Putting the lines of four rows together takes longer than a few copies. */
-const FEWEST_ROWS_OF_FOURS = 256;
+/** The lines of fewer rows become one text, which is encoded at once. */
+const MANY_ROWS = 256;
 
-/** Adds the words of each row as lines in UTF-8. */
+/** Adds the words of each row as lines in UTF-8: with breaks between rows, and none after the last. */
 function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTable, hasTimes: boolean): void {
-  /** By the index of the words, and after those the same with a time. */
+  /** The index of the words of a row; after those come the same with a time. */
+  const kindOf = (row: number): number => kinds[row] + (fineTimes[row] === fineTimes[row] ? words.length : 0);
+  const linesOf = (kind: number): string => `${wordLines(words[kind % words.length], kind >= words.length)}\n`;
+  if (length < MANY_ROWS) {
+    const lines: (string | undefined)[] = [];
+    let text = '';
+    for (let row = 0; row < length; row++) text += lines[kindOf(row)] ??= linesOf(kindOf(row));
+    digest.addText(text.slice(0, -1));
+    return;
+  }
   const pieces: (Uint8Array | undefined)[] = [];
+  const pieceOf = (row: number): Uint8Array => (pieces[kindOf(row)] ??= Buffer.from(linesOf(kindOf(row))));
   const fours: (Uint8Array | undefined)[] = [];
-  const pieceOf = (row: number): Uint8Array => {
-    const hasTime = fineTimes[row] === fineTimes[row];
-    const at = kinds[row] + (hasTime ? words.length : 0);
-    return (pieces[at] ??= encoder.encode(`${wordLines(words[kinds[row]], hasTime)}\n`));
-  };
   let row = 0;
-  if (!hasTimes && words.length <= MOST_WORDS_OF_FOURS && length >= FEWEST_ROWS_OF_FOURS) {
+  if (!hasTimes && words.length <= MOST_WORDS_OF_FOURS) {
     for (; row + 4 <= length; row += 4) {
       let four = 0;
       for (let at = row; at < row + 4; at++) four = four * MOST_WORDS_OF_FOURS + kinds[at];
@@ -102,8 +106,7 @@ function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTabl
     }
   }
   for (; row < length; row++) digest.add(pieceOf(row));
-  // Lines are between rows, not after the last.
-  if (length > 0) digest.dropLast();
+  digest.dropLast();
 }
 
 /** A missing time of a child is an empty line in its place. */

@@ -39,17 +39,23 @@ export const ROW_NUMBERS = 16;
 
 export function tradeTable(log: TradeLog, context: TradeContext): TradeTable {
   const { length } = log;
-  const table = {
-    length,
-    numbers: new Float64Array(length * ROW_NUMBERS),
-    fineTimes: new Float64Array(length),
-    kinds: new Uint32Array(length),
-  };
+  const table = emptyTable(length);
   const kinds = new TradeKinds(log, context);
   writeTimes(log, context.time, table.numbers);
   // A function per row, which V8 compiles, where a loop that runs once makes an object of every number it reads.
   for (let trade = 0; trade < length; trade++) writeRow(log, trade, context.firstRow, kinds, table);
   return { ...table, words: kinds.words };
+}
+
+/** In one buffer, because V8 asks the allocator of the system for each but the smallest. */
+function emptyTable(length: number): Omit<TradeTable, 'words'> {
+  const buffer = new ArrayBuffer(8 * length * (ROW_NUMBERS + 1) + 4 * length);
+  return {
+    length,
+    numbers: new Float64Array(buffer, 0, length * ROW_NUMBERS),
+    fineTimes: new Float64Array(buffer, 8 * length * ROW_NUMBERS, length),
+    kinds: new Uint32Array(buffer, 8 * length * (ROW_NUMBERS + 1), length),
+  };
 }
 
 function writeRow(
