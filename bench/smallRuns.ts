@@ -1,5 +1,5 @@
 // Small backtests of three kinds, as a batch has them: what a thread is warmed up for, timed by bench/warmUp.ts and
-// counted by test/engine/pool/deoptimizations.test.ts.
+// counted by test/engine/pool/compiledCode.test.ts.
 import type { BacktestTask } from '../src/engine/task.ts';
 import { PAYLOADS, PEER_PAYLOADS, taskFrom } from './crossing.ts';
 import { PAIRS, pairConfig } from './sweep.ts';
