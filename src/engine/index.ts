@@ -44,7 +44,8 @@ export { RobustnessSpec, ROBUSTNESS_ANALYSES } from './robustness/robustnessRequ
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
 export type { RobustnessJob } from './robustness/scene.ts';
-export { canonicalJson, hashOf } from './report/canonicalJson.ts';
+export { canonicalJson } from './report/canonicalJson.ts';
+export { hashWithParams } from './report/reproducibility.ts';
 export { ENGINE_VERSION } from './version.ts';
 export {
   createPool,

@@ -289,6 +289,30 @@ describe('POST /backtests', () => {
 });
 
 describe('POST /backtests/batch', () => {
+  it('stores of each config what it stores of one that is sent by itself', async () => {
+    const changes = [
+      {},
+      { initialBalance: 20_000 },
+      { range: { start: '2010-01-01' } },
+      { overrides: {} },
+      { leverage: 2 },
+      { execution: { feeModel: FEES, slippage: { kind: 'fixed', unit: 'bps', value: 1 } } },
+    ].flatMap((change) => [1, 2].map((value) => ({ ...change, params: { value } })));
+    const { data } = (await client.post('/backtests/batch', { items: changes.map((change) => body(change)) })).body;
+    const alone: string[] = [];
+    for (const change of changes) alone.push((await post(change)).body.id);
+    const storedOf = async (ids: readonly string[]) => {
+      const rows = await api.services.sql<{ id: string; key: string; cost: number; bytes: number }[]>`
+        select id, run_key as key, cost, memory_bytes as bytes from backtests join backtest_queue using (id)
+        where id = any (${ids as string[]}::uuid[])`;
+      return ids.map((id) => ({ ...rows.find((row) => row.id === id)!, id: '' }));
+    };
+    const stored = await storedOf(data.map(({ id }: { id: string }) => id));
+    expect(stored).toEqual(await storedOf(alone));
+    // Only the empty overrides change nothing.
+    expect(new Set(stored.map(({ key }) => key)).size).toBe(changes.length - 2);
+  });
+
   it('accepts or refuses each of up to 1,000 items separately', async () => {
     const items = [
       body(),

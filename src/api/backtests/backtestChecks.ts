@@ -8,7 +8,7 @@ import {
   ENGINE_VERSION,
   TIMEFRAME_MS,
   foreignSeries,
-  hashOf,
+  hashWithParams,
   resolveConfig,
   RunEstimates,
 } from '../../engine/index.ts';
@@ -16,6 +16,7 @@ import type {
   BacktestConfig,
   EstimatedRun,
   PatchOperation,
+  ResolvedConfig,
   SeriesName,
   SignalGraph,
   StrategyAst,
@@ -43,11 +44,19 @@ interface VersionOnSeries extends RunSeries {
   readonly snapshots: readonly string[];
 }
 
+/** What the requests of one call have in common whose configs differ in their params only. */
+interface SharedConfig {
+  readonly resolved: ResolvedConfig;
+  readonly issues: readonly ProblemIssue[];
+  readonly runKeyOf: (params: ResolvedConfig['params']) => string;
+}
+
 /** Checks the requests of one call; what they have in common is looked up and prepared once. */
 export class BacktestCheck {
   readonly #catalog: Catalog;
   readonly #asker: Asker;
   readonly #series = new Map<string, Promise<VersionOnSeries>>();
+  readonly #configs = new Map<string, SharedConfig>();
   readonly #estimates = new RunEstimates();
   readonly #estimated = new Map<string, EstimatedRun>();
 
@@ -68,16 +77,17 @@ export class BacktestCheck {
   ): Promise<NewBacktest> {
     const series = await this.#seriesOf(version, config);
     const { base } = series;
-    const issues = this.#issues(version, config, series);
+    const snapshots = pinned === undefined ? series.snapshots : [...pinned].sort();
+    const shared = this.#sharedConfig(version, config, base, snapshots);
     const estimated = this.#estimate(version, config);
+    const issues = allIssues(series, shared, estimated);
     if (issues.length > 0 || !base || !estimated.ok)
       throw problem('BACKTEST_CONFIG_INVALID', {
         message: issues.length === 1 ? issues[0].message : `The config has ${issues.length} faults; see issues.`,
         issues: issues.map((issue) => rooted(issue, root)),
         extras: { example: CONFIG_EXAMPLE },
       });
-    this.#limitBars(barsInRange(config, base));
-    const snapshots = pinned === undefined ? series.snapshots : [...pinned].sort();
+    this.#limitBars(barsInRange(shared.resolved, base));
     return {
       strategyId: version.strategyId,
       strategyVersionId: version.id,
@@ -85,21 +95,32 @@ export class BacktestCheck {
       timeframe: config.timeframe,
       config,
       snapshots,
-      runKey: runKeyOf(version, config, snapshots),
-      ...costOf(estimated.estimate, config, base, series),
+      runKey: shared.runKeyOf(config.params ?? {}),
+      ...costOf(estimated.estimate, shared.resolved, base, series),
     };
   }
 
   /** Everything that keeps a well-formed config from running; paths begin with `/config` or lead into the strategy. */
   async issues(version: StrategyVersion, config: BacktestConfig): Promise<ProblemIssue[]> {
-    return this.#issues(version, config, await this.#seriesOf(version, config));
+    const series = await this.#seriesOf(version, config);
+    const shared = this.#sharedConfig(version, config, series.base, series.snapshots);
+    return allIssues(series, shared, this.#estimate(version, config));
   }
 
-  #issues(version: StrategyVersion, config: BacktestConfig, series: VersionOnSeries): ProblemIssue[] {
-    const { base, unavailable, missing } = series;
-    const estimated = this.#estimate(version, config);
-    const faults = estimated.ok ? [] : estimated.issues.filter((issue) => issue.severity === 'error');
-    return [...unavailable, ...configIssues(config, base?.instrument), ...faults, ...missing];
+  #sharedConfig(
+    version: StrategyVersion,
+    config: BacktestConfig,
+    base: CatalogEntry | undefined,
+    snapshots: readonly string[],
+  ): SharedConfig {
+    const key = JSON.stringify([version.id, { ...config, params: undefined }, snapshots]);
+    let shared = this.#configs.get(key);
+    if (shared === undefined) {
+      const resolved = resolveConfig(config);
+      const issues = configIssues(config, base?.instrument);
+      this.#configs.set(key, (shared = { resolved, issues, runKeyOf: runKeyOf(version, resolved, snapshots) }));
+    }
+    return shared;
   }
 
   #seriesOf(version: StrategyVersion, { timeframe, signalInstrument }: BacktestConfig): Promise<VersionOnSeries> {
@@ -191,6 +212,15 @@ export class BacktestCheck {
   }
 }
 
+function allIssues(
+  { unavailable, missing }: VersionOnSeries,
+  { issues }: SharedConfig,
+  estimated: EstimatedRun,
+): ProblemIssue[] {
+  const faults = estimated.ok ? [] : estimated.issues.filter((issue) => issue.severity === 'error');
+  return [...unavailable, ...issues, ...faults, ...missing];
+}
+
 const foreignMissing = ({ symbol, timeframe }: SeriesName): ProblemIssue => ({
   code: 'SYMBOL_NOT_AVAILABLE',
   field: 'strategyVersionId',
@@ -200,18 +230,20 @@ const foreignMissing = ({ symbol, timeframe }: SeriesName): ProblemIssue => ({
   suggestion: 'Use a strategy version that reads only series of GET /public/v1/market-data.',
 });
 
-/** Runs with equal keys have equal results. */
-function runKeyOf(version: StrategyVersion, config: BacktestConfig, snapshots: readonly string[]): string {
-  const resolved = resolveConfig(config);
-  return hashOf({
+/** Of runs with other params. Runs with equal keys have equal results. */
+const runKeyOf = (
+  version: StrategyVersion,
+  resolved: ResolvedConfig,
+  snapshots: readonly string[],
+): SharedConfig['runKeyOf'] =>
+  hashWithParams({
     engine: ENGINE_VERSION,
     strategy: version.strategyHash,
     snapshots,
-    config: resolved,
+    config: { ...resolved, params: null },
     // A pointer refers to a place in one spelling of the strategy.
     version: Object.keys(resolved.overrides).length > 0 ? version.id : null,
   });
-}
 
 /**
  * The issue with `root` before its places in the request. What is wrong inside the strategy has its place in the
@@ -229,11 +261,10 @@ export function rooted(issue: ProblemIssue, root: string): ProblemIssue {
 }
 
 /** Bars of the base timeframe that open and close within the range, at most. */
-function barsInRange(config: BacktestConfig, base: CatalogEntry): number {
-  const { start, end } = resolveConfig(config).range;
+function barsInRange({ timeframe, range: { start, end } }: ResolvedConfig, base: CatalogEntry): number {
   const from = Math.max(start ?? base.start, base.start);
   const to = Math.min(end ?? base.end, base.end);
-  const bars = Math.floor((to - from) / TIMEFRAME_MS[config.timeframe]);
+  const bars = Math.floor((to - from) / TIMEFRAME_MS[timeframe]);
   if (bars <= 0) {
     const available = { start: base.start, end: base.end };
     throw problem('RANGE_NO_DATA', {

@@ -1,6 +1,6 @@
 // The cost of a backtest: what its workspace's turn is charged, and the memory it is admitted by; known at acceptance.
-import { estimateRun, resolveConfig, runBytes, TIMEFRAME_MS } from '../../engine/index.ts';
-import type { BacktestConfig, PlanEstimate, SeriesName } from '../../engine/index.ts';
+import { estimateRun, runBytes, TIMEFRAME_MS } from '../../engine/index.ts';
+import type { PlanEstimate, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { CatalogEntry } from '../../market/catalog.ts';
 
 /** Handing over a small backtest costs about as much as running a thousand bars. */
@@ -18,7 +18,7 @@ export interface RunSeries {
 
 export function costOf(
   estimated: PlanEstimate,
-  config: BacktestConfig,
+  config: ResolvedConfig,
   base: CatalogEntry,
   { rows, openedBars }: RunSeries,
 ): { readonly cost: number; readonly memoryBytes: number } {
@@ -37,7 +37,7 @@ export function barsOf({ bars, start, end }: CatalogEntry, timeframe: SeriesName
 }
 
 /** Columns are computed from the first bar of the data to the end of the range, so all those bars count. */
-function barsToEnd(config: BacktestConfig, base: CatalogEntry): number {
-  const end = Math.min(resolveConfig(config).range.end ?? base.end, base.end);
-  return Math.ceil((end - base.start) / TIMEFRAME_MS[config.timeframe]);
+function barsToEnd({ timeframe, range }: ResolvedConfig, base: CatalogEntry): number {
+  const end = Math.min(range.end ?? base.end, base.end);
+  return Math.ceil((end - base.start) / TIMEFRAME_MS[timeframe]);
 }

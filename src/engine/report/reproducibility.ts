@@ -36,14 +36,13 @@ interface RunKeyParts {
 export const runKeyOf = ({ engine, strategy, data, config }: RunKeyParts): string =>
   sha256(`{"config":"${config}","data":"${data}","engine":"${engine}","strategy":${JSON.stringify(strategy)}}`);
 
-/** The canonical JSON of a config, an instrument and settings, up to the value of `params` and from there on. */
-type AroundParams = readonly [string, string];
+type HashWithParams = (params: ResolvedConfig['params']) => string;
 
-/** The last config of an instrument, with its settings, and what their JSON is around the params. */
+/** The last config of an instrument, with its settings, and their hash for other params. */
 interface LastConfig {
   readonly config: ResolvedConfig;
   readonly objects: string;
-  readonly around: AroundParams;
+  readonly hashWith: HashWithParams;
 }
 const lastConfigs = new WeakMap<Instrument, LastConfig>();
 
@@ -53,10 +52,10 @@ export function configHashOf(config: ResolvedConfig, instrument: Instrument, set
   const objects = JSON.stringify([signalInstrument, range, execution, overrides, settings]);
   let last = lastConfigs.get(instrument);
   if (last === undefined || last.objects !== objects || !haveSameValues(last.config, config)) {
-    const around = splitAtParams(canonicalJson({ config: { ...config, params: null }, instrument, settings }));
-    lastConfigs.set(instrument, (last = { config, objects, around }));
+    const hashWith = hashWithParams({ config: { ...config, params: null }, instrument, settings });
+    lastConfigs.set(instrument, (last = { config, objects, hashWith }));
   }
-  return sha256(last.around[0] + canonicalJson(config.params) + last.around[1]);
+  return last.hashWith(config.params);
 }
 
 /** The members of a config that are no objects: comparing these takes less time than writing them as JSON. */
@@ -84,10 +83,16 @@ function haveSameValues(a: ResolvedConfig, b: ResolvedConfig): boolean {
 
 const NO_PARAMS = '"params":null';
 
-/** No text in the JSON can look like the member: its quotes would be escaped. */
-function splitAtParams(json: string): AroundParams {
+/** `hashOf` of a value with the params that are given; all else is written once. */
+export function hashWithParams(
+  value: Readonly<Record<string, unknown>> & { readonly config: { readonly params: null } },
+): HashWithParams {
+  const json = canonicalJson(value);
+  // No text in the JSON can look like the member: its quotes would be escaped.
   const at = json.indexOf(NO_PARAMS);
-  return [json.slice(0, at + '"params":'.length), json.slice(at + NO_PARAMS.length)];
+  const before = json.slice(0, at + '"params":'.length);
+  const after = json.slice(at + NO_PARAMS.length);
+  return (params) => sha256(before + canonicalJson(params) + after);
 }
 
 /** Of runs that read no series but the market's own, which all runs of a batch are as a rule. */

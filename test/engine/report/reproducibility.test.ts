@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { resolveConfig, type BacktestConfig } from '../../../src/engine/config.ts';
 import type { Settings } from '../../../src/engine/language/grammar/ast.ts';
 import { hashOf } from '../../../src/engine/report/canonicalJson.ts';
-import { configHashOf, runKeyOf } from '../../../src/engine/report/reproducibility.ts';
+import { configHashOf, hashWithParams, runKeyOf } from '../../../src/engine/report/reproducibility.ts';
 import { configOf, INSTRUMENT } from '../../support/runs.ts';
 
 const INSTRUMENTS = [INSTRUMENT, { ...INSTRUMENT, minNotional: 5 }, { ...INSTRUMENT, symbol: '"params":null' }];
@@ -55,6 +55,20 @@ describe('the config hash', () => {
           const config = resolveConfig(run.config);
           expect(configHashOf(config, instrument, settings)).toBe(hashOf({ config, instrument, settings }));
         }
+      }),
+    );
+  });
+});
+
+describe('a hash with other params', () => {
+  it('is that of the whole', () => {
+    const values = records(fc.oneof(fc.integer({ max: 3 }), texts));
+    fc.assert(
+      fc.property(fc.array(values, { minLength: 1 }), texts, (all, symbol) => {
+        const config = resolveConfig({ ...configOf(), signalInstrument: { symbol } });
+        const hashWith = hashWithParams({ engine: '1', config: { ...config, params: null }, snapshots: ['a'] });
+        for (const params of all)
+          expect(hashWith(params)).toBe(hashOf({ engine: '1', config: { ...config, params }, snapshots: ['a'] }));
       }),
     );
   });
