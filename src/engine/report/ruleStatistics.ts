@@ -75,19 +75,22 @@ export function ruleBits(
   });
 }
 
-/** The leaf conjuncts of one entry or exit: all must be true, and none of them is itself an `all`. */
-export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', rule: number): RuleBits[] =>
+/** All of a rule's must be true, and none of them is itself an `all`. */
+const isLeafConjunct = ({ node }: RuleBits): boolean => node.isConjunct && node.kind !== 'all';
+
+/** The leaf conjuncts of one entry or exit. */
+export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', index: number): RuleBits[] =>
   bits.filter(
-    ({ node }) =>
-      node.ruleIndex === rule && (node.role === 'exit') === (kind === 'exit') && node.isConjunct && node.kind !== 'all',
+    (rule) =>
+      rule.node.ruleIndex === index && (rule.node.role === 'exit') === (kind === 'exit') && isLeafConjunct(rule),
   );
 
 /** For each conjunct of every entry and exit, the rows on which it alone was false. */
 export function soleBlockers(bits: readonly RuleBits[], window: Window): ReadonlyMap<RuleBits, Uint32Array> {
   const found = new Map<RuleBits, Uint32Array>();
-  for (const rule of rulesOf(bits)) {
-    const conjuncts = conjunctsOf(bits, rule.kind, rule.index);
-    soleBlockerRows(conjuncts, window).forEach((rows, index) => found.set(conjuncts[index], rows));
+  for (const conjuncts of conjunctsByRule(bits)) {
+    const rows = soleBlockerRows(conjuncts, window);
+    for (let index = 0; index < conjuncts.length; index++) found.set(conjuncts[index], rows[index]);
   }
   return found;
 }
@@ -140,13 +143,16 @@ export function ruleStatistics(
   });
 }
 
-function rulesOf(bits: readonly RuleBits[]): { kind: 'entry' | 'exit'; index: number }[] {
-  const found = new Map<string, { kind: 'entry' | 'exit'; index: number }>();
-  for (const { node } of bits) {
-    const kind = node.role === 'exit' ? 'exit' : 'entry';
-    found.set(`${kind}${node.ruleIndex}`, { kind, index: node.ruleIndex });
+/** The conjuncts of each entry and exit, in one pass over all nodes. */
+function conjunctsByRule(bits: readonly RuleBits[]): readonly RuleBits[][] {
+  const entries: RuleBits[][] = [];
+  const exits: RuleBits[][] = [];
+  for (const rule of bits) {
+    if (!isLeafConjunct(rule)) continue;
+    const { role, ruleIndex } = rule.node;
+    ((role === 'exit' ? exits : entries)[ruleIndex] ??= []).push(rule);
   }
-  return [...found.values()];
+  return [...entries, ...exits].filter((conjuncts) => conjuncts !== undefined);
 }
 
 /**
@@ -171,8 +177,9 @@ function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32
 
 function falseRows({ isTrue, isUnknown, evaluated }: RuleBits, words: number): Uint32Array {
   const rows = new Uint32Array(words);
-  for (let w = 0; w < words; w++) rows[w] = ~isTrue[w];
-  for (let w = 0; w < Math.min(words, isUnknown.length); w++) rows[w] &= ~isUnknown[w];
+  const unknownWords = Math.min(words, isUnknown.length);
+  for (let w = 0; w < unknownWords; w++) rows[w] = ~(isTrue[w] | isUnknown[w]);
+  for (let w = unknownWords; w < words; w++) rows[w] = ~isTrue[w];
   if (evaluated !== null) intersect(rows, evaluated);
   return rows;
 }
