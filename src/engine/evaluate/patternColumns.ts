@@ -10,8 +10,8 @@ import type { ColumnStore } from './columnStore.ts';
 import { compareColumns } from './leafConditions.ts';
 import type { StepInputs } from './stepInputs.ts';
 
-export type PatternStep = ValueStep & { op: 'pattern' };
-export type PatternSideStep = ConditionStep & { op: 'pattern_side' };
+type PatternStep = ValueStep & { op: 'pattern' };
+type PatternSideStep = ConditionStep & { op: 'pattern_side' };
 
 export const isPattern = (step: Step): step is PatternStep => step.op === 'pattern';
 

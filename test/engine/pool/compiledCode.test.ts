@@ -10,9 +10,9 @@ import { WARM_UP_SLICES } from '../../../src/engine/pool/messages.ts';
 const SCRIPT = fileURLToPath(new URL('../../support/warmedThread.ts', import.meta.url));
 const RUNS = 200;
 
-/** 15 to 23 were seen in fifteen processes of each kind, and 210 to 340 without the warm-up. */
+/** 15 to 32 were seen in sixteen processes of each kind, and 210 to 340 without the warm-up. */
 const MOST_COMPILED = 60;
-/** 11 to 13 were seen in them, and 23 to 40 after a warm-up with two strategies on one series. */
+/** 11 to 15 were seen in them, and 23 to 40 after a warm-up with two strategies on one series. */
 const MOST_THROWN_AWAY = 22;
 
 const run = promisify(execFile);
