@@ -1,15 +1,22 @@
 // Kept by number: what a template made with one number in a single slot, for the next runs with that number there.
 
-/** Of each template, some hundred kilobytes. Beyond them all are forgotten. */
-const MAX_KEPT = 2_048;
+/** Members of what is kept, of each template: some hundred kilobytes. Beyond them all is forgotten. */
+const MAX_KEPT_MEMBERS = 32_768;
+/** What an object and its place in a map take beside its members. */
+const OWN_MEMBERS = 8;
 
 export class KeptByNumber {
   /** A map for each thing that is made. */
   readonly #made: Map<number, object>[] = [];
-  #count = 0;
+  readonly #members: number[] = [];
+  #keptMembers = 0;
 
-  /** Gives the place of one more thing. */
-  addPlace(): number {
+  /**
+   * Gives the place of one more thing.
+   * @param members of the object or list: a list may have thousands
+   */
+  addPlace(members: number): number {
+    this.#members.push(members + OWN_MEMBERS);
     return this.#made.push(new Map()) - 1;
   }
 
@@ -20,12 +27,14 @@ export class KeptByNumber {
 
   set(place: number, number: number, made: object): void {
     if (Object.is(number, -0)) return;
-    if (this.#count === MAX_KEPT) {
+    const members = this.#members[place];
+    if (members > MAX_KEPT_MEMBERS) return;
+    if (this.#keptMembers + members > MAX_KEPT_MEMBERS) {
       for (const map of this.#made) map.clear();
-      this.#count = 0;
+      this.#keptMembers = 0;
     }
+    this.#keptMembers += members;
     this.#made[place].set(number, made);
-    this.#count++;
   }
 }
 

@@ -35,6 +35,9 @@ interface SlottedStep {
   isCompared: boolean;
 }
 
+/** Its own, and those that its key takes the place of. */
+const KEYED_STEP_MEMBERS = 64;
+
 /** Shortened once the numbers are in it. */
 function slottedText(node: RunnableExpression): string {
   const text = wholeTextOf(node);
@@ -113,7 +116,7 @@ export class PlanTemplate {
       step,
       operation: isCopied ? new SlottedText(operation) : operation,
       slot: soleSlotOf(slots),
-      place: this.#kept.addPlace(),
+      place: this.#kept.addPlace(KEYED_STEP_MEMBERS),
       isCompared: true,
     };
   }

@@ -64,7 +64,8 @@ export class SlottedCopies {
       if (edit.from === 'value') return edit.slot;
       return edit.from === 'text' ? edit.text.slots : this.#originals[edit.copy].slot;
     });
-    return this.#originals.push({ object, edits, slot: soleSlotOf(slots), place: this.#kept.addPlace() }) - 1;
+    const members = object instanceof Map ? object.size : Object.keys(object).length;
+    return this.#originals.push({ object, edits, slot: soleSlotOf(slots), place: this.#kept.addPlace(members) }) - 1;
   }
 
   #editsOf(object: object): Edit[] {
