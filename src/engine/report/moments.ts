@@ -12,9 +12,13 @@ export function standardDeviation(
   ddof = 1,
   center: number | null = mean(values),
 ): number | null {
-  if (values.length <= ddof || center === null) return null;
-  return Math.sqrt(squareSum(values, center) / (values.length - ddof));
+  const square = variance(values, ddof, center);
+  return square === null ? null : Math.sqrt(square);
 }
+
+/** Divisor n - ddof. */
+export const variance = (values: ArrayLike<number>, ddof: number, center: number | null): number | null =>
+  values.length <= ddof || center === null ? null : squareSum(values, center) / (values.length - ddof);
 
 /** Σ(value - center)², compensated as in `compensatedSum`. */
 function squareSum(values: ArrayLike<number>, center: number): number {

@@ -5,7 +5,7 @@ import { daysOf } from '../bars/days.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { endsOf, powerSums, returnSums, type PowerSums } from '../kernels/simd/powerSums.ts';
-import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation } from './moments.ts';
+import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation, variance } from './moments.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
@@ -68,9 +68,7 @@ function benchmarkOf(bars: Bars, start: number, end: number, lastRows: Int32Arra
     const returns = new Float64Array(closes.length);
     writeChanges(closes, end > start ? open[start] : NaN, returns);
     const average = mean(returns);
-    const days = returns.length;
-    const variance = average === null || days < 2 ? null : powerSums(returns, average).second / (days - 1);
-    return { returns, mean: average, variance };
+    return { returns, mean: average, variance: variance(returns, 1, average) };
   });
 }
 
