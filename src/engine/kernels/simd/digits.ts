@@ -8,13 +8,9 @@ import { DIGITS_WASM } from './wasm.ts';
 const FREE = 16;
 /** What it reads and writes beyond an end. */
 const BEYOND = 32;
-/** Stands in the text for a number: JSON never has this character as it is. */
-const NUMBER = 0;
-/** The characters of a number by their code; 15 ends it. */
-const CHARACTERS = Buffer.from('0123456789?+e-.');
-const END = 15;
-
-/** Valid until the next text is split. */
+/** Anything but the zero that stands for one. */
+const NO_NUMBER = 1;
+/** Valid until the next text is split or put together. */
 export interface SplitText {
   /** A zero stands for each number. */
   readonly text: Uint8Array;
@@ -24,11 +20,14 @@ export interface SplitText {
   readonly numbers: Uint8Array;
 }
 
-type SplitDigits = (from: number, end: number, text: number, numbers: number) => number;
+interface Kernel {
+  readonly splitDigits: (from: number, end: number, text: number, numbers: number) => number;
+  readonly joinDigits: (from: number, end: number, numbers: number, last: number, out: number) => number;
+}
 
 const memory = new WebAssembly.Memory({ initial: 4 });
-const { splitDigits } = new WebAssembly.Instance(compileModule(DIGITS_WASM), { host: { memory } })
-  .exports as unknown as { readonly splitDigits: SplitDigits };
+const { splitDigits, joinDigits } = new WebAssembly.Instance(compileModule(DIGITS_WASM), { host: { memory } })
+  .exports as unknown as Kernel;
 let bytes = Buffer.from(memory.buffer);
 let results = new Uint32Array(memory.buffer, 0, 2);
 
@@ -62,29 +61,17 @@ function grow(length: number): void {
 }
 
 /**
- * The text with its numbers in their places.
+ * The text with its numbers in their places, valid until the next one is split or put together.
  * @throws RangeError when there are more or fewer numbers than places
  */
 export function numbersTogether(text: Uint8Array, numbers: Uint8Array): Buffer {
-  const whole = Buffer.allocUnsafe(text.length + 2 * numbers.length);
-  let end = 0;
-  let at = 0;
-  for (let from = 0; from < text.length; from++) {
-    const byte = text[from];
-    if (byte !== NUMBER) {
-      whole[end++] = byte;
-      continue;
-    }
-    for (let half = 0; ; half ^= 1) {
-      if (at >= numbers.length) throw new RangeError('The text has more places than there are numbers.');
-      const code = half === 0 ? numbers[at] & 15 : numbers[at++] >>> 4;
-      if (code === END) {
-        if (half === 0) at++;
-        break;
-      }
-      whole[end++] = CHARACTERS[code];
-    }
-  }
-  if (at !== numbers.length) throw new RangeError('There are more numbers than places for them in the text.');
-  return whole.subarray(0, end);
+  const from = FREE + text.length + BEYOND;
+  const out = from + numbers.length + BEYOND;
+  grow(out + text.length + 2 * numbers.length + BEYOND);
+  bytes.set(text, FREE);
+  bytes.fill(NO_NUMBER, FREE + text.length, from);
+  bytes.set(numbers, from);
+  const end = joinDigits(FREE, FREE + text.length, from, from + numbers.length, out);
+  if (end === 0) throw new RangeError('The numbers of a text are not as many as the places for them.');
+  return bytes.subarray(out, end);
 }

@@ -1,4 +1,4 @@
-;; Takes the numbers out of a text, sixteen characters at a time. `npm run simd` builds it into wasm.ts; a test builds it
+;; Takes the numbers out of a text and puts them back, sixteen characters at a time. `npm run simd` builds it into wasm.ts; a test builds it
 ;; again and compares, and another compares with the plain loop it stands for. It has a memory of its own (digits.ts).
 ;; Zeros stand behind the text that is read, and what lies behind the ends of what is written is overwritten.
 (module
@@ -81,4 +81,54 @@
         (br $word)))
     (i32.store (i32.const 0) (local.get $numbers))
     (i32.store (i32.const 4) (i32.wrap_i64 (i64.shr_u (local.get $hash) (i64.const 32))))
-    (local.get $text)))
+    (local.get $text))
+
+  ;; Puts the numbers back into the text that ends at $end, where no zero may follow. Returns the end of the whole, or 0
+  ;; when there are more or fewer numbers than places for them.
+  (func (export "joinDigits")
+    (param $from i32) (param $end i32) (param $numbers i32) (param $last i32) (param $out i32) (result i32)
+    (local $some v128) (local $length i32) (local $mask i32)
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $from) (local.get $end)))
+        (local.set $some (v128.load (local.get $from)))
+        (v128.store (local.get $out) (local.get $some))
+        (local.set $mask
+          (i8x16.bitmask (i8x16.eq (local.get $some) (v128.const i64x2 0 0))))
+        (if (i32.eqz (local.get $mask))
+          (then
+            (local.set $from (i32.add (local.get $from) (i32.const 16)))
+            (local.set $out (i32.add (local.get $out) (i32.const 16)))
+            (br $next)))
+        (local.set $length (i32.ctz (local.get $mask)))
+        (local.set $from (i32.add (local.get $from) (i32.add (local.get $length) (i32.const 1))))
+        (local.set $out (i32.add (local.get $out) (local.get $length)))
+        (loop $more
+          (if (i32.ge_u (local.get $numbers) (local.get $last)) (then (return (i32.const 0))))
+          (local.set $some (i16x8.extend_low_i8x16_u (v128.load64_zero (local.get $numbers))))
+          (local.set $some
+            (v128.or
+              (v128.and (local.get $some) (v128.const i16x8 15 15 15 15 15 15 15 15))
+              (v128.and
+                (i16x8.shl (local.get $some) (i32.const 4))
+                (v128.const i16x8 3840 3840 3840 3840 3840 3840 3840 3840))))
+          (v128.store (local.get $out)
+            (i8x16.swizzle
+              (v128.const i8x16 48 49 50 51 52 53 54 55 56 57 63 43 101 45 46 0)
+              (local.get $some)))
+          (local.set $length
+            (i32.ctz
+              (i32.or (i32.const 0x10000)
+                (i8x16.bitmask
+                  (i8x16.eq (local.get $some)
+                    (v128.const i8x16 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15 15))))))
+          (local.set $out (i32.add (local.get $out) (local.get $length)))
+          (if (i32.eq (local.get $length) (i32.const 16))
+            (then
+              (local.set $numbers (i32.add (local.get $numbers) (i32.const 8)))
+              (br $more))))
+        (local.set $numbers
+          (i32.add (local.get $numbers) (i32.add (i32.shr_u (local.get $length) (i32.const 1)) (i32.const 1))))
+        (br $next)))
+    (if (i32.ne (local.get $numbers) (local.get $last)) (then (return (i32.const 0))))
+    (i32.sub (local.get $out) (i32.sub (local.get $from) (local.get $end)))))
