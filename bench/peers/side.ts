@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { runBacktest } from '../../src/engine/backtest.ts';
 import { findIndicator } from '../../src/engine/indicators/registry.ts';
+import { newColumn } from '../../src/engine/kernels/simd/ownedColumns.ts';
 import { computePatterns } from '../../src/engine/patterns/patternDefinition.ts';
 import { PATTERNS } from '../../src/engine/patterns/patternRegistry.ts';
 import type { TradeRow } from '../../src/engine/report/tradeTable.ts';
@@ -41,7 +42,8 @@ for (const [id, args] of MEASURED) {
   const columns = { ...prices, source: prices.close } as Readonly<Record<string, Float64Array>>;
   const inputs = indicator.inputs.map((name) => columns[name]);
   const resolved = argsOf(indicator, args);
-  const outputs = indicator.outputs.map(() => new Float64Array(n));
+  // As a plan's columns are.
+  const outputs = indicator.outputs.map(() => newColumn(n));
   tasks.set(id, {
     run: () => indicator.compute(inputs, resolved, outputs),
     save: () => outputs.forEach((output, index) => write(`${id}.${index}`, output)),

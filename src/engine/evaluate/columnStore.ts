@@ -1,5 +1,6 @@
 // The column store: computed columns, kept for the next run on the same bars, and buffers that can be reused.
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
+import { newColumn, ownsBuffer } from '../kernels/simd/ownedColumns.ts';
 
 export type Column = ValueColumn | ConditionColumn;
 
@@ -148,7 +149,7 @@ export class ColumnStore {
    */
   allocate(length: number): Float64Array {
     const buffer = this.#free.get(length)?.pop();
-    if (buffer === undefined) return new Float64Array(length);
+    if (buffer === undefined) return newColumn(length);
     this.#freeBytes -= buffer.byteLength;
     return buffer;
   }
@@ -176,8 +177,7 @@ export class ColumnStore {
 
   #release(values: Float64Array): void {
     // A view of shared bars, or a part of a larger buffer, must not be overwritten.
-    const isOurs = values.buffer instanceof ArrayBuffer && values.byteLength === values.buffer.byteLength;
-    if (!isOurs || this.#freeBytes + values.byteLength > this.#maxBytes) return;
+    if (!ownsBuffer(values) || this.#freeBytes + values.byteLength > this.#maxBytes) return;
     const list = this.#free.get(values.length);
     if (list) list.push(values);
     else this.#free.set(values.length, [values]);

@@ -64,17 +64,28 @@ class Means {
 
   constructor(source: Float64Array, length: number, from: number) {
     const kernel: BlockKernel = {
-      pair: ({ column: { kernels, address }, values }, a, b, outA, outB, rowsA, rowsB) => {
+      pair: ({ address, targets }, a, b, toA, toB, rowsA, rowsB) => {
+        const { kernels, values, cell } = targets[0];
         // A second row, if only of what lies behind the end: of one row the kernel does not say whether it is tight.
         const size = Math.max(rowsA, rowsB, 2) * NUMBER_BYTES;
         const [inA, inB] = [address + a * NUMBER_BYTES, address + b * NUMBER_BYTES];
-        const [toA, toB] = [outA * NUMBER_BYTES, outB * NUMBER_BYTES];
-        const isTight = kernels.tightSums(inA, inB, toA, toB, length * NUMBER_BYTES, size, length) === 1;
+        const [outA, outB] = [(cell + toA) * NUMBER_BYTES, (cell + toB) * NUMBER_BYTES];
+        const isTight = kernels.tightSums(inA, inB, outA, outB, length * NUMBER_BYTES, size, length) === 1;
         // A value that is missing is not noticed by comparisons, but every sum after it is missing too.
-        const isPresent = values[outA + rowsA - 1] < MOST && values[outB + rowsB - 1] < MOST;
+        const isPresent = values[cell + toA + rowsA - 1] < MOST && values[cell + toB + rowsB - 1] < MOST;
         this.#isTight &&= isTight && isPresent;
       },
-      finish: (block, out) => writeFlatBlock(block, length, out),
+      pairs: ({ address, targets }, at, interval, count) => {
+        const { kernels, values, cell } = targets[0];
+        const size = interval * NUMBER_BYTES;
+        const [from, to] = [address + at * NUMBER_BYTES, (cell + at) * NUMBER_BYTES];
+        const isTight = kernels.pairsOfSums(from, to, length * NUMBER_BYTES, size, count, length, 1) === 1;
+        let isPresent = true;
+        for (let segment = 1; segment <= 2 * count; segment++)
+          isPresent &&= values[cell + at + segment * interval - 1] < MOST;
+        this.#isTight &&= isTight && isPresent;
+      },
+      finish: (block) => writeFlatBlock(block, length),
     };
     this.blocks = new Blocks(source, 0, length, 1, kernel, from);
   }

@@ -1,7 +1,7 @@
 // Sums over a moving window: exact ones for means that are compared with prices, re-seeded ones for second moments.
 // Each is a TypeScript loop over one segment of rows, which windows of unusual length and unusual rows take, and a SIMD
 // kernel that gives the same bits.
-import { rolling } from './simd/rolling.ts';
+import { drawBands } from './simd/bands.ts';
 import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overSegments, segmentEnd } from './segments.ts';
 
 const NUMBER_BYTES = 8;
@@ -33,7 +33,7 @@ export function rollingMean(source: Float64Array, first: number, length: number,
   }
   overSegments(source, first, length, [out], {
     ...exactSums(length, length),
-    finish: (block, cell) => writeFlatBlock(block, length, cell),
+    finish: (block) => writeFlatBlock(block, length),
   });
 }
 
@@ -63,18 +63,19 @@ export function rollingBands(
     return;
   }
   const means = exactSums(length, length);
-  const spreads = variances(length, ddof);
+  const spreads = variances(length, ddof, 1);
   overSegments(source, first, length, [middle, upper, lower], {
-    pair(block, a, b, outA, outB, rowsA, rowsB) {
-      const { columnCells } = block;
-      means.pair(block, a, b, outA, outB, rowsA, rowsB);
-      spreads.pair(block, a, b, outA + columnCells, outB + columnCells, rowsA, rowsB);
+    pair(block, a, b, toA, toB, rowsA, rowsB) {
+      means.pair(block, a, b, toA, toB, rowsA, rowsB);
+      spreads.pair(block, a, b, toA, toB, rowsA, rowsB);
     },
-    finish(block, cell) {
-      const { columnCells, rows } = block;
-      writeFlatBlock(block, length, cell);
-      const [mean, variance, low] = [0, 1, 2].map((at) => (cell + at * columnCells) * NUMBER_BYTES);
-      rolling.bands(mean, variance, low, rows * NUMBER_BYTES, up, down);
+    pairs(block, at, interval, count) {
+      means.pairs(block, at, interval, count);
+      spreads.pairs(block, at, interval, count);
+    },
+    finish(block) {
+      writeFlatBlock(block, length);
+      drawBands(block.targets, block.rows, up, down);
     },
   });
 }
@@ -85,27 +86,29 @@ export function rollingBands(
  * Where all values are positive and none is more than twice another, as most prices of a segment are, a difference of
  * two of them is exact (Sterbenz) and smaller than the sum, whose rounding error then takes two subtractions (Dekker's
  * FastTwoSum) and not twelve: the same bits in half the time. A segment shows only at its end that it was not so; where
- * one was not, the next ones are not tried.
+ * one was not, the next ones of its block are not tried.
  */
 function exactSums(length: number, divisor: number): BlockKernel {
   // The sum of one value is no larger than its change.
-  let untried = length > 1 ? 0 : Infinity;
+  const isTried = length > 1;
+  const window = length * NUMBER_BYTES;
   return {
-    pair({ column: { kernels, address } }, a, b, outA, outB, rowsA, rowsB) {
+    pair({ address, targets }, a, b, toA, toB, rowsA, rowsB) {
+      const { kernels, cell } = targets[0];
       const [inA, inB] = [address + a * NUMBER_BYTES, address + b * NUMBER_BYTES];
-      const [toA, toB] = [outA * NUMBER_BYTES, outB * NUMBER_BYTES];
+      const [outA, outB] = [(cell + toA) * NUMBER_BYTES, (cell + toB) * NUMBER_BYTES];
       const size = Math.max(rowsA, rowsB) * NUMBER_BYTES;
-      const window = length * NUMBER_BYTES;
-      if (untried > 0) untried--;
-      else if (kernels.tightSums(inA, inB, toA, toB, window, size, divisor) === 1) return;
-      else untried = PAIRS_UNTRIED;
-      kernels.sums(inA, inB, toA, toB, window, size, divisor);
+      if (isTried && kernels.tightSums(inA, inB, outA, outB, window, size, divisor) === 1) return;
+      kernels.sums(inA, inB, outA, outB, window, size, divisor);
+    },
+    pairs({ address, targets }, at, interval, count) {
+      const { kernels, cell } = targets[0];
+      const size = interval * NUMBER_BYTES;
+      const [from, to] = [address + at * NUMBER_BYTES, (cell + at) * NUMBER_BYTES];
+      kernels.pairsOfSums(from, to, window, size, count, divisor, Number(isTried));
     },
   };
 }
-
-/** A failure costs half a pair. */
-const PAIRS_UNTRIED = 16;
 
 /** The same over a whole column, one row after the other. */
 function longSums(source: Float64Array, first: number, length: number, divisor: number, out: Float64Array): void {
@@ -179,14 +182,14 @@ function writeFlat(
 /** Rows far from each other are rarely equal where prices are coarse. */
 const apartOf = (length: number): number => (length < 8 ? 1 : length >> 2);
 
-/** The same for a block whose means begin at cell `out`. */
-export function writeFlatBlock({ source, from, end, values, column }: Block, length: number, out: number): void {
+/** The same for a block of means, its first results. */
+export function writeFlatBlock({ source, from, end, address, targets }: Block, length: number): void {
   const apart = apartOf(length);
-  const { kernels, address } = column;
+  const { kernels, values, cell } = targets[0];
   const last = address + (end - from - apart) * NUMBER_BYTES;
   // Most blocks have none, which a kernel finds out in a fifth of the time.
   if (kernels.mayBeFlat(address, last, apart * NUMBER_BYTES, (length - apart) * NUMBER_BYTES) !== 0)
-    writeFlat(source, from, end, length, values, out - (from + length - 1));
+    writeFlat(source, from, end, length, values, cell - (from + length - 1));
 }
 
 /**
@@ -208,29 +211,50 @@ export function rollingVariance(
     varianceSegment(source, row, segmentEnd(row, length, n), length, ddof, out, 0);
 }
 
-/** Two segments of variances. Where the sums of one have lost digits, it is computed again, row by row. */
-function variances(length: number, ddof: number): BlockKernel {
+/** Two segments of variances, the results of this index. Where the sums of one have lost digits, it is computed again, row by row. */
+function variances(length: number, ddof: number, index = 0): BlockKernel {
   const inverse = 1 / length;
   const correction = length / (length - ddof);
-  const again = ({ source, from, values }: Block, rowOfBlock: number, out: number, rows: number): void => {
-    const row = from + rowOfBlock + length - 1;
-    varianceSegment(source, row, row + rows, length, ddof, values, out - row);
+  const again = ({ source, from, targets }: Block, at: number, to: number, rows: number): void => {
+    const { values, cell } = targets[index];
+    const row = from + at + length - 1;
+    varianceSegment(source, row, row + rows, length, ddof, values, cell + to - row);
   };
   return {
-    pair(block, a, b, outA, outB, rowsA, rowsB) {
-      const { kernels, address } = block.column;
+    pair(block, a, b, toA, toB, rowsA, rowsB) {
+      const { address, targets } = block;
+      const { kernels, cell } = targets[index];
       const lost = kernels.variances(
         address + a * NUMBER_BYTES,
         address + b * NUMBER_BYTES,
-        outA * NUMBER_BYTES,
-        outB * NUMBER_BYTES,
+        (cell + toA) * NUMBER_BYTES,
+        (cell + toB) * NUMBER_BYTES,
         length * NUMBER_BYTES,
         Math.max(rowsA, rowsB) * NUMBER_BYTES,
         inverse,
         correction,
       );
-      if (lost & 1) again(block, a, outA, rowsA);
-      if (lost & 2 && b !== a) again(block, b, outB, rowsB);
+      if (lost & 1) again(block, a, toA, rowsA);
+      if (lost & 2 && b !== a) again(block, b, toB, rowsB);
+    },
+    pairs(block, at, interval, count) {
+      const { address, targets } = block;
+      const { kernels, cell } = targets[index];
+      const lost = kernels.pairsOfVariances(
+        address + at * NUMBER_BYTES,
+        (cell + at) * NUMBER_BYTES,
+        length * NUMBER_BYTES,
+        interval * NUMBER_BYTES,
+        count,
+        inverse,
+        correction,
+      );
+      if (lost === 0) return;
+      for (let pair = 0; pair < count; pair++) {
+        const [a, b] = [at + pair * interval, at + (count + pair) * interval];
+        if ((lost >>> (2 * pair)) & 1) again(block, a, a, interval);
+        if ((lost >>> (2 * pair)) & 2) again(block, b, b, interval);
+      }
     },
   };
 }

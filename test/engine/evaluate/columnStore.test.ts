@@ -58,6 +58,21 @@ describe('a column store', () => {
     expect(setOf(5_000) === empty).toBe(false);
     expect(store.columnsOf('owner 1', 'bars 0') === filled[0]).toBe(false);
   });
+  it('gives a trimmed column out again, long or short, but not a part of one', () => {
+    for (const rows of [1_000, 300_000]) {
+      const store = new ColumnStore(1e9);
+      const set = store.columnsOf('', 'bars');
+      const [kept, whole, larger] = [store.allocate(rows), store.allocate(rows), store.allocate(rows + 1)];
+      set.set('part', { values: larger.subarray(1) } as never);
+      set.set('whole', { values: whole } as never);
+      set.set('kept', { values: kept } as never);
+      // One of the three fits.
+      store.limit(store.bytes / 2);
+      store.trim();
+      expect(store.allocate(rows)).toBe(whole);
+      expect(store.allocate(rows).buffer).not.toBe(larger.buffer);
+    }
+  });
 });
 
 describe('what threads keep', () => {

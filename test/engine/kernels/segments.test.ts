@@ -8,6 +8,7 @@ import {
   sumSegment,
   varianceSegment,
 } from '../../../src/engine/kernels/rollingSums.ts';
+import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
 import { placeInRange } from '../../../src/engine/kernels/placeInRange.ts';
 import { segmentEnd } from '../../../src/engine/kernels/segments.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
@@ -62,6 +63,9 @@ function meanBySegments(source: Float64Array, first: number, length: number): Fl
   return out;
 }
 
+/** Where kernels write their results in place. */
+const unwrittenOwned = (count: number): Float64Array => newColumn(count, 1).fill(-7);
+
 const made = (count: number, make: (out: Float64Array) => void): Float64Array => {
   const out = unwritten(count);
   make(out);
@@ -95,11 +99,45 @@ describe('a kernel over segments', () => {
     });
   }
 
-  it('draws bands around the mean from both at once', () => {
+  it('writes the same bits in place, and nothing behind the last row', () => {
     for (const name of Object.keys(COLUMNS))
-      for (const count of [19, 300, 2300]) {
+      for (const [count, length, first] of [
+        [9000, 20, 0],
+        [9000, 3, 7],
+        [12_300, 50, 0],
+        [12_300, 300, 5],
+      ]) {
+        const source = column(name, count, 4);
+        const where = (): Float64Array => unwrittenOwned(count + 8).subarray(0, count);
+        const [means, sums, variances] = [where(), where(), where()];
+        rollingMean(source, first, length, means);
+        rollingSum(source, first, length, sums);
+        rollingVariance(source, first, length, variances, 1);
+        const which = { name, count, length, first };
+        expect({ which, means }).toEqual({ which, means: meanBySegments(source, first, length) });
+        expect({ which, sums }).toEqual({
+          which,
+          sums: bySegments(count, first, length, (start, end, to) => sumSegment(source, start, end, length, 1, to)),
+        });
+        expect({ which, variances }).toEqual({
+          which,
+          variances: bySegments(count, first, length, (start, end, to) =>
+            varianceSegment(source, start, end, length, 1, to, 0),
+          ),
+        });
+        for (const out of [means, sums, variances])
+          expect([...new Float64Array(out.buffer, 8 * count, 8)]).toEqual(Array(8).fill(-7));
+      }
+  });
+
+  it.each([
+    ['in the memory of the kernels', unwritten],
+    ['in place', unwrittenOwned],
+  ])('draws bands around the mean from both at once, %s', (_, out) => {
+    for (const name of Object.keys(COLUMNS))
+      for (const count of [19, 300, 2300, 9000]) {
         const source = column(name, count, 3);
-        const [upper, middle, lower] = [unwritten(count), unwritten(count), unwritten(count)];
+        const [upper, middle, lower] = [out(count), out(count), out(count)];
         rollingBands(source, 0, 20, 1, 2, 3, upper, middle, lower);
         const means = meanBySegments(source, 0, 20);
         const variances = bySegments(count, 0, 20, (start, end, to) =>

@@ -22,14 +22,15 @@ let copies = newCopies(8 * PAGE_BYTES);
 /** Where kernels can read a column, and those that can. */
 export interface ReadColumn<Exports> {
   readonly kernels: Exports;
+  readonly memory: Memory;
   readonly address: number;
 }
 
-/** A module that imports columns and a memory of its own, instantiated once for each memory of columns. */
+/** A module that imports columns and a memory to write to, instantiated once for each pair of memories. */
 export class ColumnModule<Exports> {
   readonly #module: WebAssembly.Module;
   readonly #memory: WebAssembly.Memory;
-  readonly #instances = new WeakMap<Memory, Exports>();
+  readonly #instances = new WeakMap<Memory, WeakMap<WebAssembly.Memory, Exports>>();
 
   /** @param memory the one besides the columns: that of the kernels, unless it is given */
   constructor(module: WebAssembly.Module, memory: WebAssembly.Memory = kernelMemory) {
@@ -37,11 +38,14 @@ export class ColumnModule<Exports> {
     this.#memory = memory;
   }
 
-  on(columns: Memory): Exports {
-    const known = this.#instances.get(columns);
+  /** @param memory where results are written */
+  on(columns: Memory, memory = this.#memory): Exports {
+    let instances = this.#instances.get(columns);
+    if (instances === undefined) this.#instances.set(columns, (instances = new WeakMap()));
+    const known = instances.get(memory);
     if (known !== undefined) return known;
-    const { exports } = new WebAssembly.Instance(this.#module, { host: { memory: this.#memory, columns } });
-    this.#instances.set(columns, exports as Exports);
+    const { exports } = new WebAssembly.Instance(this.#module, { host: { memory, columns } });
+    instances.set(memory, exports as Exports);
     return exports as Exports;
   }
 
@@ -50,13 +54,14 @@ export class ColumnModule<Exports> {
    */
   read(column: Float64Array, from: number, end: number, beyond: number): ReadColumn<Exports> {
     const memory = end + beyond <= column.length ? memoryUnder(column) : undefined;
-    if (memory !== undefined) return { kernels: this.on(memory), address: column.byteOffset + from * NUMBER_BYTES };
+    if (memory !== undefined)
+      return { kernels: this.on(memory), memory, address: column.byteOffset + from * NUMBER_BYTES };
     const count = end - from;
     if (count + beyond > copies.values.length) copies = newCopies(2 * (count + beyond) * NUMBER_BYTES);
     copies.values.set(column.subarray(from, end));
     // Beyond the end, ordinary numbers: the last ones again.
     copies.values.copyWithin(count, count - Math.min(beyond, count), count);
-    return { kernels: this.on(copies.memory), address: 0 };
+    return { kernels: this.on(copies.memory), memory: copies.memory, address: 0 };
   }
 }
 

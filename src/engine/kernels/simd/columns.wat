@@ -147,7 +147,7 @@
   ;; `outB` is what their first windows have. `length` is the size of a window, `size` that of what is written.
 
   ;; out = the exact sum of each window, rounded once, over the divisor (rollingSums.ts).
-  (func (export "sums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
+  (func $sums (export "sums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
     (param $length i32) (param $size i32) (param $divisor f64)
     (local $i i32) (local $last i32) (local $dropA i32) (local $dropB i32)
     (local $high v128) (local $low v128) (local $sum v128) (local $part v128) (local $divisors v128)
@@ -197,7 +197,7 @@
 
   ;; The same where all that is read is positive and no value is more than twice another; else the result is 0, and what
   ;; is written means nothing.
-  (func (export "tightSums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
+  (func $tightSums (export "tightSums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
     (param $length i32) (param $size i32) (param $divisor f64) (result i32)
     (local $i i32) (local $dropA i32) (local $dropB i32)
     (local $high v128) (local $low v128) (local $sum v128) (local $part v128) (local $divisors v128)
@@ -274,6 +274,26 @@
       (f64x2.gt (local.get $least) (f64x2.splat (f64.const 0)))
       (f64x2.le (local.get $most) (f64x2.mul (f64x2.splat (f64.const 2)) (local.get $least))))))
 
+  ;; The same for whole segments, `interval` bytes each: a pair is one of the first half and one of the second, so that
+  ;; both lanes go on where they were, which the processor foresees. The result is 0 where `isTried` is, or what a pair
+  ;; reads is not so tight: it and the next pairs are summed as any numbers are.
+  (func (export "pairsOfSums") (param $in i32) (param $out i32) (param $length i32) (param $interval i32)
+    (param $pairs i32) (param $divisor f64) (param $isTried i32) (result i32) (local $inB i32) (local $outB i32) (local $half i32)
+    (local.set $half (i32.mul (local.get $pairs) (local.get $interval)))
+    (loop $next
+      (local.set $inB (i32.add (local.get $in) (local.get $half)))
+      (local.set $outB (i32.add (local.get $out) (local.get $half)))
+      (if (local.get $isTried) (then
+        (local.set $isTried (call $tightSums (local.get $in) (local.get $inB) (local.get $out) (local.get $outB)
+          (local.get $length) (local.get $interval) (local.get $divisor)))))
+      (if (i32.eqz (local.get $isTried)) (then
+        (call $sums (local.get $in) (local.get $inB) (local.get $out) (local.get $outB)
+          (local.get $length) (local.get $interval) (local.get $divisor))))
+      (local.set $in (i32.add (local.get $in) (local.get $interval)))
+      (local.set $out (i32.add (local.get $out) (local.get $interval)))
+      (br_if $next (local.tee $pairs (i32.sub (local.get $pairs) (i32.const 1)))))
+    (local.get $isTried))
+
   ;; Whether, on some row of every `stride` from `a` to `end`, the values of that row, the next one and the one `apart`
   ;; are equal: only then can all values of a window be equal (rollingSums.ts).
   (func (export "mayBeFlat") (param $a i32) (param $end i32) (param $apart i32) (param $stride i32) (result i32)
@@ -288,7 +308,7 @@
 
   ;; out = the variance of each window as rollingVariance keeps it, times the correction. Bit 0 or 1 of the result says
   ;; that the segment at a or b has a row on which its sums have lost digits: what is written from there on is not it.
-  (func (export "variances") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
+  (func $variances (export "variances") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
     (param $length i32) (param $size i32) (param $inverse f64) (param $correction f64) (result i32)
     (local $i i32) (local $last i32)
     (local $inverses v128) (local $corrections v128) (local $tiny v128) (local $small v128) (local $large v128)
@@ -354,4 +374,22 @@
       (v128.store64_lane $memory offset=8 1 (i32.add (local.get $outB) (local.get $i)) (local.get $spread))
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $last))))
     (i64x2.bitmask (local.get $isLost)))
+
+  ;; The same for up to 16 whole segments, in pairs as those of `pairsOfSums`: two bits of the result for each pair.
+  (func (export "pairsOfVariances") (param $in i32) (param $out i32) (param $length i32) (param $interval i32)
+    (param $pairs i32) (param $inverse f64) (param $correction f64) (result i32)
+    (local $inB i32) (local $outB i32) (local $half i32) (local $shift i32) (local $lost i32)
+    (local.set $half (i32.mul (local.get $pairs) (local.get $interval)))
+    (loop $next
+      (local.set $inB (i32.add (local.get $in) (local.get $half)))
+      (local.set $outB (i32.add (local.get $out) (local.get $half)))
+      (local.set $lost (i32.or (local.get $lost) (i32.shl
+        (call $variances (local.get $in) (local.get $inB) (local.get $out) (local.get $outB)
+          (local.get $length) (local.get $interval) (local.get $inverse) (local.get $correction))
+        (local.get $shift))))
+      (local.set $shift (i32.add (local.get $shift) (i32.const 2)))
+      (local.set $in (i32.add (local.get $in) (local.get $interval)))
+      (local.set $out (i32.add (local.get $out) (local.get $interval)))
+      (br_if $next (local.tee $pairs (i32.sub (local.get $pairs) (i32.const 1)))))
+    (local.get $lost))
 )

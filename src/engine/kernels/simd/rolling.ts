@@ -30,6 +30,19 @@ interface ColumnKernels {
   /** The same in half the time. 0: a value is not positive, or more than twice another, and the sums mean nothing. */
   readonly tightSums: Sums<number>;
   /**
+   * The sums of whole segments, `interval` bytes each, in pairs of one of the first half and one of the second; where
+   * `isTried`, in half the time as long as values are as those of `tightSums`. 1: they all are.
+   */
+  readonly pairsOfSums: (
+    source: number,
+    out: number,
+    length: number,
+    interval: number,
+    pairs: number,
+    divisor: number,
+    isTried: number,
+  ) => number;
+  /**
    * Whether a value equals the next one and the one `apart` later, at `a` or `stride`, two `strides`, … later, before
    * `end`. Not 0: it does.
    */
@@ -45,14 +58,22 @@ interface ColumnKernels {
     inverse: number,
     correction: number,
   ) => number;
+  /** The same for up to 16 whole segments, in such pairs: two bits for each pair, from the lowest on. */
+  readonly pairsOfVariances: (
+    source: number,
+    out: number,
+    length: number,
+    interval: number,
+    pairs: number,
+    inverse: number,
+    correction: number,
+  ) => number;
 }
 
 /** Sizes are multiples of 64 for extremes and `compareRows`, and of 16 for the others. */
 interface RollingKernels {
   readonly largestOfFour: BestOfFour;
   readonly smallestOfFour: BestOfFour;
-  /** Writes the upper band over the variance, and the lower one. */
-  readonly bands: (middle: number, variance: number, lower: number, size: number, up: number, down: number) => void;
   /** Writes 100·(close - low)/(high - low) over `high`, 0 where the range is at most `epsilon` of |high| + |low|. */
   readonly stochastic: (high: number, low: number, close: number, size: number, epsilon: number) => void;
   /** Writes bits of the rows on which a is greater than b, and on which it is less. */

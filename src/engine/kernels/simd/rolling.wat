@@ -55,21 +55,6 @@
       (local.set $d (i32.add (local.get $d) (i32.const 64)))
       (br_if $next (i32.lt_u (local.tee $a (i32.add (local.get $a) (i32.const 64))) (local.get $end)))))
 
-  ;; upper = middle + √variance · up, lower = middle - √variance · down, upper in place of the variance.
-  (func (export "bands") (param $middle i32) (param $variance i32) (param $lower i32) (param $size i32)
-    (param $up f64) (param $down f64) (local $i i32) (local $ups v128) (local $downs v128) (local $deviation v128)
-    (local.set $ups (f64x2.splat (local.get $up)))
-    (local.set $downs (f64x2.splat (local.get $down)))
-    (loop $next
-      (local.set $deviation (f64x2.sqrt (v128.load (i32.add (local.get $variance) (local.get $i)))))
-      (v128.store (i32.add (local.get $variance) (local.get $i))
-        (f64x2.add (v128.load (i32.add (local.get $middle) (local.get $i)))
-          (f64x2.mul (local.get $deviation) (local.get $ups))))
-      (v128.store (i32.add (local.get $lower) (local.get $i))
-        (f64x2.sub (v128.load (i32.add (local.get $middle) (local.get $i)))
-          (f64x2.mul (local.get $deviation) (local.get $downs))))
-      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size)))))
-
   ;; high = 100 · (close - low) / (high - low), 0 where the range is at most `epsilon` of |high| + |low|.
   (func (export "stochastic") (param $high i32) (param $low i32) (param $close i32) (param $size i32)
     (param $epsilon f64) (local $i i32) (local $top v128) (local $bottom v128) (local $range v128)

@@ -1,0 +1,32 @@
+// Bands around a mean (bands.wat), of columns in the kernels' memory or in memories of their own.
+import { compileModule } from './simdMemory.ts';
+import { BANDS_WASM } from './wasm.ts';
+
+/** Addresses and the size are in bytes; the size is a multiple of 16, or what lies behind it is written too. */
+type Bands = (middle: number, variance: number, lower: number, size: number, up: number, down: number) => void;
+
+/** A column of values, from a cell of a memory on. */
+interface Cells {
+  readonly memory: WebAssembly.Memory;
+  readonly cell: number;
+}
+const NUMBER_BYTES = 8;
+
+const module = compileModule(BANDS_WASM);
+/** By the memory of the upper band. */
+const instances = new WeakMap<WebAssembly.Memory, Readonly<Record<'middle' | 'lower', unknown>> & { bands: Bands }>();
+
+/** Writes the bands over the variances, which come second, and below the means, which come first. */
+export function drawBands([middle, upper, lower]: readonly Cells[], rows: number, up: number, down: number): void {
+  const [meanAt, varianceAt, lowerAt] = [middle, upper, lower].map(({ cell }) => cell * NUMBER_BYTES);
+  bandsOn(upper.memory, middle.memory, lower.memory)(meanAt, varianceAt, lowerAt, rows * NUMBER_BYTES, up, down);
+}
+
+function bandsOn(upper: WebAssembly.Memory, middle: WebAssembly.Memory, lower: WebAssembly.Memory): Bands {
+  const known = instances.get(upper);
+  if (known?.middle === middle && known.lower === lower) return known.bands;
+  const { exports } = new WebAssembly.Instance(module, { host: { upper, middle, lower } });
+  const bands = exports.bands as Bands;
+  instances.set(upper, { middle, lower, bands });
+  return bands;
+}
