@@ -211,7 +211,10 @@ export function rollingVariance(
     varianceSegment(source, row, segmentEnd(row, length, n), length, ddof, out, 0);
 }
 
-/** Two segments of variances, the results of this index. Where the sums of one have lost digits, it is computed again, row by row. */
+/**
+ * Two segments of variances, the results of this index. Where the sums of one have lost digits, it is computed again,
+ * row by row.
+ */
 function variances(length: number, ddof: number, index = 0): BlockKernel {
   const inverse = 1 / length;
   const correction = length / (length - ddof);

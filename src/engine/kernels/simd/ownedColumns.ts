@@ -1,5 +1,5 @@
-// Owned columns: those that a plan computes. Long ones lie in a WebAssembly memory each, so that kernels write them where
-// they are: copying results out takes longer than computing a mean.
+// Owned columns: those that a plan computes. Long ones lie in a WebAssembly memory each, so that kernels write them
+// where they are: copying results out takes longer than computing a mean.
 import { PAGE_BYTES } from './sharedMemory.ts';
 
 const NUMBER_BYTES = 8;
