@@ -1,4 +1,4 @@
-// Memory: the peak of one backtest at 1e5, 1e6 and 1e7 bars, in bytes per bar, beside what `explain` says of its plan.
+// Memory: the peak of one backtest at 1e5, 1e6 and 1e7 bars, in bytes per bar, beside what it is admitted by.
 // Linux only: the peak is read from /proc.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

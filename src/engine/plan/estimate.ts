@@ -12,8 +12,10 @@ import type { ConditionStep, Frame, Plan, PlannedCondition, PlannedValue, Step, 
 export interface FrameEstimate {
   readonly frame: Frame;
   readonly nsPerBar: number;
-  /** At the peak. */
-  readonly bytesPerBar: number;
+  /** Of columns, and of what the loop writes on each bar: these are held together. */
+  readonly heldBytesPerBar: number;
+  /** At most, besides, while one of the columns is made. */
+  readonly scratchBytesPerBar: number;
 }
 export interface PlanEstimate {
   /** The base frame first. */
@@ -24,8 +26,15 @@ export interface PlanEstimate {
 
 /** Nanoseconds per bar of the fill loop, the statistics and the record of a few trades. */
 const LOOP_NS = 10;
-/** Of the loop and the statistics: equity, drawdown, returns, and a trade every dozen bars. */
-const LOOP_BYTES = 128;
+/** Of the loop and the statistics: equity, drawdown and returns. */
+const LOOP_BYTES = 16;
+/** A row of the log and of the table of trades, and young objects by which the heap grows: 500 to 2,400 measured. */
+const TRADE_BYTES = 1_344;
+/**
+ * How many trades there will be is not known before a run. So many are admitted by: runs with fewer leave room to those
+ * with more that run at the same time.
+ */
+const BARS_PER_TRADE = 12;
 const VALUE_BYTES = 8;
 /** A bit true, and a bit unknown. */
 const CONDITION_BYTES = 0.25;
@@ -56,7 +65,8 @@ export function estimatePlan(plan: Plan, maxConcurrentPositions: number): PlanEs
     return {
       frame,
       nsPerBar: sumOf(steps, nsOf) + (isBase ? LOOP_NS + loop.ns : 0),
-      bytesPerBar: columns + scratch + (isBase ? LOOP_BYTES + loop.bytesPerBar + 4 * plan.frames.length : 0),
+      heldBytesPerBar: columns + (isBase ? LOOP_BYTES + loop.bytesPerBar + 4 * plan.frames.length : 0),
+      scratchBytesPerBar: scratch,
     };
   });
   return { frames, windows: loop.windows };
@@ -76,20 +86,22 @@ export function estimateRun(
       sumOf(frames, (each) => each.nsPerBar * rows[frames.indexOf(each)]) +
       sumOf(kept, ({ length }) => STATEFUL_SCANNED_NS * length * rows[0]),
     bytes:
-      sumOf(frames, (each) => each.bytesPerBar * rows[frames.indexOf(each)]) +
+      sumOf(frames, (each) => (each.heldBytesPerBar + each.scratchBytesPerBar) * rows[frames.indexOf(each)]) +
+      (TRADE_BYTES / BARS_PER_TRADE) * rows[0] +
       sumOf(kept, ({ length, memories }) => memories * (NODE_BYTES + VALUE_BYTES * length)),
   };
 }
 
 /** The estimate as `explain` prints it. */
 export function estimateText({ frames, windows }: PlanEstimate): string {
-  const ofFrames = frames.map(({ frame, nsPerBar, bytesPerBar }, index) => {
+  const ofFrames = frames.map(({ frame, nsPerBar, heldBytesPerBar, scratchBytesPerBar }, index) => {
     const where = index === 0 ? '' : ` of ${frameText(frame)}`;
-    return `${Math.round(bytesPerBar)} bytes and ${Math.round(nsPerBar)} ns per bar${where}`;
+    const scratch = scratchBytesPerBar > 0 ? ` (and up to ${scratchBytesPerBar} while a column is made)` : '';
+    return `${Math.round(heldBytesPerBar)} bytes${scratch} and ${Math.round(nsPerBar)} ns per bar${where}`;
   });
   const values = sumOf(windows, ({ length, memories }) => length * memories);
   const ofState = values > 0 ? [`${8 * values} bytes of windows over state`] : [];
-  return `at the peak: ${[...ofFrames, ...ofState].join(', ')}`;
+  return `at the peak: ${[...ofFrames, `about ${TRADE_BYTES} bytes per trade`, ...ofState].join(', ')}`;
 }
 
 const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>
