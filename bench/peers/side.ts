@@ -54,8 +54,8 @@ for (const [id, args] of MEASURED) {
 const jagged = sharedColumns(jaggedBars(n, 1, 0.01));
 const candles = { open: jagged[0], high: jagged[1], low: jagged[2], close: jagged[3] };
 for (const [name, column] of Object.entries(candles)) write(`candle-${name}`, column);
-/** 32-bit integers, as TA-Lib writes them. */
-const out = new Int32Array(n);
+/** 32-bit integers, as TA-Lib writes them, and where a plan's columns are. */
+const out = new Int32Array(newColumn(Math.ceil(n / 2)).buffer, 0, n);
 for (const pattern of PATTERNS)
   tasks.set(pattern.talib, {
     run: () => pattern.compute(...jagged, {}, out),

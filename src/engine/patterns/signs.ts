@@ -1,7 +1,9 @@
 // Signs: when a pattern is there, and what was found in a block of rows, as values or as words of bits.
 import { wordCount } from '../kernels/bits.ts';
-import { simdMemory } from '../kernels/simd/simdMemory.ts';
-import { doubleValues, integerValues, SIGN_VALUES, SIGNS } from '../kernels/simd/steps.ts';
+import { memoryUnderOwned } from '../kernels/simd/ownedColumns.ts';
+import { signKernels } from '../kernels/simd/signValues.ts';
+import { kernelMemory, simdMemory } from '../kernels/simd/simdMemory.ts';
+import { SIGN_VALUES, SIGNS } from '../kernels/simd/steps.ts';
 import type { Condition, PriceColumns } from './candles.ts';
 
 /** When a pattern is there: every condition of `when`, and every condition of one side. */
@@ -91,17 +93,29 @@ export function writeValues(
     out.fill(0, from, end);
     return;
   }
+  // In place, nothing but these rows can be written: all of them, and a whole number of what is written at once.
+  const isWhole = from === start && (end - start) % ROWS_AT_ONCE === 0;
+  const memory = isWhole ? memoryUnderOwned(out) : undefined;
+  if (memory !== undefined) {
+    const kernels = signKernels(memory);
+    const write = out instanceof Int32Array ? kernels.integers : kernels.doubles;
+    write(out.byteOffset + start * out.BYTES_PER_ELEMENT, (end - start) / 8);
+    return;
+  }
   const { integers, values } = simdMemory(0);
+  const kernels = signKernels(kernelMemory);
+  const at = SIGN_VALUES / out.BYTES_PER_ELEMENT - start;
   if (out instanceof Int32Array) {
-    integerValues(count);
-    const at = SIGN_VALUES / 4 - start;
+    kernels.integers(SIGN_VALUES, 4 * count);
     out.set(integers.subarray(at + from, at + end), from);
   } else {
-    doubleValues(count);
-    const at = SIGN_VALUES / 8 - start;
+    kernels.doubles(SIGN_VALUES, 4 * count);
     out.set(values.subarray(at + from, at + end), from);
   }
 }
+
+/** By the kernels that make values of bits. */
+const ROWS_AT_ONCE = 16;
 
 function gatherSigns(
   finder: Finder,

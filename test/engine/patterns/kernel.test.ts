@@ -1,11 +1,13 @@
 // Kernels of single patterns against the same rules read row by row, and against the program that short series take.
 import { describe, expect, it } from 'vitest';
+import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
 import { allocateShared } from '../../../src/engine/kernels/simd/sharedMemory.ts';
 import { SIGNS } from '../../../src/engine/kernels/simd/steps.ts';
 import { allOf, type PriceColumns } from '../../../src/engine/patterns/candles.ts';
-import { findPatterns, signsOf } from '../../../src/engine/patterns/patternDefinition.ts';
+import { findPatterns, signsOf, type PatternDefinition } from '../../../src/engine/patterns/patternDefinition.ts';
 import { PatternKernel } from '../../../src/engine/patterns/patternKernel.ts';
 import { PATTERNS } from '../../../src/engine/patterns/patternRegistry.ts';
+import type { PatternValues } from '../../../src/engine/patterns/signs.ts';
 import { bars, RowByRow } from './rowByRow.ts';
 
 /** The same columns in memory that kernels read in place, so many bytes after its beginning. */
@@ -73,6 +75,43 @@ describe('the kernel of a pattern', () => {
             rows: all.bullish.filter((row) => row < count),
           });
       }
+    }
+  });
+
+  it('and the program write the same values in place, and nothing before the first row or behind the last', () => {
+    const BEHIND = 16;
+    const all = bars(2_100, 11);
+    // Rows at the edges of blocks.
+    [700, 1033, 1034, 2057].forEach((row, index) => (all.close[row] = [NaN, Infinity, -Infinity, NaN][index]));
+    const owned = (count: number): Float64Array => newColumn(count + BEHIND, 1).fill(-7);
+    const values = (definition: PatternDefinition, out: PatternValues, count: number): Buffer => {
+      const [open, high, low, close] = [all.open, all.high, all.low, all.close].map((all) => all.slice(0, count));
+      definition.compute(open, high, low, close, {}, out);
+      return Buffer.from(Float64Array.from(out).buffer);
+    };
+    const check = (definition: PatternDefinition): void => {
+      const { id, rule } = definition;
+      for (const count of [rule.lookback, 40, 512, 527, 1024, 1034, 1035, 1049, 1050, 1058, 1544, 2058, 2100]) {
+        const copied = values(definition, new Float64Array(count).fill(-7), count);
+        const doubles = owned(count);
+        const integers = new Int32Array(owned(count).buffer, 4, count + BEHIND).fill(-7);
+        for (const out of [doubles, integers])
+          expect({ id, count, isEqual: values(definition, out.subarray(0, count), count).equals(copied) }).toEqual({
+            id,
+            count,
+            isEqual: true,
+          });
+        for (const out of [doubles, integers])
+          expect([...out.subarray(count, count + BEHIND)]).toEqual(Array(BEHIND).fill(-7));
+        expect([...doubles.subarray(0, rule.lookback)]).toEqual(Array(rule.lookback).fill(-7));
+      }
+    };
+    const long = bars(200_000, 2);
+    for (const definition of PATTERNS) {
+      // The program at first, and after so many rows the kernel.
+      check(definition);
+      definition.compute(long.open, long.high, long.low, long.close, {}, new Int32Array(200_000));
+      check(definition);
     }
   });
 

@@ -31,7 +31,8 @@ export function newColumn(length: number, leastRows = LEAST_ROWS): Float64Array 
 }
 
 /** The memory in which a column of `newColumn`, or a part of it, lies; undefined: kernels cannot write to it. */
-export const memoryUnderOwned = ({ buffer }: Float64Array): WebAssembly.Memory | undefined => owned.get(buffer)?.memory;
+export const memoryUnderOwned = ({ buffer }: Float64Array | Int32Array): WebAssembly.Memory | undefined =>
+  owned.get(buffer)?.memory;
 
 /** Whether the column is all of a buffer of its own: nothing else reads or writes there. */
 export const ownsBuffer = ({ buffer, byteLength, byteOffset }: Float64Array): boolean =>

@@ -4,7 +4,7 @@ import { STEPS_WASM } from './wasm.ts';
 
 /**
  * Where the memory of the kernels has the bits of a block of up to 1,024 rows: those on which a pattern is bullish,
- * bearish, and tied. Behind them are the values that `integerValues` and `doubleValues` make of them.
+ * bearish, and tied. Behind them are the values made of them (signValues.ts) that are copied out.
  */
 export const SIGNS = { bullish: 0, bearish: 128, tied: 256, end: 384 } as const;
 export const SIGN_VALUES = 512;
@@ -17,12 +17,9 @@ interface StepKernels {
    * size of values is a multiple of 16.
    */
   readonly runSteps: (first: number, end: number, valueSize: number, wordSize: number) => void;
-  /** Writes a value per row at SIGN_VALUES, of so many words of the bits at SIGNS: 100 or -100, and 80 where tied. */
-  readonly integerValues: (words: number) => void;
-  readonly doubleValues: (words: number) => void;
 }
 
-export const { runSteps, integerValues, doubleValues } = instantiate(STEPS_WASM) as StepKernels;
+export const { runSteps } = instantiate(STEPS_WASM) as StepKernels;
 
 /** One step of `runSteps`: an operation on two columns of a block. What a step does not use is 0. */
 export interface SimdStep {
