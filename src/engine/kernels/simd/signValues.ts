@@ -1,5 +1,5 @@
-// The values of a pattern (signs.wat), written into columns that lie in memories of their own, or into the memory of the
-// kernels.
+// The values of a pattern (signs.wat), written into columns that lie in memories of their own, or into the memory of
+// the kernels.
 import { compileModule, kernelMemory } from './simdMemory.ts';
 import { SIGNS_WASM } from './wasm.ts';
 

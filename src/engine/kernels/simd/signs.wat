@@ -1,5 +1,5 @@
-;; The values of a pattern from the bits of its signs, in a memory of their own or in that of the kernels. `npm run simd`
-;; builds them into wasm.ts; a test builds them again and compares.
+;; The values of a pattern from the bits of its signs, in a memory of their own or in that of the kernels. `npm run
+;; simd` builds them into wasm.ts; a test builds them again and compares.
 (module
   (memory $values (import "host" "values") 1)
   (memory $bits (import "host" "bits") 1)
