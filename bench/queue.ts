@@ -24,10 +24,12 @@ const BATCH = 500;
 const SYMBOL = 'GOOG';
 const POLL_MS = 20;
 const READY_WITHIN_MS = 60_000;
+/** Processes that take less than a twentieth of this time for themselves rest. */
+const REST_MS = 1_000;
 
 interface Options {
   readonly runs: number;
-  /** Backtests that run before anything is measured: processes are warm then, and those that stand by have started. */
+  /** Backtests that run before anything is measured, so that the processes are warm. */
   readonly warm: number;
 }
 
@@ -244,8 +246,8 @@ function addNode(
   { command, seconds, mainSeconds, threadSeconds }: ProcessTime,
   add: (name: string, seconds: number) => void,
 ): void {
-  const name = /main\.ts (\w+)/.exec(command)?.[1];
-  if (name === undefined || command.startsWith('postgres')) return;
+  const name = kindOf(command);
+  if (name === undefined) return;
   if (name !== 'worker') return add(name, seconds);
   add('worker, main thread', mainSeconds);
   let others = seconds - mainSeconds;
@@ -257,11 +259,35 @@ function addNode(
   add('worker, other threads', others);
 }
 
+/**
+ * Resolves when every process rests and one of each kind stands by: those start some seconds after the others, and
+ * would warm up while something is measured.
+ */
+async function rest({ pid }: Server): Promise<void> {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  let before = readProcessTimes(pid);
+  while (performance.now() < deadline) {
+    await new Promise((done) => setTimeout(done, REST_MS));
+    const now = readProcessTimes(pid);
+    const spent = secondsOf(now) - secondsOf(before);
+    before = now;
+    const children = ['api', 'worker'].map((name) => now.filter(({ command }) => kindOf(command) === name).length);
+    if (children.every((count) => count >= 2) && spent * 1_000 < REST_MS / 20) return;
+  }
+  throw new Error(`The processes of the server did not come to rest within ${READY_WITHIN_MS / 1_000} s.`);
+}
+
+const secondsOf = (processes: readonly ProcessTime[]): number => processes.reduce((sum, each) => sum + each.seconds, 0);
+/** What a process of ours does: the name of its command. */
+const kindOf = (command: string): string | undefined =>
+  command.startsWith('postgres') ? undefined : /main\.ts (\w+)/.exec(command)?.[1];
+
 async function measure(root: string, { runs, warm }: Options): Promise<QueueMeasure> {
   await using server = await startServer(root);
   const call = caller(server);
   const versionId = await makeVersion(call);
   if (warm > 0) await runAll(call, versionId, 1_000_000, warm);
+  await rest(server);
   await server.sql`checkpoint`;
   const since = new Date().toISOString();
   const before = await reading(server);
