@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Logger, runMigrations } from 'graphile-worker';
+import pg from 'pg';
 import { ROOT } from '../config.ts';
 import { urlOf } from './connect.ts';
 import type { Sql } from './connect.ts';
@@ -36,11 +37,27 @@ export async function migrate(sql: Sql): Promise<string[]> {
       }
     }
     await splitDetails(connection);
-    await runMigrations({ connectionString: urlOf(sql), logger: new Logger(() => () => {}) });
+    await migrateGraphileWorker(urlOf(sql));
     return pending;
   } finally {
     await connection`select pg_advisory_unlock(${LOCK})`;
     await connection`reset statement_timeout`;
     connection.release();
+  }
+}
+
+/**
+ * With a pool of our own: one that Graphile Worker makes has nobody listen for errors once it is done, and its last
+ * connection would end the process when the database stops before it is closed.
+ */
+async function migrateGraphileWorker(connectionString: string): Promise<void> {
+  const pool = new pg.Pool({ connectionString });
+  // Queries report the errors that matter.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  try {
+    await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
+  } finally {
+    await pool.end();
   }
 }

@@ -1,6 +1,7 @@
 // Migrations: what has run is remembered, and two hosts that start at once do not trip over each other.
 import { Logger, runOnce } from 'graphile-worker';
-import { expect, it } from 'vitest';
+import pg from 'pg';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -31,6 +32,17 @@ it('runs each file once when two processes migrate at the same time', async () =
   expect(Math.min(...runs.map((files) => files.length))).toBe(0);
   const names = await database.sql<{ name: string }[]>`select name from migrations order by name`;
   expect(names.map((row) => row.name)).toEqual(runs.flat());
+});
+
+it('outlives a database that stops while a connection of Graphile Worker is being closed', async () => {
+  await using database = await createTestDatabase();
+  const ended = vi.spyOn(pg.Pool.prototype, 'end');
+  onTestFinished(() => ended.mockRestore());
+  await migrate(database.sql);
+  const pools = ended.mock.contexts;
+  expect(pools).toHaveLength(1);
+  // What a pool does when the server ends an idle connection: it throws where nobody listens.
+  expect(() => (pools[0] as pg.Pool).emit('error', new Error('terminating connection'), {})).not.toThrow();
 });
 
 it('rolls back a file that fails, and names it', async () => {
