@@ -3,7 +3,10 @@
 import type { FlatKey } from '../engine/index.ts';
 import type { Queryable } from './connect.ts';
 
-/** What the numbers are, in their order: as threads encode them, so only the end may change. */
+/**
+ * What the numbers are, in their order: as threads encode them, so only the end may change. The engine's FLAT_KEYS
+ * again, since only its types may be imported here; a test compares them.
+ */
 export const SUMMARY_KEYS = [
   'returnPct', 'netProfit', 'initialBalance', 'finalEquity', 'buyHoldReturnPct', 'excessReturnPct',
   'equityPeak', 'cagr', 'calmarRatio', 'recoveryFactor', 'maxDrawdown', 'avgDrawdown', 'maxDrawdownDurationBars',

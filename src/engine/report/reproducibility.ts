@@ -88,7 +88,7 @@ export function hashWithParams(
   value: Readonly<Record<string, unknown>> & { readonly config: { readonly params: null } },
 ): HashWithParams {
   const json = canonicalJson(value);
-  // No text in the JSON can look like the member: its quotes would be escaped.
+  // The config comes first. Nothing else in it looks like the member: overrides are numbers, quotes in texts escaped.
   const at = json.indexOf(NO_PARAMS);
   const before = json.slice(0, at + '"params":'.length);
   const after = json.slice(at + NO_PARAMS.length);
