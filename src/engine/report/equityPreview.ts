@@ -1,6 +1,7 @@
 // The equity preview: at most 500 points of the equity curve, and their JSON, written without making the points.
-import { numbersBetween, NumberTexts } from '../kernels/simd/decimals.ts';
+import { NumberTexts } from '../kernels/simd/decimals.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
+import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 import { previewIndexes } from './preview.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -44,7 +45,7 @@ export interface EquityPreview {
   /** [time, equity] of the last mark of each of as many equal stretches. */
   points(): [number, number][];
   /** The points as JSON.stringify writes them, in pieces. */
-  readonly json: readonly (string | Uint8Array)[];
+  readonly json: readonly JsonPiece[];
 }
 
 /** Holds when the memory of the run is used again. */
@@ -58,6 +59,6 @@ export function equityPreview(report: Marks): EquityPreview {
     times,
     marks,
     points: () => Array.from(marks, (mark, point) => [times[point], mark]),
-    json: marks.length === 0 ? ['[]'] : [numbersBetween(texts, marks), ']]'],
+    json: marks.length === 0 ? ['[]'] : [new NumbersJson(texts, marks), ']]'],
   };
 }

@@ -1,8 +1,35 @@
 // JSON with many numbers, piece by piece: texts that are written often are kept as bytes, and a kernel writes the
 // numbers between them.
-import { keptText, NO_NUMBER, numbersWithin, TEXTS_AT, WrittenText } from '../kernels/simd/decimals.ts';
+import {
+  keptText,
+  NO_NUMBER,
+  numbersBetween,
+  numbersWithin,
+  TEXTS_AT,
+  WrittenText,
+  type NumberTexts,
+} from '../kernels/simd/decimals.ts';
 
 export type { WrittenText };
+
+/** Numbers between texts: JSON that is only hashed, which is written when it is read. */
+export class NumbersJson {
+  readonly #texts: NumberTexts;
+  readonly #numbers: Float64Array;
+
+  constructor(texts: NumberTexts, numbers: Float64Array) {
+    this.#texts = texts;
+    this.#numbers = numbers;
+  }
+
+  /** In UTF-8, valid until the next text with numbers is written. */
+  bytes(): Uint8Array {
+    return numbersBetween(this.#texts, this.#numbers);
+  }
+}
+
+/** A part of a text, which is in UTF-8 where it is bytes. */
+export type JsonPiece = string | Uint8Array | NumbersJson;
 
 /** Longer lists are rare; their memory is not kept. */
 const MOST_KEPT = 16_384;
@@ -75,11 +102,27 @@ export class JsonWriter {
   bytes(): Uint8Array {
     const texts = this.#texts.subarray(0, this.#textsLength);
     const places = this.#places.subarray(0, this.#placesLength);
-    const bytes = numbersWithin(texts, places, this.#numbers.subarray(0, this.#numberCount), this.#length);
+    const bytes = copyOf(numbersWithin(texts, places, this.#numbers.subarray(0, this.#numberCount), this.#length));
     this.begin();
     if (this.#texts.length > 8 * MOST_KEPT) this.#texts = Buffer.alloc(4_096);
     if (this.#places.length > MOST_KEPT) this.#places = new Uint32Array(2_048);
     if (this.#numbers.length > MOST_KEPT) this.#numbers = new Float64Array(512);
     return bytes;
   }
+}
+
+/** Texts of a few results share a buffer: making one for each takes longer than copying them. */
+const SHARED_BYTES = 64 * 1024;
+let shared = new Uint8Array(0);
+let sharedLength = 0;
+
+function copyOf(text: Uint8Array): Uint8Array {
+  if (4 * text.length > SHARED_BYTES) return Uint8Array.from(text);
+  if (sharedLength + text.length > shared.length) {
+    shared = new Uint8Array(SHARED_BYTES);
+    sharedLength = 0;
+  }
+  const copy = shared.subarray(sharedLength, (sharedLength += text.length));
+  copy.set(text);
+  return copy;
 }

@@ -1,6 +1,7 @@
 // The monthly table: the return of each UTC month that has bars.
 import { lowerBound } from '../kernels/search.ts';
-import { numbersBetween, NumberTexts } from '../kernels/simd/decimals.ts';
+import { NumberTexts } from '../kernels/simd/decimals.ts';
+import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 
 export interface MonthRow {
   /** YYYY-MM */
@@ -92,11 +93,7 @@ export function monthRows(
 const returnOf = (last: number, before: number): number => (before > 0 ? last / before - 1 : 0);
 
 /** The rows as JSON.stringify writes them, in pieces. */
-export function monthsJson(
-  { texts }: Months,
-  equity: Float64Array,
-  initialBalance: number,
-): readonly (string | Uint8Array)[] {
+export function monthsJson({ texts }: Months, equity: Float64Array, initialBalance: number): readonly JsonPiece[] {
   if (equity.length === 0) return ['[]'];
   const numbers = new Float64Array(2 * equity.length);
   let before = initialBalance;
@@ -106,5 +103,5 @@ export function monthsJson(
     numbers[2 * month + 1] = last;
     before = last;
   }
-  return [numbersBetween(texts, numbers), '}]'];
+  return [new NumbersJson(texts, numbers), '}]'];
 }

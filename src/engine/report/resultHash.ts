@@ -1,5 +1,6 @@
 // The hash of a result: covers its trades and its summary, independent of how they are stored later.
 import { createHash, hash, type Hash } from 'node:crypto';
+import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
 
 /**
@@ -9,14 +10,14 @@ import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
  * simulating them.
  * @param summaryJson the summary as JSON.stringify writes it, in any number of pieces
  */
-export function resultHash(summaryJson: readonly (string | Uint8Array)[], trades: TradeTable): string {
+export function resultHash(summaryJson: readonly JsonPiece[], trades: TradeTable): string {
   const digest = new Digest();
   const numbers = numbersOf(trades);
   digest.add(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
   addLines(digest, trades, numbers !== trades.numbers);
   for (const piece of summaryJson) {
     if (typeof piece === 'string') digest.addText(piece);
-    else digest.add(piece);
+    else digest.add(piece instanceof NumbersJson ? piece.bytes() : piece);
   }
   return digest.hex();
 }

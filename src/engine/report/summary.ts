@@ -8,6 +8,7 @@ import { funnelOf } from './funnel.ts';
 import { type Exits, exitsOf } from './exits.ts';
 import { extremes, type Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
+import type { JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import { monthMarks, monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
@@ -48,7 +49,7 @@ export interface WrittenSummary {
   /** The members that are numbers or null (flatJson.ts). */
   readonly flatNumbers: Float64Array;
   /** All members, in pieces. */
-  readonly jsonPieces: readonly (string | Uint8Array)[];
+  readonly jsonPieces: readonly JsonPiece[];
   /** The members that are objects or lists, in pieces, with nothing in the lists that `series` holds as numbers. */
   readonly thinBlocksJson: readonly (string | Uint8Array)[];
   readonly series: ResultSeries;
@@ -127,7 +128,7 @@ export function summarize(report: ReportInput): WrittenSummary {
     diagnosis: fitted.trace.diagnosis[0]?.code ?? null,
     flatNumbers,
     jsonPieces: [
-      flatJsonOf(flatNumbers).subarray(0, -1),
+      flatJsonOf(flatNumbers),
       `,${firstJson.slice(1)}`,
       ...monthsJson(months, monthEquity, initialBalance),
       othersJson,

@@ -6,6 +6,7 @@ import { equityPreview } from '../../../src/engine/report/equityPreview.ts';
 import { monthsJson, monthMarks, monthsOf } from '../../../src/engine/report/months.ts';
 import { dailySeries } from '../../../src/engine/report/returns.ts';
 import { diceOf } from '../../support/dice.ts';
+import { jsonText } from '../../support/summaries.ts';
 import { barsFrom } from '../simulate/input.ts';
 
 describe('KeptByRange', () => {
@@ -38,8 +39,6 @@ it('says of every range what it says of bars that it has not seen', () => {
   const time = Float64Array.from(price, (_, row) => (row + 24 * Math.floor(row / 200)) * HOUR);
   const barsOf = () => barsFrom({ time: time.slice(), open: price, high: price, low: price, close: price }, '1h');
   const shared = barsOf();
-  const texts = (pieces: readonly (string | Uint8Array)[]): string =>
-    pieces.map((piece) => (typeof piece === 'string' ? piece : Buffer.from(piece).toString())).join('');
   for (let round = 0; round < 100; round++) {
     const start = 20 * dice.whole(0, 60);
     const end = dice.whole(start, start + 3) + dice.pick([0, 0, 300, 700]);
@@ -55,8 +54,8 @@ it('says of every range what it says of bars that it has not seen', () => {
         returns: [...returns],
         benchmark: { ...benchmark(), returns: [...benchmark().returns] },
         months: [...months.names, ...months.numbers],
-        byMonth: texts(monthsJson(months, monthMarks(months, returns), 100)),
-        preview: texts(equityPreview(marks).json),
+        byMonth: jsonText(monthsJson(months, monthMarks(months, returns), 100)),
+        preview: jsonText(equityPreview(marks).json),
         quality: dataQuality(bars, null, start, end),
       };
     };

@@ -52,16 +52,6 @@ it('writes each number behind its text, of any length and in UTF-8', () => {
   expect(Buffer.from(numbersBetween(new NumberTexts(names), values)).toString()).toBe(expected);
 });
 
-it('writes a text behind the last number', () => {
-  const texts = new NumberTexts(['[', ',', ']–']);
-  for (const values of [
-    [1, 2.5],
-    [3, -4],
-  ])
-    // prettier-ignore
-    expect(Buffer.from(numbersBetween(texts, values)).toString()).toBe(`[${values.join()}]–`);
-});
-
 it('writes nothing for no numbers', () => {
   expect(numbersBetween(new NumberTexts([]), [])).toHaveLength(0);
 });

@@ -4,7 +4,7 @@ import { createMarket } from '../../../src/engine/bars/market.ts';
 import { simulateTask } from '../../../src/engine/backtest.ts';
 import { randomSnapshot } from '../../support/bars.ts';
 import { astOf, compare, entry, exit, market, sma } from '../../support/builders.ts';
-import { storedSummary } from '../../support/summaries.ts';
+import { jsonText, storedSummary } from '../../support/summaries.ts';
 
 const bars = createMarket([randomSnapshot({ count: 600 })], 'TEST', '1h');
 
@@ -13,7 +13,7 @@ function writtenOf(trigger: object) {
   const config = { timeframe: '1h', signalInstrument: { symbol: 'TEST' }, initialBalance: 10_000 } as const;
   const run = simulateTask({ id: 'run', strategyAst, settings: {}, config, strategyHash: '' }, bars, null, false);
   if (!run.ok) throw new Error(JSON.stringify(run));
-  const text = Buffer.concat(run.written.jsonPieces.map((piece) => Buffer.from(piece))).toString();
+  const text = jsonText(run.written.jsonPieces);
   return {
     text,
     summary: run.summary,

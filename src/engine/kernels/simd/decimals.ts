@@ -45,7 +45,7 @@ export function keptText(text: string): WrittenText {
   return new WrittenText(from, keptEnd);
 }
 
-/** The texts of a list: each stands before a number, and one more may stand behind the last. */
+/** The texts of a list: each stands before a number. */
 export class NumberTexts {
   readonly bytes: Uint8Array;
   /** Where each begins and ends once they are in the memory. */
@@ -66,14 +66,12 @@ export class NumberTexts {
   }
 }
 
-/** Each text and the number behind it, and a text behind the last number if there is one more, in UTF-8. */
-export function numbersBetween({ bytes, places }: NumberTexts, values: ArrayLike<number>): Uint8Array {
-  if (places.length > 2 * values.length) places[2 * values.length] |= NO_NUMBER;
-  return numbersWithin(bytes, places, values, bytes.length);
-}
+/** Each text and the number behind it, in UTF-8, valid until the next call. */
+export const numbersBetween = ({ bytes, places }: NumberTexts, values: ArrayLike<number>): Uint8Array =>
+  numbersWithin(bytes, places, values, bytes.length);
 
 /**
- * Texts and the numbers behind them, in UTF-8.
+ * Texts and the numbers behind them, in UTF-8, valid until the next call.
  * @param texts what `places` name besides kept texts
  * @param places where each text begins and ends, with NO_NUMBER where no number stands behind it
  * @param length of all texts, each as often as it is written
@@ -92,23 +90,7 @@ export function numbersWithin(
   new Uint32Array(memory.buffer, placesAt, places.length).set(places);
   new Float64Array(memory.buffer, valuesAt, values.length).set(values);
   const end = writePieces(placesAt, places.length / 2, valuesAt, out);
-  return copyOf(all.subarray(out, end));
-}
-
-/** Texts of a few results share a buffer: making one for each takes longer than copying them. */
-const SHARED_BYTES = 64 * 1024;
-let shared = new Uint8Array(0);
-let sharedLength = 0;
-
-function copyOf(text: Uint8Array): Uint8Array {
-  if (4 * text.length > SHARED_BYTES) return Uint8Array.from(text);
-  if (sharedLength + text.length > shared.length) {
-    shared = new Uint8Array(SHARED_BYTES);
-    sharedLength = 0;
-  }
-  const copy = shared.subarray(sharedLength, (sharedLength += text.length));
-  copy.set(text);
-  return copy;
+  return all.subarray(out, end);
 }
 
 /** All of the memory, of at least so many bytes. */
