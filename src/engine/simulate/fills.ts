@@ -71,8 +71,12 @@ export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Ins
 
 /** A closed position of an earlier row, to be used again; those of this row may still be looked at. */
 function takeBlank(run: Run, row: number): Position {
-  if (run.closed.length > 0 && run.lastFullExitRow < row) return run.closed.pop()!;
-  return blankPosition();
+  if (run.lastFullExitRow < row) freeClosed(run);
+  return run.blanks.length > 0 ? run.blanks.pop()! : blankPosition();
+}
+
+function freeClosed({ closed, blanks }: Run): void {
+  while (closed.length > 0) blanks.push(closed.pop()!);
 }
 
 function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant): Position {
@@ -210,6 +214,7 @@ function removePosition(run: Run, position: Position, row: number): void {
   while (positions[at] !== position) at++;
   for (; at < positions.length - 1; at++) positions[at] = positions[at + 1];
   positions.pop();
+  if (run.lastFullExitRow < row) freeClosed(run);
   run.closed.push(position);
   run.lastFullExitRow = row;
   if (run.positions.length === 0) {

@@ -69,8 +69,9 @@ export interface Run {
 
   /** Oldest first. */
   readonly positions: Position[];
-  /** Closed ones, to be used again. */
+  /** Those closed on the row of the last full exit; those of earlier rows, to be used again. */
   readonly closed: Position[];
+  readonly blanks: Position[];
   readonly dueExits: DueExits;
   dueEntry: EntryOrder | null;
   /** The market entry that is due, or was last. */
@@ -192,6 +193,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     },
     positions: [],
     closed: [],
+    blanks: [],
     dueExits: new DueExits(),
     dueEntry: null,
     marketEntry: { id: 0, rule: 0, signalRow: 0, price: NaN, lastRow: 0, levels: NO_LEVELS },
