@@ -104,7 +104,7 @@ export function flatSummary(parts: MeasuredParts, measured: MeasuredRun): FlatSu
   return {
     ...moneyKeys(parts),
     ...drawdownKeys(parts, growthOf(parts), drawdown),
-    ...returnStatistics(measured.daily, initialBalance, periodsOf(parts)),
+    ...returnStatistics(measured.daily, periodsOf(parts)),
     exposurePct: exposure(parts),
     turnover: turnover(parts, drawdown.meanEquity),
     ...positionStatistics(measured.positions),
@@ -143,7 +143,7 @@ export function chosenSummary(
   return {
     ...moneyKeys(parts),
     ...(drawdown === null ? { cagr: growth } : drawdownKeys(parts, growth, drawdown)),
-    ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(parts), balance, periodsOf(parts), wanted)),
+    ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(parts), periodsOf(parts), wanted)),
     ...(wanted.has('exposurePct') && { exposurePct: exposure(parts) }),
     ...(wanted.has('turnover') && { turnover: turnover(parts, drawdown?.meanEquity ?? mean(equity)) }),
     ...(wants(TRADE_KEYS)

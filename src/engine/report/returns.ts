@@ -3,8 +3,14 @@
 import { DAY_MS, type Bars } from '../bars/bars.ts';
 import { daysOf } from '../bars/days.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
-import { ReusedColumn } from '../kernels/reusedColumn.ts';
-import { endsOf, powerSums, returnSums, type PowerSums } from '../kernels/simd/powerSums.ts';
+import {
+  dayColumns,
+  endsOf,
+  powerSums,
+  returnSums,
+  type PowerSums,
+  type ReturnSums,
+} from '../kernels/simd/powerSums.ts';
 import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation, variance } from './moments.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 
@@ -18,6 +24,7 @@ export interface DailySeries {
   readonly equity: Float64Array;
   /** equity / previous day's equity - 1; the first against the initial balance. */
   readonly returns: Float64Array;
+  readonly sums: ReturnSums;
   /** Most variants never ask for it. */
   readonly benchmark: () => Benchmark;
 }
@@ -29,10 +36,6 @@ export interface Benchmark {
   /** Divisor n - 1. */
   readonly variance: number | null;
 }
-
-/** What the days of one run after the other are written on: making such columns takes longer than filling them. */
-const MARKS = new ReusedColumn();
-const RETURNS = new ReusedColumn();
 
 /**
  * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i. Holds until
@@ -46,14 +49,16 @@ export function dailySeries(
   initialBalance: number,
 ): DailySeries {
   const { day, lastRows } = daysOf(bars.time, start, end);
-  const marks = MARKS.take(lastRows.length);
-  for (let index = 0; index < lastRows.length; index++) marks[index] = equity[lastRows[index] - start];
-  const returns = RETURNS.take(lastRows.length);
-  writeChanges(marks, initialBalance, returns);
+  const columns = dayColumns(lastRows.length);
+  const { marks, returns } = columns;
+  // Bars of a day each.
+  if (marks.length === equity.length) marks.set(equity);
+  else for (let index = 0; index < lastRows.length; index++) marks[index] = equity[lastRows[index] - start];
   return {
     day,
     equity: marks,
     returns,
+    sums: returnSums(columns, initialBalance),
     benchmark: () => benchmarkOf(bars, start, end, lastRows),
   };
 }
@@ -113,22 +118,18 @@ export interface ReturnStatistics {
 
 /**
  * @param periods A, the periods per year: 365 or 252.
- * @param wanted keys to compute, the others being null; null: all.
+ * @param wanted keys to compute, of which the others may be null; null: all.
  */
 export function returnStatistics(
   daily: DailySeries,
-  initialBalance: number,
   periods: number,
   wanted: ReadonlySet<string> | null = null,
 ): ReturnStatistics {
   const wants = (...keys: (keyof ReturnStatistics)[]): boolean =>
     wanted === null || keys.some((key) => wanted.has(key));
-  const { returns } = daily;
+  const { returns, sums } = daily;
   const days = returns.length;
-  const sums = wants('sortinoRatio', 'omegaRatio', 'ulcerIndex')
-    ? returnSums(returns, daily.equity, initialBalance)
-    : null;
-  const average = days === 0 ? null : sums === null ? mean(returns) : sums.total / days;
+  const average = days === 0 ? null : sums.total / days;
   const benchmark = wants('beta', 'alpha') ? daily.benchmark() : null;
   const hasShape = wants('skew', 'kurtosis', 'probabilisticSharpe', 'minTrackRecordDays');
   const powers =
@@ -138,16 +139,16 @@ export function returnStatistics(
   const deviation =
     powers === null ? standardDeviation(returns, 1, average) : days < 2 ? null : Math.sqrt(powers.second / (days - 1));
   const isDefined = average !== null && deviation !== null && deviation > 0;
-  const downside = sums === null || days === 0 ? 0 : Math.sqrt(sums.squaredLosses / days);
+  const downside = days === 0 ? 0 : Math.sqrt(sums.squaredLosses / days);
   const shape = hasShape && powers !== null ? shapeOf(powers, days) : null;
   const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days } : null;
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
     sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,
     sortinoRatio: days >= 2 && downside > 0 ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
-    omegaRatio: sums !== null && sums.losses > 0 ? sums.gains / sums.losses : null,
-    ulcerIndex: sums === null || days < 2 ? null : Math.sqrt(sums.squaredFalls / (days - 1)),
-    ...(days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns) : NO_TAILS),
+    omegaRatio: sums.losses > 0 ? sums.gains / sums.losses : null,
+    ulcerIndex: days < 2 ? null : Math.sqrt(sums.squaredFalls / (days - 1)),
+    ...(days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns, deviation ?? 0) : NO_TAILS),
     skew: sampleSkew(shape, days),
     kurtosis: sampleExcessKurtosis(shape, days),
     ...againstBenchmark(benchmark, powers, average, days, periods),
@@ -159,11 +160,11 @@ export function returnStatistics(
 type Tails = Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'>;
 const NO_TAILS: Tails = { tailRatio: null, var95: null, cvar95: null };
 
-/** Of at least one day; only the values near the ends are sorted. */
-function tails(returns: Float64Array): Tails {
+/** Of at least one day; only the values near the ends are sorted, which mostly are more than a deviation from 0. */
+function tails(returns: Float64Array, deviation: number): Tails {
   const days = returns.length;
   const tailDays = Math.floor((days - 1) * 0.05) + 1;
-  const { lowest, highest } = endsOf(returns, Math.min(tailDays + 1, days));
+  const { lowest, highest } = endsOf(returns, Math.min(tailDays + 1, days), deviation);
   const low = percentile(lowest, 5, 0, days)!;
   const high = percentile(highest, 95, days - highest.length, days)!;
   return {

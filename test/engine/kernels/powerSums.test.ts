@@ -3,19 +3,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compensatedSum } from '../../../src/engine/kernels/compensatedSum.ts';
-import { endsOf, powerSums, returnSums } from '../../../src/engine/kernels/simd/powerSums.ts';
+import { dayColumns, endsOf, powerSums, returnSums } from '../../../src/engine/kernels/simd/powerSums.ts';
 import { seededRandom } from '../../support/scale.ts';
 
-/** Returns of which half are 0, and equity that they lead to. */
+/** Equity that rests half of the time, and its returns. */
 function walk(seed: number, days: number): { returns: Float64Array; equity: Float64Array } {
   const random = seededRandom(seed);
   let mark = 10_000;
   let isHeld = false;
-  const returns = Float64Array.from({ length: days }, () => {
+  const equity = Float64Array.from({ length: days }, () => {
     if (random() < 0.1) isHeld = !isHeld;
-    return isHeld ? (random() - 0.5) * 10 ** (-3 * random()) : 0;
+    return isHeld ? (mark *= 1 + (random() - 0.5) * 10 ** (-3 * random())) : mark;
   });
-  return { returns, equity: returns.map((change) => (mark *= 1 + change)) };
+  return { equity, returns: equity.map((value, day) => value / (day === 0 ? 10_000 : equity[day - 1]) - 1) };
 }
 
 describe('powerSums', () => {
@@ -59,19 +59,45 @@ describe('powerSums', () => {
   });
 });
 
-it.each([0, 1, 2, 3, 500, 501])('returnSums of %i returns are the compensated sums of each', (days) => {
-  for (let seed = 1; seed <= 20; seed++) {
-    const { returns, equity } = walk(seed, days);
-    let peak = 10_000;
-    const falls = equity.map((mark) => mark / (peak = Math.max(peak, mark)) - 1);
-    expect(returnSums(returns, equity, 10_000)).toEqual({
-      total: compensatedSum(returns),
-      gains: compensatedSum(returns.filter((value) => value > 0)),
-      losses: compensatedSum(returns.filter((value) => value < 0).map((value) => -value)),
-      squaredLosses: compensatedSum(returns.filter((value) => value < 0).map((value) => value * value)),
-      squaredFalls: compensatedSum(falls.map((fall) => fall * fall)),
-    });
-  }
+describe('returnSums', () => {
+  const sumsOf = (equity: Float64Array, initialBalance: number) => {
+    const columns = dayColumns(equity.length);
+    columns.marks.set(equity);
+    const sums = returnSums(columns, initialBalance);
+    return { sums, returns: columns.returns };
+  };
+
+  it.each([0, 1, 2, 3, 500, 501])('of %i days are the compensated sums of each', (days) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const { returns, equity } = walk(seed, days);
+      let peak = 10_000;
+      const falls = equity.map((mark) => mark / (peak = Math.max(peak, mark)) - 1);
+      const found = sumsOf(equity, 10_000);
+      expect(found.returns).toEqual(returns);
+      expect(found.sums).toEqual({
+        total: compensatedSum(returns),
+        gains: compensatedSum(returns.filter((value) => value > 0)),
+        losses: compensatedSum(returns.filter((value) => value < 0).map((value) => -value)),
+        squaredLosses: compensatedSum(returns.filter((value) => value < 0).map((value) => value * value)),
+        squaredFalls: compensatedSum(falls.map((fall) => fall * fall)),
+      });
+    }
+  });
+
+  it('takes the return for 0 once nothing is left', () => {
+    const { returns, sums } = sumsOf(Float64Array.of(150, 0, 0, -50, 25, 50), 100);
+    expect([...returns]).toEqual([0.5, -1, 0, 0, 0, 1]);
+    expect(sums).toMatchObject({ total: 0.5, gains: 1.5, losses: 1, squaredFalls: 1 + 1 + 16 / 9 + 25 / 36 + 4 / 9 });
+  });
+});
+
+it('leaves the days of a run where they are when it sums another list', () => {
+  const columns = dayColumns(100);
+  columns.marks.fill(7);
+  columns.returns.fill(8);
+  powerSums(new Float64Array(100).fill(1), 0, new Float64Array(100).fill(2));
+  endsOf(new Float64Array(100).fill(3), 100);
+  expect([columns.marks, columns.returns]).toEqual([new Float64Array(100).fill(7), new Float64Array(100).fill(8)]);
 });
 
 describe('endsOf', () => {
@@ -86,10 +112,10 @@ describe('endsOf', () => {
 
   it('has at least the wanted lowest and highest values, sorted', () => {
     fc.assert(
-      fc.property(values, fc.nat(), (list, seed) => {
+      fc.property(values, fc.nat(), fc.constantFrom(0, 1e-9, 0.02, 1), (list, seed, size) => {
         const wanted = 1 + (seed % list.length);
         const sorted = Float64Array.from(list).sort();
-        const { lowest, highest } = endsOf(Float64Array.from(list), wanted);
+        const { lowest, highest } = endsOf(Float64Array.from(list), wanted, size);
         expect(lowest.length).toBeGreaterThanOrEqual(wanted);
         expect(highest.length).toBeGreaterThanOrEqual(wanted);
         expect(lowest).toEqual(sorted.subarray(0, lowest.length));

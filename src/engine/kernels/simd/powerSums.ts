@@ -1,22 +1,65 @@
-// Sums over daily returns, and their lowest and highest values (powerSums.wat): what takes longest of the statistics of
-// a small run. Every sum is compensated, with the same bits as `compensatedSum`.
-import { compileModule, kernelMemory, simdMemory } from './simdMemory.ts';
+// Daily returns with their sums, and their lowest and highest values (powerSums.wat): what takes longest of the
+// statistics of a small run. Every sum is compensated, with the same bits as `compensatedSum`.
+import { compileModule } from './simdMemory.ts';
+import { PAGE_BYTES } from './sharedMemory.ts';
 import { POWERSUMS_WASM } from './wasm.ts';
 
 interface MomentKernels {
-  readonly returnSums: (returns: number, equity: number, count: number) => void;
+  readonly returnSums: (marks: number, returns: number, count: number) => void;
   readonly powerSums: (values: number, others: number, count: number) => void;
+  readonly gatherLarge: (values: number, count: number, out: number) => void;
   readonly gatherEnds: (values: number, count: number, wanted: number, lowest: number, highest: number) => void;
 }
 
+/** Of its own: the days of a run stay in it from one kernel to the next. */
+const memory = new WebAssembly.Memory({ initial: 2 });
+let values = new Float64Array(memory.buffer);
+let integers = new Int32Array(memory.buffer);
+
 const kernels = new WebAssembly.Instance(compileModule(POWERSUMS_WASM), {
-  host: { memory: kernelMemory, pow: Math.pow },
+  host: { memory, pow: Math.pow },
 }).exports as unknown as MomentKernels;
 
-/** Where the memory has the first list, behind what goes in and out and what `gatherEnds` keeps of 512 buckets. */
-const LISTS = 64 + 3 * 4 * 512;
+/** Where the days of a run begin, behind what goes in and out and what `gatherEnds` keeps of 512 buckets. */
+const DAYS = 64 + 3 * 4 * 512;
+/** Where the lists begin that one call after the other writes, behind those days. */
+let lists = DAYS;
 /** Of a list of so many values; one more may be read, or written before it is overwritten. */
 const bytesOf = (count: number): number => 16 * ((count >> 1) + 1);
+/** Lists of one call at most. */
+const MOST_LISTS = 4;
+
+/** Makes room for the lists of one call, of so many values each. Growth takes the days of a run away. */
+function reserve(count: number): void {
+  const missing = lists + MOST_LISTS * bytesOf(count) - memory.buffer.byteLength;
+  if (missing <= 0) return;
+  memory.grow(Math.ceil(missing / PAGE_BYTES));
+  values = new Float64Array(memory.buffer);
+  integers = new Int32Array(memory.buffer);
+}
+
+const partOf = (at: number, length: number): Float64Array => values.subarray(at / 8, at / 8 + length);
+
+/** Where the memory has a list: where it is, or where it is copied to. */
+function addressOf(list: ArrayLike<number>, copy: number): number {
+  if (list instanceof Float64Array && list.buffer === memory.buffer) return list.byteOffset;
+  values.set(list, copy / 8);
+  return copy;
+}
+
+/** The days of a run, where the kernels read them. */
+export interface DayColumns {
+  readonly marks: Float64Array;
+  readonly returns: Float64Array;
+}
+
+/** With undefined contents; holds until the next call, or one of another function with a longer list. */
+export function dayColumns(days: number): DayColumns {
+  const returns = DAYS + bytesOf(days);
+  lists = returns + bytesOf(days);
+  reserve(days);
+  return { marks: partOf(DAYS, days), returns: partOf(returns, days) };
+}
 
 export interface ReturnSums {
   readonly total: number;
@@ -24,18 +67,14 @@ export interface ReturnSums {
   readonly gains: number;
   readonly losses: number;
   readonly squaredLosses: number;
-  /** Σ(equity/peak - 1)², the initial balance being the first peak. */
+  /** Σ(mark/peak - 1)², the initial balance being the first peak. */
   readonly squaredFalls: number;
 }
 
-export function returnSums(returns: Float64Array, equity: Float64Array, initialBalance: number): ReturnSums {
-  const count = returns.length;
-  const equityAt = LISTS + bytesOf(count);
-  const { values } = simdMemory(equityAt + bytesOf(count));
-  values.set(returns, LISTS / 8);
-  values.set(equity, equityAt / 8);
+/** Writes the returns, mark / mark before - 1, the first against the initial balance; 0 where nothing was left. */
+export function returnSums({ marks, returns }: DayColumns, initialBalance: number): ReturnSums {
   values[0] = initialBalance;
-  kernels.returnSums(LISTS, equityAt, count);
+  kernels.returnSums(marks.byteOffset, returns.byteOffset, marks.length);
   return {
     total: values[2],
     gains: values[3],
@@ -62,13 +101,12 @@ export function powerSums(
   otherCenter = 0,
 ): PowerSums {
   const count = list.length;
-  const othersAt = LISTS + bytesOf(count);
-  const { values } = simdMemory(othersAt + bytesOf(count));
-  values.set(list, LISTS / 8);
-  values.set(others, othersAt / 8);
+  reserve(count);
+  const listAt = addressOf(list, lists);
+  const othersAt = addressOf(others, lists + bytesOf(count));
   values[0] = center;
   values[1] = otherCenter;
-  kernels.powerSums(LISTS, othersAt, count);
+  kernels.powerSums(listAt, othersAt, count);
   return { second: values[2], third: values[3], fourth: values[4], product: values[5] };
 }
 
@@ -81,16 +119,27 @@ export interface Ends {
 /**
  * Holds until the next kernel runs.
  * @param wanted at most as many as there are
+ * @param size what the ends are likely to lie beyond, on both sides of 0: then the others are only looked at once
  */
-export function endsOf(list: Float64Array, wanted: number): Ends {
-  const count = list.length;
-  const lowest = LISTS + bytesOf(count);
-  const highest = lowest + bytesOf(count);
-  const { values, integers } = simdMemory(highest + bytesOf(count));
-  values.set(list, LISTS / 8);
-  kernels.gatherEnds(LISTS, count, wanted, lowest, highest);
-  const part = (at: number, length: number): Float64Array => values.subarray(at / 8, at / 8 + length);
-  return { lowest: nearlySorted(part(lowest, integers[0])), highest: nearlySorted(part(highest, integers[1])) };
+export function endsOf(list: Float64Array, wanted: number, size = 0): Ends {
+  let count = list.length;
+  reserve(count);
+  const bytes = bytesOf(count);
+  let from = addressOf(list, lists);
+  if (size > 0) {
+    values[0] = size;
+    kernels.gatherLarge(from, count, lists + bytes);
+    const negative = integers[0];
+    const large = integers[1];
+    if (negative >= wanted && large - negative >= wanted) {
+      from = lists + bytes;
+      count = large;
+    }
+  }
+  const lowest = lists + 2 * bytes;
+  const highest = lowest + bytes;
+  kernels.gatherEnds(from, count, wanted, lowest, highest);
+  return { lowest: nearlySorted(partOf(lowest, integers[0])), highest: nearlySorted(partOf(highest, integers[1])) };
 }
 
 /** Most steps per value before `sort` is quicker. */

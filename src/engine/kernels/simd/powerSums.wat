@@ -15,21 +15,39 @@
       (f64x2.sub (local.get $total) (f64x2.sub (local.get $next) (local.get $part)))
       (f64x2.sub (local.get $value) (local.get $part))))
 
-  ;; At 16 the sum of the returns, of those above 0, of the losses and of their squares; at 48 that of the squared falls
-  ;; of equity from its peak, which begins with what is at 0.
-  (func (export "returnSums") (param $returns i32) (param $equity i32) (param $count i32)
-    (local $end i32) (local $return f64) (local $value v128) (local $next v128) (local $peak f64) (local $mark f64)
+  ;; Writes the return of each day, mark / mark before - 1, or 0 after a mark that is not above 0; what is at 0 stands
+  ;; before the first mark, and is the first peak. At 16 the sum of the returns, of those above 0, of the losses and of
+  ;; their squares; at 48 that of the squared falls of the marks from their peak.
+  (func (export "returnSums") (param $marks i32) (param $returns i32) (param $count i32)
+    (local $end i32) (local $return f64) (local $value v128) (local $next v128)
+    (local $before f64) (local $peak f64) (local $mark f64) (local $square v128)
     (local $sums v128) (local $sumsLost v128) (local $losses v128) (local $lossesLost v128)
     (local $falls v128) (local $fallsLost v128)
-    (local.set $peak (f64.load (i32.const 0)))
-    (local.set $end (i32.add (local.get $returns) (i32.shl (local.get $count) (i32.const 3))))
+    (local.set $before (f64.load (i32.const 0)))
+    (local.set $peak (local.get $before))
+    (local.set $end (i32.add (local.get $marks) (i32.shl (local.get $count) (i32.const 3))))
     (block $done
       (loop $day
-        (br_if $done (i32.eq (local.get $returns) (local.get $end)))
-        (local.set $return (f64.load (local.get $returns)))
-        ;; Without a position there is nothing to add.
-        (if (f64.ne (local.get $return) (f64.const 0))
+        (br_if $done (i32.eq (local.get $marks) (local.get $end)))
+        (local.set $mark (f64.load (local.get $marks)))
+        (local.set $return (f64.const 0))
+        ;; Without a position the return is 0, which adds nothing, and the fall is that of the day before.
+        (if (f64.ne (local.get $mark) (local.get $before))
           (then
+            (local.set $peak
+              (select (local.get $mark) (local.get $peak) (f64.ge (local.get $mark) (local.get $peak))))
+            ;; The return, and the fall.
+            (local.set $value
+              (f64x2.sub
+                (f64x2.div
+                  (f64x2.splat (local.get $mark))
+                  (f64x2.replace_lane 1 (f64x2.splat (local.get $before)) (local.get $peak)))
+                (v128.const f64x2 1 1)))
+            (local.set $return
+              (select (f64x2.extract_lane 0 (local.get $value)) (f64.const 0)
+                (f64.gt (local.get $before) (f64.const 0))))
+            (local.set $before (local.get $mark))
+            (local.set $square (f64x2.mul (local.get $value) (local.get $value)))
             (local.set $value
               (f64x2.pmax (f64x2.splat (local.get $return)) (v128.const f64x2 -inf 0)))
             (local.set $next (f64x2.add (local.get $sums) (local.get $value)))
@@ -46,22 +64,17 @@
               (f64x2.add (local.get $lossesLost)
                 (call $lost (local.get $losses) (local.get $value) (local.get $next))))
             (local.set $losses (local.get $next))))
-        (local.set $mark (f64.load (local.get $equity)))
-        (local.set $peak
-          (select (local.get $mark) (local.get $peak) (f64.ge (local.get $mark) (local.get $peak))))
-        (local.set $value
-          (f64x2.splat (f64.sub (f64.div (local.get $mark) (local.get $peak)) (f64.const 1))))
-        (local.set $value (f64x2.mul (local.get $value) (local.get $value)))
-        (local.set $next (f64x2.add (local.get $falls) (local.get $value)))
+        (f64.store (local.get $returns) (local.get $return))
+        (local.set $next (f64x2.add (local.get $falls) (local.get $square)))
         (local.set $fallsLost
-          (f64x2.add (local.get $fallsLost) (call $lost (local.get $falls) (local.get $value) (local.get $next))))
+          (f64x2.add (local.get $fallsLost) (call $lost (local.get $falls) (local.get $square) (local.get $next))))
         (local.set $falls (local.get $next))
         (local.set $returns (i32.add (local.get $returns) (i32.const 8)))
-        (local.set $equity (i32.add (local.get $equity) (i32.const 8)))
+        (local.set $marks (i32.add (local.get $marks) (i32.const 8)))
         (br $day)))
     (v128.store (i32.const 16) (f64x2.add (local.get $sums) (local.get $sumsLost)))
     (v128.store (i32.const 32) (f64x2.add (local.get $losses) (local.get $lossesLost)))
-    (f64.store (i32.const 48) (f64x2.extract_lane 0 (f64x2.add (local.get $falls) (local.get $fallsLost)))))
+    (f64.store (i32.const 48) (f64x2.extract_lane 1 (f64x2.add (local.get $falls) (local.get $fallsLost)))))
 
   ;; The 26 upper bits of each (Veltkamp).
   (func $upper (param $value v128) (result v128)
@@ -211,6 +224,28 @@
         (i32.xor (local.get $size) (i32.sub (i32.const 0) (i32.shr_u (local.get $bits) (i32.const 15))))
         (i32.const 256))
       (i32.const 2)))
+
+  ;; Writes the values of at least a certain size to `out`, in their order, where one value more may be written. The size
+  ;; is at 0; at 0 and 4 are then the numbers of those below 0 and of all.
+  (func (export "gatherLarge") (param $values i32) (param $count i32) (param $out i32)
+    (local $end i32) (local $first i32) (local $size f64) (local $value f64) (local $isLarge i32) (local $negative i32)
+    (local.set $size (f64.load (i32.const 0)))
+    (local.set $first (local.get $out))
+    (local.set $end (i32.add (local.get $values) (i32.shl (local.get $count) (i32.const 3))))
+    (block $done
+      (loop $next
+        (br_if $done (i32.eq (local.get $values) (local.get $end)))
+        (local.set $value (f64.load (local.get $values)))
+        (f64.store (local.get $out) (local.get $value))
+        (local.set $isLarge (f64.ge (f64.abs (local.get $value)) (local.get $size)))
+        (local.set $out (i32.add (local.get $out) (i32.shl (local.get $isLarge) (i32.const 3))))
+        (local.set $negative
+          (i32.add (local.get $negative)
+            (i32.and (local.get $isLarge) (f64.lt (local.get $value) (f64.const 0)))))
+        (local.set $values (i32.add (local.get $values) (i32.const 8)))
+        (br $next)))
+    (i32.store (i32.const 0) (local.get $negative))
+    (i32.store (i32.const 4) (i32.shr_u (i32.sub (local.get $out) (local.get $first)) (i32.const 3))))
 
   ;; Gathers at least the `wanted` lowest and highest values, not more than there are, bucket by bucket in ascending
   ;; order; the numbers of both are at 0. At 64 there are counters for 512 buckets, then the addresses of the lowest in
