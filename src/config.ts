@@ -61,6 +61,10 @@ const Environment = z.object({
     .describe('Bearer token that `/metrics` asks for; default: none, keep the path private.'),
   CANDLEPOOL_API_KEY: z.string().optional().describe('API key that `candlepool mcp` calls the service with.'),
   RATE_LIMITS: z.enum(SWITCH_VALUES).default('on').describe('`off` lifts the request limits by tier, for benches.'),
+  WARM_UP: z
+    .enum(SWITCH_VALUES)
+    .default('on')
+    .describe('Whether idle threads of a worker run samples before their first backtest; `off` is for tests.'),
 });
 
 /** Defaults that depend on the machine or on other variables. */
@@ -97,6 +101,7 @@ export interface Config {
   /** As Fastify's trustProxy takes it; false: the address of a client is that of its connection. */
   readonly trustedProxies: string | false;
   readonly rateLimits: boolean;
+  readonly warmUp: boolean;
   /** For `candlepool mcp`; undefined: not set. */
   readonly apiKey: string | undefined;
 }
@@ -136,6 +141,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     metricsToken: values.METRICS_TOKEN,
     trustedProxies: values.TRUSTED_PROXIES ?? false,
     rateLimits: values.RATE_LIMITS === 'on',
+    warmUp: values.WARM_UP === 'on',
     apiKey: values.CANDLEPOOL_API_KEY,
   };
 }

@@ -64,7 +64,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
       {
         url: database.url,
         threads,
-        pool: { warmUp: true },
+        pool: { warmUp: config.warmUp },
         snapshots: snapshotsOf(config),
         startSuspectProcess: () => spawnMain(['worker', '--suspects'], environmentOf(config, database.url)),
         begin,

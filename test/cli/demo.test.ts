@@ -42,10 +42,10 @@ const hasFile = (part: string) => (): boolean => {
 
 describe('candlepool demo', () => {
   it('repairs a strategy, runs 200 backtests, explains why one never traded, and leaves nothing behind', async () => {
-    // The path is too long for a socket, which then lies elsewhere.
+    // The path is too long for a socket, which then lies elsewhere; and workers warm up, as they do for a newcomer.
     const long = join(folder, 'a'.repeat(100));
     mkdirSync(long);
-    const result = await runCommand(['demo', '--json'], { TMPDIR: long });
+    const result = await runCommand(['demo', '--json'], { TMPDIR: long, WARM_UP: 'on' });
     expect(result, printed(result)).toMatchObject({ code: 0, stderr: '' });
     const outcome = JSON.parse(result.stdout) as Record<string, unknown>;
     expect(outcome.repaired).toEqual(

@@ -18,7 +18,7 @@ const MAX_BYTES = { api: 1_500 * MIB, worker: 2_500 * MIB };
 let service: Service;
 let tenants: { free: Tenant; pro: Tenant; neighbor: Tenant };
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ WARM_UP: isLong ? 'on' : 'off' });
   tenants = {
     free: await service.tenant('free'),
     pro: await service.tenant('pro'),
