@@ -1,7 +1,14 @@
 // A run of which only some keys are read, as in a sweep: the same values as from a run of which everything is read.
 import { describe, expect, it } from 'vitest';
 import { firstOutside, highestOf, lowestOf, priceBlocksOf } from '../../src/engine/bars/priceBlocks.ts';
-import { chosenSummary, FLAT_KEYS, flatSummary, measureRun, readsOf } from '../../src/engine/report/flatSummary.ts';
+import {
+  chosenSummary,
+  FLAT_KEYS,
+  flatParts,
+  flatSummary,
+  measureRun,
+  readsOf,
+} from '../../src/engine/report/flatSummary.ts';
 import { simulate } from '../../src/engine/simulate/simulate.ts';
 import type { Scratch } from '../../src/engine/simulate/simulation.ts';
 import { TradeLog } from '../../src/engine/simulate/tradeLog.ts';
@@ -20,7 +27,7 @@ describe('a run of which only some keys are read', () => {
     for (let seed = 1; seed <= scaled(600); seed++) {
       const input = randomInput(seed);
       const whole = { input, simulation: simulate(input) };
-      const all = flatSummary(whole, measureRun(whole));
+      const all = flatSummary(flatParts(whole, measureRun(whole)));
       positions += all.totalPositions;
       for (const key of FLAT_KEYS) {
         const wanted = new Set([key]);

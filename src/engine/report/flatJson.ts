@@ -1,7 +1,7 @@
 // The flat summary as its numbers, which is how it is stored, and as JSON.stringify writes it: names between numbers,
 // which a kernel writes.
 import { NumberTexts } from '../kernels/simd/decimals.ts';
-import { FLAT_KEYS, type FlatKey } from './flatSummary.ts';
+import { FLAT_KEYS, type FlatKey, type FlatParts } from './flatSummary.ts';
 import { NumbersJson } from './jsonWriter.ts';
 
 const NAMES = new NumberTexts(FLAT_KEYS.map((key, at) => `${at === 0 ? '{' : ','}"${key}":`));
@@ -9,13 +9,21 @@ const NAMES = new NumberTexts(FLAT_KEYS.map((key, at) => `${at === 0 ? '{' : ','
 /** The values of FLAT_KEYS in their order, as they are read back from JSON; NaN stands for null. */
 export function flatNumbersOf(flat: Readonly<Partial<Record<FlatKey, number | null>>>): Float64Array {
   const numbers = new Float64Array(FLAT_KEYS.length);
-  for (let at = 0; at < numbers.length; at++) {
-    const value = flat[FLAT_KEYS[at]] ?? NaN;
-    // JSON has neither infinities nor a zero below zero.
-    numbers[at] = Number.isFinite(value) ? value + 0 : NaN;
-  }
+  for (let at = 0; at < numbers.length; at++) numbers[at] = readBack(flat[FLAT_KEYS[at]] ?? null);
   return numbers;
 }
+
+/** The same from parts; by `for … in`, which takes half as long as `Object.values`. */
+export function numbersOfParts({ money, drawdown, returns, use, positions, costs }: FlatParts): Float64Array {
+  const numbers = new Float64Array(FLAT_KEYS.length);
+  const parts: readonly Readonly<Record<string, number | null>>[] = [money, drawdown, returns, use, positions, costs];
+  let at = 0;
+  for (const part of parts) for (const key in part) numbers[at++] = readBack(part[key]);
+  return numbers;
+}
+
+/** JSON has neither infinities nor a zero below zero. */
+const readBack = (value: number | null): number => (value !== null && Number.isFinite(value) ? value + 0 : NaN);
 
 /** An object that other members may follow: without its closing brace. */
 export const flatJsonOf = (numbers: Float64Array): NumbersJson => new NumbersJson(NAMES, numbers);

@@ -97,20 +97,40 @@ export function dailyOf({ simulation, input }: MeasuredParts): DailySeries {
   return dailySeries(bars, simulation.equity, start, Math.max(start, end), config.initialBalance);
 }
 
-/** All keys, in order. */
-export function flatSummary(parts: MeasuredParts, measured: MeasuredRun): FlatSummary {
-  const { initialBalance } = parts.input.config;
-  const drawdown = drawdownStatistics(parts.simulation.equity, initialBalance);
+/**
+ * The flat summary in parts, which have their members in the order of FLAT_KEYS: few ask for the object of all of them,
+ * and it takes longer to make than most statistics.
+ */
+export interface FlatParts {
+  readonly money: ReturnType<typeof moneyKeys>;
+  readonly drawdown: ReturnType<typeof drawdownKeys>;
+  readonly returns: Pick<FlatSummary, keyof ReturnStatistics>;
+  readonly use: Pick<FlatSummary, 'exposurePct' | 'turnover'>;
+  readonly positions: Pick<FlatSummary, keyof PositionStatistics>;
+  readonly costs: ReturnType<typeof costKeys>;
+}
+
+export function flatParts(parts: MeasuredParts, measured: MeasuredRun): FlatParts {
+  const drawdown = drawdownStatistics(parts.simulation.equity, parts.input.config.initialBalance);
   return {
-    ...moneyKeys(parts),
-    ...drawdownKeys(parts, growthOf(parts), drawdown),
-    ...returnStatistics(measured.daily, periodsOf(parts)),
-    exposurePct: exposure(parts),
-    turnover: turnover(parts, drawdown.meanEquity),
-    ...positionStatistics(measured.positions),
-    ...costKeys(parts),
+    money: moneyKeys(parts),
+    drawdown: drawdownKeys(parts, growthOf(parts), drawdown),
+    returns: returnStatistics(measured.daily, periodsOf(parts)),
+    use: { exposurePct: exposure(parts), turnover: turnover(parts, drawdown.meanEquity) },
+    positions: positionStatistics(measured.positions),
+    costs: costKeys(parts),
   };
 }
+
+/** All keys, in order. */
+export const flatSummary = ({ money, drawdown, returns, use, positions, costs }: FlatParts): FlatSummary => ({
+  ...money,
+  ...drawdown,
+  ...returns,
+  ...use,
+  ...positions,
+  ...costs,
+});
 
 const wantsAny = (wanted: ReadonlySet<FlatKey>, keys: readonly FlatKey[]): boolean =>
   keys.some((key) => wanted.has(key));

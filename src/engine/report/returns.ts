@@ -142,16 +142,22 @@ export function returnStatistics(
   const downside = days === 0 ? 0 : Math.sqrt(sums.squaredLosses / days);
   const shape = hasShape && powers !== null ? shapeOf(powers, days) : null;
   const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days } : null;
+  const { tailRatio, var95, cvar95 } =
+    days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns, deviation ?? 0) : NO_TAILS;
+  const { beta, alpha } = againstBenchmark(benchmark, powers, average, days, periods);
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
     sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,
     sortinoRatio: days >= 2 && downside > 0 ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
     omegaRatio: sums.losses > 0 ? sums.gains / sums.losses : null,
     ulcerIndex: days < 2 ? null : Math.sqrt(sums.squaredFalls / (days - 1)),
-    ...(days > 0 && wants('tailRatio', 'var95', 'cvar95') ? tails(returns, deviation ?? 0) : NO_TAILS),
+    tailRatio,
+    var95,
+    cvar95,
     skew: sampleSkew(shape, days),
     kurtosis: sampleExcessKurtosis(shape, days),
-    ...againstBenchmark(benchmark, powers, average, days, periods),
+    beta,
+    alpha,
     probabilisticSharpe: sample && probabilisticSharpe(sample, 0),
     minTrackRecordDays: sample && minTrackRecord(sample),
   };

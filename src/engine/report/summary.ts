@@ -2,8 +2,8 @@
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
 import { dataQuality, type DataQuality } from './dataQuality.ts';
-import { flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
-import { flatJsonOf, flatNumbersOf } from './flatJson.ts';
+import { flatParts, flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
+import { flatJsonOf, numbersOfParts } from './flatJson.ts';
 import { funnelOf } from './funnel.ts';
 import { type Exits, exitsOf } from './exits.ts';
 import { extremes, type Positions } from './positions.ts';
@@ -68,8 +68,9 @@ export function summarize(report: ReportInput): WrittenSummary {
   const { daily, positions } = measured;
   const months = monthsOf(daily.day);
   const monthEquity = monthMarks(months, daily.equity);
-  const flat = flatSummary(report, measured);
-  const { netProfit, returnPct, totalFees } = flat;
+  const flat = flatParts(report, measured);
+  const { netProfit, returnPct, buyHoldReturnPct } = flat.money;
+  const { totalFees } = flat.costs;
   const exits = exitsOf(simulation.tradeLog);
   const blocks: Blocks = {
     byExitReason: exits.byReason,
@@ -99,24 +100,24 @@ export function summarize(report: ReportInput): WrittenSummary {
     blockers,
     stats,
     funnel,
-    positions: flat,
+    positions: flat.positions,
     netProfit,
     bestPnl,
     totalFees,
     returnPct,
-    buyHoldReturnPct: flat.buyHoldReturnPct,
+    buyHoldReturnPct,
   });
   const fitted = fitTrace(trace, rules);
   const preview = equityPreview(report);
   const { byExitReason: byReason, bySide, ...others } = blocks;
   const firstJson = `${JSON.stringify({ byExitReason: byReason, bySide }).slice(0, -1)},"byMonth":`;
   const othersJson = `,${JSON.stringify(others).slice(1, -1)},"equityPreview":`;
-  const flatNumbers = flatNumbersOf(flat);
+  const flatNumbers = numbersOfParts(flat);
   let summary: Summary | undefined;
   return {
     summary: () =>
       (summary ??= {
-        ...flat,
+        ...flatSummary(flat),
         byExitReason: byReason,
         bySide,
         byMonth: monthRows(months.names, monthEquity, initialBalance),
