@@ -24,6 +24,7 @@ const DRAWS: Readonly<Record<string, () => number>> = {
   'money and fractions': () => (random() - 0.5) * 10 ** whole(16),
   'numbers with few digits': () => whole(1e6) / 10 ** whole(8),
   'whole numbers': () => whole(2 ** 53),
+  'the middle between two texts': () => doubleOf(((1_063 + whole(24)) << 20) + whole(2 ** 20), whole(2 ** 32)),
   'powers of ten and their neighbors': () => Number(`${whole(1_000)}e${whole(640) - 330}`),
   'powers of two and their neighbors': () => doubleOf((whole(2_047) << 20) - whole(2), whole(3) - 1),
 };

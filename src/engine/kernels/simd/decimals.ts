@@ -4,11 +4,9 @@ import { compileModule } from './simdMemory.ts';
 import { PAGE_BYTES } from './sharedMemory.ts';
 import { DECIMALS_WASM } from './wasm.ts';
 
-/** Where the memory has its tables, the texts that are kept, and what one call after the other writes on. */
+/** Where the memory has powers of ten, the texts that are kept, and what one call after the other writes on. */
 const POWERS = { first: -292, last: 324 } as const;
-const PAIRS = 9872;
-const ZEROS = 10_097;
-const KEPT = 10_240;
+const KEPT = 9_872;
 /** Where the texts of one call begin. */
 export const TEXTS_AT = 2 ** 15;
 /** The longest number, and what is written behind a number or a text before it is overwritten. */
@@ -33,7 +31,7 @@ const memory = new WebAssembly.Memory({ initial: 1 });
 const { writePieces } = new WebAssembly.Instance(compileModule(DECIMALS_WASM), { host: { memory } })
   .exports as unknown as { readonly writePieces: WritePieces };
 let bytes = Buffer.from(memory.buffer);
-writeTables();
+writePowers();
 
 let keptEnd = KEPT;
 
@@ -103,7 +101,7 @@ function grownTo(length: number): Buffer {
   return bytes;
 }
 
-function writeTables(): void {
+function writePowers(): void {
   const view = new DataView(memory.buffer);
   for (let exponent = POWERS.first; exponent <= POWERS.last; exponent++) {
     const at = 16 * (exponent - POWERS.first);
@@ -111,9 +109,6 @@ function writeTables(): void {
     view.setBigUint64(at, BigInt.asUintN(64, power), true);
     view.setBigUint64(at + 8, power >> 64n, true);
   }
-  const text = (at: number, digits: string): void => new Uint8Array(memory.buffer).set(Buffer.from(digits), at);
-  for (let pair = 0; pair < 100; pair++) text(PAIRS + 2 * pair, String(pair).padStart(2, '0'));
-  text(ZEROS, '0'.repeat(32));
 }
 
 /** The first 128 bits of a power of ten, rounded up. */
