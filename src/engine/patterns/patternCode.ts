@@ -1,14 +1,22 @@
 // From the conditions of one pattern to the instructions of its kernel: a loop over groups of eight rows, in four
 // vectors of two, that leaves a group as soon as no row of it can hold.
-import { asm, COLUMN_MEMORY, KERNEL_MEMORY, Locals, type Code } from '../kernels/simd/assembler.ts';
+import { asm, COLUMN_MEMORY, KERNEL_MEMORY, Locals, RESULT_MEMORY, type Code } from '../kernels/simd/assembler.ts';
 import { ROWS_BEHIND } from '../kernels/simd/columnMemory.ts';
 import type { Condition, Value } from './candles.ts';
 import { aged, backOf, childrenOf, hasMean, isValue, itemsOf, keyOf, meansOf, sumKey, type Mean } from './traversal.ts';
+import {
+  storeBits,
+  storeValues,
+  valueBytes,
+  VECTORS,
+  type Quad,
+  type ResultForm,
+  type SignMasks,
+  type Vector,
+} from './patternResults.ts';
 import type { PatternSigns } from './signs.ts';
 
 export const GROUP = 8;
-const VECTORS = [0, 1, 2, 3] as const;
-type Vector = (typeof VECTORS)[number];
 const NUMBER_BYTES = 8;
 const GROUP_BYTES = GROUP * NUMBER_BYTES;
 const VECTOR_BYTES = 16;
@@ -31,11 +39,10 @@ export interface KernelLayout {
 /** The kernel's parameters: addresses of rows ROWS_BEHIND before the first, because an offset is not negative. */
 export const FIELDS = ['open', 'high', 'low', 'close'] as const;
 const BEHIND = ROWS_BEHIND * NUMBER_BYTES;
-/** The last parameter: how many groups. */
+/** The next parameter: how many groups. */
 const GROUPS = FIELDS.length;
-
-/** A local for each vector of the group. */
-type Quad = readonly [number, number, number, number];
+/** The last one: where the values of the first group are written, if they are. */
+const VALUES = GROUPS + 1;
 
 const OPERATIONS = {
   plus: asm.f64x2.add,
@@ -49,8 +56,9 @@ export class PatternCode {
   /** One of each running sum. */
   readonly means: readonly Mean[];
   readonly #signs: PatternSigns;
+  readonly #form: ResultForm;
   readonly #layout: KernelLayout;
-  readonly #locals = new Locals(GROUPS + 1);
+  readonly #locals = new Locals(VALUES + 1);
   readonly #group = this.#locals.i32();
   /** 64 bytes for every group: where the rows of the group are in a column of changes. */
   readonly #change = this.#locals.i32();
@@ -62,12 +70,14 @@ export class PatternCode {
   #written = new Set<string>();
   /** The sums at the rows of a group, and at the row after it. */
   readonly #sums = new Map<string, { readonly rows: Quad; readonly next: number }>();
-  readonly #constants = new Map<number, number>();
+  /** Vectors that do not change: the code that makes each, by its bytes, and the local that keeps it. */
+  readonly #constants = new Map<string, { readonly code: Code; readonly local: number }>();
   /** Sums that have their changes in common, read at different rows: the changes are a column. */
   readonly #changes: readonly (readonly Mean[])[];
 
-  constructor(signs: PatternSigns, layout: KernelLayout) {
+  constructor(signs: PatternSigns, form: ResultForm, layout: KernelLayout) {
     this.#signs = signs;
+    this.#form = form;
     this.#layout = layout;
     const { when = [], bullish = [], bearish = [], tied } = signs;
     const all = [...when, ...bullish, ...bearish, ...(tied ? [tied] : [])].flatMap(itemsOf);
@@ -83,26 +93,16 @@ export class PatternCode {
   }
 
   module(): Uint8Array {
-    // A local that is not set.
-    const zeros = this.#locals.v128();
-    const signs = Array.from({ length: this.#layout.signsBytes / VECTOR_BYTES }, (_, index) => [
-      asm.i32.const(this.#layout.bullish),
-      asm.get(zeros),
-      asm.v128.store(index * VECTOR_BYTES),
-    ]);
+    const cleared = this.#form === 'bits' ? this.#clearBits() : [];
     const group = asm.block([this.#updateSums(), this.#find()]);
     const changes = this.#changes.map((means, index) => this.#writeChanges(means[0], index));
-    const constants = [...this.#constants].map(([value, local]) => [
-      asm.f64.const(value),
-      asm.f64x2.splat,
-      asm.set(local),
-    ]);
+    const constants = [...this.#constants.values()].map(({ code, local }) => [code, asm.set(local)]);
     const sums = this.means.map((mean, index) => ({
       next: this.#sums.get(sumKey(mean))!.next,
       address: this.#layout.sums + index * NUMBER_BYTES,
     }));
     return this.#locals.module([
-      signs,
+      cleared,
       constants,
       sums.map(({ next, address }) => [asm.i32.const(0), asm.f64.load(address), asm.set(next)]),
       changes,
@@ -110,9 +110,19 @@ export class PatternCode {
         group,
         this.#advance(),
         add(this.#group, 1),
+        this.#form === 'bits' ? [] : add(VALUES, valueBytes(this.#form)),
         [asm.get(this.#group), asm.get(GROUPS), asm.i32.lessThan, asm.branchIf(0)],
       ]),
       sums.map(({ next, address }) => [asm.i32.const(0), asm.get(next), asm.f64.store(address)]),
+    ]);
+  }
+
+  #clearBits(): Code {
+    const { bullish, signsBytes } = this.#layout;
+    return Array.from({ length: signsBytes / VECTOR_BYTES }, (_, index) => [
+      asm.i32.const(bullish),
+      this.#constant(ZEROS),
+      asm.v128.store(RESULT_MEMORY, index * VECTOR_BYTES),
     ]);
   }
 
@@ -159,7 +169,7 @@ export class PatternCode {
         VECTORS.map((vector) => [
           asm.get(this.#change),
           [this.#fresh(now, vector), this.#fresh(aged(now, period), vector), asm.f64x2.sub],
-          asm.v128.store(changes + column * changesBytes + vector * 2 * NUMBER_BYTES),
+          asm.v128.store(KERNEL_MEMORY, changes + column * changesBytes + vector * 2 * NUMBER_BYTES),
         ]),
         this.#advance(),
         [asm.get(this.#change), bytes, asm.i32.lessThan, asm.branchIf(0)],
@@ -169,16 +179,16 @@ export class PatternCode {
   }
 
   /**
-   * Writes the bits of the group, unless there are none. What needs no average comes first, and of that what both sides
-   * have in common.
+   * Writes what is found in the group: of bits, those that are set. What needs no average comes first, and of that what
+   * both sides have in common.
    */
   #find(): Code {
     const { when = [], bullish, bearish, tied } = this.#signs;
     const either = this.#quad();
     const sides = [
-      { items: bullish, out: this.#layout.bullish },
-      { items: bearish, out: this.#layout.bearish },
-    ].flatMap(({ items, out }) => (items ? [{ items: items.flatMap(itemsOf), mask: this.#quad(), out }] : []));
+      { items: bullish, sign: 'bullish' as const },
+      { items: bearish, sign: 'bearish' as const },
+    ].flatMap(({ items, sign }) => (items ? [{ items: items.flatMap(itemsOf), mask: this.#quad(), sign }] : []));
     const isAlone = sides.length === 1;
     const shared = [...when.flatMap(itemsOf), ...(isAlone ? sides[0].items : [])];
     const own = isAlone ? [] : sides;
@@ -204,13 +214,23 @@ export class PatternCode {
       code.push(isEarly ? and(mask, either) : copy(either, mask));
       code.push(this.#apart(() => this.#narrow(mask, isEarly ? items.filter(hasMean) : items, true)));
     }
-    for (const { mask, out } of sides) code.push(this.#storeBits(isAlone ? either : mask, out));
+    const masks: { -readonly [sign in keyof SignMasks]: Quad } = {};
+    for (const { mask, sign } of sides) masks[sign] = isAlone ? either : mask;
     if (tied) {
       const mask = this.#quad();
       code.push(VECTORS.map((at) => [this.#mask(tied, at), asm.set(mask[at])]));
-      code.push(this.#storeBits(mask, this.#layout.tied));
+      masks.tied = mask;
     }
-    return code;
+    return [this.#store({}), code, this.#store(masks)];
+  }
+
+  /** Writes the signs of the group; bits of none, which are there already. */
+  #store(masks: SignMasks): Code {
+    if (this.#form !== 'bits') return storeValues(this.#form, masks, VALUES, (code) => this.#constant(code));
+    return (['bullish', 'bearish', 'tied'] as const).map((sign) => {
+      const mask = masks[sign];
+      return mask ? storeBits(mask, this.#group, this.#layout[sign]) : [];
+    });
   }
 
   /** mask and each condition, or the first of them; leaves the block when nothing is left. */
@@ -282,35 +302,30 @@ export class PatternCode {
           asm.v128.load(COLUMN_MEMORY, BEHIND + (2 * vector - value.back) * NUMBER_BYTES),
         ];
       case 'times':
-        return [this.#constant(value.factor), this.#value(value.of, vector), asm.f64x2.mul];
+        return [this.#number(value.factor), this.#value(value.of, vector), asm.f64x2.mul];
       case 'mean': {
         const sums = this.#sums.get(sumKey(value))!.rows[vector];
-        const mean = [asm.get(sums), this.#constant(value.period), asm.f64x2.div];
-        return value.factor === 1 ? mean : [this.#constant(value.factor), mean, asm.f64x2.mul];
+        const mean = [asm.get(sums), this.#number(value.period), asm.f64x2.div];
+        return value.factor === 1 ? mean : [this.#number(value.factor), mean, asm.f64x2.mul];
       }
       default:
         return [this.#value(value.left, vector), this.#value(value.right, vector), OPERATIONS[value.op]];
     }
   }
 
-  #constant(value: number): Code {
-    const local = this.#constants.get(value) ?? this.#locals.v128();
-    this.#constants.set(value, local);
-    return asm.get(local);
+  #number(value: number): Code {
+    return this.#constant([asm.f64.const(value), asm.f64x2.splat]);
   }
 
-  /** A byte of bits: the low halves of two comparisons beside each other, then 16 bits of each, then one. */
-  #storeBits([a, b, c, d]: Quad, address: number): Code {
-    const halves = asm.v128.shuffle(0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
-    return [
-      asm.get(this.#group),
-      [asm.get(a), asm.get(b), halves],
-      [asm.get(c), asm.get(d), halves],
-      [asm.i16x8.narrow, asm.i16x8.bitmask],
-      asm.i32.storeByte(address),
-    ];
+  #constant(code: Code): Code {
+    const key = JSON.stringify(code);
+    const { local } = this.#constants.get(key) ?? { local: this.#locals.v128() };
+    this.#constants.set(key, { code, local });
+    return asm.get(local);
   }
 }
+
+const ZEROS = [asm.i32.const(0), asm.i32x4.splat];
 
 const add = (local: number, value: number): Code => [asm.get(local), asm.i32.const(value), asm.i32.add, asm.set(local)];
 const copy = (from: Quad, to: Quad): Code => VECTORS.map((at) => [asm.get(from[at]), asm.set(to[at])]);

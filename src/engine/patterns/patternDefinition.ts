@@ -114,6 +114,8 @@ interface CompiledPatterns {
 export function computePatterns(columns: PriceColumns, requests: readonly PatternRequest[]): void {
   const n = columns.open.length;
   const { finder, indexes } = compiled(requests, n);
+  if (finder instanceof PatternKernel && !requests[0].definition.rule.isConfirmable)
+    return finder.write(columns, requests[0].out);
   const confirmations = requests.map(({ definition: { rule }, out }) =>
     rule.isConfirmable ? new Confirmation(columns, rule.lookback, (row, value) => (out[row] = value)) : null,
   );

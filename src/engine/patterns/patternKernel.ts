@@ -2,15 +2,24 @@
 // common once (patternProgram.ts); one pattern alone takes half the time in a loop of its own, which keeps values in
 // registers, reads bars where they are, and leaves eight rows as soon as none of them can hold (bench/patterns.ts).
 import { COLUMN_BLOCK, ColumnModule, overBlocks } from '../kernels/simd/columnMemory.ts';
-import { simdMemory } from '../kernels/simd/simdMemory.ts';
-import { FREE, SIGNS } from '../kernels/simd/steps.ts';
+import { memoryUnderOwned } from '../kernels/simd/ownedColumns.ts';
+import { kernelMemory, simdMemory } from '../kernels/simd/simdMemory.ts';
+import { FREE, SIGN_VALUES, SIGNS } from '../kernels/simd/steps.ts';
 import type { PriceColumns, Value } from './candles.ts';
 import type { Mean } from './traversal.ts';
 import { FIELDS, GROUP, PatternCode, type KernelLayout } from './patternCode.ts';
-import type { Finder, PatternSigns } from './signs.ts';
+import type { ResultForm } from './patternResults.ts';
+import { copyOut, type Finder, type PatternSigns, type PatternValues } from './signs.ts';
 
 interface Kernel {
-  readonly run: (open: number, high: number, low: number, close: number, groups: number) => void;
+  /** Addresses of four columns and of the values that are written, if they are. */
+  readonly run: (open: number, high: number, low: number, close: number, groups: number, values: number) => void;
+}
+
+interface FormKernel {
+  readonly module: ColumnModule<Kernel>;
+  /** One of each running sum. */
+  readonly means: readonly Mean[];
 }
 
 const NUMBER_BYTES = 8;
@@ -28,18 +37,14 @@ const LAYOUT: KernelLayout = {
 const MEMORY_BYTES = LAYOUT.changes + 6 * CHANGES_BYTES;
 
 export class PatternKernel implements Finder {
-  readonly writesSigns = true;
+  readonly #signs: PatternSigns;
   readonly #first: number;
-  readonly #module: ColumnModule<Kernel>;
-  /** One of each running sum. */
-  readonly #means: readonly Mean[];
+  readonly #forms = new Map<ResultForm, FormKernel>();
 
   /** @param lookback the first row on which the conditions are read: the averages of its candles start there */
   constructor(signs: PatternSigns, lookback: number) {
-    const code = new PatternCode(signs, LAYOUT);
+    this.#signs = signs;
     this.#first = lookback;
-    this.#module = new ColumnModule(new WebAssembly.Module(code.module()));
-    this.#means = code.means;
   }
 
   /**
@@ -47,16 +52,48 @@ export class PatternKernel implements Finder {
    * last, and the memory from which `wordOf` reads.
    */
   run(columns: PriceColumns, read: (start: number, end: number, words: Uint32Array) => void): void {
+    this.#over('bits', columns, kernelMemory, ({ run }, [openAt, highAt, lowAt, closeAt], start, end) => {
+      run(openAt, highAt, lowAt, closeAt, Math.ceil((end - start) / GROUP), 0);
+      read(start, end, simdMemory(0).words);
+    });
+  }
+
+  /** Writes a value to each row from the first on: where it belongs, if a kernel can write there. */
+  write(columns: PriceColumns, out: PatternValues): void {
+    const form = out instanceof Int32Array ? 'integers' : 'doubles';
+    const memory = memoryUnderOwned(out) ?? kernelMemory;
+    this.#over(form, columns, memory, ({ run }, [openAt, highAt, lowAt, closeAt], start, end, results) => {
+      const groups = Math.ceil((end - start) / GROUP);
+      if (results !== kernelMemory)
+        return run(openAt, highAt, lowAt, closeAt, groups, out.byteOffset + start * out.BYTES_PER_ELEMENT);
+      run(openAt, highAt, lowAt, closeAt, groups, SIGN_VALUES);
+      copyOut(0, end - start, out, start);
+    });
+  }
+
+  #over(
+    form: ResultForm,
+    columns: PriceColumns,
+    results: WebAssembly.Memory,
+    visit: Parameters<typeof overBlocks<Kernel>>[4],
+  ): void {
     if (columns.open.length <= this.#first) return;
-    const { values, words } = simdMemory(MEMORY_BYTES);
-    this.#means.forEach((mean, index) => {
+    const { module, means } = this.#form(form);
+    const { values } = simdMemory(MEMORY_BYTES);
+    means.forEach((mean, index) => {
       values[LAYOUT.sums / NUMBER_BYTES + index] = firstSum(mean, columns, this.#first);
     });
     const prices = FIELDS.map((field) => columns[field]);
-    overBlocks(this.#module, prices, this.#first, ({ run }, [openAt, highAt, lowAt, closeAt], start, end) => {
-      run(openAt, highAt, lowAt, closeAt, Math.ceil((end - start) / GROUP));
-      read(start, end, words);
-    });
+    overBlocks(module, prices, this.#first, results, visit);
+  }
+
+  #form(form: ResultForm): FormKernel {
+    const known = this.#forms.get(form);
+    if (known !== undefined) return known;
+    const code = new PatternCode(this.#signs, form, LAYOUT);
+    const made = { module: new ColumnModule<Kernel>(new WebAssembly.Module(code.module())), means: code.means };
+    this.#forms.set(form, made);
+    return made;
   }
 
   /** The bits of 32 rows of a condition, which is an address of SIGNS: those of word `index` of the block. */

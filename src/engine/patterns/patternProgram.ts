@@ -29,7 +29,6 @@ const VALUE_OPERATIONS = {
 
 /** The steps of some patterns. Equal sub-expressions, at whatever distance, are one step. */
 export class PatternProgram implements Finder {
-  readonly writesSigns = false;
   /** What means are made of, the means, and the rest, so that means can be computed together. */
   readonly #steps: readonly [parts: SimdStep[], means: SimdStep[], rest: SimdStep[]] = [[], [], []];
   /** The last rows of each slot move in front of it, when the block is done. */

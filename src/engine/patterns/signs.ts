@@ -27,8 +27,6 @@ export interface PatternSides {
 /** What computes conditions block by block, and reads them 32 rows at a time. */
 export interface Finder {
   run(columns: PriceColumns, read: (start: number, end: number, words: Uint32Array) => void): void;
-  /** Whether the memory has the bits at SIGNS already. */
-  readonly writesSigns: boolean;
   wordOf(condition: number, words: Uint32Array, index: number): number;
 }
 
@@ -85,7 +83,7 @@ export function writeValues(
 ): void {
   if (end <= first) return;
   const count = wordCount(end - start);
-  if (!finder.writesSigns) gatherSigns(finder, indexes, count, words);
+  gatherSigns(finder, indexes, count, words);
   let found = 0;
   for (let index = 0; index < count; index++) found |= words[BULLISH + index] | words[BEARISH + index];
   const from = Math.max(first, start);
@@ -102,16 +100,17 @@ export function writeValues(
     write(out.byteOffset + start * out.BYTES_PER_ELEMENT, (end - start) / 8);
     return;
   }
-  const { integers, values } = simdMemory(0);
   const kernels = signKernels(kernelMemory);
-  const at = SIGN_VALUES / out.BYTES_PER_ELEMENT - start;
-  if (out instanceof Int32Array) {
-    kernels.integers(SIGN_VALUES, 4 * count);
-    out.set(integers.subarray(at + from, at + end), from);
-  } else {
-    kernels.doubles(SIGN_VALUES, 4 * count);
-    out.set(values.subarray(at + from, at + end), from);
-  }
+  const write = out instanceof Int32Array ? kernels.integers : kernels.doubles;
+  write(SIGN_VALUES, 4 * count);
+  copyOut(from - start, end - start, out, from);
+}
+
+/** Copies the values of a block, from its row `first` to `end` - 1, out of the memory of the kernels. */
+export function copyOut(first: number, end: number, out: PatternValues, row: number): void {
+  const { integers, values } = simdMemory(0);
+  const at = SIGN_VALUES / out.BYTES_PER_ELEMENT;
+  out.set((out instanceof Int32Array ? integers : values).subarray(at + first, at + end), row);
 }
 
 /** By the kernels that make values of bits. */

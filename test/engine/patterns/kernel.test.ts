@@ -84,26 +84,25 @@ describe('the kernel of a pattern', () => {
     // Rows at the edges of blocks.
     [700, 1033, 1034, 2057].forEach((row, index) => (all.close[row] = [NaN, Infinity, -Infinity, NaN][index]));
     const owned = (count: number): Float64Array => newColumn(count + BEHIND, 1).fill(-7);
-    const values = (definition: PatternDefinition, out: PatternValues, count: number): Buffer => {
-      const [open, high, low, close] = [all.open, all.high, all.low, all.close].map((all) => all.slice(0, count));
-      definition.compute(open, high, low, close, {}, out);
+    const values = (definition: PatternDefinition, out: PatternValues, bars: PriceColumns): Buffer => {
+      definition.compute(bars.open, bars.high, bars.low, bars.close, {}, out);
       return Buffer.from(Float64Array.from(out).buffer);
     };
     const check = (definition: PatternDefinition): void => {
       const { id, rule } = definition;
       for (const count of [rule.lookback, 40, 512, 527, 1024, 1034, 1035, 1049, 1050, 1058, 1544, 2058, 2100]) {
-        const copied = values(definition, new Float64Array(count).fill(-7), count);
+        const [open, high, low, close] = [all.open, all.high, all.low, all.close].map((all) => all.slice(0, count));
+        const copied = { open, high, low, close };
+        const expected = values(definition, new Float64Array(count).fill(-7), copied);
         const doubles = owned(count);
         const integers = new Int32Array(owned(count).buffer, 4, count + BEHIND).fill(-7);
-        for (const out of [doubles, integers])
-          expect({ id, count, isEqual: values(definition, out.subarray(0, count), count).equals(copied) }).toEqual({
-            id,
-            count,
-            isEqual: true,
-          });
-        for (const out of [doubles, integers])
-          expect([...out.subarray(count, count + BEHIND)]).toEqual(Array(BEHIND).fill(-7));
-        expect([...doubles.subarray(0, rule.lookback)]).toEqual(Array(rule.lookback).fill(-7));
+        for (const place of [copied, shared(copied, 1024)])
+          for (const out of [doubles, integers]) {
+            const isEqual = values(definition, out.fill(-7).subarray(0, count), place).equals(expected);
+            expect({ id, count, isEqual }).toEqual({ id, count, isEqual: true });
+            expect([...out.subarray(count, count + BEHIND)]).toEqual(Array(BEHIND).fill(-7));
+            expect([...out.subarray(0, rule.lookback)]).toEqual(Array(Math.min(count, rule.lookback)).fill(-7));
+          }
       }
     };
     const long = bars(200_000, 2);

@@ -1,14 +1,15 @@
-// WebAssembly for loops that are known only at run time: one function, as the bytes of a module. The function reads and
-// writes the kernels' memory, and reads columns from a shared one.
+// WebAssembly for loops that are known only at run time: one function, as the bytes of a module. The function reads
+// columns from a shared memory, keeps what it needs in the kernels' memory, and writes results into a third one, which
+// may be the kernels' too.
 
 /** A piece of code: bytes, and pieces of code in their place. */
 export type Code = readonly (number | Code)[];
 
-/** Where a load reads from. */
-export type MemoryIndex = typeof KERNEL_MEMORY | typeof COLUMN_MEMORY;
+export type MemoryIndex = typeof COLUMN_MEMORY | typeof KERNEL_MEMORY | typeof RESULT_MEMORY;
 /** The first, because V8 keeps its address in a register. */
 export const COLUMN_MEMORY = 0;
 export const KERNEL_MEMORY = 1;
+export const RESULT_MEMORY = 2;
 
 const [I32, F64, V128] = [0x7f, 0x7c, 0x7b];
 const EMPTY_BLOCK = 0x40;
@@ -49,7 +50,7 @@ export const asm = {
     add: [0x6a],
     sub: [0x6b],
     mul: [0x6c],
-    storeByte: (offset: number): Code => [0x3a, at(KERNEL_MEMORY, offset)],
+    storeByte: (memory: MemoryIndex, offset: number): Code => [0x3a, at(memory, offset)],
   },
   f64: {
     const: (value: number): Code => [0x44, ...new Uint8Array(new Float64Array([value]).buffer)],
@@ -59,10 +60,12 @@ export const asm = {
   },
   v128: {
     load: (memory: MemoryIndex, offset: number): Code => simd(0x00, at(memory, offset)),
-    store: (offset: number): Code => simd(0x0b, at(KERNEL_MEMORY, offset)),
+    store: (memory: MemoryIndex, offset: number): Code => simd(0x0b, at(memory, offset)),
     and: simd(0x4e),
     or: simd(0x50),
     not: simd(0x4d),
+    /** Of two vectors, the bits of the first where a third has ones, and else those of the second. */
+    bitselect: simd(0x52),
     anyTrue: simd(0x53),
     /** The bytes of two vectors at these positions, those of the second from 16 on. */
     shuffle: (...bytes: readonly number[]): Code => simd(0x0d, ...bytes),
@@ -83,6 +86,7 @@ export const asm = {
     /** a < b ? b : a */
     pmax: simd(0xf7),
   },
+  i32x4: { splat: simd(0x11) },
   i16x8: { narrow: simd(0x85), bitmask: simd(0x84) },
 } as const;
 
@@ -114,10 +118,10 @@ export class Locals {
     const locals = this.#types.map((type) => [1, type]);
     const code = bytesOf([unsigned(locals.length), locals, body, 0x0b]);
     const columns = [name('host'), name('columns'), MEMORY, SHARED, 1, unsigned(MOST_PAGES)];
-    const memory = [name('host'), name('memory'), MEMORY, UNSHARED, 1];
+    const [kernels, results] = ['kernels', 'memory'].map((host) => [name('host'), name(host), MEMORY, UNSHARED, 1]);
     const sections = [
       section(1, [1, 0x60, unsigned(parameters.length), parameters, 0]),
-      section(2, [2, columns, memory]),
+      section(2, [3, columns, kernels, results]),
       section(3, [1, 0]),
       section(7, [1, name('run'), 0, 0]),
       section(10, [1, unsigned(code.length), code]),

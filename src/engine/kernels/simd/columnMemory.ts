@@ -44,7 +44,7 @@ export class ColumnModule<Exports> {
     if (instances === undefined) this.#instances.set(columns, (instances = new WeakMap()));
     const known = instances.get(memory);
     if (known !== undefined) return known;
-    const { exports } = new WebAssembly.Instance(this.#module, { host: { memory, columns } });
+    const { exports } = new WebAssembly.Instance(this.#module, { host: { memory, columns, kernels: kernelMemory } });
     instances.set(memory, exports as Exports);
     return exports as Exports;
   }
@@ -74,25 +74,34 @@ const GROUP = 8;
 const COPY_CELLS = ROWS_BEHIND + COLUMN_BLOCK + GROUP;
 
 /**
- * Calls `visit` for one block of rows after the other, from `first` on, with the function that reads these columns, and
- * the address that each has ROWS_BEHIND before the block. A block has COLUMN_BLOCK rows, but the last two.
+ * Calls `visit` for one block of rows after the other, from `first` on, with the function that reads these columns, the
+ * address that each has ROWS_BEHIND before the block, and the memory that the function writes to: `results` where
+ * columns are read in place and the block has whole groups of eight rows, else that of the kernels. A block has
+ * COLUMN_BLOCK rows, but the last two.
  */
 export function overBlocks<Exports>(
   module: ColumnModule<Exports>,
   columns: readonly Float64Array[],
   first: number,
-  visit: (kernels: Exports, addresses: readonly number[], start: number, end: number) => void,
+  results: WebAssembly.Memory,
+  visit: (
+    kernels: Exports,
+    addresses: readonly number[],
+    start: number,
+    end: number,
+    results: WebAssembly.Memory,
+  ) => void,
 ): void {
   const n = columns[0].length;
   let start = first;
   const memory = memoryOf(columns, first);
   if (memory !== undefined) {
-    const kernels = module.on(memory);
+    const kernels = module.on(memory, results);
     const whole = first + Math.floor((n - first) / GROUP) * GROUP;
     const addresses = columns.map(({ byteOffset }) => byteOffset + (start - ROWS_BEHIND) * NUMBER_BYTES);
     while (start < whole) {
       const end = Math.min(whole, start + COLUMN_BLOCK);
-      visit(kernels, addresses, start, end);
+      visit(kernels, addresses, start, end, results);
       for (let index = 0; index < addresses.length; index++) addresses[index] += COLUMN_BLOCK * NUMBER_BYTES;
       start = end;
     }
@@ -105,7 +114,7 @@ export function overBlocks<Exports>(
     columns.forEach((column, index) => {
       copies.values.set(column.subarray(from, end), index * COPY_CELLS + ROWS_BEHIND - (start - from));
     });
-    visit(kernels, addresses, start, end);
+    visit(kernels, addresses, start, end, kernelMemory);
   }
 }
 
