@@ -1,7 +1,14 @@
 // The plan cache: the variants of a strategy are prepared and compiled once, as a template with slots for the numbers
-// of their params.
+// of their params and overrides.
 import { prepareStrategy, type Prepared, type PrepareContext } from '../language/canonical/prepare.ts';
 import { IssueLog } from '../language/check/issues.ts';
+import {
+  overriddenPlaces,
+  withOverriddenParams,
+  type OverriddenPlace,
+  type Payload,
+} from '../language/canonical/overriddenParams.ts';
+import type { ParamValues } from '../language/canonical/canonicalizer.ts';
 import { hasSlots } from '../language/canonical/paramSlots.ts';
 import { resolveParams } from '../language/canonical/params.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
@@ -13,9 +20,12 @@ import { planTemplate, type PlannedStrategy, type PlanTemplate } from './planTem
 export type Planned = ({ readonly ok: true } & PlannedStrategy) | Extract<Prepared, { readonly ok: false }>;
 
 type PlannedTask = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings'>;
+type PlanOptions = Pick<CompileOptions, 'slippageAtrPeriod' | 'recordsConditions'>;
 
 /** Forms of one strategy that are kept: for other bars, or other values of params that decide the form. */
 const MAX_TEMPLATES = 16;
+/** Places of overrides that are kept, each with such forms. */
+const MAX_OVERRIDDEN = 8;
 
 /** What is known of one strategy. */
 interface Family {
@@ -25,6 +35,11 @@ interface Family {
   readonly needed: Set<string>;
   /** By everything that decides the form. */
   readonly templates: Map<string, PlanTemplate>;
+  /**
+   * By the places of overrides: the payload with params there; undefined: seen once; null: it is planned with its
+   * numbers.
+   */
+  readonly overridden: Map<string, Payload | null | undefined>;
 }
 
 export class PlanCache {
@@ -40,9 +55,9 @@ export class PlanCache {
   /** What `prepareStrategy` and `compilePlan` make of a task. */
   plan(task: PlannedTask, config: ResolvedConfig, recordsConditions: boolean): Planned {
     const options = { slippageAtrPeriod: slippageAtrPeriod(config), recordsConditions };
-    const context = { timeframe: config.timeframe, ...(task.signalGraph && { signalGraph: task.signalGraph }) };
-    const bound = hasMembers(config.overrides) ? undefined : this.#bound(task, config, context, options);
+    const bound = this.#bound(task, config, options);
     if (bound !== undefined) return { ok: true, ...bound };
+    const context = contextOf(task, config);
     const prepared = prepareStrategy(task.strategyAst, task.settings, config, context);
     if (!prepared.ok) return prepared;
     const { strategy, pointerOf } = prepared;
@@ -51,15 +66,39 @@ export class PlanCache {
   }
 
   /** Undefined when the strategy has issues with these values, or they give the plan another form. */
-  #bound(
-    { strategyAst, settings }: PlannedTask,
-    config: ResolvedConfig,
-    context: PrepareContext,
-    options: Pick<CompileOptions, 'slippageAtrPeriod' | 'recordsConditions'>,
-  ): PlannedStrategy | undefined {
+  #bound(task: PlannedTask, config: ResolvedConfig, options: PlanOptions): PlannedStrategy | undefined {
+    const { params, overrides } = config;
     const log = new IssueLog();
-    const values = resolveParams(strategyAst.strategy.params ?? [], config.params, log);
+    const values = resolveParams(task.strategyAst.strategy.params ?? [], params, log);
     if (log.errorCount > 0) return undefined;
+    if (!hasMembers(overrides)) return this.#boundTo(values, task, config, options);
+    const places = overriddenPlaces(overrides);
+    const payload = this.#overridden(task, places);
+    if (payload === null) return undefined;
+    for (const { param, value } of places) values.set(param, value);
+    return this.#boundTo(values, { ...payload, settings: task.settings }, config, options);
+  }
+
+  /** Not the first time: that takes longer than one plan, and many runs have overrides of their own. */
+  #overridden(task: PlannedTask, places: readonly OverriddenPlace[]): Payload | null {
+    const { overridden } = this.#family(task.strategyAst);
+    const key = JSON.stringify(places.map(({ pointer, param }) => [pointer, param]));
+    let payload = overridden.get(key);
+    const isKnown = overridden.delete(key);
+    if (isKnown && payload === undefined) payload = withOverriddenParams(task, places) ?? null;
+    if (overridden.size === MAX_OVERRIDDEN) overridden.delete(overridden.keys().next().value!);
+    // The last one, since it was read last.
+    overridden.set(key, payload);
+    return payload ?? null;
+  }
+
+  #boundTo(
+    values: ParamValues,
+    task: PlannedTask,
+    config: ResolvedConfig,
+    options: PlanOptions,
+  ): PlannedStrategy | undefined {
+    const { strategyAst, settings } = task;
     const { canHaveSlots, needed, templates } = this.#family(strategyAst);
     if (!canHaveSlots) return undefined;
     const base = baseOf(config);
@@ -68,7 +107,7 @@ export class PlanCache {
     let template = templates.get(keyOf());
     if (template === undefined) {
       const before = needed.size;
-      template = planTemplate(strategyAst, settings, values, needed, context, base, options);
+      template = planTemplate(strategyAst, settings, values, needed, contextOf(task, config), base, options);
       if (template === undefined) return undefined;
       this.#compileCount++;
       // The keys of the others lack the values that are needed as well.
@@ -86,6 +125,7 @@ export class PlanCache {
         canHaveSlots: !hasSlots(JSON.stringify(ast)),
         needed: new Set(stringParams(ast)),
         templates: new Map(),
+        overridden: new Map(),
       };
       this.#families.set(ast, family);
     }
@@ -96,6 +136,11 @@ export class PlanCache {
 /** Their values are names, such as the kind of an average. */
 const stringParams = (ast: StrategyAst): string[] =>
   (ast.strategy.params ?? []).flatMap(({ name, type }) => (type === 'choice' ? [name] : []));
+
+const contextOf = ({ signalGraph }: PlannedTask, { timeframe }: ResolvedConfig): PrepareContext => ({
+  timeframe,
+  ...(signalGraph && { signalGraph }),
+});
 
 const baseOf = ({ signalInstrument, timeframe }: ResolvedConfig) => ({ symbol: signalInstrument.symbol, timeframe });
 

@@ -1,6 +1,5 @@
 // Overrides: numbers of a payload that one run replaces by JSON pointer, without changing the payload.
 import type { StrategyAst } from '../grammar/ast.ts';
-import { isParamRef } from '../grammar/shapes.ts';
 import { checkStrategy } from '../check/checkStrategy.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { shown } from '../check/displayNames.ts';
@@ -8,8 +7,7 @@ import type { IssueDetails, IssueLog } from '../check/issues.ts';
 import { locate } from '../check/locate.ts';
 import type { PatchOperation } from '../check/patch.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
-
-type Container = Record<string, unknown>;
+import { Draft, type Container } from './draft.ts';
 
 /**
  * A copy of the AST with the numbers at those pointers replaced (unchanged parts are shared), checked as a whole. A
@@ -28,22 +26,21 @@ export function applyOverrides(
   const pointers = new Map<string, string>();
   let numbers: readonly string[] | undefined;
   for (const [pointer, value] of Object.entries(overrides)) {
-    const segments = parsePointer(pointer);
-    if (segments === undefined) {
+    const path = overriddenPath(pointer);
+    if (path === undefined) {
       log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
         message: `${shown(pointer)} is not a JSON pointer.`,
         ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
       }));
       continue;
     }
-    const isFull = segments[0] === 'strategyAst' || segments[0] === 'signalGraph';
-    if (!draft.setNumber(isFull ? segments : ['strategyAst', ...segments], value)) {
+    if (!draft.replaceNumber(path, value)) {
       log.add('OUT_OF_RANGE', placeOf(pointer), () => ({
         message: `${shown(pointer)} does not lead to a number.`,
         ...repairOf(pointer, (numbers ??= numbersIn(payloads))),
       }));
     }
-    pointers.set(isFull ? pointer : `/strategyAst${pointer}`, pointer);
+    pointers.set(pointerTo('', ...path), pointer);
   }
   const { strategyAst, signalGraph: graph } = draft.root as {
     strategyAst: StrategyAst;
@@ -66,6 +63,13 @@ export function applyOverrides(
     if (severity === 'error') log.add(code, sentPlace(path), { message, suggestion, patch: inConfig(patch) });
   }
   return isInGraph ? (compiled?.strategyAst ?? ast) : strategyAst;
+}
+
+/** From the members of a request down; undefined when it is not a pointer. */
+export function overriddenPath(pointer: string): readonly string[] | undefined {
+  const segments = parsePointer(pointer);
+  const isFull = segments?.[0] === 'strategyAst' || segments?.[0] === 'signalGraph';
+  return segments === undefined || isFull ? segments : ['strategyAst', ...segments];
 }
 
 const placeOf = (pointer: string): string => pointerTo('/config/overrides', pointer);
@@ -105,50 +109,3 @@ function repairOf(pointer: string, numbers: readonly string[]): Omit<IssueDetail
     patch: [{ op: 'move', from: placeOf(pointer), path: placeOf(found) }],
   };
 }
-
-/**
- * A changed copy of a JSON value. Each object and list is copied at most once, however many numbers in it are set, so
- * the time is linear in what is sent.
- */
-class Draft {
-  readonly root: Container;
-  readonly #copies = new Set<object>();
-
-  constructor(original: Container) {
-    this.root = this.#copyOf(original);
-  }
-
-  /** Replaces the number (or parameter) at the path; false when there is none. */
-  setNumber(path: readonly string[], value: number): boolean {
-    const last = path.length - 1;
-    if (last < 0 || !isReplaceable(valueAt(this.root, path))) return false;
-    let container = this.root;
-    for (const name of path.slice(0, last)) {
-      const below = container[name] as Container;
-      container = container[name] = this.#copies.has(below) ? below : this.#copyOf(below);
-    }
-    container[path[last]] = value;
-    return true;
-  }
-
-  #copyOf(original: Container): Container {
-    const copy = (Array.isArray(original) ? [...(original as unknown[])] : { ...original }) as Container;
-    this.#copies.add(copy);
-    return copy;
-  }
-}
-
-const isReplaceable = (value: unknown): boolean => typeof value === 'number' || isParamRef(value);
-
-function valueAt(root: unknown, path: readonly string[]): unknown {
-  let value = root;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !hasMember(value, name)) return undefined;
-    value = (value as Container)[name];
-  }
-  return value;
-}
-
-/** The own members of an object, and the items of a list: its `length` is not one. */
-const hasMember = (container: object, name: string): boolean =>
-  Object.hasOwn(container, name) && !(Array.isArray(container) && name === 'length');

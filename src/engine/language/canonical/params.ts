@@ -1,6 +1,5 @@
 // Params: the values of a strategy that a run may set. Checks their declarations and resolves their values.
 import type { Param } from '../grammar/ast.ts';
-import type { ParamValues } from './canonicalizer.ts';
 import { numericText, shown } from '../check/displayNames.ts';
 import type { IssueCode, IssueLog } from '../check/issues.ts';
 import { nearestName, suggestionFor } from '../check/nearest.ts';
@@ -51,7 +50,7 @@ function boundsText(min: number | undefined, max: number | undefined): string {
 }
 
 /** The value of every declared param: the given one, else its default. Issues have places under `/config/params`. */
-export function resolveParams(declared: readonly Param[], given: GivenParams, log: IssueLog): ParamValues {
+export function resolveParams(declared: readonly Param[], given: GivenParams, log: IssueLog): Map<string, ParamValue> {
   const values = new Map<string, ParamValue>();
   const paramOf = new Map<string, Param>();
   for (const param of declared) {
