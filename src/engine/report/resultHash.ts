@@ -113,6 +113,6 @@ function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTabl
 /** A missing time of a child is an empty line in its place. */
 function wordLines(words: TradeWords, hasTime: boolean): string {
   const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words;
-  const method = [side, exitReason, exitMethod, exitResolution, exitPolicy ?? ''];
-  return [...method, ...(hasTime ? [] : ['']), entryRule, exitRule ?? ''].join('\n');
+  const method = `${side}\n${exitReason}\n${exitMethod}\n${exitResolution}\n${exitPolicy ?? ''}\n`;
+  return `${method}${hasTime ? '' : '\n'}${entryRule}\n${exitRule ?? ''}`;
 }

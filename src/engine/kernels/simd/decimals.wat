@@ -213,10 +213,9 @@
       (then
         (i32.store8 (local.get $out) (i32.const 48))
         (return (i32.add (local.get $out) (i32.const 1)))))
-    (if (i64.lt_s (local.get $bits) (i64.const 0))
-      (then
-        (i32.store8 (local.get $out) (i32.const 45))
-        (local.set $out (i32.add (local.get $out) (i32.const 1)))))
+    ;; A minus, which is overwritten where there is none: the signs of returns cannot be predicted.
+    (i32.store8 (local.get $out) (i32.const 45))
+    (local.set $out (i32.add (local.get $out) (i32.wrap_i64 (i64.shr_u (local.get $bits) (i64.const 63)))))
     (if (i32.eqz (local.get $field))
       (then (return (call $exact (local.get $out) (local.get $c) (i32.const -1074) (i32.const 0)))))
     (local.set $q (i32.sub (local.get $field) (i32.const 1075)))

@@ -1,0 +1,125 @@
+// The blocks of a summary that are no lists: results by exit and by side, the circumstances of a run, and conventions.
+import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
+import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
+import { dataQuality, type DataQuality } from './dataQuality.ts';
+import type { Exits } from './exits.ts';
+import type { Positions } from './positions.ts';
+import type { ReportInput } from './reportInput.ts';
+
+interface SideResult {
+  readonly positions: number;
+  readonly pnl: number;
+  readonly winRate: number | null;
+}
+
+export interface Breakdowns {
+  readonly byExitReason: Exits['byReason'];
+  readonly bySide: Readonly<Record<'long' | 'short', SideResult>>;
+}
+
+export interface Circumstances {
+  readonly fees: {
+    readonly total: number;
+    readonly maker: number;
+    readonly taker: number;
+    readonly tiers: readonly object[];
+  };
+  readonly ambiguity: object;
+  readonly dataQuality: DataQuality;
+  readonly evaluationWindow: object;
+}
+
+export const breakdownsOf = (positions: Positions, exits: Exits): Breakdowns => ({
+  byExitReason: exits.byReason,
+  bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
+});
+
+export const circumstancesOf = (report: ReportInput, totalFees: number, exits: Exits): Circumstances => ({
+  fees: feesBlock(report, totalFees),
+  ambiguity: ambiguityBlock(report, exits.byMethod),
+  dataQuality: dataQuality(report.input.bars, report.input.fine, report.firstRow, report.endRow),
+  evaluationWindow: evaluationWindow(report),
+});
+
+function sideOf({ count, side, pnl }: Positions, wanted: 1 | -1): SideResult {
+  let positions = 0;
+  let wins = 0;
+  // Compensated as in `compensatedSum`.
+  let total = 0;
+  let lost = 0;
+  for (let index = 0; index < count; index++) {
+    if (side[index] !== wanted) continue;
+    const value = pnl[index];
+    const next = total + value;
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    total = next;
+    positions++;
+    wins += +(value > 0);
+  }
+  return { positions, pnl: total + lost, winRate: positions === 0 ? null : wins / positions };
+}
+
+function feesBlock({ simulation, input }: ReportInput, total: number): Circumstances['fees'] {
+  const { totals } = simulation;
+  const tiers = input.config.execution.feeModel.tiers.map((tier, index) => ({ ...tier, ...totals.tiers[index] }));
+  return { total, maker: totals.makerFees, taker: totals.takerFees, tiers };
+}
+
+function ambiguityBlock({ simulation, input, band }: ReportInput, exitsByMethod: Exits['byMethod']): object {
+  const { ambiguityResolution: resolution, ambiguityFallback: fallback } = input.config;
+  const { undecidedBars, drilledBars, fallbackBars, childrenMissingBars } = simulation.ambiguity;
+  const { low, high, pessimistic, optimistic } = band;
+  const note = 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.';
+  return {
+    resolution,
+    fallback,
+    undecidedBars,
+    drilledBars,
+    fallbackBars,
+    childrenMissingBars,
+    exitsByMethod,
+    band: { low, high, pessimistic, optimistic, note },
+  };
+}
+
+function evaluationWindow({ input, firstRow, endRow, warmup }: ReportInput): object {
+  const { start, end, bars } = input;
+  const hasRows = end > start;
+  return {
+    start: hasRows ? bars.time[start] : null,
+    end: hasRows ? bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe] : null,
+    firstBar: hasRows ? start - firstRow : null,
+    bars: Math.max(0, end - start),
+    barsInRange: endRow - firstRow,
+    warmupBars: warmup.bars,
+    warmupSource: warmup.source,
+  };
+}
+
+interface Conventions {
+  readonly block: object;
+  readonly json: string;
+}
+const knownConventions = new WeakMap<Instrument, Conventions>();
+
+/** All runs of an instrument share them. */
+export function conventionsOf(instrument: Instrument): Conventions {
+  let known = knownConventions.get(instrument);
+  if (known === undefined) {
+    const block = conventions(instrument);
+    knownConventions.set(instrument, (known = { block, json: JSON.stringify(block) }));
+  }
+  return known;
+}
+
+const conventions = (instrument: Instrument): object => ({
+  dailyEquity: 'last mark of each UTC day that has bars',
+  periodsPerYear: periodsPerYear(instrument),
+  periodsPerYearReason: periodsPerYearReason(instrument),
+  riskFreeRate: 0,
+  deviation: 'sample (ddof 1)',
+  cagr: 'calendar years of 365.25 days',
+  benchmark: 'buy and hold of the signal instrument from the first evaluated open',
+  fractions: 'results are fractions (0.125 = 12.5 %)',
+  undefined: 'null',
+});
