@@ -6,6 +6,7 @@ import { runCommand } from '../support/command.ts';
 import type { CommandResult } from '../support/command.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { makeTenant } from '../support/tenants.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -29,7 +30,6 @@ interface Made {
   name: string;
   owner: { id: string; email: string };
 }
-const makeWorkspace = () => json<Made>('workspace', 'create', '--name', 'Desk', '--tier', 'free');
 
 describe('workspace', () => {
   it('answers create with {id,…} and makes the owner, owner@localhost by default', async () => {
@@ -83,7 +83,7 @@ describe('workspace', () => {
 
 describe('token and member', () => {
   it('answers token with {token, userId}, creates user and membership, and sets the expiry', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     const made = await json<{ token: string; userId: string }>(
       'token',
       '--workspace',
@@ -113,7 +113,7 @@ describe('token and member', () => {
   });
 
   it('refuses token if there is an identity provider, and names member set --subject', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     const env = { DATABASE_URL: database.url, AUTH_JWKS_URL: 'https://id.example/jwks' };
     const args = ['token', '--workspace', id, '--role', 'admin', '--email', 'x@example.com', '--json'];
     const refused = await runCommand(args, env);
@@ -137,7 +137,7 @@ describe('token and member', () => {
   });
 
   it('ends the membership with member set --role none', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     await json('member', 'set', '--workspace', id, '--email', 'gone@example.com', '--role', 'admin');
     await json('member', 'set', '--workspace', id, '--email', 'gone@example.com', '--role', 'none');
     const [row] = await database.sql`
@@ -147,7 +147,7 @@ describe('token and member', () => {
   });
 
   it('refuses one subject for two people', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     const set = (email: string) =>
       run('member', 'set', '--workspace', id, '--email', email, '--subject', 'one-subject', '--role', 'member');
     expect((await set('first@example.com')).code).toBe(0);
@@ -165,7 +165,7 @@ describe('keys', () => {
   }
 
   it('creates like the API, lists without the plaintext, and revokes idempotently', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     const made = await json<Key>('keys', 'create', '--workspace', id, '--name', 'first');
     expect(made).toEqual({
       id: expect.any(String),
@@ -182,7 +182,12 @@ describe('keys', () => {
     expect(stdout).not.toContain(made.apiKey);
     expect(JSON.parse(stdout)).toMatchObject({
       data: [
-        { id: made.id, status: 'active', tokenPreview: `${made.keyPrefix}…`, createdBy: { email: 'owner@localhost' } },
+        {
+          id: made.id,
+          status: 'active',
+          tokenPreview: `${made.keyPrefix}…`,
+          createdBy: { email: `owner-${id}@example.com` },
+        },
       ],
     });
     const revoked = await json<{ revokedAt: string }>('keys', 'revoke', made.id, '--workspace', id);
@@ -191,7 +196,7 @@ describe('keys', () => {
   });
 
   it('creates with role, scopes and expiry, and prints the bare key in a pipe', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     const expiresAt = new Date(Date.now() + 60_000).toISOString();
     const options = ['--role', 'viewer', '--scopes', 'workspace_read,backtests_read', '--expires-at', expiresAt];
     expect(await json('keys', 'create', '--workspace', id, '--name', 'v', ...options)).toMatchObject({
@@ -204,7 +209,7 @@ describe('keys', () => {
   });
 
   it('creates on behalf of the given member, who must be an owner or admin', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     await json('member', 'set', '--workspace', id, '--email', 'admin@example.com', '--role', 'admin');
     await json('member', 'set', '--workspace', id, '--email', 'plain@example.com', '--role', 'member');
     const create = (email: string) =>
@@ -218,7 +223,7 @@ describe('keys', () => {
   });
 
   it('refuses the sixth key on free with the exact text and exit code 1', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     await database.sql`
       insert into api_keys (workspace_id, key_id, secret_hash, name, role, scopes, created_by)
       select ${id}, 'quota' || n || left(${id}, 8), 'x', 'k', 'member', '{workspace_read}', user_id
@@ -245,7 +250,7 @@ describe('keys', () => {
   });
 
   it('fails with 1 for an unknown workspace or key', async () => {
-    const { id } = await makeWorkspace();
+    const { workspaceId: id } = await makeTenant(database.sql);
     for (const args of [
       ['create', '--workspace', UNKNOWN, '--name', 'k'],
       ['list', '--workspace', UNKNOWN],

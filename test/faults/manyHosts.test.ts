@@ -10,10 +10,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { config } from '../support/backtestApi.ts';
-import { readyUrl, runCommand, startCommand } from '../support/command.ts';
+import { readyUrl, startCommand } from '../support/command.ts';
 import { eventually } from '../support/eventually.ts';
 import { isLong } from '../support/scale.ts';
 import { CROSSING } from '../support/sweeps.ts';
+import { makeKey, makeTenant } from '../support/tenants.ts';
 
 const BACKTESTS = isLong ? 4_000 : 300;
 
@@ -41,11 +42,6 @@ async function startWorker(host: string): Promise<ChildProcessWithoutNullStreams
   await once(createInterface(worker.stdout), 'line');
   return worker;
 }
-async function command(...args: string[]): Promise<Record<string, string>> {
-  const { stdout, stderr } = await runCommand([...args, '--json'], envOf('first'));
-  if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as Record<string, string>;
-}
 /** Asks either API in turn. */
 let asked = 0;
 async function ask(path: string, body?: object): Promise<Response> {
@@ -67,8 +63,7 @@ beforeAll(async () => {
   // One after the other: the first has the files of what it imports, the second finds everything imported.
   for (const host of ['first', 'second']) urls.push(await readyUrl(start(host, 'api', '--port', '0')));
   workers.push(...(await Promise.all(['third', 'fourth'].map(startWorker))));
-  const { id } = await command('workspace', 'create', '--name', 'hosts', '--tier', 'pro');
-  ({ apiKey } = await command('keys', 'create', '--workspace', id, '--name', 'hosts'));
+  apiKey = await makeKey(database.sql, await makeTenant(database.sql, 'pro'));
   const payload = { settings: {}, strategyAst: CROSSING };
   const strategy = await json('/strategies', { name: 'crossing', ...payload });
   strategyVersionId = (await json(`/strategies/${strategy.id}/versions/finalize`, payload)).id;

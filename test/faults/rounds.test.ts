@@ -14,6 +14,7 @@ import { eventually } from '../support/eventually.ts';
 import { isLong, seededRandom } from '../support/scale.ts';
 import { ServedService } from '../support/servedService.ts';
 import { CROSSING } from '../support/sweeps.ts';
+import { makeKey, makeTenant } from '../support/tenants.ts';
 import { Traffic } from '../support/traffic.ts';
 
 const SEED = Number(process.env.FAULT_SEED ?? 20_261_122);
@@ -104,20 +105,21 @@ it(
   `loses, doubles and changes nothing in ${ROUNDS} rounds of faults under load (seed ${SEED})`,
   { timeout: 3_600_000 },
   async () => {
-    const made = await service.command('workspace', 'create', '--name', 'faults', '--tier', 'pro');
-    const { apiKey } = await service.command('keys', 'create', '--workspace', made.id, '--name', 'faults');
+    const tenant = await makeTenant(sql, 'pro');
+    const { workspaceId } = tenant;
+    const apiKey = await makeKey(sql, tenant);
     const strategyVersionId = await readyVersion(apiKey);
     const traffic = new Traffic(service.url, apiKey, strategyVersionId);
     const random = seededRandom(SEED);
     const rows: Row[] = [];
     await eventually(() => traffic.acknowledged.length > 50);
     for (const [round, fault] of inRandomOrder(ROUNDS, random).entries()) {
-      await noCrashSuspects(made.id);
+      await noCrashSuspects(workspaceId);
       await sleep((isLong ? 500 : 0) + random() * (isLong ? 1_500 : 500));
       rows.push(await oneRound(round, fault, traffic));
     }
     await traffic.stop();
-    await eventually(async () => (await openCount(made.id)) === 0, { what: 'all backtests ended', ms: 600_000 });
+    await eventually(async () => (await openCount(workspaceId)) === 0, { what: 'all backtests ended', ms: 600_000 });
     report(rows, traffic);
 
     expect(new Set(rows.map(({ fault }) => fault)).size).toBe(FAULTS.length);
@@ -128,14 +130,14 @@ it(
     // A second end of one would be a second row of it in backtest_results, which its primary key refuses.
     const stored = await sql<{ id: string; status: string | null; error: object | null }[]>`
       select id, status, error from backtests left join backtest_results using (id)
-      where backtests.workspace_id = ${made.id}`;
+      where backtests.workspace_id = ${workspaceId}`;
     // Every request was repeated until it was acknowledged: a row beyond those would be one that was made twice.
     expect(stored.filter(({ id }) => !ids.has(id))).toEqual([]);
     expect(stored).toHaveLength(ids.size);
     expect(stored.filter(({ status }) => status !== 'completed')).toEqual([]);
-    const [turn] = await sql`select due, open from workspace_turns where workspace_id = ${made.id}`;
+    const [turn] = await sql`select due, open from workspace_turns where workspace_id = ${workspaceId}`;
     expect(turn).toMatchObject({ due: 0, open: 0 });
-    expect(await differingResults(made.id)).toEqual([]);
+    expect(await differingResults(workspaceId)).toEqual([]);
     if (!isLong) return;
     const late = rows.filter(
       ({ runsAfterMs, acceptsAfterMs, load }) =>
@@ -224,17 +226,20 @@ async function openCount(workspaceId: string): Promise<number> {
 
 /** Runs every backtest again for another workspace, which nothing disturbs and which shares no results. */
 async function differingResults(workspaceId: string): Promise<object[]> {
-  const again = await service.command('workspace', 'create', '--name', 'undisturbed', '--tier', 'pro');
-  const { apiKey } = await service.command('keys', 'create', '--workspace', again.id, '--name', 'undisturbed');
+  const again = await makeTenant(sql, 'pro');
+  const apiKey = await makeKey(sql, again);
   const strategyVersionId = await readyVersion(apiKey);
   const configs = await sql<{ config: object }[]>`select config from backtests where workspace_id = ${workspaceId}`;
   for (let at = 0; at < configs.length; at += 500) {
     const items = configs.slice(at, at + 500).map(({ config }) => ({ strategyVersionId, config }));
     const { accepted } = (await post(apiKey, '/backtests/batch', { items })) as { accepted: number };
     expect(accepted).toBe(items.length);
-    await eventually(async () => (await openCount(again.id)) === 0, { what: 'the undisturbed runs', ms: 600_000 });
+    await eventually(async () => (await openCount(again.workspaceId)) === 0, {
+      what: 'the undisturbed runs',
+      ms: 600_000,
+    });
   }
-  const [disturbed, undisturbed] = [await resultHashes(workspaceId), await resultHashes(again.id)];
+  const [disturbed, undisturbed] = [await resultHashes(workspaceId), await resultHashes(again.workspaceId)];
   expect(undisturbed.size).toBe(configs.length);
   return [...undisturbed].filter(([balance, hash]) => disturbed.get(balance) !== hash).slice(0, 5);
 }

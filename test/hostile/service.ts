@@ -1,10 +1,15 @@
 // A real `serve` in a folder of its own, with tenants, and what its processes need meanwhile.
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readyUrl, runCommand, startCommand } from '../support/command.ts';
+import { connect, socketUrl } from '../../src/db/connect.ts';
+import { stopEmbedded } from '../../src/db/embedded.ts';
+import type { Tier } from '../../src/tiers.ts';
+import { readyUrl, startCommand } from '../support/command.ts';
+import { makeKey, makeTenant } from '../support/tenants.ts';
 import { signToken, startIdentity, type Signer } from './identity.ts';
 
 export interface Tenant {
@@ -17,7 +22,7 @@ export interface Service extends AsyncDisposable {
   readonly url: string;
   /** Of the identity provider that it believes. */
   readonly signer: Signer;
-  tenant(tier: string): Promise<Tenant>;
+  tenant(tier: Tier): Promise<Tenant>;
   /** Resident bytes of the process of this service that works as a command, such as `api`. */
   residentBytes(command: 'api' | 'worker'): number;
   /** Process ids of it: a process that was started again has another. */
@@ -31,11 +36,7 @@ export async function startService(more: Record<string, string> = {}): Promise<S
   const env = { DATA_DIR: folder, LOG_LEVEL: 'error', WORKER_THREADS: '2', ...identity.env, ...more };
   const server = startCommand(['serve', '--port', '0', '--json'], env);
   const url = await readyUrl(server);
-  const json = async (...args: string[]): Promise<Record<string, string>> => {
-    const { stdout, stderr, code } = await runCommand([...args, '--json'], env);
-    if (code !== 0) throw new Error(stderr);
-    return JSON.parse(stdout) as Record<string, string>;
-  };
+  const sql = connect(socketUrl(join(folder, 'postgres', 'socket'), 'candlepool', 'postgres'), { max: 1 });
   const pids = (command: string): number[] =>
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -52,24 +53,22 @@ export async function startService(more: Record<string, string> = {}): Promise<S
     signer: identity.signer,
     pids,
     tenant: async (tier) => {
-      const { id } = await json('workspace', 'create', '--name', tier, '--tier', tier);
-      const key = await json('keys', 'create', '--workspace', id, '--name', 'member');
-      const viewer = await json('keys', 'create', '--workspace', id, '--name', 'viewer', '--role', 'viewer');
-      const email = `${id}@example.com`;
-      const subject = `idp|${id}`;
-      await json('member', 'set', '--workspace', id, '--role', 'owner', '--email', email, '--subject', subject);
-      const token = await signToken(identity.signer, subject);
-      return { workspaceId: id, key: key.apiKey, viewerKey: viewer.apiKey, token };
+      const subject = `idp|${randomUUID()}`;
+      const ids = await makeTenant(sql, tier, subject);
+      const [key, viewerKey] = [await makeKey(sql, ids), await makeKey(sql, ids, 'viewer')];
+      return { workspaceId: ids.workspaceId, key, viewerKey, token: await signToken(identity.signer, subject) };
     },
     residentBytes: (command) =>
       pids(command)
         .map((pid) => Number(/VmRSS:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024)
         .reduce((sum, bytes) => sum + bytes, 0),
     [Symbol.asyncDispose]: async () => {
+      await sql.end({ timeout: 1 });
       const ended = once(server, 'close');
       server.kill('SIGTERM');
       await ended;
       await identity[Symbol.asyncDispose]();
+      await stopEmbedded(folder);
       await rm(folder, { recursive: true, force: true });
     },
   };

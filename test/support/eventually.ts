@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A machine that runs other work beside the tests may need this long for what usually takes milliseconds. */
 const PATIENCE_MS = 120_000;
-const LOOK_EVERY_MS = 10;
+/** Between two looks, which can be requests and queries: short at first, then longer. */
+const LOOK_EVERY_MS = { least: 10, most: 50 };
 
 interface Waiting {
   /** What is waited for, for the message of a failure. */
@@ -20,13 +21,14 @@ export async function eventually<Found>(
   find: () => Promise<Found> | Found,
   { what, ms = PATIENCE_MS }: Waiting = {},
 ): Promise<Exclude<Found, false | null | undefined>> {
-  const end = performance.now() + ms;
+  const begun = performance.now();
   for (;;) {
     const found = await find();
     if (found !== false && found !== null && found !== undefined)
       return found as Exclude<Found, false | null | undefined>;
-    if (performance.now() > end) throw new Error(`not within ${ms} ms: ${what ?? String(find)}`);
-    await sleep(LOOK_EVERY_MS);
+    const waitedMs = performance.now() - begun;
+    if (waitedMs > ms) throw new Error(`not within ${ms} ms: ${what ?? String(find)}`);
+    await sleep(Math.min(Math.max(LOOK_EVERY_MS.least, waitedMs / 20), LOOK_EVERY_MS.most));
   }
 }
 

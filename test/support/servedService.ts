@@ -10,7 +10,7 @@ import { createInterface } from 'node:readline';
 import { connect, socketUrl } from '../../src/db/connect.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import { isAlive } from '../../src/db/processes.ts';
-import { readyUrl, runCommand, startCommand } from './command.ts';
+import { readyUrl, startCommand } from './command.ts';
 import { eventually } from './eventually.ts';
 import { childrenOf } from './processes.ts';
 
@@ -110,13 +110,6 @@ export class ServedService {
     } finally {
       process.kill(this.#server!.pid!, 'SIGCONT');
     }
-  }
-
-  /** Runs a command of the operator. */
-  async command(...args: string[]): Promise<Record<string, string>> {
-    const { stdout, stderr } = await runCommand([...args, '--json'], { DATA_DIR: this.folder });
-    if (stdout === '') throw new Error(stderr);
-    return JSON.parse(stdout) as Record<string, string>;
   }
 
   /** Sessions on the database that are not our own. @returns how many were ended */
