@@ -1,5 +1,5 @@
 // Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, rolling.wat, bands.wat, columns.wat,
-// inPlace.wat, decimals.wat, digits.wat, powerSums.wat) into wasm.ts beside it: `npm run simd`.
+// inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat) into wasm.ts beside it: `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import wabt from 'wabt';
@@ -7,7 +7,18 @@ import wabt from 'wabt';
 const FOLDER = join(import.meta.dirname, '..', 'src', 'engine', 'kernels', 'simd');
 /** Two memories: one of them belongs to what threads share. */
 const FEATURES = { simd: true, multi_memory: true, threads: true };
-const MODULES = ['steps', 'signs', 'rolling', 'bands', 'columns', 'inPlace', 'decimals', 'digits', 'powerSums'];
+const MODULES = [
+  'steps',
+  'signs',
+  'rolling',
+  'bands',
+  'columns',
+  'inPlace',
+  'decimals',
+  'digits',
+  'powerSums',
+  'falls',
+];
 export const SIMD_WASM_FILE = join(FOLDER, 'wasm.ts');
 
 /** The content of wasm.ts; a test checks that the file equals it. */

@@ -1,4 +1,5 @@
 // Drawdown of bar-close equity, the initial balance included as the first peak (semantics §5.1).
+import { fallsOf } from '../kernels/simd/falls.ts';
 
 export interface DrawdownStatistics {
   /**
@@ -24,124 +25,24 @@ export interface DrawdownStatistics {
   readonly meanEquity: number | null;
 }
 
-/**
- * Marks per call of `add`: V8 compiles a function that is called often, and a loop that runs once while it runs, which
- * makes it a third as fast.
- */
-const BLOCK_MARKS = 4096;
-
 export function drawdownStatistics(equity: Float64Array, initialBalance: number): DrawdownStatistics {
-  const pass = new DrawdownPass(initialBalance);
-  for (let from = 0; from < equity.length; from += BLOCK_MARKS)
-    pass.add(equity, from, Math.min(from + BLOCK_MARKS, equity.length));
-  return pass.statistics(equity.length);
-}
-
-class DrawdownPass {
-  #peak: number;
-  #peakIndex = -1;
-  #lowest: number;
-  /** Of the drawdown that has not recovered. */
-  #depth = 0;
-  #depthSum = 0;
-  #episodes = 0;
-  #underwaterBars = 0;
-  #longest = 0;
-  #money = 0;
-  #deepest = 0;
-  #deepestPeak = -1;
-  #deepestTrough = -1;
-  #deepestRecovery = -1;
-  // Compensated as in `compensatedSum`.
-  #total = 0;
-  #lost = 0;
-
-  constructor(initialBalance: number) {
-    this.#peak = initialBalance;
-    this.#lowest = initialBalance;
-  }
-
-  /**
-   * Between two peaks only a new low can deepen the fall, because 1 - value/peak never grows with value. All other bars
-   * therefore cost only two comparisons, and the mean is taken in the same pass: its additions wait for one another.
-   */
-  add(equity: Float64Array, from: number, to: number): void {
-    let peak = this.#peak;
-    let lowest = this.#lowest;
-    let total = this.#total;
-    let lost = this.#lost;
-    for (let index = from; index < to; index++) {
-      const value = equity[index];
-      const next = total + value;
-      lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
-      total = next;
-      if (value >= peak) {
-        this.#recover(index);
-        peak = value;
-        lowest = value;
-      } else if (value < lowest) {
-        lowest = value;
-        this.#fall(peak, value, index);
-      }
-    }
-    this.#peak = peak;
-    this.#lowest = lowest;
-    this.#total = total;
-    this.#lost = lost;
-  }
-
-  /** A peak at `index`. */
-  #recover(index: number): void {
-    if (this.#depth > 0) {
-      this.#depthSum += this.#depth;
-      this.#episodes++;
-      if (this.#deepestPeak === this.#peakIndex && this.#deepestRecovery < 0) this.#deepestRecovery = index;
-      this.#depth = 0;
-    }
-    this.#leavePeak(index);
-    this.#peakIndex = index;
-  }
-
-  /** Counts the bars below the peak up to `index`. */
-  #leavePeak(index: number): void {
-    const below = index - this.#peakIndex - 1;
-    this.#underwaterBars += below;
-    if (below > this.#longest) this.#longest = below;
-  }
-
-  /** A new low at `index`. */
-  #fall(peak: number, value: number, index: number): void {
-    if (peak - value > this.#money) this.#money = peak - value;
-    const fall = 1 - value / peak;
-    if (fall > this.#depth) this.#depth = fall;
-    if (fall > this.#deepest) {
-      this.#deepest = fall;
-      this.#deepestPeak = this.#peakIndex;
-      this.#deepestTrough = index;
-      this.#deepestRecovery = -1;
-    }
-  }
-
-  /** Of all `count` marks. */
-  statistics(count: number): DrawdownStatistics {
-    this.#leavePeak(count);
-    const isUnderwater = this.#depth > 0;
-    const episodes = this.#episodes + (isUnderwater ? 1 : 0);
-    const depthSum = isUnderwater ? this.#depthSum + this.#depth : this.#depthSum;
-    const hasDrawdown = this.#deepest > 0;
-    return {
-      maxDrawdown: this.#deepest,
-      maxDrawdownMoney: this.#money,
-      avgDrawdown: episodes === 0 ? null : depthSum / episodes,
-      maxDrawdownDurationBars: this.#longest,
-      peakIndex: hasDrawdown ? this.#deepestPeak : null,
-      troughIndex: hasDrawdown ? this.#deepestTrough : null,
-      recoveredIndex: hasDrawdown && this.#deepestRecovery >= 0 ? this.#deepestRecovery : null,
-      underwaterBars: this.#underwaterBars,
-      equityPeak: this.#peak,
-      meanEquity: count === 0 ? null : (this.#total + this.#lost) / count,
-    };
-  }
+  const falls = fallsOf(equity, initialBalance);
+  const isUnderwater = falls.depth > 0;
+  const episodes = falls.recoveries + (isUnderwater ? 1 : 0);
+  const depthSum = isUnderwater ? falls.depthSum + falls.depth : falls.depthSum;
+  const hasDrawdown = falls.deepest > 0;
+  return {
+    maxDrawdown: falls.deepest,
+    maxDrawdownMoney: falls.money,
+    avgDrawdown: episodes === 0 ? null : depthSum / episodes,
+    maxDrawdownDurationBars: falls.longestBelow,
+    peakIndex: hasDrawdown ? falls.peakIndex : null,
+    troughIndex: hasDrawdown ? falls.troughIndex : null,
+    recoveredIndex: hasDrawdown && falls.recoveredIndex >= 0 ? falls.recoveredIndex : null,
+    underwaterBars: falls.belowCount,
+    equityPeak: falls.peak,
+    meanEquity: equity.length === 0 ? null : falls.total / equity.length,
+  };
 }
 
 /** The fall from the highest equity so far, as a fraction of it. */

@@ -1,0 +1,62 @@
+// Falls of marks from their highest so far (falls.wat), with the same bits as the loop that it stands for.
+import { instantiate, simdMemory } from './simdMemory.ts';
+import { FALLS_WASM } from './wasm.ts';
+
+const { addMarks } = instantiate(FALLS_WASM) as { readonly addMarks: (count: number) => void };
+
+/** Where the memory has the marks, behind what one call leaves for the next. */
+const MARKS = 128;
+/** Marks per call: the nearest cache holds them. */
+const BLOCK_MARKS = 4096;
+
+export interface Falls {
+  /** The highest mark, or the first peak if that is higher. */
+  readonly peak: number;
+  /** Σ marks, compensated as in `compensatedSum`. */
+  readonly total: number;
+  /** Of the fall that has not recovered, as a fraction of its peak. */
+  readonly depth: number;
+  /** Σ depths of the falls that have recovered, and their number. */
+  readonly depthSum: number;
+  readonly recoveries: number;
+  /** The largest fall in money. */
+  readonly money: number;
+  /** The depth of the deepest fall; 0: there is none. */
+  readonly deepest: number;
+  /** The index of its peak (-1: the first one), of its lowest mark and of its recovery (-1: none). */
+  readonly peakIndex: number;
+  readonly troughIndex: number;
+  readonly recoveredIndex: number;
+  /** Marks below a peak, and the most of them in a row. */
+  readonly belowCount: number;
+  readonly longestBelow: number;
+}
+
+/** @param firstPeak counts as a mark before the first */
+export function fallsOf(marks: Float64Array, firstPeak: number): Falls {
+  const { values, integers } = simdMemory(MARKS + 8 * BLOCK_MARKS);
+  values.fill(0, 0, MARKS / 8);
+  values[0] = firstPeak;
+  values[1] = firstPeak;
+  integers[16] = -1;
+  for (let from = 0; from < marks.length; from += BLOCK_MARKS) {
+    const block = marks.length - from > BLOCK_MARKS ? marks.subarray(from, from + BLOCK_MARKS) : marks.subarray(from);
+    values.set(block, MARKS / 8);
+    addMarks(block.length);
+  }
+  const lastBelow = marks.length - integers[16] - 1;
+  return {
+    peak: values[0],
+    total: values[2] + values[3],
+    depth: values[4],
+    depthSum: values[5],
+    recoveries: integers[20],
+    money: values[6],
+    deepest: values[7],
+    peakIndex: integers[21],
+    troughIndex: integers[22],
+    recoveredIndex: integers[23],
+    belowCount: integers[18] + lastBelow,
+    longestBelow: Math.max(integers[19], lastBelow),
+  };
+}
