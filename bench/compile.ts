@@ -1,11 +1,15 @@
-// From a payload to a plan: the cost of checking, preparing and compiling, in nanoseconds per call, without any bars.
+// From a payload to a plan: the cost of checking, preparing and compiling, in nanoseconds per call, without any bars;
+// and that of the plan of a run which differs from others in its params or overrides.
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
-import { resolveConfig } from '../src/engine/config.ts';
-import { PAYLOADS, taskOf } from './crossing.ts';
+import { PlanCache } from '../src/engine/plan/planCache.ts';
+import { resolveConfig, type BacktestConfig } from '../src/engine/config.ts';
+import type { BacktestTask } from '../src/engine/task.ts';
+import { crossOf, PAYLOADS, taskFrom, taskOf } from './crossing.ts';
 import { measure, timed, type Unit } from './measure.ts';
 import { PacedBench } from './pace.ts';
+import { PAIRS } from './sweep.ts';
 import { SYMBOL } from './walk.ts';
 
 export const UNIT: Unit = 'call';
@@ -32,7 +36,39 @@ export function suite(): PacedBench {
       ),
     );
   }
+  const variants = { params: variantsByParams(), overrides: variantsByOverrides() };
+  for (const [name, planNext] of Object.entries(variants)) bench.add(`compile/variant by ${name}/1`, planNext);
   return bench;
+}
+
+/** Lengths of two averages, other ones each time. */
+const lengthsOf = (run: number) => ({ fast: 2 + (run % 50), slow: 60 + (Math.floor(run / 50) % 100) });
+
+function variantsByParams(): () => void {
+  const task = taskFrom('pairs', PAIRS);
+  return variantsOf(task, (run) => ({ params: lengthsOf(run) }));
+}
+
+function variantsByOverrides(): () => void {
+  return variantsOf(crossOf(10, 30), (run) => {
+    const { fast, slow } = lengthsOf(run);
+    const places = ['/strategy/entry/trigger', '/strategy/exits/0/when'];
+    const sides = places.flatMap((place) => [
+      [`${place}/left/args/length`, fast],
+      [`${place}/right/args/length`, slow],
+    ]);
+    return { overrides: Object.fromEntries(sides) as Record<string, number> };
+  });
+}
+
+/** Plans one more run of a task. */
+function variantsOf(task: BacktestTask, changeOf: (run: number) => Partial<BacktestConfig>): () => void {
+  const plans = new PlanCache();
+  let run = 0;
+  return () => {
+    const planned = plans.plan(task, resolveConfig({ ...task.config, ...changeOf(run++) }), true);
+    if (!planned.ok) throw new Error(JSON.stringify(planned.issues));
+  };
 }
 
 if (import.meta.main) await measure(suite(), UNIT);

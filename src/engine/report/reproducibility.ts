@@ -36,26 +36,25 @@ interface RunKeyParts {
 export const runKeyOf = ({ engine, strategy, data, config }: RunKeyParts): string =>
   sha256(`{"config":"${config}","data":"${data}","engine":"${engine}","strategy":${JSON.stringify(strategy)}}`);
 
-type HashWithParams = (params: ResolvedConfig['params']) => string;
-
-/** The last config of an instrument, with its settings, and their hash for other params. */
+/** The last config of an instrument, with its settings, and their hash for other params and overrides. */
 interface LastConfig {
   readonly config: ResolvedConfig;
   readonly objects: string;
-  readonly hashWith: HashWithParams;
+  readonly hashWith: (members: string) => string;
 }
 const lastConfigs = new WeakMap<Instrument, LastConfig>();
 
-/** `hashOf` of all three. The runs of a batch mostly differ in their params only. */
+/** `hashOf` of all three. The runs of a batch mostly differ in their params or overrides only. */
 export function configHashOf(config: ResolvedConfig, instrument: Instrument, settings: Settings): string {
-  const { signalInstrument, range, execution, overrides } = config;
-  const objects = JSON.stringify([signalInstrument, range, execution, overrides, settings]);
+  const { signalInstrument, range, execution, overrides, params } = config;
+  const objects = JSON.stringify([signalInstrument, range, execution, settings]);
   let last = lastConfigs.get(instrument);
   if (last === undefined || last.objects !== objects || !haveSameValues(last.config, config)) {
-    const hashWith = hashWithParams({ config: { ...config, params: null }, instrument, settings });
+    const free = { ...config, overrides: null, params: null };
+    const hashWith = hashAround({ config: free, instrument, settings }, '"overrides":null,"params":null');
     lastConfigs.set(instrument, (last = { config, objects, hashWith }));
   }
-  return last.hashWith(config.params);
+  return last.hashWith(`"overrides":${canonicalJson(overrides)},"params":${canonicalJson(params)}`);
 }
 
 /** The members of a config that are no objects: comparing these takes less time than writing them as JSON. */
@@ -81,18 +80,22 @@ function haveSameValues(a: ResolvedConfig, b: ResolvedConfig): boolean {
   return true;
 }
 
-const NO_PARAMS = '"params":null';
-
-/** `hashOf` of a value with the params that are given; all else is written once. */
+/** `hashOf` of a value with the params that are given. */
 export function hashWithParams(
   value: Readonly<Record<string, unknown>> & { readonly config: { readonly params: null } },
-): HashWithParams {
+): (params: ResolvedConfig['params']) => string {
+  const hashWith = hashAround(value, '"params":null');
+  return (params) => hashWith(`"params":${canonicalJson(params)}`);
+}
+
+/** `hashOf` of a value with other text in the place of these members of its config; all else is written once. */
+function hashAround(value: Readonly<Record<string, unknown>>, members: string): (text: string) => string {
   const json = canonicalJson(value);
-  // The config comes first. Nothing else in it looks like the member: overrides are numbers, quotes in texts escaped.
-  const at = json.indexOf(NO_PARAMS);
-  const before = json.slice(0, at + '"params":'.length);
-  const after = json.slice(at + NO_PARAMS.length);
-  return (params) => sha256(before + canonicalJson(params) + after);
+  // The config comes first. Nothing else in it looks like them: overrides are numbers, quotes in texts escaped.
+  const at = json.indexOf(members);
+  const before = json.slice(0, at);
+  const after = json.slice(at + members.length);
+  return (text) => sha256(before + text + after);
 }
 
 /** Of runs that read no series but the market's own, which all runs of a batch are as a rule. */

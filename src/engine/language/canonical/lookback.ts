@@ -39,6 +39,9 @@ function atrPeriods({ entries, risk: { stopLoss, takeProfits, trailingStop } }: 
   return periods;
 }
 
+/** Those of indicators on the bars around them, which the runs of a plan template share with each other. */
+const keptNeeds = new WeakMap<RunnableExpression, { readonly context: StoredTimeframe; readonly need: Need }>();
+
 class Lookbacks {
   readonly #base: StoredTimeframe;
   readonly #isStable: boolean;
@@ -72,12 +75,22 @@ class Lookbacks {
     // Without inputs, it is found sooner than looked up.
     if (expression.kind === 'market' || expression.kind === 'const')
       return needOfKind(expression.kind, expression, { lookbacks: this, context });
+    if (expression.kind === 'indicator' && !this.#isStable) return this.#keptNeed(expression, context);
     const known = context === this.#base ? this.#onBase : this.#on(context);
     const found = known.get(expression);
     if (found !== undefined) return found;
     const need = needOfKind(expression.kind, expression, { lookbacks: this, context });
     known.set(expression, need);
     return need;
+  }
+
+  #keptNeed(expression: RunnableNodes['indicator'], context: StoredTimeframe): Need {
+    let kept = keptNeeds.get(expression);
+    if (kept?.context !== context) {
+      kept = { context, need: needOfIndicator(expression, { lookbacks: this, context }) };
+      keptNeeds.set(expression, kept);
+    }
+    return kept.need;
   }
 
   #on(context: StoredTimeframe): Map<object, Need> {
