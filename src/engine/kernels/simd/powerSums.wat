@@ -82,21 +82,21 @@
     (local.set $scaled (f64x2.mul (local.get $value) (v128.const f64x2 134217729 134217729)))
     (f64x2.sub (local.get $scaled) (f64x2.sub (local.get $scaled) (local.get $value))))
 
-  ;; Whether the exact power, `rest` away from its rounded value, is nearer to it than 0.48 units in the last place. In the
-  ;; range of powerSums, Math.pow is off by less than 0.515 (glibc's e_pow.c), and then that value is what it gives.
-  (func $isSure (param $power v128) (param $rest v128) (result v128)
-    (f64x2.eq
-      (f64x2.add (local.get $power) (f64x2.mul (local.get $rest) (v128.const f64x2 1.0416666666666667 1.0416666666666667)))
+  ;; Where the exact power, `rest` away from its rounded value, is not nearer to it than 0.484 units in the last place. In
+  ;; the range of powerSums, Math.pow is off by less than 0.515 (glibc's e_pow.c), and nearer powers are what it gives.
+  (func $unsure (param $power v128) (param $rest v128) (result v128)
+    (f64x2.ne
+      (f64x2.add (local.get $power) (f64x2.mul (local.get $rest) (v128.const f64x2 1.0330578512396693 1.0330578512396693)))
       (local.get $power)))
 
   ;; Those that are not sure, as Math.pow gives them.
-  (func $corrected (param $power v128) (param $isSure v128) (param $value v128) (param $exponent f64) (result v128)
-    (if (i64.eqz (i64x2.extract_lane 0 (local.get $isSure)))
+  (func $corrected (param $power v128) (param $unsure v128) (param $value v128) (param $exponent f64) (result v128)
+    (if (i64.ne (i64x2.extract_lane 0 (local.get $unsure)) (i64.const 0))
       (then
         (local.set $power
           (f64x2.replace_lane 0 (local.get $power)
             (call $pow (f64x2.extract_lane 0 (local.get $value)) (local.get $exponent))))))
-    (if (i64.eqz (i64x2.extract_lane 1 (local.get $isSure)))
+    (if (i64.ne (i64x2.extract_lane 1 (local.get $unsure)) (i64.const 0))
       (then
         (local.set $power
           (f64x2.replace_lane 1 (local.get $power)
@@ -109,7 +109,7 @@
     (local $value v128) (local $before v128) (local $center v128) (local $otherCenter v128)
     (local $square v128) (local $cube v128) (local $fourth v128) (local $product v128)
     (local $upper v128) (local $lower v128) (local $squareUpper v128) (local $squareLower v128) (local $squareError v128)
-    (local $rounded v128) (local $error v128) (local $isInRange v128) (local $isSure v128)
+    (local $rounded v128) (local $error v128) (local $outside v128) (local $cubeUnsure v128) (local $fourthUnsure v128)
     (local $sums v128) (local $sumsLost v128) (local $fourths v128) (local $fourthsLost v128) (local $next v128)
     (local $term v128)
     (local.set $center (v128.load64_splat (i32.const 0)))
@@ -121,7 +121,7 @@
         (local.set $product
           (f64x2.mul (local.get $value) (f64x2.sub (v128.load (local.get $others)) (local.get $otherCenter))))
         ;; Days without a position all have the same return.
-        (if (i32.eqz (i64x2.all_true (f64x2.eq (local.get $value) (local.get $before))))
+        (if (v128.any_true (f64x2.ne (local.get $value) (local.get $before)))
           (then
             (local.set $before (local.get $value))
             (local.set $square (f64x2.mul (local.get $value) (local.get $value)))
@@ -136,10 +136,10 @@
                   (f64x2.mul (f64x2.add (local.get $upper) (local.get $upper)) (local.get $lower)))
                 (f64x2.mul (local.get $lower) (local.get $lower))))
             ;; Beyond these the error of Math.pow is larger.
-            (local.set $isInRange
-              (v128.and
-                (f64x2.gt (f64x2.abs (local.get $value)) (v128.const f64x2 1e-9 1e-9))
-                (f64x2.lt (f64x2.abs (local.get $value)) (v128.const f64x2 1e9 1e9))))
+            (local.set $outside
+              (v128.or
+                (f64x2.le (f64x2.abs (local.get $value)) (v128.const f64x2 1e-9 1e-9))
+                (f64x2.ge (f64x2.abs (local.get $value)) (v128.const f64x2 1e9 1e9))))
             (local.set $rounded (f64x2.mul (local.get $square) (local.get $value)))
             (local.set $error
               (f64x2.add
@@ -152,14 +152,10 @@
                   (f64x2.mul (local.get $squareLower) (local.get $lower)))
                 (f64x2.mul (local.get $squareError) (local.get $value))))
             (local.set $cube (f64x2.add (local.get $rounded) (local.get $error)))
-            (local.set $isSure
-              (v128.and (local.get $isInRange)
-                (call $isSure (local.get $cube)
+            (local.set $cubeUnsure
+              (v128.or (local.get $outside)
+                (call $unsure (local.get $cube)
                   (f64x2.sub (local.get $error) (f64x2.sub (local.get $cube) (local.get $rounded))))))
-            (if (i32.eqz (i64x2.all_true (local.get $isSure)))
-              (then
-                (local.set $cube
-                  (call $corrected (local.get $cube) (local.get $isSure) (local.get $value) (f64.const 3)))))
             (local.set $rounded (f64x2.mul (local.get $square) (local.get $square)))
             (local.set $error
               (f64x2.add
@@ -170,14 +166,17 @@
                   (f64x2.mul (local.get $squareLower) (local.get $squareLower)))
                 (f64x2.mul (f64x2.add (local.get $square) (local.get $square)) (local.get $squareError))))
             (local.set $fourth (f64x2.add (local.get $rounded) (local.get $error)))
-            (local.set $isSure
-              (v128.and (local.get $isInRange)
-                (call $isSure (local.get $fourth)
+            (local.set $fourthUnsure
+              (v128.or (local.get $outside)
+                (call $unsure (local.get $fourth)
                   (f64x2.sub (local.get $error) (f64x2.sub (local.get $fourth) (local.get $rounded))))))
-            (if (i32.eqz (i64x2.all_true (local.get $isSure)))
+            (if (v128.any_true (v128.or (local.get $cubeUnsure) (local.get $fourthUnsure)))
               (then
+                (local.set $cube
+                  (call $corrected (local.get $cube) (local.get $cubeUnsure) (local.get $value) (f64.const 3)))
                 (local.set $fourth
-                  (call $corrected (local.get $fourth) (local.get $isSure) (local.get $value) (f64.const 4)))))))
+                  (call $corrected (local.get $fourth) (local.get $fourthUnsure) (local.get $value)
+                    (f64.const 4)))))))
         ;; The powers of the first day, then those of the second.
         (local.set $term
           (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 (local.get $square) (local.get $cube)))
