@@ -24,6 +24,7 @@ import type { SimulationInput } from './simulate/simulation.ts';
 import type { RunControl } from './task.ts';
 import { LentMemory } from './simulate/lentMemory.ts';
 import { simulate } from './simulate/simulate.ts';
+import { MemoryRefused } from './simulate/tradeBudget.ts';
 
 /**
  * Columns that a thread keeps between runs (semantics §1.1: a value never depends on the range, so runs can share
@@ -72,9 +73,11 @@ function runTask(
     return simulateAndReport(prepared, { ...prepared.input, control, keepOrders, scratch });
   } catch (error) {
     if (error instanceof RunStopped) return stopped();
+    if (error instanceof MemoryRefused) return { ok: false, error: error.runError };
     throw error;
   } finally {
     columnStore.trim();
+    memory?.trim();
   }
 }
 

@@ -115,4 +115,9 @@ export type ArtifactOutcome =
 export interface RunControl {
   isCancelled(): boolean;
   report(barsDone: number, barsTotal: number): void;
+  /**
+   * Asks for memory beyond what the run was admitted by, so many bytes in all. Absent: it may take what there is.
+   * `later`: it must end, and runs again once it can have as much; `never`: no run may take so much.
+   */
+  mayTake?(bytes: number): 'yes' | 'later' | 'never';
 }

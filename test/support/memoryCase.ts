@@ -2,14 +2,23 @@
 // peak.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { buildArtifact, createMarket, runBacktest, PATTERNS } from '../../src/engine/index.ts';
-import type { ArtifactRequest, BacktestTask, Snapshot } from '../../src/engine/index.ts';
+import type { ArtifactRequest, BacktestTask, RunControl, Snapshot } from '../../src/engine/index.ts';
 import { estimateArtifactBytes, estimateRunBytes } from '../../src/engine/pool/memory.ts';
 import { randomSnapshot } from './bars.ts';
 import { all, any, astOf, compare, cross, entry, exit, indicator, market, sma, type Json } from './builders.ts';
 import { configOf } from './runs.ts';
 
 const BARS = 400_000;
-const CONTROL = { isCancelled: () => false, report: () => {} };
+/** What the run has asked for beyond what it was admitted by. */
+let more = 0;
+const CONTROL: RunControl = {
+  isCancelled: () => false,
+  report: () => {},
+  mayTake: (bytes) => {
+    more = bytes;
+    return 'yes';
+  },
+};
 const state = (field: string): Json => ({ kind: 'state', field });
 const rare = (item: Json): Json => all(item, compare(market(), 'gt', { kind: 'const', value: 1e9 }));
 const oneHour = (): Snapshot[] => [randomSnapshot({ count: BARS })];
@@ -118,6 +127,29 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
       exits: [exit(cross(sma(3), 'cross_down', sma(7)))],
     },
   }),
+  'a trade on every bar': () => ({
+    sections: {
+      entry: entry(compare(market(), 'gt', 0), {
+        action: { side: 'long', sizing: { mode: 'fixed', value: 1e-6 } },
+      }),
+      exits: [exit(compare(market(), 'gt', 0))],
+    },
+  }),
+  'stops and ladders, several trades every few bars': () => ({
+    settings: { maxConcurrentPositions: 3, warmupPeriod: 1 },
+    sections: {
+      entry: entry(compare(market(), 'gt', 0), {
+        action: { side: 'long', sizing: { mode: 'fixed', value: 1e-6 } },
+      }),
+      risk: {
+        stopLoss: { mode: 'percent', value: 0.5 },
+        takeProfits: [
+          { triggerPercent: 0.2, closePercent: 50 },
+          { triggerPercent: 0.4, closePercent: 50 },
+        ],
+      },
+    },
+  }),
   'signals as JSON': artifactCase('signals', 'json', BARS / 2),
   'signals as Arrow': artifactCase('signals', 'arrow'),
   'equity as CSV': artifactCase('equity', 'csv'),
@@ -146,8 +178,8 @@ if (name !== undefined && Object.hasOwn(MEMORY_CASES, name)) {
   let written = 0;
   const write = (piece: Uint8Array) => void (written += piece.length);
   const outcome =
-    artifact === undefined ? runBacktest(task, bars, null) : buildArtifact(task, bars, CONTROL, artifact, write);
+    artifact === undefined ? runBacktest(task, bars, CONTROL) : buildArtifact(task, bars, CONTROL, artifact, write);
   const peak = 1_024 * Number(/VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))![1]) - before;
   const failure = outcome.ok ? null : outcome.error.message;
-  console.log(JSON.stringify({ estimate, peak, rows: bars.base.length, written, failure }));
+  console.log(JSON.stringify({ estimate: estimate + more, more, peak, rows: bars.base.length, written, failure }));
 }

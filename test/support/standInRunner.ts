@@ -31,8 +31,10 @@ MessagePort.prototype.postMessage = function (this: MessagePort, message: readon
 /**
  * `params.act`: absent: a result at once; copied: the same, with `copiedBytes` for the sum of closes; spin: busy for
  * `params.ms`, looking at its flag; deaf: the same without looking; fail: an expected failure; throw: a bug; poison:
- * kills its process; exit: ends its thread; nul: a result with a NUL in a text. `params.value` makes results differ. An
- * artifact has `params.pieces` chunks more, counted in `params.written` (shared memory).
+ * kills its process; exit: ends its thread; nul: a result with a NUL in a text; take: asks for `params.mib` MiB of
+ * memory, one after the other, and notes in `params.taken` (shared memory) how many MiB all such runs have and have had
+ * at the most, and how many runs were begun. `params.value` makes results differ. An artifact
+ * has `params.pieces` chunks more, counted in `params.written` (shared memory).
  */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
   const { act, ms = 0 } = (task.config.params ?? {}) as { act?: string; ms?: number };
@@ -49,6 +51,9 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
         ok: false,
         error: { code: 'RANGE_NO_DATA', path: '/config/range', message: 'The range holds no bars.' },
       };
+    case 'take':
+      if (!takeMemory(task, control)) return { ok: false, error: TOOK_TOO_MUCH };
+      break;
     case 'throw':
       throw new Error('a bug in the stand-in');
     case 'poison':
@@ -102,6 +107,27 @@ export function buildArtifact(
     if (written) Atomics.store(new Int32Array(written), 0, piece + 1);
   }
   return { ok: true, resultHash, notice: isStored ? null : NOTICE };
+}
+
+const TOOK_TOO_MUCH = { code: 'RESOURCE_LIMIT', path: '', message: 'It takes more memory than the worker allows.' };
+
+/** False when it was refused more. */
+function takeMemory(task: BacktestTask, control: RunControl): boolean {
+  const { mib, taken } = task.config.params as unknown as { mib: number; taken: SharedArrayBuffer };
+  const counts = new Int32Array(taken);
+  Atomics.add(counts, 2, 1);
+  let has = 0;
+  try {
+    for (; has < mib; has++) {
+      if (control.mayTake!((has + 1) << 20) !== 'yes') return false;
+      const now = Atomics.add(counts, 0, 1) + 1;
+      if (now > counts[1]) counts[1] = now;
+      spin(2, control, 1);
+    }
+    return true;
+  } finally {
+    Atomics.sub(counts, 0, has);
+  }
 }
 
 /** False when it was stopped. */

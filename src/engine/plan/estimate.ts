@@ -29,15 +29,18 @@ const LOOP_NS = 10;
 /** Of the loop and the statistics: equity, drawdown and returns. */
 const LOOP_BYTES = 16;
 /**
- * A row of the log and of the table of trades, and young objects by which the heap grows. Measured: 180 to 400 with
- * round trips by signal, 1,300 to 1,560 with a trade on every bar.
+ * A row of the log and of the table of trades (300), of the columns of positions (60), and what is left of the log that
+ * was outgrown. Measured with a trade on every bar: 390 to 480, the stored bytes included.
  */
-const TRADE_BYTES = 1_344;
+export const TRADE_BYTES = 512;
 /**
- * How many trades there will be is not known before a run. So many are admitted by: runs with fewer leave room to those
- * with more that run at the same time.
+ * How many trades there will be is not known before a run. So many are admitted by, twice as many as averages of 10 and
+ * 30 bars make; a run that makes more asks for their memory (simulate/tradeBudget.ts).
  */
-const BARS_PER_TRADE = 12;
+const BARS_PER_TRADE = 24;
+/** A short run never asks: 2 MiB. */
+const LEAST_TRADES = 4_096;
+export const admittedTrades = (bars: number): number => Math.max(LEAST_TRADES, bars / BARS_PER_TRADE);
 const VALUE_BYTES = 8;
 /** A bit true, and a bit unknown. */
 const CONDITION_BYTES = 0.25;
@@ -90,7 +93,7 @@ export function estimateRun(
       sumOf(kept, ({ length }) => STATEFUL_SCANNED_NS * length * rows[0]),
     bytes:
       sumOf(frames, (each) => (each.heldBytesPerBar + each.scratchBytesPerBar) * rows[frames.indexOf(each)]) +
-      (TRADE_BYTES / BARS_PER_TRADE) * rows[0] +
+      TRADE_BYTES * admittedTrades(rows[0]) +
       sumOf(kept, ({ length, memories }) => memories * (NODE_BYTES + VALUE_BYTES * length)),
   };
 }
@@ -104,7 +107,8 @@ export function estimateText({ frames, windows }: PlanEstimate): string {
   });
   const values = sumOf(windows, ({ length, memories }) => length * memories);
   const ofState = values > 0 ? [`${8 * values} bytes of windows over state`] : [];
-  return `at the peak: ${[...ofFrames, `about ${TRADE_BYTES} bytes per trade`, ...ofState].join(', ')}`;
+  const ofTrades = `${TRADE_BYTES} bytes per trade (admitted: one in ${BARS_PER_TRADE} bars, at least ${LEAST_TRADES})`;
+  return `at the peak: ${[...ofFrames, ofTrades, ...ofState].join(', ')}`;
 }
 
 const sumOf = <T>(items: readonly T[], of: (item: T) => number): number =>

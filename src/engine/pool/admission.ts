@@ -14,15 +14,26 @@ export interface Ask {
   /** It runs in another process of this machine: it takes memory, and no thread. */
   readonly isElsewhere?: boolean;
 }
-export type Leave = () => void;
+/** What an admitted task holds. */
+export interface Lease {
+  /** To be called at its end. */
+  leave(): void;
+  /**
+   * Asks for so many bytes in all, while it runs. False: it gets them only by leaving and asking again. It never waits
+   * for them, since tasks that hold memory and wait for more would wait for each other.
+   */
+  raise(bytes: number): boolean;
+}
 
 interface Waiting extends Ask {
   readonly since: number;
-  readonly admit: (leave: Leave) => void;
+  readonly admit: (lease: Lease) => void;
 }
-interface Held extends Ask {
+interface Held {
+  readonly owner: string;
+  bytes: number;
+  isSmall: boolean;
   readonly since: number;
-  readonly isSmall: boolean;
   readonly lane: Lane;
 }
 /** Where an ask gets a thread: one of all, one for owners who hold none, one for quick tasks, or none of ours. */
@@ -86,8 +97,8 @@ export class Admission {
     return Math.max(0, this.#threads - this.heldCount - this.#waiting.length);
   }
 
-  /** Resolves when the task may run, to a function to call at its end. */
-  enter(ask: Ask): Promise<Leave> {
+  /** Resolves when the task may run. */
+  enter(ask: Ask): Promise<Lease> {
     if (ask.bytes > this.maxBytes) throw new Error(`Admission: ${ask.bytes} bytes can never fit in ${this.maxBytes}`);
     return new Promise((admit) => {
       this.#waiting.push({ ...ask, since: this.#now(), admit });
@@ -106,7 +117,7 @@ export class Admission {
       const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes), lane };
       this.#held.add(held);
       this.#lastTurn.set(owner, ++this.#turns);
-      next.admit(() => this.#leave(held));
+      next.admit({ leave: () => this.#leave(held), raise: (total) => this.#raise(held, total) });
     }
   }
 
@@ -114,6 +125,16 @@ export class Admission {
     if (!this.#held.delete(held)) return;
     if (![...this.#held, ...this.#waiting].some(({ owner }) => owner === held.owner)) this.#lastTurn.delete(held.owner);
     this.admitAll();
+  }
+
+  #raise(held: Held, bytes: number): boolean {
+    if (bytes <= held.bytes) return true;
+    const isSmall = this.#isSmall(bytes);
+    const isOvertaking = !isSmall && this.#waiting.some((ask) => !this.#isSmall(ask.bytes) && this.#isPatient(ask));
+    if (isOvertaking || !this.#fits(bytes, isSmall, held)) return false;
+    held.bytes = bytes;
+    held.isSmall = isSmall;
+    return true;
   }
 
   /** The owner with the fewest threads first; of equal ones, the one whose turn is longest ago; then by arrival. */
@@ -132,13 +153,12 @@ export class Admission {
           (held.get(a.owner) ?? 0) - (held.get(b.owner) ?? 0) ||
           (this.#lastTurn.get(a.owner) ?? 0) - (this.#lastTurn.get(b.owner) ?? 0),
       );
-    const now = this.#now();
     let isLargeBlocked = false;
     for (const ask of inTurn) {
       const isSmall = this.#isSmall(ask.bytes);
       if (!isSmall && isLargeBlocked) continue;
       if (this.#fits(ask.bytes, isSmall)) return { next: ask, lane: laneOf(ask)! };
-      if (!isSmall && now - ask.since > PATIENCE_MS) isLargeBlocked = true;
+      if (!isSmall && this.#isPatient(ask)) isLargeBlocked = true;
     }
     return undefined;
   }
@@ -164,9 +184,12 @@ export class Admission {
 
   #isSmall = (bytes: number): boolean => bytes <= this.#memoryBytes * SMALL_TASK;
 
-  #fits(bytes: number, isSmall: boolean): boolean {
+  #isPatient = ({ since }: Waiting): boolean => this.#now() - since > PATIENCE_MS;
+
+  /** @param except holds memory that it would give back */
+  #fits(bytes: number, isSmall: boolean, except?: Held): boolean {
     let used = 0;
-    for (const held of this.#held) if (held.isSmall === isSmall) used += held.bytes;
+    for (const held of this.#held) if (held.isSmall === isSmall && held !== except) used += held.bytes;
     return used + bytes <= this.#memoryBytes * (isSmall ? SMALL_SHARE : 1 - SMALL_SHARE);
   }
 }

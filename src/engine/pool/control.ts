@@ -14,24 +14,36 @@ export interface RunProgress {
   readonly barsTotal: number;
 }
 
-const BYTES_PER_RUN = 2 * Int32Array.BYTES_PER_ELEMENT + 2 * Float64Array.BYTES_PER_ELEMENT;
+/** What a thread has asked for memory, and what it was answered. */
+const ANSWERS = ['none', 'asked', 'yes', 'later', 'never'] as const;
+export type MemoryAnswer = 'yes' | 'later' | 'never';
 
-/** Views on that memory. Layout for n runs: barsDone f64[n], barsTotal f64[n], stop i32[n], state i32[n]. */
+const BYTES_PER_RUN = 3 * Int32Array.BYTES_PER_ELEMENT + 3 * Float64Array.BYTES_PER_ELEMENT;
+
+/**
+ * Views on that memory. Layout for n runs: barsDone f64[n], barsTotal f64[n], more f64[n], stop i32[n], state i32[n],
+ * answer i32[n].
+ */
 export class BatchControl {
   readonly buffer: SharedArrayBuffer;
   readonly size: number;
   readonly #barsDone: Float64Array;
   readonly #barsTotal: Float64Array;
+  /** Bytes beyond what the run was admitted by: those that it has, while it asks those that it wants. */
+  readonly #more: Float64Array;
   readonly #stop: Int32Array;
   readonly #state: Int32Array;
+  readonly #answer: Int32Array;
 
   private constructor(buffer: SharedArrayBuffer, size: number) {
     this.buffer = buffer;
     this.size = size;
     this.#barsDone = new Float64Array(buffer, 0, size);
     this.#barsTotal = new Float64Array(buffer, 8 * size, size);
-    this.#stop = new Int32Array(buffer, 16 * size, size);
-    this.#state = new Int32Array(buffer, 20 * size, size);
+    this.#more = new Float64Array(buffer, 16 * size, size);
+    this.#stop = new Int32Array(buffer, 24 * size, size);
+    this.#state = new Int32Array(buffer, 28 * size, size);
+    this.#answer = new Int32Array(buffer, 32 * size, size);
   }
 
   static create(size: number): BatchControl {
@@ -88,11 +100,39 @@ export class BatchControl {
     return this.#state.indexOf(RUN_STATES.indexOf('running'));
   }
 
+  /** Memory that the run may take without asking, beyond what it was admitted by. */
+  grant(run: number, bytes: number): void {
+    this.#more[run] = bytes;
+  }
+
+  /** Answers the run that waits for an answer, if any. */
+  answerAsk(answer: (run: number, bytes: number) => MemoryAnswer): void {
+    const run = this.#answer.indexOf(ANSWERS.indexOf('asked'));
+    if (run === -1) return;
+    Atomics.store(this.#answer, run, ANSWERS.indexOf(answer(run, this.#more[run])));
+    Atomics.notify(this.#answer, run);
+  }
+
+  /** Blocks the thread until the main thread has answered, which it does at once. */
+  #mayTake(run: number, bytes: number, ring: () => void): MemoryAnswer {
+    if (bytes <= this.#more[run]) return 'yes';
+    const asked = ANSWERS.indexOf('asked');
+    const had = this.#more[run];
+    this.#more[run] = bytes;
+    Atomics.store(this.#answer, run, asked);
+    ring();
+    Atomics.wait(this.#answer, run, asked);
+    const answer = ANSWERS[Atomics.load(this.#answer, run)] as MemoryAnswer;
+    if (answer !== 'yes') this.#more[run] = had;
+    return answer;
+  }
+
   /**
    * What the simulation is given.
+   * @param ring tells the main thread that a run asks for memory
    * @param onPoll called whenever it looks at its stop flag
    */
-  controlOf(run: number, onPoll: () => void = () => {}): RunControl {
+  controlOf(run: number, ring: () => void, onPoll: () => void = () => {}): RunControl {
     return {
       isCancelled: () => {
         onPoll();
@@ -102,6 +142,7 @@ export class BatchControl {
         this.#barsDone[run] = barsDone;
         this.#barsTotal[run] = barsTotal;
       },
+      mayTake: (bytes) => this.#mayTake(run, bytes, ring),
     };
   }
 }

@@ -3,10 +3,11 @@ import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import type { RunError } from '../task.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
-import type { Admission } from './admission.ts';
+import type { Admission, Lease } from './admission.ts';
 import { BatchControl } from './control.ts';
-import type { RunProgress } from './control.ts';
+import type { MemoryAnswer, RunProgress } from './control.ts';
 import { estimateRunBytes } from './memory.ts';
+import { RunMemory } from './runMemory.ts';
 import type {
   ArtifactAnswer,
   BatchMessage,
@@ -51,6 +52,8 @@ export interface Dispatched {
   readonly timeLimitsMs: readonly (number | undefined)[];
   /** Called when the thread has been busy with it for a while; takes back what it has not begun. */
   readonly split?: () => void;
+  /** Answers a run that asks for memory beyond what it was admitted by; absent: none asks. */
+  readonly mayTake?: (run: number, bytes: number) => MemoryAnswer;
 }
 export type Dispatch = (dispatched: Dispatched) => Promise<ThreadAnswer>;
 export type ThreadAnswer = ArtifactAnswer | SweepOutcome | RobustnessOutcome | undefined;
@@ -69,7 +72,7 @@ export class Job implements PoolJob {
   readonly #dispatch: Dispatch;
   readonly #onOutcome: OnOutcome | undefined;
   readonly #found: (PoolOutcome | undefined)[];
-  readonly #bytes: (number | null)[];
+  readonly #memory: (RunMemory | null)[];
   /** Why runs were told to stop, before and between their dispatches. */
   readonly #control: BatchControl;
   /** Each dispatch has its own memory, since a killed thread may still write to its old one. */
@@ -83,7 +86,7 @@ export class Job implements PoolJob {
     this.#onOutcome = onOutcome;
     this.#found = batch.runs.map(() => undefined);
     this.#control = BatchControl.create(batch.runs.length);
-    this.#bytes = batch.runs.map((_, run) => this.#prepare(run));
+    this.#memory = batch.runs.map((_, run) => this.#prepare(run));
     for (const runs of this.#byOwner()) this.#start(runs);
     this.outcomes = this.#allOutcomes();
   }
@@ -107,12 +110,12 @@ export class Job implements PoolJob {
     return this.#found as PoolOutcome[];
   }
 
-  /** Bytes the run may need; null when it has been settled because it is too large or cannot be prepared. */
-  #prepare(run: number): number | null {
+  /** What the run may need; null when it has been settled because it is too large or cannot be prepared. */
+  #prepare(run: number): RunMemory | null {
     const { maxBytes } = this.#admission;
     try {
       const bytes = bytesOf(this.#batch, this.#batch.runs[run]);
-      if (bytes <= maxBytes) return bytes;
+      if (bytes <= maxBytes) return new RunMemory(bytes, maxBytes);
       this.#settle(run, { kind: 'failed', error: tooLarge(bytes, maxBytes) });
     } catch (error) {
       this.#settle(run, { kind: 'failed', error: notPrepared(error) });
@@ -122,7 +125,7 @@ export class Job implements PoolJob {
 
   #byOwner(): Iterable<number[]> {
     const owners = Map.groupBy(
-      this.#batch.runs.flatMap((_, run) => (this.#bytes[run] === null ? [] : [run])),
+      this.#batch.runs.flatMap((_, run) => (this.#memory[run] === null ? [] : [run])),
       (run) => ownerOf(this.#batch.runs[run]),
     );
     return owners.values();
@@ -138,34 +141,39 @@ export class Job implements PoolJob {
   async #runPart(runs: readonly number[]): Promise<void> {
     const owner = ownerOf(this.#batch.runs[runs[0]]);
     for (let open = runs; open.length > 0;) {
-      const bytes = open.reduce((most, run) => Math.max(most, this.#bytes[run] ?? 0), 0);
+      const bytes = open.reduce((most, run) => Math.max(most, this.#memory[run]!.bytes), 0);
       const isQuick = open.every((run) => this.#batch.runs[run].isQuick);
-      const leave = await this.#admission.enter({ owner, bytes, isQuick });
+      const lease = await this.#admission.enter({ owner, bytes, isQuick });
       try {
-        const moved = await this.#dispatchOnce(open);
+        const moved = await this.#dispatchOnce(open, lease);
         open = open.filter((run) => !this.#found[run] && !moved.has(run));
       } finally {
-        leave();
+        lease.leave();
       }
     }
   }
 
   /**
    * Every call settles or moves at least one run, so that the loop around it ends.
-   * @returns the runs that were taken back and run in other parts.
+   * @returns the runs that were taken back, or need more memory than could be had, and run in other parts.
    */
-  async #dispatchOnce(runs: readonly number[]): Promise<ReadonlySet<number>> {
+  async #dispatchOnce(runs: readonly number[], lease: Lease): Promise<ReadonlySet<number>> {
     const control = BatchControl.create(runs.length);
     const moved = new Set<number>();
     for (const [index, run] of runs.entries()) {
       this.#places.set(run, { control, index });
+      control.grant(index, this.#memory[run]!.more);
       const reason = this.#control.stopReason(run);
       if (reason) control.stop(index, reason);
     }
     const chosen = runs.map((run) => this.#batch.runs[run]);
     const { port1: near, port2: far } = new MessageChannel();
     const settle = (outcomes: readonly OutcomeMessage[]): void => {
-      for (const { run, outcome } of outcomes) this.#settle(runs[run], outcome);
+      for (const { run: index, outcome } of outcomes) {
+        const run = runs[index];
+        if (outcome.kind !== 'failed' || !this.#memory[run]!.takeRefusal()) this.#settle(run, outcome);
+        else this.#runAgain(run, moved);
+      }
     };
     near.on('message', settle);
     const message = { ...messageOf(this.#batch.snapshots, chosen, control.buffer), port: far };
@@ -175,7 +183,8 @@ export class Job implements PoolJob {
       for (const part of inParts(withdrawn, this.#admission.freeCount)) this.#start(part);
     };
     const timeLimitsMs = chosen.map((run) => run.timeLimitMs);
-    const failure = await this.#dispatch({ message, control, port: far, timeLimitsMs, split }).then(
+    const mayTake = (index: number, more: number): MemoryAnswer => this.#memory[runs[index]]!.answer(more, lease);
+    const failure = await this.#dispatch({ message, control, port: far, timeLimitsMs, split, mayTake }).then(
       () => null,
       (error: unknown) => ({ error }),
     );
@@ -185,6 +194,13 @@ export class Job implements PoolJob {
     near.close();
     if (failure) this.#settleCrashed(failure.error, control, runs);
     return moved;
+  }
+
+  /** It waits for its memory without holding any: from its beginning on, because a simulation cannot be put aside. */
+  #runAgain(run: number, moved: Set<number>): void {
+    moved.add(run);
+    this.#places.delete(run);
+    this.#start([run]);
   }
 
   /** A thread has died. The run it was executing is settled; the runs after it go to another thread. */

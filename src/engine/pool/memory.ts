@@ -42,13 +42,13 @@ export function estimateArtifactBytes(
 
 /**
  * What an artifact reads besides the columns of its run, and what an Arrow file adds, which has all of its columns in
- * memory. Trades are as many as LOOP_BYTES supposes (plan/estimate.ts), and of orders there is one per bar.
+ * memory. Of trades and orders there is one per bar; those of more trades are asked for with the trades (RunMemory).
  */
 const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: number; readonly arrow: number }>> = {
   trades: { table: 100, arrow: 50 },
   equity: { table: 16, arrow: 24 },
   orders: { table: 400, arrow: 200 },
-  signals: { table: 8, arrow: 32 },
+  signals: { table: 64, arrow: 32 },
   report: { table: 64, arrow: 0 },
 };
 /**

@@ -48,6 +48,8 @@ export interface ThreadSettings {
   readonly runner: string;
   /** The most that the thread may keep between tasks. */
   readonly keptBytes: number;
+  /** Memory of a Bell: rung when a run asks for memory. */
+  readonly bell: SharedArrayBuffer;
 }
 
 /** One run of a batch. `snapshots` are indexes into the batch's own list: what this run may read. */

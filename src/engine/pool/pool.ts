@@ -1,29 +1,28 @@
 // The pool: the main thread's typed interface to the engine's threads. One task is a batch of runs over shared
 // snapshots.
 import { totalmem } from 'node:os';
-import { MessageChannel } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import type { ArtifactOutcome, ArtifactRequest, RunError } from '../task.ts';
+import type { ArtifactOutcome, ArtifactRequest } from '../task.ts';
 import { Admission, SLOW_MS } from './admission.ts';
-import { ChunkReceiver, type TakeChunk } from './artifactChunks.ts';
+import type { TakeChunk } from './artifactChunks.ts';
+import { buildArtifact } from './artifactRun.ts';
+import { Bell } from './bell.ts';
 import { BatchControl } from './control.ts';
-import type { RunProgress } from './control.ts';
-import { bytesOf, Job, messageOf, ownerOf, PoolClosedError, threadLost, tooLarge } from './job.ts';
+import { Job, PoolClosedError } from './job.ts';
 import type { Dispatch, Dispatched, OnOutcome, PoolJob, ThreadAnswer } from './job.ts';
-import { estimateArtifactBytes, estimateRunBytes } from './memory.ts';
+import { estimateRunBytes } from './memory.ts';
 import { WARM_UP_SLICES } from './messages.ts';
 import type {
-  ArtifactAnswer,
   PoolBatch,
   RobustnessBatch,
   RobustnessOutcome,
-  StopReason,
   SweepBatch,
   SweepOutcome,
   ThreadMessage,
   ThreadSettings,
 } from './messages.ts';
+import { startPart, type PartRun } from './partRun.ts';
 
 export { PoolClosedError, type PoolJob } from './job.ts';
 
@@ -46,12 +45,7 @@ export interface PoolOptions {
   readonly runner?: string;
 }
 
-/** A part of a sweep or of a robustness check under way; `barsDone` of its progress counts variants or steps. */
-export interface PartRun<Outcome> {
-  readonly outcome: Promise<Outcome>;
-  stop(reason: StopReason): void;
-  progress(): RunProgress;
-}
+export type { PartRun };
 export type SweepRun = PartRun<SweepOutcome>;
 
 export interface Pool {
@@ -118,7 +112,9 @@ export function keptBytesPerThread(options: PoolOptions): number {
 export function createPool(options: PoolOptions): Pool {
   const { threads, memoryBytes = totalmem() / 2 } = options;
   const keptBytes = keptBytesPerThread(options);
+  const bell = new Bell();
   const settings: ThreadSettings = {
+    bell: bell.memory,
     runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href,
     keptBytes,
   };
@@ -152,6 +148,10 @@ export function createPool(options: PoolOptions): Pool {
     admission.admitAll();
   }, WATCH_MS);
   timer.unref();
+  const neverMore = (): 'never' => 'never';
+  void bell.listen(() => {
+    for (const { control, mayTake = neverMore } of watched) control.answerAsk(mayTake);
+  });
 
   let isClosed = false;
   const dispatch: Dispatch = async (dispatched) => {
@@ -185,7 +185,7 @@ export function createPool(options: PoolOptions): Pool {
     },
     build: (batch, request, take) => {
       noteWork();
-      return build(batch, request, take, admission, dispatch);
+      return buildArtifact(batch, request, take, admission, dispatch);
     },
     sweep: ({ owner = '', job, ...sent }) => {
       noteWork();
@@ -203,14 +203,18 @@ export function createPool(options: PoolOptions): Pool {
       return startPart<RobustnessOutcome>(messageWith, {
         owner,
         bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
+        tables: TABLES_OF_CHECK,
         admission,
         dispatch,
       });
     },
-    holdMemory: (owner, bytes) =>
-      admission.enter({ owner, bytes: Math.min(bytes, admission.maxBytes), isElsewhere: true }),
+    holdMemory: async (owner, bytes) => {
+      const lease = await admission.enter({ owner, bytes: Math.min(bytes, admission.maxBytes), isElsewhere: true });
+      return () => lease.leave();
+    },
     async [Symbol.asyncDispose]() {
       isClosed = true;
+      bell.close();
       clearInterval(timer);
       await piscina.destroy();
     },
@@ -220,11 +224,11 @@ export function createPool(options: PoolOptions): Pool {
 /** Slice by slice, as one task among others. */
 async function warmUpThread(admission: Admission, dispatch: Dispatch, mayGoOn: () => boolean): Promise<void> {
   for (let slice = 0; slice < WARM_UP_SLICES && mayGoOn(); slice++) {
-    const leave = await admission.enter({ owner: '', bytes: 0 });
+    const lease = await admission.enter({ owner: '', bytes: 0 });
     try {
       await dispatch({ message: { kind: 'warm_up', slice }, control: BatchControl.create(1), timeLimitsMs: [] });
     } finally {
-      leave();
+      lease.leave();
     }
   }
 }
@@ -257,80 +261,12 @@ function watch(task: Watched, now: number, limits: { timeLimitMs: number; killGr
   if (now - task.stoppedAt > limits.killGraceMs) task.abort.abort();
 }
 
-async function build(
-  batch: PoolBatch,
-  request: ArtifactRequest,
-  take: TakeChunk,
-  admission: Admission,
-  dispatch: Dispatch,
-): Promise<ArtifactOutcome> {
-  const [run] = batch.runs;
-  const read = run.snapshots.map((index) => batch.snapshots[index]);
-  const bytes = bytesOf(batch, run) + estimateArtifactBytes(request, run.task, read);
-  if (bytes > admission.maxBytes) return { ok: false, error: tooLarge(bytes, admission.maxBytes) };
-  const leave = await admission.enter({ owner: ownerOf(run), bytes });
-  const control = BatchControl.create(1);
-  const { port1: near, port2: port } = new MessageChannel();
-  const receiver = new ChunkReceiver(near, take, () => control.stop(0, 'cancelled'));
-  try {
-    const inputs = messageOf(batch.snapshots, [run], control.buffer);
-    const message = { kind: 'artifact', batch: inputs, request, port, taken: receiver.taken } as const;
-    const dispatched = dispatch({ message, port, control, timeLimitsMs: [run.timeLimitMs] });
-    const answer = await (dispatched as Promise<ArtifactAnswer>).catch((error: unknown) => {
-      if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
-      return { ok: false, error: threadLost(error), chunks: 0 } as const;
-    });
-    const received = await receiver.finish();
-    const { chunks, ...outcome } = answer;
-    if (outcome.ok && received !== chunks) throw new Error(`${received} of ${chunks} chunks of an artifact arrived.`);
-    return control.stopReason(0) === 'time_limit' && !outcome.ok ? { ok: false, error: TOOK_TOO_LONG } : outcome;
-  } finally {
-    near.close();
-    leave();
-  }
-}
-
-const TOOK_TOO_LONG: RunError = {
-  code: 'RESOURCE_LIMIT',
-  path: '',
-  message: 'Making the file took longer than a backtest may. Use a shorter range or a coarser timeframe.',
-};
-
 /** The memory of one run, and the rows of a shard (docs/sweeps.md); kept columns are counted by thread. */
 const SWEEP_BYTES = 192 << 20;
+/** The trades of the baseline are kept while others are run. */
+const TABLES_OF_CHECK = 2;
 
 const ownedBy = (owner: string, job: RobustnessBatch['job']): RobustnessBatch['job'] => ({
   ...job,
   task: { ...job.task, owner },
 });
-
-interface PartOptions {
-  readonly owner: string | undefined;
-  /** What the part may need; a pool with less memory runs it alone. */
-  readonly bytes: number;
-  readonly admission: Admission;
-  readonly dispatch: Dispatch;
-}
-
-function startPart<Outcome extends SweepOutcome | RobustnessOutcome>(
-  messageWith: (control: SharedArrayBuffer) => ThreadMessage,
-  { owner, bytes, admission, dispatch }: PartOptions,
-): PartRun<Outcome | Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>> {
-  const control = BatchControl.create(1);
-  const run = async () => {
-    const leave = await admission.enter({ owner: owner ?? '', bytes: Math.min(bytes, admission.maxBytes) });
-    try {
-      const stopped = control.stopReason(0);
-      if (stopped !== null) return { kind: 'stopped', reason: stopped } as const;
-      const message = messageWith(control.buffer);
-      return (await dispatch({ message, control, timeLimitsMs: [] })) as Outcome;
-    } catch (error) {
-      if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
-      const reason = control.stopReason(0);
-      return reason ? ({ kind: 'stopped', reason } as const) : ({ kind: 'failed', error: threadLost(error) } as const);
-    } finally {
-      leave();
-    }
-  };
-  return { outcome: run(), stop: (reason) => control.stop(0, reason), progress: () => control.progress(0) };
-}

@@ -5,7 +5,9 @@ import { createMarket } from '../bars/market.ts';
 import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import type { WrittenOutcome } from '../report/writtenResult.ts';
+import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
+import { Bell } from './bell.ts';
 import { BatchControl } from './control.ts';
 import { OutcomeSender } from './outcomeSender.ts';
 import { encodeResult } from './detail.ts';
@@ -46,7 +48,9 @@ const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
 const markets = new LruMap<string, Market>(MAX_MARKETS);
 /** By their text: the same object again keeps what was prepared and planned of it. */
 const strategies = new LruMap<string, StrategyAst>(MAX_STRATEGIES);
-const { runner: runnerUrl, keptBytes } = workerData as ThreadSettings;
+const { runner: runnerUrl, keptBytes, bell: bellMemory } = workerData as ThreadSettings;
+const bell = new Bell(bellMemory);
+const ring = (): void => bell.ring();
 /** Before the first task comes: until then the process that starts waits for its database. */
 const engine = (await import(runnerUrl)) as Runner;
 engine.keepBytes?.(keptBytes);
@@ -94,7 +98,7 @@ function runPart<Product>(
   const control = BatchControl.over(memory);
   control.begin(0);
   try {
-    return run(control.controlOf(0)) ?? { kind: 'stopped', reason: control.stopReason(0) ?? 'cancelled' };
+    return run(control.controlOf(0, ring)) ?? { kind: 'stopped', reason: control.stopReason(0) ?? 'cancelled' };
   } catch (error) {
     return { kind: 'failed', error: internalError(error) };
   } finally {
@@ -127,7 +131,7 @@ function runOne(batch: Inputs, run: number, control: BatchControl, sender: Outco
   try {
     const market = marketOf(batch, run);
     if (market.base.length > QUICK_BARS) sender.send();
-    const runControl = control.controlOf(run, () => sender.sendDue());
+    const runControl = control.controlOf(run, ring, () => sender.sendDue());
     const outcome = engine.runBacktest(taskOf(batch, run), market, runControl);
     const reason = control.stopReason(run);
     // A run that finished before it saw the flag has a result, and results are kept.
@@ -146,7 +150,7 @@ function encodeOutcome(outcome: WrittenOutcome, owner: string | undefined): Pool
 function buildArtifact({ batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {
   const control = BatchControl.over(batch.control);
   control.begin(0);
-  const runControl = control.controlOf(0);
+  const runControl = control.controlOf(0, ring);
   const sender = new ChunkSender(port, taken, () => runControl.isCancelled());
   try {
     const write = (piece: Uint8Array): void => sender.write(piece);
@@ -171,6 +175,7 @@ const TOO_LARGE = /^Invalid (string|array|typed array) length|^Array buffer allo
  * happened.
  */
 function internalError(error: unknown): RunError {
+  if (error instanceof MemoryRefused) return error.runError;
   if (error instanceof RangeError && TOO_LARGE.test(error.message))
     return {
       code: 'RESOURCE_LIMIT',

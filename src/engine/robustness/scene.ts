@@ -5,6 +5,7 @@ import { ColumnStore } from '../evaluate/columnStore.ts';
 import { chosenSummary, type FlatKey } from '../report/flatSummary.ts';
 import { simulate } from '../simulate/simulate.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
+import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import type { RobustnessSpec } from './robustnessRequest.ts';
 
@@ -16,7 +17,7 @@ export interface RobustnessJob {
 export interface RobustnessScene extends RobustnessJob {
   readonly market: Market;
   readonly store: ColumnStore;
-  readonly control: Pick<RunControl, 'isCancelled'> | null;
+  readonly control: Pick<RunControl, 'isCancelled' | 'mayTake'> | null;
 }
 
 const RUN_KEYS = [
@@ -47,7 +48,7 @@ export interface SimulatedVariant {
 /**
  * Runs a task.
  * @param market a changed one has columns of its own, which are not kept for other runs.
- * @throws StoppedError
+ * @throws StoppedError; MemoryRefused when it would have to run again
  */
 export function simulateVariant(
   scene: RobustnessScene,
@@ -58,10 +59,14 @@ export function simulateVariant(
   const prepared = prepareRun(task, market, store, false);
   if (!prepared.ok) return prepared.error;
   const { control } = scene;
-  const simulation = simulate({
-    ...prepared.input,
-    control: control && { isCancelled: () => control.isCancelled(), report: () => {} },
-  });
+  const input = { ...prepared.input, control: control && { ...control, report: () => {} } };
+  let simulation: SimulationResult;
+  try {
+    simulation = simulate(input);
+  } catch (error) {
+    if (error instanceof MemoryRefused && error.isFinal) return error.runError;
+    throw error;
+  }
   if (simulation.cancelled) throw new StoppedError('The check was stopped.');
   scene.store.trim();
   return { prepared, simulation };

@@ -1,12 +1,14 @@
 // Lent memory: what one run after the other writes on, because fresh pages cost more than what is written on them.
 import { wordCount } from '../kernels/bits.ts';
 import type { Scratch } from './simulation.ts';
-import { TradeLog } from './tradeLog.ts';
+import { TRADE_WIDTH, TradeLog } from './tradeLog.ts';
+
+/** A longer log is not kept: 5 MB. */
+const MOST_KEPT_TRADES = 32_768;
 
 export class LentMemory {
   readonly #mostRows: number;
-  readonly #trades = new TradeLog();
-  #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0), trades: this.#trades };
+  #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0), trades: new TradeLog() };
 
   /** @param mostRows a longer run gets memory of its own, which is not kept. */
   constructor(mostRows: number) {
@@ -18,8 +20,14 @@ export class LentMemory {
     if (rows > this.#mostRows) return undefined;
     if (this.#scratch.equity.length < rows) {
       const inPosition = new Uint32Array(wordCount(rows));
-      this.#scratch = { equity: new Float64Array(rows), inPosition, trades: this.#trades };
+      this.#scratch = { ...this.#scratch, equity: new Float64Array(rows), inPosition };
     }
     return this.#scratch;
+  }
+
+  /** Leaves a long log to the run that has written it. */
+  trim(): void {
+    const { numbers } = this.#scratch.trades;
+    if (numbers.length > MOST_KEPT_TRADES * TRADE_WIDTH) this.#scratch = { ...this.#scratch, trades: new TradeLog() };
   }
 }

@@ -22,6 +22,7 @@ import type { Position } from './position.ts';
 import type { OrderRecord, RejectionReason, ResultReads, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
 import { StateReader } from './state.ts';
+import { TradeBudget } from './tradeBudget.ts';
 import { TradeLog } from './tradeLog.ts';
 import type { SizingContext } from './sizing.ts';
 import { roundTripsOf, type RoundTrips } from './roundTrips.ts';
@@ -142,8 +143,15 @@ export function countBar(counter: BarCount, row: number): void {
   counter.count++;
 }
 
-/** @param policy decides the bars that finer bars do not. */
-export function createRun(input: SimulationInput, policy: AmbiguityFallback): Run {
+/**
+ * @param policy decides the bars that finer bars do not.
+ * @param budget of the runs whose trades are kept together
+ */
+export function createRun(
+  input: SimulationInput,
+  policy: AmbiguityFallback,
+  budget = new TradeBudget(input.bars.length, input.control),
+): Run {
   const { bars, config, risk, start, end } = input;
   // A warm-up longer than the data leaves nothing to evaluate.
   const rows = Math.max(0, end - start);
@@ -207,7 +215,7 @@ export function createRun(input: SimulationInput, policy: AmbiguityFallback): Ru
     marks: new Marks(equity, start, bars.close, reads.marks),
     equity,
     inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
-    trades: input.scratch?.trades.clear(reads.trades) ?? new TradeLog(reads.trades),
+    trades: (input.scratch?.trades ?? new TradeLog()).clear(reads.trades, budget),
     reads,
     readsState: history.length > 0,
     hasLevels:

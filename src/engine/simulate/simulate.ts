@@ -14,6 +14,7 @@ import { GatheredResult } from './collectResult.ts';
 import { atClose, createRun, type Run } from './run.ts';
 import { playRoundTrips } from './playRoundTrips.ts';
 import { countSkippedSignals, readClose } from './signals.ts';
+import { TradeBudget } from './tradeBudget.ts';
 import { nextWatched, type WatchedCloses } from './watch.ts';
 
 /** How often a run looks whether it is cancelled, in rows (semantics §6.4). */
@@ -25,16 +26,18 @@ const STATEFUL_POLL_ROWS = 1_024;
  * Simulates under the policy of the config. Under `worst` it simulates pessimistically and optimistically and keeps the
  * run with the lower final balance, the pessimistic one when they are equal: break-even after a target can make the
  * optimistic reading the worse.
+ * @throws MemoryRefused when `input.control` allows no more trades
  */
 export function simulate(input: SimulationInput): SimulationResult {
   const policy = policyInForce(input.config);
   if (policy !== 'worst') return simulateUnder(input, policy);
-  const pessimistic = simulateUnder(input, 'pessimistic');
+  const budget = new TradeBudget(input.bars.length, input.control);
+  const pessimistic = simulateUnder(input, 'pessimistic', budget);
   // Without a bar that a policy decided, every policy gives the same run.
   if (pessimistic.cancelled || pessimistic.ambiguity.fallbackBars === 0) return pessimistic;
   // The first result holds the borrowed memory.
   const { scratch: _, ...unshared } = input;
-  const optimistic = simulateUnder(unshared, 'optimistic');
+  const optimistic = simulateUnder(unshared, 'optimistic', budget);
   if (optimistic.cancelled) return optimistic;
   const readings = { pessimistic: pessimistic.finalBalance, optimistic: optimistic.finalBalance };
   const worst = optimistic.finalBalance < pessimistic.finalBalance ? optimistic : pessimistic;
@@ -46,8 +49,8 @@ export function simulate(input: SimulationInput): SimulationResult {
  * Simulates rows [start, end) and closes what is open at the last close. Pure: the same input gives the same result,
  * byte for byte. Rules: semantics §2 to §4, told with pictures in docs/fills.md.
  */
-function simulateUnder(input: SimulationInput, policy: AmbiguityFallback): SimulationResult {
-  const run = createRun(input, policy);
+function simulateUnder(input: SimulationInput, policy: AmbiguityFallback, budget?: TradeBudget): SimulationResult {
+  const run = createRun(input, policy, budget);
   const { control, start, end } = input;
   const pollRows = readsState(input) ? STATEFUL_POLL_ROWS : POLL_ROWS;
   let nextPoll = start + pollRows;

@@ -1,6 +1,7 @@
 // The trade log: the closing fills of a run as rows of numbers; objects are made only for those who want them.
 import type { Decision } from './instant.ts';
 import type { ExitReason, Trade } from './trade.ts';
+import type { TradeBudget } from './tradeBudget.ts';
 
 /**
  * The place of each number in the row of a trade. The numbers of a row lie side by side: writing to as many columns as
@@ -40,23 +41,29 @@ export class TradeLog {
   numbers = new Float64Array(FIRST_CAPACITY * TRADE_WIDTH);
   readonly reasons: ExitReason[] = [];
   readonly decisions: Decision[] = [];
-  #keepsRows: boolean;
+  #keepsRows = true;
+  #budget: TradeBudget | null = null;
+  /** Trades that the budget has handed out, and how many of those there is memory for. */
+  #allowed = 0;
+  #room = 0;
   #rows: Trade[] | null = null;
 
-  /** @param keepsRows false: the log stays empty, since nobody reads its rows. */
-  constructor(keepsRows = true) {
-    this.#keepsRows = keepsRows;
-  }
-
-  /** Adds a trade and gives the place in `numbers` at which the caller writes it. */
+  /**
+   * Adds a trade and gives the place in `numbers` at which the caller writes it.
+   * @throws MemoryRefused
+   */
   add(reason: ExitReason, decision: Decision): number {
     if (!this.#keepsRows) return 0;
-    const at = this.length * TRADE_WIDTH;
-    if (at === this.numbers.length) this.#grow();
+    if (this.length === this.#room) this.#makeRoom();
     this.reasons[this.length] = reason;
     this.decisions[this.length] = decision;
-    this.length++;
-    return at;
+    return this.length++ * TRADE_WIDTH;
+  }
+
+  #makeRoom(): void {
+    if (this.length === this.#allowed) this.#allowed += this.#budget?.take() ?? Infinity;
+    if (this.length * TRADE_WIDTH === this.numbers.length) this.#grow();
+    this.#room = Math.min(this.#allowed, this.numbers.length / TRADE_WIDTH);
   }
 
   #grow(): void {
@@ -65,10 +72,16 @@ export class TradeLog {
     this.numbers = numbers;
   }
 
-  /** Forgets every trade and keeps the memory for the next run. */
-  clear(keepsRows: boolean): this {
+  /**
+   * Forgets every trade and keeps the memory for the next run.
+   * @param keepsRows false: the log stays empty, since nobody reads its rows.
+   */
+  clear(keepsRows: boolean, budget: TradeBudget): this {
     this.length = 0;
     this.#keepsRows = keepsRows;
+    this.#budget = budget;
+    this.#allowed = 0;
+    this.#room = 0;
     this.#rows = null;
     return this;
   }

@@ -10,6 +10,7 @@ import { chosenSummary, dailyOf, readsOf, type FlatKey } from '../report/flatSum
 import type { DailySeries } from '../report/returns.ts';
 import { simulate } from '../simulate/simulate.ts';
 import { LentMemory } from '../simulate/lentMemory.ts';
+import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import { addBlockSums, calendarOf, isSampled, type Calendar } from './calendar.ts';
@@ -34,7 +35,7 @@ export interface SweepScene {
   readonly marketOf: MarketOf;
   readonly store: ColumnStore;
   /** Says whether to stop, also in the middle of a variant; absent: nothing does. */
-  readonly control?: Pick<RunControl, 'isCancelled'> | null;
+  readonly control?: Pick<RunControl, 'isCancelled' | 'mayTake'> | null;
 }
 
 interface Variant {
@@ -129,7 +130,7 @@ export function prepareVariant(scene: SweepScene, config: BacktestConfig): Prepa
       message: `There are no ${config.timeframe} bars of ${symbol}.`,
     };
   // Progress counts variants, not the bars of one.
-  const control = scene.control ? { isCancelled: () => scene.control!.isCancelled(), report: () => {} } : null;
+  const control = scene.control ? { ...scene.control, report: () => {} } : null;
   const prepared = prepareRun(taskOf(scene.job, config), market, scene.store, false, control);
   return prepared.ok ? { ...prepared, input: { ...prepared.input, control } } : prepared.error;
 }
@@ -185,13 +186,23 @@ class RowWriter {
     return { at, config, prepared: prepareVariant(this.#scene, config) };
   }
 
-  /** @throws RunStopped */
-  run({ at, config, prepared }: PreparedRow): void {
-    const { job } = this.#scene;
+  /** @throws RunStopped; MemoryRefused when it would have to run again */
+  run(row: PreparedRow): void {
+    const { at, prepared } = row;
     if ('code' in prepared) {
       this.#failures.set(at, prepared);
       return;
     }
+    try {
+      this.#measure({ ...row, prepared });
+    } catch (error) {
+      if (!(error instanceof MemoryRefused) || !error.isFinal) throw error;
+      this.#failures.set(at, error.runError);
+    }
+  }
+
+  #measure({ at, config, prepared }: PreparedRow & { readonly prepared: PreparedRun }): void {
+    const { job } = this.#scene;
     const simulation = this.#simulate(prepared, this.#wanted);
     const parts = { ...prepared, simulation };
     const daily = dailyOf(parts);

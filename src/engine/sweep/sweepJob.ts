@@ -23,7 +23,7 @@ export interface SweepJob {
 
 /** Bars of a variant; undefined if there are none. */
 export type MarketOf = (symbol: string, timeframe: StoredTimeframe) => Market | undefined;
-export type SweepControl = Pick<RunControl, 'isCancelled' | 'report'>;
+export type SweepControl = Pick<RunControl, 'isCancelled' | 'mayTake' | 'report'>;
 
 export type PlannedSweep =
   | { readonly ok: true; readonly job: SweepJob; readonly space: Space }

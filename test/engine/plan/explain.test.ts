@@ -60,7 +60,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #3
       exit 0 /strategyAst/strategy/exits/0: #4
       buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
-      at the peak: 33 bytes (and up to 48 while a column is made) and 20 ns per bar, about 1344 bytes per trade
+      at the peak: 33 bytes (and up to 48 while a column is made) and 20 ns per bar, 512 bytes per trade (admitted: one in 24 bars, at least 4096)
       trades: 88 from 1999-02-26T00:00 to 2018-11-19T00:00, together 2770.92"
     `);
   });
@@ -83,7 +83,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #5
       exit 0 /strategyAst/strategy/exits/0: #7
       buffers: 1 of 8 bytes per bar, 2 of 2 bits per bar
-      at the peak: 33 bytes (and up to 48 while a column is made) and 17 ns per bar, about 1344 bytes per trade
+      at the peak: 33 bytes (and up to 48 while a column is made) and 17 ns per bar, 512 bytes per trade (admitted: one in 24 bars, at least 4096)
       trades: 23 from 1999-08-06T00:00 to 2018-10-11T00:00, together 1065.13"
     `);
   });
@@ -109,7 +109,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #8
       exit 0 /strategyAst/strategy/exits/0: #9
       buffers: 3 of 8 bytes per bar, 5 of 2 bits per bar
-      at the peak: 41 bytes (and up to 48 while a column is made) and 18 ns per bar, 8 bytes (and up to 48 while a column is made) and 4 ns per bar of EURUSD:1d, 0 bytes (and up to 40 while a column is made) and 2 ns per bar of EURUSD:4h, about 1344 bytes per trade
+      at the peak: 41 bytes (and up to 48 while a column is made) and 18 ns per bar, 8 bytes (and up to 48 while a column is made) and 4 ns per bar of EURUSD:1d, 0 bytes (and up to 40 while a column is made) and 2 ns per bar of EURUSD:4h, 512 bytes per trade (admitted: one in 24 bars, at least 4096)
       trades: 21 from 2017-01-15T23:00 to 2017-12-19T04:00, together 420.30"
     `);
   });
@@ -131,7 +131,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #5
       exit 0 /strategyAst/strategy/exits/0: #6
       buffers: 3 of 8 bytes per bar, 2 of 2 bits per bar
-      at the peak: 45 bytes (and up to 56 while a column is made) and 20 ns per bar, 0 bytes (and up to 40 while a column is made) and 1 ns per bar of NASDAQ:1d, about 1344 bytes per trade
+      at the peak: 45 bytes (and up to 56 while a column is made) and 20 ns per bar, 0 bytes (and up to 40 while a column is made) and 1 ns per bar of NASDAQ:1d, 512 bytes per trade (admitted: one in 24 bars, at least 4096)
       trades: 163 from 1999-04-20T00:00 to 2018-12-14T00:00, together 1576.60"
     `);
   });
@@ -152,7 +152,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #3
       exit 0 /strategyAst/strategy/exits/0: in the loop: position_bars_since_entry >= 5, gated by #4
       buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
-      at the peak: 33 bytes (and up to 48 while a column is made) and 60 ns per bar, about 1344 bytes per trade, 32 bytes of windows over state
+      at the peak: 33 bytes (and up to 48 while a column is made) and 60 ns per bar, 512 bytes per trade (admitted: one in 24 bars, at least 4096), 32 bytes of windows over state
       trades: 85 from 1999-02-26T00:00 to 2018-11-19T00:00, together 383.94"
     `);
   });
@@ -183,7 +183,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #7
       exit 0 /strategyAst/strategy/exits/0: #8
       buffers: 5 of 8 bytes per bar, 2 of 2 bits per bar
-      at the peak: 37 bytes (and up to 48 while a column is made) and 17 ns per bar, 24 bytes (and up to 56 while a column is made) and 17 ns per bar of EURUSD:4h, about 1344 bytes per trade
+      at the peak: 37 bytes (and up to 48 while a column is made) and 17 ns per bar, 24 bytes (and up to 56 while a column is made) and 17 ns per bar of EURUSD:4h, 512 bytes per trade (admitted: one in 24 bars, at least 4096)
       trades: 406 from 2017-01-11T20:00 to 2017-12-29T21:00, together 62.24"
     `);
   });
@@ -205,7 +205,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #5
       exit 0 /strategyAst/strategy/exits/0: #6
       buffers: 0 of 8 bytes per bar, 2 of 2 bits per bar
-      at the peak: 17 bytes (and up to 72 while a column is made) and 21 ns per bar, about 1344 bytes per trade
+      at the peak: 17 bytes (and up to 72 while a column is made) and 21 ns per bar, 512 bytes per trade (admitted: one in 24 bars, at least 4096)
       trades: 205 from 1999-01-11T00:00 to 2018-08-03T00:00, together -1129.85"
     `);
     expect(later).toMatchInlineSnapshot(`
@@ -221,7 +221,7 @@ describe('a plan and its result', () => {
       entry 0 /strategyAst/strategy/entry: #6
       exit 0 /strategyAst/strategy/exits/0: #7
       buffers: 2 of 8 bytes per bar, 2 of 2 bits per bar
-      at the peak: 33 bytes (and up to 72 while a column is made) and 22 ns per bar, about 1344 bytes per trade
+      at the peak: 33 bytes (and up to 72 while a column is made) and 22 ns per bar, 512 bytes per trade (admitted: one in 24 bars, at least 4096)
       trades: 208 from 1999-01-12T00:00 to 2018-08-06T00:00, together -1876.53"
     `);
   });

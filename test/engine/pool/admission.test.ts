@@ -1,6 +1,6 @@
 // Admission: whose turn it is on the threads of a process.
 import { describe, expect, it } from 'vitest';
-import { Admission, SLOW_MS, type Leave } from '../../../src/engine/pool/admission.ts';
+import { Admission, SLOW_MS, type Lease } from '../../../src/engine/pool/admission.ts';
 
 const MIB = 2 ** 20;
 
@@ -9,11 +9,11 @@ function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB
   let now = 0;
   const gate = new Admission({ threads, reliefThreads, quickThreads, memoryBytes }, () => now);
   const admitted: string[] = [];
-  const leaves = new Map<string, Leave>();
+  const leases = new Map<string, Lease>();
   const enter = async (name: string, bytes: number): Promise<void> => {
     const isQuick = name.endsWith('quick');
     const isElsewhere = name.endsWith('elsewhere');
-    leaves.set(name, await gate.enter({ owner: name[0], bytes, isQuick, isElsewhere }));
+    leases.set(name, await gate.enter({ owner: name[0], bytes, isQuick, isElsewhere }));
     admitted.push(name);
   };
   const ask = (name: string, bytes = MIB): void => void enter(name, bytes);
@@ -26,7 +26,9 @@ function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB
     now += ms;
     gate.admitAll();
   };
-  return { gate, ask, settle, wait, leave: (name: string) => leaves.get(name)!() };
+  const leave = (name: string): void => leases.get(name)!.leave();
+  const raise = (name: string, bytes: number): boolean => leases.get(name)!.raise(bytes);
+  return { gate, ask, settle, wait, leave, raise };
 }
 
 describe('the threads', () => {
@@ -146,6 +148,44 @@ describe('the memory', () => {
     expect((await settle()).at(-1)).toBe('c-elsewhere');
     ask('d1', 1_000 * MIB);
     expect((await settle()).at(-1)).toBe('d1');
+  });
+
+  it('is raised for a task while there is some, which others then wait for', async () => {
+    const { ask, settle, leave, raise } = admission(10);
+    ask('a1', 1_000 * MIB);
+    ask('b1', 2_000 * MIB);
+    await settle();
+    expect(raise('a1', 3_700 * MIB)).toBe(false);
+    expect(raise('a1', 3_500 * MIB)).toBe(true);
+    ask('c1', 200 * MIB);
+    expect(await settle()).toEqual(['a1', 'b1']);
+    leave('a1');
+    expect((await settle()).at(-1)).toBe('c1');
+  });
+
+  it('is raised for a small task only as for a large one', async () => {
+    const { ask, settle, leave, raise } = admission(10);
+    ask('a1', 5_500 * MIB);
+    ask('b1', 50 * MIB);
+    await settle();
+    expect(raise('b1', 100 * MIB)).toBe(true);
+    expect(raise('b1', 200 * MIB)).toBe(false);
+    leave('a1');
+    expect(raise('b1', 5_600 * MIB)).toBe(true);
+    ask('c1', 750 * MIB);
+    expect(await settle()).toEqual(['a1', 'b1']);
+  });
+
+  it('is not raised while a large task has waited long', async () => {
+    const { ask, settle, wait, raise } = admission(10);
+    ask('a1', 4_000 * MIB);
+    ask('b1', 50 * MIB);
+    ask('c1', 5_000 * MIB);
+    await settle();
+    expect(raise('a1', 4_100 * MIB)).toBe(true);
+    wait(3_000);
+    expect(raise('a1', 4_200 * MIB)).toBe(false);
+    expect(raise('b1', 99 * MIB)).toBe(true);
   });
 
   it('refuses what can never fit', () => {

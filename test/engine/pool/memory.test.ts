@@ -12,9 +12,12 @@ import { configOf } from '../../support/runs.ts';
 const SCRIPT = fileURLToPath(new URL('../../support/memoryCase.ts', import.meta.url));
 const run = promisify(execFile);
 
-/** A run takes at most a fifth more than is estimated, and is not refused for more than five times what it takes. */
+/**
+ * A run takes at most a fifth more than is estimated with what it asks for, and is not refused for more than three
+ * times what it takes.
+ */
 const MOST_ABOVE = 1.2;
-const MOST_BELOW = 1 / 5;
+const MOST_BELOW = 1 / 3;
 
 // The peak is read from /proc.
 it.skipIf(process.platform !== 'linux').each(Object.keys(MEMORY_CASES))('estimates the peak of %s', async (name) => {
