@@ -4,19 +4,10 @@ import { asm, COLUMN_MEMORY, KERNEL_MEMORY, Locals, RESULT_MEMORY, type Code } f
 import { ROWS_BEHIND } from '../kernels/simd/columnMemory.ts';
 import type { Condition, Value } from './candles.ts';
 import { aged, backOf, childrenOf, hasMean, isValue, itemsOf, keyOf, meansOf, sumKey, type Mean } from './traversal.ts';
-import {
-  storeBits,
-  storeValues,
-  valueBytes,
-  VECTORS,
-  type Quad,
-  type ResultForm,
-  type SignMasks,
-  type Vector,
-} from './patternResults.ts';
+import { and, copy, GROUP, leaveIfEmpty, or, VECTORS, type Quad, type Vector } from './groups.ts';
+import { storeBits, storeValues, valueBytes, type ResultForm, type SignMasks } from './patternResults.ts';
 import type { PatternSigns } from './signs.ts';
 
-export const GROUP = 8;
 const NUMBER_BYTES = 8;
 const GROUP_BYTES = GROUP * NUMBER_BYTES;
 const VECTOR_BYTES = 16;
@@ -51,6 +42,13 @@ const OPERATIONS = {
   max: asm.f64x2.pmax,
   min: asm.f64x2.pmin,
 } as const;
+
+/** The conditions of one side, and the rows of the group on which they hold. */
+interface Side {
+  readonly sign: 'bullish' | 'bearish';
+  readonly items: readonly Condition[];
+  readonly mask: Quad;
+}
 
 export class PatternCode {
   /** One of each running sum. */
@@ -183,33 +181,28 @@ export class PatternCode {
    * both sides have in common.
    */
   #find(): Code {
-    const { when = [], bullish, bearish, tied } = this.#signs;
+    const { when = [], tied } = this.#signs;
     const either = this.#quad();
-    const sides = [
-      { items: bullish, sign: 'bullish' as const },
-      { items: bearish, sign: 'bearish' as const },
-    ].flatMap(({ items, sign }) => (items ? [{ items: items.flatMap(itemsOf), mask: this.#quad(), sign }] : []));
+    const sides = (['bullish', 'bearish'] as const).flatMap((sign): Side[] => {
+      const items = this.#signs[sign];
+      return items ? [{ sign, items: items.flatMap(itemsOf), mask: this.#quad() }] : [];
+    });
     const isAlone = sides.length === 1;
     const shared = [...when.flatMap(itemsOf), ...(isAlone ? sides[0].items : [])];
     const own = isAlone ? [] : sides;
-    const cheap = shared.filter((item) => !hasMean(item));
+    const cheap = shared.filter(needsNoMean);
     // Sides of one condition each are the two colors: one of them is always there.
     const isEarly = own.some(({ items }) => items.length > 1);
     const isSet = cheap.length > 0;
-    const code: Code[] = [this.#narrow(either, cheap, false)];
-    if (isEarly) {
-      for (const { items, mask } of own) {
-        const first = items.filter((item) => !hasMean(item));
-        if (isSet) code.push(copy(either, mask));
-        code.push(this.#apart(() => this.#narrow(mask, first, isSet)));
-      }
-      const [one, other] = own;
-      code.push(
-        VECTORS.map((at) => [asm.get(one.mask[at]), asm.get(other.mask[at]), asm.v128.or, asm.set(either[at])]),
-        leaveIfEmpty(either),
-      );
+    const costly = shared.filter(hasMean);
+    const code: Code[] = [];
+    if (isAlone) {
+      code.push(this.#narrow(either, [...cheap, ...costly], false));
+    } else {
+      if (isSet) code.push(this.#narrow(either, cheap, false), leaveIfEmpty(either));
+      if (isEarly) code.push(this.#narrowEarly(either, own, isSet), leaveIfEmpty(either));
+      if (costly.length > 0) code.push(this.#narrow(either, costly, isSet || isEarly), leaveIfEmpty(either));
     }
-    code.push(this.#narrow(either, shared.filter(hasMean), isSet || isEarly));
     for (const { items, mask } of own) {
       code.push(isEarly ? and(mask, either) : copy(either, mask));
       code.push(this.#apart(() => this.#narrow(mask, isEarly ? items.filter(hasMean) : items, true)));
@@ -221,7 +214,8 @@ export class PatternCode {
       code.push(VECTORS.map((at) => [this.#mask(tied, at), asm.set(mask[at])]));
       masks.tied = mask;
     }
-    return [this.#store({}), code, this.#store(masks)];
+    const isAlwaysWritten = isAlone && shared.length === 1;
+    return [isAlwaysWritten ? [] : this.#store({}), code, this.#store(masks)];
   }
 
   /** Writes the signs of the group; bits of none, which are there already. */
@@ -233,7 +227,23 @@ export class PatternCode {
     });
   }
 
-  /** mask and each condition, or the first of them; leaves the block when nothing is left. */
+  /** What of the two sides needs no average, each in a mask of its own: `either` is where one of them may hold. */
+  #narrowEarly(either: Quad, sides: readonly Side[], isSet: boolean): Code {
+    const [one, other] = sides;
+    return [
+      sides.map(({ items, mask }) => [
+        isSet ? copy(either, mask) : [],
+        this.#apart(() => this.#narrow(mask, items.filter(needsNoMean), isSet)),
+      ]),
+      copy(one.mask, either),
+      or(either, other.mask),
+    ];
+  }
+
+  /**
+   * mask and each condition, or the first of them; leaves the block when nothing is left, except after the last: such a
+   * branch is mispredicted where patterns are frequent, which takes longer than writing the results.
+   */
   #narrow(mask: Quad, items: readonly Condition[], isSet: boolean): Code {
     return items.map((item, index) => [
       VECTORS.map((at) => [
@@ -241,7 +251,7 @@ export class PatternCode {
         isSet || index > 0 ? [asm.get(mask[at]), asm.v128.and] : [],
         asm.set(mask[at]),
       ]),
-      leaveIfEmpty(mask),
+      index < items.length - 1 ? leaveIfEmpty(mask) : [],
     ]);
   }
 
@@ -326,14 +336,6 @@ export class PatternCode {
 }
 
 const ZEROS = [asm.i32.const(0), asm.i32x4.splat];
+const needsNoMean = (item: Condition): boolean => !hasMean(item);
 
 const add = (local: number, value: number): Code => [asm.get(local), asm.i32.const(value), asm.i32.add, asm.set(local)];
-const copy = (from: Quad, to: Quad): Code => VECTORS.map((at) => [asm.get(from[at]), asm.set(to[at])]);
-/** to = to and mask */
-const and = (to: Quad, mask: Quad): Code =>
-  VECTORS.map((at) => [asm.get(to[at]), asm.get(mask[at]), asm.v128.and, asm.set(to[at])]);
-/** Leaves the block when a mask has no row. */
-const leaveIfEmpty = ([a, b, c, d]: Quad): Code => [
-  [asm.get(a), asm.get(b), asm.v128.or, asm.get(c), asm.v128.or, asm.get(d), asm.v128.or],
-  [asm.v128.anyTrue, asm.i32.isZero, asm.branchIf(0)],
-];

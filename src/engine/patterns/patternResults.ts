@@ -1,15 +1,10 @@
 // How the kernel of a pattern writes what it found in a group of rows: as bits, or as values where they belong.
 import { asm, RESULT_MEMORY, type Code } from '../kernels/simd/assembler.ts';
+import { VECTORS, type Quad, type Vector } from './groups.ts';
 import type { PatternSigns } from './signs.ts';
 
 /** A byte of bits per sign, or a value per row: integers as TA-Lib's, or the doubles of a plan's columns. */
 export type ResultForm = 'bits' | 'integers' | 'doubles';
-
-/** A group has four vectors of two rows. */
-export const VECTORS = [0, 1, 2, 3] as const;
-export type Vector = (typeof VECTORS)[number];
-/** A local for each vector of the group. */
-export type Quad = readonly [number, number, number, number];
 
 /** The rows of a group on which the pattern has a sign. */
 export type SignMasks = { readonly [sign in Exclude<keyof PatternSigns, 'when'>]?: Quad };
