@@ -47,6 +47,23 @@ class Digest {
     this.#filled += bytes.length;
   }
 
+  /** Adds bytes of less than GATHERED so many times: most trades have the same words. */
+  addRepeated(bytes: Uint8Array, count: number): void {
+    for (let left = count; left > 0;) {
+      this.add(bytes);
+      const from = this.#filled - bytes.length;
+      const times = Math.min(left, Math.floor((GATHERED.length - from) / bytes.length));
+      const end = from + times * bytes.length;
+      // Each copy doubles what the next one can take.
+      while (this.#filled < end) {
+        const size = Math.min(this.#filled - from, end - this.#filled);
+        GATHERED.copyWithin(this.#filled, from, from + size);
+        this.#filled += size;
+      }
+      left -= times;
+    }
+  }
+
   /** Adds a text in UTF-8. */
   addText(text: string): void {
     if (text.length * MOST_UNIT_BYTES > GATHERED.length - this.#filled) this.add(Buffer.from(text));
@@ -78,36 +95,35 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
   return all;
 }
 
-/** Where words differ so little, the lines of four rows are copied at once: each copy is a call. */
+/** Where many rows have so few words, the lines of four are copied at once: each copy is a call. */
 const MOST_WORDS_OF_FOURS = 4;
-/** The lines of fewer rows become one text, which is encoded at once. */
+/** Of fewer rows, most fours would be made for one copy. */
 const MANY_ROWS = 256;
 
 /** Adds the words of each row as lines in UTF-8: with breaks between rows, and none after the last. */
 function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTable, hasTimes: boolean): void {
   /** The index of the words of a row; after those come the same with a time. */
   const kindOf = (row: number): number => kinds[row] + (fineTimes[row] === fineTimes[row] ? words.length : 0);
-  const linesOf = (kind: number): string => `${wordLines(words[kind % words.length], kind >= words.length)}\n`;
-  if (length < MANY_ROWS) {
-    const lines: (string | undefined)[] = [];
-    let text = '';
-    for (let row = 0; row < length; row++) text += lines[kindOf(row)] ??= linesOf(kindOf(row));
-    digest.addText(text.slice(0, -1));
-    return;
-  }
   const pieces: (Uint8Array | undefined)[] = [];
-  const pieceOf = (row: number): Uint8Array => (pieces[kindOf(row)] ??= Buffer.from(linesOf(kindOf(row))));
+  const pieceOf = (kind: number): Uint8Array =>
+    (pieces[kind] ??= Buffer.from(`${wordLines(words[kind % words.length], kind >= words.length)}\n`));
   const fours: (Uint8Array | undefined)[] = [];
-  let row = 0;
-  if (!hasTimes && words.length <= MOST_WORDS_OF_FOURS) {
-    for (; row + 4 <= length; row += 4) {
-      let four = 0;
-      for (let at = row; at < row + 4; at++) four = four * MOST_WORDS_OF_FOURS + kinds[at];
-      digest.add((fours[four] ??= Buffer.concat([0, 1, 2, 3].map((at) => pieceOf(row + at)))));
+  const hasFours = length >= MANY_ROWS && !hasTimes && words.length <= MOST_WORDS_OF_FOURS;
+  for (let row = 0; row < length;) {
+    const kind = kindOf(row);
+    let end = row + 1;
+    while (end < length && kindOf(end) === kind) end++;
+    if (!hasFours || end - row >= 4 || row + 4 > length) {
+      digest.addRepeated(pieceOf(kind), end - row);
+      row = end;
+      continue;
     }
+    let four = 0;
+    for (let at = row; at < row + 4; at++) four = four * MOST_WORDS_OF_FOURS + kinds[at];
+    digest.add((fours[four] ??= Buffer.concat([0, 1, 2, 3].map((at) => pieceOf(kinds[row + at])))));
+    row += 4;
   }
-  for (; row < length; row++) digest.add(pieceOf(row));
-  digest.dropLast();
+  if (length > 0) digest.dropLast();
 }
 
 /** A missing time of a child is an empty line in its place. */

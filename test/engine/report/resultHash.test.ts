@@ -54,6 +54,8 @@ it.each([
   [503, 4, 0],
   [503, 5, 0],
   [1000, 3, 0.5],
+  [1000, 1, 0],
+  [1000, 1, 1],
 ])('covers the numbers and words of %i trades of %i kinds, %d of them with a time', (length, kinds, timeShare) => {
   const table = tableOf(length, kinds, timeShare);
   expect(resultHash(['{"a":', '1}'], table)).toBe(plainHash('{"a":1}', table));

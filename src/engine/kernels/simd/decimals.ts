@@ -30,7 +30,12 @@ type WritePieces = (pieces: number, count: number, values: number, out: number) 
 const memory = new WebAssembly.Memory({ initial: 1 });
 const { writePieces } = new WebAssembly.Instance(compileModule(DECIMALS_WASM), { host: { memory } })
   .exports as unknown as { readonly writePieces: WritePieces };
-let bytes = Buffer.from(memory.buffer);
+const viewsOf = (buffer: ArrayBuffer) => ({
+  bytes: Buffer.from(buffer),
+  words: new Uint32Array(buffer),
+  values: new Float64Array(buffer),
+});
+let views = viewsOf(memory.buffer);
 writePowers();
 
 let keptEnd = KEPT;
@@ -39,7 +44,7 @@ let keptEnd = KEPT;
 export function keptText(text: string): WrittenText {
   const from = keptEnd;
   if (from + Buffer.byteLength(text) > TEXTS_AT) throw new Error('There is no room for another text.');
-  keptEnd += bytes.write(text, from);
+  keptEnd += views.bytes.write(text, from);
   return new WrittenText(from, keptEnd);
 }
 
@@ -83,22 +88,19 @@ export function numbersWithin(
   const placesAt = TEXTS_AT + 8 * Math.ceil(texts.length / 8);
   const valuesAt = placesAt + 4 * places.length;
   const out = valuesAt + 8 * values.length;
-  const all = grownTo(out + length + NUMBER_BYTES * (values.length + 1));
-  all.set(texts, TEXTS_AT);
-  new Uint32Array(memory.buffer, placesAt, places.length).set(places);
-  new Float64Array(memory.buffer, valuesAt, values.length).set(values);
+  growTo(out + length + NUMBER_BYTES * (values.length + 1));
+  views.bytes.set(texts, TEXTS_AT);
+  views.words.set(places, placesAt / 4);
+  views.values.set(values, valuesAt / 8);
   const end = writePieces(placesAt, places.length / 2, valuesAt, out);
-  return all.subarray(out, end);
+  return views.bytes.subarray(out, end);
 }
 
-/** All of the memory, of at least so many bytes. */
-function grownTo(length: number): Buffer {
-  const missing = length - memory.buffer.byteLength;
-  if (missing > 0) {
-    memory.grow(Math.ceil(missing / PAGE_BYTES));
-    bytes = Buffer.from(memory.buffer);
-  }
-  return bytes;
+function growTo(length: number): void {
+  const missing = length - views.bytes.length;
+  if (missing <= 0) return;
+  memory.grow(Math.ceil(missing / PAGE_BYTES));
+  views = viewsOf(memory.buffer);
 }
 
 function writePowers(): void {
