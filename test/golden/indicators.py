@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The indicators TA-Lib lacks, as pandas-ta-classic and ta compute them: indicators.json.gz, the answers of
-test/engine/indicators/extra/golden.test.ts.
+test/engine/indicators/peers.test.ts.
 
     pip install pandas_ta_classic==0.8.32 ta==0.11.0 && python3 test/golden/indicators.py
 

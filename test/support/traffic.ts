@@ -16,6 +16,8 @@ const BATCH = 10;
 const WRITERS = 2;
 const PAUSE_MS = isLong ? 250 : 1_000;
 const RETRY_MS = 50;
+/** Between two reads of the reader. */
+const READ_PAUSE_MS = isLong ? 50 : 250;
 /** A connection that a killed process left open answers nothing. */
 const GIVE_UP_MS = 10_000;
 const SYMBOLS = ['SPX', 'AAPL', 'IBM'];
@@ -81,7 +83,7 @@ export class Traffic {
         const { status, answer } = await this.#request('GET', each);
         if (![0, 200, 503].includes(status)) this.unexpected.push(`${status} ${JSON.stringify(answer).slice(0, 300)}`);
       }
-      await sleep(RETRY_MS);
+      await sleep(READ_PAUSE_MS);
     }
   }
 

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Args, InputName } from '../../../../src/engine/indicators/definition.ts';
-import { findIndicator } from '../../../../src/engine/indicators/registry.ts';
-import { argsOf, computeIndicator } from '../../../support/indicators.ts';
-import { TOLERANCE } from '../../../support/tolerances.ts';
+import type { Args, InputName } from '../../../src/engine/indicators/definition.ts';
+import { findIndicator } from '../../../src/engine/indicators/registry.ts';
+import { argsOf, computeIndicator } from '../../support/indicators.ts';
+import { TOLERANCE } from '../../support/tolerances.ts';
 
 interface Golden {
   readonly bars: number;
