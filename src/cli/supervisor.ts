@@ -44,91 +44,115 @@ export interface SuperviseOptions<Ready> {
  * process does, even by kill -9: it watches the channel between them. Its output goes to stderr, because stdout is
  * reserved for the command's answer.
  */
-export function supervise<Ready>(
+export const supervise = <Ready>(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   log: Log,
-  { nodeFlags = [], onReady = () => {}, onDeath = () => {} }: SuperviseOptions<Ready> = {},
-): Supervised {
-  const stopping = new AbortController();
-  let working: Child | undefined;
-  let standBy: Child | undefined;
-  let restarts = 0;
+  options: SuperviseOptions<Ready> = {},
+): Supervised => new Supervisor(args, env, log, options);
+
+class Supervisor<Ready> implements Supervised {
+  restarts = 0;
+  readonly #args: readonly string[];
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #log: Log;
+  readonly #options: SuperviseOptions<Ready>;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  #working: Child | undefined;
+  #standBy: Child | undefined;
   /** What the last child that worked said about itself. */
-  let predecessor: Ready | undefined;
+  #predecessor: Ready | undefined;
 
-  const start = (): Child => {
-    const child = startChild(nodeFlags, args, env);
-    log.info({ childPid: child.process.pid, args }, 'child process started');
-    child.process.on('message', (message) => {
-      predecessor = message as Ready;
-      onReady(predecessor);
-      child.becomeReady();
-    });
-    return child;
-  };
-  const noteDeath = (child: Child, end: ChildEnd, restartInMs: number): void =>
-    log.error({ ...end, childPid: child.process.pid, args, restartInMs }, 'child process died');
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv, log: Log, options: SuperviseOptions<Ready>) {
+    this.#args = args;
+    this.#env = env;
+    this.#log = log;
+    this.#options = options;
+    this.#running = this.#keepRunning();
+  }
 
-  const keepRunning = async (): Promise<void> => {
+  get pid(): number | undefined {
+    return this.#working?.process.pid;
+  }
+
+  get standByPid(): number | undefined {
+    return this.#standBy?.process.pid;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    const children = [this.#working, this.#standBy].filter((child) => child !== undefined);
+    const sendAll = (signal: NodeJS.Signals): void => children.forEach((child) => child.process.kill(signal));
+    sendAll('SIGTERM');
+    const timer = setTimeout(() => sendAll('SIGKILL'), STOP_WITHIN_MS);
+    await Promise.all([this.#running, ...children.map(({ end }) => end)]);
+    clearTimeout(timer);
+  }
+
+  async #keepRunning(): Promise<void> {
+    const { signal } = this.#stopping;
     for (let backoffMs = BACKOFF_MIN_MS; ;) {
-      const child = standBy ?? start();
-      standBy = undefined;
-      working = child;
+      const child = this.#standBy ?? this.#start();
+      this.#standBy = undefined;
+      this.#working = child;
       const startedAt = Date.now();
-      // One that has died meanwhile cannot be sent anything, and its end follows.
-      child.process.send({ event: 'begin', predecessor } satisfies BeginMessage<Ready>, () => {});
-      const ended = new AbortController();
-      void keepStandBy(child, ended.signal);
-      const end = await child.end;
-      ended.abort();
-      if (stopping.signal.aborted) return;
-      onDeath();
+      const end = await this.#work(child);
+      if (signal.aborted) return;
+      this.#options.onDeath?.();
       if (Date.now() - startedAt > HEALTHY_AFTER_MS) backoffMs = BACKOFF_MIN_MS;
-      const restartInMs = standBy === undefined ? backoffMs : 0;
-      noteDeath(child, end, restartInMs);
-      if (restartInMs > 0) await sleep(restartInMs, undefined, { signal: stopping.signal }).catch(() => {});
-      if (stopping.signal.aborted) return;
+      const restartInMs = this.#standBy === undefined ? backoffMs : 0;
+      this.#noteDeath(child, end, restartInMs);
+      if (restartInMs > 0) await sleep(restartInMs, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
-      restarts++;
+      this.restarts++;
     }
-  };
+  }
+
+  /** Lets `child` work until it ends, while another stands by. */
+  async #work(child: Child): Promise<ChildEnd> {
+    // One that has died meanwhile cannot be sent anything, and its end follows.
+    child.process.send({ event: 'begin', predecessor: this.#predecessor } satisfies BeginMessage<Ready>, () => {});
+    const ended = new AbortController();
+    void this.#keepStandBy(child, ended.signal);
+    const end = await child.end;
+    ended.abort();
+    return end;
+  }
+
   /** Has a process stand by for as long as `child` works. */
-  const keepStandBy = async (child: Child, ended: AbortSignal): Promise<void> => {
-    const signal = AbortSignal.any([ended, stopping.signal]);
+  async #keepStandBy(child: Child, ended: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([ended, this.#stopping.signal]);
     await child.ready;
     for (let pauseMs = HEALTHY_AFTER_MS; ; pauseMs = BACKOFF_MAX_MS) {
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
-      const waiting = start();
-      standBy = waiting;
+      const waiting = this.#start();
+      this.#standBy = waiting;
       const end = await waiting.end;
-      if (standBy !== waiting || stopping.signal.aborted) return;
-      standBy = undefined;
-      noteDeath(waiting, end, BACKOFF_MAX_MS);
+      if (this.#standBy !== waiting || this.#stopping.signal.aborted) return;
+      this.#standBy = undefined;
+      this.#noteDeath(waiting, end, BACKOFF_MAX_MS);
     }
-  };
-  const running = keepRunning();
-  return {
-    get pid() {
-      return working?.process.pid;
-    },
-    get standByPid() {
-      return standBy?.process.pid;
-    },
-    get restarts() {
-      return restarts;
-    },
-    [Symbol.asyncDispose]: async () => {
-      stopping.abort();
-      const children = [working, standBy].filter((child) => child !== undefined);
-      const sendAll = (signal: NodeJS.Signals): void => children.forEach((child) => child.process.kill(signal));
-      sendAll('SIGTERM');
-      const timer = setTimeout(() => sendAll('SIGKILL'), STOP_WITHIN_MS);
-      await Promise.all([running, ...children.map(({ end }) => end)]);
-      clearTimeout(timer);
-    },
-  };
+  }
+
+  #start(): Child {
+    const child = startChild(this.#options.nodeFlags ?? [], this.#args, this.#env);
+    this.#log.info({ childPid: child.process.pid, args: this.#args }, 'child process started');
+    child.process.on('message', (message) => {
+      const ready = message as Ready;
+      this.#predecessor = ready;
+      this.#options.onReady?.(ready);
+      child.becomeReady();
+    });
+    return child;
+  }
+
+  #noteDeath(child: Child, end: ChildEnd, restartInMs: number): void {
+    const childPid = child.process.pid;
+    this.#log.error({ ...end, childPid, args: this.#args, restartInMs }, 'child process died');
+  }
 }
 
 interface ChildEnd {

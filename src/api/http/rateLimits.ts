@@ -50,90 +50,98 @@ export interface RateLimits {
   settle(): Promise<void>;
 }
 
+export const createRateLimits = (
+  services: Pick<Services, 'sql' | 'log'>,
+  now: () => number = () => Date.now(),
+): RateLimits => new CountedRateLimits(services, now);
+
 /**
  * The minute is the clock's, the same in every process. Between two settlements a process knows nothing of the others,
  * so a key that uses several of them at once may go over by up to one second's requests per process: the price of
  * asking Postgres once per second instead of once per request.
  */
-export function createRateLimits(
-  services: Pick<Services, 'sql' | 'log'>,
-  now: () => number = () => Date.now(),
-): RateLimits {
-  let windowStart = 0;
-  let counts = new Map<string, Count>();
-  const failures = new Map<string, number>();
+class CountedRateLimits implements RateLimits {
+  readonly #services: Pick<Services, 'sql' | 'log'>;
+  readonly #now: () => number;
+  #windowStart = 0;
+  #counts = new Map<string, Count>();
+  readonly #failures = new Map<string, number>();
 
-  const turnWindow = (time: number): void => {
-    const start = time - (time % WINDOW_MS);
-    if (start === windowStart) return;
-    // What the last second of the old minute left unsettled no longer limits anyone.
-    windowStart = start;
-    counts = new Map();
-    failures.clear();
-  };
-  const countOf = (name: string): Count => {
-    let count = counts.get(name);
-    if (count === undefined) counts.set(name, (count = { settled: 0, unsettled: 0 }));
-    return count;
-  };
+  constructor(services: Pick<Services, 'sql' | 'log'>, now: () => number) {
+    this.#services = services;
+    this.#now = now;
+  }
 
-  return {
-    charge({ id, workspaceId, tier }, reply) {
-      const time = now();
-      turnWindow(time);
-      const { requestsPerMinute: limit, workspaceRequestsPerMinute } = TIER_LIMITS[tier];
-      const own = countOf(id);
-      const all = countOf(`workspace ${workspaceId}`);
-      const ownLeft = leftOf(own, limit);
-      const left = Math.min(ownLeft, leftOf(all, workspaceRequestsPerMinute));
-      const secondsLeft = Math.ceil((windowStart + WINDOW_MS - time) / 1000);
-      reply.header('ratelimit-policy', `"minute";q=${limit};w=60`);
-      reply.header('ratelimit', `"minute";r=${Math.max(0, left - 1)};t=${secondsLeft}`);
-      if (ownLeft <= 0)
-        throw refusal(`More than ${limit} requests per minute with this credential.`, limit, secondsLeft);
-      if (left <= 0)
-        throw refusal(
-          `More than ${workspaceRequestsPerMinute} requests per minute of this workspace.`,
-          workspaceRequestsPerMinute,
-          secondsLeft,
-        );
-      own.unsettled++;
-      all.unsettled++;
-    },
-    chargeFailure(address) {
-      const time = now();
-      turnWindow(time);
-      const count = (failures.get(address) ?? 0) + 1;
-      const secondsLeft = Math.ceil((windowStart + WINDOW_MS - time) / 1000);
-      if (count > FAILURES_PER_MINUTE)
-        throw refusal(
-          `More than ${FAILURES_PER_MINUTE} failed authentications per minute from this address.`,
-          FAILURES_PER_MINUTE,
-          secondsLeft,
-        );
-      if (failures.size >= MAX_ADDRESSES) failures.delete(failures.keys().next().value!);
-      failures.set(address, count);
-    },
-    async settle() {
-      turnWindow(now());
-      const settling = counts;
-      const added = new Map(
-        [...settling].filter(([, count]) => count.unsettled > 0).map(([id, c]) => [id, c.unsettled]),
+  charge({ id, workspaceId, tier }: RateCaller, reply: FastifyReply): void {
+    const secondsLeft = this.#turnWindow();
+    const { requestsPerMinute: limit, workspaceRequestsPerMinute } = TIER_LIMITS[tier];
+    const own = this.#countOf(id);
+    const all = this.#countOf(`workspace ${workspaceId}`);
+    const ownLeft = leftOf(own, limit);
+    const left = Math.min(ownLeft, leftOf(all, workspaceRequestsPerMinute));
+    reply.header('ratelimit-policy', `"minute";q=${limit};w=60`);
+    reply.header('ratelimit', `"minute";r=${Math.max(0, left - 1)};t=${secondsLeft}`);
+    if (ownLeft <= 0) throw refusal(`More than ${limit} requests per minute with this credential.`, limit, secondsLeft);
+    if (left <= 0)
+      throw refusal(
+        `More than ${workspaceRequestsPerMinute} requests per minute of this workspace.`,
+        workspaceRequestsPerMinute,
+        secondsLeft,
       );
-      if (added.size === 0) return;
-      try {
-        const totals = await addRequestCounts(services.sql, windowStart, added);
-        for (const [id, total] of totals) {
-          const count = settling.get(id);
-          if (count === undefined) continue;
-          count.settled = total;
-          count.unsettled -= added.get(id) ?? 0;
-        }
-      } catch (error) {
-        services.log.warn({ err: error }, 'request counts could not be settled; limits hold for this process alone');
+    own.unsettled++;
+    all.unsettled++;
+  }
+
+  chargeFailure(address: string): void {
+    const secondsLeft = this.#turnWindow();
+    const count = (this.#failures.get(address) ?? 0) + 1;
+    if (count > FAILURES_PER_MINUTE)
+      throw refusal(
+        `More than ${FAILURES_PER_MINUTE} failed authentications per minute from this address.`,
+        FAILURES_PER_MINUTE,
+        secondsLeft,
+      );
+    if (this.#failures.size >= MAX_ADDRESSES) this.#failures.delete(this.#failures.keys().next().value!);
+    this.#failures.set(address, count);
+  }
+
+  async settle(): Promise<void> {
+    this.#turnWindow();
+    const settling = this.#counts;
+    const added = new Map([...settling].filter(([, count]) => count.unsettled > 0).map(([id, c]) => [id, c.unsettled]));
+    if (added.size === 0) return;
+    try {
+      const totals = await addRequestCounts(this.#services.sql, this.#windowStart, added);
+      for (const [id, total] of totals) {
+        const count = settling.get(id);
+        if (count === undefined) continue;
+        count.settled = total;
+        count.unsettled -= added.get(id) ?? 0;
       }
-    },
-  };
+    } catch (error) {
+      const message = 'request counts could not be settled; limits hold for this process alone';
+      this.#services.log.warn({ err: error }, message);
+    }
+  }
+
+  /** Begins a new minute when it is time. @returns how many seconds of the minute are left */
+  #turnWindow(): number {
+    const time = this.#now();
+    const start = time - (time % WINDOW_MS);
+    if (start !== this.#windowStart) {
+      // What the last second of the old minute left unsettled no longer limits anyone.
+      this.#windowStart = start;
+      this.#counts = new Map();
+      this.#failures.clear();
+    }
+    return Math.ceil((start + WINDOW_MS - time) / 1000);
+  }
+
+  #countOf(name: string): Count {
+    let count = this.#counts.get(name);
+    if (count === undefined) this.#counts.set(name, (count = { settled: 0, unsettled: 0 }));
+    return count;
+  }
 }
 
 const leftOf = ({ settled, unsettled }: Count, limit: number): number => limit - settled - unsettled;
