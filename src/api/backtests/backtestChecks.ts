@@ -1,6 +1,6 @@
 // Backtest check: whether a well-formed request can run on the available market data, and what it would read.
 import type { NewBacktest } from '../../db/backtests.ts';
-import type { StrategyVersion } from '../../db/strategies.ts';
+import type { StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   CONFIG_EXAMPLE,
   configIssues,

@@ -6,7 +6,7 @@ import type { Sql, Transaction } from '../../db/connect.ts';
 import { cancelBacktest, deleteBacktest, findBacktest, findBacktestStatus, listBacktests } from '../../db/backtests.ts';
 import type { Backtest, NewBacktest } from '../../db/backtests.ts';
 import { notify } from '../../db/notifications.ts';
-import { findVersions } from '../../db/strategies.ts';
+import { findVersions } from '../../db/strategyVersions.ts';
 import { enqueueBacktests } from '../../jobs/enqueue.ts';
 import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';

@@ -2,7 +2,7 @@
 // enough.
 import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/connect.ts';
-import { findVersions, type StrategyVersion } from '../../db/strategies.ts';
+import { findVersions, type StrategyVersion } from '../../db/strategyVersions.ts';
 import { checkConfigForm, CONFIG_EXAMPLE, isCovered, type StrategyAst } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import { validationIssues } from '../http/failures.ts';

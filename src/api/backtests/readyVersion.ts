@@ -1,5 +1,5 @@
 // Ready versions: the only ones that backtests and sweeps run.
-import type { StrategyVersion } from '../../db/strategies.ts';
+import type { StrategyVersion } from '../../db/strategyVersions.ts';
 import { notFound } from '../http/routeSchemas.ts';
 import { problem } from '../http/problems.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
 import { findCheckedBacktest } from '../../db/robustness.ts';
-import { findVersions } from '../../db/strategies.ts';
+import { findVersions } from '../../db/strategyVersions.ts';
 import { cancelSweep, findSweep, findSweepStatus } from '../../db/sweeps.ts';
 import type { NewSweep, Sweep } from '../../db/sweeps.ts';
 import { runCountOf, stepsOf } from '../../engine/index.ts';

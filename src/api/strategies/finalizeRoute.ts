@@ -1,15 +1,15 @@
 // Finalize: makes a ready version of a strategy, from the payload that is sent or from the draft that is stored.
 import type { Transaction } from '../../db/connect.ts';
+import { lockStrategy } from '../../db/strategies.ts';
 import {
   countVersions,
   finalizeVersion,
   findDuplicate,
   findVersion,
   findVersionNumber,
-  lockStrategy,
   storedSize,
-} from '../../db/strategies.ts';
-import type { StrategyVersion, VersionContent } from '../../db/strategies.ts';
+} from '../../db/strategyVersions.ts';
+import type { StrategyVersion, VersionContent } from '../../db/strategyVersions.ts';
 import type { CheckOutcome, ValidationIssue } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';

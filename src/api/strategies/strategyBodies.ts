@@ -1,5 +1,6 @@
 // Strategy bodies: stored strategies and versions as the contract shows them.
-import type { NewStrategy, Strategy, StrategyHead, StrategyVersion, VersionSummary } from '../../db/strategies.ts';
+import type { NewStrategy, Strategy, StrategyHead } from '../../db/strategies.ts';
+import type { StrategyVersion, VersionSummary } from '../../db/strategyVersions.ts';
 import type { ProblemIssue } from '../http/problems.ts';
 import { issueBodies } from '../http/routeSchemas.ts';
 import { effectiveSettings } from './effectiveSettings.ts';

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkStrategy, TIMEFRAME_MS } from '../../engine/index.ts';
 import type { CheckOutcome, Timeframe, ValidationIssue } from '../../engine/index.ts';
-import type { VersionContent } from '../../db/strategies.ts';
+import type { VersionContent } from '../../db/strategyVersions.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { jsonBytes } from '../http/jsonBytes.ts';

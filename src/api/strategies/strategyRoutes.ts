@@ -6,9 +6,9 @@ import {
   insertStrategy,
   listedStrategies,
   listStrategies,
-  storedSize,
 } from '../../db/strategies.ts';
-import type { VersionContent } from '../../db/strategies.ts';
+import { storedSize } from '../../db/strategyVersions.ts';
+import type { VersionContent } from '../../db/strategyVersions.ts';
 import { lockWorkspace } from '../../db/workspaces.ts';
 import { explainStrategy, type CheckOutcome, type SignalGraph } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';

@@ -1,6 +1,7 @@
 // Versions of a strategy: all of them without payloads, one with them, and deleting one that nothing has run.
 import { z } from 'zod';
-import { deleteVersion, findStrategyHead, findVersionNumber, listVersions } from '../../db/strategies.ts';
+import { findStrategyHead } from '../../db/strategies.ts';
+import { deleteVersion, findVersionNumber, listVersions } from '../../db/strategyVersions.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { API_KEY_SECURITY, IdParams, KEY_PROBLEMS, NoQuery, notFound, pathId, problems } from '../http/routeSchemas.ts';
 import { pageOf, paginate } from '../http/pagination.ts';

@@ -1,6 +1,6 @@
 // Sweep checks: whether a well-formed request can be run on the market data there is, and the shards it is run in.
 import type { NewSweep } from '../../db/sweeps.ts';
-import type { StrategyVersion } from '../../db/strategies.ts';
+import type { StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   configOf,
   marketsOf,

@@ -3,7 +3,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
-import { findVersions } from '../../db/strategies.ts';
+import { findVersions } from '../../db/strategyVersions.ts';
 import { findSweep, readSweepPage, readSweepShardOf, readSweepShards } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import {

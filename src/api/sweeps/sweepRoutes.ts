@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
-import { findVersions } from '../../db/strategies.ts';
+import { findVersions } from '../../db/strategyVersions.ts';
 import { cancelSweep, deleteSweep, findSweep, findSweepStatus, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
