@@ -6,56 +6,24 @@ import { INDICATORS } from '../indicators/registry.ts';
 import { PATTERNS } from '../patterns/patternRegistry.ts';
 import { AMBIGUITY_RESOLUTIONS, FALLBACK_CHOICES, ORDER_ROLES, ORDER_TIMINGS, SLIPPAGE_KINDS } from '../config.ts';
 import { seriesInputsOf } from './canonical/canonicalizer.ts';
+import { describe, fieldOf, fieldsOf, NAMES, numberPaths, refKind } from './fieldCapabilities.ts';
+import type { FieldCapability } from './fieldCapabilities.ts';
 import { GRAPH_EDITORS } from './grammar/graph.ts';
 import { ISSUE_CODES, SEVERITIES, severityOf } from './check/issues.ts';
 import { KIND_DESCRIPTIONS } from './grammar/kinds.ts';
-import { MEMBER_NOTES, MEMBER_CONSTRAINTS, REQUIRED_WHEN } from './grammar/memberConstraints.ts';
+import { MEMBER_CONSTRAINTS, REQUIRED_WHEN } from './grammar/memberConstraints.ts';
 import {
   AST_SHAPE,
   EXPRESSION_SHAPES,
   GRAPH_SHAPE,
   NODE_SHAPES,
   SETTINGS_SHAPE,
-  type ExpressionType,
   type Field,
   type ObjectShape,
   type Shape,
 } from './grammar/shapes.ts';
 import * as words from './grammar/words.ts';
 
-/** A member of a node or section: what it takes, and its bounds. */
-export interface FieldCapability {
-  readonly name: string;
-  readonly type: 'int' | 'float' | 'string' | 'bool' | 'enum' | 'object' | 'array' | 'map';
-  readonly required: boolean;
-  /** Where its name does not say it exactly. */
-  readonly description?: string;
-  /** What an absent member stands for. */
-  readonly default?: unknown;
-  readonly enum?: readonly (string | number)[];
-  readonly min?: number;
-  readonly max?: number;
-  /** `min` itself is not allowed. */
-  readonly exclusiveMin?: true;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  /** What a string must be beyond its pattern, with examples. */
-  readonly format?: string;
-  readonly examples?: readonly string[];
-  /** It must not be greater than that other member. */
-  readonly atMostField?: string;
-  /** `{"param": name}` is allowed in its place. */
-  readonly acceptsParam?: true;
-  readonly fields?: readonly FieldCapability[];
-  readonly items?: readonly FieldCapability[];
-  /** For objects of several kinds: the fields of each. */
-  readonly variants?: Readonly<Record<string, readonly FieldCapability[]>>;
-  /** It is required where another member has one of these values. */
-  readonly requiredWhen?: Readonly<Record<string, readonly string[]>>;
-  /** The place of a reference (graph) or an expression (AST). */
-  readonly ref?: 'number_ref' | 'bool_ref';
-}
 /** An input of a node: a reference in a graph, an expression in the AST. */
 export interface InputCapability {
   readonly name: string;
@@ -76,10 +44,6 @@ export interface NodeCapability {
 export interface BindingCapability extends Omit<InputCapability, 'name'> {
   readonly path: string;
 }
-
-const refKind = (of: ExpressionType): 'number_ref' | 'bool_ref' => (of === 'value' ? 'number_ref' : 'bool_ref');
-/** Members that every object may have, listed once. */
-const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
 /** The capabilities, computed once: they depend on nothing but the code. */
 export function describeCapabilities() {
@@ -112,75 +76,6 @@ function inputOf({ name, shape, isRequired }: Field): InputCapability[] {
   return [{ name, kind: refKind(one.of), required: isRequired, cardinality: one === shape ? 'one' : 'many' }];
 }
 
-function fieldsOf(shape: ObjectShape): FieldCapability[] {
-  return [...shape.fields.values()].filter(({ name }) => !NAMES.has(name)).map(fieldOf);
-}
-
-function fieldOf({ name, shape, isRequired, default: byDefault }: Field): FieldCapability {
-  const ofShape = describe(shape);
-  return {
-    name,
-    required: isRequired,
-    ...ofShape,
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-    ...MEMBER_NOTES[name],
-  };
-}
-
-function describe(shape: Shape): Omit<FieldCapability, 'name' | 'required'> {
-  switch (shape.type) {
-    case 'number': {
-      const { isInteger, min, max, isMinExclusive } = shape;
-      const isBounded = (bound: number): boolean => Math.abs(bound) < Number.MAX_SAFE_INTEGER;
-      return {
-        type: isInteger ? 'int' : 'float',
-        ...(isBounded(min) ? { min } : {}),
-        ...(isMinExclusive ? { exclusiveMin: true as const } : {}),
-        ...(isBounded(max) ? { max } : {}),
-      };
-    }
-    case 'choice':
-      return { type: 'enum', enum: shape.values };
-    case 'string':
-      return {
-        type: 'string',
-        ...(shape.min > 0 ? { minLength: shape.min } : {}),
-        ...(shape.max < Infinity ? { maxLength: shape.max } : {}),
-        ...(shape.pattern === null ? {} : { pattern: shape.pattern.source }),
-      };
-    case 'boolean':
-      return { type: 'bool' };
-    case 'object':
-      return { type: 'object', fields: fieldsOf(shape) };
-    case 'kinds':
-      return {
-        type: 'object',
-        variants: Object.fromEntries([...shape.options].map(([tag, option]) => [tag, fieldsOf(option)])),
-      };
-    case 'array':
-      return {
-        type: 'array',
-        ...(shape.min > 0 ? { minLength: shape.min } : {}),
-        ...(shape.max < Infinity ? { maxLength: shape.max } : {}),
-        items: [{ name: '[]', required: true, ...describe(shape.item) }],
-      };
-    case 'record':
-      return { type: 'map' };
-    case 'either': {
-      const accepts = shape.options.some((option) => option.type === 'object' && option.fields.has('param'));
-      const rest = shape.options.filter((option) => !(option.type === 'object' && option.fields.has('param')));
-      return { ...describe(rest[0]), ...(accepts ? { acceptsParam: true as const } : {}) };
-    }
-    case 'slot':
-    case 'reference':
-      return { type: 'object', ref: refKind(shape.of) };
-    case 'checked':
-      return { type: 'string' };
-    case 'anything':
-      return { type: 'object' };
-  }
-}
-
 /** Every place below a shape that takes a reference, by path. */
 function bindingsOf(shape: Shape, path: string, isRequired: boolean): BindingCapability[] {
   switch (shape.type) {
@@ -206,38 +101,6 @@ function bindingsOf(shape: Shape, path: string, isRequired: boolean): BindingCap
 /** Each path once: `entry` may be one or a list, and several kinds of order have the same member. */
 function distinct(bindings: readonly BindingCapability[]): BindingCapability[] {
   return [...new Map(bindings.map((binding) => [binding.path, binding])).values()];
-}
-
-function numberPaths(
-  shape: Shape,
-  path: string,
-): { path: string; type: 'int' | 'float'; min?: number; max?: number }[] {
-  switch (shape.type) {
-    case 'object':
-      return [...shape.fields.values()].flatMap(({ name, shape: field }) => numberPaths(field, `${path}.${name}`));
-    case 'kinds':
-      return [...shape.options].flatMap(([tag, option]) =>
-        numberPaths(option, path).map((found) => ({ ...found, when: `${shape.key}=${tag}` })),
-      );
-    case 'array':
-      return numberPaths(shape.item, `${path}[]`);
-    case 'either':
-      return shape.options.flatMap((option) => numberPaths(option, path));
-    case 'number': {
-      const { type, min, max, exclusiveMin } = describe(shape);
-      return [
-        {
-          path,
-          type: type as 'int' | 'float',
-          ...(min === undefined ? {} : { min }),
-          ...(exclusiveMin ? { exclusiveMin } : {}),
-          ...(max === undefined ? {} : { max }),
-        },
-      ];
-    }
-    default:
-      return [];
-  }
 }
 
 const argOf = ({ name, type, default: byDefault, min, max, values, required, description }: ArgDefinition) => ({

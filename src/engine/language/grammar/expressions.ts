@@ -1,7 +1,18 @@
 // Expressions: the zod schemas of every value and condition kind of `svc.strategy` version 1. The schema is the type.
 import { z } from 'zod';
-import { TIMEFRAMES } from '../../bars/bars.ts';
 import { issueCodes } from '../check/issues.ts';
+import type { WithChildren } from './childMembers.ts';
+import {
+  bars0,
+  bars1,
+  InstrumentRef,
+  named,
+  Num,
+  ParamRef,
+  placed,
+  timeframe,
+  tolerance,
+} from './expressionMembers.ts';
 import {
   COMPARE_OPS,
   CROSS_OPS,
@@ -18,36 +29,10 @@ import {
   WEEKDAYS,
 } from './words.ts';
 
-/**
- * The most bars that a period, offset or wait may count: enough for the largest backtest of any tier, and no lookback
- * overflows.
- */
-const MAX_BARS = 1_000_000;
 /** The most items of one `all` or `any`, inputs of one `math` and steps of one `sequence`. */
 const MAX_ITEMS = 1_024;
 const MAX_INPUTS = 64;
 const MAX_STEPS = 64;
-
-export const ParamRef = z.strictObject({ param: z.string().min(1) });
-export type ParamRef = z.infer<typeof ParamRef>;
-
-/** A number, or a parameter that stands for one. */
-const Num = z.union([z.number(), ParamRef]);
-export const Int = z.union([z.int(), ParamRef]);
-/** A count of bars from 0, and one from 1. */
-export const bars0 = z.union([z.int().min(0).max(MAX_BARS), ParamRef]);
-export const bars1 = z.union([z.int().min(1).max(MAX_BARS), ParamRef]);
-
-/** Members that every object of the AST may have. */
-export const named = {
-  id: z.string().max(200).optional(),
-  label: z.string().max(500).optional(),
-  description: z.string().max(2_000).optional(),
-  meta: z.record(z.string(), z.unknown()).optional(),
-};
-export const InstrumentRef = z.strictObject({ symbol: z.string().min(1) });
-export const timeframe = z.enum(TIMEFRAMES).register(issueCodes, { code: 'UNKNOWN_TIMEFRAME' });
-const placed = { timeframe: timeframe.optional(), offset: bars0.default(0), instrument: InstrumentRef.optional() };
 
 // The two recursive unions. zod cannot infer types through them, so `ChildMembers` names the child expressions once
 // more.
@@ -169,8 +154,6 @@ export const VALUE_KINDS = [
   TimeValue,
 ] as const;
 export const Value = z.discriminatedUnion('kind', VALUE_KINDS);
-
-const tolerance = z.union([z.number().min(0), ParamRef]);
 
 // Conditions ---------------------------------------------------------------------------------------------------------
 
@@ -310,39 +293,6 @@ export const Condition = z.discriminatedUnion('kind', CONDITION_KINDS);
 
 // Types --------------------------------------------------------------------------------------------------------------
 
-/** What stands where a child expression stands: as an author writes it, or as the later stages read it. */
-export interface ChildTypes {
-  readonly value: object;
-  readonly condition: object;
-  readonly step: object;
-}
-/** The members that hold expressions, of each kind that has any. */
-export interface ChildMembers<T extends ChildTypes> {
-  indicator: { source?: T['value']; sources?: T['value'][] };
-  rolling: { source: T['value'] };
-  math: { args: T['value'][] };
-  shift: { source: T['value'] };
-  percent_change: { source: T['value'] };
-  if: { cond: T['condition']; then: T['value']; else: T['value'] };
-  bars_since: { when: T['condition'] };
-  value_when: { value: T['value']; when: T['condition'] };
-  capture: { value: T['value']; when: T['condition'] };
-  compare: { left: T['value']; right: T['value'] };
-  cross: { left: T['value']; right: T['value'] };
-  between: { value: T['value']; lower: T['value']; upper: T['value'] };
-  near: { left: T['value']; right: T['value'] };
-  rising: { source: T['value'] };
-  falling: { source: T['value'] };
-  all: { items: T['condition'][] };
-  and: { items: T['condition'][] };
-  any: { items: T['condition'][] };
-  or: { items: T['condition'][] };
-  not: { item: T['condition'] };
-  sequence: { steps: T['step'][] };
-  rolling_window: { expr: T['condition'] };
-  state_machine: { set: T['condition']; reset?: T['condition'] };
-}
-
 type ValueSchema = (typeof VALUE_KINDS)[number];
 type ConditionSchema = (typeof CONDITION_KINDS)[number];
 /** Kind → schema. */
@@ -350,15 +300,6 @@ export type ExpressionSchemas = { [S in ValueSchema | ConditionSchema as z.outpu
 export type ValueKind = z.output<ValueSchema>['kind'];
 export type ConditionKind = z.output<ConditionSchema>['kind'];
 export type Kind = ValueKind | ConditionKind;
-
-/** The child expressions of kind K; a mapped type, because they refer back to it. */
-type ChildrenOf<K, T extends ChildTypes> = K extends keyof ChildMembers<ChildTypes>
-  ? { [M in keyof ChildMembers<ChildTypes>[K]]: ChildMembers<T>[K][M] }
-  : unknown;
-/** What zod infers of kind K, with its child expressions typed. */
-export type WithChildren<K, Members, T extends ChildTypes> = Omit<Members, 'kind' | keyof ChildrenOf<K, ChildTypes>> & {
-  kind: K;
-} & ChildrenOf<K, T>;
 
 /** An expression as its author writes it, by kind: members with a default may be absent. */
 export type Node<K extends Kind> = K extends Kind

@@ -1,6 +1,7 @@
 // The SignalGraph: the grammar of `svc.strategy` with a reference to a node in every place of an expression.
 import { z } from 'zod';
-import { CONDITION_KINDS, conditionSlot, ParamRef, VALUE_KINDS, valueSlot } from './expressions.ts';
+import { CONDITION_KINDS, conditionSlot, VALUE_KINDS, valueSlot } from './expressions.ts';
+import { ParamRef } from './expressionMembers.ts';
 import { issueCodes } from '../check/issues.ts';
 import { Strategy } from './strategy.ts';
 

@@ -1,16 +1,7 @@
 // The sections of a strategy as zod schemas: entries, exits, sizing, orders, risk, params and defaults.
 import { z } from 'zod';
-import {
-  bars0,
-  bars1,
-  conditionSlot,
-  InstrumentRef,
-  Int,
-  named,
-  ParamRef,
-  timeframe,
-  valueSlot,
-} from './expressions.ts';
+import { conditionSlot, valueSlot } from './expressions.ts';
+import { bars0, bars1, InstrumentRef, Int, named, ParamRef, timeframe } from './expressionMembers.ts';
 import { issueCodes } from '../check/issues.ts';
 import {
   APPLIES_TO,
