@@ -1,6 +1,6 @@
 // The plan cache: the variants of a strategy are prepared and compiled once, as a template with slots for the numbers
 // of their params and overrides.
-import { prepareStrategy, type Prepared, type PrepareContext } from '../language/canonical/prepare.ts';
+import { prepareStrategy, type Prepared, type PrepareContext, type RunInputs } from '../language/canonical/prepare.ts';
 import { IssueLog } from '../language/check/issues.ts';
 import {
   overriddenPlaces,
@@ -56,9 +56,12 @@ export class PlanCache {
   plan(task: PlannedTask, config: ResolvedConfig, recordsConditions: boolean): Planned {
     const options = { slippageAtrPeriod: slippageAtrPeriod(config), recordsConditions };
     const bound = this.#bound(task, config, options);
-    if (bound !== undefined) return { ok: true, ...bound };
-    const context = contextOf(task, config);
-    const prepared = prepareStrategy(task.strategyAst, task.settings, config, context);
+    if (bound !== undefined) return bound;
+    return this.#compiled(config, task, config, options);
+  }
+
+  #compiled(inputs: RunInputs, task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned {
+    const prepared = prepareStrategy(task.strategyAst, task.settings, inputs, contextOf(task, config));
     if (!prepared.ok) return prepared;
     const { strategy, pointerOf } = prepared;
     this.#compileCount++;
@@ -66,7 +69,7 @@ export class PlanCache {
   }
 
   /** Undefined when the strategy has issues with these values, or they give the plan another form. */
-  #bound(task: PlannedTask, config: ResolvedConfig, options: PlanOptions): PlannedStrategy | undefined {
+  #bound(task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned | undefined {
     const { params, overrides } = config;
     const log = new IssueLog();
     const values = resolveParams(task.strategyAst.strategy.params ?? [], params, log);
@@ -76,7 +79,12 @@ export class PlanCache {
     const payload = this.#overridden(task, places);
     if (payload === null) return undefined;
     for (const { param, value } of places) values.set(param, value);
-    return this.#boundTo(values, { ...payload, settings: task.settings }, config, options);
+    const parametrized = { ...payload, settings: task.settings };
+    const bound = this.#boundTo(values, parametrized, config, options);
+    if (bound !== undefined) return bound;
+    // Of another form, but not checked as a whole again. Issues are reported in the places of the overrides.
+    const compiled = this.#compiled({ params: Object.fromEntries(values) }, parametrized, config, options);
+    return compiled.ok ? compiled : undefined;
   }
 
   /** Not the first time: that takes longer than one plan, and many runs have overrides of their own. */
@@ -92,12 +100,7 @@ export class PlanCache {
     return payload ?? null;
   }
 
-  #boundTo(
-    values: ParamValues,
-    task: PlannedTask,
-    config: ResolvedConfig,
-    options: PlanOptions,
-  ): PlannedStrategy | undefined {
+  #boundTo(values: ParamValues, task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned | undefined {
     const { strategyAst, settings } = task;
     const { canHaveSlots, needed, templates } = this.#family(strategyAst);
     if (!canHaveSlots) return undefined;
@@ -115,7 +118,8 @@ export class PlanCache {
       if (templates.size === MAX_TEMPLATES) templates.delete(templates.keys().next().value!);
       templates.set(keyOf(), template);
     }
-    return template.bind(values);
+    const bound = template.bind(values);
+    return bound && { ok: true, ...bound };
   }
 
   #family(ast: StrategyAst): Family {
