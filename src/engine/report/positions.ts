@@ -38,36 +38,41 @@ const RETURNS = new ReusedColumn();
 
 /** Holds until the next call. */
 export function positionsOf(log: TradeLog): Positions {
-  const isWhole = hasWholeExits(log);
-  const parts = isWhole ? null : addParts(log);
-  const count = parts === null ? log.length : parts.count;
+  const positions = emptyPositions(log.length);
+  if (writeTrades(log, positions)) return positions;
+  const parts = addParts(log);
+  const added = emptyPositions(parts.count);
+  writeParts(parts, log, added);
+  return added;
+}
+
+function emptyPositions(count: number): Positions {
   const [pnl, returnPct, barsHeld, maePct, mfePct, pnlR] = COLUMNS.map((column) => column.take(count));
   const side = new Int8Array(count);
   const entryRule = new Int32Array(count);
-  const positions: Positions = { count, side, entryRule, pnl, returnPct, barsHeld, maePct, mfePct, pnlR };
-  if (parts === null) writeTrades(log, positions);
-  else writeParts(parts, log, positions);
-  return positions;
+  return { count, side, entryRule, pnl, returnPct, barsHeld, maePct, mfePct, pnlR };
 }
 
-/** Whether every trade closed a position of its own, in the order of their entries: then nothing is to be added up. */
-function hasWholeExits({ numbers, length }: TradeLog): boolean {
-  for (let at = TRADE_WIDTH; at < length * TRADE_WIDTH; at += TRADE_WIDTH) {
-    const before = at - TRADE_WIDTH;
-    if (numbers[at + TRADE.positionId] <= numbers[before + TRADE.positionId]) return false;
-    if (numbers[at + TRADE.exitRow] < numbers[before + TRADE.exitRow]) return false;
-  }
-  return true;
-}
-
-function writeTrades({ numbers, length }: TradeLog, positions: Positions): void {
+/**
+ * Writes each trade as a position, up to the first that is not: as long as every trade closes a position of its own, in
+ * the order of their entries, there is nothing to add up. Gives whether all of them did.
+ */
+function writeTrades({ numbers, length }: TradeLog, positions: Positions): boolean {
   const { maePct, mfePct } = positions;
+  let lastId = -Infinity;
+  let lastExit = -Infinity;
   for (let index = 0, at = 0; index < length; index++, at += TRADE_WIDTH) {
+    const id = numbers[at + TRADE.positionId];
+    const exitRow = numbers[at + TRADE.exitRow];
+    if (id <= lastId || exitRow < lastExit) return false;
+    lastId = id;
+    lastExit = exitRow;
     // Like a sum that begins with 0, which is never -0.
     writeRow(positions, index, numbers, at, 0 + numbers[at + TRADE.quantity], 0 + numbers[at + TRADE.pnl]);
     maePct[index] = numbers[at + TRADE.maePct];
     mfePct[index] = numbers[at + TRADE.mfePct];
   }
+  return true;
 }
 
 function writeParts(parts: Parts, { numbers }: TradeLog, positions: Positions): void {
