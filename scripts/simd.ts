@@ -1,5 +1,5 @@
-// Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, rolling.wat, bands.wat, columns.wat,
-// inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat) into wasm.ts beside it: `npm run simd`.
+// Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, rolling.wat, bestOfFour.wat, bands.wat,
+// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat) into wasm.ts beside it: `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import wabt from 'wabt';
@@ -11,6 +11,7 @@ const MODULES = [
   'steps',
   'signs',
   'rolling',
+  'bestOfFour',
   'bands',
   'columns',
   'inPlace',

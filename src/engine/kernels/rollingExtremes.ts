@@ -1,6 +1,8 @@
 // Extremes of a moving window: the highest and lowest values, and the rows they stand on.
-import { columnKernels, rolling, type Readable } from './simd/rolling.ts';
-import { simdMemory } from './simd/simdMemory.ts';
+import { bestOfFourOn } from './simd/bestOfFour.ts';
+import { memoryUnderOwned } from './simd/ownedColumns.ts';
+import { columnKernels, type Readable } from './simd/rolling.ts';
+import { kernelMemory, simdMemory } from './simd/simdMemory.ts';
 
 /** out[row] = the highest of source[row-length+1 … row], the latest of equals, for rows first+length-1 … n-1. */
 export function rollingMax(source: Float64Array, first: number, length: number, out: Float64Array): void {
@@ -13,17 +15,17 @@ export function rollingMin(source: Float64Array, first: number, length: number, 
 }
 
 export interface ExtremeKernels {
-  readonly ofFour: typeof rolling.largestOfFour;
+  readonly ofFour: 'largestOfFour' | 'smallestOfFour';
   readonly of4Rows: 'largestOf4Rows' | 'smallestOf4Rows';
   readonly of16Rows: 'largestOf16Rows' | 'smallestOf16Rows';
 }
 export const LARGEST: ExtremeKernels = {
-  ofFour: rolling.largestOfFour,
+  ofFour: 'largestOfFour',
   of4Rows: 'largestOf4Rows',
   of16Rows: 'largestOf16Rows',
 };
 export const SMALLEST: ExtremeKernels = {
-  ofFour: rolling.smallestOfFour,
+  ofFour: 'smallestOfFour',
   of4Rows: 'smallestOf4Rows',
   of16Rows: 'smallestOf16Rows',
 };
@@ -38,25 +40,39 @@ function rollingExtreme(
   const n = source.length;
   const block = extremeRows(length);
   const { values } = simdMemory(extremeCells(length) * NUMBER_BYTES);
+  const memory = memoryUnderOwned(out);
   for (let start = first; start + length <= n; start += block) {
     const rows = Math.min(block, n - length + 1 - start);
+    const row = start + length - 1;
+    if (memory !== undefined && rows % PAD === 0) {
+      const address = out.byteOffset + row * NUMBER_BYTES;
+      blockExtremes(kernels, source, start, 0, rows, length, { memory, address });
+      continue;
+    }
     blockExtremes(kernels, source, start, 0, rows, length);
-    out.set(values.subarray(0, rows), start + length - 1);
+    out.set(values.subarray(0, rows), row);
   }
 }
 
 const NUMBER_BYTES = 8;
-/** Rows of a block, which fit the first cache twice. Long windows need long blocks: their rows are computed again. */
-export const extremeRows = (length: number): number => Math.max(2048, 4 * length);
 /** Cells behind the last row that a kernel may read and write. */
 const PAD = 8;
+const padded = (cells: number): number => Math.ceil(cells / PAD) * PAD;
+const sizeOf = (rows: number): number => padded(rows) * NUMBER_BYTES;
+/** Rows of a block, which fit the first cache twice. Long windows need long blocks: their rows are computed again. */
+export const extremeRows = (length: number): number => padded(Math.max(2048, 4 * length));
 /** Cells of the memory that a block of extremes takes: a multiple of 2. */
 export const extremeCells = (length: number): number => Math.ceil((extremeRows(length) + length + 2 * PAD) / 2) * 2;
-const sizeOf = (rows: number): number => Math.ceil(rows / PAD) * PAD * NUMBER_BYTES;
+
+/** Where a block of extremes is written, if not where it is computed. */
+interface Place {
+  readonly memory: WebAssembly.Memory;
+  readonly address: number;
+}
 
 /**
- * Writes the extreme of the `length` rows of the source from each of `rows` rows on, the latest of equals, from a cell
- * of the kernels' memory on.
+ * Writes the extreme of the `length` rows of the source from each of `rows` rows on, the latest of equals: from a cell
+ * of the kernels' memory on, or at a place, to which whole groups of PAD rows are written.
  *
  * Windows of 1, 4, 16, 64, … cells, each the extreme of four beside each other, up to the four that overlap to
  * `length`: a few passes without a branch. A scan for the extreme branches on prices, which no processor predicts: it
@@ -69,6 +85,7 @@ export function blockExtremes(
   cell: number,
   rows: number,
   length: number,
+  place?: Place,
 ): void {
   const address = cell * NUMBER_BYTES;
   const cells = rows + length - 1;
@@ -80,17 +97,19 @@ export function blockExtremes(
   } else {
     simdMemory(0).values.set(source.subarray(start, start + cells), cell);
   }
-  const best = (back: number, count: number): void =>
-    ofFour(
+  const best = (back: number, count: number, to: Place): void =>
+    bestOfFourOn(to.memory)[ofFour](
       address,
       address + Math.min(width, back) * NUMBER_BYTES,
       address + Math.min(2 * width, back) * NUMBER_BYTES,
       address + back * NUMBER_BYTES,
+      to.address,
       sizeOf(count),
     );
+  const here = { memory: kernelMemory, address };
   // Cell i holds the extreme of `width` cells from i on.
-  for (; width * 4 <= length; width *= 4) best(3 * width, cells - 4 * width + 1);
-  if (length > width) best(length - width, rows);
+  for (; width * 4 <= length; width *= 4) best(3 * width, cells - 4 * width + 1, here);
+  if (length > width || place !== undefined) best(length - width, rows, place ?? here);
 }
 
 /** Up to this length, scanning a window whose extreme has left it is cheaper than keeping its candidates in order. */

@@ -1,6 +1,7 @@
 // Extremes of a moving window against a scan of each window.
 import { describe, expect, it } from 'vitest';
 import { rollingMax, rollingMin } from '../../../src/engine/kernels/rollingExtremes.ts';
+import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
 import { seededRandom } from '../../support/scale.ts';
 
 /** The extreme of each window, the latest of equals: which zero is found counts as well. */
@@ -12,6 +13,8 @@ function scanned(source: Float64Array, first: number, length: number, isBetter: 
   }
   return out;
 }
+
+const BEHIND = 8;
 
 describe('a rolling extreme', () => {
   const random = seededRandom(3);
@@ -25,12 +28,21 @@ describe('a rolling extreme', () => {
         const source = Float64Array.from({ length: count }, next);
         for (const length of [1, 2, 3, 4, 5, 14, 16, 17, 50, 64, 65, 600]) {
           for (const first of [0, 7]) {
-            const high = new Float64Array(count).fill(NaN);
-            const low = new Float64Array(count).fill(NaN);
-            rollingMax(source, first, length, high);
-            rollingMin(source, first, length, low);
-            expect(high).toEqual(scanned(source, first, length, (a, b) => a > b));
-            expect(low).toEqual(scanned(source, first, length, (a, b) => a < b));
+            const expected = {
+              high: scanned(source, first, length, (a, b) => a > b),
+              low: scanned(source, first, length, (a, b) => a < b),
+            };
+            // Where results are copied to, and where kernels write them.
+            for (const place of [new Float64Array(count + BEHIND), newColumn(count + BEHIND, 1)]) {
+              const out = place.subarray(0, count);
+              place.fill(NaN);
+              rollingMax(source, first, length, out);
+              expect(out).toEqual(expected.high);
+              place.fill(NaN);
+              rollingMin(source, first, length, out);
+              expect(out).toEqual(expected.low);
+              expect([...place.subarray(count)]).toEqual(Array(BEHIND).fill(NaN));
+            }
           }
         }
       }

@@ -3,8 +3,6 @@ import { ColumnModule, type ReadColumn } from './columnMemory.ts';
 import { compileModule, instantiate } from './simdMemory.ts';
 import { COLUMNS_WASM, ROLLING_WASM } from './wasm.ts';
 
-/** Writes the best of four columns over the first, the latest of equals; each begins later than the one before. */
-type BestOfFour = (a: number, b: number, c: number, d: number, size: number) => void;
 /** Writes the best of each row of a source and the 3 or 15 after it, the latest of equals. */
 type BestOfRows = (source: number, a: number, size: number) => void;
 
@@ -70,13 +68,10 @@ interface ColumnKernels {
   ) => number;
 }
 
-/** Sizes are multiples of 64 for extremes and `compareRows`, and of 16 for the others. */
 interface RollingKernels {
-  readonly largestOfFour: BestOfFour;
-  readonly smallestOfFour: BestOfFour;
   /** Writes 100·(close - low)/(high - low) over `high`, 0 where the range is at most `epsilon` of |high| + |low|. */
   readonly stochastic: (high: number, low: number, close: number, size: number, epsilon: number) => void;
-  /** Writes bits of the rows on which a is greater than b, and on which it is less. */
+  /** Writes bits of the rows on which a is greater than b, and on which it is less; the size is a multiple of 64. */
   readonly compareRows: (a: number, b: number, size: number, greater: number, less: number) => void;
 }
 

@@ -4,57 +4,6 @@
 (module
   (memory (import "host" "memory") 1)
 
-  ;; a = the largest of a, b, c and d, each later in memory than the one before; the latest of equals. Eight rows at a
-  ;; time: `size` is a multiple of 64. The twin takes the smaller.
-  (func (export "largestOfFour") (param $a i32) (param $b i32) (param $c i32) (param $d i32) (param $size i32)
-    (local $end i32)
-    (local.set $end (i32.add (local.get $a) (local.get $size)))
-    (loop $next
-      (v128.store (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load (local.get $d)) (v128.load (local.get $c)))
-          (f64x2.pmax (v128.load (local.get $b)) (v128.load (local.get $a)))))
-      (v128.store offset=16 (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load offset=16 (local.get $d)) (v128.load offset=16 (local.get $c)))
-          (f64x2.pmax (v128.load offset=16 (local.get $b)) (v128.load offset=16 (local.get $a)))))
-      (v128.store offset=32 (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load offset=32 (local.get $d)) (v128.load offset=32 (local.get $c)))
-          (f64x2.pmax (v128.load offset=32 (local.get $b)) (v128.load offset=32 (local.get $a)))))
-      (v128.store offset=48 (local.get $a)
-        (f64x2.pmax
-          (f64x2.pmax (v128.load offset=48 (local.get $d)) (v128.load offset=48 (local.get $c)))
-          (f64x2.pmax (v128.load offset=48 (local.get $b)) (v128.load offset=48 (local.get $a)))))
-      (local.set $b (i32.add (local.get $b) (i32.const 64)))
-      (local.set $c (i32.add (local.get $c) (i32.const 64)))
-      (local.set $d (i32.add (local.get $d) (i32.const 64)))
-      (br_if $next (i32.lt_u (local.tee $a (i32.add (local.get $a) (i32.const 64))) (local.get $end)))))
-  (func (export "smallestOfFour") (param $a i32) (param $b i32) (param $c i32) (param $d i32) (param $size i32)
-    (local $end i32)
-    (local.set $end (i32.add (local.get $a) (local.get $size)))
-    (loop $next
-      (v128.store (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load (local.get $d)) (v128.load (local.get $c)))
-          (f64x2.pmin (v128.load (local.get $b)) (v128.load (local.get $a)))))
-      (v128.store offset=16 (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load offset=16 (local.get $d)) (v128.load offset=16 (local.get $c)))
-          (f64x2.pmin (v128.load offset=16 (local.get $b)) (v128.load offset=16 (local.get $a)))))
-      (v128.store offset=32 (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load offset=32 (local.get $d)) (v128.load offset=32 (local.get $c)))
-          (f64x2.pmin (v128.load offset=32 (local.get $b)) (v128.load offset=32 (local.get $a)))))
-      (v128.store offset=48 (local.get $a)
-        (f64x2.pmin
-          (f64x2.pmin (v128.load offset=48 (local.get $d)) (v128.load offset=48 (local.get $c)))
-          (f64x2.pmin (v128.load offset=48 (local.get $b)) (v128.load offset=48 (local.get $a)))))
-      (local.set $b (i32.add (local.get $b) (i32.const 64)))
-      (local.set $c (i32.add (local.get $c) (i32.const 64)))
-      (local.set $d (i32.add (local.get $d) (i32.const 64)))
-      (br_if $next (i32.lt_u (local.tee $a (i32.add (local.get $a) (i32.const 64))) (local.get $end)))))
-
   ;; high = 100 · (close - low) / (high - low), 0 where the range is at most `epsilon` of |high| + |low|.
   (func (export "stochastic") (param $high i32) (param $low i32) (param $close i32) (param $size i32)
     (param $epsilon f64) (local $i i32) (local $top v128) (local $bottom v128) (local $range v128)
