@@ -195,17 +195,23 @@
       (v128.store64_lane $memory offset=8 1 (i32.add (local.get $outB) (local.get $i)) (local.get $sum))
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 8))) (local.get $last)))))
 
-  ;; The same where all that is read is positive and no value is more than twice another; else the result is 0, and what
-  ;; is written means nothing.
+  ;; The same where all that is read is positive and no value of a segment is more than twice another of the same one;
+  ;; else the result is 0, and what is written means nothing.
   (func $tightSums (export "tightSums") (param $a i32) (param $b i32) (param $outA i32) (param $outB i32)
     (param $length i32) (param $size i32) (param $divisor f64) (result i32)
     (local $i i32) (local $dropA i32) (local $dropB i32)
     (local $high v128) (local $low v128) (local $sum v128) (local $part v128) (local $divisors v128)
     (local $added v128) (local $addedA v128) (local $addedB v128) (local $change v128) (local $mean v128)
     (local $least v128) (local $most v128)
+    ;; Of two rows of the same segment.
+    (local $leastA v128) (local $leastB v128) (local $mostA v128) (local $mostB v128)
     (local.set $divisors (f64x2.splat (local.get $divisor)))
     (local.set $dropA (local.get $a))
     (local.set $dropB (local.get $b))
+    (local.set $leastA (v128.load64_splat $columns (local.get $a)))
+    (local.set $leastB (v128.load64_splat $columns (local.get $b)))
+    (local.set $mostA (local.get $leastA))
+    (local.set $mostB (local.get $leastB))
     (local.set $least (v128.load64_lane $columns 1 (local.get $b) (v128.load64_splat $columns (local.get $a))))
     (local.set $most (local.get $least))
     (loop $seed
@@ -247,8 +253,10 @@
     (if (i32.lt_u (local.get $i) (local.get $size)) (then (loop $next
       (local.set $addedA (v128.load $columns (i32.add (local.get $a) (local.get $i))))
       (local.set $addedB (v128.load $columns (i32.add (local.get $b) (local.get $i))))
-      (local.set $least (f64x2.pmin (f64x2.pmin (local.get $least) (local.get $addedA)) (local.get $addedB)))
-      (local.set $most (f64x2.pmax (f64x2.pmax (local.get $most) (local.get $addedA)) (local.get $addedB)))
+      (local.set $leastA (f64x2.pmin (local.get $leastA) (local.get $addedA)))
+      (local.set $leastB (f64x2.pmin (local.get $leastB) (local.get $addedB)))
+      (local.set $mostA (f64x2.pmax (local.get $mostA) (local.get $addedA)))
+      (local.set $mostB (f64x2.pmax (local.get $mostB) (local.get $addedB)))
       (local.set $addedA
         (f64x2.sub (local.get $addedA) (v128.load $columns (i32.add (local.get $dropA) (local.get $i)))))
       (local.set $addedB
@@ -270,6 +278,12 @@
       (v128.store $memory (i32.add (local.get $outB) (local.get $i))
         (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31 (local.get $mean) (local.get $sum)))
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size))))))
+    (local.set $least (f64x2.pmin (local.get $least) (f64x2.pmin
+      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 (local.get $leastA) (local.get $leastB))
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31 (local.get $leastA) (local.get $leastB)))))
+    (local.set $most (f64x2.pmax (local.get $most) (f64x2.pmax
+      (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23 (local.get $mostA) (local.get $mostB))
+      (i8x16.shuffle 8 9 10 11 12 13 14 15 24 25 26 27 28 29 30 31 (local.get $mostA) (local.get $mostB)))))
     (i64x2.all_true (v128.and
       (f64x2.gt (local.get $least) (f64x2.splat (f64.const 0)))
       (f64x2.le (local.get $most) (f64x2.mul (f64x2.splat (f64.const 2)) (local.get $least))))))
