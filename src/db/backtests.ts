@@ -123,26 +123,27 @@ export async function insertBacktests(
   items: readonly NewBacktest[],
   requestKey: Buffer | null = null,
 ): Promise<{ readonly id: string; readonly createdAt: Date }[]> {
-  const made = await tx<{ id: string; createdAt: Date }[]>`
+  const column = <Value>(read: (item: NewBacktest) => Value): Value[] => items.map(read);
+  const [{ ids, createdAt }] = await tx<[{ ids: string | null; createdAt: Date }]>`
     with ${requestOf(tx, requestKey)}, item as materialized (
-      select uuidv7() as id, x.* from rows from (
-        json_to_recordset(${JSON.stringify(items)}::text::json)
-          as ("strategyId" uuid, "strategyVersionId" uuid, symbol text,
-          timeframe text, config json, snapshots json, "runKey" text, cost double precision,
-          "memoryBytes" double precision)
-      ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost,
+      select uuidv7() as id, x.*
+      from unnest(${column((item) => item.strategyId)}::uuid[], ${column((item) => item.strategyVersionId)}::uuid[],
+        ${column((item) => item.symbol)}::text[], ${column((item) => item.timeframe)}::text[],
+        ${column((item) => JSON.stringify(item.config))}::text[],
+        ${column((item) => `{${item.snapshots.join()}}`)}::text[], ${column((item) => item.runKey)}::text[],
+        ${column((item) => item.cost)}::double precision[], ${column((item) => item.memoryBytes)}::double precision[])
+        with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost,
         memory_bytes, ordinal)
-      cross join request
+      where exists (select from request)
     ), made as (
       insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots,
         run_key)
-      select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config,
-        array(select json_array_elements_text(snapshots)), run_key
-      from item order by ordinal
-      returning id, created_at
+      select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config::json, snapshots::text[],
+        run_key
+      from item
     ), queued as (
       insert into backtest_queue (id, workspace_id, cost, memory_bytes)
-      select id, ${workspaceId}, cost, memory_bytes from item order by ordinal
+      select id, ${workspaceId}, cost, memory_bytes from item
     ), turn as (
       insert into workspace_turns as turn (workspace_id, virtual_time, due, open)
       select ${workspaceId}, current_virtual_time(), count(*), count(*)
@@ -153,9 +154,9 @@ export async function insertBacktests(
           then greatest(turn.virtual_time, excluded.virtual_time) else turn.virtual_time end,
         due = turn.due + excluded.due, open = turn.open + excluded.open
     )
-    select id, made.created_at as "createdAt" from item join made using (id) order by ordinal`;
-  if (made.length < items.length) throw new WorkAlreadyDone();
-  return made;
+    select string_agg(id::text, ',' order by ordinal) as ids, now()::timestamptz(3) as "createdAt" from item`;
+  if (ids === null) throw new WorkAlreadyDone();
+  return ids.split(',').map((id) => ({ id, createdAt }));
 }
 
 const STATUS = `coalesce(r.status, case when q.claimed_by is null then 'queued' else 'running' end)`;

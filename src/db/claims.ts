@@ -54,17 +54,13 @@ export async function claimDue(
   const excluded = 'excluded' in only ? only.excluded : [];
   const mostCost = 'mostCost' in only ? only.mostCost : null;
   const rows = await sql<(Claim & { isCopied: boolean | null; hasCrashSuspects: boolean })[]>`
-    select (c.backtest).id, (c.backtest).workspace_id as "workspaceId",
-      (c.backtest).strategy_version_id as "strategyVersionId",
-      (c.backtest).config, (c.backtest).snapshots, (c.backtest).run_key as "runKey",
-        (c.backtest).created_at as "createdAt",
-      c.workspace_tier as tier, c.backtest_cost as cost, c.backtest_bytes as "memoryBytes",
-        c.backtest_attempt as attempt, c.is_cancelled as "isCancelled",
-      c.is_copied as "isCopied", suspects.found as "hasCrashSuspects"
+    select c.id, c.workspace_id as "workspaceId", c.strategy_version_id as "strategyVersionId", c.config, c.snapshots,
+      c.run_key as "runKey", c.created_at as "createdAt", c.tier, c.cost, c.memory_bytes as "memoryBytes", c.attempt,
+      c.is_cancelled as "isCancelled", c.is_copied as "isCopied", suspects.found as "hasCrashSuspects"
     from (select exists (select 1 from backtest_queue where claimed_by is null and kills > 0) as found) as suspects
     left join claim_backtests(${worker}, ${maxRuns}, ${maxCost}, ${JSON.stringify(WEIGHTS)}::text::jsonb,
       ${excluded as string[]}::uuid[], ${mostCost}::double precision) as c on true
-    order by (c.backtest).id`;
+    order by c.id`;
   return {
     runs: rows.filter((row) => row.isCopied === false),
     copiedIds: rows.filter((row) => row.isCopied === true).map((row) => row.id),

@@ -68,7 +68,7 @@ it('reads and sorts summaries of the version before beside new ones, and refuses
   const workspace = await makeWorkspace(sql);
   const ids = await enqueue(sql, workspace, { sha256: 'a' }, [{}, {}]);
   const [high, none] = ids;
-  await claimDue(sql, randomUUID(), 2, 1e12);
+  await sql`select from claim_backtests(${randomUUID()}, 2, 1e12, '{}')`;
   const rows = ids.map((id, at) => ({
     id,
     attempt: 1,
@@ -112,7 +112,7 @@ it('copies the result of an equal run in the form in which it is stored', async 
   const workspace = await makeWorkspace(sql);
   const enqueueEqual = async () => (await enqueue(sql, workspace, { sha256: 'a' }, [{}], { runKey: 'equal' }))[0];
   const first = await enqueueEqual();
-  await claimDue(sql, randomUUID(), 1, 1e12);
+  await sql`select from claim_backtests(${randomUUID()}, 1, 1e12, '{}')`;
   const row = { id: first, attempt: 1, status: 'completed', isCached: false, barsDone: 1, barsTotal: 1, warnings: [] };
   const parts = { summaryAt: 1, summaryLength: 15, detailAt: 1, detailLength: 1, tradesAt: 1, tradesLength: 1 };
   const rows = JSON.stringify([{ ...row, ...parts }]);
