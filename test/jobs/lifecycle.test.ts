@@ -1,4 +1,4 @@
-// The life of a backtest on the queue: accepted with its ticket, run once, told, cached, cancelled, never changed
+// The life of a backtest on the queue: accepted with its ticket, run once, notified, cached, cancelled, never changed
 // afterwards.
 // Contract: backtest states.
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// 66 scenarios a symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was
+// 66 scenarios per symbol of a brute-force walk over real 1m bars: every trade, its prices, its reason and how it was
 // decided.
 import { describe, expect, it } from 'vitest';
 import { TIMEFRAME_MS, type Bars, type StoredTimeframe } from '../../src/engine/bars/bars.ts';

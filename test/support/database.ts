@@ -1,4 +1,4 @@
-// A real Postgres for tests: one embedded server a run, one migrated template, a clone of it (24 ms) a test file.
+// A real Postgres for tests: one embedded server per run, one migrated template, one clone of it (24 ms) per test file.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -62,7 +62,7 @@ export const snapshotsIn = (folder: string): WorkerSettings['snapshots'] => {
 
 let made = 0;
 
-/** One a `params`; run keys differ unless `runKey` is given. */
+/** One for each of `params`; run keys differ unless `runKey` is given. */
 export function newBacktests(
   workspace: TestWorkspace,
   data: Pick<TestData, 'sha256'>,

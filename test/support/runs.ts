@@ -10,7 +10,7 @@ import { astOf, compare, entry, market } from './builders.ts';
 export const STAND_IN_RUNNER = new URL('./standInRunner.ts', import.meta.url).href;
 export const SYMBOL = 'SYN-TEST';
 
-/** Daily bars from 2020-01-01, the close rising by one a day from 100. */
+/** Daily bars from 2020-01-01, the close rising by one per day from 100. */
 export function dailyColumns(bars: number) {
   const make = (value: (row: number) => number) => Float64Array.from({ length: bars }, (_, row) => value(row));
   const close = make((row) => 100 + row);

@@ -13,7 +13,7 @@ export const flipped = (relation: number): number =>
   (relation & EQUAL) | (relation & LESS ? GREATER : 0) | (relation & GREATER ? LESS : 0);
 
 type Field = (typeof MARKET_FIELDS)[number];
-/** Prices of a bar: all lie from low to high. Volume is no price. */
+/** Prices of a bar: all lie from low to high. Volume is not one. */
 const PRICES: ReadonlySet<Field> = new Set(['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4']);
 
 /** A field of the bars of one place, so many bars ago. */

@@ -108,7 +108,7 @@ const always = () => true;
 const never = () => false;
 
 /**
- * Whether the values of a kind are counts, flags, clock fields or rounded numbers, so that `eq` on them is no accident.
+ * Whether the values of a kind are counts, flags, clock fields or rounded numbers, so that `eq` on them is intended.
  */
 const IS_DISCRETE: ByKind<[], boolean> = {
   const: never,

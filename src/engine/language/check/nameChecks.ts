@@ -1,0 +1,81 @@
+// Checks of names that must exist outside of the expression that uses them: params, symbols, time zones, calendar days.
+import type { Param } from '../grammar/ast.ts';
+import { numberIssue } from '../grammar/shapes.ts';
+import { shown } from './displayNames.ts';
+import type { IssueLog } from './issues.ts';
+import { nearestName, suggestionFor } from './nearest.ts';
+import type { ParamUse } from './structure.ts';
+
+/** Checks params that stand for a number: they must be declared, and their default must fit the place. */
+export function checkParamUses(uses: readonly ParamUse[], params: ReadonlyMap<string, Param>, log: IssueLog): void {
+  for (const { name, pointer, shape } of uses) {
+    const param = params.get(name);
+    if (param === undefined) {
+      // An indicator's args are checked again with the indicator; the log keeps one issue per place.
+      reportUndefined(name, pointer, [...params.keys()], log);
+      continue;
+    }
+    if (shape === null) continue;
+    const value = typeof param.default === 'boolean' ? Number(param.default) : param.default;
+    if (typeof value !== 'number') {
+      log.add('TYPE_MISMATCH', pointer, {
+        message: `A number is required here, and the default of param ${shown(name)} is ${shown(value)}.`,
+      });
+      continue;
+    }
+    const issue = numberIssue(shape, value);
+    if (issue !== undefined) {
+      const message = `The default of param ${shown(name)} ${issue.message} here.`;
+      log.add(shape.code ?? 'OUT_OF_RANGE', pointer, { message });
+    }
+  }
+}
+
+/** Reports a param that is not declared, once per place. */
+export function reportUndefined(name: string, pointer: string, names: readonly string[], log: IssueLog): void {
+  log.add('PARAM_UNDEFINED', pointer, () => {
+    const nearest = nearestName(name, names);
+    const member = pointer.endsWith('/name') ? pointer : `${pointer}/param`;
+    return {
+      message: `The param ${shown(name)} is not declared.`,
+      suggestion: names.length === 0 ? 'Declare it in strategy.params.' : suggestionFor(nearest, names),
+      patch: nearest?.isCertain === true ? [{ op: 'replace', path: member, value: nearest.name }] : undefined,
+    };
+  });
+}
+
+export function reportSymbol(symbol: string, path: string, known: ReadonlySet<string>, log: IssueLog): void {
+  log.add('SYMBOL_NOT_AVAILABLE', path, () => {
+    const names = [...known];
+    return {
+      message: `No market data is available for ${shown(symbol)}.`,
+      suggestion: suggestionFor(nearestName(symbol, names), names),
+    };
+  });
+}
+
+let zones: readonly string[] | undefined;
+
+/** An IANA zone name that this runtime knows. */
+export function checkTimezone(timezone: string, path: string, log: IssueLog): boolean {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone !== '';
+  } catch {
+    zones ??= ['UTC', ...Intl.supportedValuesOf('timeZone')];
+    const nearest = nearestName(timezone, zones);
+    log.add('OUT_OF_RANGE', path, {
+      message: `Unknown time zone ${shown(timezone)}.`,
+      suggestion:
+        nearest === undefined
+          ? 'Use an IANA name, such as UTC or America/New_York.'
+          : `Did you mean "${nearest.name}"?`,
+      patch: nearest?.isCertain === true ? [{ op: 'replace', path, value: nearest.name }] : undefined,
+    });
+    return false;
+  }
+}
+
+export function isCalendarDay(day: string): boolean {
+  const time = Date.parse(`${day}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
+}
