@@ -1,6 +1,7 @@
 // Runs that take more memory than they were admitted by: they get it while there is some, and else run again later.
 import { expect, it } from 'vitest';
 import { Admission } from '../../../src/engine/pool/admission.ts';
+import { BatchControl, type MemoryAnswer } from '../../../src/engine/pool/control.ts';
 import type { Dispatch } from '../../../src/engine/pool/job.ts';
 import type { PoolOutcome } from '../../../src/engine/pool/messages.ts';
 import { startPart } from '../../../src/engine/pool/partRun.ts';
@@ -91,6 +92,20 @@ it('asks for twice as much after a refusal, and for no more than there is', () =
   expect(memory.answer(44, refusing)).toBe('later');
   expect(memory.bytes).toBe(100);
   expect(memory.answer(46, refusing)).toBe('never');
+});
+
+it('asks again for what it was refused, and not for what it was given', () => {
+  const control = BatchControl.create(1);
+  control.grant(0, 10);
+  const answers: MemoryAnswer[] = ['never', 'yes'];
+  const asked: number[] = [];
+  const answer = (_: number, bytes: number): MemoryAnswer => {
+    asked.push(bytes);
+    return answers.shift()!;
+  };
+  const { mayTake } = control.controlOf(0, () => control.answerAsk(answer));
+  expect([10, 40, 30, 20].map((bytes) => mayTake!(bytes))).toEqual(['yes', 'never', 'yes', 'yes']);
+  expect(asked).toEqual([40, 30]);
 });
 
 it('ends a backtest that makes too many trades with an error that says so', async () => {
