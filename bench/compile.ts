@@ -1,5 +1,5 @@
 // From a payload to a plan: the cost of checking, preparing and compiling, in nanoseconds per call, without any bars;
-// and that of the plan of a run which differs from others in its params or overrides.
+// and that of the plan of a run which differs from others in its params, overrides or symbol.
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
@@ -36,7 +36,7 @@ export function suite(): PacedBench {
       ),
     );
   }
-  const variants = { params: variantsByParams(), overrides: variantsByOverrides() };
+  const variants = { params: variantsByParams(), overrides: variantsByOverrides(), symbol: variantsBySymbol() };
   for (const [name, planNext] of Object.entries(variants)) bench.add(`compile/variant by ${name}/1`, planNext);
   return bench;
 }
@@ -60,6 +60,9 @@ function variantsByOverrides(): () => void {
     return { overrides: Object.fromEntries(sides) as Record<string, number> };
   });
 }
+
+/** More symbols than plans are kept for. */
+const variantsBySymbol = () => variantsOf(crossOf(10, 30), (run) => ({ signalInstrument: { symbol: `S${run % 50}` } }));
 
 /** Plans one more run of a task. */
 function variantsOf(task: BacktestTask, changeOf: (run: number) => Partial<BacktestConfig>): () => void {

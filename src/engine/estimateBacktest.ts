@@ -2,7 +2,6 @@
 import { prepareStrategy } from './language/canonical/prepare.ts';
 import { resolveConfig } from './config.ts';
 import type { ValidationIssue } from './language/check/issues.ts';
-import type { StrategyAst } from './language/grammar/ast.ts';
 import { compilePlan } from './plan/compile.ts';
 import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts';
 import type { Frame } from './plan/plan.ts';
@@ -26,14 +25,8 @@ export type EstimatedRun =
 /** Checks and estimates many runs: from its second on, a strategy is prepared and compiled once for all its params. */
 export class RunEstimates {
   readonly #plans = new PlanCache();
-  readonly #seen = new WeakSet<StrategyAst>();
 
   of(run: PlannedRun): EstimatedRun {
-    // A template for all params takes longer than the plan of one run.
-    if (!this.#seen.has(run.strategyAst)) {
-      this.#seen.add(run.strategyAst);
-      return estimateOnce(run);
-    }
     // What its orders cost is not estimated.
     const { execution: _, ...free } = run.config;
     const planned = this.#plans.plan(run, resolveConfig(free), true);

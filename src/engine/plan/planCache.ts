@@ -33,8 +33,8 @@ interface Family {
   readonly canHaveSlots: boolean;
   /** The params whose values decide the form. */
   readonly needed: Set<string>;
-  /** By everything that decides the form. */
-  readonly templates: Map<string, PlanTemplate>;
+  /** By everything that decides the form; undefined: seen once, and a template takes longer than one plan. */
+  readonly templates: Map<string, PlanTemplate | undefined>;
   /**
    * By the places of overrides: the payload with params there; undefined: seen once; null: it is planned with its
    * numbers.
@@ -107,17 +107,21 @@ export class PlanCache {
     const base = baseOf(config);
     const keyOf = (): string =>
       JSON.stringify([base, settings, options, [...needed].map((name) => [name, values.get(name)])]);
-    let template = templates.get(keyOf());
-    if (template === undefined) {
+    const key = keyOf();
+    let template = templates.get(key);
+    const isKnown = templates.delete(key);
+    if (isKnown && template === undefined) {
       const before = needed.size;
       template = planTemplate(strategyAst, settings, values, needed, contextOf(task, config), base, options);
       if (template === undefined) return undefined;
       this.#compileCount++;
       // The keys of the others lack the values that are needed as well.
       if (needed.size > before) templates.clear();
-      if (templates.size === MAX_TEMPLATES) templates.delete(templates.keys().next().value!);
-      templates.set(keyOf(), template);
     }
+    if (templates.size === MAX_TEMPLATES) templates.delete(templates.keys().next().value!);
+    // The last one, since it was read last.
+    templates.set(keyOf(), template);
+    if (template === undefined) return undefined;
     const bound = template.bind(values);
     return bound && { ok: true, ...bound };
   }

@@ -45,12 +45,11 @@ function compiled({ strategyAst, signalGraph, settings }: Task, overrides: Numbe
   return { ok: true, strategy, plan: compilePlan(strategy, base, options) };
 }
 
-/** Plans each variant twice, and gives how many of the second ones came from a template. */
+/** Plans each variant a few times, and gives how many of the last ones came from a template. */
 function plansAsCompiled(task: Task, variants: readonly Numbers[]): number {
   const cache = new PlanCache();
   const planned = (overrides: Numbers) => cache.plan(task, configOf(overrides), true);
-  for (const overrides of variants) planned(overrides);
-  for (const overrides of variants) planned(overrides);
+  for (const overrides of [...variants, ...variants, ...variants]) planned(overrides);
   let bound = 0;
   for (const overrides of variants) {
     const before = cache.compileCount;
@@ -67,14 +66,14 @@ const cross = (op: string, fast: number, slow: number) => ({ kind: 'cross', op, 
 const crossing = taskOf(cross('cross_up', 10, 30), { exits: [{ kind: 'exit', when: cross('cross_down', 10, 30) }] });
 
 describe('the plans of overridden strategies', () => {
-  it('are compiled twice for all runs that override the same places', () => {
+  it('are compiled for the first runs that override the same places, and once for all others', () => {
     const cache = new PlanCache();
     for (let run = 0; run < 100; run++) {
       const [fast, slow] = [2 + (run % 20), 30 + run];
       const numbers = { [FAST]: fast, [SLOW]: slow, [EXIT_FAST]: fast, [EXIT_SLOW]: slow };
       expect(cache.plan(crossing, configOf(numbers), true).ok).toBe(true);
     }
-    expect(cache.compileCount).toBe(2);
+    expect(cache.compileCount).toBe(3);
   });
 
   const graph = {

@@ -78,10 +78,23 @@ const crossing = strategyOf(
 );
 
 describe('the plan cache', () => {
-  it('compiles the 500 variants of a batch once', () => {
+  it('compiles the first of the 500 variants of a batch, and once for all others', () => {
     const cache = new PlanCache();
     for (let run = 0; run < 500; run++) planned(cache, crossing, { fast: 2 + (run % 20), slow: 30 + run });
-    expect(cache.compileCount).toBe(1);
+    expect(cache.compileCount).toBe(2);
+  });
+
+  it('forgets what was not read for long', () => {
+    const cache = new PlanCache();
+    const compiledFor = (symbol: string): number => {
+      const before = cache.compileCount;
+      const task = taskOf(crossing, {});
+      cache.plan(task, resolveConfig({ ...task.config, signalInstrument: { symbol } }), true);
+      return cache.compileCount - before;
+    };
+    expect([compiledFor('A'), compiledFor('A'), compiledFor('B'), compiledFor('B')]).toEqual([1, 1, 1, 1]);
+    for (let other = 0; other < 30; other++) expect([compiledFor('A'), compiledFor(`other ${other}`)]).toEqual([0, 1]);
+    expect([compiledFor('A'), compiledFor('B')]).toEqual([0, 1]);
   });
 
   it('shares what does not depend on the values', () => {
@@ -93,7 +106,7 @@ describe('the plan cache', () => {
         { kind: 'compare', op: 'lt', left: rsi(14), right: { kind: 'const', value: 70 } },
       ],
     });
-    const [one, other] = [20, 30].map((slow) => planned(cache, filtered, { slow }));
+    const [, one, other] = [10, 20, 30].map((slow) => planned(cache, filtered, { slow }));
     if (!one.ok || !other.ok) throw new Error('Both are valid.');
     const shared = one.plan.steps.filter((step, at) => step === other.plan.steps[at]).map(({ key }) => key);
     expect(shared).toEqual(expect.arrayContaining(['const 70', expect.stringMatching(/^rsi/)]));
@@ -168,7 +181,8 @@ describe('the plan cache', () => {
   } as const;
   it.each(Object.entries(COUNTS))('plans %s as without it', (_, { ast, variants }) => {
     const cache = new PlanCache();
-    for (const values of variants) expect(planned(cache, ast, values)).toEqual(compiled(ast, values));
+    // From a plan of the first time, and from a template.
+    for (const values of [...variants, ...variants]) expect(planned(cache, ast, values)).toEqual(compiled(ast, values));
   });
 
   it('shares what depends on one param with the runs that have the same number there', () => {
@@ -178,7 +192,7 @@ describe('the plan cache', () => {
       if (!found.ok) throw new Error(JSON.stringify(found.issues));
       return found.plan.steps;
     };
-    const [one, other] = [stepsOf(5, 30), stepsOf(5, 31)];
+    const [, one, other] = [stepsOf(5, 29), stepsOf(5, 30), stepsOf(5, 31)];
     const isSame = one.map((step, at) => step === other[at]);
     expect(one.filter((_, at) => isSame[at]).map(({ key }) => key)).toEqual([
       expect.stringMatching(/^field/),
@@ -195,6 +209,7 @@ describe('the plan cache', () => {
         const draw = () => stream.next().value as number;
         const { ast, variants } = parametrized(plain, draw);
         const cache = new PlanCache();
+        for (const values of variants) planned(cache, ast, values);
         for (const values of variants) {
           const before = cache.compileCount;
           const found = planned(cache, ast, values);
