@@ -1,7 +1,8 @@
 -- Accepting and claiming take fewer steps per backtest.
 
--- That the version of a backtest exists was a foreign key, which is looked up and locked for each row that is inserted. Here it is once per
--- statement, with the same locks: a version that is being deleted is waited for, and one that is referred to is not deleted meanwhile.
+-- That the version of a backtest exists was a foreign key, which is looked up and locked for each row that is
+-- inserted. Here it is once per statement, with the same locks: a version that is being deleted is waited for, and
+-- one that is referred to is not deleted meanwhile.
 alter table backtests drop constraint backtests_strategy_version_id_fkey1;
 
 create function require_versions() returns trigger language plpgsql as $$
@@ -32,10 +33,11 @@ create trigger strategy_versions_delete_backtests after delete on strategy_versi
 
 drop function claim_backtests (uuid, integer, double precision, jsonb, uuid[], double precision);
 -- As before, but that it returns the columns themselves, and that a backtest is not compared with itself.
-create function claim_backtests(worker uuid, max_runs integer, max_cost double precision, weights jsonb, excluded uuid[] default '{}',
-  most_cost double precision default null)
-returns table (id uuid, workspace_id uuid, strategy_version_id uuid, config json, snapshots text[], run_key text, created_at timestamptz,
-  tier text, cost double precision, memory_bytes double precision, attempt integer, is_cancelled boolean, is_copied boolean)
+create function claim_backtests(worker uuid, max_runs integer, max_cost double precision, weights jsonb,
+  excluded uuid[] default '{}', most_cost double precision default null)
+returns table (id uuid, workspace_id uuid, strategy_version_id uuid, config json, snapshots text[],
+  run_key text, created_at timestamptz, tier text, cost double precision, memory_bytes double precision,
+  attempt integer, is_cancelled boolean, is_copied boolean)
 language plpgsql
 -- Plans are made once per connection, perhaps while the tables are still empty.
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan
@@ -67,12 +69,14 @@ begin
           select id, cost from backtest_queue q
           where q.workspace_id = turn.workspace_id and q.claimed_by is null and q.kills = 0
             and (most_cost is null or q.cost <= most_cost and q.id <= coalesce((
-              select o.id from backtest_queue o where o.workspace_id = turn.workspace_id and o.claimed_by is null and o.kills = 0
+              select o.id from backtest_queue o
+              where o.workspace_id = turn.workspace_id and o.claimed_by is null and o.kills = 0
               order by o.id offset quick_look_ahead limit 1), q.id))
             -- Not what this worker has just noted as missing.
             and not exists (
               select 1 from missing_snapshots m join backtests b on b.id = q.id
-              where m.worker_id = worker and m.noted_at > now() - interval '10 seconds' and m.sha256 = any (b.snapshots))
+              where m.worker_id = worker and m.noted_at > now() - interval '10 seconds'
+                and m.sha256 = any (b.snapshots))
           order by q.id limit max_runs for update skip locked
         ) as candidate
         limit max_runs
@@ -81,11 +85,14 @@ begin
     where running.cost_before = 0 or running.cost_before < max_cost);
   if cardinality(claimed) = 0 then return; end if;
   perform 1 from workspace_turns t
-  where t.workspace_id in (select q.workspace_id from backtest_queue q where q.id = any (claimed)) order by t.workspace_id for update;
+  where t.workspace_id in (select q.workspace_id from backtest_queue q where q.id = any (claimed))
+  order by t.workspace_id for update;
   update workspace_turns as turn
-  set virtual_time = turn.virtual_time + charge.cost / coalesce((weights ->> w.tier)::double precision, 1), due = turn.due - charge.count
+  set virtual_time = turn.virtual_time + charge.cost / coalesce((weights ->> w.tier)::double precision, 1),
+    due = turn.due - charge.count
   from (
-    select workspace_id, sum(cost) as cost, count(*)::integer as count from backtest_queue q where q.id = any (claimed) group by workspace_id
+    select workspace_id, sum(cost) as cost, count(*)::integer as count from backtest_queue q
+    where q.id = any (claimed) group by workspace_id
   ) as charge
   join workspaces w on w.id = charge.workspace_id
   where turn.workspace_id = charge.workspace_id;
@@ -106,10 +113,10 @@ begin
     delete from backtest_queue q using equal where q.id = equal.id
     returning q.id, q.workspace_id, q.attempt, q.cancel_requested_at, equal.done_id
   ), stored as (
-    insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at, bars_done, bars_total,
-      summary, summary_numbers, warnings, diagnosis)
-    select gone.id, gone.workspace_id, 'completed', true, gone.attempt + 1, gone.cancel_requested_at, now(), r.bars_done, r.bars_total,
-      r.summary, r.summary_numbers, r.warnings, r.diagnosis
+    insert into backtest_results (id, workspace_id, status, is_cached, attempt, cancel_requested_at, started_at,
+      bars_done, bars_total, summary, summary_numbers, warnings, diagnosis)
+    select gone.id, gone.workspace_id, 'completed', true, gone.attempt + 1, gone.cancel_requested_at, now(),
+      r.bars_done, r.bars_total, r.summary, r.summary_numbers, r.warnings, r.diagnosis
     from gone join backtest_results r on r.id = gone.done_id
   ), detailed as (
     insert into backtest_details (id, detail, trades)
@@ -133,6 +140,7 @@ begin
     w.tier, running.cost, running.memory_bytes, running.attempt, running.cancel_requested_at is not null, false
   from running join backtests b on b.id = running.id join workspaces w on w.id = b.workspace_id
   union all
-  select b.id, b.workspace_id, b.strategy_version_id, b.config, b.snapshots, b.run_key, b.created_at, '', 0, 0, 0, false, true
+  select b.id, b.workspace_id, b.strategy_version_id, b.config, b.snapshots, b.run_key, b.created_at,
+    '', 0, 0, 0, false, true
   from backtests b where b.id = any (copied);
 end $$;
