@@ -82,8 +82,8 @@
     (local.set $scaled (f64x2.mul (local.get $value) (v128.const f64x2 134217729 134217729)))
     (f64x2.sub (local.get $scaled) (f64x2.sub (local.get $scaled) (local.get $value))))
 
-  ;; Where the exact power, `rest` away from its rounded value, is not nearer to it than 0.484 units in the last place. In
-  ;; the range of powerSums, Math.pow is off by less than 0.515 (glibc's e_pow.c), and nearer powers are what it gives.
+  ;; Where the exact power, `rest` away from its rounded value, is not nearer to it than 0.484 units in the last place.
+  ;; In the range of powerSums, Math.pow is off by less than 0.515 (glibc's e_pow.c), and nearer powers are what it gives.
   (func $unsure (param $power v128) (param $rest v128) (result v128)
     (f64x2.ne
       (f64x2.add (local.get $power) (f64x2.mul (local.get $rest) (v128.const f64x2 1.0330578512396693 1.0330578512396693)))
@@ -224,8 +224,8 @@
         (i32.const 256))
       (i32.const 2)))
 
-  ;; Writes the values of at least a certain size to `out`, in their order, where one value more may be written. The size
-  ;; is at 0; at 0 and 4 are then the numbers of those below 0 and of all.
+  ;; Writes the values of at least a certain size to `out`, in their order, where one value more may be written. The
+  ;; size is at 0; at 0 and 4 are then the numbers of those below 0 and of all.
   (func (export "gatherLarge") (param $values i32) (param $count i32) (param $out i32)
     (local $end i32) (local $first i32) (local $size f64) (local $value f64) (local $isLarge i32) (local $negative i32)
     (local.set $size (f64.load (i32.const 0)))
