@@ -1,4 +1,4 @@
-// Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, rolling.wat, bestOfFour.wat, bands.wat,
+// Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, bestOfFour.wat, bands.wat,
 // columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat) into wasm.ts beside it: `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const FEATURES = { simd: true, multi_memory: true, threads: true };
 const MODULES = [
   'steps',
   'signs',
-  'rolling',
+  'compareRows',
   'bestOfFour',
   'bands',
   'columns',

@@ -2,7 +2,7 @@
 // which would cost more than computing both.
 import { wordCount } from './bits.ts';
 import { writeFlatBlock } from './rollingSums.ts';
-import { rolling } from './simd/rolling.ts';
+import { compareRows } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
 import { type BlockKernel, Blocks } from './segments.ts';
 
@@ -41,7 +41,7 @@ export function compareMeans(
     const end = Math.min(a.blocks.end, b.blocks.end);
     const count = (end - row + 31) >>> 5;
     const size = count * 32 * NUMBER_BYTES;
-    rolling.compareRows(a.byteOf(row), b.byteOf(row), size, bitsByte, bitsByte + bitsBytes);
+    compareRows(a.byteOf(row), b.byteOf(row), size, bitsByte, bitsByte + bitsBytes);
     copyWords(words, bitsByte / WORD_BYTES, count, greater, row >>> 5);
     copyWords(words, (bitsByte + bitsBytes) / WORD_BYTES, count, less, row >>> 5);
     row = end;

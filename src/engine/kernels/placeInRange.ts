@@ -1,9 +1,12 @@
 // Where a value stands between the extremes of a moving window.
 import { blockExtremes, extremeCells, extremeRows, LARGEST, SMALLEST } from './rollingExtremes.ts';
+import { memoryUnderOwned } from './simd/ownedColumns.ts';
+import { columnKernels } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
-import { rolling } from './simd/rolling.ts';
 
 const NUMBER_BYTES = 8;
+/** By the kernel that places values. */
+const ROWS_AT_ONCE = 2;
 
 /**
  * out[row] = 100·(close - lowest)/(highest - lowest) of the last `length` rows, rows first+length-1 … n-1; 0 where the
@@ -22,13 +25,21 @@ export function placeInRange(
   const block = extremeRows(length);
   const cells = extremeCells(length);
   const { values } = simdMemory(3 * cells * NUMBER_BYTES);
+  const [lowest, copied] = [cells * NUMBER_BYTES, 2 * cells * NUMBER_BYTES];
+  const owned = memoryUnderOwned(out);
   for (let start = first; start + length <= n; start += block) {
     const rows = Math.min(block, n - length + 1 - start);
     const last = start + length - 1;
-    values.set(close.subarray(last, last + rows), 2 * cells);
     blockExtremes(LARGEST, high, start, 0, rows, length);
     blockExtremes(SMALLEST, low, start, cells, rows, length);
-    rolling.stochastic(0, cells * NUMBER_BYTES, 2 * cells * NUMBER_BYTES, rows * NUMBER_BYTES, epsilon);
-    out.set(values.subarray(0, rows), last);
+    const { memory, address } = columnKernels.read(close, last, last + rows, 1);
+    const size = rows * NUMBER_BYTES;
+    if (owned !== undefined && rows % ROWS_AT_ONCE === 0) {
+      const to = out.byteOffset + last * NUMBER_BYTES;
+      columnKernels.on(memory, owned).stochastic(0, lowest, address, to, size, epsilon);
+    } else {
+      columnKernels.on(memory).stochastic(0, lowest, address, copied, size, epsilon);
+      out.set(values.subarray(2 * cells, 2 * cells + rows), last);
+    }
   }
 }

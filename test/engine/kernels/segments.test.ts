@@ -9,6 +9,7 @@ import {
   varianceSegment,
 } from '../../../src/engine/kernels/rollingSums.ts';
 import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
+import { allocateShared } from '../../../src/engine/kernels/simd/sharedMemory.ts';
 import { placeInRange } from '../../../src/engine/kernels/placeInRange.ts';
 import { segmentEnd } from '../../../src/engine/kernels/segments.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
@@ -159,8 +160,6 @@ it('places a close in the range of a window, 0 where the range is only rounding'
       const away = (): number => (random() < 0.1 ? 1e-13 : random() < 0.1 ? 0 : random());
       const high = close.map((price) => price + away());
       const low = close.map((price) => price - away());
-      const out = unwritten(count);
-      placeInRange(high, low, close, 2, length, 1e-14, out);
       const expected = unwritten(count);
       for (let row = 2 + length - 1; row < count; row++) {
         const [top, bottom] = [
@@ -170,6 +169,15 @@ it('places a close in the range of a window, 0 where the range is only rounding'
         const isOnlyRounding = top - bottom <= 1e-14 * (Math.abs(top) + Math.abs(bottom));
         expected[row] = isOnlyRounding ? 0 : (close[row] - bottom) / ((top - bottom) / 100);
       }
-      expect(out).toEqual(expected);
+      const { memory } = allocateShared(8 * count);
+      const shared = new Float64Array(memory.buffer, 0, count);
+      shared.set(close);
+      for (const source of [close, shared])
+        for (const place of [unwritten(count + 1), newColumn(count + 1, 1).fill(-7)]) {
+          const out = place.subarray(0, count);
+          placeInRange(high, low, source, 2, length, 1e-14, out);
+          expect(out).toEqual(expected);
+          expect(place[count]).toBe(-7);
+        }
     }
 });

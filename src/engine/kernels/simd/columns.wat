@@ -1,10 +1,11 @@
-;; Kernels over a moving window that read columns where they are, in shared memory, and write to the kernels' memory.
-;; `npm run simd` builds them into wasm.ts; a test builds them again and compares. Addresses and sizes are in bytes. What
-;; lies behind the last row of a block is computed too, and never read. The columns come first: V8 keeps the address of
-;; the first memory in a register.
+;; Kernels over a moving window that read columns where they are, in shared memory, and write to the kernels' memory or
+;; where results belong. `npm run simd` builds them into wasm.ts; a test builds them again and compares. Addresses and
+;; sizes are in bytes. What lies behind the last row of a block is computed too, and never read. The columns come first:
+;; V8 keeps the address of the first memory in a register.
 (module
   (memory $columns (import "host" "columns") 1 65536 shared)
   (memory $memory (import "host" "memory") 1)
+  (memory $kernels (import "host" "kernels") 1)
 
   ;; Extremes. Each function has a twin that takes the smaller where this one takes the larger.
 
@@ -141,6 +142,24 @@
       (v128.store $memory offset=0 (local.get $at) (f64x2.pmin (local.get $eight3) (local.get $eight)))
       (local.set $eight3 (local.get $eight))
       (br_if $next (i32.gt_u (local.get $at) (local.get $a)))))
+
+  ;; out = 100 · (close - low) / (high - low), 0 where the range is at most `epsilon` of |high| + |low|: the extremes are
+  ;; in the kernels' memory. `size` is a multiple of 16.
+  (func (export "stochastic") (param $high i32) (param $low i32) (param $close i32) (param $out i32) (param $size i32)
+    (param $epsilon f64) (local $i i32) (local $top v128) (local $bottom v128) (local $range v128)
+    (loop $next
+      (local.set $top (v128.load $kernels (i32.add (local.get $high) (local.get $i))))
+      (local.set $bottom (v128.load $kernels (i32.add (local.get $low) (local.get $i))))
+      (local.set $range (f64x2.sub (local.get $top) (local.get $bottom)))
+      (v128.store $memory (i32.add (local.get $out) (local.get $i))
+        (v128.andnot
+          (f64x2.div
+            (f64x2.sub (v128.load $columns (i32.add (local.get $close) (local.get $i))) (local.get $bottom))
+            (f64x2.div (local.get $range) (f64x2.splat (f64.const 100))))
+          (f64x2.le (f64x2.abs (local.get $range))
+            (f64x2.mul (f64x2.splat (local.get $epsilon))
+              (f64x2.add (f64x2.abs (local.get $top)) (f64x2.abs (local.get $bottom)))))))
+      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size)))))
 
   ;; Segments. A running sum waits for its own addition, so that two independent segments of rows at once, one in each
   ;; lane, cost little more than one. `a` and `b` are where their first windows begin in the columns, and at `outA` and

@@ -1,7 +1,8 @@
-// The kernels over a moving window (rolling.wat and columns.wat). Addresses and sizes are in bytes.
+// The kernels over a moving window (columns.wat), and comparisons of what they give (compareRows.wat). Addresses and
+// sizes are in bytes.
 import { ColumnModule, type ReadColumn } from './columnMemory.ts';
 import { compileModule, instantiate } from './simdMemory.ts';
-import { COLUMNS_WASM, ROLLING_WASM } from './wasm.ts';
+import { COLUMNS_WASM, COMPAREROWS_WASM } from './wasm.ts';
 
 /** Writes the best of each row of a source and the 3 or 15 after it, the latest of equals. */
 type BestOfRows = (source: number, a: number, size: number) => void;
@@ -16,13 +17,18 @@ type Sums<Result> = (
   divisor: number,
 ) => Result;
 
-/** Their first addresses are of columns, in the memory that they are made for. */
+/** Their first addresses are of columns, in the memory that they are made for; of `stochastic`, that of `close`. */
 interface ColumnKernels {
   /** Sizes are multiples of 64. */
   readonly largestOf4Rows: BestOfRows;
   readonly smallestOf4Rows: BestOfRows;
   readonly largestOf16Rows: BestOfRows;
   readonly smallestOf16Rows: BestOfRows;
+  /**
+   * Writes 100·(close - low)/(high - low), 0 where the range is at most `epsilon` of |high| + |low|, both in the
+   * kernels' memory. The size is a multiple of 16.
+   */
+  readonly stochastic: (high: number, low: number, close: number, out: number, size: number, epsilon: number) => void;
   /** The exact sums of two segments, over a divisor. Sizes are multiples of 8. */
   readonly sums: Sums<void>;
   /** The same in half the time. 0: a value is not positive, or more than twice another, and the sums mean nothing. */
@@ -68,14 +74,10 @@ interface ColumnKernels {
   ) => number;
 }
 
-interface RollingKernels {
-  /** Writes 100·(close - low)/(high - low) over `high`, 0 where the range is at most `epsilon` of |high| + |low|. */
-  readonly stochastic: (high: number, low: number, close: number, size: number, epsilon: number) => void;
-  /** Writes bits of the rows on which a is greater than b, and on which it is less; the size is a multiple of 64. */
-  readonly compareRows: (a: number, b: number, size: number, greater: number, less: number) => void;
-}
+/** Writes bits of the rows on which a is greater than b, and on which it is less. The size is a multiple of 64. */
+type CompareRows = (a: number, b: number, size: number, greater: number, less: number) => void;
 
 export type Readable = ReadColumn<ColumnKernels>;
 
 export const columnKernels = new ColumnModule<ColumnKernels>(compileModule(COLUMNS_WASM));
-export const rolling = instantiate(ROLLING_WASM) as RollingKernels;
+export const { compareRows } = instantiate(COMPAREROWS_WASM) as { readonly compareRows: CompareRows };

@@ -1,25 +1,7 @@
-;; Kernels over a moving window that read and write the kernels' memory alone. `npm run simd` builds them into wasm.ts;
-;; a test builds them again and compares.
-;; Addresses and sizes are in bytes. What lies behind the last row of a block is computed too, and never read.
+;; Comparisons of two columns in the kernels' memory. `npm run simd` builds them into wasm.ts; a test builds them again
+;; and compares. Addresses and sizes are in bytes. What lies behind the last row of a block is compared too.
 (module
   (memory (import "host" "memory") 1)
-
-  ;; high = 100 · (close - low) / (high - low), 0 where the range is at most `epsilon` of |high| + |low|.
-  (func (export "stochastic") (param $high i32) (param $low i32) (param $close i32) (param $size i32)
-    (param $epsilon f64) (local $i i32) (local $top v128) (local $bottom v128) (local $range v128)
-    (loop $next
-      (local.set $top (v128.load (i32.add (local.get $high) (local.get $i))))
-      (local.set $bottom (v128.load (i32.add (local.get $low) (local.get $i))))
-      (local.set $range (f64x2.sub (local.get $top) (local.get $bottom)))
-      (v128.store (i32.add (local.get $high) (local.get $i))
-        (v128.andnot
-          (f64x2.div
-            (f64x2.sub (v128.load (i32.add (local.get $close) (local.get $i))) (local.get $bottom))
-            (f64x2.div (local.get $range) (f64x2.splat (f64.const 100))))
-          (f64x2.le (f64x2.abs (local.get $range))
-            (f64x2.mul (f64x2.splat (local.get $epsilon))
-              (f64x2.add (f64x2.abs (local.get $top)) (f64x2.abs (local.get $bottom)))))))
-      (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (local.get $size)))))
 
   ;; Bits of the rows on which a is greater than b, and on which it is less: eight rows per byte. `size` is a multiple
   ;; of 64.
