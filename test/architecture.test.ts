@@ -402,7 +402,7 @@ describe('a file', () => {
 
   it('has lines of at most 120 columns', () => {
     // Not migrations: one that a database has applied is history, and is not edited.
-    const own = [...all, ...glob('{bench,data,test}/**/*.py', '.ci/run', 'scripts/*.mjs')];
+    const own = [...all, ...glob('{bench,data,test}/**/*.py', '.ci/run', 'scripts/*.mjs', 'src/**/*.{js,wat}')];
     expect(own.length).toBeGreaterThan(850);
     expect(own.filter((file) => !Object.hasOwn(LONG_LINES, file)).flatMap((file) => longLines(file))).toEqual([]);
     expect(Object.keys(LONG_LINES).filter((file) => longLines(file).length === 0)).toEqual([]);
@@ -413,6 +413,10 @@ describe('a file', () => {
     expect(pages.length).toBeGreaterThan(12);
     const prose = (page: string): string => page.replaceAll(/^(\|.*|```text\n[^]*?\n```)$/gm, '');
     expect(pages.flatMap((file) => longLines(file, prose))).toEqual([]);
+  });
+
+  it('that guides newcomers through the code, docs/architecture.md, has at most 128 lines', () => {
+    expect(ARCHITECTURE.trimEnd().split('\n').length).toBeLessThanOrEqual(128);
   });
 
   it('of a migration has the number after the one before', () => {

@@ -143,8 +143,8 @@
       (local.set $eight3 (local.get $eight))
       (br_if $next (i32.gt_u (local.get $at) (local.get $a)))))
 
-  ;; out = 100 · (close - low) / (high - low), 0 where the range is at most `epsilon` of |high| + |low|: the extremes are
-  ;; in the kernels' memory. `size` is a multiple of 16.
+  ;; out = 100 · (close - low) / (high - low), 0 where the range is at most `epsilon` of |high| + |low|: the extremes
+  ;; are in the kernels' memory. `size` is a multiple of 16.
   (func (export "stochastic") (param $high i32) (param $low i32) (param $close i32) (param $out i32) (param $size i32)
     (param $epsilon f64) (local $i i32) (local $top v128) (local $bottom v128) (local $range v128)
     (loop $next
@@ -311,7 +311,8 @@
   ;; both lanes go on where they were, which the processor foresees. The result is 0 where `isTried` is, or what a pair
   ;; reads is not so tight: it and the next pairs are summed as any numbers are.
   (func (export "pairsOfSums") (param $in i32) (param $out i32) (param $length i32) (param $interval i32)
-    (param $pairs i32) (param $divisor f64) (param $isTried i32) (result i32) (local $inB i32) (local $outB i32) (local $half i32)
+    (param $pairs i32) (param $divisor f64) (param $isTried i32) (result i32)
+    (local $inB i32) (local $outB i32) (local $half i32)
     (local.set $half (i32.mul (local.get $pairs) (local.get $interval)))
     (loop $next
       (local.set $inB (i32.add (local.get $in) (local.get $half)))

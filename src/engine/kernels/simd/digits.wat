@@ -1,5 +1,6 @@
-;; Takes the numbers out of a text and puts them back, sixteen characters at a time. `npm run simd` builds it into wasm.ts; a test builds it
-;; again and compares, and another compares with the plain loop it stands for. It has a memory of its own (digits.ts).
+;; Takes the numbers out of a text and puts them back, sixteen characters at a time. `npm run simd` builds it into
+;; wasm.ts; a test builds it again and compares, and another compares with the plain loop it stands for. It has a memory
+;; of its own (digits.ts).
 ;; Zeros stand behind the text that is read, and what lies behind the ends of what is written is overwritten.
 (module
   (memory (import "host" "memory") 1)

@@ -1,5 +1,5 @@
-;; Falls of marks from their highest so far, and their sum. `npm run simd` builds it into wasm.ts; a test builds it again
-;; and compares. What one call leaves for the next lies in the first 128 bytes (falls.ts), the marks behind it.
+;; Falls of marks from their highest so far, and their sum. `npm run simd` builds it into wasm.ts; a test builds it
+;; again and compares. What one call leaves for the next lies in the first 128 bytes (falls.ts), the marks behind it.
 (module
   (memory (import "host" "memory") 1)
 

@@ -1,6 +1,6 @@
 ;; Kernels that read columns where they lie: memory 1 is the one that threads share (sharedMemory.ts), memory 0 a page
-;; for what goes in and out besides rows. `npm run simd` builds them into wasm.ts; a test builds them again and compares.
-;; Addresses are in bytes, two rows to a vector; nothing behind the last row is read.
+;; for what goes in and out besides rows. `npm run simd` builds them into wasm.ts; a test builds them again and
+;; compares. Addresses are in bytes, two rows to a vector; nothing behind the last row is read.
 (module
   (memory $state (import "host" "memory") 1)
   (memory $columns (import "host" "columns") 1 65536 shared)

@@ -1,7 +1,8 @@
-;; Sums over daily returns. `npm run simd` builds them into wasm.ts; a test builds them again and compares. Addresses are
-;; in bytes. The first 64 bytes of the memory are what goes in and out besides rows (powerSums.ts). Every sum is compensated
-;; and in the order of the rows, as `compensatedSum` has it: what an addition loses is exact, in Knuth's form without a
-;; branch as in Neumaier's with one. Two sums share a vector, since each waits for itself.
+;; Sums over daily returns. `npm run simd` builds them into wasm.ts; a test builds them again and compares. Addresses
+;; are in bytes. The first 64 bytes of the memory are what goes in and out besides rows (powerSums.ts). Every sum is
+;; compensated and in the order of the rows, as `compensatedSum` has it: what an addition loses is exact, in Knuth's
+;; form without a branch as in Neumaier's with one. Two sums share a vector, because each addition waits for the one
+;; before it.
 (module
   (memory (import "host" "memory") 1)
   ;; Math.pow
@@ -83,10 +84,13 @@
     (f64x2.sub (local.get $scaled) (f64x2.sub (local.get $scaled) (local.get $value))))
 
   ;; Where the exact power, `rest` away from its rounded value, is not nearer to it than 0.484 units in the last place.
-  ;; In the range of powerSums, Math.pow is off by less than 0.515 (glibc's e_pow.c), and nearer powers are what it gives.
+  ;; In the range of powerSums, Math.pow is off by less than 0.515 (glibc's e_pow.c), and nearer powers are what it
+  ;; gives.
   (func $unsure (param $power v128) (param $rest v128) (result v128)
     (f64x2.ne
-      (f64x2.add (local.get $power) (f64x2.mul (local.get $rest) (v128.const f64x2 1.0330578512396693 1.0330578512396693)))
+      (f64x2.add
+        (local.get $power)
+        (f64x2.mul (local.get $rest) (v128.const f64x2 1.0330578512396693 1.0330578512396693)))
       (local.get $power)))
 
   ;; Those that are not sure, as Math.pow gives them.
@@ -103,13 +107,15 @@
             (call $pow (f64x2.extract_lane 1 (local.get $value)) (local.get $exponent))))))
     (local.get $power))
 
-  ;; At 16 the sums of the second, third and fourth powers of value - center, where the center is at 0, and of its product
-  ;; with other - center, where that center is at 8. One value more is read than there are when their number is odd.
+  ;; At 16 the sums of the second, third and fourth powers of value - center, where the center is at 0, and of its
+  ;; product with other - center, where that center is at 8. One value more is read than there are when their
+  ;; number is odd.
   (func (export "powerSums") (param $values i32) (param $others i32) (param $count i32)
     (local $value v128) (local $before v128) (local $center v128) (local $otherCenter v128)
     (local $square v128) (local $cube v128) (local $fourth v128) (local $product v128)
-    (local $upper v128) (local $lower v128) (local $squareUpper v128) (local $squareLower v128) (local $squareError v128)
-    (local $rounded v128) (local $error v128) (local $outside v128) (local $cubeUnsure v128) (local $fourthUnsure v128)
+    (local $upper v128) (local $lower v128) (local $squareUpper v128) (local $squareLower v128)
+    (local $squareError v128) (local $rounded v128) (local $error v128) (local $outside v128)
+    (local $cubeUnsure v128) (local $fourthUnsure v128)
     (local $sums v128) (local $sumsLost v128) (local $fourths v128) (local $fourthsLost v128) (local $next v128)
     (local $term v128)
     (local.set $center (v128.load64_splat (i32.const 0)))

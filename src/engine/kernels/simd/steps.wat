@@ -285,7 +285,8 @@
         (i32.xor (i32.load (i32.add (local.get $a) (local.get $i))) (i32.const -1)))
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 4))) (local.get $size)))))
 
-  ;; The last 128 bytes of the block at a, which is `size` bytes long, move in front of it, where the next block finds them.
+  ;; The last 128 bytes of the block at a, which is `size` bytes long, move in front of it, where the next block finds
+  ;; them.
   (func $keep (param $a i32) (param $size i32) (local $i i32) (local $to i32)
     (local.set $to (i32.sub (local.get $a) (i32.const 128)))
     (loop $next
@@ -293,8 +294,8 @@
         (v128.load (i32.add (i32.add (local.get $to) (local.get $size)) (local.get $i))))
       (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (i32.const 16))) (i32.const 128)))))
 
-  ;; Runs the steps at [first, end) over one block. `values` is the size of the block's values, `words` that of its bits.
-  ;; A step is 40 bytes: op, a, b, out (i32); factor, sum (f64); period, skip (i32). For words, b is `back`.
+  ;; Runs the steps at [first, end) over one block. `values` is the size of the block's values, `words` that of its
+  ;; bits. A step is 40 bytes: op, a, b, out (i32); factor, sum (f64); period, skip (i32). For words, b is `back`.
   (func (export "runSteps") (param $step i32) (param $end i32) (param $values i32) (param $words i32)
     (local $a i32) (local $b i32) (local $out i32)
     (loop $next
@@ -302,9 +303,11 @@
       (local.set $b (i32.load offset=8 (local.get $step)))
       (local.set $out (i32.load offset=12 (local.get $step)))
       (block $done
-        (block $twoMeans (block $copy (block $not (block $or (block $and (block $atLeast (block $greater (block $mean (block $scale
-          (block $smaller (block $larger (block $distance (block $add (block $subtract (block $keep
-            (br_table $keep $subtract $add $distance $larger $smaller $scale $mean $greater $atLeast $and $or $not $copy $twoMeans
+        (block $twoMeans (block $copy (block $not (block $or (block $and (block $atLeast (block $greater (block $mean
+          (block $scale (block $smaller (block $larger (block $distance (block $add (block $subtract (block $keep
+            (br_table
+              $keep $subtract $add $distance $larger $smaller $scale $mean $greater $atLeast $and $or $not $copy
+              $twoMeans
               (i32.load (local.get $step))))
           (call $keep (local.get $a) (local.get $b)) (br $done))
           (call $subtract (local.get $a) (local.get $b) (local.get $out) (local.get $values)) (br $done))
