@@ -4,6 +4,7 @@ import {
   Bool,
   type DataType,
   Float64,
+  Int32,
   makeBuilder,
   makeData,
   makeVector,
@@ -73,6 +74,7 @@ const ARROW_TYPES: Readonly<Record<TableColumn['type'], () => DataType>> = {
   boolean: () => new Bool(),
   time: () => new TimestampMillisecond('UTC'),
   number: () => new Float64(),
+  count: () => new Int32(),
 };
 
 function vectorOf({ type, values, read }: TableColumn, length: number): Vector {
@@ -86,7 +88,7 @@ function vectorOf({ type, values, read }: TableColumn, length: number): Vector {
   return builder.finish().toVector();
 }
 
-/** An Arrow IPC file that is written batch by batch; every batch has the same columns, numbers or texts. */
+/** An Arrow IPC file that is written batch by batch; every batch has the same columns. */
 export class ArrowFileWriter {
   readonly #writer = new RecordBatchFileWriter({ autoDestroy: false });
   readonly #sink = new ChunkSink();
@@ -95,9 +97,7 @@ export class ArrowFileWriter {
   /** @returns the bytes that the file has become longer by. */
   write({ length, columns }: ResultTable): Uint8Array[] {
     if (this.#schema === undefined) {
-      this.#schema = new Schema(
-        columns.map(({ name, type }) => new Field(name, type === 'text' ? new Utf8() : new Float64(), true)),
-      );
+      this.#schema = new Schema(columns.map(({ name, type }) => new Field(name, ARROW_TYPES[type](), true)));
       this.#writer.reset(this.#sink, this.#schema);
     }
     const children = columns.map((column) => vectorOf(column, length).data[0] ?? emptyOf(column));
@@ -113,8 +113,7 @@ export class ArrowFileWriter {
   }
 }
 
-const emptyOf = ({ type }: TableColumn) =>
-  type === 'text' ? makeData({ type: new Utf8(), length: 0 }) : makeData({ type: new Float64(), length: 0 });
+const emptyOf = ({ type }: TableColumn) => makeBuilder({ type: ARROW_TYPES[type]() }).flush();
 
 /** What an Arrow writer has written since it was last asked. */
 class ChunkSink extends AsyncByteQueue {

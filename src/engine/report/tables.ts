@@ -1,6 +1,6 @@
 // Result tables: trades, equity, orders and signals as named columns, independent of the file format.
 import { hasBit } from '../kernels/bits.ts';
-import { numberColumn, type Table, type TableColumn } from '../bars/table.ts';
+import { numberColumn, type ColumnType, type Table, type TableColumn } from '../bars/table.ts';
 import { drawdowns } from './drawdown.ts';
 import { buyAndHold } from './buyAndHold.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -10,7 +10,7 @@ import type { OrderRecord } from '../simulate/simulation.ts';
 import { TRADE_COLUMNS } from './tradeColumns.ts';
 
 type Cell = number | string | boolean | null;
-type ColumnTypes = Readonly<Record<string, { readonly type: 'number' | 'time' | 'text' }>>;
+type ColumnTypes = Readonly<Record<string, { readonly type: ColumnType }>>;
 
 /** Rows of one shape; a member that a row lacks is a missing value. */
 const tableOf = (types: ColumnTypes, rows: readonly Readonly<Record<string, Cell>>[]): Table => ({
@@ -74,14 +74,15 @@ const timeColumn = ({ input: { bars, start } }: ReportInput): TableColumn => ({
   read: (row) => bars.time[start + row],
 });
 
+const COUNT = { type: 'count' } as const;
 const NUMBER = { type: 'number' } as const;
 const TIME = { type: 'time' } as const;
 const TEXT = { type: 'text' } as const;
 const ORDER_COLUMNS = {
-  orderId: NUMBER,
-  bar: NUMBER,
+  orderId: COUNT,
+  bar: COUNT,
   time: TIME,
-  filledBar: NUMBER,
+  filledBar: COUNT,
   filledTime: TIME,
   type: TEXT,
   purpose: TEXT,
@@ -94,7 +95,7 @@ const ORDER_COLUMNS = {
   status: TEXT,
   reason: TEXT,
   rule: TEXT,
-  positionId: NUMBER,
+  positionId: COUNT,
 };
 
 /** The order log; bars count from the start of the range. */

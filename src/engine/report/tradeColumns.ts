@@ -5,7 +5,7 @@ import type { TradeRow } from './tradeTable.ts';
 export type TradeUnit = 'ms' | 'bars' | 'price' | 'base' | 'quote' | 'fraction' | null;
 
 interface TradeColumn {
-  readonly type: 'number' | 'time' | 'text';
+  readonly type: 'number' | 'count' | 'time' | 'text';
   readonly unit: TradeUnit;
   /** With the sign and the range where they are not plain. */
   readonly description: string;
@@ -18,18 +18,19 @@ const time = (description: string): TradeColumn => ({
   description: `${description} Ms UTC.`,
 });
 const number = (unit: TradeUnit, description: string): TradeColumn => ({ type: 'number', unit, description });
+const count = (unit: 'bars' | null, description: string): TradeColumn => ({ type: 'count', unit, description });
 const fraction = (description: string): TradeColumn => number('fraction', `${description} A fraction: 0.05 is 5 %.`);
 
 /** The type determines how a column is written to a file, so that an empty file has the same types as a full one. */
 export const TRADE_COLUMNS: Readonly<Record<keyof TradeRow, TradeColumn>> = {
-  positionId: number(null, 'Positions count from 1, in the order of their entries.'),
+  positionId: count(null, 'Positions count from 1, in the order of their entries.'),
   side: text('`long` or `short`.'),
   entryTime: time('Open time of the bar of the entry.'),
-  entryBar: number('bars', 'Bar of the entry, from 0 at the start of the range.'),
+  entryBar: count('bars', 'Bar of the entry, from 0 at the start of the range.'),
   entryPrice: number('price', 'As filled, slippage included.'),
   quantity: number('base', 'Closed by this row, in units of the instrument.'),
   exitTime: time('Open time of the bar of the exit.'),
-  exitBar: number('bars', 'Bar of the exit, from 0 at the start of the range.'),
+  exitBar: count('bars', 'Bar of the exit, from 0 at the start of the range.'),
   exitPrice: number('price', 'As filled, slippage included.'),
   entryFee: number('quote', 'Its part of the fee of the entry.'),
   exitFee: number('quote', 'Fee of this fill.'),
@@ -38,7 +39,7 @@ export const TRADE_COLUMNS: Readonly<Record<keyof TradeRow, TradeColumn>> = {
   returnPct: fraction('pnl / (quantity · entryPrice). Below 0 is a loss.'),
   maePct: fraction('Worst price held through, as a move from the entry price. 0 or less.'),
   mfePct: fraction('Best price held through, as a move from the entry price. 0 or more.'),
-  barsHeld: number('bars', 'exitBar - entryBar.'),
+  barsHeld: count('bars', 'exitBar - entryBar.'),
   exitReason: text('What closed it: a rule, a level or the end of the data.'),
   exitMethod: text('How its bar was decided.'),
   exitResolution: text('The timeframe that decided it.'),

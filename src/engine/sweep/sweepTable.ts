@@ -2,7 +2,7 @@
 import { ArrowFileWriter } from '../bars/arrowTable.ts';
 import { numberColumn, type Table, type TableColumn } from '../bars/table.ts';
 import { csvFile, jsonFile, type TableFile } from '../bars/tableText.ts';
-import { isNumeric, valueAt, type Space } from './space.ts';
+import { isNumeric, valueAt, type Dimension, type LevelValue, type Space } from './space.ts';
 import { INSTANT_KEY, isoTime } from '../report/shownSummary.ts';
 import type { SweepRows } from './sweepRows.ts';
 
@@ -35,6 +35,8 @@ function tableOf(space: Space, rows: SweepRows): Table {
   const dimensions = space.dimensions.map((dimension, at): TableColumn => {
     const { name } = dimension;
     const column = rows.coordinates[at];
+    if (isNumeric(dimension) && isWhole(dimension))
+      return { name, type: 'count', read: (row) => valueAt(dimension, column[row]) };
     if (isNumeric(dimension))
       return numberColumn(
         name,
@@ -47,5 +49,15 @@ function tableOf(space: Space, rows: SweepRows): Table {
     if (key !== INSTANT_KEY) return numberColumn(name, values);
     return { name, type: 'text', read: (row) => (values[row] === values[row] ? isoTime(values[row]) : null) };
   });
-  return { length: rows.indexes.length, columns: [numberColumn('variant', rows.indexes), ...dimensions, ...metrics] };
+  const variant: TableColumn = { name: 'variant', type: 'count', read: (row) => rows.indexes[row] };
+  return { length: rows.indexes.length, columns: [variant, ...dimensions, ...metrics] };
+}
+
+/** Whether all values of a numeric dimension are whole numbers of 32 bits. */
+function isWhole(dimension: Dimension): boolean {
+  const isInt = (value: LevelValue): boolean => typeof value === 'number' && value === (value | 0);
+  if (dimension.kind === 'levels') return dimension.values.every(isInt);
+  if (dimension.kind === 'continuous' || dimension.log) return false;
+  const { min, step, count } = dimension;
+  return isInt(min) && isInt(step) && isInt(min + step * count);
 }

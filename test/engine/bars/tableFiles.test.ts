@@ -7,6 +7,7 @@ import { wholeArrow, wholeCsv, wholeJson } from '../../support/reference/artifac
 
 const CELLS: Readonly<Record<TableColumn['type'], readonly unknown[]>> = {
   number: [1, -0, 0.1, 1e21, 5e-324, NaN, null, Infinity, -Infinity, 2 ** 53],
+  count: [0, 1, -3, 2 ** 31 - 1, null],
   time: [0, Date.UTC(2024, 1, 29), Date.UTC(1969, 6, 20)],
   text: ['plain', '=1+1', 'a,b', 'say "x"', 'two\nlines', '', 'ü€😀', null],
   boolean: [true, false, null],

@@ -78,6 +78,15 @@ describe('an artifact', () => {
     }
   });
 
+  it.each([
+    ['trades', ['positionId', 'entryBar', 'exitBar', 'barsHeld']],
+    ['orders', ['orderId', 'bar', 'filledBar', 'positionId']],
+  ] as const)('holds the counts of %s as integers in Arrow, so that they can be used as indexes', (name, counts) => {
+    const { fields } = tableFromIPC(run.artifact({ name, format: 'arrow' })).schema;
+    const integers = fields.filter(({ type }) => type.toString() === 'Int32').map((field) => field.name);
+    expect(integers).toEqual(counts);
+  });
+
   it('writes the report as one file in which no name can end a script', () => {
     const page = text(run.artifact({ name: 'report', format: 'html' }));
     const data = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)![1];

@@ -32,14 +32,22 @@ async function fileOf(format: SweepFormat): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
+const paramsAt = (row: number) =>
+  paramsOf(
+    scene.space,
+    whole.coordinates.map((column) => column[row]),
+  );
+
 describe('the rows as a file', () => {
-  it('are an Arrow table of a batch per shard: float64 numbers, instants as text, null where missing', async () => {
+  it('are an Arrow table, a batch per shard, with int32 counts, float64 numbers and null where missing', async () => {
     const table = tableFromIPC(await fileOf('arrow'));
     expect(table.numRows).toBe(30);
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
     expect([...table.getChild('variant')!]).toEqual([...whole.indexes]);
     expect(new Set(table.getChild('symbol'))).toEqual(new Set([CONFIG.signalInstrument.symbol]));
-    expect(table.schema.fields.find(({ name }) => name === 'stop')!.type.toString()).toBe('Float64');
+    const typeOf = (column: string) => table.schema.fields.find(({ name }) => name === column)!.type.toString();
+    expect(['variant', 'fast', 'stop'].map(typeOf)).toEqual(['Int32', 'Int32', 'Float64']);
+    expect([...table.getChild('fast')!]).toEqual([...whole.indexes].map((_, at) => paramsAt(at).fast));
     for (const { key, values } of whole.metrics)
       expect([...table.getChild(key)!], key).toEqual(
         [...values].map((value) => {
@@ -54,11 +62,7 @@ describe('the rows as a file', () => {
     const json = JSON.parse((await fileOf('json')).toString()) as Record<string, number | string | null>[];
     expect(json).toHaveLength(30);
     json.forEach((row, at) => {
-      const params = paramsOf(
-        scene.space,
-        whole.coordinates.map((column) => column[at]),
-      );
-      expect(row).toMatchObject({ variant: whole.indexes[at], ...params });
+      expect(row).toMatchObject({ variant: whole.indexes[at], ...paramsAt(at) });
     });
     const [head, ...lines] = (await fileOf('csv')).toString().trimEnd().split('\n');
     const names = head.split(',');

@@ -2,6 +2,7 @@
 import {
   Bool,
   Float64,
+  Int32,
   Table,
   TimestampMillisecond,
   Utf8,
@@ -45,6 +46,8 @@ function vectorOf(table: ResultTable, column: TableColumn) {
       return vectorFromArray(cells, new Bool());
     case 'time':
       return vectorFromArray(cells, new TimestampMillisecond('UTC'));
+    case 'count':
+      return vectorFromArray(cells, new Int32());
     case 'number':
       return column.values === undefined ? vectorFromArray(cells, new Float64()) : floatVector(column.values);
   }
