@@ -132,7 +132,7 @@ it('tells a script that exists from one that does not', () => {
 });
 
 it('lists the commands of the command line', () => {
-  const known = [...read('src/main.ts').matchAll(/\['(\w+)', '([^']+)', \(\) =>/g)].map(([, name, what]) => [
+  const known = [...read('src/cli/program.ts').matchAll(/\['(\w+)', '([^']+)', \(\) =>/g)].map(([, name, what]) => [
     name,
     what,
   ]);

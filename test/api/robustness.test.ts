@@ -10,7 +10,7 @@ import type { Worker } from '../../src/jobs/runner.ts';
 import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
 import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 import { CROSSING } from '../support/sweeps.ts';
 
 let api: ApiApp;
@@ -95,12 +95,12 @@ describe('a robustness check', () => {
       await writeFile(join(folder, 'strategy.json'), JSON.stringify(CROSSING));
       await writeFile(join(folder, 'config.json'), JSON.stringify(config()));
       const files = ['--strategy', join(folder, 'strategy.json'), '--config', join(folder, 'config.json')];
-      const ran = await runCommand(['robustness', ...files, '--samples', '20', '--seed', '9', '--json']);
+      const ran = await callCommand(['robustness', ...files, '--samples', '20', '--seed', '9', '--json']);
       expect(ran.code, ran.stderr).toBe(0);
       expect(JSON.parse(ran.stdout)).toEqual(first);
-      const table = await runCommand(['robustness', ...files, '--samples', '10', '--analysis', 'feeStress']);
+      const table = await callCommand(['robustness', ...files, '--samples', '10', '--analysis', 'feeStress']);
       expect(table.stdout).toContain('fees × 2');
-      const wrong = await runCommand(['robustness', ...files, '--analysis', 'nothing']);
+      const wrong = await callCommand(['robustness', ...files, '--analysis', 'nothing']);
       expect(wrong).toMatchObject({ code: 2 });
       expect(wrong.stderr).toContain('lookAheadAudit');
     } finally {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SHIPPED_FOLDER } from '../../src/market/shipped.ts';
 import { astOf, cross, entry, exit, sma } from '../support/builders.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ interface Result {
 }
 async function backtest(...args: readonly string[]): Promise<Result> {
   const inputs = ['--strategy', join(folder, 'strategy.json'), '--config', join(folder, 'config.json')];
-  const { code, stdout, stderr } = await runCommand(['backtest', ...inputs, ...args, '--json']);
+  const { code, stdout, stderr } = await callCommand(['backtest', ...inputs, ...args, '--json']);
   if (code !== 0) throw new Error(stderr);
   return (JSON.parse(stdout) as { summaryJson: Result }).summaryJson;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { runCommand, type CommandResult } from '../support/command.ts';
+import { callCommand, type CommandResult } from '../support/command.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const data = (...args: string[]): Promise<CommandResult> =>
-  runCommand(['data', ...args], { DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') });
+  callCommand(['data', ...args], { DATABASE_URL: database.url, DATA_DIR: join(folder, 'data') });
 async function json(...args: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await data(...args, '--json');
   if (code !== 0) throw new Error(stderr);

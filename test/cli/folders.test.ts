@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { FolderError, makeFolder } from '../../src/folders.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand, runCommand, type CommandResult } from '../support/command.ts';
 import { commandLinesWith } from '../support/processes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
@@ -13,16 +13,20 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = join(folder, 'file');
 writeFileSync(file, '');
 
+/** A service ends with its process. */
+const isService = ([name]: readonly string[]): boolean => name === 'serve' || name === 'api';
+const answerOf = (args: readonly string[], env: Record<string, string>): Promise<CommandResult> =>
+  isService(args) ? runCommand(args, env) : callCommand(args, env);
 const COMMANDS = [['serve'], ['api', '--port', '0'], ['data', 'list'], ['migrate'], ['workspace', 'list']];
 
 it.each(COMMANDS)('%s refuses a DATA_DIR that is a file', async (...args) => {
-  const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: file });
+  const { code, stdout, stderr } = await answerOf(args, { DATA_DIR: file });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(`error: ${file} is a file, not a folder. Set DATA_DIR to a folder that this user can write.\n`);
 });
 
 it.each(COMMANDS)('%s refuses a DATA_DIR that cannot be made', async (...args) => {
-  const { code, stdout, stderr } = await runCommand(args, { DATA_DIR: '/proc/nope/below' });
+  const { code, stdout, stderr } = await answerOf(args, { DATA_DIR: '/proc/nope/below' });
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(
     'error: The folder /proc/nope cannot be created: the file system does not allow folders there. Set DATA_DIR to ' +
@@ -60,7 +64,7 @@ it.each([
 it('serve says in one line that the disk of its database is full, or read-only', async () => {
   const path = mountSmall('used', 200 << 20);
   if (path === null) return expect(process.getuid?.()).not.toBe(0);
-  expect(await runCommand(['migrate'], { DATA_DIR: path })).toMatchObject({ code: 0, stderr: '' });
+  expect(await callCommand(['migrate'], { DATA_DIR: path })).toMatchObject({ code: 0, stderr: '' });
   const { bavail, bsize } = statfsSync(path);
   const filler = join(path, 'filler');
   writeFileSync(filler, new Uint8Array(bavail * bsize));

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { commandName, serveCommandWith } from '../../src/cli/invocation.ts';
 import { readLaunch, ROOT } from '../../src/config.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,14 +18,14 @@ describe('a misspelled option', () => {
     [['keys', 'list', '--workspce', '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f'], '--workspace'],
     [['data', 'show', '--symbl', 'SPX', '--timeframe', '1d'], '--symbol'],
   ])('is answered with the intended one: %j', async (args, meant) => {
-    const { code, stdout, stderr } = await runCommand(args);
+    const { code, stdout, stderr } = await callCommand(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain('unknown option');
     expect(stderr).toContain(`(Did you mean ${meant}?)`);
   });
 
   it('is suggested in JSON too', async () => {
-    const { stderr } = await runCommand(['validate', '--stratgy', 'a.json', '--json']);
+    const { stderr } = await callCommand(['validate', '--stratgy', 'a.json', '--json']);
     expect(JSON.parse(stderr)).toMatchObject({
       error: { code: 'USAGE', message: expect.stringContaining('--strategy?') },
     });
@@ -33,7 +33,7 @@ describe('a misspelled option', () => {
 });
 
 it('names all missing required options at once', async () => {
-  const { code, stderr } = await runCommand(['backtest']);
+  const { code, stderr } = await callCommand(['backtest']);
   expect(code).toBe(2);
   expect(stderr).toContain('error: --strategy <file> and --config <file> are required.');
 });
@@ -69,7 +69,7 @@ describe('the name of the command', () => {
 
   it('appears in help, in hints and in errors', async () => {
     const name = commandName(readLaunch());
-    expect((await runCommand(['--help'])).stdout).toContain(`Usage: ${name} [options] [command]`);
-    expect((await runCommand(['validate'])).stderr).toContain(`(${name} <command> --help describes the options)`);
+    expect((await callCommand(['--help'])).stdout).toContain(`Usage: ${name} [options] [command]`);
+    expect((await callCommand(['validate'])).stderr).toContain(`(${name} <command> --help describes the options)`);
   });
 });

@@ -9,12 +9,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configOf, CROSS_GRAPH } from '../../src/cli/demoStrategies.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import { isAlive } from '../../src/db/processes.ts';
-import { readyUrl, runCommand, startCommand } from '../support/command.ts';
+import { readyUrl, callCommand, startCommand } from '../support/command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
 const at = (name: string): string => join(folder, name);
 const env = { DATA_DIR: at('data'), WORKER_THREADS: '1', LOG_LEVEL: 'error' };
-const run = (...args: string[]) => runCommand(args, env);
+const run = (...args: string[]) => callCommand(args, env);
 const postmaster = at('data/postgres/cluster/postmaster.pid');
 
 /** Daily bars with a price that rises and falls, so that means cross. */
@@ -112,7 +112,7 @@ describe('a shipped series', () => {
   it('needs no database and creates none', async () => {
     const empty = { ...env, DATA_DIR: at('absent') };
     const args = ['backtest', '--strategy', at('strategy.json'), '--config', writeConfig('AAPL')];
-    const { code, stdout } = await runCommand(args, empty);
+    const { code, stdout } = await callCommand(args, empty);
     expect([code, stdout]).toEqual([0, expect.stringContaining('AAPL 1d: shipped with Candlepool (AAPL-1d.csv.gz)')]);
     expect(existsSync(at('absent'))).toBe(false);
   });

@@ -1,10 +1,11 @@
-// candlepool indicator as a user runs it: a process of its own, files in, lines out, no database.
+// candlepool indicator as a user runs it: files in, lines out, no database.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callCommand } from '../support/command.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -37,6 +38,7 @@ function indicator(args: readonly string[], input = ''): Promise<Answer> {
   child.stdin.end(input);
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out: Buffer.concat(out), err })));
 }
+const call = (...args: string[]) => callCommand(['indicator', ...args]);
 const onFile = (...args: string[]): Promise<Answer> => indicator(['--bars', 'TEST-1h.csv', ...args]);
 
 async function batch(...requests: readonly unknown[]): Promise<unknown[]> {
@@ -68,9 +70,9 @@ describe('candlepool indicator', () => {
   });
 
   it('reads shipped series by name alone, even resampled', async () => {
-    const { code, out } = await indicator(['--symbol', 'EURUSD', '--timeframe', '1d', '--talib', 'ATR', '--json']);
+    const { code, stdout } = await call('--symbol', 'EURUSD', '--timeframe', '1d', '--talib', 'ATR', '--json');
     expect(code).toBe(0);
-    const { lookback, time, outputs } = JSON.parse(out.toString()) as {
+    const { lookback, time, outputs } = JSON.parse(stdout) as {
       lookback: number;
       time: number[];
       outputs: { real: (number | null)[] };
@@ -127,20 +129,16 @@ describe('candlepool indicator', () => {
   });
 
   it('exits with 2 for an invalid call and 1 for a failed computation, saying what to do', async () => {
-    expect(await indicator(['--name', 'rsi'])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('--symbol') as string,
-    });
-    expect(await onFile()).toMatchObject({ code: 2, err: expect.stringContaining('--name') as string });
-    expect(await onFile('--name', 'rsi', '--args', '{')).toMatchObject({ code: 2 });
-    expect(await onFile('--name', 'rsi', '--args', '{"length":0}')).toMatchObject({
+    const bars = ['--bars', join(folder, 'TEST-1h.csv')];
+    const said = (text: string): string => expect.stringContaining(text) as string;
+    expect(await call('--name', 'rsi')).toMatchObject({ code: 2, stderr: said('--symbol') });
+    expect(await call(...bars)).toMatchObject({ code: 2, stderr: said('--name') });
+    expect(await call(...bars, '--name', 'rsi', '--args', '{')).toMatchObject({ code: 2 });
+    expect(await call(...bars, '--name', 'rsi', '--args', '{"length":0}')).toMatchObject({
       code: 1,
-      err: expect.stringContaining('between 2 and') as string,
+      stderr: said('between 2 and'),
     });
-    expect(await indicator(['--symbol', 'NONE', '--timeframe', '1h', '--name', 'rsi'])).toMatchObject({ code: 1 });
-    expect(await indicator(['--bars', 'absent.csv', '--name', 'rsi'])).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('absent.csv') as string,
-    });
+    expect(await call('--symbol', 'NONE', '--timeframe', '1h', '--name', 'rsi')).toMatchObject({ code: 1 });
+    expect(await call('--bars', 'absent.csv', '--name', 'rsi')).toMatchObject({ code: 1, stderr: said('absent.csv') });
   });
 });

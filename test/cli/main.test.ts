@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { describeVariables, readConfig, ROOT } from '../../src/config.ts';
 import { formatTable } from '../../src/cli/output.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand, runCommand } from '../support/command.ts';
 
 it('names every command of src/cli under --help without loading them', async () => {
   const { code, stdout } = await runCommand(['--help']);
@@ -29,7 +29,7 @@ it('names every command of src/cli under --help without loading them', async () 
 });
 
 it.each([[['serve', '--help']], [['help', 'serve']]])('shows the options of serve for %j', async (args) => {
-  const { code, stdout } = await runCommand(args);
+  const { code, stdout } = await callCommand(args);
   expect(code).toBe(0);
   expect(stdout).toContain('--port <port>');
 });
@@ -37,14 +37,14 @@ it.each([[['serve', '--help']], [['help', 'serve']]])('shows the options of serv
 it.each([[['nonsense']], [['serve', '--port', '70000']], [['serve', '--nonsense']], [['keys', 'list']]])(
   'exits with 2 for the invalid call %j, with nothing on stdout',
   async (args) => {
-    const { code, stdout, stderr } = await runCommand(args);
+    const { code, stdout, stderr } = await callCommand(args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^error: /);
   },
 );
 
 it('reports an invalid call in JSON with --json', async () => {
-  const { code, stderr } = await runCommand(['keys', 'list', '--json']);
+  const { code, stderr } = await callCommand(['keys', 'list', '--json']);
   expect(code).toBe(2);
   expect(JSON.parse(stderr)).toMatchObject({
     error: { code: 'USAGE', message: expect.stringContaining('--workspace') },
@@ -77,7 +77,7 @@ it('migrates an embedded database that it starts and stops itself, and says what
     const first = await runCommand(['migrate', '--json'], { DATA_DIR: folder });
     expect(JSON.parse(first.stdout)).toEqual({ applied: files });
     expect(existsSync(join(folder, 'postgres', 'cluster', 'postmaster.pid'))).toBe(false);
-    const second = await runCommand(['migrate'], { DATA_DIR: folder });
+    const second = await callCommand(['migrate'], { DATA_DIR: folder });
     expect(second.stdout).toBe('The schema is already current.\n');
   } finally {
     await rm(folder, { recursive: true, force: true });

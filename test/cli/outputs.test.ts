@@ -6,7 +6,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configOf, CROSS_GRAPH } from '../../src/cli/demoStrategies.ts';
 import { writeOutputs } from '../../src/cli/outputFiles.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
 const at = (name: string): string => join(folder, name);
@@ -41,7 +41,7 @@ describe('backtest', () => {
       '--signals',
       signals,
     ];
-    const { code, stdout, stderr } = await runCommand([...INPUTS, ...options, '--json']);
+    const { code, stdout, stderr } = await callCommand([...INPUTS, ...options, '--json']);
     expect([code, stderr]).toEqual([0, '']);
     const result = JSON.parse(stdout) as { summaryJson: Row; trades: readonly Row[] };
     expect(result.trades.length).toBeGreaterThan(0);
@@ -63,7 +63,7 @@ describe('backtest', () => {
 
   it('prints which files it wrote, and leaves no temporary ones', async () => {
     mkdirSync(at('said'));
-    const { stdout } = await runCommand([...INPUTS, '--trades', at('said/t.json'), '--out', at('said/out')]);
+    const { stdout } = await callCommand([...INPUTS, '--trades', at('said/t.json'), '--out', at('said/out')]);
     for (const name of ['said/t.json', 'said/out/summary.json', 'said/out/trades.json'])
       expect(stdout).toContain(`wrote ${at(name)}\n`);
     expect(readdirSync(at('said')).toSorted()).toEqual(['out', 't.json']);
@@ -79,13 +79,13 @@ describe('backtest', () => {
     ['one file for two artifacts', ['--trades', at('x.csv'), '--equity', at('x.csv')], 'named for two files'],
   ])('refuses %s before it runs: exit code 2', async (_, options, message) => {
     mkdirSync(at('folder.csv'), { recursive: true });
-    const { code, stdout, stderr } = await runCommand([...INPUTS, ...options]);
+    const { code, stdout, stderr } = await callCommand([...INPUTS, ...options]);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
   });
 
   it('refuses an --out that cannot be created', async () => {
-    const { code, stdout, stderr } = await runCommand([...INPUTS, '--out', '/proc/x']);
+    const { code, stdout, stderr } = await callCommand([...INPUTS, '--out', '/proc/x']);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
       'error: The folder /proc/x cannot be created: the file system does not allow folders there. Choose another ' +
@@ -96,7 +96,7 @@ describe('backtest', () => {
   it('writes nothing when the run fails', async () => {
     writeFileSync(at('empty.json'), JSON.stringify({ ...configOf('SPX', '1d'), range: { start: '2100-01-01' } }));
     const inputs = ['backtest', '--strategy', at('strategy.json'), '--config', at('empty.json')];
-    const { code, stderr } = await runCommand([...inputs, '--trades', at('none.csv')]);
+    const { code, stderr } = await callCommand([...inputs, '--trades', at('none.csv')]);
     expect(code).toBe(1);
     expect(stderr).toContain('The range holds no 1d bars of SPX');
     expect(existsSync(at('none.csv'))).toBe(false);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 import { CONFIG, CROSSING } from '../support/sweeps.ts';
 
 let folder: string;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const sweep = (...options: string[]) =>
-  runCommand(['sweep', '--strategy', file('strategy.json'), '--config', file('config.json'), ...options]);
+  callCommand(['sweep', '--strategy', file('strategy.json'), '--config', file('config.json'), ...options]);
 
 describe('candlepool sweep', () => {
   it('gives the same result on one thread and on two, and writes rows and report', async () => {

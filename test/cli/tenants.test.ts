@@ -1,8 +1,7 @@
-// The commands that make workspaces, members, tokens and keys, as issue and API have them, each in a process of its
-// own.
+// The commands that make workspaces, members, tokens and keys, as issue and API have them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 import type { CommandResult } from '../support/command.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -16,7 +15,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const UNKNOWN = '01a1fc4d-9d3e-7ebf-8c33-03e134b5943e';
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
-const run = (...args: string[]): Promise<CommandResult> => runCommand(args, { DATABASE_URL: database.url });
+const run = (...args: string[]): Promise<CommandResult> => callCommand(args, { DATABASE_URL: database.url });
 async function json<Answer>(...args: string[]): Promise<Answer> {
   const { code, stdout, stderr } = await run(...args, '--json');
   expect(stderr).toBe('');
@@ -116,7 +115,7 @@ describe('token and member', () => {
     const { workspaceId: id } = await makeTenant(database.sql);
     const env = { DATABASE_URL: database.url, AUTH_JWKS_URL: 'https://id.example/jwks' };
     const args = ['token', '--workspace', id, '--role', 'admin', '--email', 'x@example.com', '--json'];
-    const refused = await runCommand(args, env);
+    const refused = await callCommand(args, env);
     expect(refused.code).toBe(1);
     expect(JSON.parse(refused.stderr)).toMatchObject({ error: { code: 'NOT_LOCAL' } });
     const set = [
@@ -131,7 +130,7 @@ describe('token and member', () => {
       '--role',
       'admin',
     ];
-    const { code, stdout } = await runCommand([...set, '--json'], env);
+    const { code, stdout } = await callCommand([...set, '--json'], env);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ workspaceId: id, subject: 'auth0|7', role: 'admin' });
   });

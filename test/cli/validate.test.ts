@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 import { compare, graph, indicator, strategy, type Json } from '../support/builders.ts';
 
 let folder: string;
@@ -25,7 +25,7 @@ describe('candlepool validate', () => {
       await file('body.json', { name: 'mine', settings: { warmupPeriod: 30 }, signalGraph: graph() }),
     ];
     for (const path of files) {
-      const { code, stdout } = await runCommand(['validate', '--strategy', path]);
+      const { code, stdout } = await callCommand(['validate', '--strategy', path]);
       expect(stdout).toMatch(/^valid: 0 errors, 0 warnings/m);
       expect(code).toBe(0);
     }
@@ -33,14 +33,14 @@ describe('candlepool validate', () => {
 
   it('accepts a version as the API answers it, with null for the payload that was not sent', async () => {
     const body = { settings: { warmupPeriod: 30 }, strategyAst: strategy(), signalGraph: null };
-    const { code, stdout, stderr } = await runCommand(['validate', '--strategy', await file('version.json', body)]);
+    const { code, stdout, stderr } = await callCommand(['validate', '--strategy', await file('version.json', body)]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^valid: 0 errors/m);
   });
 
   it('lists the issues of an invalid one, one per line, with exit code 1', async () => {
     const path = await file('bad.json', strategy(compare(indicator('rsi', { lenght: 3 }), '<', 30)));
-    const { code, stdout } = await runCommand(['validate', '--strategy', path]);
+    const { code, stdout } = await callCommand(['validate', '--strategy', path]);
     expect(code).toBe(1);
     const lines = stdout.trimEnd().split('\n');
     expect(lines.map((line) => line.split('\t').slice(0, 3).join(' '))).toEqual([
@@ -53,7 +53,7 @@ describe('candlepool validate', () => {
   it('prints the whole outcome for programs, and reads settings from a file', async () => {
     const path = await file('ast.json', strategy());
     const settings = await file('settings.json', { warmupPeriod: 3 });
-    const { code, stdout } = await runCommand(['validate', '--strategy', path, '--settings', settings, '--json']);
+    const { code, stdout } = await callCommand(['validate', '--strategy', path, '--settings', settings, '--json']);
     const outcome: Json = JSON.parse(stdout);
     expect(code).toBe(0);
     expect(outcome.valid).toBe(true);
@@ -62,14 +62,14 @@ describe('candlepool validate', () => {
   });
 
   it('refuses a file that is none of the three, is not JSON, or does not exist', async () => {
-    const other = await runCommand(['validate', '--strategy', await file('other.json', { a: 1 })]);
+    const other = await callCommand(['validate', '--strategy', await file('other.json', { a: 1 })]);
     expect([other.code, other.stderr]).toEqual([
       2,
       expect.stringContaining('is neither a StrategyAst, nor a SignalGraph'),
     ]);
-    const text = await runCommand(['validate', '--strategy', await file('text.json', '{"a"')]);
+    const text = await callCommand(['validate', '--strategy', await file('text.json', '{"a"')]);
     expect([text.code, text.stderr]).toEqual([1, expect.stringContaining('is not valid JSON')]);
-    const absent = await runCommand(['validate', '--strategy', join(folder, 'absent.json')]);
+    const absent = await callCommand(['validate', '--strategy', join(folder, 'absent.json')]);
     expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
   });
 });

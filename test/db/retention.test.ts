@@ -10,7 +10,7 @@ import { countExpired, deleteExpired, type RetentionLimits } from '../../src/db/
 import { countEarlierTrials, type ShardClaim } from '../../src/db/sweepShards.ts';
 import { openCatalog } from '../../src/market/catalog.ts';
 import { importShipped } from '../../src/market/shipped.ts';
-import { runCommand } from '../support/command.ts';
+import { callCommand } from '../support/command.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
 import { summaryBytes } from '../support/summaries.ts';
@@ -282,14 +282,14 @@ describe('candlepool prune', () => {
     const ids = await ended(free, [400, 100, 2]);
     await endedSweeps(free, [100, 2]);
     const env = { DATABASE_URL: url, DATA_DIR: folder };
-    const plan = await runCommand(['prune', '--dry-run'], env);
+    const plan = await callCommand(['prune', '--dry-run'], env);
     const kept = '30 days, 10000 backtests, 500 sweeps';
     expect(plan.stdout).toContain(`${free.workspaceId} test (free: ${kept}): 2 backtests and 1 sweeps past that\n`);
     expect(plan.stdout).toMatch(/Would delete 2 backtests, 1 sweeps and \d+ snapshots of \d+ bytes\.\n$/);
     expect(await left(ids)).toEqual([true, true, true]);
-    const done = await runCommand(['prune', '--json'], env);
+    const done = await callCommand(['prune', '--json'], env);
     expect(JSON.parse(done.stdout)).toMatchObject({ dryRun: false, backtests: 2, sweeps: 1 });
     expect(await left(ids)).toEqual([false, false, true]);
-    expect((await runCommand(['prune'], env)).stdout).toContain('Deleted 0 backtests');
+    expect((await callCommand(['prune'], env)).stdout).toContain('Deleted 0 backtests');
   });
 });

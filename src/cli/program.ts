@@ -1,0 +1,70 @@
+// The commands, by name, and how a call of one ends. A command's module is loaded when it is called.
+import { Command, CommanderError } from 'commander';
+import { commandName } from './invocation.ts';
+import { reportFailure, UsageError } from './output.ts';
+import { checkRequiredOptionsLast } from './requiredOptions.ts';
+
+interface CommandModule {
+  readonly register: (program: Command) => void;
+}
+
+const COMMANDS: readonly (readonly [name: string, summary: string, load: () => Promise<CommandModule>])[] = [
+  ['serve', 'run the API and a worker on this machine', () => import('./serve.ts')],
+  ['api', 'run the API alone', () => import('./api.ts')],
+  ['worker', 'run a worker alone', () => import('./worker.ts')],
+  ['migrate', 'bring the database to the current schema', () => import('./migrate.ts')],
+  ['demo', 'show the whole system at work on real data', () => import('./demo.ts')],
+  ['workspace', 'create, update and list workspaces', () => import('./workspace.ts')],
+  ['member', 'add, change and remove members of a workspace', () => import('./member.ts')],
+  ['token', 'create an access token for the management API', () => import('./token.ts')],
+  ['keys', 'create, list and revoke API keys', () => import('./keys.ts')],
+  ['data', 'list, import, export and remove market data', () => import('./data.ts')],
+  ['prune', 'delete old backtests and unused market data', () => import('./prune.ts')],
+  ['validate', 'check a strategy file', () => import('./validate.ts')],
+  ['explain', 'print the plan of a strategy', () => import('./explain.ts')],
+  ['backtest', 'run a strategy file on bars', () => import('./backtest.ts')],
+  ['sweep', 'run many variants of a strategy file on bars', () => import('./sweep.ts')],
+  ['robustness', 'check how robust the backtest of a strategy file is', () => import('./robustness.ts')],
+  ['mcp', 'MCP server on standard input and output, for agents', () => import('./mcp.ts')],
+  ['indicator', 'compute an indicator on bars', () => import('./indicator.ts')],
+];
+
+/** Runs the command that `args` name, to its end. Sets the exit code of the process unless it is 0. */
+export async function runProgram(args: readonly string[]): Promise<void> {
+  const isJson = args.includes('--json');
+  const program = new Command(commandName())
+    .description(
+      'Backtests of trading strategies written as JSON, with honest fills and results that explain themselves.',
+    )
+    .version('1.0.0')
+    .exitOverride();
+  if (isJson)
+    program.configureOutput({
+      outputError: (text) => void reportFailure(new UsageError(text.replace(/^error: /, '').trim()), true),
+    });
+  else program.showHelpAfterError(`(${commandName()} <command> --help describes the options)`);
+  await registerCommands(program, args);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // Commander has already printed its message. Help and version arrive here too, with code 0.
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+    else process.exitCode = reportFailure(error, isJson);
+  }
+}
+
+/** The requested command with its options, and of the others what help says of them. */
+async function registerCommands(program: Command, args: readonly string[]): Promise<void> {
+  // `help serve` needs the module of serve, as `serve --help` does.
+  const requested = args[0] === 'help' ? args[1] : args[0];
+  for (const [name, summary, load] of COMMANDS) {
+    if (name === requested) (await load()).register(program);
+    else
+      program
+        .command(name)
+        .description(summary)
+        .allowUnknownOption()
+        .action(() => {});
+  }
+  checkRequiredOptionsLast(program);
+}
