@@ -1,6 +1,6 @@
 // A stand-in for the engine in tests of the pool and the jobs: what a run does is told by `config.params`.
 import { appendFileSync } from 'node:fs';
-import { MessagePort } from 'node:worker_threads';
+import { MessagePort, threadId } from 'node:worker_threads';
 import type { Market } from '../../src/engine/bars/bars.ts';
 import type {
   ArtifactNotice,
@@ -30,7 +30,8 @@ MessagePort.prototype.postMessage = function (this: MessagePort, message: readon
 
 /**
  * `params.act`: absent: a result at once; copied: the same, with `copiedBytes` for the sum of closes; spin: busy for
- * `params.ms`, looking at its flag; deaf: the same without looking; fail: an expected failure; throw: a bug; poison:
+ * `params.ms`, looking at its flag; deaf: the same without looking; where: the same, its result the number of its
+ * thread; fail: an expected failure; throw: a bug; poison:
  * kills its process; exit: ends its thread; nul: a result with a NUL in a text; take: asks for `params.mib` MiB of
  * memory, one after the other, and notes in `params.taken` (shared memory) how many MiB all such runs have and have had
  * at the most, and how many runs were begun. `params.value` makes results differ. An artifact
@@ -43,6 +44,7 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   switch (act) {
     case 'spin':
     case 'deaf':
+    case 'where':
       if (!spin(ms, act === 'deaf' ? null : control, rows))
         return { ok: false, error: { code: 'CANCELLED', path: '', message: 'The run was stopped.' } };
       break;
@@ -142,7 +144,7 @@ function spin(ms: number, control: RunControl | null, rows: number): boolean {
 
 function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
   const act = task.config.params?.act;
-  const value = Number(task.config.params?.value ?? 0);
+  const value = act === 'where' ? threadId : Number(task.config.params?.value ?? 0);
   let sum = 0;
   for (const close of market.base.close) sum += close;
   return {

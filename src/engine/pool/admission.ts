@@ -23,6 +23,8 @@ export interface Lease {
    * for them, since tasks that hold memory and wait for more would wait for each other.
    */
   raise(bytes: number): boolean;
+  /** Its thread has come to another run: only a single run that lasts makes a task slow. */
+  renew(): void;
 }
 
 interface Waiting extends Ask {
@@ -33,13 +35,14 @@ interface Held {
   readonly owner: string;
   bytes: number;
   isSmall: boolean;
-  readonly since: number;
+  /** When it was admitted or renewed. */
+  since: number;
   readonly lane: Lane;
 }
 /** Where an ask gets a thread: one of all, one for owners who hold none, one for quick tasks, or none of ours. */
 type Lane = 'all' | 'relief' | 'quick' | 'elsewhere';
 
-/** A task that holds its thread for longer is slow: it no longer keeps an owner without a thread waiting. */
+/** A task whose run holds its thread for longer is slow: it no longer keeps an owner without a thread waiting. */
 export const SLOW_MS = 100;
 /**
  * The part of the memory that only small tasks use, and how small they are, as parts of the whole: a small task never
@@ -117,7 +120,11 @@ export class Admission {
       const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes), lane };
       this.#held.add(held);
       this.#lastTurn.set(owner, ++this.#turns);
-      next.admit({ leave: () => this.#leave(held), raise: (total) => this.#raise(held, total) });
+      next.admit({
+        leave: () => this.#leave(held),
+        raise: (total) => this.#raise(held, total),
+        renew: () => void (held.since = this.#now()),
+      });
     }
   }
 

@@ -58,7 +58,7 @@ async function buildOnce(
     const inputs = messageOf(batch.snapshots, [run], control.buffer);
     const message = { kind: 'artifact', batch: inputs, request, port, taken: receiver.taken } as const;
     const mayTake: Dispatched['mayTake'] = (_, more) => memory.answer(more, lease);
-    const dispatched = dispatch({ message, port, control, timeLimitsMs: [run.timeLimitMs], mayTake });
+    const dispatched = dispatch({ message, port, control, lease, timeLimitsMs: [run.timeLimitMs], mayTake });
     const answer = await (dispatched as Promise<ArtifactAnswer>).catch((error: unknown) => {
       if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
       return { ok: false, error: threadLost(error), chunks: 0 } as const;

@@ -47,6 +47,7 @@ export class PoolClosedError extends Error {
 export interface Dispatched {
   readonly message: ThreadMessage;
   readonly control: BatchControl;
+  readonly lease: Lease;
   readonly port?: MessagePort;
   /** Of each run; absent: the limit of the pool. */
   readonly timeLimitsMs: readonly (number | undefined)[];
@@ -184,7 +185,7 @@ export class Job implements PoolJob {
     };
     const timeLimitsMs = chosen.map((run) => run.timeLimitMs);
     const mayTake = (index: number, more: number): MemoryAnswer => this.#memory[runs[index]]!.answer(more, lease);
-    const failure = await this.#dispatch({ message, control, port: far, timeLimitsMs, split, mayTake }).then(
+    const failure = await this.#dispatch({ message, control, lease, port: far, timeLimitsMs, split, mayTake }).then(
       () => null,
       (error: unknown) => ({ error }),
     );

@@ -35,7 +35,8 @@ export function startPart<Outcome extends SweepOutcome | RobustnessOutcome>(
       if (stopped !== null) return { kind: 'stopped', reason: stopped } as const;
       control.grant(0, memory.more);
       const mayTake: Dispatched['mayTake'] = (_, more) => memory.answer(more, lease);
-      return (await dispatch({ message: messageWith(control.buffer), control, timeLimitsMs: [], mayTake })) as Outcome;
+      const message = messageWith(control.buffer);
+      return (await dispatch({ message, control, lease, timeLimitsMs: [], mayTake })) as Outcome;
     } catch (error) {
       if (control.runningRun() === -1 || error instanceof PoolClosedError) throw error;
       const reason = control.stopReason(0);

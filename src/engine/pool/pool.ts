@@ -226,7 +226,7 @@ async function warmUpThread(admission: Admission, dispatch: Dispatch, mayGoOn: (
   for (let slice = 0; slice < WARM_UP_SLICES && mayGoOn(); slice++) {
     const lease = await admission.enter({ owner: '', bytes: 0 });
     try {
-      await dispatch({ message: { kind: 'warm_up', slice }, control: BatchControl.create(1), timeLimitsMs: [] });
+      await dispatch({ message: { kind: 'warm_up', slice }, control: BatchControl.create(1), lease, timeLimitsMs: [] });
     } finally {
       lease.leave();
     }
@@ -246,7 +246,8 @@ interface Watched extends Dispatched {
 
 function watch(task: Watched, now: number, limits: { timeLimitMs: number; killGraceMs: number }): void {
   const run = task.control.runningRun();
-  if (run !== task.run) {
+  if (run !== task.run || run === -1) {
+    task.lease.renew();
     task.run = run;
     task.since = now;
     task.stoppedAt = undefined;

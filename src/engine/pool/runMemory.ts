@@ -33,7 +33,7 @@ export class RunMemory {
   #total = (more: number): number => this.#estimate + this.#tables * more;
 
   /** Answers the run, which asks for so many bytes beyond the estimate. */
-  answer(more: number, lease: Lease): MemoryAnswer {
+  answer(more: number, lease: Pick<Lease, 'raise'>): MemoryAnswer {
     if (this.#total(more) > this.#maxBytes) return 'never';
     const isGranted = lease.raise(this.#total(more));
     // The next time it is to have enough: each time it runs again, it has twice as much.

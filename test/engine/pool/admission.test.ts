@@ -28,7 +28,8 @@ function admission(threads: number, reliefThreads = 1, memoryBytes = 6_400 * MIB
   };
   const leave = (name: string): void => leases.get(name)!.leave();
   const raise = (name: string, bytes: number): boolean => leases.get(name)!.raise(bytes);
-  return { gate, ask, settle, wait, leave, raise };
+  const renew = (name: string): void => leases.get(name)!.renew();
+  return { gate, ask, settle, wait, leave, raise, renew };
 }
 
 describe('the threads', () => {
@@ -94,6 +95,22 @@ describe('the thread for quick tasks', () => {
     expect((await settle()).length).toBe(5);
     leave('b1');
     expect((await settle()).at(-1)).toBe('d1');
+  });
+
+  it('is left alone while the others go from one run to the next', async () => {
+    const { ask, settle, wait, renew } = admission(1, 1, undefined, 1);
+    ask('a1');
+    ask('a-quick');
+    ask('b1');
+    await settle();
+    wait(SLOW_MS - 1);
+    renew('a1');
+    wait(SLOW_MS - 1);
+    expect(await settle()).toEqual(['a1']);
+    wait(1);
+    expect(await settle()).toEqual(['a1', 'b1']);
+    wait(SLOW_MS);
+    expect(await settle()).toEqual(['a1', 'b1', 'a-quick']);
   });
 
   it('is left alone while there are others', async () => {

@@ -229,6 +229,13 @@ describe('a slow run', () => {
   });
 });
 
+it('keeps to its thread however long a batch of quick runs lasts', async () => {
+  await using own = createPool({ threads: 1, runner: STAND_IN_RUNNER });
+  const runs = Array.from({ length: 15 }, () => ({ ...poolRun({ act: 'where', ms: 30 }), isQuick: true }));
+  const outcomes = await own.run({ snapshots, runs }).outcomes;
+  expect(new Set(outcomes.map(kindOf)).size).toBe(1);
+});
+
 describe('progress', () => {
   it('grows during a run and ends at its number of bars', async () => {
     const job = pool.run({ snapshots, runs: [poolRun({ act: 'spin', ms: 200 })] });
