@@ -1,13 +1,12 @@
 // Artifacts and verification: trades come from the stored result; for the rest, a worker runs the pinned inputs again.
 import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
 import { setImmediate } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
 import { findBacktest, readTrades } from '../../db/backtests.ts';
 import type { Backtest } from '../../db/backtests.ts';
 import type { Sql } from '../../db/connect.ts';
 import { countOpenReruns, deleteRerun, findKeptRerun, readRerunChunks, readRerunOutcome } from '../../db/reruns.ts';
-import { queueFull } from './queueing.ts';
 import type { RerunOutcome, RerunRequest } from '../../db/reruns.ts';
 import {
   ARTIFACT_FORMATS,
@@ -16,19 +15,19 @@ import {
   decodeTrades,
   encodeStoredTrades,
   ENGINE_VERSION,
-  FORMATS_OF,
 } from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { enqueueRerun } from '../../jobs/enqueue.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
-import { BACKTESTS } from './backtestBodies.ts';
 import { clientGone, waitFor } from '../http/waiting.ts';
-import { queryRefused } from '../http/envelopeIssues.ts';
-import { bareMediaType, describeFile, fileContents } from '../http/files.ts';
+import { describeFile, fileContents } from '../http/files.ts';
 import { answerAfter } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
-import { csvPage, MAX_PAGE_ROWS } from './csvPage.ts';
+import { BACKTESTS } from './backtestBodies.ts';
+import { ArtifactQuery, readArtifactRequest, type PageRange } from './artifactRequest.ts';
+import { csvPage } from './csvPage.ts';
+import { queueFull } from './queueing.ts';
 import { Verification } from './backtestSchemas.ts';
 import { TradeRow } from './resultSchemas.ts';
 import {
@@ -51,27 +50,6 @@ const RERUN_MS = 55_000;
 const NOTICE_HEADER = 'artifact-notice';
 
 const ArtifactParams = z.object({ id: z.string(), name: z.string() });
-const VALUES_DESCRIPTION = [
-  'For trades: adds what every named node was when each entry and exit was decided, as columns entry.ID and exit.ID.',
-  'The backtest runs again for it.',
-].join(' ');
-const wholeNumber = (min: number, max: number) => {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error }).optional();
-};
-const ArtifactQuery = z.strictObject({
-  format: z.enum(ARTIFACT_FORMATS).optional().meta({ description: 'Takes precedence over the Accept header.' }),
-  values: z.enum(['true', 'false']).optional().meta({ description: VALUES_DESCRIPTION }),
-  limit: wholeNumber(1, MAX_PAGE_ROWS).meta({
-    type: 'integer',
-    description: `CSV only: answers a page of at most so many rows, 1 to ${MAX_PAGE_ROWS}.`,
-  }),
-  offset: wholeNumber(0, Number.MAX_SAFE_INTEGER).meta({
-    type: 'integer',
-    description: `CSV only: rows before the page. Default 0; without limit, ${MAX_PAGE_ROWS} rows follow.`,
-  }),
-});
-
 /** As JSON, an artifact is one object per row. */
 const ArtifactRows = z.array(z.union([TradeRow, Json])).meta({ description: 'One object per row.' });
 
@@ -139,11 +117,7 @@ function artifactRoute(rerunning: Rerunning): void {
     async (request, reply) => {
       const { caller, params, query } = request;
       const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
-      const name = artifactName(params.name);
-      const format = formatOf(request, name, query.format);
-      const page = pageOf(query, format);
-      const withValues = query.values === 'true';
-      if (withValues && name !== 'trades') throw valuesRefused(name);
+      const { name, format, withValues, page } = readArtifactRequest(params.name, query, request.headers.accept);
       if (name === 'trades' && !withValues) {
         const parts = decodeTrades((await readTrades(sql, backtest.id))!);
         describeArtifact(reply, backtest.id, name, format);
@@ -159,33 +133,6 @@ function artifactRoute(rerunning: Rerunning): void {
       return sendRows(reply, request.url, inTurns(readRerunChunks(sql, id)), page);
     },
   );
-}
-
-function artifactName(given: string): ArtifactName {
-  const name = ARTIFACT_NAMES.find((each) => each === given);
-  if (name !== undefined) return name;
-  throw problem('NOT_FOUND', {
-    message: `There is no artifact "${given}". Ask for one of ${ARTIFACT_NAMES.join(', ')}.`,
-  });
-}
-
-function valuesRefused(name: ArtifactName): Error {
-  const message = `The artifact ${name} takes no "values"; only trades does. Leave the parameter out.`;
-  return queryRefused('values', message);
-}
-
-interface PageRange {
-  readonly offset: number;
-  readonly limit: number;
-}
-
-/** Undefined: the whole file. @throws VALIDATION_FAILED when the format has no pages. */
-function pageOf({ limit, offset }: z.infer<typeof ArtifactQuery>, format: ArtifactFormat): PageRange | undefined {
-  if (limit === undefined && offset === undefined) return undefined;
-  if (format === 'csv') return { offset: offset ?? 0, limit: limit ?? MAX_PAGE_ROWS };
-  const field = limit === undefined ? 'offset' : 'limit';
-  const message = `Only CSV files have pages, and this is ${format}. Add format=csv, or leave out limit and offset.`;
-  throw queryRefused(field, message);
 }
 
 /** The file, or a page of it with the address of the next one. */
@@ -255,32 +202,6 @@ async function requireCompleted(sql: Sql, caller: Caller, id: string): Promise<B
   if (backtest.status !== 'completed')
     throw problem('NOT_FOUND', { message: `The backtest is ${backtest.status}; only a completed one has artifacts.` });
   return backtest;
-}
-
-/** `format` if given, else the available format that the Accept header prefers, else the default. */
-function formatOf(request: FastifyRequest, name: ArtifactName, given: ArtifactFormat | undefined): ArtifactFormat {
-  const formats = FORMATS_OF[name];
-  if (given !== undefined) {
-    if (formats.includes(given)) return given;
-    const message = `The artifact ${name} has no format ${given}. Ask for one of ${formats.join(', ')}.`;
-    throw queryRefused('format', message);
-  }
-  for (const type of acceptedTypes(request.headers.accept ?? '')) {
-    const format = formats.find((each) => bareMediaType(each) === type);
-    if (format) return format;
-  }
-  return formats[0];
-}
-
-/** Media types of an Accept header by descending weight (RFC 9110 §12.5.1); wildcards fall back to the default. */
-function acceptedTypes(header: string): string[] {
-  const ranges = header.split(',').map((range) => {
-    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
-  });
-  const wanted = ranges.filter((range) => range.weight > 0).sort((a, b) => b.weight - a.weight);
-  return wanted.map((range) => range.type);
 }
 
 const startRerun = ({ sql }: Rerunning, backtestId: string, request: RerunRequest): Promise<string> =>

@@ -6,7 +6,8 @@ import { ROOT } from '../../config.ts';
 import { API_VERSION } from '../http/openapi.ts';
 import type { ApiAnswer, CallApi } from './apiCall.ts';
 import { boundedText, partAt } from './boundedAnswer.ts';
-import { TOOLS, type Tool } from './tools.ts';
+import type { ShownPart, Tool, ToolArguments } from './tool.ts';
+import { TOOLS } from './tools.ts';
 
 const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON and backtests them.
 Order: get_workspace_context, get_capabilities, validate_strategy until valid, create_strategy,
@@ -37,11 +38,13 @@ function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
       },
     },
     async (args, context) => {
-      const { path, maxBytes } = args as { path: string; maxBytes: number };
+      const { path, maxBytes, ...own } = args as ToolArguments & ShownPart;
+      const shown = { path, maxBytes };
       const { signal, _meta, notify } = context.mcpReq;
       const progressToken = _meta?.progressToken;
       let reported = 0;
-      const answer = await tool.run(args, {
+      const answer = await tool.run(own, {
+        shown,
         call: (request) => call(request, signal),
         report: async (fraction, message) => {
           if (progressToken === undefined) return;
@@ -51,12 +54,12 @@ function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
           await notify({ method: 'notifications/progress', params });
         },
       });
-      return toolResult(answer, path, maxBytes);
+      return toolResult(answer, shown);
     },
   );
 }
 
-function toolResult({ status, body }: ApiAnswer, path: string, maxBytes: number) {
+function toolResult({ status, body }: ApiAnswer, { path, maxBytes }: ShownPart) {
   const isError = status >= 400;
   // A problem is not what the path was meant for, unless it leads into it.
   const shown = isError && partAt(body, path) === undefined ? '' : path;

@@ -1,0 +1,108 @@
+// An artifact's request: which file is asked for, in which format, and which page of it.
+import { z } from 'zod';
+import { ARTIFACT_FORMATS, ARTIFACT_NAMES, FORMATS_OF } from '../../engine/index.ts';
+import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
+import { queryRefused } from '../http/envelopeIssues.ts';
+import { bareMediaType } from '../http/files.ts';
+import { problem } from '../http/problems.ts';
+import { MAX_PAGE_ROWS } from './csvPage.ts';
+
+const VALUES_DESCRIPTION = [
+  'For trades: adds what every named node was when each entry and exit was decided, as columns entry.ID and exit.ID.',
+  'The backtest runs again for it.',
+].join(' ');
+const wholeNumber = (min: number, max: number) => {
+  const error = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error }).optional();
+};
+export const ArtifactQuery = z.strictObject({
+  format: z.enum(ARTIFACT_FORMATS).optional().meta({ description: 'Takes precedence over the Accept header.' }),
+  values: z.enum(['true', 'false']).optional().meta({ description: VALUES_DESCRIPTION }),
+  limit: wholeNumber(1, MAX_PAGE_ROWS).meta({
+    type: 'integer',
+    description: `CSV only: answers a page of at most so many rows, 1 to ${MAX_PAGE_ROWS}.`,
+  }),
+  offset: wholeNumber(0, Number.MAX_SAFE_INTEGER).meta({
+    type: 'integer',
+    description: `CSV only: rows before the page. Default 0; without limit, ${MAX_PAGE_ROWS} rows follow.`,
+  }),
+});
+
+/** Which artifact is asked for, and how it is to be sent. */
+export interface ArtifactRequest {
+  readonly name: ArtifactName;
+  readonly format: ArtifactFormat;
+  /** Whether trades have what every named node was when each entry and exit was decided. */
+  readonly withValues: boolean;
+  /** Undefined: the whole file. */
+  readonly page: PageRange | undefined;
+}
+export interface PageRange {
+  /** Rows before the page. */
+  readonly offset: number;
+  /** The most rows on it. */
+  readonly limit: number;
+}
+
+/**
+ * @param givenName the name in the path
+ * @param accept the request's Accept header, which counts where the query names no format
+ * @throws NOT_FOUND for an unknown name; VALIDATION_FAILED for a query that this artifact or format does not take
+ */
+export function readArtifactRequest(
+  givenName: string,
+  query: z.infer<typeof ArtifactQuery>,
+  accept: string | undefined,
+): ArtifactRequest {
+  const name = artifactName(givenName);
+  const format = formatOf(name, query.format, accept);
+  const page = pageOf(query, format);
+  const withValues = query.values === 'true';
+  if (withValues && name !== 'trades') {
+    const message = `The artifact ${name} takes no "values"; only trades does. Leave the parameter out.`;
+    throw queryRefused('values', message);
+  }
+  return { name, format, withValues, page };
+}
+
+function artifactName(given: string): ArtifactName {
+  const name = ARTIFACT_NAMES.find((each) => each === given);
+  if (name !== undefined) return name;
+  throw problem('NOT_FOUND', {
+    message: `There is no artifact "${given}". Ask for one of ${ARTIFACT_NAMES.join(', ')}.`,
+  });
+}
+
+/** `given` if there is one, else the available format that the Accept header prefers, else the artifact's default. */
+function formatOf(name: ArtifactName, given: ArtifactFormat | undefined, accept = ''): ArtifactFormat {
+  const formats = FORMATS_OF[name];
+  if (given !== undefined) {
+    if (formats.includes(given)) return given;
+    const message = `The artifact ${name} has no format ${given}. Ask for one of ${formats.join(', ')}.`;
+    throw queryRefused('format', message);
+  }
+  for (const type of acceptedTypes(accept)) {
+    const format = formats.find((each) => bareMediaType(each) === type);
+    if (format) return format;
+  }
+  return formats[0];
+}
+
+/** Media types of an Accept header by descending weight (RFC 9110 §12.5.1); wildcards fall back to the default. */
+function acceptedTypes(header: string): string[] {
+  const ranges = header.split(',').map((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+  });
+  const wanted = ranges.filter((range) => range.weight > 0).sort((a, b) => b.weight - a.weight);
+  return wanted.map((range) => range.type);
+}
+
+function pageOf({ limit, offset }: z.infer<typeof ArtifactQuery>, format: ArtifactFormat): PageRange | undefined {
+  if (limit === undefined && offset === undefined) return undefined;
+  if (format === 'csv') return { offset: offset ?? 0, limit: limit ?? MAX_PAGE_ROWS };
+  const field = limit === undefined ? 'offset' : 'limit';
+  const message = `Only CSV files have pages, and this is ${format}. Add format=csv, or leave out limit and offset.`;
+  throw queryRefused(field, message);
+}

@@ -1,0 +1,98 @@
+// A tool: its schema, and how a call of it becomes calls of the public API.
+import { z } from 'zod';
+import type { ApiAnswer, ApiRequest } from './apiCall.ts';
+
+/** The public API's own path; tools name theirs below it. */
+const BASE = '/public/v1';
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/** What of an answer is shown. */
+export interface ShownPart {
+  /** RFC 6901 pointer into the answer; '' is the whole. */
+  readonly path: string;
+  readonly maxBytes: number;
+}
+
+export interface ToolContext {
+  readonly call: (request: ApiRequest) => Promise<ApiAnswer>;
+  /** Tells the client how far a waiting call has come, as a fraction from 0 to 1. */
+  readonly report: (fraction: number, message: string) => Promise<void>;
+  readonly shown: ShownPart;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The arguments of `run`, and those of `ShownPart`, which every tool takes. */
+  readonly input: z.ZodObject;
+  /** Changes nothing. */
+  readonly isReadOnly: boolean;
+  /** Calling it again with the same arguments changes nothing more. */
+  readonly isIdempotent: boolean;
+  readonly run: (args: ToolArguments, context: ToolContext) => Promise<ApiAnswer>;
+}
+
+/** The largest view that the API gives. */
+export const MAX_BYTES = 200_000;
+const SHOWN_PART = {
+  path: z
+    .string()
+    .regex(/^(\/.*)?$/, 'must be empty or begin with /')
+    .default('')
+    .describe('JSON pointer into the answer, to read a part that an earlier answer omitted. Default: the whole.'),
+  maxBytes: z.int().min(1_000).max(MAX_BYTES).default(8_000).describe('Size limit of the answer.'),
+};
+
+/** A tool that only reads. */
+export const reader = (
+  name: string,
+  title: string,
+  description: string,
+  input: z.ZodRawShape,
+  run: Tool['run'],
+): Tool => ({
+  name,
+  title,
+  description,
+  input: z.strictObject({ ...input, ...SHOWN_PART }),
+  isReadOnly: true,
+  isIdempotent: true,
+  run,
+});
+
+/** A tool that writes; repeatable only under an idempotency key, where `input` has one. */
+export const writer = (...definition: Parameters<typeof reader>): Tool => ({
+  ...reader(...definition),
+  isReadOnly: false,
+  isIdempotent: false,
+});
+
+/** The same tool with another default for the size of its answers. */
+export const withMaxBytes = (tool: Tool, bytes: number): Tool => ({
+  ...tool,
+  input: tool.input.extend({ maxBytes: SHOWN_PART.maxBytes.unwrap().default(bytes) }),
+});
+
+/** The argument that a writer passes on as its request's header. */
+export const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .optional()
+  .describe('Makes the call safe to repeat: the same key gives the same answer for 24 hours.');
+
+/** @param path below the public API's own */
+export const get = (path: string): ApiRequest => ({ method: 'GET', path: BASE + path });
+
+/** @param args the members of the body, and the idempotency key if there is one; without `args` there is no body */
+export function post(path: string, args?: ToolArguments): ApiRequest {
+  const request = { method: 'POST', path: BASE + path } as const;
+  if (args === undefined) return request;
+  const { idempotencyKey: key, ...body } = args;
+  return { ...request, body, idempotencyKey: key as string | undefined };
+}
+
+/** A value as one segment of a path. */
+export const segment = (value: unknown): string => encodeURIComponent(String(value));
