@@ -13,7 +13,7 @@ import {
   type StrategyAst,
 } from '../../src/engine/index.ts';
 import { parsePointer, pointerTo } from '../../src/engine/language/pointer.ts';
-import { resolveSpace } from '../../src/engine/sweep/space.ts';
+import { resolveSpace } from '../../src/engine/sweep/resolveSpace.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
 import { graphOf } from '../support/graphs.ts';
 import { scaled } from '../support/scale.ts';

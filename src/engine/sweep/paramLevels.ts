@@ -3,7 +3,8 @@
 import type { Param } from '../language/grammar/ast.ts';
 import { paramIssue } from '../language/canonical/params.ts';
 import { pointerTo } from '../language/pointer.ts';
-import { levelCount, valueAt, type Dimension, type Space, type SpaceFault, type StrategyPayload } from './space.ts';
+import type { SpaceFault, StrategyPayload } from './resolveSpace.ts';
+import { levelCount, valueAt, type Dimension, type Space } from './space.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
 /**

@@ -4,7 +4,8 @@ import type { Market, StoredTimeframe } from '../bars/bars.ts';
 import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
 import { paramFaults } from './paramLevels.ts';
 import { indexCount, variantAt } from './samplers.ts';
-import { resolveSpace, type Space, type SpaceFault } from './space.ts';
+import { resolveSpace, type SpaceFault } from './resolveSpace.ts';
+import type { Space } from './space.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
 export type SweepStrategy = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings' | 'strategyHash'>;

@@ -5,15 +5,13 @@ import { drawdownStatistics } from '../report/drawdown.ts';
 import { chosenSummary, dailyOf, type FlatKey } from '../report/flatSummary.ts';
 import { previewIndexes } from '../report/preview.ts';
 import { narrowRun } from '../backtest.ts';
-import { foldsOf, type Window } from './folds.ts';
+import { foldsOf, type Fold } from './folds.ts';
 import { configOf, paramsOf, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
 import { prepareVariant, simulateVariant, taskOf, type SweepScene } from './shard.ts';
-import type { RankingRows } from './rankingRows.ts';
+import type { RankingRows, WholeRow } from './rankingRows.ts';
 
-export interface FoldResult {
-  readonly train: Window;
-  readonly test: Window;
+export interface FoldResult extends Fold {
   /** The index of the chosen variant; null if no variant had a score in training. */
   readonly variant: number | null;
   readonly params: Readonly<Record<string, LevelValue>>;
@@ -41,73 +39,91 @@ export interface WalkForwardResult {
 
 const PREVIEW_POINTS = 500;
 
+/** Null when the sweep asks for no walk-forward. */
 export function walkForwardOf(scene: SweepScene, rows: RankingRows): WalkForwardResult | null {
-  const { job, space, marketOf } = scene;
+  const { job, marketOf } = scene;
   if (job.spec.walkForward === undefined) return null;
-  const { key, sign } = objectiveOf(job.spec);
-  let balance = job.spec.config.initialBalance;
-  const stitched: { time: number; equity: number }[] = [];
-  const returns: number[] = [];
-  let periods: number = 365;
-  const folds = foldsOf(job.spec, marketOf).map(({ train, test }, fold): FoldResult => {
-    const row = rows.inTraining[fold];
-    const none = {
-      train,
-      test,
-      variant: null,
-      params: {},
-      inSample: null,
-      outOfSample: null,
-      returnPct: null,
-      maxDrawdown: null,
-      totalPositions: null,
-    };
-    if (row === null || balance <= 0) return none;
-    const { coordinates } = row;
-    const own = configOf(job.spec.config, space, coordinates);
-    const prepared = prepareVariant(scene, own);
-    if ('code' in prepared) return none;
-    const run = narrowRun(prepared, taskOf(job, { ...own, range: test, initialBalance: balance }));
-    const parts = { ...run, simulation: simulateVariant(run.input) };
-    const daily = dailyOf(parts);
-    const summary = chosenSummary(parts, daily, new Set<FlatKey>([key, 'returnPct', 'maxDrawdown', 'totalPositions']));
-    const { equity } = parts.simulation;
-    equity.forEach((value, index) =>
-      stitched.push({ time: run.input.bars.time[run.input.start + index], equity: value }),
-    );
-    for (const value of daily.returns) returns.push(value);
-    periods = periodsPerYear(run.input.instrument);
-    balance = equity.at(-1) ?? balance;
-    return {
-      train,
-      test,
-      variant: row.variant,
-      params: paramsOf(space, coordinates),
-      inSample: sign * row.score,
-      outOfSample: summary[key] ?? null,
-      returnPct: summary.returnPct ?? null,
-      maxDrawdown: summary.maxDrawdown ?? null,
-      totalPositions: summary.totalPositions ?? null,
-    };
-  });
-  const curve = Float64Array.from(stitched, ({ equity }) => equity);
+  const { initialBalance } = job.spec.config;
+  const joined: JoinedWindows = { balance: initialBalance, times: [], equity: [], returns: [], periodsPerYear: 365 };
+  const folds = foldsOf(job.spec, marketOf).map((fold, index) =>
+    tradeFold(scene, fold, rows.inTraining[index], joined),
+  );
+  const { balance, times, equity, returns } = joined;
   const deviation = standardDeviation(returns);
+  const annual = Math.sqrt(joined.periodsPerYear);
   return {
-    objective: key,
+    objective: objectiveOf(job.spec).key,
     folds,
     outOfSample: {
-      returnPct: balance / job.spec.config.initialBalance - 1,
-      sharpeRatio: deviation === null || deviation === 0 ? null : (mean(returns)! / deviation) * Math.sqrt(periods),
-      maxDrawdown: drawdownStatistics(curve, job.spec.config.initialBalance).maxDrawdown,
+      returnPct: balance / initialBalance - 1,
+      sharpeRatio: deviation === null || deviation === 0 ? null : (mean(returns)! / deviation) * annual,
+      maxDrawdown: drawdownStatistics(Float64Array.from(equity), initialBalance).maxDrawdown,
       days: returns.length,
     },
     efficiency: efficiencyOf(folds),
-    equity: previewIndexes(stitched.length, PREVIEW_POINTS).map((index) => {
-      const { time, equity } = stitched[index];
-      return [time, equity];
-    }),
+    equity: previewIndexes(equity.length, PREVIEW_POINTS).map((index) => [times[index], equity[index]]),
   };
 }
+
+/** The test windows traded so far, one after the other. */
+interface JoinedWindows {
+  /** What the last of them left. */
+  balance: number;
+  /** The open time of every bar, and the equity at its close. */
+  readonly times: number[];
+  readonly equity: number[];
+  /** Per UTC day. */
+  readonly returns: number[];
+  periodsPerYear: number;
+}
+
+/**
+ * Trades the test window of a fold with the variant that was best in training, and adds it to those before. A window
+ * without such a variant, or without balance left, is left out.
+ */
+function tradeFold(scene: SweepScene, fold: Fold, best: WholeRow | null, joined: JoinedWindows): FoldResult {
+  const { job, space } = scene;
+  if (best === null || joined.balance <= 0) return untraded(fold);
+  const config = configOf(job.spec.config, space, best.coordinates);
+  const prepared = prepareVariant(scene, config);
+  if ('code' in prepared) return untraded(fold);
+  const task = taskOf(job, { ...config, range: fold.test, initialBalance: joined.balance });
+  const run = narrowRun(prepared, task);
+  const parts = { ...run, simulation: simulateVariant(run.input) };
+  const daily = dailyOf(parts);
+  const { key, sign } = objectiveOf(job.spec);
+  const summary = chosenSummary(parts, daily, new Set<FlatKey>([key, 'returnPct', 'maxDrawdown', 'totalPositions']));
+  const { equity } = parts.simulation;
+  const { bars, start, instrument } = run.input;
+  equity.forEach((value, index) => {
+    joined.times.push(bars.time[start + index]);
+    joined.equity.push(value);
+  });
+  for (const value of daily.returns) joined.returns.push(value);
+  joined.periodsPerYear = periodsPerYear(instrument);
+  joined.balance = equity.at(-1) ?? joined.balance;
+  return {
+    ...fold,
+    variant: best.variant,
+    params: paramsOf(space, best.coordinates),
+    inSample: sign * best.score,
+    outOfSample: summary[key] ?? null,
+    returnPct: summary.returnPct ?? null,
+    maxDrawdown: summary.maxDrawdown ?? null,
+    totalPositions: summary.totalPositions ?? null,
+  };
+}
+
+const untraded = (fold: Fold): FoldResult => ({
+  ...fold,
+  variant: null,
+  params: {},
+  inSample: null,
+  outOfSample: null,
+  returnPct: null,
+  maxDrawdown: null,
+  totalPositions: null,
+});
 
 function efficiencyOf(folds: readonly FoldResult[]): number | null {
   const complete = folds.filter(({ inSample, outOfSample }) => inSample !== null && outOfSample !== null);

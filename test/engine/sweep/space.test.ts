@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { indexCount, variantAt } from '../../../src/engine/sweep/samplers.ts';
 import { permuted, uniform } from '../../../src/engine/sweep/seeded.ts';
-import { resolveSpace, valueAt, type Space } from '../../../src/engine/sweep/space.ts';
+import { resolveSpace } from '../../../src/engine/sweep/resolveSpace.ts';
+import { valueAt, type Space } from '../../../src/engine/sweep/space.ts';
 import { planSweep } from '../../../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../../../src/engine/sweep/sweepRequest.ts';
 import { compiled, CONFIG, CROSSING } from '../../support/sweeps.ts';
