@@ -195,7 +195,7 @@ export async function listBacktests(
   const { status, strategyId, strategyVersionId, symbol, timeframe, createdAfter, createdBefore } = filters;
   const where = sql`
     b.workspace_id = ${workspaceId}
-    ${status ? sql`and ${hasStatus(sql, status)}` : sql``}
+    ${status ? sql`and ${hasStatus(sql, workspaceId, status)}` : sql``}
     ${
       strategyId
         ? sql`and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})`
@@ -230,13 +230,15 @@ export async function listBacktests(
   return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
 }
 
-/** Written so that the planner begins with the few rows that have the status. */
-const hasStatus = (sql: Queryable, status: BacktestStatus) =>
-  status === 'queued'
-    ? sql`q.id is not null and q.claimed_by is null`
-    : status === 'running'
-      ? sql`q.claimed_by is not null`
-      : sql`r.status = ${status}`;
+/**
+ * Open backtests are looked up by their ids: the planner, whose statistics are from when the queue was longer, would
+ * go through all backtests of the workspace to find the last few.
+ */
+function hasStatus(sql: Queryable, workspaceId: string, status: BacktestStatus) {
+  if (status !== 'queued' && status !== 'running') return sql`r.status = ${status}`;
+  const claimed = status === 'queued' ? sql`claimed_by is null` : sql`claimed_by is not null`;
+  return sql`b.id = any (array(select id from backtest_queue where workspace_id = ${workspaceId} and ${claimed}))`;
+}
 
 const STATE = `b.id, ${STATUS} as status, r.finished_at as "finishedAt",
   coalesce(r.bars_done, q.bars_done) as "barsDone",

@@ -1,0 +1,53 @@
+// Lists of queued or running backtests read those, however many have ended: a client that waits for its last ones asks
+// again and again.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { listBacktests, type BacktestStatus } from '../../src/db/backtests.ts';
+import { claimDue, finishRuns, type Claim } from '../../src/db/claims.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { enqueue, makeWorkspace } from '../support/queue.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+const COUNT = 3_000;
+const FAILED = { status: 'failed', isCached: false, result: null, error: {}, barsDone: 0, barsTotal: 0 } as const;
+
+it('reads few rows when few are open and the statistics say that half of all are', async () => {
+  const { sql } = database;
+  const workspace = await makeWorkspace(sql);
+  const worker = randomUUID();
+  await enqueue(
+    sql,
+    workspace,
+    { sha256: 'a' },
+    Array.from({ length: COUNT }, () => ({})),
+  );
+  const finish = (runs: readonly Claim[]) =>
+    finishRuns(
+      sql,
+      runs.map(({ id, attempt }) => ({ id, attempt, ...FAILED })),
+    );
+  await finish((await claimDue(sql, worker, COUNT / 2, 1e9)).runs);
+  await sql`analyze`;
+  const { runs } = await claimDue(sql, worker, COUNT / 2 - 2, 1e9);
+  await finish(runs.slice(1));
+  const list = (status: BacktestStatus) =>
+    sql.begin(async (tx) => {
+      const page = { limit: 10, after: null, order: { name: 'createdAt', descending: true } };
+      const { rows, total } = await listBacktests(tx, workspace.workspaceId, { status }, page);
+      const [{ read }] = await tx<[{ read: number }]>`
+        select sum(seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
+        where relname in ('backtests', 'backtest_results')`;
+      return { listed: rows.map(({ row }) => row.status), total, read };
+    });
+  const [queued, running] = [await list('queued'), await list('running')];
+  expect(queued).toMatchObject({ listed: ['queued', 'queued'], total: 2 });
+  expect(running).toMatchObject({ listed: ['running'], total: 1 });
+  // A few lookups for each, for the page and for the total.
+  expect(queued.read).toBeLessThan(100);
+  expect(running.read).toBeLessThan(100);
+});
