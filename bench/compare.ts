@@ -1,16 +1,17 @@
-// npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT]: this checkout, as it
-// is, against a revision or another checkout's folder. Both run their own suites, alternating, each in its own process,
-// until the best rounds of both are known well enough to say which tasks are slower beyond the limit.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+// npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT] [--minutes N]: this
+// checkout, as it is, against a revision or another checkout's folder. Both run their own suites, alternating, each in
+// its own process, until the best rounds of both are known well enough to say which tasks are slower beyond the limit.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { checkout, HERE } from './checkout.ts';
 import { commandLine } from './commandLine.ts';
+import { add, compareSuites, type Compared, type MeasureBoth, type Verdict } from './comparison.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
-import { hasCore } from './pace.ts';
 
-const HERE = resolve(import.meta.dirname, '..');
 /** Suites of one process and one thread: what they measure depends on nothing but the code. */
 const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', 'fills', 'whole'] as const;
 /**
@@ -21,191 +22,125 @@ const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', '
 const ONE_THREAD = ['--single-threaded', '--no-liftoff'];
 /** A suite whose tasks do not pass gets so many times the rounds. */
 const MOST = 6;
+/** Enough for all rounds of a suite where nothing else runs. */
+const MINUTES_PER_SUITE = 3;
+/** README.md says the same. */
+const EXIT = { alike: 0, slower: 1, failed: 2, late: 3 } as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** What the processes of one checkout have measured, by task. */
-export type Processes = Map<string, Measured[]>;
-export type Measured = Pick<Measure, 'task' | 'ns' | 'alone'>;
-/** `unsure`: the machine was never quiet enough to tell, or processes differ too much. */
-export type Verdict = 'alike' | 'slower' | 'unsure';
-export interface Compared {
-  readonly task: string;
-  /** Nanoseconds per unit. */
-  readonly before: number;
-  readonly after: number;
-  readonly ratio: number;
-  readonly verdict: Verdict;
-}
-
-/** One process of each checkout for each of the suites; a task's name begins with its suite's. */
-export type MeasureBoth = (suites: readonly string[], round: number, before: Processes, after: Processes) => void;
-
-/** Two processes whose best rounds are so close agree. */
-const CLOSE = 1.05;
-/** Of the rounds of a process, so many must have had the core for themselves. */
-const ENOUGH_ROUNDS = 5;
-
-/**
- * Noise only ever adds time, so the best rounds are compared, the best that two processes of a revision agree on, in
- * relation to the pace of the processor, of which the clock is part. A task passes as soon as it is within the limit.
- * Until then its suite is measured again and again: the task is slower when it still is beyond the limit after the last
- * round.
- *
- * @param limit how much slower is too slow: 1.15 is 15 %
- * @param least how many rounds every suite gets
- * @param most how many rounds a suite gets whose tasks do not pass
- */
-export function compareSuites(
-  suites: readonly string[],
-  limit: number,
-  least: number,
-  most: number,
-  measureBoth: MeasureBoth,
-): Compared[] {
-  const [before, after] = [new Map<string, Measured[]>(), new Map<string, Measured[]>()];
-  let all: Compared[] = [];
-  let open = suites;
-  for (let round = 0; round < most && open.length > 0; round++) {
-    measureBoth(open, round, before, after);
-    all = comparedBy(limit, before, after);
-    if (round + 1 < least) continue;
-    open = open.filter((suite) => all.some(({ task, verdict }) => verdict !== 'alike' && task.startsWith(`${suite}/`)));
-  }
-  return all;
-}
-
-/** The tasks that both have, the slowest beside the other first. */
-function comparedBy(limit: number, before: Processes, after: Processes): Compared[] {
-  const floor = Math.min(...[...before.values(), ...after.values()].flat().map(({ alone }) => alone?.pace ?? Infinity));
-  return [...after]
-    .filter(([task]) => before.has(task))
-    .map(([task, later]) => {
-      const both = [before.get(task)!, later];
-      const [was, is] = both.flat().every(isPaced)
-        ? both.map((each) => atPace(each, floor))
-        : both.map((each) => knownOf(each.map(({ ns }) => ns)));
-      const ratio = is.best / was.best;
-      const isSure = was.isConfirmed && is.isConfirmed;
-      const verdict: Verdict = !isSure ? 'unsure' : ratio > limit ? 'slower' : 'alike';
-      return { task, before: was.best, after: is.best, ratio, verdict };
-    })
-    .toSorted((a, b) => b.ratio - a.ratio);
-}
-
-type Paced = Measured & Required<Pick<Measured, 'alone'>>;
-/** Revisions from before bench/pace.ts do not know their pace. */
-const isPaced = (one: Measured): one is Paced => one.alone !== undefined;
-
-/** Of the processes that had a core for themselves, as it would be at the fastest clock of all. */
-function atPace(processes: readonly Measured[], floor: number): Known {
-  const paced = processes.filter(isPaced);
-  const quiet = paced.filter(({ alone }) => alone.rounds >= ENOUGH_ROUNDS && hasCore(alone.pace, floor));
-  const timesOf = (some: readonly Paced[]): number[] => some.map(({ ns, alone }) => (ns * floor) / alone.pace);
-  return quiet.length > 0 ? knownOf(timesOf(quiet)) : { best: Math.min(...timesOf(paced)), isConfirmed: false };
-}
-
-interface Known {
-  readonly best: number;
-  /** Whether a second process comes close to it. */
-  readonly isConfirmed: boolean;
-}
-
-/** The best that two processes agree on; the best of all when no two do. */
-function knownOf(times: readonly number[]): Known {
-  const sorted = times.toSorted((a, b) => a - b);
-  const agreed = sorted.find((time, index) => sorted[index + 1] <= CLOSE * time);
-  return { best: agreed ?? sorted[0], isConfirmed: agreed !== undefined };
-}
-
-export function add(processes: Processes, measures: readonly Measured[]): void {
-  for (const one of measures) processes.set(one.task, [...(processes.get(one.task) ?? []), one]);
-}
-
-/** One suite of one checkout in a process of its own; empty when that checkout does not have it. */
-function runSuite(root: string, suite: string, args: readonly string[]): Measure[] {
+/** One suite of one checkout in a process of its own; empty when that checkout does not have it, or it was stopped. */
+async function runSuite(
+  root: string,
+  suite: string,
+  args: readonly string[],
+  stopped: AbortSignal,
+): Promise<readonly Measure[]> {
   const file = join(root, 'bench', `${suite}.ts`);
-  if (!existsSync(file)) return [];
-  const child = spawnSync(process.execPath, [...ONE_THREAD, file, '--json', ...args], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  if (child.status !== 0) throw new Error(`The suite ${suite} failed in ${root}:\n${child.stderr}`);
-  return JSON.parse(child.stdout) as Measure[];
-}
-
-/** The folder of a revision, checked out beside this one, or of another checkout. */
-function checkout(revision: string): { readonly root: string; [Symbol.dispose](): void } {
-  if (existsSync(join(revision, 'package.json'))) return { root: resolve(revision), [Symbol.dispose]: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), 'candlepool-compare-'));
-  const root = join(folder, 'checkout');
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { cwd: HERE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  const drop = (): void => {
-    rmSync(folder, { recursive: true, force: true });
-    git('worktree', 'prune');
-  };
+  if (!existsSync(file) || stopped.aborted) return [];
   try {
-    git('worktree', 'add', '--detach', root, revision);
-    symlinkSync(join(HERE, 'node_modules'), join(root, 'node_modules'));
+    const { stdout } = await promisify(execFile)(process.execPath, [...ONE_THREAD, file, '--json', ...args], {
+      cwd: root,
+      maxBuffer: 64 * 1024 * 1024,
+      signal: stopped,
+    });
+    return JSON.parse(stdout) as Measure[];
   } catch (error) {
-    drop();
-    throw new Error(`${revision} is neither a checkout's folder nor a revision of this repository.`, { cause: error });
+    if (stopped.aborted) return [];
+    throw new Error(`The suite ${suite} failed in ${root}:\n${(error as { stderr?: string }).stderr ?? ''}`, {
+      cause: error,
+    });
   }
-  return { root, [Symbol.dispose]: drop };
 }
 
-const USAGE = 'npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT]';
+const USAGE =
+  'npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT] [--minutes N]';
 
-function main(): void {
-  const { values: options, positionals } = commandLine(USAGE, {
+/** A number above 0; ends the process with the usage otherwise. */
+function positive(text: string): number {
+  if (Number(text) > 0) return Number(text);
+  console.error(`${text} is not a number above 0.\nUsage: ${USAGE}`);
+  process.exit(EXIT.failed);
+}
+
+function readCommandLine() {
+  const { values, positionals } = commandLine(USAGE, {
     allowPositionals: true,
     options: {
       task: { type: 'string' },
       short: { type: 'boolean' },
       rounds: { type: 'string', default: '2' },
       limit: { type: 'string', default: '15' },
+      minutes: { type: 'string' },
     },
   });
   const [revision, ...named] = positionals;
   if (revision === undefined) {
     console.error(`Usage: ${USAGE}`);
-    process.exit(2);
+    process.exit(EXIT.failed);
   }
+  const suites: readonly string[] = named.length > 0 ? named : SUITES;
+  return {
+    revision,
+    suites,
+    args: [...(values.short ? ['--short'] : []), ...(values.task === undefined ? [] : ['--task', values.task])],
+    rounds: positive(values.rounds),
+    limit: positive(values.limit),
+    minutes: positive(values.minutes ?? String(MINUTES_PER_SUITE * suites.length)),
+  };
+}
+
+async function main(): Promise<void> {
+  const { revision, suites, args, rounds, limit, minutes } = readCommandLine();
   console.log(`${machineLines(describeMachine())}\n`);
+  console.log(`${suites.join(', ')}: ${rounds} to ${MOST * rounds} rounds, and at most ${minutes} minutes in all.\n`);
+  const interrupted = new AbortController();
+  for (const signal of SIGNALS) process.on(signal, () => interrupted.abort(signal));
+  const late = AbortSignal.timeout(minutes * 60_000);
+  const stopped = AbortSignal.any([interrupted.signal, late]);
+
   using other = checkout(revision);
-  const limit = 1 + Number(options.limit) / 100;
-  const args = [...(options.short ? ['--short'] : []), ...(options.task === undefined ? [] : ['--task', options.task])];
-  const least = Number(options.rounds);
-  const all = compareSuites(
-    named.length > 0 ? named : SUITES,
-    limit,
-    least,
-    MOST * least,
-    (suites, round, before, after) => {
-      for (const suite of suites) {
-        console.error(`${suite}: round ${round + 1}`);
-        const both = [
-          () => add(before, runSuite(other.root, suite, args)),
-          () => add(after, runSuite(HERE, suite, args)),
-        ];
-        for (const run of round % 2 === 0 ? both : both.toReversed()) run();
-      }
-    },
-  );
+  const measureBoth: MeasureBoth = async (open, round, before, after) => {
+    for (const suite of open) {
+      if (stopped.aborted) return;
+      console.error(`${suite}: round ${round + 1}`);
+      const both = [
+        async () => add(before, await runSuite(other.root, suite, args, stopped)),
+        async () => add(after, await runSuite(HERE, suite, args, stopped)),
+      ];
+      for (const run of round % 2 === 0 ? both : both.toReversed()) await run();
+    }
+  };
+  const isOver = (): boolean => stopped.aborted;
+  const all = await compareSuites(suites, 1 + limit / 100, rounds, MOST * rounds, measureBoth, isOver);
+  if (interrupted.signal.aborted) {
+    process.exitCode = 128 + constants.signals[interrupted.signal.reason as (typeof SIGNALS)[number]];
+    return;
+  }
+  print(all, revision, limit);
+  const unmeasured = suites.filter((suite) => !all.some(({ task }) => task.startsWith(`${suite}/`)));
+  const isLate = late.aborted && (unmeasured.length > 0 || all.some(({ verdict }) => verdict === 'unsure'));
+  if (isLate) console.log(`The ${minutes} minutes were over before it could tell. --minutes gives it more.`);
+  for (const suite of late.aborted ? unmeasured : []) console.log(`${suite}: unsure, not measured`);
+  process.exitCode = all.some(({ verdict }) => verdict === 'slower') ? EXIT.slower : isLate ? EXIT.late : EXIT.alike;
+}
+
+function print(all: readonly Compared[], revision: string, limit: number): void {
   console.log(`${'task'.padEnd(60)} ${revision.slice(0, 12).padStart(12)} ${'here'.padStart(12)}   ratio`);
   for (const { task, before, after, ratio, verdict } of all) {
     const times = [before, after].map((ns) => ns.toFixed(2).padStart(12));
     const mark = verdict === 'alike' ? '' : ` ${verdict}`;
     console.log(`${task.padEnd(60)} ${times.join(' ')} ${ratio.toFixed(3).padStart(7)}${mark}`);
   }
-  const [slower, unsure] = (['slower', 'unsure'] as const).map((verdict) =>
-    all.filter((one) => one.verdict === verdict),
-  );
-  console.log(`\n${slower.length} of ${all.length} tasks are more than ${options.limit} % slower than at ${revision}.`);
-  if (unsure.length > 0)
-    console.log(`Of ${unsure.length} it is not sure: the machine was too busy, or processes differ too much.`);
-  process.exitCode = slower.length === 0 ? 0 : 1;
+  const count = (wanted: Verdict): number => all.filter(({ verdict }) => verdict === wanted).length;
+  console.log(`\n${count('slower')} of ${all.length} tasks are more than ${limit} % slower than at ${revision}.`);
+  if (count('unsure') > 0)
+    console.log(
+      `Of ${count('unsure')} it is not sure: the machine was too busy, processes differ too much, or time ran out.`,
+    );
 }
 
-if (import.meta.main) main();
+if (import.meta.main)
+  await main().catch((error: Error) => {
+    console.error(error.message);
+    process.exitCode = EXIT.failed;
+  });

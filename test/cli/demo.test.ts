@@ -40,6 +40,16 @@ const hasFile = (part: string) => (): boolean => {
   }
 };
 
+/** Presses Ctrl-C as soon as `moment` has come: the demo ends with a sentence and leaves nothing behind. */
+async function interrupt(run: TerminalRun, moment: () => boolean): Promise<void> {
+  await eventually(moment);
+  run.type(CTRL_C);
+  expect(await run.ended, run.screen()).toBe(130);
+  expect(run.screen()).toContain('Interrupted: stopping the server and removing its files.');
+  expect(run.screen()).not.toMatch(/error:|    at /);
+  expectNothingLeft();
+}
+
 describe('candlepool demo', () => {
   it('repairs a strategy, runs 200 backtests, explains why one never traded, and leaves nothing behind', async () => {
     // The path is too long for a socket, which then lies elsewhere; and workers warm up, as they do for a newcomer.
@@ -55,16 +65,6 @@ describe('candlepool demo', () => {
     expect([readdirSync(long), commandLinesWith(long)]).toEqual([[], []]);
   });
 
-  it('draws its progress on a terminal up to the last backtest', async () => {
-    const run = startDemo();
-    expect(await run.ended, run.screen()).toBe(0);
-    expect(run.screen()).toContain('200 of 200 completed');
-    const counts = [...run.screen().matchAll(/[█░]{30} (\d+)\/200/g)].map(([, done]) => Number(done));
-    expect(counts.at(-1)).toBe(200);
-    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
-    expectNothingLeft();
-  });
-
   const moments: [string, (run: TerminalRun) => () => boolean][] = [
     ['its folder exists', () => hasFile('candlepool-demo-')],
     ['the database is being made', () => hasFile('cluster.')],
@@ -72,16 +72,20 @@ describe('candlepool demo', () => {
     ['the shipped series are imported', () => hasFile('.arrow')],
     ['the server answers', (run) => () => run.screen().includes('Candlepool runs at')],
     ['backtests run', (run) => () => run.screen().includes('POST /public/v1/backtests/batch')],
-    ['it is almost done', (run) => () => run.screen().includes('of 200 completed')],
   ];
   it.each(moments)('ends with a sentence and leaves nothing behind when Ctrl-C comes while %s', async (_, momentOf) => {
     const run = startDemo();
-    await eventually(momentOf(run));
-    run.type(CTRL_C);
-    expect(await run.ended, run.screen()).toBe(130);
-    expect(run.screen()).toContain('Interrupted: stopping the server and removing its files.');
-    expect(run.screen()).not.toMatch(/error:|    at /);
-    expectNothingLeft();
+    await interrupt(run, momentOf(run));
+  });
+
+  // The last moment of all, so that the screen shows the whole progress.
+  it('draws its progress on a terminal up to the last backtest, and heeds Ctrl-C even then', async () => {
+    const run = startDemo();
+    await interrupt(run, () => run.screen().includes('of 200 completed'));
+    expect(run.screen()).toContain('200 of 200 completed');
+    const counts = [...run.screen().matchAll(/[█░]{30} (\d+)\/200/g)].map(([, done]) => Number(done));
+    expect(counts.at(-1)).toBe(200);
+    expect(counts).toEqual(counts.toSorted((a, b) => a - b));
   });
 
   it('leaves nothing behind when its output is closed, as head does', async () => {

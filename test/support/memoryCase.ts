@@ -9,6 +9,8 @@ import { all, any, astOf, compare, cross, entry, exit, indicator, market, sma, t
 import { configOf } from './runs.ts';
 
 const BARS = 400_000;
+/** For cases that take so much per bar that half of them show the same. */
+const FEWER_BARS = 200_000;
 /** What the run has asked for beyond what it was admitted by. */
 let more = 0;
 const CONTROL: RunControl = {
@@ -22,6 +24,7 @@ const CONTROL: RunControl = {
 const state = (field: string): Json => ({ kind: 'state', field });
 const rare = (item: Json): Json => all(item, compare(market(), 'gt', { kind: 'const', value: 1e9 }));
 const oneHour = (): Snapshot[] => [randomSnapshot({ count: BARS })];
+const fewer = (): Snapshot[] => [randomSnapshot({ count: FEWER_BARS })];
 
 interface Case {
   readonly sections: Json;
@@ -64,6 +67,7 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
     },
   }),
   'bands of several outputs': () => ({
+    snapshots: fewer,
     sections: {
       entry: entry(
         rare(
@@ -82,6 +86,7 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
     },
   }),
   'many columns of a coarser timeframe': () => ({
+    snapshots: fewer,
     sections: {
       entry: entry(
         rare(
@@ -96,7 +101,7 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
   }),
   'bars of 15 minutes over bars of one': () => ({
     timeframe: '15m',
-    snapshots: () => [randomSnapshot({ count: 3 * BARS, timeframe: '1m' })],
+    snapshots: () => [randomSnapshot({ count: 3 * FEWER_BARS, timeframe: '1m' })],
     sections: {
       entry: entry(rare(any(...Array.from({ length: 60 }, (_, index) => compare(market(), 'gt', sma(index + 2)))))),
     },
@@ -136,6 +141,7 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
     },
   }),
   'stops and ladders, several trades every few bars': () => ({
+    snapshots: fewer,
     settings: { maxConcurrentPositions: 3, warmupPeriod: 1 },
     sections: {
       entry: entry(compare(market(), 'gt', 0), {
@@ -150,11 +156,11 @@ export const MEMORY_CASES: Readonly<Record<string, () => Case>> = {
       },
     },
   }),
-  'signals as JSON': artifactCase('signals', 'json', BARS / 2),
+  'signals as JSON': artifactCase('signals', 'json', FEWER_BARS),
   'signals as Arrow': artifactCase('signals', 'arrow'),
   'equity as CSV': artifactCase('equity', 'csv'),
   'orders as JSON': artifactCase('orders', 'json'),
-  'trades as Arrow': artifactCase('trades', 'arrow'),
+  'trades as Arrow': artifactCase('trades', 'arrow', FEWER_BARS),
   'a report': artifactCase('report', 'html'),
 };
 
