@@ -122,6 +122,23 @@ describe('editor tokens', () => {
       '/entryTokens/0/colour',
     ],
     ['an unknown operator', { entryTokens: tokens('close =~ 1') }, 'UNKNOWN_OPERATOR', '/entryTokens/1'],
+    [
+      'an operator with the name of a member of every object',
+      {
+        entryTokens: [
+          { type: 'market', name: 'close' },
+          { type: 'operator', value: 'constructor' },
+        ],
+      },
+      'UNKNOWN_OPERATOR',
+      '/entryTokens/1',
+    ],
+    [
+      'a logic word with the name of a member of every object',
+      { entryTokens: [...tokens('close > 1'), { type: 'logic', value: 'constructor' }, ...tokens('close > 2')] },
+      'UNKNOWN_OPERATOR',
+      '/entryTokens/3',
+    ],
     ['two operands in a row', { entryTokens: tokens('close open > 1') }, 'TYPE_MISMATCH', '/entryTokens/1'],
     ['a comparison chained', { entryTokens: tokens('1 < close < 3') }, 'TYPE_MISMATCH', '/entryTokens/3'],
     ['a group not closed', { entryTokens: tokens('( close > 1') }, 'MISSING_FIELD', '/entryTokens/0'],

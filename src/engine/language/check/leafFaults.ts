@@ -25,13 +25,18 @@ export function mismatch(pointer: string, wanted: string, value: unknown, repair
   return { code: 'TYPE_MISMATCH', message: `This must be ${wanted}, not ${shown(value)}.`, patch };
 }
 
-/** What is wrong with `value`; null: nothing. `pointer` is where a patch replaces it. */
+/**
+ * What is wrong with `value`; null: nothing.
+ * @param pointer where a patch replaces it
+ * @param name the member that it is the value of
+ * @param findNearest undefined where nothing is searched for: the value will not be reported in detail
+ */
 export function leafFault(
   shape: Leaf,
   value: unknown,
   pointer: string,
   name: string,
-  findNearest: FindNearest,
+  findNearest: FindNearest | undefined,
 ): Fault | null {
   switch (shape.type) {
     case 'choice':
@@ -52,7 +57,7 @@ function choiceFault(
   value: unknown,
   pointer: string,
   name: string,
-  findNearest: FindNearest,
+  findNearest: FindNearest | undefined,
 ): Fault | null {
   const { values, code, isLiteral } = shape;
   if (values.includes(value as string)) return null;
@@ -77,7 +82,7 @@ function choiceFault(
     };
   const words = values as readonly string[];
   const synonym = synonymIn(value, words);
-  const nearest = synonym === undefined ? findNearest(value, words) : { name: synonym, isCertain: true };
+  const nearest = synonym === undefined ? findNearest?.(value, words) : { name: synonym, isCertain: true };
   const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
   const message = `${name} cannot be ${shown(value)}.`;
   // A near timeframe is rarely the one that was meant: 5m is not 15m.

@@ -1,7 +1,7 @@
 // Structure: every issue of a payload's form against the grammar, in one pass, each with its place and its repair.
 import type { IssueCode, IssueLog } from './issues.ts';
 import type { PatchOperation } from './patch.ts';
-import { nearestName, suggestionFor, type Nearest } from './nearest.ts';
+import { nearestName } from './nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import {
   ANY_NUMBER,
@@ -11,15 +11,22 @@ import {
   numberIssue,
   typeOfKind,
   type ExpressionType,
-  type Field,
   type NumberShape,
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { synonymousMember } from '../grammar/synonyms.ts';
-import { bounded, expected, isMembers, numericText, shown } from './displayNames.ts';
-import { leafFault, mismatch, type Leaf } from './leafFaults.ts';
-import { isParamShape, MAX_RENAMES, tagFault, type Kinds } from './tags.ts';
+import { expected, isMembers, numericText, shown } from './displayNames.ts';
+import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
+import {
+  MISSING_CODES,
+  misspelledMembers,
+  missingMemberFault,
+  nullMemberFault,
+  ownerOfUnknown,
+  tooHighFault,
+  unknownMemberFault,
+} from './memberFaults.ts';
+import { isParamShape, tagFault, type Kinds } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -30,11 +37,7 @@ export interface ParamUse {
   readonly shape: (NumberShape & { readonly code?: IssueCode }) | null;
 }
 
-/** The issue codes of some missing members. */
-const MISSING_CODES: Readonly<Record<string, IssueCode>> = { entry: 'ENTRY_MISSING', trigger: 'TRIGGER_MISSING' };
-/** Members whose empty form means the same as leaving them out, so that a patch can add it. */
-const EMPTY_FORMS: Readonly<Record<string, unknown>> = { args: {} };
-
+/** The check of one payload, or of a part of one. */
 export class Structure {
   readonly #log: IssueLog;
   /** Objects with an error of their own; their meaning is not checked further. */
@@ -78,21 +81,19 @@ export class Structure {
     }
   }
 
-  #report(
-    code: IssueCode,
-    pointer: string,
-    message: string,
-    suggestion?: string,
-    patch?: readonly PatchOperation[],
-  ): false {
+  #report(pointer: string, { code, message, suggestion, patch }: Fault): false {
     this.#log.add(code, pointer, { message, suggestion, patch });
     if (patch !== undefined) this.repairs.push(...patch);
     return false;
   }
 
   #mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): false {
-    const { code, message, patch } = mismatch(pointer, wanted, value, repair);
-    return this.#report(code, pointer, message, undefined, patch);
+    return this.#report(pointer, mismatch(pointer, wanted, value, repair));
+  }
+
+  /** Undefined once the log only counts: a hostile payload misspells thousands of names. */
+  get #findNearest(): FindNearest | undefined {
+    return this.#log.keepsErrors ? nearestName : undefined;
   }
 
   #isObject(value: unknown, pointer: string, shape?: ObjectShape): value is Members {
@@ -106,93 +107,32 @@ export class Structure {
   }
 
   #object(shape: ObjectShape, value: Members, pointer: string): boolean {
-    const outside = Object.keys(value).filter((name) => value[name] !== undefined && !shape.fields.has(name));
-    const owner = this.#ownerOf(shape, value, outside);
-    if (owner !== undefined) return this.#tooHigh(owner, value, outside, pointer);
-    const unknown = outside;
-    const renamed = this.#renamed(shape, value, unknown);
+    const unknown = Object.keys(value).filter((name) => value[name] !== undefined && !shape.fields.has(name));
+    const owner = ownerOfUnknown(shape, value, unknown);
+    if (owner !== undefined) {
+      this.invalid.add(value);
+      return this.#report(pointerTo(pointer, owner.name), tooHighFault(owner, unknown, pointer));
+    }
+    const misspelled = misspelledMembers(shape, value, unknown, this.#findNearest);
     let isValid = unknown.length === 0;
     for (const field of shape.fields.values()) {
       const { name } = field;
-      const written = value[name] !== undefined && Object.hasOwn(value, name) ? name : renamed.get(name)?.written;
-      if (written === undefined) {
-        if (field.isRequired) isValid = this.#missing(field, pointer);
-      } else if (value[written] === null && field.isNullable) {
-        continue;
-      } else if (value[written] === null && !field.isRequired) {
-        const path = pointerTo(pointer, written);
-        isValid = this.#report('TYPE_MISMATCH', path, `${name} is null.`, 'Leave it out.', [{ op: 'remove', path }]);
-      } else if (!this.check(field.shape, value[written], pointerTo(pointer, written), name)) isValid = false;
+      const written = value[name] !== undefined && Object.hasOwn(value, name) ? name : misspelled.get(name);
+      const isNull = written !== undefined && value[written] === null;
+      if (written === undefined ? !field.isRequired : isNull && field.isNullable) continue;
+      const path = pointerTo(pointer, written ?? name);
+      if (written === undefined) isValid = this.#report(path, missingMemberFault(field, path));
+      else if (isNull && !field.isRequired) isValid = this.#report(path, nullMemberFault(name, path));
+      else if (!this.check(field.shape, value[written], path, name)) isValid = false;
     }
     // Reported after the members' own issues, so that patches applied in order find what they move.
-    for (const name of unknown) this.#unknownField(name, shape, value, pointer, renamed);
+    for (const name of unknown) {
+      const meant = [...misspelled].find(([, written]) => written === name)?.[0];
+      const fault = unknownMemberFault(name, meant, shape, value, pointer, this.#findNearest);
+      this.#report(pointerTo(pointer, name), fault);
+    }
     if (!isValid) this.invalid.add(value);
     return isValid;
-  }
-
-  /** The missing member into which all unknown ones belong, where they can only be meant so. */
-  #ownerOf(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
-    if (unknown.length === 0) return undefined;
-    return [...shape.fields.values()].find(({ name, isRequired, shape: inner }) => {
-      if (!isRequired || inner.type !== 'object' || value[name] !== undefined) return false;
-      const isIn = (one: string): boolean => inner.fields.has(one);
-      return unknown.every(isIn) && unknown.some((one) => inner.fields.get(one)!.isRequired && one !== 'kind');
-    });
-  }
-
-  /** Members that stand one level too high: `entry` beside `protocol`, `side` and `sizing` beside `trigger`. */
-  #tooHigh({ name }: Field, value: Members, unknown: readonly string[], pointer: string): false {
-    const path = pointerTo(pointer, name);
-    const list = unknown.map((one) => `"${one}"`).join(', ');
-    const moves = unknown.map(
-      (one) => ({ op: 'move', from: pointerTo(pointer, one), path: pointerTo(path, one) }) as const,
-    );
-    const message = `${name} is missing; ${list} ${unknown.length === 1 ? 'belongs' : 'belong'} in it.`;
-    this.invalid.add(value);
-    const patch = [{ op: 'add', path, value: {} } as const, ...moves];
-    return this.#report(MISSING_CODES[name] ?? 'MISSING_FIELD', path, message, `Move them into "${name}".`, patch);
-  }
-
-  /** The grammar's names that misspelled members certainly meant, each used once. */
-  #renamed(shape: ObjectShape, value: Members, unknown: readonly string[]): Map<string, { written: string }> {
-    const renamed = new Map<string, { written: string }>();
-    for (const written of this.#log.keepsErrors ? unknown.slice(0, MAX_RENAMES) : []) {
-      const free = [...shape.fields.keys()].filter((name) => value[name] === undefined && !renamed.has(name));
-      const synonym = synonymousMember(written, free);
-      const nearest = synonym === undefined ? nearestName(written, free) : { name: synonym, isCertain: true };
-      if (nearest?.isCertain === true) renamed.set(nearest.name, { written });
-    }
-    return renamed;
-  }
-
-  #unknownField(
-    name: string,
-    shape: ObjectShape,
-    value: Members,
-    pointer: string,
-    renamed: ReadonlyMap<string, { written: string }>,
-  ): void {
-    const from = pointerTo(pointer, name);
-    const names = [...shape.fields.keys()];
-    const meant = [...renamed].find(([, { written }]) => written === name)?.[0];
-    const nearest = meant === undefined ? this.#nearest(name, names) : { name: meant, isCertain: true };
-    const free = names.filter((one) => value[one] === undefined);
-    const patch = meant === undefined ? undefined : [{ op: 'move', from, path: pointerTo(pointer, meant) } as const];
-    const message = `Unknown member ${shown(name)}.`;
-    this.#report('UNKNOWN_FIELD', from, message, suggestionFor(nearest, free), patch);
-  }
-
-  /** Not searched for once the log only counts: a hostile payload misspells thousands of names. */
-  #nearest(word: string, words: readonly string[]): Nearest | undefined {
-    return this.#log.keepsErrors ? nearestName(word, words) : undefined;
-  }
-
-  #missing({ name, shape }: Field, pointer: string): false {
-    const path = pointerTo(pointer, name);
-    const only = shape.type === 'choice' && shape.values.length === 1 ? shape.values[0] : EMPTY_FORMS[name];
-    const code = MISSING_CODES[name] ?? 'MISSING_FIELD';
-    const patch = only === undefined ? undefined : [{ op: 'add', path, value: only } as const];
-    return this.#report(code, path, `${name} is missing.`, `Give ${bounded(shape)}.`, patch);
   }
 
   /** An expression of the AST. True when it is of the right type for its place; its own issues count against itself. */
@@ -222,7 +162,11 @@ export class Structure {
     if (type === of) return true;
     const is = type === 'value' ? 'a value' : 'a condition';
     const way = of === 'condition' ? 'Compare it with something.' : 'Use `if` to turn a condition into a number.';
-    return this.#report('TYPE_MISMATCH', pointer, `This must be ${wanted}, and ${shown(kind)} is ${is}.`, way);
+    return this.#report(pointer, {
+      code: 'TYPE_MISMATCH',
+      message: `This must be ${wanted}, and ${shown(kind)} is ${is}.`,
+      suggestion: way,
+    });
   }
 
   #reference(of: ExpressionType, value: unknown, pointer: string): boolean {
@@ -237,12 +181,11 @@ export class Structure {
     if (!isMembers(value)) return this.#mismatch(pointer, wanted, value);
     const names = Object.keys(value);
     if (typeof value.kind === 'string') {
-      return this.#report(
-        'TYPE_MISMATCH',
-        pointer,
-        `This must be ${wanted}, not an expression.`,
-        'Put the expression into `nodes` and refer to it by its id.',
-      );
+      return this.#report(pointer, {
+        code: 'TYPE_MISMATCH',
+        message: `This must be ${wanted}, not an expression.`,
+        suggestion: 'Put the expression into `nodes` and refer to it by its id.',
+      });
     }
     if (names.length !== 1) return this.#mismatch(pointer, wanted, value);
     const at = pointerTo(pointer, names[0]);
@@ -253,7 +196,7 @@ export class Structure {
       nearestName(names[0], ['ref'])?.isCertain === true
         ? [{ op: 'move', from: at, path: pointerTo(pointer, 'ref') } as const]
         : undefined;
-    return this.#report('UNKNOWN_FIELD', at, `This must be ${wanted}, not ${shown(value)}.`, undefined, patch);
+    return this.#report(at, { code: 'UNKNOWN_FIELD', message: `This must be ${wanted}, not ${shown(value)}.`, patch });
   }
 
   #kinds(shape: Kinds, value: Members, pointer: string): boolean {
@@ -268,8 +211,8 @@ export class Structure {
 
   /** Reports an invalid tag, and returns the shape that was meant, where that is clear. */
   #tag(shape: Kinds, value: Members, pointer: string): ObjectShape | undefined {
-    const { fault, meant } = tagFault(shape, value, pointer, this.#log.keepsErrors ? nearestName : undefined);
-    this.#report(fault.code, pointerTo(pointer, shape.key), fault.message, fault.suggestion, fault.patch);
+    const { fault, meant } = tagFault(shape, value, pointer, this.#findNearest);
+    this.#report(pointerTo(pointer, shape.key), fault);
     return meant;
   }
 
@@ -311,22 +254,16 @@ export class Structure {
     if (!Array.isArray(value)) return this.#mismatch(pointer, 'a list', value);
     if (value.length < shape.min) {
       const code = value.length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (shape.code ?? 'OUT_OF_RANGE');
-      return this.#report(
-        code,
-        pointer,
-        `${name} must have at least ${shape.min} ${shape.min === 1 ? 'item' : 'items'}, not ${value.length}.`,
-      );
+      const least = `${shape.min} ${shape.min === 1 ? 'item' : 'items'}`;
+      return this.#report(pointer, { code, message: `${name} must have at least ${least}, not ${value.length}.` });
     }
     let isValid = true;
     for (const [i, item] of value.entries()) {
       if (!this.check(shape.item, item, pointerTo(pointer, i), name)) isValid = false;
     }
     if (value.length <= shape.max) return isValid;
-    return this.#report(
-      shape.code ?? 'OUT_OF_RANGE',
-      pointer,
-      `${name} must have at most ${shape.max} items, not ${value.length}.`,
-    );
+    const message = `${name} must have at most ${shape.max} items, not ${value.length}.`;
+    return this.#report(pointer, { code: shape.code ?? 'OUT_OF_RANGE', message });
   }
 
   #record(item: Shape, value: unknown, pointer: string): boolean {
@@ -339,7 +276,7 @@ export class Structure {
   }
 
   #leaf(shape: Leaf, value: unknown, pointer: string, name: string): boolean {
-    const fault = leafFault(shape, value, pointer, name, (word, words) => this.#nearest(word, words));
-    return fault === null || this.#report(fault.code, pointer, fault.message, fault.suggestion, fault.patch);
+    const fault = leafFault(shape, value, pointer, name, this.#findNearest);
+    return fault === null || this.#report(pointer, fault);
   }
 }

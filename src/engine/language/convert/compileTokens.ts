@@ -1,4 +1,4 @@
-// Tokens: the infix token lists of an editor, compiled into a StrategyAst. Nothing leads back from an AST to tokens.
+// Compiling tokens: the infix token lists of an editor as a StrategyAst. Nothing leads back from an AST to tokens.
 import type { Condition, StrategyAst } from '../grammar/ast.ts';
 import { checkStrategy, type CheckContext } from '../check/checkStrategy.ts';
 import { IssueLog, type ValidationIssue } from '../check/issues.ts';
@@ -8,7 +8,8 @@ import { firstSegment, parsePointer, pointerTo } from '../pointer.ts';
 import { shapeOf } from '../grammar/shapes.ts';
 import { Structure } from '../check/structure.ts';
 import { isMembers } from '../check/displayNames.ts';
-import { TokenList, TokenParser, type Token } from './tokenParser.ts';
+import { TokenParser } from './tokenParser.ts';
+import { TokenList, type Token } from './tokens.ts';
 
 export interface TokenPayloads {
   readonly entryTokens: unknown;
@@ -37,14 +38,14 @@ export function compileTokens(payloads: TokenPayloads, context: CheckContext = {
     if (!isValid) return undefined;
     return new TokenParser(tokens as Token[], pointer, log, places, ids).condition();
   };
-  if (Array.isArray(entryTokens) && entryTokens.length === 0) {
+  const isEmpty = Array.isArray(entryTokens) && entryTokens.length === 0;
+  if (isEmpty) {
     log.add('ENTRY_MISSING', '/entryTokens', {
       message: 'There are no entry tokens.',
       suggestion: 'Give at least one condition.',
     });
   }
-  const trigger =
-    Array.isArray(entryTokens) && entryTokens.length === 0 ? undefined : parse(entryTokens, '/entryTokens');
+  const trigger = isEmpty ? undefined : parse(entryTokens, '/entryTokens');
   const hasExit = !Array.isArray(exitTokens) || exitTokens.length > 0;
   const when = hasExit ? parse(exitTokens, '/exitTokens') : undefined;
   if (trigger === undefined || (hasExit && when === undefined))

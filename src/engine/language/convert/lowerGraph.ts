@@ -4,16 +4,10 @@ import type { SignalGraph } from '../grammar/graph.ts';
 import { IssueLog, type ValidationIssue } from '../check/issues.ts';
 import { nearestName, suggestionFor } from '../check/nearest.ts';
 import { pointerTo } from '../pointer.ts';
-import {
-  GRAPH_SHAPE,
-  nodeShapeOf,
-  typeOfKind,
-  type ExpressionType,
-  type ObjectShape,
-  type Shape,
-} from '../grammar/shapes.ts';
+import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
 import { Structure } from '../check/structure.ts';
 import { isMembers, shown } from '../check/displayNames.ts';
+import { GraphNodes, type GraphNode } from './graphNodes.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -34,17 +28,6 @@ export interface Lowered {
   readonly inline: ReadonlySet<object>;
 }
 
-interface Node {
-  readonly raw: Members;
-  readonly id: string | undefined;
-  readonly type: ExpressionType | undefined;
-  readonly shape: ObjectShape | undefined;
-  readonly pointer: string;
-  isUsed: boolean;
-}
-interface Use {
-  readonly target: Node;
-}
 interface LoweredNode {
   readonly expression: Expression;
   readonly depth: number;
@@ -66,13 +49,13 @@ export function lowerGraph(
   return log.errorCount > 0 ? { ok: false, issues: log.list() } : { ok: true, strategyAst: ast };
 }
 
+/** The lowering of one graph, valid or not. */
 export class Lowering {
   readonly #graph: Members;
   readonly #log: IssueLog;
   readonly #invalidPayload: ReadonlySet<object>;
-  readonly #nodes: Node[] = [];
-  readonly #byId = new Map<string, Node>();
-  readonly #made = new Map<Node, LoweredNode>();
+  readonly #nodes: GraphNodes;
+  readonly #made = new Map<GraphNode, LoweredNode>();
   readonly #places = new Map<object, string>();
   readonly #invalid = new Set<object>();
   readonly #inline = new Set<object>();
@@ -81,18 +64,20 @@ export class Lowering {
   #depth = 0;
   #treeSize = 0;
 
-  /** @param root the place of the graph in the request */
+  /**
+   * @param invalid objects of the graph whose form is not valid
+   * @param root the place of the graph in the request
+   */
   constructor(graph: Members, log: IssueLog, invalid: ReadonlySet<object>, root = '/signalGraph') {
     this.#root = root;
     this.#graph = graph;
     this.#log = log;
     this.#invalidPayload = invalid;
+    this.#nodes = new GraphNodes(graph.nodes, `${root}/nodes`, log);
   }
 
   run(): Lowered {
-    this.#register();
-    const order = this.#order();
-    for (const node of order) this.#made.set(node, this.#lowerNode(node));
+    for (const node of this.#nodes.inOrder()) this.#made.set(node, this.#lowerNode(node));
     this.#depth = 0;
     this.#treeSize = 0;
     const strategyShape = GRAPH_SHAPE.fields.get('strategy')!.shape;
@@ -104,7 +89,7 @@ export class Lowering {
     this.#places.set(ast, this.#root);
     const depth = this.#depth;
     const treeSize = this.#treeSize;
-    this.#reportUnused();
+    this.#nodes.reportUnused();
     return {
       ast: ast as unknown as StrategyAst,
       places: this.#places,
@@ -116,75 +101,7 @@ export class Lowering {
     };
   }
 
-  #register(): void {
-    const nodes = Array.isArray(this.#graph.nodes) ? (this.#graph.nodes as unknown[]) : [];
-    for (const [i, raw] of nodes.entries()) {
-      if (!isMembers(raw)) continue;
-      const pointer = pointerTo(`${this.#root}/nodes`, i);
-      const id = typeof raw.id === 'string' ? raw.id : undefined;
-      const node: Node = { raw, id, type: typeOfKind(raw.kind), shape: nodeShapeOf(raw.kind), pointer, isUsed: false };
-      this.#nodes.push(node);
-      if (id === undefined) continue;
-      if (this.#byId.has(id)) {
-        this.#log.add('NODE_ID_DUPLICATE', `${pointer}/id`, {
-          message: `Another node has the id ${shown(id)} as well.`,
-          suggestion: 'Give every node its own id.',
-        });
-      } else this.#byId.set(id, node);
-    }
-  }
-
-  /**
-   * The nodes in an order in which each comes after those it refers to. A loop, since a chain may be as long as the
-   * payload. Cycles are cut.
-   */
-  #order(): Node[] {
-    const order: Node[] = [];
-    const state = new Map<Node, 'open' | 'done'>();
-    for (const start of this.#nodes) {
-      if (state.has(start)) continue;
-      const stack: { node: Node; uses: Use[]; next: number }[] = [{ node: start, uses: this.#usesOf(start), next: 0 }];
-      state.set(start, 'open');
-      while (stack.length > 0) {
-        const top = stack[stack.length - 1];
-        if (top.next === top.uses.length) {
-          state.set(top.node, 'done');
-          order.push(top.node);
-          stack.pop();
-          continue;
-        }
-        const { target } = top.uses[top.next++];
-        const known = state.get(target);
-        if (known === 'open') {
-          this.#cycles.add(`${top.node.pointer} ${target.pointer}`);
-        } else if (known === undefined) {
-          state.set(target, 'open');
-          stack.push({ node: target, uses: this.#usesOf(target), next: 0 });
-        }
-      }
-    }
-    return order;
-  }
-  /** Uses that would close a cycle, by the pointers of the two nodes. */
-  readonly #cycles = new Set<string>();
-
-  #usesOf(node: Node): Use[] {
-    const uses: Use[] = [];
-    const collect = (shape: Shape, value: unknown): void => {
-      if (shape.type === 'reference' && isMembers(value) && typeof value.ref === 'string') {
-        const target = this.#byId.get(value.ref);
-        if (target !== undefined) uses.push({ target });
-      } else if (shape.type === 'array' && Array.isArray(value)) {
-        for (const item of value) collect(shape.item, item);
-      } else if (shape.type === 'object' && isMembers(value)) {
-        for (const { name, shape: field } of shape.fields.values()) collect(field, value[name]);
-      }
-    };
-    if (node.shape !== undefined) collect(node.shape, node.raw);
-    return uses;
-  }
-
-  #lowerNode(node: Node): LoweredNode {
+  #lowerNode(node: GraphNode): LoweredNode {
     this.#depth = 0;
     this.#treeSize = 0;
     const expression =
@@ -200,7 +117,7 @@ export class Lowering {
    * A copy with references replaced by the nodes they refer to. Invalid parts are copied and marked; a reference to
    * nothing is left out.
    */
-  #copy(shape: Shape, value: unknown, pointer: string, isUse: boolean, owner?: Node): unknown {
+  #copy(shape: Shape, value: unknown, pointer: string, isUse: boolean, owner?: GraphNode): unknown {
     switch (shape.type) {
       case 'reference':
         return this.#refer(shape.of, value, pointer, isUse, owner);
@@ -243,7 +160,7 @@ export class Lowering {
     value: unknown,
     pointer: string,
     isUse: boolean,
-    owner: Node | undefined,
+    owner: GraphNode | undefined,
   ): Expression | undefined {
     if (!isMembers(value)) return undefined;
     if (of === 'value' && ('const' in value || 'param' in value)) {
@@ -255,14 +172,14 @@ export class Lowering {
     }
     const { ref } = value;
     if (typeof ref !== 'string') return undefined;
-    const target = this.#byId.get(ref);
+    const target = this.#nodes.find(ref);
     const at = `${pointer}/ref`;
     if (target === undefined) {
       this.#log.add('REF_NOT_FOUND', at, () => this.#notFound(ref, of, at));
       return undefined;
     }
-    if (isUse) this.#use(target);
-    if (owner !== undefined && this.#cycles.has(`${owner.pointer} ${target.pointer}`)) {
+    if (isUse) this.#nodes.use(target);
+    if (owner !== undefined && this.#nodes.isCycle(owner, target)) {
       this.#log.add('GRAPH_CYCLE', at, {
         message: `Node ${shown(owner.id)} reads ${shown(ref)}, which itself depends on ${shown(owner.id)}.`,
         suggestion: 'Break the cycle. For a value of an earlier bar, shift a market or indicator node.',
@@ -284,7 +201,7 @@ export class Lowering {
   }
 
   #notFound(ref: string, of: ExpressionType, path: string) {
-    const ids = this.#nodes.flatMap(({ id, type }) => (id !== undefined && type === of ? [id] : []));
+    const ids = this.#nodes.idsOf(of);
     const nearest = nearestName(ref, ids.slice(0, MAX_COMPARED_IDS));
     return {
       message: `No node has the id ${shown(ref)}.`,
@@ -296,30 +213,6 @@ export class Lowering {
   #reach(depth: number, treeSize: number): void {
     this.#depth = Math.max(this.#depth, depth);
     this.#treeSize += treeSize;
-  }
-
-  /** Marks a node and everything it reads as used. */
-  #use(node: Node): void {
-    const stack = [node];
-    while (stack.length > 0) {
-      const one = stack.pop()!;
-      if (one.isUsed) continue;
-      one.isUsed = true;
-      for (const { target } of this.#usesOf(one)) stack.push(target);
-    }
-  }
-
-  /** After an error only the error is reported: a broken reference leaves nodes unused that its repair will use. */
-  #reportUnused(): void {
-    if (this.#log.errorCount > 0) return;
-    for (const node of this.#nodes) {
-      const isDuplicate = node.id !== undefined && this.#byId.get(node.id) !== node;
-      if (node.isUsed || isDuplicate) continue;
-      this.#log.add('UNUSED_NODE', node.pointer, {
-        message: `Node ${shown(node.id)} is not used.`,
-        suggestion: 'Refer to it, or remove it.',
-      });
-    }
   }
 }
 

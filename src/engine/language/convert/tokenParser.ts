@@ -1,5 +1,4 @@
 // The token parser: one list of infix tokens as a condition, by recursive descent, one method per level of binding.
-import { z } from 'zod';
 import type { Condition, Expression, Value } from '../grammar/ast.ts';
 import { type IssueCode, type IssueLog } from '../check/issues.ts';
 import { type PatchOperation } from '../check/patch.ts';
@@ -7,47 +6,18 @@ import { nearestName, suggestionFor } from '../check/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import { typeOfKind } from '../grammar/shapes.ts';
 import { shown } from '../check/displayNames.ts';
-import { synonymIn } from '../grammar/synonyms.ts';
-import { COMPARE_OPS, CROSS_OPS } from '../grammar/words.ts';
+import { COMPARISONS, logicOf, operatorOf, OPERATORS, wordOf, type Token } from './tokens.ts';
 
-const TOKEN_TYPES = ['indicator', 'market', 'number', 'operator', 'logic', 'group', 'pattern'] as const;
-/** No editor sends a longer list. */
-const MAX_TOKENS = 2_000;
-
-const Token = z.strictObject({
-  id: z.string().max(200).optional(),
-  type: z.enum(TOKEN_TYPES),
-  value: z.union([z.number(), z.string()]).optional(),
-  name: z.string().optional(),
-  args: z.record(z.string(), z.union([z.number(), z.string(), z.boolean()])).optional(),
-});
-export type Token = z.infer<typeof Token>;
-export const TokenList = z.array(Token).max(MAX_TOKENS);
 /** The deepest nesting: each level is a few calls deep here, and a level of the AST. */
 const MAX_LEVELS = 64;
 
-const ARITHMETIC: Readonly<Record<string, 'add' | 'sub' | 'mul' | 'div' | 'mod' | 'pow'>> = {
-  '+': 'add',
-  '-': 'sub',
-  '*': 'mul',
-  '/': 'div',
-  '%': 'mod',
-  '^': 'pow',
-  add: 'add',
-  sub: 'sub',
-  mul: 'mul',
-  div: 'div',
-  mod: 'mod',
-  pow: 'pow',
-};
 const SUMS = ['add', 'sub'];
 const PRODUCTS = ['mul', 'div', 'mod'];
-const COMPARISONS: readonly string[] = [...COMPARE_OPS, ...CROSS_OPS];
-const OPERATORS = [...Object.keys(ARITHMETIC), ...COMPARISONS];
 
 /** Ends the parsing of a list at its first syntax error: what follows has no certain meaning. */
 class TokenSyntaxError extends Error {}
 
+/** The parser of one list. */
 export class TokenParser {
   readonly #tokens: readonly Token[];
   readonly #pointer: string;
@@ -57,6 +27,11 @@ export class TokenParser {
   #next = 0;
   #level = 0;
 
+  /**
+   * @param pointer the place of the list in the request
+   * @param places filled with the token of every expression
+   * @param ids those of tokens that become ids of nodes
+   */
   constructor(
     tokens: readonly Token[],
     pointer: string,
@@ -126,22 +101,13 @@ export class TokenParser {
   #word(type: 'operator' | 'logic'): string | undefined {
     const token = this.#tokens[this.#next];
     if (token?.type !== type) return undefined;
-    const word = String(token.value ?? token.name ?? '').toLowerCase();
-    if (type === 'logic') {
-      const known = LOGIC[word];
-      return (
-        known ?? this.#fail(this.#next, 'UNKNOWN_OPERATOR', `Unknown logic word ${shown(word)}.`, 'Use and, or, not.')
-      );
-    }
-    const ours = ARITHMETIC[word] ?? (COMPARISONS.includes(word) ? word : synonymIn(word, COMPARISONS));
+    const ours = type === 'operator' ? operatorOf(token) : logicOf(token);
     if (ours !== undefined) return ours;
-    const nearest = nearestName(word, OPERATORS);
-    return this.#fail(
-      this.#next,
-      'UNKNOWN_OPERATOR',
-      `Unknown operator ${shown(word)}.`,
-      suggestionFor(nearest, OPERATORS),
-    );
+    const word = wordOf(token);
+    if (type === 'logic')
+      return this.#fail(this.#next, 'UNKNOWN_OPERATOR', `Unknown logic word ${shown(word)}.`, 'Use and, or, not.');
+    const suggestion = suggestionFor(nearestName(word, OPERATORS), OPERATORS);
+    return this.#fail(this.#next, 'UNKNOWN_OPERATOR', `Unknown operator ${shown(word)}.`, suggestion);
   }
 
   #or(): Expression {
@@ -297,12 +263,3 @@ export class TokenParser {
     return token.type === 'market' ? { args: { ...args, ...rest }, rest } : { args, rest };
   }
 }
-
-const LOGIC: Readonly<Record<string, string | undefined>> = {
-  and: 'and',
-  or: 'or',
-  not: 'not',
-  '&&': 'and',
-  '||': 'or',
-  '!': 'not',
-};

@@ -1,0 +1,111 @@
+// Members: what is wrong with the names of an object's members (unknown, misspelled, a level too high, missing), and
+// how to repair it.
+import type { Field, ObjectShape } from '../grammar/shapes.ts';
+import { synonymousMember } from '../grammar/synonyms.ts';
+import { pointerTo } from '../pointer.ts';
+import { bounded, shown } from './displayNames.ts';
+import type { IssueCode } from './issues.ts';
+import type { Fault, FindNearest } from './leafFaults.ts';
+import { suggestionFor } from './nearest.ts';
+import { MAX_RENAMES } from './tags.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The issue codes of some missing members. */
+export const MISSING_CODES: Readonly<Record<string, IssueCode>> = {
+  entry: 'ENTRY_MISSING',
+  trigger: 'TRIGGER_MISSING',
+};
+/** Members whose empty form means the same as leaving them out, so that a patch can add it. */
+const EMPTY_FORMS: Readonly<Record<string, unknown>> = { args: {} };
+
+/** The missing member into which all unknown ones belong, where they can only be meant so. */
+export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
+  if (unknown.length === 0) return undefined;
+  return [...shape.fields.values()].find(({ name, isRequired, shape: inner }) => {
+    if (!isRequired || inner.type !== 'object' || value[name] !== undefined) return false;
+    const isIn = (one: string): boolean => inner.fields.has(one);
+    return unknown.every(isIn) && unknown.some((one) => inner.fields.get(one)!.isRequired && one !== 'kind');
+  });
+}
+
+/**
+ * Members that stand one level too high: `entry` beside `protocol`, `side` and `sizing` beside `trigger`. The fault is
+ * at the place of their owner.
+ */
+export function tooHighFault({ name }: Field, unknown: readonly string[], pointer: string): Fault {
+  const path = pointerTo(pointer, name);
+  const list = unknown.map((one) => `"${one}"`).join(', ');
+  const moves = unknown.map(
+    (one) => ({ op: 'move', from: pointerTo(pointer, one), path: pointerTo(path, one) }) as const,
+  );
+  return {
+    code: MISSING_CODES[name] ?? 'MISSING_FIELD',
+    message: `${name} is missing; ${list} ${unknown.length === 1 ? 'belongs' : 'belong'} in it.`,
+    suggestion: `Move them into "${name}".`,
+    patch: [{ op: 'add', path, value: {} }, ...moves],
+  };
+}
+
+/** The grammar's names that misspelled members certainly meant → as they were written. Each name is used once. */
+export function misspelledMembers(
+  shape: ObjectShape,
+  value: Members,
+  unknown: readonly string[],
+  findNearest: FindNearest | undefined,
+): ReadonlyMap<string, string> {
+  const written = new Map<string, string>();
+  if (findNearest === undefined) return written;
+  for (const word of unknown.slice(0, MAX_RENAMES)) {
+    const free = [...shape.fields.keys()].filter((name) => value[name] === undefined && !written.has(name));
+    const synonym = synonymousMember(word, free);
+    const nearest = synonym === undefined ? findNearest(word, free) : { name: synonym, isCertain: true };
+    if (nearest?.isCertain === true) written.set(nearest.name, word);
+  }
+  return written;
+}
+
+/**
+ * @param meant the name that it certainly misspells
+ * @param findNearest undefined where nothing is searched for
+ */
+export function unknownMemberFault(
+  name: string,
+  meant: string | undefined,
+  shape: ObjectShape,
+  value: Members,
+  pointer: string,
+  findNearest: FindNearest | undefined,
+): Fault {
+  const names = [...shape.fields.keys()];
+  const nearest = meant === undefined ? findNearest?.(name, names) : { name: meant, isCertain: true };
+  const free = names.filter((one) => value[one] === undefined);
+  return {
+    code: 'UNKNOWN_FIELD',
+    message: `Unknown member ${shown(name)}.`,
+    suggestion: suggestionFor(nearest, free),
+    patch:
+      meant === undefined
+        ? undefined
+        : [{ op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, meant) }],
+  };
+}
+
+/** A member that is null and need not be there. */
+export const nullMemberFault = (name: string, path: string): Fault => ({
+  code: 'TYPE_MISMATCH',
+  message: `${name} is null.`,
+  suggestion: 'Leave it out.',
+  patch: [{ op: 'remove', path }],
+});
+
+/** A required member that is absent; `path` is where it would be. */
+export function missingMemberFault({ name, shape }: Field, path: string): Fault {
+  const only = shape.type === 'choice' && shape.values.length === 1 ? shape.values[0] : EMPTY_FORMS[name];
+  return {
+    code: MISSING_CODES[name] ?? 'MISSING_FIELD',
+    message: `${name} is missing.`,
+    suggestion: `Give ${bounded(shape)}.`,
+    patch: only === undefined ? undefined : [{ op: 'add', path, value: only }],
+  };
+}
