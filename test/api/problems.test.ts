@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { problem, problemBody } from '../../src/api/http/problems.ts';
-import { PROBLEMS, problemsDocument, type ProblemCode } from '../../src/api/http/problemTable.ts';
+import { problemsDocument } from '../../src/api/http/problemsDocument.ts';
+import { PROBLEMS, type ProblemCode } from '../../src/api/http/problemTable.ts';
 
 describe('the table of problems', () => {
   it('generates docs/problems.md (UPDATE_DOCS=1 writes it)', () => {

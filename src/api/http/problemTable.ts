@@ -285,21 +285,3 @@ export const PROBLEMS = {
 } as const satisfies Record<string, ProblemDefinition>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
-
-/** docs/problems.md; a test compares the file with this. */
-export function problemsDocument(): string {
-  const rows = Object.entries(PROBLEMS).map(
-    ([code, { status, title, retryable, help }]) =>
-      `| ${status} | \`${code}\` | ${title} | ${retryable ? 'yes' : 'no'} | ${help} |`,
-  );
-  return `# Problems
-
-Every failure is answered as \`application/problem+json\` (RFC 9457) with \`type title status detail instance\` and
-\`message code retryable requestId\`; \`issues[]\` and further members where they help. Check the status first, then
-\`code\`. This page is generated from \`src/api/http/problemTable.ts\`.
-
-| status | code | meaning | retry unchanged? | what to do |
-|---|---|---|---|---|
-${rows.join('\n')}
-`;
-}

@@ -1,11 +1,13 @@
 // Groups: the eight rows that the kernel of a pattern works on at once, in four vectors of two.
-import { asm, type Code } from '../kernels/simd/assembler.ts';
+import { asm, type Code, type Locals } from '../kernels/simd/assembler.ts';
 
 export const GROUP = 8;
 export const VECTORS = [0, 1, 2, 3] as const;
 export type Vector = (typeof VECTORS)[number];
 /** A local for each vector of the group. */
 export type Quad = readonly [number, number, number, number];
+
+export const newQuad = (locals: Locals): Quad => [locals.v128(), locals.v128(), locals.v128(), locals.v128()];
 
 export const copy = (from: Quad, to: Quad): Code => VECTORS.map((at) => [asm.get(from[at]), asm.set(to[at])]);
 /** to = to and mask */

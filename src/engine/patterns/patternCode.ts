@@ -1,10 +1,10 @@
 // From the conditions of one pattern to the instructions of its kernel: a loop over groups of eight rows, in four
 // vectors of two, that leaves a group as soon as no row of it can hold.
-import { asm, COLUMN_MEMORY, KERNEL_MEMORY, Locals, RESULT_MEMORY, type Code } from '../kernels/simd/assembler.ts';
-import { ROWS_BEHIND } from '../kernels/simd/columnMemory.ts';
-import type { Condition, Value } from './candles.ts';
-import { aged, backOf, childrenOf, hasMean, isValue, itemsOf, keyOf, meansOf, sumKey, type Mean } from './traversal.ts';
-import { and, copy, GROUP, leaveIfEmpty, or, VECTORS, type Quad, type Vector } from './groups.ts';
+import { asm, KERNEL_MEMORY, Locals, RESULT_MEMORY, type Code } from '../kernels/simd/assembler.ts';
+import type { Condition } from './candles.ts';
+import { ConditionCode, FIELDS } from './conditionCode.ts';
+import { aged, backOf, hasMean, itemsOf, keyOf, meansOf, sumKey, type Mean } from './traversal.ts';
+import { and, copy, GROUP, leaveIfEmpty, newQuad, or, VECTORS, type Quad, type Vector } from './groups.ts';
 import { storeBits, storeValues, valueBytes, type ResultForm, type SignMasks } from './patternResults.ts';
 import type { PatternSigns } from './signs.ts';
 
@@ -27,21 +27,10 @@ export interface KernelLayout {
   readonly changesBytes: number;
 }
 
-/** The kernel's parameters: addresses of rows ROWS_BEHIND before the first, because an offset is not negative. */
-export const FIELDS = ['open', 'high', 'low', 'close'] as const;
-const BEHIND = ROWS_BEHIND * NUMBER_BYTES;
 /** The next parameter: how many groups. */
 const GROUPS = FIELDS.length;
 /** The last one: where the values of the first group are written, if they are. */
 const VALUES = GROUPS + 1;
-
-const OPERATIONS = {
-  plus: asm.f64x2.add,
-  minus: asm.f64x2.sub,
-  distance: [asm.f64x2.sub, asm.f64x2.abs],
-  max: asm.f64x2.pmax,
-  min: asm.f64x2.pmin,
-} as const;
 
 /** The conditions of one side, and the rows of the group on which they hold. */
 interface Side {
@@ -61,15 +50,9 @@ export class PatternCode {
   /** 64 bytes for every group: where the rows of the group are in a column of changes. */
   readonly #change = this.#locals.i32();
   readonly #scratch = this.#locals.v128();
-  /** How often a value is read in a group; what is read twice is kept. */
-  readonly #uses = new Map<string, number>();
-  readonly #kept = new Map<string, Quad>();
-  /** What is kept so far on the way through the code. */
-  #written = new Set<string>();
+  readonly #conditions = new ConditionCode(this.#locals, (mean) => this.#sums.get(sumKey(mean))!.rows);
   /** The sums at the rows of a group, and at the row after it. */
   readonly #sums = new Map<string, { readonly rows: Quad; readonly next: number }>();
-  /** Vectors that do not change: the code that makes each, by its bytes, and the local that keeps it. */
-  readonly #constants = new Map<string, { readonly code: Code; readonly local: number }>();
   /** Sums that have their changes in common, read at different rows: the changes are a column. */
   readonly #changes: readonly (readonly Mean[])[];
 
@@ -83,10 +66,10 @@ export class PatternCode {
     this.means = [...means.values()];
     const groups = Map.groupBy(this.means, (mean) => `${mean.period} ${keyOf(aged(mean.of, -backOf(mean.of)))}`);
     this.#changes = [...groups.values()].filter((group) => group.length > 1);
-    for (const condition of all) this.#count(condition);
+    for (const condition of all) this.#conditions.count(condition);
     for (const mean of this.means) {
-      this.#sums.set(sumKey(mean), { rows: this.#quad(), next: this.#locals.f64() });
-      if (!this.#changes.flat().includes(mean)) this.#count(mean.of);
+      this.#sums.set(sumKey(mean), { rows: newQuad(this.#locals), next: this.#locals.f64() });
+      if (!this.#changes.flat().includes(mean)) this.#conditions.count(mean.of);
     }
   }
 
@@ -94,7 +77,7 @@ export class PatternCode {
     const cleared = this.#form === 'bits' ? this.#clearBits() : [];
     const group = asm.block([this.#updateSums(), this.#find()]);
     const changes = this.#changes.map((means, index) => this.#writeChanges(means[0], index));
-    const constants = [...this.#constants.values()].map(({ code, local }) => [code, asm.set(local)]);
+    const constants = this.#conditions.constants();
     const sums = this.means.map((mean, index) => ({
       next: this.#sums.get(sumKey(mean))!.next,
       address: this.#layout.sums + index * NUMBER_BYTES,
@@ -119,7 +102,7 @@ export class PatternCode {
     const { bullish, signsBytes } = this.#layout;
     return Array.from({ length: signsBytes / VECTOR_BYTES }, (_, index) => [
       asm.i32.const(bullish),
-      this.#constant(ZEROS),
+      this.#conditions.constant(ZEROS),
       asm.v128.store(RESULT_MEMORY, index * VECTOR_BYTES),
     ]);
   }
@@ -147,7 +130,7 @@ export class PatternCode {
   }
 
   #changeOf({ of, period }: Mean, vector: Vector): Code {
-    return [this.#value(of, vector), this.#fresh(aged(of, period), vector), asm.f64x2.sub];
+    return [this.#conditions.value(of, vector), this.#conditions.fresh(aged(of, period), vector), asm.f64x2.sub];
   }
 
   #readChange(column: number, back: number, vector: Vector): Code {
@@ -166,7 +149,7 @@ export class PatternCode {
       asm.loop([
         VECTORS.map((vector) => [
           asm.get(this.#change),
-          [this.#fresh(now, vector), this.#fresh(aged(now, period), vector), asm.f64x2.sub],
+          [this.#conditions.fresh(now, vector), this.#conditions.fresh(aged(now, period), vector), asm.f64x2.sub],
           asm.v128.store(KERNEL_MEMORY, changes + column * changesBytes + vector * 2 * NUMBER_BYTES),
         ]),
         this.#advance(),
@@ -182,10 +165,10 @@ export class PatternCode {
    */
   #find(): Code {
     const { when = [], tied } = this.#signs;
-    const either = this.#quad();
+    const either = newQuad(this.#locals);
     const sides = (['bullish', 'bearish'] as const).flatMap((sign): Side[] => {
       const items = this.#signs[sign];
-      return items ? [{ sign, items: items.flatMap(itemsOf), mask: this.#quad() }] : [];
+      return items ? [{ sign, items: items.flatMap(itemsOf), mask: newQuad(this.#locals) }] : [];
     });
     const isAlone = sides.length === 1;
     const shared = [...when.flatMap(itemsOf), ...(isAlone ? sides[0].items : [])];
@@ -205,13 +188,13 @@ export class PatternCode {
     }
     for (const { items, mask } of own) {
       code.push(isEarly ? and(mask, either) : copy(either, mask));
-      code.push(this.#apart(() => this.#narrow(mask, isEarly ? items.filter(hasMean) : items, true)));
+      code.push(this.#conditions.apart(() => this.#narrow(mask, isEarly ? items.filter(hasMean) : items, true)));
     }
     const masks: { -readonly [sign in keyof SignMasks]: Quad } = {};
     for (const { mask, sign } of sides) masks[sign] = isAlone ? either : mask;
     if (tied) {
-      const mask = this.#quad();
-      code.push(VECTORS.map((at) => [this.#mask(tied, at), asm.set(mask[at])]));
+      const mask = newQuad(this.#locals);
+      code.push(VECTORS.map((at) => [this.#conditions.mask(tied, at), asm.set(mask[at])]));
       masks.tied = mask;
     }
     const isAlwaysWritten = isAlone && shared.length === 1;
@@ -220,7 +203,7 @@ export class PatternCode {
 
   /** Writes the signs of the group; bits of none, which are there already. */
   #store(masks: SignMasks): Code {
-    if (this.#form !== 'bits') return storeValues(this.#form, masks, VALUES, (code) => this.#constant(code));
+    if (this.#form !== 'bits') return storeValues(this.#form, masks, VALUES, (code) => this.#conditions.constant(code));
     return (['bullish', 'bearish', 'tied'] as const).map((sign) => {
       const mask = masks[sign];
       return mask ? storeBits(mask, this.#group, this.#layout[sign]) : [];
@@ -233,7 +216,7 @@ export class PatternCode {
     return [
       sides.map(({ items, mask }) => [
         isSet ? copy(either, mask) : [],
-        this.#apart(() => this.#narrow(mask, items.filter(needsNoMean), isSet)),
+        this.#conditions.apart(() => this.#narrow(mask, items.filter(needsNoMean), isSet)),
       ]),
       copy(one.mask, either),
       or(either, other.mask),
@@ -247,91 +230,12 @@ export class PatternCode {
   #narrow(mask: Quad, items: readonly Condition[], isSet: boolean): Code {
     return items.map((item, index) => [
       VECTORS.map((at) => [
-        this.#mask(item, at),
+        this.#conditions.mask(item, at),
         isSet || index > 0 ? [asm.get(mask[at]), asm.v128.and] : [],
         asm.set(mask[at]),
       ]),
       index < items.length - 1 ? leaveIfEmpty(mask) : [],
     ]);
-  }
-
-  /** Code in a block of its own: what it keeps may be missing behind it. */
-  #apart(code: () => Code): Code {
-    const written = this.#written;
-    this.#written = new Set(written);
-    const block = asm.block(code());
-    this.#written = written;
-    return block;
-  }
-
-  #quad(): Quad {
-    return [this.#locals.v128(), this.#locals.v128(), this.#locals.v128(), this.#locals.v128()];
-  }
-
-  #count(node: Condition | Value): void {
-    if (!isValue(node)) return childrenOf(node).forEach((child) => this.#count(child));
-    if (node.op === 'field') return;
-    const key = keyOf(node);
-    const uses = (this.#uses.get(key) ?? 0) + 1;
-    this.#uses.set(key, uses);
-    // What is kept is computed once, and so is what a sum is made of.
-    if (uses === 1 && node.op !== 'mean') for (const child of childrenOf(node)) this.#count(child);
-  }
-
-  #mask(condition: Condition, vector: Vector): Code {
-    switch (condition.op) {
-      case 'gt':
-      case 'ge':
-        return [this.#value(condition.left, vector), this.#value(condition.right, vector), asm.f64x2[condition.op]];
-      case 'all':
-      case 'any': {
-        const combine = condition.op === 'all' ? asm.v128.and : asm.v128.or;
-        return condition.items.map((item, index) => [this.#mask(item, vector), index === 0 ? [] : combine]);
-      }
-      case 'not':
-        return [this.#mask(condition.item, vector), asm.v128.not];
-    }
-  }
-
-  /** A value of two rows, kept where it is read again. */
-  #value(value: Value, vector: Vector): Code {
-    const key = keyOf(value);
-    if ((this.#uses.get(key) ?? 0) < 2) return this.#fresh(value, vector);
-    const quad = this.#kept.get(key) ?? this.#quad();
-    this.#kept.set(key, quad);
-    if (this.#written.has(`${key} ${vector}`)) return asm.get(quad[vector]);
-    this.#written.add(`${key} ${vector}`);
-    return [this.#fresh(value, vector), asm.tee(quad[vector])];
-  }
-
-  #fresh(value: Value, vector: Vector): Code {
-    switch (value.op) {
-      case 'field':
-        return [
-          asm.get(FIELDS.indexOf(value.field)),
-          asm.v128.load(COLUMN_MEMORY, BEHIND + (2 * vector - value.back) * NUMBER_BYTES),
-        ];
-      case 'times':
-        return [this.#number(value.factor), this.#value(value.of, vector), asm.f64x2.mul];
-      case 'mean': {
-        const sums = this.#sums.get(sumKey(value))!.rows[vector];
-        const mean = [asm.get(sums), this.#number(value.period), asm.f64x2.div];
-        return value.factor === 1 ? mean : [this.#number(value.factor), mean, asm.f64x2.mul];
-      }
-      default:
-        return [this.#value(value.left, vector), this.#value(value.right, vector), OPERATIONS[value.op]];
-    }
-  }
-
-  #number(value: number): Code {
-    return this.#constant([asm.f64.const(value), asm.f64x2.splat]);
-  }
-
-  #constant(code: Code): Code {
-    const key = JSON.stringify(code);
-    const { local } = this.#constants.get(key) ?? { local: this.#locals.v128() };
-    this.#constants.set(key, { code, local });
-    return asm.get(local);
   }
 }
 

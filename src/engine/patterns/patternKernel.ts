@@ -8,7 +8,8 @@ import { FREE, SIGN_VALUES, SIGNS } from '../kernels/simd/steps.ts';
 import type { PriceColumns, Value } from './candles.ts';
 import type { Mean } from './traversal.ts';
 import { GROUP } from './groups.ts';
-import { FIELDS, PatternCode, type KernelLayout } from './patternCode.ts';
+import { FIELDS } from './conditionCode.ts';
+import { PatternCode, type KernelLayout } from './patternCode.ts';
 import type { ResultForm } from './patternResults.ts';
 import { copyOut, type Finder, type PatternSigns, type PatternValues } from './signs.ts';
 

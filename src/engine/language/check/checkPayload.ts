@@ -1,5 +1,5 @@
 // The checks of one payload: its expressions, sections, limits and contradictions, and what it compiles to.
-import { TIMEFRAME_MS, TIMEFRAMES, type Timeframe } from '../../bars/bars.ts';
+import { TIMEFRAMES, type Timeframe } from '../../bars/bars.ts';
 import type { Entry, Exit, Expression, Param, Settings, StrategyAst } from '../grammar/ast.ts';
 import { Canonicalizer, type ParamValues } from '../canonical/canonicalizer.ts';
 import { Conjunctions } from './conjunctions.ts';
@@ -9,7 +9,6 @@ import { ExpressionChecks } from './expressionChecks.ts';
 import { checkParamUses, checkTimezone, reportSymbol } from './nameChecks.ts';
 import type { KeyOf } from './inferredRanges.ts';
 import type { IssueLog } from './issues.ts';
-import { inferLookback } from '../canonical/lookback.ts';
 import { checkParams, resolveParams } from '../canonical/params.ts';
 import { pointerTo } from '../pointer.ts';
 import { readPayload, type PayloadMember, type ReadPayload } from './readPayload.ts';
@@ -18,6 +17,8 @@ import { runnableSections, runnableStrategy } from '../canonical/runnable.ts';
 import { isCondition, isExpression } from '../grammar/shapes.ts';
 import { checkLimits, countExpressions, WIDEST_LIMITS, type Census, type LanguageLimits } from './tierLimits.ts';
 import { childrenOf, rootsOf, type Root } from '../grammar/visit.ts';
+import { NO_ANALYSIS, timeframesOf, type StrategyAnalysis } from './strategyAnalysis.ts';
+import { checkWarmUp, type BarCounts, type WarmUp } from './warmUpCheck.ts';
 import { isMembers, shown } from './displayNames.ts';
 
 export interface CheckContext {
@@ -26,37 +27,10 @@ export interface CheckContext {
   /** Symbols with market data; when absent, symbols are not checked. */
   readonly knownSymbols?: ReadonlySet<string>;
   /** How many bars there are of a series; when absent, a warm-up is not compared with the data. */
-  readonly barsOf?: ((symbol: string, timeframe: Timeframe) => number) | undefined;
+  readonly barsOf?: BarCounts | undefined;
   /** The timeframe the strategy will run on; default: `defaults.timeframe`. */
   readonly baseTimeframe?: Timeframe;
 }
-
-export interface StrategyAnalysis {
-  /** Base bars before every node has a value; null when the payload has errors. */
-  readonly inferredLookback: number | null;
-  /**
-   * The same, counted until the seeds of recursive indicators no longer affect their values, but no more than half of
-   * the bars there are of the instrument that `defaults` names.
-   */
-  readonly recommendedWarmup: number | null;
-  readonly nodeCount: number;
-  readonly conditionCount: number;
-  /** Registry ids, sorted. */
-  readonly indicators: readonly string[];
-  /** Timeframes of nodes and defaults, finest first. */
-  readonly timeframes: readonly string[];
-  /** Approximate nanoseconds per bar, for comparing strategies. */
-  readonly estimatedCost: number;
-}
-export const NO_ANALYSIS: StrategyAnalysis = {
-  inferredLookback: null,
-  recommendedWarmup: null,
-  nodeCount: 0,
-  conditionCount: 0,
-  indicators: [],
-  timeframes: [],
-  estimatedCost: 0,
-};
 
 export interface CheckedPayload {
   /** null when this payload has errors. */
@@ -235,52 +209,18 @@ class PayloadCheck {
     }
   }
 
-  #compile(base: Timeframe, values: ParamValues): { inferredLookback: number; recommendedWarmup: number } | undefined {
-    const { log, settings } = this.#context;
+  /** The lookback and warm-up of the strategy that the payload compiles to; undefined where that has errors. */
+  #compile(base: Timeframe, values: ParamValues): WarmUp | undefined {
+    const { log, settings, barsOf } = this.#context;
     const { ast } = this.#read;
     const rules = runnableSections(ast, values, log, this.#pointerOf);
     if (!this.#isClean) return undefined;
-    const strategy = runnableStrategy(rules, ast, settings);
-    const inferredLookback = inferLookback(strategy, base);
-    if (strategy.warmupBars !== null && strategy.warmupBars < inferredLookback) {
-      const isSetting = settings.warmupPeriod !== undefined;
-      const path = isSetting ? '/settings/warmupPeriod' : this.#pointerOf(ast.strategy.defaults!, 'warmupBars');
-      log.add('WARMUP_TOO_SHORT', path, {
-        message: `A warm-up of ${strategy.warmupBars} bars is too short: the lookback is ${inferredLookback} bars.`,
-        suggestion: `Use ${inferredLookback}, or leave it out.`,
-        patch: [{ op: 'replace', path, value: inferredLookback }],
-      });
-    }
-    const settled = Math.max(inferredLookback, inferLookback(strategy, base, true));
-    return { inferredLookback, recommendedWarmup: this.#cappedWarmup(settled, inferredLookback, base) };
-  }
-
-  /** A warm-up that leaves bars to trade on. */
-  #cappedWarmup(settled: number, inferredLookback: number, base: Timeframe): number {
-    const { log, barsOf } = this.#context;
-    const { instrument } = this.#read.ast.strategy.defaults ?? {};
-    if (instrument === undefined || barsOf === undefined) return settled;
-    const bars = barsOf(instrument.symbol, base);
-    const capped = Math.max(inferredLookback, Math.floor(bars / 2));
-    if (bars === 0 || (settled <= capped && inferredLookback < bars)) return settled;
-    const path = this.#pointerOf(instrument, 'symbol');
-    if (inferredLookback >= bars) {
-      log.add('WARMUP_EXCEEDS_DATA', path, {
-        message:
-          `The lookback is ${inferredLookback} bars, and ${shown(instrument.symbol)} has ${bars} bars of ` +
-          `${base}: none can signal.`,
-        suggestion: 'Use shorter periods, a finer timeframe, or an instrument with a longer history.',
-      });
-    } else {
-      log.add('WARMUP_EXCEEDS_DATA', path, {
-        message:
-          `Recursive indicators settle after ${settled} bars, and ${shown(instrument.symbol)} has ${bars} bars ` +
-          `of ${base}: recommendedWarmup is capped at ${capped}.`,
-        suggestion:
-          'Use shorter periods or a finer timeframe, or accept that early values depend on where the data begins.',
-      });
-    }
-    return Math.min(capped, bars);
+    return checkWarmUp(ast, runnableStrategy(rules, ast, settings), base, {
+      log,
+      pointerOf: this.#pointerOf,
+      isSetting: settings.warmupPeriod !== undefined,
+      barsOf,
+    });
   }
 
   /** In an AST, equal expressions may have the same id (a graph's node used twice), different ones may not. */
@@ -327,14 +267,4 @@ function contentKeys(): KeyOf {
   const canonicalizer = new Canonicalizer({ keepNames: false, params: null, timezone: 'UTC' });
   const index = new ContentIndex();
   return (expression) => index.keyOf(canonicalizer.expression(expression));
-}
-
-/** Timeframes of nodes and the base, finest first. */
-function timeframesOf(expressions: Iterable<Expression>, base: Timeframe | undefined): Timeframe[] {
-  const named = new Set<Timeframe>(base === undefined ? [] : [base]);
-  for (const expression of expressions) {
-    const timeframe = 'timeframe' in expression ? expression.timeframe : undefined;
-    if (timeframe !== undefined && TIMEFRAMES.includes(timeframe)) named.add(timeframe);
-  }
-  return [...named].sort((a, b) => TIMEFRAME_MS[a] - TIMEFRAME_MS[b]);
 }

@@ -5,19 +5,15 @@ import { contentOf, strategyHash } from '../canonical/content.ts';
 import { isMembers } from './displayNames.ts';
 import { firstDifference } from './firstDifference.ts';
 import { IssueLog, type ValidationIssue } from './issues.ts';
-import {
-  checkPayload,
-  NO_ANALYSIS,
-  type CheckContext,
-  type CheckedPayload,
-  type StrategyAnalysis,
-} from './checkPayload.ts';
+import { checkPayload, type CheckContext, type CheckedPayload } from './checkPayload.ts';
 import type { PayloadMember } from './readPayload.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { SETTINGS_SHAPE } from '../grammar/shapes.ts';
+import { NO_ANALYSIS, type StrategyAnalysis } from './strategyAnalysis.ts';
 import { Structure } from './structure.ts';
 
-export type { CheckContext, StrategyAnalysis } from './checkPayload.ts';
+export type { CheckContext } from './checkPayload.ts';
+export type { StrategyAnalysis } from './strategyAnalysis.ts';
 
 /**
  * The members of a strategy request that are checked here. Whether a request may have them is checked by the caller.
