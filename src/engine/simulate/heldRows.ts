@@ -46,7 +46,7 @@ export function skipSeveral(run: Run, from: number, limit: number): number {
 }
 
 /** The rows in which nothing is touched while the stop follows the price. */
-function trail(run: Run, position: Position, from: number, limit: number): number {
+export function trail(run: Run, position: Position, from: number, limit: number): number {
   state[BEST] = position.best;
   state[WORST] = position.trough;
   state[PEAK] = position.peak;

@@ -1,5 +1,7 @@
-// Round trips: trades that begin and end with a signal, of a strategy whose orders all fill at the next open and whose
-// levels never move. This file recognizes such a strategy, and playRoundTrips.ts plays it.
+// Round trips: trades that begin with a signal and end with one or at a stop, of a strategy whose orders all fill at
+// the next open and whose levels stand, or trail from the fill on. This file recognizes such a strategy, and
+// playRoundTrips.ts plays it.
+import type { Bars } from '../bars/bars.ts';
 import { unionOf, wordCount } from '../kernels/bits.ts';
 import type { ConditionSource, EntryRule, ExitRule } from '../evaluate/tradingRules.ts';
 import { readsAtSignal } from './orders.ts';
@@ -11,8 +13,9 @@ type Bits = Extract<ConditionSource, { kind: 'bits' }>;
 /** The rules of a strategy that trades in round trips. */
 export interface RoundTrips {
   readonly entry: EntryRule;
-  /** Levels are found with it, which all stand from the fill on; null: there are none. */
+  /** Levels are found with it; null: there are none. */
   readonly position: Position | null;
+  readonly isTrailing: boolean;
   readonly entryWords: Uint32Array;
   /** By priority, then listing; each closes the whole position. */
   readonly exits: readonly { readonly words: Uint32Array; readonly index: number }[];
@@ -22,12 +25,17 @@ export interface RoundTrips {
 
 type SortedExits = readonly { readonly rule: ExitRule; readonly index: number }[];
 
-/** null: the general loop plays all of this strategy. */
-export function roundTripsOf(input: SimulationInput, exits: SortedExits): RoundTrips | null {
+/**
+ * null: the general loop plays all of this strategy.
+ * @param children the bars to drill into, as into every bar that touches a stop that trails; null: none
+ */
+export function roundTripsOf(input: SimulationInput, exits: SortedExits, children: Bars | null): RoundTrips | null {
   const { entries, risk, config, bars, keepOrders, maxConcurrentPositions, reads } = input;
   const [entry] = entries;
   if (entries.length !== 1 || !isBits(entry.signal) || entry.order.type !== 'market') return null;
-  if (readsAtSignal(risk) || risk.trailingStop !== null || risk.breakeven !== null) return null;
+  if (readsAtSignal(risk) || risk.breakeven !== null) return null;
+  const isTrailing = risk.trailingStop !== null;
+  if (isTrailing && (children !== null || risk.trailingStop.activateAfterPercent !== null)) return null;
   if (risk.timeStop !== null || config.fundingRate !== 0) return null;
   if (config.execution.orderTiming !== 'next_open' || config.execution.feeModel.window !== undefined) return null;
   if (maxConcurrentPositions !== 1 || keepOrders || reads !== undefined) return null;
@@ -41,9 +49,9 @@ export function roundTripsOf(input: SimulationInput, exits: SortedExits): RoundT
     words.map((one) => one.words),
     wordCount(bars.length),
   );
-  const hasLevels = risk.stopLoss !== null || risk.takeProfits.length > 0;
+  const hasLevels = isTrailing || risk.stopLoss !== null || risk.takeProfits.length > 0;
   const position = hasLevels ? blankPosition() : null;
-  return { position, entry, entryWords: entry.signal.isTrue, exits: words, exitWords: union };
+  return { position, isTrailing, entry, entryWords: entry.signal.isTrue, exits: words, exitWords: union };
 }
 
 const isBits = (source: ConditionSource): source is Bits => source.kind === 'bits';

@@ -222,7 +222,7 @@ export function createRun(
       risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null || risk.breakeven !== null,
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
     kernels: kernelsUnder(bars.high, bars.low),
-    roundTrips: roundTripsOf(input, exits),
+    roundTrips: roundTripsOf(input, exits, children),
     orders: input.keepOrders ? [] : null,
     nextOrderId: 1,
     nextPositionId: 1,

@@ -1,6 +1,6 @@
 // Round trips, against the general loop: a run that keeps its orders is played there. Everything else must be equal.
 import { describe, expect, it } from 'vitest';
-import { ORDER_ROLES, type Slippage } from '../../../src/engine/config.ts';
+import { AMBIGUITY_FALLBACKS, AMBIGUITY_RESOLUTIONS, ORDER_ROLES, type Slippage } from '../../../src/engine/config.ts';
 import type { Bars } from '../../../src/engine/bars/bars.ts';
 import type { EntryRule, ExitRule, RiskRules, SizingRule } from '../../../src/engine/evaluate/tradingRules.ts';
 import { createRun } from '../../../src/engine/simulate/run.ts';
@@ -72,6 +72,12 @@ function riskOf(dice: Dice): RiskRules {
       ...(target === null ? [] : [takeProfit(target, dice.pick([50, 100]), { moveStopToBreakeven: dice.chance(0.5) })]),
       ...(dice.chance(0.2) ? [takeProfit({ mode: 'r', value: dice.number(0.5, 3) }, 50)] : []),
     ],
+    trailingStop: dice.chance(0.5)
+      ? null
+      : {
+          distance: { mode: 'percent', value: dice.number(0.5, 10) },
+          activateAfterPercent: dice.chance(0.8) ? null : dice.number(0.1, 3),
+        },
   };
 }
 
@@ -111,6 +117,8 @@ function randomInput(seed: number, count: number): SimulationInput {
     risk: dice.chance(0.5) ? NO_RISK : riskOf(dice),
     config: configOf({
       leverage: dice.pick([1, 4, 20]),
+      ambiguityResolution: dice.pick(AMBIGUITY_RESOLUTIONS),
+      ambiguityFallback: dice.pick(AMBIGUITY_FALLBACKS),
       execution: {
         entryOrderRole: dice.pick(ORDER_ROLES),
         exitOrderRole: dice.pick(ORDER_ROLES),
@@ -141,18 +149,23 @@ const generally = (input: SimulationInput): SimulationInput => ({ ...input, keep
 
 it('gives what the general loop gives', () => {
   let trades = 0;
-  let liquidations = 0;
   let rejections = 0;
+  const exits = new Map<string, number>();
   for (let seed = 1; seed <= scaled(2000); seed++) {
     const input = randomInput(seed, 400);
     const parts = partsOf(input);
     expect(parts, `seed ${seed}`).toEqual(partsOf(generally(input)));
     trades += parts.trades.length;
-    liquidations += parts.trades.filter(({ exitReason }) => exitReason === 'liquidation').length;
+    for (const { exitReason, exitMethod } of parts.trades) {
+      const exit = `${exitReason} ${exitMethod}`;
+      exits.set(exit, (exits.get(exit) ?? 0) + 1);
+    }
     rejections += Object.values(parts.counts.ordersRejected).reduce((sum, count) => sum + count);
   }
   expect(trades).toBeGreaterThan(1000);
-  expect(liquidations).toBeGreaterThan(10);
+  for (const reason of ['signal', 'liquidation', 'stop_loss', 'trailing_stop'])
+    expect(exits.get(`${reason} direct`), reason).toBeGreaterThan(10);
+  for (const reason of ['stop_loss', 'trailing_stop']) expect(exits.get(`${reason} gap`), reason).toBeGreaterThan(10);
   expect(rejections).toBeGreaterThan(100);
 });
 
@@ -171,6 +184,7 @@ function everyTenth(more: (bars: Bars) => Partial<SimulationInput> = () => ({}))
 }
 
 const percent = (value: number) => ({ mode: 'percent', value }) as const;
+const TRAILING: RiskRules = { ...NO_RISK, trailingStop: { distance: percent(1), activateAfterPercent: null } };
 const limit = { type: 'limit', price: constant(99), expireBars: 5 } as const;
 
 describe('playRoundTrips', () => {
@@ -185,11 +199,35 @@ describe('playRoundTrips', () => {
     ]);
   });
 
+  it('plays trades that a trailing stop ends', () => {
+    const input = everyTenth(() => ({ risk: TRAILING }));
+    const low = input.bars.low.slice();
+    low[16] = 98;
+    const run = createRun({ ...input, bars: { ...input.bars, low } }, 'pessimistic');
+    expect(playRoundTrips(run, run.roundTrips!, 0, 100, 20)).toBe(16);
+    expect(run.trades.rows().map(({ exitRow, exitReason }) => [exitRow, exitReason])).toEqual([
+      [9, 'signal'],
+      [16, 'trailing_stop'],
+    ]);
+  });
+
+  it('counts the open of the bar that touches a stop among the prices held through', () => {
+    const input = everyTenth(() => ({ risk: { ...NO_RISK, stopLoss: percent(1) } }));
+    const [open, high, low] = [input.bars.open, input.bars.high, input.bars.low].map((column) => column.slice());
+    open[16] = 103;
+    high[16] = 104;
+    low[16] = 98;
+    const run = createRun({ ...input, bars: { ...input.bars, open, high, low } }, 'pessimistic');
+    expect(playRoundTrips(run, run.roundTrips!, 10, 100, 20)).toBe(16);
+    expect(run.trades.rows()[0].mfePct).toBeCloseTo(0.03);
+  });
+
   it.each<[string, (bars: Bars) => Partial<SimulationInput>]>([
     [
-      'a stop that moves',
-      () => ({ risk: { ...NO_RISK, trailingStop: { distance: percent(1), activateAfterPercent: null } } }),
+      'a stop that trails from a profit on',
+      () => ({ risk: { ...NO_RISK, trailingStop: { distance: percent(1), activateAfterPercent: 1 } } }),
     ],
+    ['a stop that trails through finer bars', (bars) => ({ risk: TRAILING, fine: { ...bars, timeframe: '15m' } })],
     [
       'a stop that is read at the signal',
       () => ({ risk: { ...NO_RISK, stopLoss: { mode: 'price', price: constant(9), update: 'entry' } } }),
