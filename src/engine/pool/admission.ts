@@ -9,7 +9,7 @@ export interface Ask {
   readonly owner: string;
   /** Bytes it may need at its peak, besides the shared snapshots. */
   readonly bytes: number;
-  /** It ends within some tens of milliseconds, as far as is known. */
+  /** Each of its runs ends within some tens of milliseconds, as far as is known. */
   readonly isQuick?: boolean;
   /** It runs in another process of this machine: it takes memory, and no thread. */
   readonly isElsewhere?: boolean;
@@ -33,6 +33,7 @@ interface Waiting extends Ask {
 }
 interface Held {
   readonly owner: string;
+  readonly isQuick: boolean;
   bytes: number;
   isSmall: boolean;
   /** When it was admitted or renewed. */
@@ -44,6 +45,8 @@ type Lane = 'all' | 'relief' | 'quick' | 'elsewhere';
 
 /** A task whose run holds its thread for longer is slow: it no longer keeps an owner without a thread waiting. */
 export const SLOW_MS = 100;
+/** A run that is known to be quick lasts because others have the processor: one more thread would not help. */
+const SLOW_QUICK_MS = 1_000;
 /**
  * The part of the memory that only small tasks use, and how small they are, as parts of the whole: a small task never
  * waits for a large one.
@@ -116,8 +119,8 @@ export class Admission {
       if (chosen === undefined) return;
       const { next, lane } = chosen;
       this.#waiting.splice(this.#waiting.indexOf(next), 1);
-      const { owner, bytes } = next;
-      const held: Held = { owner, bytes, since: this.#now(), isSmall: this.#isSmall(bytes), lane };
+      const { owner, bytes, isQuick = false } = next;
+      const held: Held = { owner, isQuick, bytes, since: this.#now(), isSmall: this.#isSmall(bytes), lane };
       this.#held.add(held);
       this.#lastTurn.set(owner, ++this.#turns);
       next.admit({
@@ -175,7 +178,8 @@ export class Admission {
     const others = this.heldCount - quick;
     if (others < this.#threads) return ['all'];
     const now = this.#now();
-    const isFast = ({ since, lane }: Held): boolean => (lane === 'all' || lane === 'relief') && now - since < SLOW_MS;
+    const isFast = ({ since, lane, isQuick }: Held): boolean =>
+      (lane === 'all' || lane === 'relief') && now - since < (isQuick ? SLOW_QUICK_MS : SLOW_MS);
     if (this.#countOf(isFast) > 0) return [];
     const lanes: Lane[] = [];
     if (others < this.#threads + this.#reliefThreads) lanes.push('relief');

@@ -113,6 +113,16 @@ describe('the thread for quick tasks', () => {
     expect(await settle()).toEqual(['a1', 'b1', 'a-quick']);
   });
 
+  it('is left alone while a quick task waits for a processor', async () => {
+    const { ask, settle, wait } = admission(1, 1, undefined, 1);
+    ask('a-quick');
+    ask('b-quick');
+    wait(5 * SLOW_MS);
+    expect(await settle()).toEqual(['a-quick']);
+    wait(5 * SLOW_MS);
+    expect(await settle()).toEqual(['a-quick', 'b-quick']);
+  });
+
   it('is left alone while there are others', async () => {
     const { ask, settle, leave, wait } = admission(1, 1, undefined, 1);
     ask('a1');
