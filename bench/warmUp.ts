@@ -1,17 +1,17 @@
 // Warming up: how fast a fresh thread is in its first runs, compared with its last ones. Each try is a process of its
-// own, which warms up as a worker's thread does and then runs small backtests of one kind.
+// own with one thread, which warms up as a worker's does and then runs small backtests of one kind.
 //
 //     node scripts/node24.mjs bench/warmUp.ts [--tries 5] [--runs 3000] [--cold]
 import { execFileSync } from 'node:child_process';
-import { runBacktest } from '../src/engine/backtest.ts';
-import { encodeResult } from '../src/engine/pool/detail.ts';
-import { WARM_UP_SLICES } from '../src/engine/pool/messages.ts';
-import { warmUp } from '../src/engine/pool/warmUp.ts';
+import nodeFlags from '../src/cli/nodeFlags.json' with { type: 'json' };
+import type { PoolBatch } from '../src/engine/pool/messages.ts';
+import { createPool } from '../src/engine/pool/pool.ts';
+import { WARM_UP_BATCHES, warmUpBatch } from '../src/engine/pool/warmUp.ts';
 import { commandLine } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { hasCore, pace } from './pace.ts';
 import { SMALL_RUN_BARS, SMALL_RUNS } from './smallRuns.ts';
-import { walkMarket } from './walk.ts';
+import { walkSnapshot } from './walk.ts';
 
 const USAGE = 'node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries N] [--runs N] [--cold]';
 const { values: options, positionals } = commandLine(USAGE, {
@@ -23,57 +23,62 @@ const { values: options, positionals } = commandLine(USAGE, {
     child: { type: 'boolean', default: false },
   },
 });
+/** Runs of one message: what sending it takes is little beside them. */
+const BATCH = 10;
 /** Runs of one line of the table. */
 const GROUP = 100;
 /** The last runs, which the others are compared with. */
 const LAST_GROUPS = 10;
 
-interface Run {
-  readonly ns: number;
-  /** Of the processor, before or after the run, whichever is slower. */
+interface Batch {
+  readonly nsPerRun: number;
+  /** Of the processor, before or after the batch, whichever is slower. */
   readonly pace: number;
 }
 
-function measureRuns(kind: string): Run[] {
-  const market = walkMarket(SMALL_RUN_BARS);
+async function measureBatches(kind: string): Promise<Batch[]> {
+  await using pool = createPool({ threads: 1 });
+  const run = async (batch: PoolBatch): Promise<void> => {
+    const outcomes = await pool.run(batch).outcomes;
+    const other = outcomes.find((outcome) => outcome.kind !== 'completed');
+    if (other !== undefined) throw new Error(JSON.stringify(other));
+  };
+  if (!options.cold) for (let batch = 0; batch < WARM_UP_BATCHES; batch++) await run(warmUpBatch(batch));
+  const snapshots = [walkSnapshot(SMALL_RUN_BARS)];
   const taskOf = SMALL_RUNS[kind]();
-  if (!options.cold) for (let slice = 0; slice < WARM_UP_SLICES; slice++) warmUp(slice);
-  const strategyAst = structuredClone(taskOf(0).strategyAst);
-  const runs: Run[] = [];
-  for (let index = 0; index < Number(options.runs); index++) {
-    // As it comes from another thread.
-    const task = { ...structuredClone(taskOf(index)), strategyAst };
+  const batches: Batch[] = [];
+  for (let first = 0; first < Number(options.runs); first += BATCH) {
+    const tasks = Array.from({ length: BATCH }, (_, index) => taskOf(first + index));
     const before = pace();
     const from = performance.now();
-    const outcome = runBacktest(task, market, null);
-    if (!outcome.ok) throw new Error(outcome.error.message);
-    encodeResult(outcome);
-    const ns = (performance.now() - from) * 1e6;
-    runs.push({ ns, pace: Math.max(before, pace()) });
+    await run({ snapshots, runs: tasks.map((task) => ({ task, snapshots: [0], memoryBytes: 0 })) });
+    const nsPerRun = ((performance.now() - from) * 1e6) / BATCH;
+    batches.push({ nsPerRun, pace: Math.max(before, pace()) });
   }
-  return runs;
+  return batches;
 }
 
-/** The median of the runs of each group, of all tries, that had their core for themselves, at the fastest clock. */
-function groupMedians(tries: readonly (readonly Run[])[]): number[] {
-  const floor = Math.min(...tries.flat().map((run) => run.pace));
-  return Array.from({ length: Math.floor(tries[0].length / GROUP) }, (_, group) => {
-    const runs = tries.flatMap((each) => each.slice(group * GROUP, (group + 1) * GROUP));
-    const alone = runs.filter((run) => hasCore(run.pace, floor));
-    if (alone.length === 0) throw new Error('No run had a core for itself: the machine is too busy to measure this.');
-    const times = alone.map((run) => (run.ns * floor) / run.pace).toSorted((a, b) => a - b);
+/** The median of the batches of each group, of all tries, that had their core for themselves, at the fastest clock. */
+function groupMedians(tries: readonly (readonly Batch[])[]): number[] {
+  const floor = Math.min(...tries.flat().map((batch) => batch.pace));
+  const size = GROUP / BATCH;
+  return Array.from({ length: Math.floor(tries[0].length / size) }, (_, group) => {
+    const batches = tries.flatMap((each) => each.slice(group * size, (group + 1) * size));
+    const alone = batches.filter((batch) => hasCore(batch.pace, floor));
+    if (alone.length === 0) throw new Error('No batch had a core for itself: the machine is too busy to measure this.');
+    const times = alone.map((batch) => (batch.nsPerRun * floor) / batch.pace).toSorted((a, b) => a - b);
     return times[Math.floor(times.length / 2)];
   });
 }
 
-function main(): void {
-  if (options.child) return console.log(JSON.stringify(measureRuns(positionals[0])));
+async function main(): Promise<void> {
+  if (options.child) return console.log(JSON.stringify(await measureBatches(positionals[0])));
   console.log(`${machineLines(describeMachine())}\n`);
   const passed = ['--runs', options.runs, ...(options.cold ? ['--cold'] : [])];
   for (const kind of Object.keys(SMALL_RUNS).filter((name) => name.includes(positionals[0] ?? ''))) {
     const tries = Array.from({ length: Number(options.tries) }, () => {
-      const args = [import.meta.filename, kind, '--child', ...passed];
-      return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })) as Run[];
+      const args = [...nodeFlags.worker, import.meta.filename, kind, '--child', ...passed];
+      return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })) as Batch[];
     });
     const medians = groupMedians(tries);
     const last = medians.slice(-LAST_GROUPS);
@@ -87,4 +92,4 @@ function main(): void {
   }
 }
 
-main();
+await main();

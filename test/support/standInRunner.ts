@@ -35,11 +35,13 @@ MessagePort.prototype.postMessage = function (this: MessagePort, message: readon
  * kills its process; exit: ends its thread; nul: a result with a NUL in a text; take: asks for `params.mib` MiB of
  * memory, one after the other, and notes in `params.taken` (shared memory) how many MiB all such runs have and have had
  * at the most, and how many runs were begun. `params.value` makes results differ. An artifact
- * has `params.pieces` chunks more, counted in `params.written` (shared memory).
+ * has `params.pieces` chunks more, counted in `params.written` (shared memory). The id of each run is written to the
+ * file that RUNS_FILE names.
  */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
   const { act, ms = 0 } = (task.config.params ?? {}) as { act?: string; ms?: number };
   const rows = market.base.length;
+  if (process.env.RUNS_FILE !== undefined) appendFileSync(process.env.RUNS_FILE, `${task.id}\n`);
   control.report(0, rows);
   switch (act) {
     case 'spin':
@@ -67,11 +69,6 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   }
   control.report(rows, rows);
   return outcomeOf(task, market);
-}
-
-/** Writes each slice to the file that WARM_UP_FILE names: real work ends a warm-up, so no run can tell what it did. */
-export function warmUp(slice: number): void {
-  if (process.env.WARM_UP_FILE !== undefined) appendFileSync(process.env.WARM_UP_FILE, `${slice}\n`);
 }
 
 const NOTICE: ArtifactNotice = {

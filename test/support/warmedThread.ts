@@ -1,22 +1,29 @@
-// A process of its own that warms up as a worker's thread does and then runs small backtests of one kind, while V8
-// prints which functions it compiles, and what compiled code it throws away. `slices` of 0: without the warm-up.
+// A process of its own with a thread that is warmed up as a worker's are and then runs small backtests of one kind,
+// while V8 prints which functions it compiles, and what compiled code it throws away. `batches` of 0: without the
+// warm-up.
 import { setFlagsFromString } from 'node:v8';
 import { SMALL_RUN_BARS, SMALL_RUNS } from '../../bench/smallRuns.ts';
-import { walkMarket } from '../../bench/walk.ts';
-import { runBacktest } from '../../src/engine/backtest.ts';
-import { encodeResult } from '../../src/engine/pool/detail.ts';
-import { warmUp } from '../../src/engine/pool/warmUp.ts';
+import { walkSnapshot } from '../../bench/walk.ts';
+import type { PoolBatch } from '../../src/engine/pool/messages.ts';
+import { createPool } from '../../src/engine/pool/pool.ts';
+import { warmUpBatch } from '../../src/engine/pool/warmUp.ts';
 
-const [kind, runs, slices] = process.argv.slice(2);
-const taskOf = SMALL_RUNS[kind]();
-const market = walkMarket(SMALL_RUN_BARS);
-for (let slice = 0; slice < Number(slices); slice++) warmUp(slice);
+const BATCH_RUNS = 50;
+const [kind, runs, batches] = process.argv.slice(2);
+await using pool = createPool({ threads: 1 });
+
+async function run(batch: PoolBatch): Promise<void> {
+  const outcomes = await pool.run(batch).outcomes;
+  const other = outcomes.find((outcome) => outcome.kind !== 'completed');
+  if (other !== undefined) throw new Error(JSON.stringify(other));
+}
+
+for (let batch = 0; batch < Number(batches); batch++) await run(warmUpBatch(batch));
 setFlagsFromString('--trace-opt');
 setFlagsFromString('--trace-deopt');
-const strategyAst = structuredClone(taskOf(0).strategyAst);
-for (let index = 0; index < Number(runs); index++) {
-  // As it comes from another thread.
-  const outcome = runBacktest({ ...structuredClone(taskOf(index)), strategyAst }, market, null);
-  if (!outcome.ok) throw new Error(outcome.error.message);
-  encodeResult(outcome);
+const taskOf = SMALL_RUNS[kind]();
+const snapshots = [walkSnapshot(SMALL_RUN_BARS)];
+for (let first = 0; first < Number(runs); first += BATCH_RUNS) {
+  const tasks = Array.from({ length: BATCH_RUNS }, (_, index) => taskOf(first + index));
+  await run({ snapshots, runs: tasks.map((task) => ({ task, snapshots: [0], memoryBytes: 0 })) });
 }

@@ -20,7 +20,6 @@ export const buildArtifact: Runner['buildArtifact'] = (task, market, control, re
 };
 
 export { runRobustnessSteps, runSweepWork } from './sweepWork.ts';
-export { warmUp } from './warmUp.ts';
 
 /** Four parts of five are for backtests; each keeps as much again in buffers to be reused (evaluate/columnStore.ts). */
 export const keepBytes: NonNullable<Runner['keepBytes']> = (bytes) => {

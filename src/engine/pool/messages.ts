@@ -29,8 +29,6 @@ export interface Runner {
   ): ArtifactOutcome;
   /** Bounds what the thread keeps between tasks. Absent in stand-ins that keep nothing. */
   keepBytes?(bytes: number): void;
-  /** Runs one of WARM_UP_SLICES slices of synthetic backtests. Absent in stand-ins that need none. */
-  warmUp?(slice: number): void;
   /** null: it was stopped. Absent in stand-ins that run no sweeps. */
   runSweepWork?(job: SweepJob, work: SweepWork, marketOf: MarketOf, control: RunControl): SweepProduct | null;
   /** null: it was stopped. Absent in stand-ins that check no robustness. */
@@ -184,11 +182,4 @@ export type RobustnessOutcome =
   | { readonly kind: 'failed'; readonly error: RunError }
   | { readonly kind: 'stopped'; readonly reason: StopReason };
 
-/** Of twenty runs: without them the first 200 backtests of a thread run at half of its speed (bench/README.md). */
-export const WARM_UP_SLICES = 30;
-export interface WarmUpMessage {
-  readonly kind: 'warm_up';
-  readonly slice: number;
-}
-
-export type ThreadMessage = BatchMessage | ArtifactMessage | SweepMessage | RobustnessMessage | WarmUpMessage;
+export type ThreadMessage = BatchMessage | ArtifactMessage | SweepMessage | RobustnessMessage;

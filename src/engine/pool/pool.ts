@@ -8,11 +8,9 @@ import { Admission, SLOW_MS } from './admission.ts';
 import type { TakeChunk } from './artifactChunks.ts';
 import { buildArtifact } from './artifactRun.ts';
 import { Bell } from './bell.ts';
-import { BatchControl } from './control.ts';
 import { Job, PoolClosedError } from './job.ts';
 import type { Dispatch, Dispatched, OnOutcome, PoolJob, ThreadAnswer } from './job.ts';
 import { estimateRunBytes } from './memory.ts';
-import { WARM_UP_SLICES } from './messages.ts';
 import type {
   PoolBatch,
   RobustnessBatch,
@@ -23,6 +21,7 @@ import type {
   ThreadSettings,
 } from './messages.ts';
 import { startPart, type PartRun } from './partRun.ts';
+import { WARM_UP_BATCHES, warmUpBatch } from './warmUp.ts';
 
 export { PoolClosedError, type PoolJob } from './job.ts';
 
@@ -172,7 +171,7 @@ export function createPool(options: PoolOptions): Pool {
   if (options.warmUp === true) {
     const mayGoOn = (): boolean => !hasHadWork && !isClosed;
     // A thread that could not be warmed up is slower for a while, and nothing else.
-    for (let thread = 0; thread < threads; thread++) warmUpThread(admission, dispatch, mayGoOn).catch(() => {});
+    for (let thread = 0; thread < threads; thread++) warmUp(admission, dispatch, mayGoOn).catch(() => {});
   }
   return {
     threads: options.threads,
@@ -221,16 +220,10 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** Slice by slice, as one task among others. */
-async function warmUpThread(admission: Admission, dispatch: Dispatch, mayGoOn: () => boolean): Promise<void> {
-  for (let slice = 0; slice < WARM_UP_SLICES && mayGoOn(); slice++) {
-    const lease = await admission.enter({ owner: '', bytes: 0 });
-    try {
-      await dispatch({ message: { kind: 'warm_up', slice }, control: BatchControl.create(1), lease, timeLimitsMs: [] });
-    } finally {
-      lease.leave();
-    }
-  }
+/** Batch by batch; called once per thread, since each call keeps one busy. */
+async function warmUp(admission: Admission, dispatch: Dispatch, mayGoOn: () => boolean): Promise<void> {
+  for (let batch = 0; batch < WARM_UP_BATCHES && mayGoOn(); batch++)
+    await new Job(warmUpBatch(batch), admission, dispatch).outcomes;
 }
 
 /** A message on a thread. */

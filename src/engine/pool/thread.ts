@@ -75,9 +75,6 @@ export default async function handle(
       return runBatch(message);
     case 'artifact':
       return buildArtifact(message);
-    case 'warm_up':
-      engine.warmUp?.(message.slice);
-      return undefined;
   }
 }
 

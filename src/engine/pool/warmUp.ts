@@ -1,16 +1,16 @@
 // Warming up: synthetic backtests that a new thread runs while it has nothing else to do, so that the first real ones
 // find compiled code. A thread interprets a function until it has run it some hundred times.
 import { encodeSnapshot, type Snapshot } from '../bars/arrow.ts';
-import { TIMEFRAME_MS, type Market } from '../bars/bars.ts';
-import { createMarket } from '../bars/market.ts';
+import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { allocateShared, bytesOf } from '../kernels/simd/sharedMemory.ts';
-import { runBacktest } from '../backtest.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask } from '../task.ts';
-import { encodeResult } from './detail.ts';
+import type { PoolBatch, PoolRun } from './messages.ts';
 
-/** Runs of one slice: a task that arrives meanwhile waits for about thirty milliseconds. */
-const SLICE_RUNS = 20;
+/** Of twenty runs: without them the first 200 backtests of a thread run at half of its speed (bench/README.md). */
+export const WARM_UP_BATCHES = 30;
+/** A task that arrives meanwhile waits for about thirty milliseconds. */
+const BATCH_RUNS = 20;
 
 const SYMBOL = 'WARM-UP';
 const OWNER = 'warm-up';
@@ -38,13 +38,8 @@ const params = [
   { name: 'fast', type: 'int', default: 5 },
   { name: 'slow', type: 'int', default: 50 },
 ];
-/** As it comes from another thread: such objects have other shapes than those of this code. */
-const strategyOf = (strategy: object): StrategyAst =>
-  structuredClone({
-    protocol: 'svc.strategy',
-    version: 1,
-    strategy: { kind: 'strategy', params, ...strategy },
-  }) as StrategyAst;
+const strategyOf = (strategy: object) =>
+  ({ protocol: 'svc.strategy', version: 1, strategy: { kind: 'strategy', params, ...strategy } }) as StrategyAst;
 
 /**
  * What most runs do, half of them a crossing of averages. What a first real run does that none of these did, it does in
@@ -97,31 +92,22 @@ const STRATEGIES = [
   }),
 ];
 
-const markets = new Map<WarmUpTimeframe, Market>();
+let snapshots: readonly Snapshot[] | undefined;
 
-function marketOf(timeframe: WarmUpTimeframe): Market {
-  const known = markets.get(timeframe) ?? createMarket([syntheticSnapshot(timeframe)], SYMBOL, timeframe);
-  markets.set(timeframe, known);
-  return known;
+/** Sent like any other: objects that come in a message have other shapes than those that a thread makes itself. */
+export function warmUpBatch(batch: number): PoolBatch {
+  const runs = Array.from({ length: BATCH_RUNS }, (_, index) => warmUpRun(batch * BATCH_RUNS + index));
+  return { snapshots: (snapshots ??= TIMEFRAMES.map(syntheticSnapshot)), runs };
 }
 
-/** Runs one slice of WARM_UP_SLICES. */
-export function warmUp(slice: number): void {
-  const control = { isCancelled: () => false, report: () => {} };
-  for (let run = slice * SLICE_RUNS; run < (slice + 1) * SLICE_RUNS; run++) {
-    const timeframe = TIMEFRAMES[(run >> 1) % TIMEFRAMES.length];
-    const outcome = runBacktest(taskOf(run, timeframe), marketOf(timeframe), control);
-    if (!outcome.ok) throw new Error(`A warm-up run failed: ${outcome.error.message}`);
-    encodeResult(outcome);
-  }
-}
-
-function taskOf(run: number, timeframe: WarmUpTimeframe): BacktestTask {
-  const task: Omit<BacktestTask, 'strategyAst'> = {
+function warmUpRun(run: number): PoolRun {
+  const snapshot = (run >> 1) % TIMEFRAMES.length;
+  const task: BacktestTask = {
     id: `warm-up ${run}`,
+    strategyAst: STRATEGIES[run % STRATEGIES.length],
     settings: {},
     config: {
-      timeframe,
+      timeframe: TIMEFRAMES[snapshot],
       signalInstrument: { symbol: SYMBOL },
       initialBalance: 10_000 + run,
       execution: {
@@ -134,9 +120,8 @@ function taskOf(run: number, timeframe: WarmUpTimeframe): BacktestTask {
       params: { fast: 2 + (run % 30), slow: 40 + (run % 7) },
     },
     strategyHash: 'warm-up',
-    owner: OWNER,
   };
-  return { ...structuredClone(task), strategyAst: STRATEGIES[run % STRATEGIES.length] };
+  return { task, snapshots: [snapshot], owner: OWNER, memoryBytes: 0 };
 }
 
 /** A walk of a few percent per bar, always the same (a linear congruential generator). */

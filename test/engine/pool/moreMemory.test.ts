@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Admission } from '../../../src/engine/pool/admission.ts';
 import { BatchControl, type MemoryAnswer } from '../../../src/engine/pool/control.ts';
 import type { Dispatch } from '../../../src/engine/pool/job.ts';
-import type { PoolOutcome } from '../../../src/engine/pool/messages.ts';
+import type { PoolOutcome, ThreadMessage } from '../../../src/engine/pool/messages.ts';
 import { startPart } from '../../../src/engine/pool/partRun.ts';
 import { createPool, type Pool } from '../../../src/engine/pool/pool.ts';
 import { RunMemory } from '../../../src/engine/pool/runMemory.ts';
@@ -78,7 +78,7 @@ it('runs a part of a sweep again with twice as much as it was refused', async ()
     other.leave();
     return { kind: 'failed', error: { code: 'RESOURCE_LIMIT', path: '', message: '' } };
   };
-  const part = startPart(() => ({ kind: 'warm_up', slice: 0 }), { owner: 'a', bytes: 10 * MIB, admission, dispatch });
+  const part = startPart(() => ({}) as ThreadMessage, { owner: 'a', bytes: 10 * MIB, admission, dispatch });
   expect(await part.outcome).toEqual({ kind: 'steps', outcomes: [] });
   expect(answers).toEqual(['later', 'yes']);
 });

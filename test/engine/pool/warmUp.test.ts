@@ -3,33 +3,35 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { WARM_UP_SLICES } from '../../../src/engine/pool/messages.ts';
 import { createPool } from '../../../src/engine/pool/pool.ts';
-import { warmUp } from '../../../src/engine/pool/warmUp.ts';
+import { WARM_UP_BATCHES, warmUpBatch } from '../../../src/engine/pool/warmUp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { dailySnapshot, poolRun, STAND_IN_RUNNER } from '../../support/runs.ts';
 
-it('runs every synthetic backtest to its stored form', () => {
-  // It throws when a run does not complete.
-  for (let slice = 0; slice < WARM_UP_SLICES; slice++) expect(() => warmUp(slice)).not.toThrow();
+const batches = Array.from({ length: WARM_UP_BATCHES }, (_, batch) => warmUpBatch(batch));
+
+it('runs every synthetic backtest to its stored form', async () => {
+  await using pool = createPool({ threads: 2 });
+  const outcomes = await Promise.all(batches.map((batch) => pool.run(batch).outcomes));
+  expect(new Set(outcomes.flat().map(({ kind }) => kind))).toEqual(new Set(['completed']));
 });
 
-it('is sent slice by slice, once per thread, while there is nothing else to do', async () => {
+it('is sent batch by batch, once per thread, while there is nothing else to do', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
-  const file = join(folder, 'slices');
+  const file = join(folder, 'runs');
   writeFileSync(file, '');
-  vi.stubEnv('WARM_UP_FILE', file);
+  vi.stubEnv('RUNS_FILE', file);
   onTestFinished(() => {
     vi.unstubAllEnvs();
     rmSync(folder, { recursive: true });
   });
   await using _pool = createPool({ threads: 2, warmUp: true, runner: STAND_IN_RUNNER });
-  const sent = 2 * WARM_UP_SLICES;
-  const slices = await eventually(() => {
-    const found = readFileSync(file, 'utf8').trim().split('\n').map(Number);
-    return found.length >= sent && found;
+  const ids = batches.flatMap(({ runs }) => runs.map(({ task }) => task.id));
+  const seen = await eventually(() => {
+    const found = readFileSync(file, 'utf8').trim().split('\n');
+    return found.length >= 2 * ids.length && found;
   });
-  expect(slices.toSorted((a, b) => a - b)).toEqual(Array.from({ length: sent }, (_, index) => index >> 1));
+  expect(seen.toSorted()).toEqual([...ids, ...ids].toSorted());
 });
 
 it('gives the results that a pool without it gives', async () => {
