@@ -1,21 +1,9 @@
 // Leaf conditions over columns and numbers: the kernel that computes them, and the rows that are unknown.
 import { type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
 import { NOTHING_UNKNOWN, leadingOnes, wordCount } from '../kernels/bits.ts';
-import {
-  greaterOrEqual,
-  greaterOrEqualNumber,
-  greaterThan,
-  greaterThanNumber,
-  invert,
-  lessOrEqualNumber,
-  lessThanNumber,
-  missingRows,
-  within,
-  withinNumber,
-} from '../kernels/compare.ts';
+import { greaterThan, invert, lessThan, missingRows, trimUnknown, within, withinNumber } from '../kernels/compare.ts';
 import { becomesTrue, delayBits, or, throughoutRows } from '../kernels/logic.ts';
 import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
-import { trimUnknown } from '../kernels/compare.ts';
 
 export type Side = ValueColumn | number;
 
@@ -36,61 +24,45 @@ export function compareColumns(
       ? constantCondition(op, left, right, tolerance, rows, out)
       : compareColumns(MIRRORED_OPS[op], right, left, tolerance, rows, out);
   }
-  if (op === 'neq') {
-    const equal = compareColumns('eq', left, right, tolerance, rows, new Uint32Array(out.length));
-    return invert(equal, rows, out);
+  switch (op) {
+    case 'gte':
+      return invert(compareColumns('lt', left, right, tolerance, rows, out), rows, out);
+    case 'lte':
+      return invert(compareColumns('gt', left, right, tolerance, rows, out), rows, out);
+    case 'neq':
+      return invert(compareColumns('eq', left, right, tolerance, rows, out), rows, out);
   }
   if (typeof right === 'number') {
     if (right !== right) return { isTrue: out.fill(0), isUnknown: leadingOnes(rows) };
-    compareNumber(op, left.values, right, tolerance, out);
+    compareValues(op, left.values, right, tolerance, out);
     return { isTrue: out, isUnknown: missingRows([left]) };
   }
-  comparePair(op, left.values, right.values, tolerance, out);
+  compareValues(op, left.values, right.values, tolerance, out);
   return { isTrue: out, isUnknown: missingRows([left, right]) };
 }
 
-function compareNumber(
-  op: Exclude<CompareOp, 'neq'>,
-  values: Float64Array,
-  number: number,
+function compareValues(
+  op: 'gt' | 'lt' | 'eq',
+  left: Float64Array,
+  right: Float64Array | number,
   tolerance: number,
   out: Uint32Array,
 ): void {
   switch (op) {
     case 'gt':
-      return greaterThanNumber(values, number + tolerance, out);
-    case 'gte':
-      return greaterOrEqualNumber(values, number - tolerance, out);
+      return greaterThan(left, movedBy(right, tolerance), out);
     case 'lt':
-      return lessThanNumber(values, number - tolerance, out);
-    case 'lte':
-      return lessOrEqualNumber(values, number + tolerance, out);
+      return lessThan(left, movedBy(right, -tolerance), out);
     case 'eq':
-      return withinNumber(values, number, tolerance, out);
+      return typeof right === 'number'
+        ? withinNumber(left, right, tolerance, out)
+        : within(left, right, tolerance, out);
   }
 }
 
-function comparePair(
-  op: Exclude<CompareOp, 'neq'>,
-  a: Float64Array,
-  b: Float64Array,
-  tolerance: number,
-  out: Uint32Array,
-): void {
-  const moved = (values: Float64Array, by: number): Float64Array =>
-    by === 0 ? values : values.map((value) => value + by);
-  switch (op) {
-    case 'gt':
-      return greaterThan(a, moved(b, tolerance), out);
-    case 'gte':
-      return greaterOrEqual(a, moved(b, -tolerance), out);
-    case 'lt':
-      return greaterThan(moved(b, -tolerance), a, out);
-    case 'lte':
-      return greaterOrEqual(moved(b, tolerance), a, out);
-    case 'eq':
-      return within(a, b, tolerance, out);
-  }
+function movedBy(side: Float64Array | number, by: number): Float64Array | number {
+  if (by === 0) return side;
+  return typeof side === 'number' ? side + by : side.map((value) => value + by);
 }
 
 /** Compares two numbers: 1 true, 0 false, 2 unknown. */

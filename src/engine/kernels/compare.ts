@@ -1,46 +1,44 @@
 // Comparisons of columns, written as words of 32 rows: missing cells are NaN, for which every comparison is false.
 import { type ConditionColumn, type ValueColumn } from './column.ts';
 import { leadingOnes, NOTHING_UNKNOWN, wordCount } from './bits.ts';
+import { compareRows } from './simd/rolling.ts';
+import { simdMemory } from './simd/simdMemory.ts';
+
+/** Rows that are compared at a time: both columns fit the nearest cache. */
+const BLOCK_ROWS = 2048;
+const BLOCK_BYTES = BLOCK_ROWS * 8;
+const BLOCK_WORDS = BLOCK_ROWS / 32;
+
+/** @param b a column, or the number on every row */
+export const greaterThan = (a: Float64Array, b: Float64Array | number, out: Uint32Array): void =>
+  compareBlocks(a, b, 0, out);
+
+export const lessThan = (a: Float64Array, b: Float64Array | number, out: Uint32Array): void =>
+  compareBlocks(a, b, BLOCK_WORDS, out);
+
+/** @param result where a block has the words that are wanted: those of greater rows come first, then of less ones */
+function compareBlocks(a: Float64Array, b: Float64Array | number, result: number, out: Uint32Array): void {
+  const rows = a.length;
+  const bits = 2 * BLOCK_BYTES;
+  const { values, words } = simdMemory(bits + 2 * BLOCK_WORDS * 4);
+  if (typeof b === 'number') values.fill(b, BLOCK_ROWS, BLOCK_ROWS + Math.min(rows, BLOCK_ROWS));
+  for (let from = 0; from < rows; from += BLOCK_ROWS) {
+    const end = Math.min(rows, from + BLOCK_ROWS);
+    values.set(a.subarray(from, end));
+    if (typeof b !== 'number') values.set(b.subarray(from, end), BLOCK_ROWS);
+    // Eight rows at a time; those behind the end are compared too.
+    compareRows(0, BLOCK_BYTES, 64 * Math.ceil((end - from) / 8), bits, bits + BLOCK_WORDS * 4);
+    const first = bits / 4 + result;
+    out.set(words.subarray(first, first + wordCount(end - from)), from / 32);
+  }
+  if ((rows & 31) !== 0) out[rows >>> 5] &= (1 << (rows & 31)) - 1;
+}
 
 // The loops below write whole words, four comparisons per step. Each replaces
-//   for (let row = 0; row < n; row++) if (a[row] > b[row]) out[row >>> 5] |= 1 << (row & 31);
-// which takes five to eight times as long (bench/conditions.ts): the word stays in a register, +(a > b) does not
-// branch, and V8 compiles each loop for one kind of comparison.
+//   for (let row = 0; row < n; row++) if (Math.abs(a[row] - b[row]) <= tolerance) out[row >>> 5] |= 1 << (row & 31);
+// which takes five to eight times as long (bench/conditions.ts): the word stays in a register, and no comparison
+// branches.
 
-export function greaterThan(a: Float64Array, b: Float64Array, out: Uint32Array): void {
-  const whole = a.length >>> 5;
-  for (let w = 0; w < whole; w++) {
-    let word = 0;
-    for (let bit = 0; bit < 32; bit += 4) {
-      const row = (w << 5) + bit;
-      word |=
-        (+(a[row] > b[row]) |
-          (+(a[row + 1] > b[row + 1]) << 1) |
-          (+(a[row + 2] > b[row + 2]) << 2) |
-          (+(a[row + 3] > b[row + 3]) << 3)) <<
-        bit;
-    }
-    out[w] = word;
-  }
-  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] > b[row]);
-}
-export function greaterOrEqual(a: Float64Array, b: Float64Array, out: Uint32Array): void {
-  const whole = a.length >>> 5;
-  for (let w = 0; w < whole; w++) {
-    let word = 0;
-    for (let bit = 0; bit < 32; bit += 4) {
-      const row = (w << 5) + bit;
-      word |=
-        (+(a[row] >= b[row]) |
-          (+(a[row + 1] >= b[row + 1]) << 1) |
-          (+(a[row + 2] >= b[row + 2]) << 2) |
-          (+(a[row + 3] >= b[row + 3]) << 3)) <<
-        bit;
-    }
-    out[w] = word;
-  }
-  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] >= b[row]);
-}
 /** |a - b| <= tolerance. Equal infinities cannot occur: values are finite or NaN. */
 export function within(a: Float64Array, b: Float64Array, tolerance: number, out: Uint32Array): void {
   const whole = a.length >>> 5;
@@ -58,56 +56,6 @@ export function within(a: Float64Array, b: Float64Array, tolerance: number, out:
     out[w] = word;
   }
   if (whole < out.length) out[whole] = tail(a.length, (row) => Math.abs(a[row] - b[row]) <= tolerance);
-}
-export function greaterThanNumber(a: Float64Array, b: number, out: Uint32Array): void {
-  const whole = a.length >>> 5;
-  for (let w = 0; w < whole; w++) {
-    let word = 0;
-    for (let bit = 0; bit < 32; bit += 4) {
-      const row = (w << 5) + bit;
-      word |= (+(a[row] > b) | (+(a[row + 1] > b) << 1) | (+(a[row + 2] > b) << 2) | (+(a[row + 3] > b) << 3)) << bit;
-    }
-    out[w] = word;
-  }
-  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] > b);
-}
-export function greaterOrEqualNumber(a: Float64Array, b: number, out: Uint32Array): void {
-  const whole = a.length >>> 5;
-  for (let w = 0; w < whole; w++) {
-    let word = 0;
-    for (let bit = 0; bit < 32; bit += 4) {
-      const row = (w << 5) + bit;
-      word |=
-        (+(a[row] >= b) | (+(a[row + 1] >= b) << 1) | (+(a[row + 2] >= b) << 2) | (+(a[row + 3] >= b) << 3)) << bit;
-    }
-    out[w] = word;
-  }
-  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] >= b);
-}
-export function lessThanNumber(a: Float64Array, b: number, out: Uint32Array): void {
-  const whole = a.length >>> 5;
-  for (let w = 0; w < whole; w++) {
-    let word = 0;
-    for (let bit = 0; bit < 32; bit += 4) {
-      const row = (w << 5) + bit;
-      word |= (+(a[row] < b) | (+(a[row + 1] < b) << 1) | (+(a[row + 2] < b) << 2) | (+(a[row + 3] < b) << 3)) << bit;
-    }
-    out[w] = word;
-  }
-  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] < b);
-}
-export function lessOrEqualNumber(a: Float64Array, b: number, out: Uint32Array): void {
-  const whole = a.length >>> 5;
-  for (let w = 0; w < whole; w++) {
-    let word = 0;
-    for (let bit = 0; bit < 32; bit += 4) {
-      const row = (w << 5) + bit;
-      word |=
-        (+(a[row] <= b) | (+(a[row + 1] <= b) << 1) | (+(a[row + 2] <= b) << 2) | (+(a[row + 3] <= b) << 3)) << bit;
-    }
-    out[w] = word;
-  }
-  if (whole < out.length) out[whole] = tail(a.length, (row) => a[row] <= b);
 }
 export function withinNumber(a: Float64Array, b: number, tolerance: number, out: Uint32Array): void {
   const whole = a.length >>> 5;
