@@ -2,7 +2,7 @@
 import type { Bars, Market } from './bars/bars.ts';
 import { rowsInRange } from './bars/rowRange.ts';
 import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
-import { missingFrames } from './evaluate/frames.ts';
+import { missingSeries } from './evaluate/frames.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
 import { placeOfSeries } from './language/canonical/foreignSeries.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
@@ -104,7 +104,7 @@ export function prepareRun(
     return failure('STRATEGY_INVALID', first?.path ?? '', first?.message ?? 'The strategy is invalid.', planned.issues);
   }
   const { strategy, plan } = planned;
-  const [missing] = missingFrames(plan, market);
+  const [missing] = missingSeries(plan, market);
   if (missing) {
     const message =
       `There are no ${missing.timeframe} bars of ${missing.symbol}; import them, or take that instrument out of the ` +

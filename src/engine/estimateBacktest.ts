@@ -1,10 +1,10 @@
 // The estimate of a backtest: what its plan takes on the bars it reads, before it is queued or run.
+import type { SeriesName } from './language/canonical/foreignSeries.ts';
 import { prepareStrategy } from './language/canonical/prepare.ts';
 import { resolveConfig } from './config.ts';
 import type { ValidationIssue } from './language/check/issues.ts';
 import { compilePlan } from './plan/compile.ts';
 import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts';
-import type { Frame } from './plan/plan.ts';
 import { PlanCache } from './plan/planCache.ts';
 import type { BacktestTask } from './task.ts';
 
@@ -50,7 +50,10 @@ function estimateOnce({ strategyAst, signalGraph, settings, config }: PlannedRun
  * @param rowsOf bars of a series
  * @returns undefined when the strategy cannot be run with this config
  */
-export function estimateBacktest(run: PlannedRun, rowsOf: (frame: Frame) => number): BacktestEstimate | undefined {
+export function estimateBacktest(
+  run: PlannedRun,
+  rowsOf: (series: SeriesName) => number,
+): BacktestEstimate | undefined {
   const estimated = estimateOnce(run);
-  return estimated.ok ? estimateRun(estimated.estimate, rowsOf) : undefined;
+  return estimated.ok ? estimateRun(estimated.estimate, run.config.signalInstrument.symbol, rowsOf) : undefined;
 }

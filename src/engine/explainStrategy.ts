@@ -55,7 +55,7 @@ export function explainStrategy(
       timeframe,
       inferredLookback,
       steps: plan.steps.length,
-      plan: explainPlan(plan, prepared.strategy.maxConcurrentPositions),
+      plan: explainPlan(plan, symbol, prepared.strategy.maxConcurrentPositions),
     },
   };
 }

@@ -50,7 +50,7 @@ function isWarm(strategy: StrategyAst, market: Market, row: number): boolean {
   });
   const evaluated = new EvaluatedPlan(plan, market, new ColumnStore(1e8));
   return plan.steps
-    .filter(({ frame }) => frame.timeframe === '1h' && frame.symbol === 'TEST')
+    .filter(({ frame }) => frame.timeframe === '1h' && frame.symbol === null)
     .every((step) => {
       if (step.type === 'value') return !Number.isNaN(evaluated.value(step.slot).values[row]);
       // Words that are not there hold nothing unknown.

@@ -22,7 +22,8 @@ export function costOf(
   base: CatalogEntry,
   { rows, openedBars }: RunSeries,
 ): { readonly cost: number; readonly memoryBytes: number } {
-  const estimate = estimateRun(estimated, (frame) => rows.get(seriesKey(frame)) ?? 0);
+  const { symbol } = config.signalInstrument;
+  const estimate = estimateRun(estimated, symbol, (series) => rows.get(seriesKey(series)) ?? 0);
   return {
     cost: barsToEnd(config, base) + Math.ceil(estimate.ns / NS_PER_BAR_OF_WORK) + COST_OF_A_RUN,
     memoryBytes: Math.ceil(runBytes(estimate.bytes, openedBars)),

@@ -37,7 +37,7 @@ export class EvaluatedPlan implements StepInputs {
   /**
    * @param control is asked before every step; null: the run is not stopped
    * @param owner shares columns with its own runs only: how long a run takes must not tell what others have computed
-   * @throws Error when a frame of the plan has no bars; callers check `missingFrames` first.
+   * @throws Error when a frame of the plan has no bars; callers check `missingSeries` first.
    */
   constructor(
     plan: Plan,

@@ -1,13 +1,15 @@
 // The frames of a plan on a market: the bars of each, and which row of one is known at a row of another.
 import { alignRows } from '../bars/align.ts';
 import type { Bars, Market } from '../bars/bars.ts';
-import { frameText } from '../plan/builder.ts';
+import type { SeriesName } from '../language/canonical/foreignSeries.ts';
+import { frameText, seriesOf } from '../plan/builder.ts';
 import type { Frame, Plan } from '../plan/plan.ts';
 
-const barsFor = (market: Market, frame: Frame): Bars | undefined =>
-  frame.symbol === market.base.symbol && frame.timeframe === market.base.timeframe
-    ? market.base
-    : market.bars(frame.symbol, frame.timeframe);
+function barsFor(market: Market, frame: Frame): Bars | undefined {
+  const { base } = market;
+  const { symbol, timeframe } = seriesOf(frame, base.symbol);
+  return symbol === base.symbol && timeframe === base.timeframe ? base : market.bars(symbol, timeframe);
+}
 
 export function barsOf(market: Market, frame: Frame): Bars {
   const bars = barsFor(market, frame);
@@ -15,9 +17,9 @@ export function barsOf(market: Market, frame: Frame): Bars {
   return bars;
 }
 
-/** The frames of a plan that a market cannot serve. */
-export const missingFrames = (plan: Plan, market: Market): Frame[] =>
-  plan.frames.filter((frame) => !barsFor(market, frame));
+/** The series that a plan reads and a market does not have. */
+export const missingSeries = (plan: Plan, market: Market): SeriesName[] =>
+  plan.frames.filter((frame) => !barsFor(market, frame)).map((frame) => seriesOf(frame, market.base.symbol));
 
 const alignments = new WeakMap<Bars, WeakMap<Bars, Int32Array>>();
 

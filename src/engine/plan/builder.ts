@@ -1,6 +1,7 @@
 // The builder of a plan: adds equal steps once (hash-consing), folds constants, and aligns columns to other bars.
 import { createHash } from 'node:crypto';
 import { mathOf } from '../kernels/arithmetic.ts';
+import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { ParamSlot, ParamValueNeeded } from '../language/canonical/paramSlots.ts';
 import type { ConditionOperation, ConditionStep, Frame, Slot, Step, ValueOperation, ValueStep } from './plan.ts';
 
@@ -8,7 +9,9 @@ import type { ConditionOperation, ConditionStep, Frame, Slot, Step, ValueOperati
 const MAX_KEY_LENGTH = 400;
 
 export const sameFrame = (a: Frame, b: Frame): boolean => a.symbol === b.symbol && a.timeframe === b.timeframe;
-export const frameText = (frame: Frame): string => `${frame.symbol}:${frame.timeframe}`;
+export const frameText = (frame: Frame): string => `${frame.symbol ?? ''}:${frame.timeframe}`;
+/** The series of a frame. @param symbol of the run's own instrument */
+export const seriesOf = (frame: Frame, symbol: string): SeriesName => ({ ...frame, symbol: frame.symbol ?? symbol });
 
 export class PlanBuilder {
   readonly base: Frame;

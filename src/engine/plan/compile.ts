@@ -10,6 +10,7 @@ import type {
 import { textOf } from '../language/grammar/kinds.ts';
 import { isCondition } from '../language/grammar/shapes.ts';
 import { childrenOf, childSlots } from '../language/grammar/visit.ts';
+import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { pointerTo } from '../language/pointer.ts';
 import { PlanBuilder, sameFrame } from './builder.ts';
 import { StateReaders } from './stateReaders.ts';
@@ -40,8 +41,11 @@ export interface CompileOptions {
   readonly textOf?: (node: RunnableExpression) => string;
 }
 
-/** @throws Error only for a strategy that validation would have rejected. */
-export function compilePlan(strategy: RunnableStrategy, base: Frame, options: CompileOptions): Plan {
+/**
+ * @param base the run's own bars
+ * @throws Error only for a strategy that validation would have rejected
+ */
+export function compilePlan(strategy: RunnableStrategy, base: SeriesName, options: CompileOptions): Plan {
   return new StrategyCompiler(strategy, base, options).compile();
 }
 
@@ -65,12 +69,12 @@ class StrategyCompiler {
   readonly #named = new Map<string, NamedNode>();
   readonly #compared = new Map<string, NamedNode>();
 
-  constructor(strategy: RunnableStrategy, base: Frame, options: CompileOptions) {
+  constructor(strategy: RunnableStrategy, base: SeriesName, options: CompileOptions) {
     this.#strategy = strategy;
     this.#options = options;
     this.#textOf = options.textOf ?? textOf;
-    this.#builder = new PlanBuilder(base);
-    this.#expressions = new ExpressionCompiler(this.#builder, strategy.timezone);
+    this.#builder = new PlanBuilder({ symbol: null, timeframe: base.timeframe });
+    this.#expressions = new ExpressionCompiler(this.#builder, strategy.timezone, base.symbol);
   }
 
   compile(): Plan {

@@ -3,9 +3,10 @@ import { MIN_RANKED_PERIOD } from '../kernels/rankedValues.ts';
 import { NS_PER_BAR } from '../language/grammar/kinds.ts';
 import { rollingReach } from '../language/grammar/words.ts';
 import type { RunnableExpression } from '../language/grammar/ast.ts';
+import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { childrenOf } from '../language/grammar/visit.ts';
 import type { IndicatorDefinition, Args } from '../indicators/definition.ts';
-import { frameText, sameFrame } from './builder.ts';
+import { sameFrame, seriesOf } from './builder.ts';
 import type { ConditionStep, Frame, Plan, PlannedCondition, PlannedValue, Step, ValueStep } from './plan.ts';
 
 /** Of one series that a plan reads. */
@@ -78,13 +79,17 @@ export function estimatePlan(plan: Plan, maxConcurrentPositions: number): PlanEs
   return { frames, windows: loop.windows };
 }
 
-/** @param rowsOf bars of a frame */
+/**
+ * @param symbol of the run's own instrument
+ * @param rowsOf bars of a series
+ */
 export function estimateRun(
   estimate: PlanEstimate,
-  rowsOf: (frame: Frame) => number,
+  symbol: string,
+  rowsOf: (series: SeriesName) => number,
 ): { readonly ns: number; readonly bytes: number } {
   const { frames, windows } = estimate;
-  const rows = frames.map(({ frame }) => rowsOf(frame));
+  const rows = frames.map(({ frame }) => rowsOf(seriesOf(frame, symbol)));
   // A window grows with what is recorded.
   const kept = windows.map(({ length, memories }) => ({ length: Math.min(length, rows[0]), memories }));
   return {
@@ -99,9 +104,9 @@ export function estimateRun(
 }
 
 /** The estimate as `explain` prints it. */
-export function estimateText({ frames, windows }: PlanEstimate): string {
+export function estimateText({ frames, windows }: PlanEstimate, nameOf: (frame: Frame) => string): string {
   const ofFrames = frames.map(({ frame, nsPerBar, heldBytesPerBar, scratchBytesPerBar }, index) => {
-    const where = index === 0 ? '' : ` of ${frameText(frame)}`;
+    const where = index === 0 ? '' : ` of ${nameOf(frame)}`;
     const scratch = scratchBytesPerBar > 0 ? ` (and up to ${scratchBytesPerBar} while a column is made)` : '';
     return `${Math.round(heldBytesPerBar)} bytes${scratch} and ${Math.round(nsPerBar)} ns per bar${where}`;
   });

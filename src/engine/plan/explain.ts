@@ -1,29 +1,31 @@
 // Explain: a plan as text, the way a database explains a query.
 import { textOf } from '../language/grammar/kinds.ts';
-import { frameText, operationKey, sameFrame } from './builder.ts';
+import { frameText, operationKey, sameFrame, seriesOf } from './builder.ts';
 import { estimatePlan, estimateText, patternsAsBits } from './estimate.ts';
-import type { Plan, PlannedCondition, Slot, Step } from './plan.ts';
+import type { Frame, Plan, PlannedCondition, Slot, Step } from './plan.ts';
 
 /**
  * One line per step: its slot, its operation and operands, the bars it runs on, and how many steps read it. Then one
  * line per rule with the slots it reads, the buffers, and what they take at the peak of a run.
+ * @param symbol of the run's own instrument
  */
-export function explainPlan(plan: Plan, maxConcurrentPositions = 1): string {
+export function explainPlan(plan: Plan, symbol: string, maxConcurrentPositions = 1): string {
   const readers = new Array<number>(plan.steps.length).fill(0);
   for (const step of plan.steps) for (const input of step.inputs) readers[input]++;
+  const nameOf = (frame: Frame): string => frameText(seriesOf(frame, symbol));
   const width = String(plan.steps.length).length + 1;
-  const lines = [`Plan on ${frameText(plan.base)}: ${plan.steps.length} steps`];
+  const lines = [`Plan on ${nameOf(plan.base)}: ${plan.steps.length} steps`];
   for (const step of plan.steps) {
-    const where = sameFrame(step.frame, plan.base) ? '' : ` on ${frameText(step.frame)}`;
+    const where = sameFrame(step.frame, plan.base) ? '' : ` on ${nameOf(step.frame)}`;
     const shared = readers[step.slot] > 1 ? `, read ${readers[step.slot]} times` : '';
     const slot = slotText(step.slot).padStart(width);
-    lines.push(`  ${slot} ${step.type.padEnd('condition'.length)} ${operationText(step)}${where}${shared}`);
+    lines.push(`  ${slot} ${step.type.padEnd('condition'.length)} ${operationText(step, nameOf)}${where}${shared}`);
   }
   for (const [index, entry] of plan.entries.entries())
     lines.push(`entry ${index} ${entry.id}: ${conditionText(entry.condition)}`);
   for (const [index, exit] of plan.exits.entries())
     lines.push(`exit ${index} ${exit.id}: ${conditionText(exit.condition)}`);
-  lines.push(bufferText(plan), estimateText(estimatePlan(plan, maxConcurrentPositions)));
+  lines.push(bufferText(plan), estimateText(estimatePlan(plan, maxConcurrentPositions), nameOf));
   return `${lines.join('\n')}\n`;
 }
 
@@ -42,10 +44,11 @@ function bufferText({ steps }: Plan): string {
 
 const slotText = (slot: Slot): string => `#${slot}`;
 
-function operationText(step: Step): string {
+function operationText(step: Step, nameOf: (frame: Frame) => string): string {
   const operands = step.inputs.map(slotText).join(', ');
-  const operation =
-    step.op === 'within' ? `on any of the last ${step.window} base bars, this one included` : operationKey(step);
+  let operation = operationKey(step);
+  if (step.op === 'within') operation = `on any of the last ${step.window} base bars, this one included`;
+  if (step.op === 'align' || step.op === 'align_condition') operation = `${step.op} from=${nameOf(step.from)}`;
   return operands === '' ? operation : `${operation} ← ${operands}`;
 }
 

@@ -5,7 +5,7 @@ import { findIndicator } from '../indicators/registry.ts';
 import type { RunnableCondition, RunnableNodes, RunnableValue } from '../language/grammar/ast.ts';
 import type { SESSIONS } from '../language/grammar/words.ts';
 import { findPattern } from '../patterns/patternRegistry.ts';
-import type { PlanBuilder } from './builder.ts';
+import { frameText, type PlanBuilder } from './builder.ts';
 import type { CompareOp } from '../language/grammar/words.ts';
 import type { ClockWindow, Frame, Slot } from './plan.ts';
 
@@ -17,11 +17,14 @@ import type { ClockWindow, Frame, Slot } from './plan.ts';
 export class ExpressionCompiler {
   readonly builder: PlanBuilder;
   readonly #timezone: string;
+  readonly #ownSymbol: string;
   readonly #compiled = new Map<string, Map<object, Slot>>();
 
-  constructor(builder: PlanBuilder, timezone: string) {
+  /** @param ownSymbol of the instrument that the run trades */
+  constructor(builder: PlanBuilder, timezone: string, ownSymbol: string) {
     this.builder = builder;
     this.#timezone = timezone;
+    this.#ownSymbol = ownSymbol;
   }
 
   /** The value on its own frame. */
@@ -40,7 +43,7 @@ export class ExpressionCompiler {
   }
 
   #once(expression: object, ambient: Frame, compile: () => Slot): Slot {
-    const key = `${ambient.symbol}:${ambient.timeframe}`;
+    const key = frameText(ambient);
     let slots = this.#compiled.get(key);
     if (!slots) this.#compiled.set(key, (slots = new Map()));
     const known = slots.get(expression);
@@ -50,17 +53,31 @@ export class ExpressionCompiler {
     return slot;
   }
 
+  /** The frame that a node names, or else the one around it. */
+  #placed(
+    { timeframe, instrument }: { readonly timeframe?: Frame['timeframe']; readonly instrument?: { symbol: string } },
+    ambient: Frame,
+  ): Frame {
+    if (timeframe === undefined && instrument === undefined) return ambient;
+    let { symbol } = ambient;
+    if (instrument !== undefined) symbol = instrument.symbol === this.#ownSymbol ? null : instrument.symbol;
+    return { symbol, timeframe: timeframe ?? ambient.timeframe };
+  }
+
   #value(node: RunnableValue, ambient: Frame): Slot {
     const { builder } = this;
     switch (node.kind) {
       case 'const':
         return builder.constant(node.value);
       case 'market': {
-        const column = builder.value({ op: 'field', field: node.field }, [], placed(node, ambient));
+        const column = builder.value({ op: 'field', field: node.field }, [], this.#placed(node, ambient));
         return builder.shift(column, node.offset);
       }
       case 'series':
-        return builder.shift(builder.value({ op: 'series', name: node.name }, [], placed(node, ambient)), node.offset);
+        return builder.shift(
+          builder.value({ op: 'series', name: node.name }, [], this.#placed(node, ambient)),
+          node.offset,
+        );
       case 'indicator':
         return builder.shift(this.#indicator(node, ambient), node.offset);
       case 'rolling': {
@@ -107,7 +124,7 @@ export class ExpressionCompiler {
         );
       case 'pivot': {
         const { pivotKind, left, right, occurrence } = node;
-        const frame = placed(node, ambient);
+        const frame = this.#placed(node, ambient);
         const price = builder.value({ op: 'field', field: pivotKind }, [], frame);
         return builder.value({ op: 'pivot', pivotKind, left, right, occurrence }, [price], frame);
       }
@@ -123,7 +140,7 @@ export class ExpressionCompiler {
     if (!definition) throw new Error(`Unknown indicator ${node.indicator} reached the compiler.`);
     const { args } = resolveArgs(definition, node.args);
     const isPlaced = node.timeframe !== undefined || node.instrument !== undefined;
-    const own = placed(node, ambient);
+    const own = this.#placed(node, ambient);
     const sources = node.sources ?? (node.source === undefined ? [] : [node.source]);
     const compiled = sources.map((source) => this.value(source, own));
     const readsBars = definition.inputs.some((input) => BAR_INPUTS.has(input)) || compiled.length === 0;
@@ -240,7 +257,7 @@ export class ExpressionCompiler {
     const definition = findPattern(node.name);
     if (!definition) throw new Error(`Unknown pattern ${node.name} reached the compiler.`);
     const { builder } = this;
-    const frame = placed(node, ambient);
+    const frame = this.#placed(node, ambient);
     const args: Args = Object.fromEntries(definition.args.map((arg) => [arg.name, node.args[arg.name]]));
     const inputs = (['open', 'high', 'low', 'close'] as const).map((field) =>
       builder.value({ op: 'field', field }, [], frame),
@@ -269,14 +286,6 @@ const SESSION_WINDOWS = {
   new_york: { timezone: 'America/New_York', between: { from: '08:00', to: '17:00' } },
   us_equities: { timezone: 'America/New_York', between: { from: '09:30', to: '16:00' } },
 } as const satisfies Record<(typeof SESSIONS)[number], object>;
-
-function placed(
-  node: { readonly timeframe?: Frame['timeframe']; readonly instrument?: { readonly symbol: string } },
-  ambient: Frame,
-): Frame {
-  if (node.timeframe === undefined && node.instrument === undefined) return ambient;
-  return { symbol: node.instrument?.symbol ?? ambient.symbol, timeframe: node.timeframe ?? ambient.timeframe };
-}
 
 function outputIndex(definition: IndicatorDefinition, output: string): number {
   const index = definition.outputs.findIndex(({ name }) => name === output);

@@ -12,7 +12,8 @@ export type Slot = number;
 
 /** The bars that a column belongs to: one value per bar. */
 export interface Frame {
-  readonly symbol: string;
+  /** null: the run's own instrument, so that one plan serves every instrument that the strategy does not name. */
+  readonly symbol: string | null;
   readonly timeframe: StoredTimeframe;
 }
 
@@ -161,6 +162,7 @@ export interface PlannedRisk {
 }
 
 export interface Plan {
+  /** The run's own bars. */
   readonly base: Frame;
   readonly steps: readonly Step[];
   readonly entries: readonly PlannedEntry[];

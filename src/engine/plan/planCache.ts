@@ -10,6 +10,7 @@ import {
 } from '../language/canonical/overriddenParams.ts';
 import type { ParamValues } from '../language/canonical/canonicalizer.ts';
 import { hasSlots } from '../language/canonical/paramSlots.ts';
+import { namedSymbols, type SeriesName } from '../language/canonical/foreignSeries.ts';
 import { resolveParams } from '../language/canonical/params.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { ResolvedConfig } from '../config.ts';
@@ -22,7 +23,7 @@ export type Planned = ({ readonly ok: true } & PlannedStrategy) | Extract<Prepar
 type PlannedTask = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings'>;
 type PlanOptions = Pick<CompileOptions, 'slippageAtrPeriod' | 'recordsConditions'>;
 
-/** Forms of one strategy that are kept: for other bars, or other values of params that decide the form. */
+/** Forms of one strategy that are kept: for other timeframes, or other values of params that decide the form. */
 const MAX_TEMPLATES = 16;
 /** Places of overrides that are kept, each with such forms. */
 const MAX_OVERRIDDEN = 8;
@@ -31,6 +32,8 @@ const MAX_OVERRIDDEN = 8;
 interface Family {
   /** False: its texts have characters that stand for slots. */
   readonly canHaveSlots: boolean;
+  /** The instruments that it names: where the run's own is one of them, plans have another form. */
+  readonly symbols: ReadonlySet<string>;
   /** The params whose values decide the form. */
   readonly needed: Set<string>;
   /** By everything that decides the form; undefined: seen once, and a template takes longer than one plan. */
@@ -102,12 +105,13 @@ export class PlanCache {
 
   #boundTo(values: ParamValues, task: PlannedTask, config: ResolvedConfig, options: PlanOptions): Planned | undefined {
     const { strategyAst, settings } = task;
-    const { canHaveSlots, needed, templates } = this.#family(strategyAst);
+    const { canHaveSlots, symbols, needed, templates } = this.#family(strategyAst);
     if (!canHaveSlots) return undefined;
     const base = baseOf(config);
+    const named = symbols.has(base.symbol) ? base.symbol : null;
     const keyOf = (): string =>
-      JSON.stringify([base, settings, options, [...needed].map((name) => [name, values.get(name)])]);
-    const key = keyOf();
+      JSON.stringify([named, base.timeframe, settings, options, [...needed].map((name) => [name, values.get(name)])]);
+    let key = keyOf();
     let template = templates.get(key);
     const isKnown = templates.delete(key);
     if (isKnown && template === undefined) {
@@ -117,10 +121,11 @@ export class PlanCache {
       this.#compileCount++;
       // The keys of the others lack the values that are needed as well.
       if (needed.size > before) templates.clear();
+      key = keyOf();
     }
     if (templates.size === MAX_TEMPLATES) templates.delete(templates.keys().next().value!);
     // The last one, since it was read last.
-    templates.set(keyOf(), template);
+    templates.set(key, template);
     if (template === undefined) return undefined;
     const bound = template.bind(values);
     return bound && { ok: true, ...bound };
@@ -131,6 +136,7 @@ export class PlanCache {
     if (family === undefined) {
       family = {
         canHaveSlots: !hasSlots(JSON.stringify(ast)),
+        symbols: namedSymbols(ast),
         needed: new Set(stringParams(ast)),
         templates: new Map(),
         overridden: new Map(),
@@ -150,7 +156,10 @@ const contextOf = ({ signalGraph }: PlannedTask, { timeframe }: ResolvedConfig):
   ...(signalGraph && { signalGraph }),
 });
 
-const baseOf = ({ signalInstrument, timeframe }: ResolvedConfig) => ({ symbol: signalInstrument.symbol, timeframe });
+const baseOf = ({ signalInstrument, timeframe }: ResolvedConfig): SeriesName => ({
+  symbol: signalInstrument.symbol,
+  timeframe,
+});
 
 function slippageAtrPeriod({ execution: { slippage } }: ResolvedConfig): number | null {
   return slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;

@@ -4,13 +4,14 @@ import { checkSections, sectionsOf } from '../language/check/sectionChecks.ts';
 import { IssueLog } from '../language/check/issues.ts';
 import { isParamRef } from '../language/grammar/shapes.ts';
 import type { ParamValues } from '../language/canonical/canonicalizer.ts';
+import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { hasSlots, ParamValueNeeded, SlottedText } from '../language/canonical/paramSlots.ts';
 import { prepareWithSlots, type PrepareContext, type SlottedStrategy } from '../language/canonical/prepare.ts';
 import type { RunnableExpression, RunnableStrategy, Settings, StrategyAst } from '../language/grammar/ast.ts';
 import { shortened, wholeTextOf } from '../language/grammar/kinds.ts';
 import { operationKey, stepKey } from './builder.ts';
 import { compilePlan, type CompileOptions } from './compile.ts';
-import type { Frame, NamedNode, Plan, Step } from './plan.ts';
+import type { NamedNode, Plan, Step } from './plan.ts';
 import { KeptByNumber, soleSlotOf, type SoleSlot } from './keptByNumber.ts';
 import { SlottedCopies, type BoundCopies } from './slottedCopies.ts';
 
@@ -55,7 +56,7 @@ export function planTemplate(
   values: ParamValues,
   needed: Set<string>,
   context: PrepareContext,
-  base: Frame,
+  base: SeriesName,
   options: Pick<CompileOptions, 'slippageAtrPeriod' | 'recordsConditions'>,
 ): PlanTemplate | undefined {
   for (;;) {

@@ -2,7 +2,7 @@
 import type { Snapshot } from '../bars/arrow.ts';
 import { DAY_MS, TIMEFRAME_MS } from '../bars/bars.ts';
 import { estimateBacktest } from '../estimateBacktest.ts';
-import type { Frame } from '../plan/plan.ts';
+import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import type { ArtifactName, ArtifactRequest, BacktestTask } from '../task.ts';
 
 /** A thread's own heap while it runs the smallest backtest. */
@@ -24,7 +24,7 @@ const GAPS_BETWEEN_DAYS = 4;
 /** Bytes a run may need at its peak, besides the shared snapshots. */
 export function estimateRunBytes(task: Omit<BacktestTask, 'id' | 'strategyHash'>, read: readonly Snapshot[]): number {
   const rows = read.reduce((sum, snapshot) => sum + rowsIn(snapshot), 0);
-  const estimate = estimateBacktest(task, (frame) => rowsOf(frame, read));
+  const estimate = estimateBacktest(task, (series) => rowsOf(series, read));
   return runBytes(estimate?.bytes ?? 0, rows);
 }
 
@@ -65,7 +65,7 @@ export const runBytes = (planBytes: number, openedRows: number): number =>
 const rowsIn = ({ byteLength }: Snapshot): number => byteLength / BYTES_PER_ROW;
 
 /** Bars of a series that is among the snapshots, or resampled from one of them. */
-function rowsOf({ symbol, timeframe }: Frame, read: readonly Snapshot[]): number {
+function rowsOf({ symbol, timeframe }: SeriesName, read: readonly Snapshot[]): number {
   const wanted = TIMEFRAME_MS[timeframe];
   const gaps = wanted > DAY_MS / 8 ? GAPS_BETWEEN_DAYS : GAPS_WITHIN_DAY;
   const ofSymbol = read.filter(({ meta }) => meta.symbol === symbol && TIMEFRAME_MS[meta.timeframe] <= wanted);

@@ -115,7 +115,7 @@ function readSeries(
 ): Pick<Bars, 'symbol' | 'timeframe' | 'sha256'>[] {
   const read = [
     market.base,
-    ...evaluated.plan.frames.map((frame) => market.bars(frame.symbol, frame.timeframe)!),
+    ...evaluated.plan.frames.map((frame) => market.bars(frame.symbol ?? market.base.symbol, frame.timeframe)!),
     ...(input.fine ? [input.fine] : []),
   ];
   const named = read.map(({ symbol, timeframe, sha256 }) => ({ symbol, timeframe, sha256 }));

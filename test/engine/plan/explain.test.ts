@@ -41,7 +41,7 @@ function planAndResult(ast: Json, on: Market): string {
   const at = (trade: { entryTime: number } | undefined): string =>
     trade ? new Date(trade.entryTime).toISOString().slice(0, 16) : '–';
   const pnl = trades.reduce((sum, trade) => sum + trade.pnl, 0).toFixed(2);
-  return `${explainPlan(plan)}trades: ${trades.length} from ${at(trades[0])} to ${at(trades.at(-1))}, together ${pnl}`;
+  return `${explainPlan(plan, on.base.symbol)}trades: ${trades.length} from ${at(trades[0])} to ${at(trades.at(-1))}, together ${pnl}`;
 }
 
 const sma = (length: number): Json => indicator('sma', { length });
@@ -97,13 +97,13 @@ describe('a plan and its result', () => {
     expect(planAndResult(ast, eurusd)).toMatchInlineSnapshot(`
       "Plan on EURUSD:1h: 10 steps
          #0 value     field field=close on EURUSD:1d, read 2 times
-         #1 value     align from={"symbol":"EURUSD","timeframe":"1d"} ← #0
+         #1 value     align from=EURUSD:1d ← #0
          #2 value     ema(length=10).value ← #0 on EURUSD:1d
-         #3 value     align from={"symbol":"EURUSD","timeframe":"1d"} ← #2
+         #3 value     align from=EURUSD:1d ← #2
          #4 condition compare compare=gt tolerance=0 ← #1, #3, read 2 times
          #5 value     field field=close on EURUSD:4h
          #6 condition moving direction=rising bars=2 ← #5 on EURUSD:4h
-         #7 condition align_condition from={"symbol":"EURUSD","timeframe":"4h"} ← #6
+         #7 condition align_condition from=EURUSD:4h ← #6
          #8 condition all ← #4, #7
          #9 condition not ← #4
       entry 0 /strategyAst/strategy/entry: #8
@@ -123,7 +123,7 @@ describe('a plan and its result', () => {
       "Plan on SPX:1d: 7 steps
         #0 value     field field=close
         #1 value     field field=close on NASDAQ:1d
-        #2 value     align from={"symbol":"NASDAQ","timeframe":"1d"} ← #1
+        #2 value     align from=NASDAQ:1d ← #1
         #3 value     math math=div ← #0, #2, read 3 times
         #4 value     rolling rolling=avg period=50 quantile=0.5 ← #3, read 2 times
         #5 condition cross direction=up ← #3, #4
@@ -175,9 +175,9 @@ describe('a plan and its result', () => {
         #1 value     field field=low on EURUSD:4h
         #2 value     math math=sub ← #0, #1 on EURUSD:4h
         #3 value     sma(length=3).value ← #2 on EURUSD:4h, read 2 times
-        #4 value     align from={"symbol":"EURUSD","timeframe":"4h"} ← #3
+        #4 value     align from=EURUSD:4h ← #3
         #5 value     rolling rolling=quantile period=40 quantile=0.9 ← #3 on EURUSD:4h
-        #6 value     align from={"symbol":"EURUSD","timeframe":"4h"} ← #5
+        #6 value     align from=EURUSD:4h ← #5
         #7 condition compare compare=gt tolerance=0 ← #4, #6
         #8 condition time_window window={"kind":"time_window","between":{"from":"08:00","to":"17:00"}} timezone=America/New_York
       entry 0 /strategyAst/strategy/entry: #7

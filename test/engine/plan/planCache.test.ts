@@ -54,12 +54,12 @@ function planned(cache: PlanCache, ast: StrategyAst, params: Values) {
 }
 
 /** Without the cache. */
-function compiled(ast: StrategyAst, params: Values) {
+function compiled(ast: StrategyAst, params: Values, symbol = 'BASE') {
   const { config, settings } = taskOf(ast, params);
   const prepared = prepareStrategy(ast, settings, resolveConfig(config), { timeframe: '1h' });
   if (!prepared.ok) return prepared;
   const { strategy, pointerOf } = prepared;
-  const base = { symbol: 'BASE', timeframe: '1h' } as const;
+  const base = { symbol, timeframe: '1h' } as const;
   const options = { pointerOf, slippageAtrPeriod: null, recordsConditions: true };
   return { ok: true, strategy, plan: compilePlan(strategy, base, options) };
 }
@@ -86,15 +86,32 @@ describe('the plan cache', () => {
 
   it('forgets what was not read for long', () => {
     const cache = new PlanCache();
-    const compiledFor = (symbol: string): number => {
+    const compiledFor = (warmupPeriod: number): number => {
       const before = cache.compileCount;
-      const task = taskOf(crossing, {});
-      cache.plan(task, resolveConfig({ ...task.config, signalInstrument: { symbol } }), true);
+      const task = { ...taskOf(crossing, {}), settings: { warmupPeriod } };
+      cache.plan(task, resolveConfig(task.config), true);
       return cache.compileCount - before;
     };
-    expect([compiledFor('A'), compiledFor('A'), compiledFor('B'), compiledFor('B')]).toEqual([1, 1, 1, 1]);
-    for (let other = 0; other < 30; other++) expect([compiledFor('A'), compiledFor(`other ${other}`)]).toEqual([0, 1]);
-    expect([compiledFor('A'), compiledFor('B')]).toEqual([0, 1]);
+    expect([compiledFor(1), compiledFor(1), compiledFor(2), compiledFor(2)]).toEqual([1, 1, 1, 1]);
+    for (let other = 10; other < 40; other++) expect([compiledFor(1), compiledFor(other)]).toEqual([0, 1]);
+    expect([compiledFor(1), compiledFor(2)]).toEqual([0, 1]);
+  });
+
+  it('compiles a strategy once for all instruments but those that it names', () => {
+    const other = { kind: 'market', field: 'close', instrument: { symbol: 'OTHER' } };
+    const ast = strategyOf([number('length', 10, { type: 'int' })], {
+      kind: 'compare',
+      op: 'gt',
+      left: sma({ param: 'length' }),
+      right: other,
+    });
+    const cache = new PlanCache();
+    for (const symbol of ['A', 'B', 'C', 'OTHER', 'OTHER', 'D', 'OTHER']) {
+      const task = taskOf(ast, { length: 20 });
+      const config = resolveConfig({ ...task.config, signalInstrument: { symbol } });
+      expect(cache.plan(task, config, true)).toStrictEqual(compiled(ast, { length: 20 }, symbol));
+    }
+    expect(cache.compileCount).toBe(4);
   });
 
   it('shares what does not depend on the values', () => {

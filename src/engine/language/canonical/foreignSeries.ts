@@ -13,6 +13,22 @@ export interface SeriesName {
 /** Series of other instruments that the nodes of a payload name. */
 export function foreignSeries(ast: unknown, symbol: string, base: StoredTimeframe): SeriesName[] {
   const found = new Map<string, SeriesName>();
+  visitInstruments(ast, (named, timeframe) => {
+    if (named === symbol) return;
+    const series = { symbol: named, timeframe: timeframe ?? base };
+    found.set(`${series.symbol} ${series.timeframe}`, series);
+  });
+  return [...found.values()];
+}
+
+/** The instruments that the nodes of a payload name. */
+export function namedSymbols(ast: unknown): Set<string> {
+  const symbols = new Set<string>();
+  visitInstruments(ast, (symbol) => symbols.add(symbol));
+  return symbols;
+}
+
+function visitInstruments(ast: unknown, visit: (symbol: string, timeframe: StoredTimeframe | undefined) => void): void {
   visitObjects(ast, (object) => {
     const { instrument, timeframe, kind } = object as {
       instrument?: { symbol?: string } | null;
@@ -20,11 +36,8 @@ export function foreignSeries(ast: unknown, symbol: string, base: StoredTimefram
       kind?: unknown;
     };
     // `defaults` has an instrument too, which the config replaces; it has no kind.
-    if (kind === undefined || instrument?.symbol === undefined || instrument.symbol === symbol) return;
-    const series = { symbol: instrument.symbol, timeframe: timeframe ?? base };
-    found.set(`${series.symbol} ${series.timeframe}`, series);
+    if (kind !== undefined && instrument?.symbol !== undefined) visit(instrument.symbol, timeframe);
   });
-  return [...found.values()];
 }
 
 /** The place, in the payload as sent, of the first node that names the instrument or else the timeframe of a series. */
