@@ -4,8 +4,8 @@ import { leadingOnes, NOTHING_UNKNOWN, wordCount } from './bits.ts';
 import { compareRows } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
 
-/** Rows that are compared at a time: both columns fit the nearest cache. */
-const BLOCK_ROWS = 2048;
+/** Rows that are compared at a time. Most columns of a short run are one block, which needs no view of its own. */
+const BLOCK_ROWS = 4096;
 const BLOCK_BYTES = BLOCK_ROWS * 8;
 const BLOCK_WORDS = BLOCK_ROWS / 32;
 
@@ -24,15 +24,18 @@ function compareBlocks(a: Float64Array, b: Float64Array | number, result: number
   if (typeof b === 'number') values.fill(b, BLOCK_ROWS, BLOCK_ROWS + Math.min(rows, BLOCK_ROWS));
   for (let from = 0; from < rows; from += BLOCK_ROWS) {
     const end = Math.min(rows, from + BLOCK_ROWS);
-    values.set(a.subarray(from, end));
-    if (typeof b !== 'number') values.set(b.subarray(from, end), BLOCK_ROWS);
+    values.set(blockOf(a, from, end));
+    if (typeof b !== 'number') values.set(blockOf(b, from, end), BLOCK_ROWS);
     // Eight rows at a time; those behind the end are compared too.
     compareRows(0, BLOCK_BYTES, 64 * Math.ceil((end - from) / 8), bits, bits + BLOCK_WORDS * 4);
-    const first = bits / 4 + result;
-    out.set(words.subarray(first, first + wordCount(end - from)), from / 32);
+    const first = bits / 4 + result - from / 32;
+    for (let w = from / 32; w < wordCount(end); w++) out[w] = words[first + w];
   }
   if ((rows & 31) !== 0) out[rows >>> 5] &= (1 << (rows & 31)) - 1;
 }
+
+const blockOf = (column: Float64Array, from: number, end: number): Float64Array =>
+  end - from === column.length ? column : column.subarray(from, end);
 
 // The loops below write whole words, four comparisons per step. Each replaces
 //   for (let row = 0; row < n; row++) if (Math.abs(a[row] - b[row]) <= tolerance) out[row >>> 5] |= 1 << (row & 31);

@@ -1,5 +1,5 @@
 // The builder of a plan: adds equal steps once (hash-consing), folds constants, and aligns columns to other bars.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mathOf } from '../kernels/arithmetic.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { ParamSlot, ParamValueNeeded } from '../language/canonical/paramSlots.ts';
@@ -108,7 +108,7 @@ export function stepKey(
   let operands = '';
   for (let at = 0; at < inputs.length; at++) operands += (at === 0 ? '' : ',') + steps[inputs[at]].key;
   const key = `${operation}[${operands}]@${where}`;
-  return key.length <= MAX_KEY_LENGTH ? key : `#${createHash('sha256').update(key).digest('hex')}@${where}`;
+  return key.length <= MAX_KEY_LENGTH ? key : `#${hash('sha256', key)}@${where}`;
 }
 
 /** Members of a step that are not parameters of its operation. */

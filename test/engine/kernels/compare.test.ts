@@ -5,7 +5,7 @@ import { greaterThan, lessThan } from '../../../src/engine/kernels/compare.ts';
 import { seededRandom } from '../../support/scale.ts';
 
 /** Rows that end within a word, with one, and around the ends of the blocks that are compared at a time. */
-const COUNTS = [1, 31, 32, 33, 64, 2047, 2048, 2049, 4096, 4131];
+const COUNTS = [1, 31, 32, 33, 64, 4095, 4096, 4097, 8192, 8227];
 
 function columnOf(rows: number, seed: number): Float64Array {
   const random = seededRandom(seed);
