@@ -148,10 +148,10 @@ function partsOf(rows: number, encode: (first: number, end: number) => Uint8Arra
   const parts: Uint8Array[] = [];
   for (let first = 0; first < rows; first += TRADES_PER_PART)
     parts.push(encode(first, Math.min(rows, first + TRADES_PER_PART)));
-  const head = Buffer.allocUnsafe(4 * (parts.length + 1));
-  head.writeUInt32LE(parts.length);
-  for (let index = 0; index < parts.length; index++) head.writeUInt32LE(parts[index].length, 4 * (index + 1));
-  return [head, ...parts];
+  const head = new Uint32Array(parts.length + 1);
+  head[0] = parts.length;
+  for (let index = 0; index < parts.length; index++) head[index + 1] = parts[index].length;
+  return [new Uint8Array(head.buffer), ...parts];
 }
 
 /** Part by part, so that a reader of many trades can let others go first in between. */

@@ -18,7 +18,6 @@ const HEAD_WORDS_WITH_NUMBERS = 5;
 /** In the order of their bytes. */
 const HASHES = ['strategyHash', 'dataHash', 'configHash', 'runKey', 'resultHash'] as const;
 const HASH_BYTES = 32;
-const HEXADECIMAL = /^[0-9a-f]*$/;
 /** Behind the version, which is the first member. */
 const NO_HASHES_JSON = `${HASHES.map((name) => `,"${name}":""`).join('')}}`;
 
@@ -93,15 +92,25 @@ export function detailParts(detail: WrittenDetail, owner: string, compress: Comp
 
 /** Undefined when one of them is no SHA-256: then all stand in the text. */
 function writeHashes(reproducibility: Reproducibility): Uint8Array | undefined {
-  let all = '';
+  let at = 0;
   for (const name of HASHES) {
-    if (reproducibility[name].length !== 2 * HASH_BYTES) return undefined;
-    all += reproducibility[name];
+    const hash = reproducibility[name];
+    if (hash.length !== 2 * HASH_BYTES) return undefined;
+    for (let digit = 0; digit < hash.length; digit += 2) {
+      const byte = digitOf(hash.charCodeAt(digit)) * 16 + digitOf(hash.charCodeAt(digit + 1));
+      if (byte < 0) return undefined;
+      hashBytes[at++] = byte;
+    }
   }
-  if (!HEXADECIMAL.test(all)) return undefined;
-  hashBytes.write(all, 'hex');
   return hashBytes;
 }
+
+/** Whatever digit stands beside it, the byte is below 0. */
+const NO_DIGIT = -256;
+
+/** Of the code of a hexadecimal digit in lower case. */
+const digitOf = (code: number): number =>
+  code >= 48 && code <= 57 ? code - 48 : code >= 97 && code <= 102 ? code - 87 : NO_DIGIT;
 
 export const isDetailBytes = (stored: Uint8Array): boolean =>
   begins(stored, MAGIC) || begins(stored, MAGIC_WITH_NUMBERS);

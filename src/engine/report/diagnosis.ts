@@ -228,7 +228,7 @@ function traded(input: DiagnosisInput): Diagnosis[] {
 function manyRejected({ funnel, report }: DiagnosisInput): Diagnosis | undefined {
   const rejected = Object.values(funnel.ordersRejected).reduce((sum, count) => sum + count, 0);
   const orders = rejected + funnel.entriesFilled + funnel.ordersExpired + funnel.ordersReplaced;
-  const most = mostRejected(funnel);
+  const most = rejected === 0 ? undefined : mostRejected(funnel);
   if (most === undefined || rejected < MANY_REJECTIONS * orders) return undefined;
   const others = most.count === rejected ? '' : `, ${most.count} of them`;
   const message =
