@@ -14,8 +14,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     globalSetup: ['test/support/databaseRun.ts'],
-    // One more than the two cores that a run is made for: tests that start processes also wait for them.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // Above the patience of test/support/eventually.ts, whose message says what did not happen.
     testTimeout: 180_000,
     // A test without an assertion checks nothing.

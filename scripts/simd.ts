@@ -1,5 +1,6 @@
 // Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, bestOfFour.wat, bands.wat,
-// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat) into wasm.ts beside it: `npm run simd`.
+// columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat, sides.wat) into wasm.ts beside it:
+// `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import wabt from 'wabt';
@@ -19,6 +20,7 @@ const MODULES = [
   'digits',
   'powerSums',
   'falls',
+  'sides',
 ];
 export const SIMD_WASM_FILE = join(FOLDER, 'wasm.ts');
 

@@ -61,8 +61,7 @@ async function answers(url: string): Promise<string> {
 
 async function write(url: string, name: string): Promise<void> {
   const sql = connect(url, { max: 1 });
-  await sql`drop table if exists things`;
-  await sql`create table things (name text)`;
+  await sql`create table if not exists things (name text)`;
   await sql`insert into things values (${name})`;
   await sql.end();
 }
@@ -85,6 +84,48 @@ describe('a server of a new cluster', () => {
     for (const path of [folder, join(folder, 'postgres')]) expect((await stat(path)).mode & 0o077).toBe(0);
   });
 
+  it('takes trust from the network in a cluster of an earlier version, at its start and while it runs', async () => {
+    const file = join(folder, 'postgres', 'cluster', 'pg_hba.conf');
+    const first = await startEmbedded(folder);
+    await write(first.url, 'kept');
+    await first[Symbol.asyncDispose]();
+    // As initdb wrote it, and a line that somebody has added.
+    const own = 'host    things          all             10.0.0.0/8              scram-sha-256';
+    const old = `${(await readFile(file, 'utf8')).replace(/^(host .*)reject$/gm, '$1trust')}${own}\n`;
+    expect(old.match(/^host .* trust$/gm)).toHaveLength(4);
+    const { mode, uid } = await stat(file);
+    const trusted = async (url: string): Promise<number> => {
+      const sql = connect(url, { max: 1 });
+      const rows = await sql`select 1 from pg_hba_file_rules where type <> 'local' and auth_method = 'trust'`;
+      await sql.end();
+      return rows.length;
+    };
+
+    await writeFile(file, old);
+    const server = await startEmbedded(folder);
+    expect(await answers(server.url)).toBe('kept');
+    expect(await trusted(server.url)).toBe(0);
+    const text = await readFile(file, 'utf8');
+    expect(text).toBe(old.replaceAll(/^(host .*)trust$/gm, '$1reject'));
+    expect(await stat(file)).toMatchObject({ mode, uid });
+
+    // A server that an earlier version has started, and this one finds running.
+    await writeFile(file, old);
+    const loadedAt = async (): Promise<Date> => {
+      const sql = connect(server.url, { max: 1 });
+      const [{ at }] = await sql<[{ at: Date }]>`select pg_conf_load_time() as at`;
+      await sql.end();
+      return at;
+    };
+    const before = await loadedAt();
+    const adopted = await startEmbedded(folder);
+    expect(adopted.isStarter).toBe(false);
+    await eventually(async () => (await loadedAt()) > before, { what: 'the rules are read again' });
+    expect(await trusted(server.url)).toBe(0);
+    await adopted[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
   it('creates a cluster in private folders on first start, and stops the server when disposed', async () => {
     const server = await startEmbedded(folder);
     expect(server.isStarter).toBe(true);
@@ -105,12 +146,32 @@ describe('a server of a new cluster', () => {
     expect((await stat(made)).mode & 0o777).toBe(chooseIdentity().kind === 'nobody' ? 0o711 : 0o700);
   });
 
-  // Each of them makes a cluster, of which one is kept.
-  it('starts the server in one of three processes that start at once, and lets the other two adopt it', async () => {
-    const started = await Promise.all(Array.from({ length: 3 }, () => startChild()));
+  it('starts the server in one of five processes that start at once, and lets the other four adopt it', async () => {
+    const started = await Promise.all(Array.from({ length: 5 }, () => startChild()));
     expect(started.filter((each) => each.isStarter)).toHaveLength(1);
     const leftovers = (await readdir(join(folder, 'postgres'))).filter((name) => name.startsWith('cluster.'));
     expect(leftovers).toEqual([]);
+  });
+
+  it('keeps committed data after kill -9 of the server, and starts again without manual help', async () => {
+    const server = await startEmbedded(folder);
+    await write(server.url, 'kept');
+    process.kill(Number(await postmasterPid()), 'SIGKILL');
+    const next = await startEmbedded(folder);
+    expect(await answers(next.url)).toBe('kept');
+    await next[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('starts despite a lock file that names a live process other than Postgres', async () => {
+    const server = await startEmbedded(folder);
+    await write(server.url, 'kept');
+    const lock = join(folder, 'postgres', 'cluster', 'postmaster.pid');
+    const text = await readFile(lock, 'utf8');
+    await server[Symbol.asyncDispose]();
+    await writeFile(lock, text.replace(/^\d+/, String(process.pid)));
+    await using next = await startEmbedded(folder);
+    expect(await answers(next.url)).toBe('kept');
   });
 
   it('leaves nothing that looks like a cluster when killed while creating it', async () => {
@@ -181,69 +242,6 @@ describe('a server of a cluster that exists', () => {
     const [row] = await sql`select current_setting('listen_addresses') as addresses`;
     await sql.end();
     expect(row.addresses).toBe('');
-  });
-
-  it('takes trust from the network in a cluster of an earlier version, at its start and while it runs', async () => {
-    const file = join(folder, 'postgres', 'cluster', 'pg_hba.conf');
-    const first = await startEmbedded(folder);
-    await write(first.url, 'kept');
-    await first[Symbol.asyncDispose]();
-    // As initdb wrote it, and a line that somebody has added.
-    const own = 'host    things          all             10.0.0.0/8              scram-sha-256';
-    const old = `${(await readFile(file, 'utf8')).replace(/^(host .*)reject$/gm, '$1trust')}${own}\n`;
-    expect(old.match(/^host .* trust$/gm)).toHaveLength(4);
-    const { mode, uid } = await stat(file);
-    const trusted = async (url: string): Promise<number> => {
-      const sql = connect(url, { max: 1 });
-      const rows = await sql`select 1 from pg_hba_file_rules where type <> 'local' and auth_method = 'trust'`;
-      await sql.end();
-      return rows.length;
-    };
-
-    await writeFile(file, old);
-    const server = await startEmbedded(folder);
-    expect(await answers(server.url)).toBe('kept');
-    expect(await trusted(server.url)).toBe(0);
-    const text = await readFile(file, 'utf8');
-    expect(text).toBe(old.replaceAll(/^(host .*)trust$/gm, '$1reject'));
-    expect(await stat(file)).toMatchObject({ mode, uid });
-
-    // A server that an earlier version has started, and this one finds running.
-    await writeFile(file, old);
-    const loadedAt = async (): Promise<Date> => {
-      const sql = connect(server.url, { max: 1 });
-      const [{ at }] = await sql<[{ at: Date }]>`select pg_conf_load_time() as at`;
-      await sql.end();
-      return at;
-    };
-    const before = await loadedAt();
-    const adopted = await startEmbedded(folder);
-    expect(adopted.isStarter).toBe(false);
-    await eventually(async () => (await loadedAt()) > before, { what: 'the rules are read again' });
-    expect(await trusted(server.url)).toBe(0);
-    await adopted[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
-
-  it('keeps committed data after kill -9 of the server, and starts again without manual help', async () => {
-    const server = await startEmbedded(folder);
-    await write(server.url, 'kept');
-    process.kill(Number(await postmasterPid()), 'SIGKILL');
-    const next = await startEmbedded(folder);
-    expect(await answers(next.url)).toBe('kept');
-    await next[Symbol.asyncDispose]();
-    await server[Symbol.asyncDispose]();
-  });
-
-  it('starts despite a lock file that names a live process other than Postgres', async () => {
-    const server = await startEmbedded(folder);
-    await write(server.url, 'kept');
-    const lock = join(folder, 'postgres', 'cluster', 'postmaster.pid');
-    const text = await readFile(lock, 'utf8');
-    await server[Symbol.asyncDispose]();
-    await writeFile(lock, text.replace(/^\d+/, String(process.pid)));
-    await using next = await startEmbedded(folder);
-    expect(await answers(next.url)).toBe('kept');
   });
 
   it('leaves the server to the process that started it', async () => {

@@ -9,7 +9,7 @@ import type { OpenApi } from './largeBodies.ts';
 import { readMetric, startService, type Service, type Tenant } from './service.ts';
 
 const isLong = process.env.CANDLEPOOL_HOSTILE !== undefined;
-const SECONDS = isLong ? Number(process.env.CANDLEPOOL_HOSTILE) : 8;
+const SECONDS = isLong ? Number(process.env.CANDLEPOOL_HOSTILE) : 12;
 const SEED = Number(process.env.CANDLEPOOL_SEED ?? 20_261_122);
 const MIB = 1024 * 1024;
 /** Heap and bodies of the API with its second thread; threads and columns of a worker with two threads. */

@@ -67,7 +67,7 @@ async function expectAllCompleted(ids: readonly string[]): Promise<void> {
 
 describe('kill -9 of a worker process', () => {
   it('loses nothing: the backtests in progress run again', async () => {
-    const ids = await enqueue(database.sql, workspace, data, spins(12, 100));
+    const ids = await enqueue(database.sql, workspace, data, spins(60, 20));
     const first = await spawn();
     await eventually(async () => (await running()) > 0);
     await killWorker(first);

@@ -38,11 +38,11 @@ beforeAll(async () => {
   data = await makeData();
   workspace = await makeWorkspace(database.sql);
 });
-const stop = async (): Promise<void> => {
+afterEach(async () => {
   await worker?.[Symbol.asyncDispose]();
   worker = undefined;
-};
-afterEach(() => database.sql`delete from backtests`);
+  await database.sql`delete from backtests`;
+});
 afterAll(async () => {
   await data[Symbol.asyncDispose]();
   await database[Symbol.asyncDispose]();
@@ -50,8 +50,6 @@ afterAll(async () => {
 const read = (id: string) => findBacktest(database.sql, workspace.workspaceId, id);
 
 describe('accepting a backtest', () => {
-  afterEach(stop);
-
   it('queues it and creates its job in the same transaction', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     expect(await read(id)).toMatchObject({ status: 'queued', startedAt: null, finishedAt: null, queuePosition: 0 });
@@ -117,12 +115,9 @@ describe('accepting a backtest', () => {
   });
 });
 
-// One worker for all of them: starting it takes longer than what most of them do.
 describe('running a backtest', () => {
-  beforeAll(start);
-  afterAll(stop);
-
   it('goes queued → running → completed, with result, progress and times', async () => {
+    await start();
     const [id] = await enqueue(database.sql, workspace, data, [{ act: 'spin', ms: 300, value: 3 }]);
     await eventually(async () => (await read(id))?.status === 'running');
     await settled(database.sql);
@@ -145,6 +140,7 @@ describe('running a backtest', () => {
   });
 
   it('goes queued → running → failed on an expected failure, with its code, path and message', async () => {
+    await start();
     const [id] = await enqueue(database.sql, workspace, data, [{ act: 'fail' }]);
     await settled(database.sql);
     expect(await read(id)).toMatchObject({
@@ -155,6 +151,7 @@ describe('running a backtest', () => {
   });
 
   it('reports a bug in the engine as INTERNAL_ERROR without its stack', async () => {
+    await start();
     const [id] = await enqueue(database.sql, workspace, data, [{ act: 'throw' }]);
     await settled(database.sql);
     const { error } = (await read(id))!;
@@ -163,6 +160,7 @@ describe('running a backtest', () => {
   });
 
   it('fails only the backtest whose inputs are gone', async () => {
+    await start();
     const items = newBacktests(workspace, data, [{ value: 1 }, { value: 2 }]);
     const [lost, kept] = await database.sql.begin((tx) =>
       enqueueBacktests(tx, workspace.workspaceId, [{ ...items[0], snapshots: ['0'.repeat(64)] }, items[1]]),
@@ -173,6 +171,7 @@ describe('running a backtest', () => {
   });
 
   it('fails only the backtest whose result Postgres cannot hold, and stores the rest of its batch', async () => {
+    await start();
     const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }, { act: 'nul' }, { value: 2 }]);
     await settled(database.sql);
     expect(await Promise.all(ids.map(async (id) => (await read(id))!.status))).toEqual([
@@ -184,6 +183,7 @@ describe('running a backtest', () => {
   });
 
   it('copies an equal run of the workspace instead of running it again, and says so', async () => {
+    await start();
     const [first] = await enqueue(database.sql, workspace, data, [{ value: 11 }], { runKey: 'same' });
     await settled(database.sql);
     const [second] = await enqueue(database.sql, workspace, data, [{ act: 'poison' }], { runKey: 'same' });
@@ -195,6 +195,7 @@ describe('running a backtest', () => {
   });
 
   it('does not copy an equal run of another workspace', async () => {
+    await start();
     const other = await makeWorkspace(database.sql);
     await enqueue(database.sql, workspace, data, [{ value: 12 }], { runKey: 'shared' });
     await settled(database.sql);
@@ -205,22 +206,6 @@ describe('running a backtest', () => {
       summary: { returnPct: 13 },
     });
   });
-
-  it('leaves no jobs when nothing is due', async () => {
-    await enqueue(
-      database.sql,
-      workspace,
-      data,
-      Array.from({ length: 200 }, (_, value) => ({ value })),
-    );
-    await settled(database.sql);
-    await eventually(async () => (await database.sql`select 1 from graphile_worker.jobs`).length === 0);
-    expect(await countByStatus(database.sql)).toEqual({ completed: 200 });
-  });
-});
-
-describe('a worker that finds backtests queued', () => {
-  afterEach(stop);
 
   it('runs equal backtests that were claimed together once', async () => {
     const ids = await enqueue(
@@ -252,11 +237,22 @@ describe('a worker that finds backtests queued', () => {
     await eventually(() => woken.size === ids.length);
     expect(woken).toEqual(new Set(ids));
   });
+
+  it('leaves no jobs when nothing is due', async () => {
+    await start();
+    await enqueue(
+      database.sql,
+      workspace,
+      data,
+      Array.from({ length: 200 }, (_, value) => ({ value })),
+    );
+    await settled(database.sql);
+    await eventually(async () => (await database.sql`select 1 from graphile_worker.jobs`).length === 0);
+    expect(await countByStatus(database.sql)).toEqual({ completed: 200 });
+  });
 });
 
 describe('cancelling a backtest', () => {
-  afterEach(stop);
-
   it('cancels a queued backtest at once', async () => {
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     expect(await cancelBacktest(database.sql, workspace.workspaceId, id)).toBe('cancelled');
@@ -330,8 +326,6 @@ describe('a Graphile runner that ends by itself', () => {
 });
 
 describe('a worker without the snapshot files', () => {
-  afterEach(stop);
-
   it('gives its claims back to the worker that has them, and says that it lacks them', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
     const blind = await startTestWorker(database.url, { ...data, folder: empty });

@@ -2,6 +2,7 @@
 import { countBits, hasBit, popcount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode } from '../plan/plan.ts';
+import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type Window } from './ruleStatistics.ts';
@@ -40,7 +41,7 @@ export function nearMissesOf(
       if (isShort)
         keepNearestOfAll(
           words,
-          window,
+          window.start,
           node,
           sideOf(report, rule.node.left, LEFT_VALUES),
           sideOf(report, rule.node.right, RIGHT_VALUES),
@@ -87,55 +88,43 @@ function closenessOf(left: number, right: number): number {
   return ratio === ratio ? ratio : Infinity;
 }
 
-/** The values of one side on the rows of a window, and where its first row is among them. */
-interface WindowSide {
-  readonly values: Float64Array;
-  readonly from: number;
-}
-
-function sideOf({ evaluated, input }: ReportInput, slot: number | null, out: Float64Array): WindowSide {
+/** The values of one side on every row of a window, NaN where missing; what is not a column is written to `out`. */
+function sideOf({ evaluated, input }: ReportInput, slot: number | null, out: Float64Array): Float64Array {
+  const { start, end } = input;
   const column = slot === null ? null : evaluated.columnAt(slot);
-  if (column !== null) return { values: column.values, from: input.start };
-  const rows = Math.max(0, input.end - input.start);
-  const number = slot === null ? NaN : evaluated.numberAt(slot);
-  if (number !== undefined) out.fill(number, 0, rows);
-  else
-    evaluated.readRows(
-      slot!,
-      Int32Array.from({ length: rows }, (_, at) => input.start + at),
-      out,
-    );
-  return { values: out, from: 0 };
+  if (column !== null) return column.values.subarray(start, end);
+  const rows = Int32Array.from({ length: Math.max(0, end - start) }, (_, at) => start + at);
+  readSide(evaluated, slot, rows, out);
+  return out.subarray(0, rows.length);
 }
 
-/** Adds the rows of the 1 bits in a short window, whose values are read one after the other: most are not near. */
+/** Adds the rows of the 1 bits in a short window, among which a kernel looks for those that are near enough. */
 function keepNearestOfAll(
   words: Uint32Array,
-  { start, end }: Window,
+  start: number,
   node: number,
-  { values: left, from: leftFrom }: WindowSide,
-  { values: right, from: rightFrom }: WindowSide,
+  left: Float64Array,
+  right: Float64Array,
 ): void {
-  let farthest = farthestKept();
-  let limit = limitOf(farthest);
-  for (let at = 0; at < end - start; at++) {
-    const a = left[leftFrom + at];
-    const b = right[rightFrom + at];
-    // Not where one is missing.
-    if (Math.abs(a - b) > limit * (Math.abs(a) + SMALLEST)) continue;
-    const near = closenessOf(a, b);
-    if (near >= farthest || !hasBit(words, start + at)) continue;
-    keep(near, start + at, a, b, node);
-    farthest = farthestKept();
-    limit = limitOf(farthest);
+  const rows = left.length;
+  let at = 0;
+  for (; at < rows && NEAREST.count < MAX_NEAR_MISSES; at++)
+    if (hasBit(words, start + at)) keep(closenessOf(left[at], right[at]), start + at, left[at], right[at], node);
+  const sides = new Sides(left, right);
+  let limit = limitOf(farthestKept());
+  for (at = sides.nextNear(at, limit); at < rows; at = sides.nextNear(at + 1, limit)) {
+    const near = closenessOf(left[at], right[at]);
+    if (near >= farthestKept() || !hasBit(words, start + at)) continue;
+    keep(near, start + at, left[at], right[at], node);
+    limit = limitOf(farthestKept());
   }
 }
 
 /**
  * What |a - b| / |a| exceeds only where `closenessOf` exceeds `farthest`: b is no larger than |a| + |a - b|. Most rows
- * are told so without a quotient and the larger of two, which take twice as long. It allows for rounding.
+ * are told so without a quotient and the larger of two. It allows for rounding.
  */
-const limitOf = (farthest: number): number => (farthest < 1 ? (farthest / (1 - farthest)) * (1 + 1e-9) : NaN);
+const limitOf = (farthest: number): number => (farthest < 1 ? (farthest / (1 - farthest)) * (1 + 1e-9) : Infinity);
 
 function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Array, out: Float64Array): void {
   if (slot === null) out.fill(NaN, 0, rows.length);

@@ -2,6 +2,7 @@
 // from stored bits.
 import { countBits, popcount, wordCount } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
+import { valueStats } from '../kernels/simd/sides.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode, Slot } from '../plan/plan.ts';
 import type { RecordedCondition } from '../evaluate/stateful.ts';
@@ -294,7 +295,7 @@ function sideStats(slot: Slot, evaluated: EvaluatedPlan, rows: Int32Array): Side
     return { min: value, max: value, mean: value, last: value, sampled: 1 };
   }
   evaluated.readRows(slot, rows, SAMPLED_VALUES);
-  return statsOf(SAMPLED_VALUES, 0, rows.length);
+  return statsOf(SAMPLED_VALUES.subarray(0, rows.length));
 }
 
 /** Of the last window, by the column, which the runs of a batch share. */
@@ -306,32 +307,21 @@ function wholeSideStats(slot: Slot, evaluated: EvaluatedPlan, { start, end }: Wi
   if (column === null) return null;
   const kept = keptStats.get(column);
   if (kept !== undefined && kept.start === start && kept.end === end) return kept.stats;
-  const stats = statsOf(column.values, start, end);
+  const stats = statsOf(column.values.subarray(start, end));
   keptStats.set(column, { start, end, stats });
   return stats;
 }
 
-/** Of values [from, to), the last of which is the last of the window. */
-function statsOf(values: Float64Array, from: number, to: number): SideStats {
-  let min = Infinity;
-  let max = -Infinity;
-  let total = 0;
-  let count = 0;
-  for (let index = from; index < to; index++) {
-    const value = values[index];
-    if (value !== value) continue;
-    if (value < min) min = value;
-    if (value > max) max = value;
-    total += value;
-    count++;
-  }
+/** Of the values of a window, or of a sample of it. */
+function statsOf(values: Float64Array): SideStats {
+  const { count, min, max, total } = valueStats(values);
   const known = count > 0;
   return {
     min: known ? min : null,
     max: known ? max : null,
     mean: known ? finiteOrNull(total / count) : null,
-    last: from === to ? null : finiteOrNull(values[to - 1]),
-    sampled: to - from,
+    last: values.length === 0 ? null : finiteOrNull(values[values.length - 1]),
+    sampled: values.length,
   };
 }
 
