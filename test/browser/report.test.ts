@@ -25,10 +25,15 @@ describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
 
   const open = (screen: Screen): ReturnType<typeof openPage> => openPage(browser, screen, join(folder, 'report.html'));
 
-  it.each(Object.keys(SCREENS) as Screen[])(
-    'draws its charts on %s without network requests, and runs no script of a strategy',
-    async (screen) => {
-      const { page, faults } = await open(screen);
+  describe.each(Object.keys(SCREENS) as Screen[])('on %s', (screen) => {
+    let opened: Awaited<ReturnType<typeof openPage>>;
+    beforeAll(async () => {
+      opened = await open(screen);
+    });
+    afterAll(() => opened?.page.context().close());
+
+    it('draws its charts without network requests, and runs no script of a strategy', async () => {
+      const { page, faults } = opened;
       expect(await page.locator('body[data-broken]').count()).toBe(0);
       expect(await page.locator('#chart canvas').count()).toBeGreaterThan(0);
       expect(await page.locator('#months td').count()).toBeGreaterThan(12);
@@ -36,13 +41,10 @@ describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
       const positions = page.locator('#headline .card', { hasText: 'Positions' }).locator('strong');
       expect(await positions.textContent()).toBe(String(totalPositions));
       expect(faults).toEqual([]);
-    },
-  );
+    });
 
-  it.each(Object.keys(SCREENS) as Screen[])(
-    'fits the width of %s, with cards apart and text of high contrast',
-    async (screen) => {
-      const { page } = await open(screen);
+    it('fits the width, with cards apart and text of high contrast', async () => {
+      const { page } = opened;
       const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
       expect(widths).toEqual([SCREENS[screen].viewport.width, SCREENS[screen].viewport.width]);
       const boxes = (await page.evaluate(
@@ -59,8 +61,8 @@ describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
       expect(ink > ground).toBe(SCREENS[screen].colorScheme === 'dark');
       // WCAG 2.2, level AAA.
       expect((Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05)).toBeGreaterThan(7);
-    },
-  );
+    });
+  });
 
   it('shows a trade in the charts when its row is clicked, and sorts by a column', async () => {
     const { page, faults } = await open('a desktop');

@@ -1,11 +1,11 @@
-// The verdict of sweeps: luck on random walks, not luck where an edge was planted. 100 seeds in a long run, 10
+// The verdict of sweeps: luck on random walks, not luck where an edge was planted. 100 seeds in a long run, 5
 // otherwise.
 import { describe, expect, it } from 'vitest';
 import { compare } from '../support/builders.ts';
-import { scaled, seededRandom } from '../support/scale.ts';
+import { isLong, seededRandom } from '../support/scale.ts';
 import { compiled, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../support/sweeps.ts';
 
-const SEEDS = scaled(100);
+const SEEDS = isLong ? 100 : 5;
 const BARS = 700;
 /** 500 backtests for each seed. */
 const TIMEOUT_MS = 600_000;
