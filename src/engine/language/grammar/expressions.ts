@@ -43,12 +43,7 @@ const condition: z.ZodType = z.lazy(() => Condition);
 // Values -------------------------------------------------------------------------------------------------------------
 
 const Const = z.strictObject({ ...named, kind: z.literal('const'), value: Num });
-const MarketValue = z.strictObject({
-  ...named,
-  kind: z.literal('market'),
-  field: z.enum(MARKET_FIELDS),
-  ...placed,
-});
+const MarketValue = z.strictObject({ ...named, kind: z.literal('market'), field: z.enum(MARKET_FIELDS), ...placed });
 const IndicatorValue = z.strictObject({
   ...named,
   kind: z.literal('indicator'),
@@ -82,18 +77,8 @@ const MathValue = z.strictObject({
   op: z.enum(MATH_OPS).register(issueCodes, { code: 'UNKNOWN_OPERATOR' }),
   args: z.array(value).min(1).max(MAX_INPUTS),
 });
-const ShiftValue = z.strictObject({
-  ...named,
-  kind: z.literal('shift'),
-  offset: bars0,
-  source: value,
-});
-const PercentChangeValue = z.strictObject({
-  ...named,
-  kind: z.literal('percent_change'),
-  bars: bars1,
-  source: value,
-});
+const ShiftValue = z.strictObject({ ...named, kind: z.literal('shift'), offset: bars0, source: value });
+const PercentChangeValue = z.strictObject({ ...named, kind: z.literal('percent_change'), bars: bars1, source: value });
 export const ParamValue = z.strictObject({ ...named, kind: z.literal('param'), name: z.string().min(1) });
 const IfValue = z.strictObject({
   ...named,
@@ -103,11 +88,7 @@ const IfValue = z.strictObject({
   then: value,
   else: value,
 });
-const BarsSinceValue = z.strictObject({
-  ...named,
-  kind: z.literal('bars_since'),
-  when: condition,
-});
+const BarsSinceValue = z.strictObject({ ...named, kind: z.literal('bars_since'), when: condition });
 const ValueWhenValue = z.strictObject({
   ...named,
   kind: z.literal('value_when'),
@@ -116,12 +97,7 @@ const ValueWhenValue = z.strictObject({
   when: condition,
 });
 const SeriesValue = z.strictObject({ ...named, kind: z.literal('series'), name: z.string().min(1), ...placed });
-const CaptureValue = z.strictObject({
-  ...named,
-  kind: z.literal('capture'),
-  value,
-  when: condition,
-});
+const CaptureValue = z.strictObject({ ...named, kind: z.literal('capture'), value, when: condition });
 const PivotValue = z.strictObject({
   ...named,
   kind: z.literal('pivot'),
@@ -176,32 +152,10 @@ const CrossCondition = z.strictObject({
   left: value,
   right: value,
 });
-const BetweenCondition = z.strictObject({
-  ...named,
-  kind: z.literal('between'),
-  value,
-  lower: value,
-  upper: value,
-});
-const NearCondition = z.strictObject({
-  ...named,
-  kind: z.literal('near'),
-  tolerance,
-  left: value,
-  right: value,
-});
-const RisingCondition = z.strictObject({
-  ...named,
-  kind: z.literal('rising'),
-  bars: bars1,
-  source: value,
-});
-const FallingCondition = z.strictObject({
-  ...named,
-  kind: z.literal('falling'),
-  bars: bars1,
-  source: value,
-});
+const BetweenCondition = z.strictObject({ ...named, kind: z.literal('between'), value, lower: value, upper: value });
+const NearCondition = z.strictObject({ ...named, kind: z.literal('near'), tolerance, left: value, right: value });
+const RisingCondition = z.strictObject({ ...named, kind: z.literal('rising'), bars: bars1, source: value });
+const FallingCondition = z.strictObject({ ...named, kind: z.literal('falling'), bars: bars1, source: value });
 const PatternCondition = z.strictObject({
   ...named,
   kind: z.literal('pattern'),
@@ -225,11 +179,7 @@ const AnyCondition = z.strictObject({
   kind: z.enum(['any', 'or']),
   items: z.array(condition).min(1).max(MAX_ITEMS),
 });
-const NotCondition = z.strictObject({
-  ...named,
-  kind: z.literal('not'),
-  item: condition,
-});
+const NotCondition = z.strictObject({ ...named, kind: z.literal('not'), item: condition });
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'Write a time as HH:MM, from 00:00 to 24:00.');
 const date = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, 'Write a date as YYYY-MM-DD.');
 const TimeWindowCondition = z.strictObject({
