@@ -73,87 +73,105 @@ export interface HeavyRequests extends AsyncDisposable {
   answer(workspaceId: string, request: Omit<HeavyRequest, 'id'>): Promise<HeavyAnswer>;
 }
 
-/**
- * Takes turns among workspaces: each has one request in the thread at a time, and the longest waiting goes first.
- * @param begun when the thread is started; requests that come before wait for it
- */
-export function startHeavyRequests(
-  { sql, config, log }: Services,
-  begun: Promise<unknown> = Promise.resolve(),
-): HeavyRequests {
-  const queues = new Map<string, Waiting[]>();
-  const active = new Map<number, Waiting & { readonly workspaceId: string }>();
-  const busy = new Set<string>();
-  let waiting = 0;
-  let lastId = 0;
-  let thread: Worker | undefined;
-  let isReady = false;
-  let isClosing = false;
+/** @param begun when the thread is started; requests that come before wait for it */
+export const startHeavyRequests = (services: Services, begun: Promise<unknown> = Promise.resolve()): HeavyRequests =>
+  new HeavyThread(services, begun);
 
-  const startNext = (): void => {
-    if (!isReady || thread === undefined) return;
-    for (const [workspaceId, queue] of queues) {
-      if (active.size >= MAX_ACTIVE) return;
-      if (busy.has(workspaceId)) continue;
-      const next = queue.shift()!;
-      waiting--;
-      // The workspace goes to the end of the line.
-      queues.delete(workspaceId);
-      if (queue.length > 0) queues.set(workspaceId, queue);
-      const id = ++lastId;
-      active.set(id, { ...next, workspaceId });
-      busy.add(workspaceId);
-      // A body from the pool of small buffers shares its memory with others: it is copied, not moved.
-      thread.postMessage({ ...next.request, id } satisfies HeavyRequest);
-    }
-  };
-  const end = (id: number): (Waiting & { readonly workspaceId: string }) | undefined => {
-    const ended = active.get(id);
-    active.delete(id);
-    if (ended !== undefined) busy.delete(ended.workspaceId);
-    return ended;
-  };
-  const open = (): void => {
-    if (isClosing) return;
-    const data: HeavyThreadData = { config, databaseUrl: urlOf(sql) };
-    thread = new Worker(new URL('../heavyThread.ts', import.meta.url), { workerData: data, name: 'heavy requests' });
-    thread.on('message', (message: FromThread) => {
-      if (message === 'ready') isReady = true;
-      else end(message.id)?.resolve(message);
-      startNext();
+/** Takes turns among workspaces: each has one request in the thread at a time, and the longest waiting goes first. */
+class HeavyThread implements HeavyRequests {
+  readonly #data: HeavyThreadData;
+  readonly #log: Services['log'];
+  /** Requests that wait, by workspace; the workspace whose turn is next comes first. */
+  readonly #queues = new Map<string, Waiting[]>();
+  /** Requests in the thread, by id, and their workspaces. */
+  readonly #active = new Map<number, Waiting & { readonly workspaceId: string }>();
+  readonly #busy = new Set<string>();
+  #waiting = 0;
+  #lastId = 0;
+  #thread: Worker | undefined;
+  #isReady = false;
+  #isClosing = false;
+
+  constructor({ sql, config, log }: Services, begun: Promise<unknown>) {
+    this.#data = { config, databaseUrl: urlOf(sql) };
+    this.#log = log;
+    // A process that never begins needs no thread.
+    void begun.then(
+      () => this.#open(),
+      () => {},
+    );
+  }
+
+  answer(workspaceId: string, request: Omit<HeavyRequest, 'id'>): Promise<HeavyAnswer> {
+    return new Promise((resolve, reject) => {
+      const queue = this.#queues.get(workspaceId) ?? [];
+      if (this.#waiting >= MAX_WAITING && queue.length > 0) return reject(tooManyWaiting());
+      queue.push({ request, resolve, reject });
+      this.#waiting++;
+      this.#queues.set(workspaceId, queue);
+      this.#startNext();
     });
-    thread.on('error', (error) => log.error({ err: error }, 'the thread of heavy requests failed'));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosing = true;
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    // A thread that still loads, which takes long on a busy machine, has nothing to finish.
+    if (!this.#isReady && this.#waiting === 0) return void (await thread.terminate());
+    const ended = new Promise((resolve) => thread.once('exit', resolve));
+    thread.ref();
+    thread.postMessage('close' satisfies ToThread);
+    await ended;
+  }
+
+  #open(): void {
+    if (this.#isClosing) return;
+    const thread = new Worker(new URL('../heavyThread.ts', import.meta.url), {
+      workerData: this.#data,
+      name: 'heavy requests',
+    });
+    this.#thread = thread;
+    thread.on('message', (message: FromThread) => {
+      if (message === 'ready') this.#isReady = true;
+      else this.#end(message.id)?.resolve(message);
+      this.#startNext();
+    });
+    thread.on('error', (error) => this.#log.error({ err: error }, 'the thread of heavy requests failed'));
     thread.on('exit', () => {
-      isReady = false;
-      thread = undefined;
-      for (const id of active.keys()) end(id)?.reject(problem('UNAVAILABLE'));
-      if (!isClosing) setTimeout(open, RESTART_AFTER_MS).unref();
+      this.#isReady = false;
+      this.#thread = undefined;
+      for (const id of this.#active.keys()) this.#end(id)?.reject(problem('UNAVAILABLE'));
+      if (!this.#isClosing) setTimeout(() => this.#open(), RESTART_AFTER_MS).unref();
     });
     thread.unref();
-  };
-  // A process that never begins needs no thread.
-  void begun.then(open, () => {});
-  return {
-    answer: (workspaceId, request) =>
-      new Promise((resolve, reject) => {
-        const queue = queues.get(workspaceId) ?? [];
-        if (waiting >= MAX_WAITING && queue.length > 0) return reject(tooManyWaiting());
-        queue.push({ request, resolve, reject });
-        waiting++;
-        queues.set(workspaceId, queue);
-        startNext();
-      }),
-    [Symbol.asyncDispose]: async () => {
-      isClosing = true;
-      if (thread === undefined) return;
-      // A thread that still loads, which takes long on a busy machine, has nothing to finish.
-      if (!isReady && waiting === 0) return void (await thread.terminate());
-      const ended = new Promise((resolve) => thread?.once('exit', resolve));
-      thread.ref();
-      thread.postMessage('close' satisfies ToThread);
-      await ended;
-    },
-  };
+  }
+
+  #startNext(): void {
+    if (!this.#isReady || this.#thread === undefined) return;
+    for (const [workspaceId, queue] of this.#queues) {
+      if (this.#active.size >= MAX_ACTIVE) return;
+      if (this.#busy.has(workspaceId)) continue;
+      const next = queue.shift()!;
+      this.#waiting--;
+      // The workspace goes to the end of the line.
+      this.#queues.delete(workspaceId);
+      if (queue.length > 0) this.#queues.set(workspaceId, queue);
+      const id = ++this.#lastId;
+      this.#active.set(id, { ...next, workspaceId });
+      this.#busy.add(workspaceId);
+      // A body from the pool of small buffers shares its memory with others: it is copied, not moved.
+      this.#thread.postMessage({ ...next.request, id } satisfies HeavyRequest);
+    }
+  }
+
+  /** Takes a request that has ended out of the active ones; undefined: it is not among them. */
+  #end(id: number): Waiting | undefined {
+    const ended = this.#active.get(id);
+    this.#active.delete(id);
+    if (ended !== undefined) this.#busy.delete(ended.workspaceId);
+    return ended;
+  }
 }
 
 const tooManyWaiting = () =>

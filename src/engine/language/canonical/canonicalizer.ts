@@ -1,40 +1,24 @@
 // The canonicalizer: rewrites the expressions and sections of one strategy, one spelling for every meaning.
 import { findIndicator } from '../../indicators/registry.ts';
-import { argIssue, MAX_SCANNED_LENGTH } from '../../indicators/arguments.ts';
+import { MAX_SCANNED_LENGTH } from '../../indicators/arguments.ts';
 import type { ArgDefinition } from '../../indicators/definition.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { Expression } from '../grammar/ast.ts';
-import { shown } from '../check/displayNames.ts';
-import type { IssueCode } from '../check/issues.ts';
-import {
-  ANY_NUMBER,
-  expressionShapeOf,
-  isParamRef,
-  numberIssue,
-  type NumberShape,
-  type ObjectShape,
-  type Shape,
-} from '../grammar/shapes.ts';
+import { ANY_NUMBER, expressionShapeOf, isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { canonicalField, isTooLongSlope } from '../grammar/words.ts';
 import { childrenOf } from '../grammar/visit.ts';
-import type { ParamSlots } from './paramSlots.ts';
+import { ParamReferences, type ParamOptions } from './paramReferences.ts';
 
-export type ParamValues = ReadonlyMap<string, number | boolean | string>;
+export type { ParamValues } from './paramReferences.ts';
 export type Members = Readonly<Record<string, unknown>>;
 
-export interface CanonicalOptions {
+export interface CanonicalOptions extends ParamOptions {
   /** Keep the author's id, label, description and meta, and the nodes that have an id. */
   readonly keepNames: boolean;
-  /** What parameters stand for; null leaves references in place. */
-  readonly params: ParamValues | null;
-  /** What stands for params instead of their values, where that is possible. */
-  readonly slots?: ParamSlots;
   /** For time windows without a time zone. */
   readonly timezone: string;
   /** Filled with the object that each rewritten expression and section was made from. */
   readonly sources?: Map<object, object>;
-  /** Called with a value that does not fit its place, of a parameter or an override. */
-  readonly onIssue?: (owner: object, member: readonly (string | number)[], code: IssueCode, message: string) => void;
 }
 
 const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
@@ -54,6 +38,7 @@ export const seriesInputsOf = (definition: { readonly inputs: readonly string[] 
  */
 export class Canonicalizer {
   readonly #options: CanonicalOptions;
+  readonly #params: ParamReferences;
   /**
    * Rewritten nodes: those read on base bars, and those below a node with its own timeframe or instrument, where shifts
    * stay.
@@ -64,6 +49,7 @@ export class Canonicalizer {
 
   constructor(options: CanonicalOptions) {
     this.#options = options;
+    this.#params = new ParamReferences(options);
   }
 
   expression(node: Expression): Expression {
@@ -186,7 +172,7 @@ export class Canonicalizer {
   ): unknown {
     if (isParamRef(value)) {
       const number = options.find((option) => option.type === 'number');
-      return number === undefined ? value : this.#number(value.param, number, owner, path);
+      return number === undefined ? value : this.#params.number(value.param, number, owner, path);
     }
     if (typeof value !== 'object') return value;
     const wanted = Array.isArray(value) ? 'array' : 'object';
@@ -199,67 +185,21 @@ export class Canonicalizer {
     );
   }
 
-  #number(
-    name: string,
-    shape: NumberShape & { code?: IssueCode },
-    owner: object,
-    path: readonly (string | number)[],
-  ): unknown {
-    const { params, slots, onIssue } = this.#options;
-    if (params === null) return { param: name };
-    const slot = slots?.at(name, owner, path.at(-1), (number) => numberIssue(shape, number) === undefined);
-    if (slot !== undefined) return slot;
-    const value = params.get(name);
-    const number = typeof value === 'boolean' ? Number(value) : value;
-    if (typeof number !== 'number') {
-      onIssue?.(
-        owner,
-        path,
-        value === undefined ? 'PARAM_UNDEFINED' : 'TYPE_MISMATCH',
-        value === undefined
-          ? `The param ${shown(name)} is not declared.`
-          : `A number is required here, and param ${shown(name)} is ${shown(value)}.`,
-      );
-      return 0;
-    }
-    const issue = numberIssue(shape, number);
-    if (issue !== undefined)
-      onIssue?.(owner, path, shape.code ?? 'OUT_OF_RANGE', `Param ${shown(name)} ${issue.message} here.`);
-    return number;
-  }
-
   #param(node: Members): Members {
     const { params } = this.#options;
     if (params === null) return { ...this.#names(node), kind: 'param', name: node.name };
-    const value = this.#number(node.name as string, ANY_NUMBER, node, ['name']);
+    const value = this.#params.number(node.name as string, ANY_NUMBER, node, ['name']);
     return { ...this.#names(node), kind: 'const', value };
   }
 
   #args(node: Members, definitions: readonly ArgDefinition[]): Record<string, unknown> {
-    const { params, slots, onIssue } = this.#options;
     const given = (node.args ?? {}) as Members;
     const args: Record<string, unknown> = {};
     for (const definition of definitions) {
       const { name } = definition;
       if (name === 'source') continue;
-      let value = Object.hasOwn(given, name) ? given[name] : definition.default;
-      if (isParamRef(value) && params !== null) {
-        const param = value.param;
-        const isNumber = definition.type === 'int' || definition.type === 'float';
-        const fits = (number: number): boolean => argIssue(definition, number) === undefined;
-        const slot = isNumber ? slots?.at(param, node, name, fits) : undefined;
-        if (slot !== undefined) {
-          args[name] = slot;
-          continue;
-        }
-        value = paramAsArg(params.get(param), definition);
-        const issue = value === undefined ? undefined : argIssue(definition, value);
-        if (value === undefined)
-          onIssue?.(node, ['args', name], 'PARAM_UNDEFINED', `The param ${shown(param)} is not declared.`);
-        if (issue !== undefined)
-          onIssue?.(node, ['args', name], issue.code, `Param ${shown(param)} does not fit here: ${issue.message}.`);
-      }
-      args[name] = isParamRef(value) ? { param: value.param } : value;
+      const value = Object.hasOwn(given, name) ? given[name] : definition.default;
+      args[name] = isParamRef(value) ? this.#params.arg(value.param, definition, node) : value;
     }
     return args;
   }
@@ -355,11 +295,4 @@ export class Canonicalizer {
     const names = this.#names(node);
     return items.length === 1 && names.id === undefined ? items[0] : { ...names, kind, items };
   }
-}
-
-/**
- * A parameter's value as an indicator's argument: a bool parameter may stand for a number, but a number not for a bool.
- */
-function paramAsArg(value: number | boolean | string | undefined, definition: ArgDefinition): unknown {
-  return typeof value === 'boolean' && definition.type !== 'bool' ? Number(value) : value;
 }
