@@ -71,10 +71,16 @@ const CreatedApiKey = z
   .object({ ...shared, apiKey: z.string().meta({ description: 'The plaintext key: only here, only once.' }) })
   .meta({ id: 'CreatedApiKey' });
 
-export async function apiKeyRoutes(app: App, services: Services): Promise<void> {
-  const onRequest = requireMember(MANAGING_ROLES);
-  const described = { tags: ['Management'], security: JWT_SECURITY };
+const onRequest = requireMember(MANAGING_ROLES);
+const described = { tags: ['Management'], security: JWT_SECURITY };
 
+export async function apiKeyRoutes(app: App, services: Services): Promise<void> {
+  listRoute(app, services);
+  createRoute(app, services);
+  revokeRoute(app, services);
+}
+
+function listRoute(app: App, { sql }: Services): void {
   app.get(
     '/workspaces/:workspaceId/api-keys',
     {
@@ -87,9 +93,11 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
         response: { 200: z.object({ data: z.array(ApiKey) }), ...problems(400, 401, 403, 404, 431) },
       },
     },
-    async (request) => ({ data: (await listApiKeys(services.sql, request.member.workspaceId)).map(apiKeyAnswer) }),
+    async (request) => ({ data: (await listApiKeys(sql, request.member.workspaceId)).map(apiKeyAnswer) }),
   );
+}
 
+function createRoute(app: App, { sql }: Services): void {
   app.post(
     '/workspaces/:workspaceId/api-keys',
     {
@@ -105,7 +113,7 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
     async (request, reply) => {
       const { workspaceId, userId } = request.member;
       const { name, description, role, scopes, expiresAt } = request.body;
-      const created = await createKey(services.sql, app.authentication.secrets, {
+      const created = await createKey(sql, app.authentication.secrets, {
         workspaceId,
         userId,
         name,
@@ -120,7 +128,9 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
       return { ...created, scopes: [...created.scopes] };
     },
   );
+}
 
+function revokeRoute(app: App, { sql }: Services): void {
   app.delete(
     '/workspaces/:workspaceId/api-keys/:apiKeyId',
     {
@@ -140,7 +150,7 @@ export async function apiKeyRoutes(app: App, services: Services): Promise<void> 
     },
     async (request) => {
       const id = pathId(request.params.apiKeyId, 'API key');
-      const revokedAt = await revokeApiKey(services.sql, request.member.workspaceId, id);
+      const revokedAt = await revokeApiKey(sql, request.member.workspaceId, id);
       if (revokedAt === null) throw problem('NOT_FOUND', { message: `No API key "${id}" in this workspace.` });
       return { success: true, revokedAt: revokedAt.toISOString() };
     },

@@ -43,10 +43,17 @@ const Pack = z
 type Language = ReturnType<typeof describeCapabilities>;
 type Kind = Language['strategyAst']['nodes'][number];
 
+const described = { tags: ['Discovery'], security: API_KEY_SECURITY, querystring: NoQuery };
+
 export async function authoringPackRoutes(app: App): Promise<void> {
   const language = describeCapabilities();
+  packRoute(app, language);
+  indicatorRoute(app, language);
+  kindRoute(app, language);
+}
+
+function packRoute(app: App, language: Language): void {
   const kept = new Map<Tier, TaggedBody>();
-  const described = { tags: ['Discovery'], security: API_KEY_SECURITY, querystring: NoQuery };
   app.get(
     '/public/v1/authoring-pack',
     {
@@ -65,6 +72,9 @@ export async function authoringPackRoutes(app: App): Promise<void> {
       return sendTagged(request, reply, answer);
     },
   );
+}
+
+function indicatorRoute(app: App, language: Language): void {
   app.get(
     '/public/v1/capabilities/indicators/:id',
     {
@@ -85,6 +95,9 @@ export async function authoringPackRoutes(app: App): Promise<void> {
       return sendTagged(request, reply, tagged(JSON.stringify(found))) as never;
     },
   );
+}
+
+function kindRoute(app: App, language: Language): void {
   app.get(
     '/public/v1/capabilities/kinds/:kind',
     {

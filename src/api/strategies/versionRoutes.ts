@@ -16,7 +16,13 @@ const read = requireKey({ scope: 'strategies_read' });
 const VersionParams = z.object({ id: z.string(), version: z.string() });
 
 /** Registered by strategyRoutes. */
-export function versionRoutes(app: App, { sql }: Services): void {
+export function versionRoutes(app: App, services: Services): void {
+  listRoute(app, services);
+  readRoute(app, services);
+  deleteRoute(app, services);
+}
+
+function listRoute(app: App, { sql }: Services): void {
   app.get(
     VERSIONS,
     {
@@ -39,7 +45,9 @@ export function versionRoutes(app: App, { sql }: Services): void {
       });
     },
   );
+}
 
+function readRoute(app: App, { sql }: Services): void {
   app.get(
     `${VERSIONS}/:version`,
     {
@@ -66,7 +74,9 @@ export function versionRoutes(app: App, { sql }: Services): void {
       return wholeVersionBody(version);
     },
   );
+}
 
+function deleteRoute(app: App, { sql }: Services): void {
   app.delete(
     `${VERSIONS}/:version`,
     {
