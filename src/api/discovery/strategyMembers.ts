@@ -5,7 +5,7 @@ export const STRATEGY_MEMBERS: Readonly<Record<string, string>> = {
   'strategy.defaults': 'What the author had in mind. The config of a backtest wins over instrument and timeframe.',
   'strategy.defaults.instrument.symbol': 'A symbol of GET /public/v1/market-data.',
   'strategy.defaults.timeframe': 'The timeframe that the lookback is checked on.',
-  'strategy.defaults.timezone': 'IANA name for `time`, `time_window` and `session`. Default UTC.',
+  'strategy.defaults.timezone': 'IANA name for `time` and `time_window`. Default UTC.',
   'strategy.defaults.warmupBars': 'Bars before the first signal. `settings.warmupPeriod` wins; absent: inferred.',
   'strategy.defaults.maxConcurrentPositions': 'Open positions plus pending orders. `settings` wins; default 1.',
   'strategy.params[]': 'A value that a backtest (`config.params`) or a sweep may set.',

@@ -29,8 +29,13 @@ function issuesOfOne(issue: core.$ZodIssue, root: string): ProblemIssue[] {
     const nearest = issue.errors.toSorted((a, b) => a.length - b.length)[0];
     return nearest.flatMap((each) => issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root));
   }
-  return [faultAt(issue.path, root, codeOf(issue), messageOf(issue))];
+  const fault = faultAt(issue.path, root, codeOf(issue), messageOf(issue));
+  const suggestion = isAbsent(issue) ? MISSING_ADVICE[String(issue.path.at(-1))] : undefined;
+  return [suggestion === undefined ? fault : { ...fault, suggestion }];
 }
+
+/** What to send for members that are required, though all they hold is optional. */
+const MISSING_ADVICE: Readonly<Record<string, string>> = { settings: 'Send {} for the defaults.' };
 
 /** A request without a body has the body null. */
 const isAbsent = (issue: core.$ZodIssue): boolean =>
@@ -44,13 +49,57 @@ function codeOf(issue: core.$ZodIssue): string {
   return isBound || issue.code === 'not_multiple_of' ? 'OUT_OF_RANGE' : 'TYPE_MISMATCH';
 }
 
+/** What an issue says is required, as a sentence about the member: of zod's own words only the facts are left. */
 function messageOf(issue: core.$ZodIssue): string {
   const name = issue.path.at(-1);
-  const what = name === undefined ? 'the body' : `"${String(name)}"`;
-  if (isAbsent(issue))
-    return `Missing ${name === undefined ? 'body' : 'member'} ${name === undefined ? '' : what}`.trim() + '.';
-  return issue.code === 'custom' ? issue.message : `${issue.message} (${what})`;
+  if (isAbsent(issue)) return name === undefined ? 'Missing body.' : `Missing member "${String(name)}".`;
+  const what = name === undefined ? 'The body' : typeof name === 'number' ? itemName(issue.path) : `"${String(name)}"`;
+  if (issue.message.startsWith('must ')) return `${what} ${issue.message}.`;
+  return issue.code === 'custom' ? issue.message : `${what} ${requirementOf(issue)}.`;
 }
+
+/** `analyses[0]` for the first item of a list. */
+const itemName = (path: readonly PropertyKey[]): string => `"${String(path.at(-2) ?? '')}[${String(path.at(-1))}]"`;
+
+function requirementOf(issue: core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? `must be ${String(issue.values[0])}`
+        : `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_big':
+      return `must ${boundOf('at most', issue.maximum, issue.origin)}`;
+    case 'too_small':
+      return `must ${boundOf('at least', issue.minimum, issue.origin)}`;
+    case 'invalid_format':
+      return FORMATS[issue.format] ?? `is not valid: ${issue.message}`;
+    default:
+      return `is not valid: ${issue.message}`;
+  }
+}
+
+function boundOf(bound: string, value: number | bigint, origin: string): string {
+  const unit = origin === 'string' ? 'character' : origin === 'array' ? 'item' : undefined;
+  return unit === undefined
+    ? `be ${bound} ${value}`
+    : `have ${bound} ${value} ${unit}${Number(value) === 1 ? '' : 's'}`;
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a whole number',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+};
+const FORMATS: Readonly<Record<string, string>> = {
+  datetime: 'must be an ISO 8601 time with its zone, such as 2026-01-31T00:00:00Z',
+  uuid: 'must be an id (a UUID)',
+};
 
 /** An RFC 6901 pointer; `field` is the top-level member concerned. */
 function faultAt(path: readonly PropertyKey[], root: string, code: string, message: string): ProblemIssue {

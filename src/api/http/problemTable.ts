@@ -15,8 +15,8 @@ export const PROBLEMS = {
     title: 'The body is not valid JSON',
     retryable: false,
     help:
-      'The body could not be parsed, is empty, or holds a forbidden key (`__proto__`, `constructor.prototype`). Send ' +
-      'one JSON value.',
+      'The body could not be parsed, or holds a forbidden key (`__proto__`, `constructor.prototype`). Send one JSON ' +
+      'value.',
   },
   MALFORMED_REQUEST: {
     status: 400,

@@ -71,13 +71,80 @@ describe('a patch repairs', () => {
       'percent instead of percent_equity',
       strategyOf(above, { entry: entryOf({ sizing: { mode: 'percent', value: 95 } }) }),
     ],
+    ['the name of a field as an expression', strategyOf({ ...above, left: 'close' })],
+    ['an indicator written as a kind', strategyOf({ ...above, right: { kind: 'sma', length: 5 } })],
+    ['a pattern written as a kind', strategyOf({ kind: 'hammer' })],
+    [
+      'arguments beside args',
+      strategyOf({
+        ...above,
+        right: { kind: 'indicator', indicator: 'keltner', output: 'upper', period: 20, multiplier: 2 },
+      }),
+    ],
+    [
+      'arguments of an indicator written as a kind',
+      strategyOf({ ...above, right: { kind: 'keltner', output: 'upper', period: 20, multiplier: 2 } }),
+    ],
+    ['name instead of indicator', strategyOf({ ...above, right: { ...sma, indicator: undefined, name: 'sma' } })],
+    ['params instead of args', strategyOf({ ...above, right: { ...sma, args: undefined, params: { length: 5 } } })],
+    [
+      'TA-Lib’s name of an output',
+      strategyOf({ ...above, right: { kind: 'indicator', indicator: 'bbands', output: 'upperband' } }),
+    ],
+    [
+      'an output with the name of its indicator',
+      strategyOf({ ...above, right: { kind: 'indicator', indicator: 'macd', output: 'macd_signal' } }),
+    ],
+    ['a list of one condition', strategyOf([above] as unknown as Json)],
+    ['a list of one action', strategyOf(above, { entry: { ...entryOf({}), action: [entryOf({}).action] } })],
+    ['one exit outside of a list', strategyOf(above, { exits: { kind: 'exit', when: above } })],
+    ['one weekday outside of a list', strategyOf({ kind: 'time_window', weekdays: 'mon' })],
+    [
+      'a constant expression instead of a number',
+      strategyOf({ ...above, right: { ...sma, args: { length: { kind: 'const', value: 5 } } } }),
+    ],
+    [
+      'a parameter expression instead of a parameter',
+      strategyOf(above, {
+        params: [{ name: 'bars', type: 'int', default: 5 }],
+        risk: { timeStop: { maxBars: { kind: 'param', name: 'bars' } } },
+      }),
+    ],
+    ['the item of a not in a list', strategyOf({ kind: 'not', items: [above] })],
+    ['condition instead of expr', strategyOf({ kind: 'rolling_window', window: 3, mode: 'any', condition: above })],
   ])('%s', (_what, body) => {
     expect(check(body).valid).toBe(false);
     expect(check(patched(body)).issues.filter(({ severity }) => severity === 'error')).toEqual([]);
   });
 });
 
+describe('no patch', () => {
+  it.each<[string, Body, string]>([
+    ['guesses how a list of conditions is joined', strategyOf([above, above] as unknown as Json), 'all'],
+    [
+      'adds args to a math node, which needs its inputs',
+      strategyOf({ ...above, left: { kind: 'math', op: 'add' } }),
+      'list',
+    ],
+    ['replaces a text that no field has as its name', strategyOf({ ...above, left: 'sma(20)' }), '"indicator": "sma"'],
+  ])('%s', (_what, body, suggestion) => {
+    const errors = check(body).issues.filter(({ severity }) => severity === 'error');
+    expect(errors).toMatchObject([{ suggestion: expect.stringContaining(suggestion) as string }]);
+    expect(errors[0].patch).toBeUndefined();
+  });
+});
+
 describe('a suggestion', () => {
+  it('names the members of an object that is missing', () => {
+    const { issues } = check(strategyOf(above, { entry: { kind: 'entry', trigger: above } }));
+    expect(issues).toMatchObject([{ code: 'MISSING_FIELD', suggestion: 'Give an object with side, sizing.' }]);
+  });
+
+  it('says how a time of day is written that is missing', () => {
+    const { issues } = check(strategyOf({ kind: 'time_window', between: { to: '10:00' } }));
+    expect(issues[0]).toMatchObject({ suggestion: 'Write a time as HH:MM, from 00:00 to 24:00.' });
+  });
+
   it('names every timeframe for one that does not exist', () => {
     const { issues } = check(strategyOf({ ...above, left: { ...close, timeframe: '5m' } }));
     expect(issues).toContainEqual(

@@ -7,7 +7,7 @@ import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import type { IssueCode, IssueLog } from './issues.ts';
 import type { PatchOperation } from './patch.ts';
-import { nearestName, suggestionFor, type Nearest } from './nearest.ts';
+import { nearestName, plain, suggestionFor, type Nearest } from './nearest.ts';
 import { isMembers, shown } from './displayNames.ts';
 import { synonymousArgument, synonymousIndicator } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS } from '../grammar/words.ts';
@@ -232,7 +232,8 @@ function checkSourceField(node: Members, value: unknown, { log, at }: CallContex
   return false;
 }
 
-function checkOutput({ output }: Members, { id, outputs }: IndicatorDefinition, { log, at }: CallContext): boolean {
+function checkOutput({ output }: Members, definition: IndicatorDefinition, { log, at }: CallContext): boolean {
+  const { id, outputs } = definition;
   const names = outputs.map(({ name }) => name);
   const path = at('output');
   if (output === undefined) {
@@ -245,13 +246,23 @@ function checkOutput({ output }: Members, { id, outputs }: IndicatorDefinition, 
   }
   if (typeof output !== 'string') return false;
   if (names.includes(output)) return true;
-  const nearest = names.length === 1 ? { name: names[0], isCertain: true } : nearestName(output, names);
+  const synonym = names.length === 1 ? names[0] : synonymousOutput(output, definition);
+  const nearest = synonym === undefined ? nearestName(output, names) : { name: synonym, isCertain: true };
   log.add('INDICATOR_OUTPUT_UNKNOWN', path, {
     message: `${id} has no output ${shown(output)}.`,
     suggestion: suggestionFor(nearest, names),
     patch: replaceBy(nearest, path, nearest?.name),
   });
   return false;
+}
+
+/** The output that TA-Lib's name stands for, or ours with the indicator's before it: `upper_band`, `macd_signal`. */
+function synonymousOutput(word: string, { id, outputs, talib }: IndicatorDefinition): string | undefined {
+  const wanted = plain(word);
+  const named = outputs.find(({ name }, at) =>
+    [talib?.outputs?.[at] ?? '', `${id}${name}`, `${name}band`, `${name}line`].some((one) => plain(one) === wanted),
+  );
+  return named?.name;
 }
 
 function checkSources(

@@ -1,5 +1,5 @@
 // Display names: how messages name the values of a payload and what the grammar expects.
-import type { Shape } from '../grammar/shapes.ts';
+import type { ObjectShape, Shape } from '../grammar/shapes.ts';
 
 /** A JSON object with any members. */
 export const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -45,12 +45,18 @@ const UNBOUNDED = 1e15;
 /** The same with the bounds of a number, for advice. */
 export function bounded(shape: Shape): string {
   if (shape.type === 'either') return shape.options.map(bounded).join(' or ');
+  if (shape.type === 'object' && !shape.fields.has('param')) return objectOf(shape);
   if (shape.type !== 'number') return expected(shape);
   const { min, max, isMinExclusive } = shape;
   const lowest = min > -UNBOUNDED ? `${isMinExclusive ? 'above' : 'of at least'} ${min}` : '';
   const highest = max < UNBOUNDED ? `at most ${max}` : '';
   const bounds = [lowest, highest].filter((text) => text !== '').join(' and ');
   return bounds === '' ? expected(shape) : `${expected(shape)} ${lowest === '' ? `of ${bounds}` : bounds}`;
+}
+
+function objectOf({ fields }: ObjectShape): string {
+  const required = [...fields.values()].filter(({ isRequired }) => isRequired).map(({ name }) => name);
+  return required.length === 0 ? 'an object' : `an object with ${required.join(', ')}`;
 }
 
 const MAX_SHOWN = 60;

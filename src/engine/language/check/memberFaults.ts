@@ -6,8 +6,8 @@ import { pointerTo } from '../pointer.ts';
 import { bounded, shown } from './displayNames.ts';
 import type { IssueCode } from './issues.ts';
 import type { Fault, FindNearest } from './leafFaults.ts';
+import { MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor } from './nearest.ts';
-import { MAX_RENAMES } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -16,8 +16,10 @@ export const MISSING_CODES: Readonly<Record<string, IssueCode>> = {
   entry: 'ENTRY_MISSING',
   trigger: 'TRIGGER_MISSING',
 };
-/** Members whose empty form means the same as leaving them out, so that a patch can add it. */
-const EMPTY_FORMS: Readonly<Record<string, unknown>> = { args: {} };
+/** What to give for some missing members whose type says too little. */
+const MISSING_ADVICE: Readonly<Record<string, string>> = {
+  indicator: 'Give a name, such as "sma"; the `indicators` of GET /public/v1/authoring-pack are all of them.',
+};
 
 /** The missing member into which all unknown ones belong, where they can only be meant so. */
 export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
@@ -101,11 +103,14 @@ export const nullMemberFault = (name: string, path: string): Fault => ({
 
 /** A required member that is absent; `path` is where it would be. */
 export function missingMemberFault({ name, shape }: Field, path: string): Fault {
-  const only = shape.type === 'choice' && shape.values.length === 1 ? shape.values[0] : EMPTY_FORMS[name];
+  // An empty map means the same as none.
+  const empty = shape.type === 'record' ? {} : undefined;
+  const only = shape.type === 'choice' && shape.values.length === 1 ? shape.values[0] : empty;
+  const hint = shape.type === 'string' && shape.hint !== '' ? shape.hint : `Give ${bounded(shape)}.`;
   return {
     code: MISSING_CODES[name] ?? 'MISSING_FIELD',
     message: `${name} is missing.`,
-    suggestion: `Give ${bounded(shape)}.`,
+    suggestion: MISSING_ADVICE[name] ?? hint,
     patch: only === undefined ? undefined : [{ op: 'add', path, value: only }],
   };
 }

@@ -11,7 +11,7 @@ export interface Nearest {
 }
 
 /** Words that differ only in case or separators are the same word. */
-const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s_\-.]/g, '');
+export const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s_\-.]/g, '');
 
 /** Insertions, deletions and replacements. Two adjacent letters swapped, the most common typing error, count as one. */
 function editsBetween(word: string, candidate: string): number {

@@ -90,7 +90,7 @@ export function translatePatch(
       ? {
           ...step,
           from: translate(step.from),
-          path: pointerTo(parentOf(translate(step.from)), parsePointer(step.path)!.at(-1)!),
+          path: pointerTo(translate(parentOf(step.path)), parsePointer(step.path)!.at(-1)!),
         }
       : { ...step, path: translate(step.path) },
   );

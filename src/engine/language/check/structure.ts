@@ -26,6 +26,7 @@ import {
   tooHighFault,
   unknownMemberFault,
 } from './memberFaults.ts';
+import { argumentsBeside, expressionMeant, numberMeant } from './misplaced.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -36,6 +37,12 @@ export interface ParamUse {
   readonly pointer: string;
   readonly shape: (NumberShape & { readonly code?: IssueCode }) | null;
 }
+
+const JOIN_CONDITIONS = 'Join several conditions with the kind `all` or `any`.';
+const EXPRESSION_ADVICE: Readonly<Record<ExpressionType, string>> = {
+  value: 'Give an object, such as {"kind": "indicator", "indicator": "sma", "args": {"length": 20}}.',
+  condition: 'Give an object with a kind, such as compare or cross.',
+};
 
 /** The check of one payload, or of a part of one. */
 export class Structure {
@@ -96,8 +103,22 @@ export class Structure {
     return this.#log.keepsErrors ? nearestName : undefined;
   }
 
+  /** The one item of a list that stands in the place of the item, where the item itself is valid. */
+  #onlyItem(shape: Shape, value: unknown, pointer: string): { readonly value: unknown } | undefined {
+    if (!Array.isArray(value) || value.length !== 1 || Array.isArray(value[0])) return undefined;
+    return this.#isClean(shape, value[0], pointerTo(pointer, 0)) ? { value: value[0] as unknown } : undefined;
+  }
+
+  /** Reports the issues of `value` as `check` does; true when there are none, in expressions below it neither. */
+  #isClean(shape: Shape, value: unknown, pointer: string, name?: string): boolean {
+    const before = this.#log.errorCount;
+    return this.check(shape, value, pointer, name) && this.#log.errorCount === before;
+  }
+
   #isObject(value: unknown, pointer: string, shape?: ObjectShape): value is Members {
     if (isMembers(value)) return true;
+    const item = shape === undefined ? undefined : this.#onlyItem(shape, value, pointer);
+    if (item !== undefined) return this.#mismatch(pointer, 'an object', value, item);
     // "SPX" for {"symbol": "SPX"}, 20 for {"maxBars": 20}: an object with one member that must be there.
     const [only, ...others] = [...(shape?.fields.values() ?? [])].filter(({ isRequired }) => isRequired);
     const { type } = only?.shape ?? {};
@@ -126,9 +147,11 @@ export class Structure {
       else if (!this.check(field.shape, value[written], path, name)) isValid = false;
     }
     // Reported after the members' own issues, so that patches applied in order find what they move.
+    const isSearched = this.#log.keepsErrors && !misspelled.has('args');
+    const beside = isSearched ? argumentsBeside(value, unknown, pointer) : undefined;
     for (const name of unknown) {
       const meant = [...misspelled].find(([, written]) => written === name)?.[0];
-      const fault = unknownMemberFault(name, meant, shape, value, pointer, this.#findNearest);
+      const fault = beside?.get(name) ?? unknownMemberFault(name, meant, shape, value, pointer, this.#findNearest);
       this.#report(pointerTo(pointer, name), fault);
     }
     if (!isValid) this.invalid.add(value);
@@ -139,8 +162,10 @@ export class Structure {
   #expression(of: ExpressionType, value: unknown, pointer: string): boolean {
     const wanted = of === 'value' ? 'a value expression' : 'a condition';
     if (!isMembers(value)) {
-      const isNumber = of === 'value' && typeof value === 'number' && Number.isFinite(value);
-      return this.#mismatch(pointer, wanted, value, isNumber ? { value: { kind: 'const', value } } : undefined);
+      const meant = expressionMeant(of, value) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
+      const suggestion = Array.isArray(value) && of === 'condition' ? JOIN_CONDITIONS : EXPRESSION_ADVICE[of];
+      const fault = mismatch(pointer, wanted, value, meant);
+      return this.#report(pointer, meant === undefined ? { ...fault, suggestion } : fault);
     }
     if (
       of === 'value' &&
@@ -178,7 +203,9 @@ export class Structure {
     if (typeof value === 'number' && of === 'value' && Number.isFinite(value)) {
       return this.#mismatch(pointer, wanted, value, { value: { const: value } });
     }
-    if (!isMembers(value)) return this.#mismatch(pointer, wanted, value);
+    if (!isMembers(value)) {
+      return this.#mismatch(pointer, wanted, value, this.#onlyItem({ type: 'reference', of }, value, pointer));
+    }
     const names = Object.keys(value);
     if (typeof value.kind === 'string') {
       return this.#report(pointer, {
@@ -223,6 +250,8 @@ export class Structure {
       // Where a string is allowed as well, the argument's own definition says what the parameter must be.
       return this.#paramRef(value, find('string') === undefined ? (number ?? null) : null, pointer);
     }
+    const meant = isParamShape(find('object')) ? numberMeant(value) : undefined;
+    if (meant !== undefined) return this.#mismatch(pointer, options.map(expected).join(' or '), value, meant);
     const wanted =
       typeof value === 'object'
         ? Array.isArray(value)
@@ -251,7 +280,11 @@ export class Structure {
   }
 
   #array(shape: Shape & { type: 'array' }, value: unknown, pointer: string, name: string): boolean {
-    if (!Array.isArray(value)) return this.#mismatch(pointer, 'a list', value);
+    if (!Array.isArray(value)) {
+      const mayBeItem = isMembers(value) || (typeof value === 'string' && shape.item.type === 'choice');
+      const isItem = mayBeItem && this.#isClean(shape.item, value, pointer, name);
+      return this.#mismatch(pointer, 'a list', value, isItem ? { value: [value] } : undefined);
+    }
     if (value.length < shape.min) {
       const code = value.length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (shape.code ?? 'OUT_OF_RANGE');
       const least = `${shape.min} ${shape.min === 1 ? 'item' : 'items'}`;

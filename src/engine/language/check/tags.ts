@@ -4,16 +4,11 @@ import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from './displayNames.ts';
 import { mismatch, replaceBy, type Fault, type FindNearest } from './leafFaults.ts';
+import { callMeant, MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor } from './nearest.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 export type Kinds = Shape & { readonly type: 'kinds' };
-
-/**
- * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a
- * million.
- */
-export const MAX_RENAMES = 32;
 
 interface TagFault {
   /** At the tag's own place. */
@@ -35,7 +30,11 @@ export function tagFault(
   const tag = value[shape.key];
   if (tag === undefined) return missingTag(shape, value, pointer, findNearest);
   if (typeof tag !== 'string') return { fault: mismatch(pointerTo(pointer, shape.key), 'a string', tag) };
-  return operatorAsKind(shape, value, pointer, tag) ?? unknownTag(shape, pointer, tag, findNearest);
+  return (
+    operatorAsKind(shape, value, pointer, tag) ??
+    callAsKind(shape, value, pointer, tag) ??
+    unknownTag(shape, pointer, tag, findNearest)
+  );
 }
 
 function missingTag(
@@ -83,6 +82,23 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
     message: `There is no kind ${shown(tag)} here.`,
     suggestion: `Use kind "${kind}" with op "${op}".`,
     patch: [{ op: 'replace', path: pointerTo(pointer, key), value: kind }, ...added],
+  };
+  return { fault };
+}
+
+/** An indicator or pattern in the place of a kind: "rsi" for kind "indicator" with indicator "rsi". */
+function callAsKind({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
+  const call = key === 'kind' ? callMeant(tag, value, options) : undefined;
+  if (call === undefined) return undefined;
+  const { kind, member, name } = call;
+  const fault: Fault = {
+    code: 'UNKNOWN_NODE_KIND',
+    message: `There is no kind ${shown(tag)} here.`,
+    suggestion: `Use kind "${kind}" with ${member} "${name}".`,
+    patch: [
+      { op: 'replace', path: pointerTo(pointer, key), value: kind },
+      { op: 'add', path: pointerTo(pointer, member), value: name },
+    ],
   };
   return { fault };
 }

@@ -89,6 +89,13 @@ const MEMBERS: Synonyms = {
   items: ['conditions', 'rules'],
   maxBars: ['bars', 'max_bars'],
   kind: ['type'],
+  args: ['params', 'parameters', 'arguments', 'options'],
+  indicator: ['name'],
+  name: ['pattern'],
+  item: ['condition'],
+  when: ['condition', 'trigger'],
+  cond: ['condition', 'if', 'when'],
+  expr: ['condition'],
   // Of configs.
   initialBalance: [
     'balance',

@@ -1,0 +1,83 @@
+// Misplaced values: a value of the right meaning in a form that its place does not take, and what it certainly meant.
+import { findIndicator } from '../../indicators/registry.ts';
+import { findPattern } from '../../patterns/patternRegistry.ts';
+import type { ExpressionType } from '../grammar/shapes.ts';
+import { synonymousArgument } from '../grammar/synonyms.ts';
+import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS } from '../grammar/words.ts';
+import { pointerTo } from '../pointer.ts';
+import { isMembers, shown } from './displayNames.ts';
+import type { Fault } from './leafFaults.ts';
+
+/**
+ * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a
+ * million.
+ */
+export const MAX_RENAMES = 32;
+
+type Members = Readonly<Record<string, unknown>>;
+/** An object of its own, since the value that was meant may be any. */
+interface Meant {
+  readonly value: unknown;
+}
+
+/** The expression that a number or the name of a market field stands for. */
+export function expressionMeant(of: ExpressionType, value: unknown): Meant | undefined {
+  if (of !== 'value') return undefined;
+  if (typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
+  if (typeof value === 'string' && (MARKET_FIELDS as readonly string[]).includes(value))
+    return { value: { kind: 'market', field: value } };
+  return undefined;
+}
+
+/** The number or parameter that is written as an expression where only those may stand. */
+export function numberMeant(value: unknown): Meant | undefined {
+  if (!isMembers(value)) return undefined;
+  const { kind, ...rest } = value;
+  const [[name, inner] = [], ...others] = Object.entries(rest);
+  if (others.length > 0) return undefined;
+  if (kind === 'param' && name === 'name' && typeof inner === 'string') return { value: { param: inner } };
+  const isConst = kind === 'const' ? name === 'value' : kind === undefined && (name === 'const' || name === 'value');
+  return isConst && typeof inner === 'number' ? { value: inner } : undefined;
+}
+
+/** The kind that an indicator or pattern written as a kind stands for: `{"kind": "rsi", "length": 14}`. */
+export function callMeant(
+  tag: string,
+  value: Members,
+  kinds: ReadonlyMap<string, unknown>,
+): { readonly kind: string; readonly member: string; readonly name: string } | undefined {
+  const operators: readonly string[] = [...MATH_OPS, ...ROLLING_OPS];
+  if (operators.includes(tag.toLowerCase()) || Array.isArray(value.args)) return undefined;
+  const indicator = kinds.has('indicator') && value.indicator === undefined ? findIndicator(tag) : undefined;
+  if (indicator !== undefined) return { kind: 'indicator', member: 'indicator', name: indicator.id };
+  const pattern = kinds.has('pattern') && value.name === undefined ? findPattern(tag) : undefined;
+  return pattern && { kind: 'pattern', member: 'name', name: pattern.id };
+}
+
+/**
+ * Unknown members that are arguments, as `length` beside `indicator` is, each with what to report. The first of them
+ * makes the `args` that they are moved into.
+ */
+export function argumentsBeside(node: Members, unknown: readonly string[], pointer: string): Map<string, Fault> {
+  const faults = new Map<string, Fault>();
+  const called = node.kind === 'indicator' ? node.indicator : node.kind === 'pattern' ? node.name : undefined;
+  const { args = {} } = node;
+  if (typeof called !== 'string' || !isMembers(args)) return faults;
+  const definition = node.kind === 'indicator' ? findIndicator(called) : findPattern(called);
+  const free = new Set((definition?.args ?? []).map(({ name }) => name).filter((name) => args[name] === undefined));
+  const place = pointerTo(pointer, 'args');
+  for (const written of unknown.slice(0, MAX_RENAMES)) {
+    const argument = free.has(written) ? written : synonymousArgument(written, [...free]);
+    if (argument === undefined) continue;
+    free.delete(argument);
+    const made = node.args === undefined && faults.size === 0 ? [{ op: 'add', path: place, value: {} } as const] : [];
+    const move = { op: 'move', from: pointerTo(pointer, written), path: pointerTo(place, argument) } as const;
+    faults.set(written, {
+      code: 'UNKNOWN_FIELD',
+      message: `Unknown member ${shown(written)}.`,
+      suggestion: `Write it in args, as ${argument}.`,
+      patch: [...made, move],
+    });
+  }
+  return faults;
+}

@@ -1,0 +1,58 @@
+// What the shape of a request is refused with: which member is wrong and what it takes, as a sentence.
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { issuesOfZod } from '../../src/api/http/envelopeIssues.ts';
+import {
+  BacktestListQuery,
+  BacktestQuery,
+  BatchBody,
+  CreateBacktestBody,
+} from '../../src/api/backtests/backtestSchemas.ts';
+import { RobustnessBody } from '../../src/api/backtests/robustnessSchemas.ts';
+import { CreateBody } from '../../src/api/strategies/strategySchemas.ts';
+
+const issues = (schema: z.ZodType, value: unknown) => issuesOfZod(schema.safeParse(value).error!.issues);
+const messages = (schema: z.ZodType, value: unknown): string[] => issues(schema, value).map(({ message }) => message);
+
+describe('a message about the shape of a request', () => {
+  it.each<[string, z.ZodType, unknown, string]>([
+    ['a number', BacktestListQuery, { limit: 'abc' }, '"limit" must be a number.'],
+    ['a whole number', BacktestListQuery, { limit: '1.5' }, '"limit" must be a whole number.'],
+    ['a bound above', BacktestListQuery, { limit: '101' }, '"limit" must be at most 100.'],
+    ['a bound below', BacktestQuery, { maxBytes: '10' }, '"maxBytes" must be at least 1000.'],
+    [
+      'the choices',
+      BacktestListQuery,
+      { status: 'done' },
+      '"status" must be one of queued, running, completed, failed, cancelled.',
+    ],
+    [
+      'how a time is written',
+      BacktestListQuery,
+      { createdAfter: 'yesterday' },
+      '"createdAfter" must be an ISO 8601 time with its zone, such as 2026-01-31T00:00:00Z.',
+    ],
+    ['the item of a list', RobustnessBody, { analyses: ['x'] }, '"analyses[0]" must be one of lookAheadAudit,'],
+    ['the length of a list', BatchBody, { items: [] }, '"items" must have at least 1 item.'],
+    ['an object', CreateBacktestBody, [], 'The body must be an object.'],
+    [
+      'an id',
+      CreateBacktestBody,
+      { strategyVersionId: 'x', config: {} },
+      '"strategyVersionId" must be an id (a UUID).',
+    ],
+    [
+      'a rule of its own',
+      z.object({ name: z.string().max(3, 'must be short') }),
+      { name: 'long' },
+      '"name" must be short.',
+    ],
+  ])('names %s', (_what, schema, value, message) => {
+    expect(messages(schema, value)).toContainEqual(expect.stringContaining(message));
+  });
+
+  it('says what to send where settings are missing', () => {
+    const missing = issues(CreateBody, { name: 'x', strategyAst: {} });
+    expect(missing).toMatchObject([{ message: 'Missing member "settings".', suggestion: 'Send {} for the defaults.' }]);
+  });
+});
