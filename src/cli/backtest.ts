@@ -6,7 +6,7 @@ import type { BacktestTask, StrategyAst, Summary, TradeRow } from '../engine/ind
 import { makeFolder } from '../folders.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
 import { describeSource } from './marketSource.ts';
-import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
+import { counted, CommandError, printJson, printLine, printTable, withJson } from './output.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import {
   openMarket,
@@ -89,7 +89,7 @@ function print(
   warnings: readonly { code: string; message: string }[],
 ): void {
   const { base } = market;
-  printLine(`${base.symbol} ${base.timeframe}, ${base.length} bars, ${trades.length} trades`);
+  printLine(`${base.symbol} ${base.timeframe}, ${counted(base.length, 'bar')}, ${counted(trades.length, 'trade')}`);
   for (const source of sources) printLine(describeSource(source));
   const rows: readonly (readonly [string, string])[] = [
     ['return', percent(summary.returnPct)],

@@ -34,6 +34,9 @@ export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** `1 bar`, `2 bars`. */
+export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
 export interface TableColumn<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number | null | undefined;

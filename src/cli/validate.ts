@@ -1,7 +1,7 @@
 // candlepool validate: lists every issue of a strategy file, without a server or a database.
 import type { Command } from 'commander';
 import { checkStrategy, type CheckOutcome, type ValidationIssue } from '../engine/index.ts';
-import { printJson, printLine, printTable, withJson } from './output.ts';
+import { counted, printJson, printLine, printTable, withJson } from './output.ts';
 import { readPayloads, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 
 interface Options extends StrategyOptions {
@@ -34,10 +34,8 @@ function printOutcome({ valid, summary, issues, issueCount, analysis }: CheckOut
     issues,
   );
   if (issueCount > issues.length) printLine(`… and ${issueCount - issues.length} more`);
-  const counts = `${count(summary.errors, 'error')}, ${count(summary.warnings, 'warning')}`;
-  const size = `${count(analysis.nodeCount, 'node')}, ${count(analysis.conditionCount, 'condition')}`;
-  const lookback = analysis.inferredLookback === null ? '' : `, lookback ${count(analysis.inferredLookback, 'bar')}`;
+  const counts = `${counted(summary.errors, 'error')}, ${counted(summary.warnings, 'warning')}`;
+  const size = `${counted(analysis.nodeCount, 'node')}, ${counted(analysis.conditionCount, 'condition')}`;
+  const lookback = analysis.inferredLookback === null ? '' : `, lookback ${counted(analysis.inferredLookback, 'bar')}`;
   printLine(`${valid ? 'valid' : 'not valid'}: ${counts} (${size}${lookback})`);
 }
-
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

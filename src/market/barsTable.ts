@@ -116,7 +116,12 @@ function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined):
   const step = commonestStep(times);
   if (step === null)
     return (
-      hint ?? refuse('TIMEFRAME_UNKNOWN', `A single bar does not show its timeframe. Give --timeframe (${known}).`)
+      hint ??
+      refuse(
+        'TIMEFRAME_UNKNOWN',
+        'A single bar does not show its timeframe. Name it: --timeframe of an import, or --bars ' +
+          `SYMBOL:TIMEFRAME=FILE (${known}).`,
+      )
     );
   const found = STORED_TIMEFRAMES.find((timeframe) => TIMEFRAME_MS[timeframe] === step);
   return (

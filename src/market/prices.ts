@@ -82,8 +82,15 @@ function checkNumber(name: string, cells: Cells, row: number, refusals: RefusalL
   const value = cells.numbers[row];
   if (value >= 0 && value < Infinity) return;
   const text = cells.texts?.[row];
-  if (text !== undefined) refusals.add('VALUE_NOT_A_NUMBER', row, `${name} "${text.slice(0, 60)}" is not a number`);
-  else if (Number.isNaN(value)) refusals.add('VALUE_MISSING', row, `${name} is missing (NaN)`);
+  if (text !== undefined) refusals.add('VALUE_NOT_A_NUMBER', row, `${name} ${notANumber(text.slice(0, 60))}`);
+  else if (Number.isNaN(value)) refusals.add('VALUE_MISSING', row, `${name} is missing (empty or NaN)`);
   else if (value < 0) refusals.add('VALUE_NEGATIVE', row, `${name} ${value} is negative`);
   else refusals.add('VALUE_NOT_A_NUMBER', row, `${name} is infinite`);
+}
+
+/** Numbers as spreadsheets show them are not guessed: 1,234 is one and a bit in one country, a thousand in another. */
+function notANumber(text: string): string {
+  const isFormatted = /^\W{0,2}\d{1,3}([.,'\u2019\s]\d+)+\W{0,2}$/.test(text);
+  const advice = isFormatted ? '; write 1234.5, with a decimal point and nothing else' : '';
+  return `"${text}" is not a number${advice}`;
 }

@@ -61,6 +61,12 @@ describe('backtest', () => {
     expect(page).toContain('Two means');
   });
 
+  it('counts one bar in the singular', async () => {
+    writeFileSync(at('one.csv'), 'time,open,high,low,close,volume\n2024-01-01,1,1,1,1,1\n');
+    const { stdout } = await callCommand([...INPUTS, '--bars', `SPX:1d=${at('one.csv')}`]);
+    expect(stdout).toContain('SPX 1d, 1 bar, 0 trades\n');
+  });
+
   it('prints which files it wrote, and leaves no temporary ones', async () => {
     mkdirSync(at('said'));
     const { stdout } = await callCommand([...INPUTS, '--trades', at('said/t.json'), '--out', at('said/out')]);

@@ -34,16 +34,28 @@ const withRow = (row: number, cells: string): string => [HEADER, ...GOOD.with(ro
 
 describe('an import that refuses rows', () => {
   const cases: readonly (readonly [string, string, Refusal['code'], string])[] = [
-    ['with a NaN price', '120000,NaN,14,11,13,1', 'VALUE_MISSING', 'open is missing (NaN)'],
-    ['with an empty price', '120000,12,,11,13,1', 'VALUE_MISSING', 'high is missing (NaN)'],
+    ['with a NaN price', '120000,NaN,14,11,13,1', 'VALUE_MISSING', 'open is missing (empty or NaN)'],
+    ['with an empty price', '120000,12,,11,13,1', 'VALUE_MISSING', 'high is missing (empty or NaN)'],
     ['with a word for a price', '120000,12,14,abc,13,1', 'VALUE_NOT_A_NUMBER', 'low "abc" is not a number'],
+    [
+      'with a decimal comma',
+      '120000,12,14,"11,5",13,1',
+      'VALUE_NOT_A_NUMBER',
+      'low "11,5" is not a number; write 1234.5, with a decimal point and nothing else',
+    ],
+    [
+      'with a sign of currency',
+      '120000,12,14,$11.5,13,1',
+      'VALUE_NOT_A_NUMBER',
+      'low "$11.5" is not a number; write 1234.5, with a decimal point and nothing else',
+    ],
     ['with an infinite price', '120000,12,Infinity,11,13,1', 'VALUE_NOT_A_NUMBER', 'high "Infinity" is not a number'],
     ['with a negative price', '120000,12,14,-11,13,1', 'VALUE_NEGATIVE', 'low -11 is negative'],
     ['with a price of 0', '120000,12,14,0,13,1', 'VALUE_ZERO', 'low is 0; leave out bars that did not trade'],
     ['of zeros', '120000,0,0,0,0,0', 'VALUE_ZERO', 'all prices are 0; leave out bars that did not trade'],
     ['with its high below its low', '120000,12,11,14,13,1', 'HIGH_BELOW_LOW', 'high 11 is below low 14'],
     ['with a negative volume', '120000,12,14,11,13,-1', 'VALUE_NEGATIVE', 'volume -1 is negative'],
-    ['with a missing volume', '120000,12,14,11,13,', 'VALUE_MISSING', 'volume is missing (NaN)'],
+    ['with a missing volume', '120000,12,14,11,13,', 'VALUE_MISSING', 'volume is missing (empty or NaN)'],
     ['with its high below the close', '120000,12,12.5,11,13,1', 'HIGH_BELOW_BODY', 'high 12.5 is below close 13'],
     ['with its high below the open', '120000,12,11.5,11,11,1', 'HIGH_BELOW_BODY', 'high 11.5 is below open 12'],
     ['with its low above the open', '120000,12,14,12.5,13,1', 'LOW_ABOVE_BODY', 'low 12.5 is above open 12'],
@@ -150,7 +162,7 @@ describe('an import that refuses a file', () => {
       'TIMEFRAME_UNKNOWN',
       '30 min apart, which is not a stored timeframe',
     ],
-    ['of one bar', `${HEADER}\n0,1,1,1,1,1`, 'TIMEFRAME_UNKNOWN', 'A single bar does not show'],
+    ['of one bar', `${HEADER}\n0,1,1,1,1,1`, 'TIMEFRAME_UNKNOWN', '--bars SYMBOL:TIMEFRAME=FILE'],
     [
       'whose unit of time changes',
       `${HEADER}\n1735689540000,1,1,1,1,1\n1735689600000000,1,1,1,1,1`,
