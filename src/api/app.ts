@@ -23,7 +23,7 @@ import { backtestRoutes } from './backtests/backtestRoutes.ts';
 import { authoringPackRoutes } from './discovery/authoringPack.ts';
 import { capabilitiesRoutes } from './discovery/capabilityRoutes.ts';
 import { docsRoutes } from './docs/docsRoutes.ts';
-import { healthRoutes } from './health/healthRoutes.ts';
+import { healthRoutes, measureProcess } from './health/healthRoutes.ts';
 import { managementRoutes } from './strategies/editorRoutes.ts';
 import { manifestRoutes } from './discovery/manifest.ts';
 import { marketDataRoutes } from './discovery/marketData.ts';
@@ -114,8 +114,10 @@ export async function buildApp(
       },
       reject: ({ ip }) => app.rateLimits.chargeFailure(ip),
     });
-  await listenForChanges(app, services);
+  listenForChanges(app, services);
   await putRoutes(app, services);
+  // Nobody reads those of the thread of heavy requests, and each collection of garbage would be noted.
+  if (!askedFor) measureProcess(app);
   await putMore?.(app);
   await app.ready();
   return app;

@@ -51,13 +51,20 @@ export interface Notifications extends AsyncDisposable {
   subscribe(id: string, wake: () => void): Disposable;
 }
 
-export async function openNotifications(sql: Sql): Promise<Notifications> {
+/**
+ * Listens from the first subscription on: a process or thread in which nobody waits is not woken by every change. Once
+ * it listens, all that wait look again, since they may have missed a change.
+ */
+export function openNotifications(sql: Sql): Notifications {
   const waiting = new Map<string, Set<() => void>>();
-  const subscription = await listen(sql, 'changed', (ids) => {
+  const hear = (ids: readonly string[] | null): void => {
     for (const id of ids ?? waiting.keys()) for (const wake of waiting.get(id) ?? []) wake();
-  });
+  };
+  let listening: Promise<AsyncDisposable | undefined> | undefined;
   return {
     subscribe(id, wake) {
+      // postgres.js replaces a connection that is lost or could not be made; those that wait look by themselves.
+      listening ??= listen(sql, 'changed', hear).catch(() => undefined);
       const waiters = waiting.get(id) ?? new Set();
       waiting.set(id, waiters.add(wake));
       return {
@@ -67,6 +74,6 @@ export async function openNotifications(sql: Sql): Promise<Notifications> {
         },
       };
     },
-    [Symbol.asyncDispose]: () => subscription[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => (await listening)?.[Symbol.asyncDispose](),
   };
 }

@@ -223,7 +223,9 @@ describe('running a backtest', () => {
   });
 
   it('notifies listeners of every result', async () => {
-    await using notifications = await openNotifications(database.sql);
+    await using notifications = openNotifications(database.sql);
+    // All that wait look again once it listens: only what wakes them after that counts.
+    await new Promise<void>((resolve) => notifications.subscribe('nothing', resolve));
     const ids = await enqueue(
       database.sql,
       workspace,
@@ -249,6 +251,15 @@ describe('running a backtest', () => {
     await settled(database.sql);
     await eventually(async () => (await database.sql`select 1 from graphile_worker.jobs`).length === 0);
     expect(await countByStatus(database.sql)).toEqual({ completed: 200 });
+  });
+
+  it('listens once somebody waits', async () => {
+    const listeners = async (): Promise<number> =>
+      (await database.sql`select 1 from pg_stat_activity where query = 'listen "candlepool_changed"'`).length;
+    await using notifications = openNotifications(database.sql);
+    const before = await listeners();
+    await new Promise<void>((resolve) => notifications.subscribe('nothing', resolve));
+    expect(await listeners()).toBe(before + 1);
   });
 });
 

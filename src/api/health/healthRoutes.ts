@@ -26,7 +26,6 @@ const OK = { status: 'ok' } as const;
 export async function healthRoutes(app: App, services: Services): Promise<void> {
   const metrics = new Registry();
   app.decorate('metrics', metrics);
-  collectDefaultMetrics({ register: metrics });
   measureRequests(app, metrics);
   measureBacktests(metrics, services.sql);
   measureTrouble(metrics, services.sql, services.config.dataDir);
@@ -66,6 +65,9 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
 /** In a time that does not tell how much of the token is right. */
 const isEqual = (a: string, b: string): boolean =>
   timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+
+/** The memory, the event loop and the garbage of this process. */
+export const measureProcess = (app: App): void => collectDefaultMetrics({ register: app.metrics });
 
 function measureRequests(app: App, registry: Registry): void {
   const duration = new Histogram({

@@ -12,8 +12,8 @@ declare module 'fastify' {
 }
 
 /** Must be called before routes that wait are put on the app. */
-export async function listenForChanges(app: App, { sql }: Pick<Services, 'sql'>): Promise<void> {
-  const notifications = await openNotifications(sql);
+export function listenForChanges(app: App, { sql }: Pick<Services, 'sql'>): void {
+  const notifications = openNotifications(sql);
   app.decorate('notifications', notifications);
   app.addHook('onClose', () => notifications[Symbol.asyncDispose]());
 }
