@@ -127,18 +127,21 @@ export async function insertBacktests(
   const [{ ids, createdAt }] = await tx<[{ ids: string | null; createdAt: Date }]>`
     with ${requestOf(tx, requestKey)}, item as materialized (
       select uuidv7() as id, x.*
-      from unnest(${column((item) => item.strategyId)}::uuid[], ${column((item) => item.strategyVersionId)}::uuid[],
-        ${column((item) => item.symbol)}::text[], ${column((item) => item.timeframe)}::text[],
-        ${column((item) => JSON.stringify(item.config))}::text[],
-        ${column((item) => `{${item.snapshots.join()}}`)}::text[], ${column((item) => item.runKey)}::text[],
-        ${column((item) => item.cost)}::double precision[], ${column((item) => item.memoryBytes)}::double precision[])
-        with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, config, snapshots, run_key, cost,
-        memory_bytes, ordinal)
+      from rows from (
+        unnest(${column((item) => item.strategyId)}::uuid[], ${column((item) => item.strategyVersionId)}::uuid[],
+          ${column((item) => item.symbol)}::text[], ${column((item) => item.timeframe)}::text[],
+          ${column((item) => `{${item.snapshots.join()}}`)}::text[], ${column((item) => item.runKey)}::text[],
+          ${column((item) => item.cost)}::double precision[],
+          ${column((item) => item.memoryBytes)}::double precision[]),
+        -- As one text, in which no quotes need to be escaped.
+        json_array_elements(${JSON.stringify(column((item) => item.config))}::text::json)
+      ) with ordinality as x (strategy_id, strategy_version_id, symbol, timeframe, snapshots, run_key, cost,
+        memory_bytes, config, ordinal)
       where exists (select from request)
     ), made as (
       insert into backtests (id, workspace_id, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots,
         run_key)
-      select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config::json, snapshots::text[],
+      select id, ${workspaceId}, strategy_id, strategy_version_id, symbol, timeframe, config, snapshots::text[],
         run_key
       from item
     ), queued as (

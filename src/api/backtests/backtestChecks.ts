@@ -46,6 +46,8 @@ interface VersionOnSeries extends RunSeries {
 
 /** What the requests of one call have in common whose configs differ in their params only. */
 interface SharedConfig {
+  /** Of everything but params that an estimate depends on. */
+  readonly estimateKey: string;
   readonly resolved: ResolvedConfig;
   readonly issues: readonly ProblemIssue[];
   readonly runKeyOf: (params: ResolvedConfig['params']) => string;
@@ -79,7 +81,7 @@ export class BacktestCheck {
     const { base } = series;
     const snapshots = pinned === undefined ? series.snapshots : [...pinned].sort();
     const shared = this.#sharedConfig(version, config, base, snapshots);
-    const estimated = this.#estimate(version, config);
+    const estimated = this.#estimate(version, config, shared);
     const issues = allIssues(series, shared, estimated);
     if (issues.length > 0 || !base || !estimated.ok)
       throw problem('BACKTEST_CONFIG_INVALID', {
@@ -104,7 +106,7 @@ export class BacktestCheck {
   async issues(version: StrategyVersion, config: BacktestConfig): Promise<ProblemIssue[]> {
     const series = await this.#seriesOf(version, config);
     const shared = this.#sharedConfig(version, config, series.base, series.snapshots);
-    return allIssues(series, shared, this.#estimate(version, config));
+    return allIssues(series, shared, this.#estimate(version, config, shared));
   }
 
   #sharedConfig(
@@ -116,9 +118,15 @@ export class BacktestCheck {
     const key = JSON.stringify([version.id, { ...config, params: undefined }, snapshots]);
     let shared = this.#configs.get(key);
     if (shared === undefined) {
+      const { timeframe, signalInstrument, overrides } = config;
       const resolved = resolveConfig(config);
-      const issues = configIssues(config, base?.instrument);
-      this.#configs.set(key, (shared = { resolved, issues, runKeyOf: runKeyOf(version, resolved, snapshots) }));
+      shared = {
+        estimateKey: JSON.stringify([version.id, timeframe, signalInstrument.symbol, overrides]),
+        resolved,
+        issues: configIssues(config, base?.instrument),
+        runKeyOf: runKeyOf(version, resolved, snapshots),
+      };
+      this.#configs.set(key, shared);
     }
     return shared;
   }
@@ -182,9 +190,8 @@ export class BacktestCheck {
     return { suggestion: `Use one of ${shown}; GET /public/v1/market-data lists all.` };
   }
 
-  #estimate(version: StrategyVersion, config: BacktestConfig): EstimatedRun {
-    const { timeframe, signalInstrument, params, overrides } = config;
-    const key = JSON.stringify([version.id, timeframe, signalInstrument.symbol, params, overrides]);
+  #estimate(version: StrategyVersion, config: BacktestConfig, { estimateKey }: SharedConfig): EstimatedRun {
+    const key = `${estimateKey} ${JSON.stringify(config.params)}`;
     let estimated = this.#estimated.get(key);
     if (estimated === undefined) {
       // Stored payloads were checked when they became ready.
