@@ -381,9 +381,11 @@ describe('a file', () => {
     expect(silent).toEqual([]);
   });
 
-  it('has at most 450 lines', () => {
-    const long = all.filter((file) => readFileSync(join(ROOT, file), 'utf8').split('\n').length > 451);
-    expect(long).toEqual([]);
+  const lineCount = (file: string): number => readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1;
+
+  it('has at most 350 lines where it is a source, else 450', () => {
+    const most = (file: string): number => (file.startsWith('src/') ? 350 : 450);
+    expect(all.filter((file) => lineCount(file) > most(file))).toEqual([]);
   });
 
   /** Lines that have to be as long as they are, and why. */

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { createKey } from '../api/apiKeys/newKey.ts';
-import { createSecrets } from '../api/http/auth/secrets.ts';
+import { Secrets } from '../api/http/auth/secrets.ts';
 import { apiKeyAnswer } from '../api/apiKeys/keyAnswer.ts';
 import { API_KEY_ROLES, API_KEY_SCOPES, listApiKeys, revokeApiKey } from '../db/apiKeys.ts';
 import type { ApiKeyRole, ApiKeyScope } from '../db/apiKeys.ts';
@@ -69,7 +69,7 @@ async function create(options: CreateOptions): Promise<void> {
       'INSUFFICIENT_ROLE',
     );
   }
-  const created = await createKey(database.sql, createSecrets(), {
+  const created = await createKey(database.sql, new Secrets(), {
     workspaceId: options.workspace,
     userId: actor.id,
     name: options.name,

@@ -1,6 +1,6 @@
 // Workspaces, owners and keys made straight in the database: a command takes half a second for each of them.
 import { createKey } from '../../src/api/apiKeys/newKey.ts';
-import { createSecrets } from '../../src/api/http/auth/secrets.ts';
+import { Secrets } from '../../src/api/http/auth/secrets.ts';
 import { API_KEY_SCOPES } from '../../src/db/apiKeys.ts';
 import type { ApiKeyRole } from '../../src/db/apiKeys.ts';
 import type { Sql } from '../../src/db/connect.ts';
@@ -24,7 +24,7 @@ export async function makeTenant(sql: Sql, tier: Tier = 'free', subject?: string
   return { workspaceId, ownerId };
 }
 
-const secrets = createSecrets();
+const secrets = new Secrets();
 
 /** An API key with all scopes, made by the owner. */
 export async function makeKey(

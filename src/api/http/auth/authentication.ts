@@ -9,8 +9,7 @@ import { checkKey, isKeyStillRight } from './keyCheck.ts';
 import type { Caller } from './keyCheck.ts';
 import { createKeyReader } from './keyReader.ts';
 import { createLastUsed } from './lastUsed.ts';
-import { createSecrets } from './secrets.ts';
-import type { Secrets } from './secrets.ts';
+import { Secrets } from './secrets.ts';
 import { createThrottle } from './throttle.ts';
 import { createTokenCheck } from './tokens.ts';
 import { sentBearer } from './transport.ts';
@@ -62,7 +61,7 @@ export function authenticateRequests(
   services: Services,
   { admit = () => {}, admitMember = () => {}, reject = () => {} }: AdmissionRules = {},
 ): void {
-  const secrets = createSecrets();
+  const secrets = new Secrets();
   const lastUsed = createLastUsed(services.sql, services.log);
   const parts = { readKey: createKeyReader(services.shortReads), secrets, throttle: createThrottle(), lastUsed };
   const tokens = createTokenCheck(services.shortReads, services.config);
@@ -103,7 +102,7 @@ export function trustAskers(app: App, askedFor: AskedFor): void {
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);
   app.decorate('authentication', {
-    secrets: createSecrets(),
+    secrets: new Secrets(),
     admit: () => {},
     admitMember: () => {},
     isStillRight: async () => true,

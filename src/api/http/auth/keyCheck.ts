@@ -82,7 +82,7 @@ async function isSecretRight(
 ): Promise<boolean> {
   if (secrets.isRemembered(keyId, secret, secretHash)) return true;
   // Joining a verification that is under way costs no argon2, so it does not count as a try.
-  if (secrets.isVerifying(keyId, secret, secretHash)) return secrets.verify(keyId, secret, secretHash);
+  if (secrets.isVerifying(secret, secretHash)) return secrets.verify(keyId, secret, secretHash);
   const waitSeconds = throttle.begin(keyId, workspaceId, address);
   if (waitSeconds > 0) {
     throw problem('RATE_LIMITED', {

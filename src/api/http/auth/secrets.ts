@@ -22,80 +22,95 @@ const MAX_REMEMBERED = 50_000;
  */
 const loadArgon2 = async () => (await import('argon2')).default;
 
-export interface Secrets {
-  /** @returns the argon2id hash to store. */
-  hash(secret: string): Promise<string>;
-  /** Whether the secret is known to match, without running argon2: undefined means it has to be verified. */
-  isRemembered(keyId: string, secret: string, secretHash: string): boolean;
-  /** Whether the secret matches; runs argon2 once for all who ask for the same at the same time. */
-  verify(keyId: string, secret: string, secretHash: string): Promise<boolean>;
-  /** Whether such a verification is under way, so that joining it costs nothing. */
-  isVerifying(keyId: string, secret: string, secretHash: string): boolean;
-  /** Takes a match as known: the process that made a key has seen its secret. */
-  remember(keyId: string, secret: string, secretHash: string): void;
-  /** How many times argon2 has run to verify, for tests and metrics. */
-  readonly verifications: number;
-}
-
 /** What is remembered is a digest under a key that only this process has: a memory dump gives no secret away. */
-export function createSecrets(now: () => number = Date.now): Secrets {
-  const processKey = randomBytes(32).toString('base64');
-  const remembered = new Map<string, { readonly digest: string; readonly until: number }>();
-  const running = new Map<string, Promise<boolean>>();
-  const limit = pLimit(MAX_RUNS);
-  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (limit.pendingCount >= MAX_WAITING) {
-      throw problem('UNAVAILABLE', { message: 'Too many API keys are being verified; try again in a moment.' });
-    }
-    return limit(work);
-  };
-  let verifications = 0;
+export class Secrets {
+  readonly #now: () => number;
+  readonly #processKey = randomBytes(32).toString('base64');
+  /** By the id of the key. */
+  readonly #remembered = new Map<string, { readonly digest: string; readonly until: number }>();
+  /** Verifications under way, by digest. */
+  readonly #running = new Map<string, Promise<boolean>>();
+  readonly #limit = pLimit(MAX_RUNS);
+  #verifications = 0;
 
-  // SHA-512/256 cannot be extended, so a key in front makes it a MAC, in one call; createHmac takes three times as
-  // long.
-  const digestOf = (secret: string, secretHash: string): string =>
-    hash('sha512-256', `${processKey} ${secretHash} ${secret}`, 'base64');
-  const remember = (keyId: string, digest: string): void => {
-    if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value ?? '');
-    remembered.set(keyId, { digest, until: now() + REMEMBER_MS });
-  };
-  const run = async (keyId: string, digest: string, secret: string, secretHash: string): Promise<boolean> => {
-    const isMatch = await inTurn(async () => {
-      verifications++;
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** How many times argon2 has run to verify, for tests and metrics. */
+  get verifications(): number {
+    return this.#verifications;
+  }
+
+  /** @returns the argon2id hash to store. */
+  async hash(secret: string): Promise<string> {
+    return this.#inTurn(async () => {
+      const argon2 = await loadArgon2();
+      return argon2.hash(secret, { type: argon2.argon2id, ...COST });
+    });
+  }
+
+  /** Whether the secret is known to match, without running argon2; if not, it has to be verified. */
+  isRemembered(keyId: string, secret: string, secretHash: string): boolean {
+    const known = this.#remembered.get(keyId);
+    if (known === undefined) return false;
+    if (known.until <= this.#now()) {
+      this.#remembered.delete(keyId);
+      return false;
+    }
+    // Digests under a secret key: how far two of them agree tells an observer nothing about the secret.
+    return known.digest === this.#digestOf(secret, secretHash);
+  }
+
+  /** Whether the secret is being verified against this hash already, so that asking again runs no argon2. */
+  isVerifying(secret: string, secretHash: string): boolean {
+    return this.#running.has(this.#digestOf(secret, secretHash));
+  }
+
+  /**
+   * Whether the secret matches; runs argon2 once for all who ask for the same at the same time.
+   * @throws UNAVAILABLE when too many wait
+   */
+  async verify(keyId: string, secret: string, secretHash: string): Promise<boolean> {
+    const digest = this.#digestOf(secret, secretHash);
+    const running = this.#running.get(digest);
+    if (running !== undefined) return running;
+    const started = this.#run(keyId, digest, secret, secretHash).finally(() => this.#running.delete(digest));
+    this.#running.set(digest, started);
+    return started;
+  }
+
+  /** Takes a match as known: the process that made a key has seen its secret. */
+  remember(keyId: string, secret: string, secretHash: string): void {
+    this.#remember(keyId, this.#digestOf(secret, secretHash));
+  }
+
+  async #run(keyId: string, digest: string, secret: string, secretHash: string): Promise<boolean> {
+    const isMatch = await this.#inTurn(async () => {
+      this.#verifications++;
       return (await loadArgon2()).verify(secretHash, secret);
     });
-    if (isMatch) remember(keyId, digest);
+    if (isMatch) this.#remember(keyId, digest);
     return isMatch;
-  };
+  }
 
-  return {
-    hash: async (secret) =>
-      inTurn(async () => {
-        const argon2 = await loadArgon2();
-        return argon2.hash(secret, { type: argon2.argon2id, ...COST });
-      }),
-    isRemembered: (keyId, secret, secretHash) => {
-      const known = remembered.get(keyId);
-      if (known === undefined) return false;
-      if (known.until <= now()) {
-        remembered.delete(keyId);
-        return false;
-      }
-      // Digests under a secret key: how far two of them agree tells an observer nothing about the secret.
-      return known.digest === digestOf(secret, secretHash);
-    },
-    isVerifying: (_keyId, secret, secretHash) => running.has(digestOf(secret, secretHash)),
-    verify: async (keyId, secret, secretHash) => {
-      const digest = digestOf(secret, secretHash);
-      const already = running.get(digest);
-      if (already !== undefined) return already;
-      const mine = run(keyId, digest, secret, secretHash).finally(() => running.delete(digest));
-      running.set(digest, mine);
-      return mine;
-    },
-    remember: (keyId, secret, secretHash) => remember(keyId, digestOf(secret, secretHash)),
-    get verifications() {
-      return verifications;
-    },
-  };
+  #remember(keyId: string, digest: string): void {
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.delete(this.#remembered.keys().next().value ?? '');
+    this.#remembered.set(keyId, { digest, until: this.#now() + REMEMBER_MS });
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#limit.pendingCount >= MAX_WAITING) {
+      throw problem('UNAVAILABLE', { message: 'Too many API keys are being verified; try again in a moment.' });
+    }
+    return this.#limit(work);
+  }
+
+  /**
+   * SHA-512/256 cannot be extended, so a key in front makes it a MAC, in one call; createHmac takes three times as
+   * long.
+   */
+  #digestOf(secret: string, secretHash: string): string {
+    return hash('sha512-256', `${this.#processKey} ${secretHash} ${secret}`, 'base64');
+  }
 }
