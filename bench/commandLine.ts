@@ -10,7 +10,30 @@ export function commandLine<const Config extends ParseArgsConfig>(
     return parseArgs(config);
   } catch (error) {
     // Node adds how a positional that looks like an option could be given, which none of ours does.
-    console.error(`${(error as Error).message.split('. ', 1)[0]}.\nUsage: ${usage}`);
-    process.exit(2);
+    return refuse(usage, `${(error as Error).message.split('. ', 1)[0].replace(/\.$/, '')}.`);
   }
+}
+
+/** Ends the process: what is wrong with its command line, and how it is used. */
+export function refuse(usage: string, message: string): never {
+  console.error(`${message}\nUsage: ${usage}`);
+  process.exit(2);
+}
+
+/** The number above 0 that an option was given as. */
+export function positive(usage: string, option: string, text: string): number {
+  const number = Number(text);
+  return number > 0 && number < Infinity ? number : refuse(usage, `--${option} takes a number above 0, not "${text}".`);
+}
+
+/** The whole number above 0 that an option was given as. */
+export function count(usage: string, option: string, text: string): number {
+  const isCount = /^\d+$/.test(text) && Number(text) > 0;
+  return isCount ? Number(text) : refuse(usage, `--${option} takes a whole number above 0, not "${text}".`);
+}
+
+/** Refuses names that are none of `known`. */
+export function refuseUnknown(usage: string, what: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) refuse(usage, `There is no ${what} ${unknown.join(', ')}. There are ${known.join(', ')}.`);
 }

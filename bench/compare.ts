@@ -7,9 +7,10 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkout, HERE } from './checkout.ts';
-import { commandLine } from './commandLine.ts';
+import { commandLine, count, positive, refuseUnknown } from './commandLine.ts';
 import { add, compareSuites, type Compared, type MeasureBoth, type Verdict } from './comparison.ts';
 import { describeMachine, machineLines } from './machine.ts';
+import { SUITES as ALL_SUITES } from './suites.ts';
 import type { Measure } from './measure.ts';
 
 /** Suites of one process and one thread: what they measure depends on nothing but the code. */
@@ -26,6 +27,8 @@ const MOST = 6;
 const MINUTES_PER_SUITE = 3;
 /** README.md says the same. */
 const EXIT = { alike: 0, slower: 1, failed: 2, late: 3 } as const;
+/** A comparison of nothing must not pass. */
+const NOTHING_MEASURED = 'No task was measured: both revisions must have the suites, and a task that contains --task.';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** One suite of one checkout in a process of its own; empty when that checkout does not have it, or it was stopped. */
@@ -55,13 +58,6 @@ async function runSuite(
 const USAGE =
   'npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--rounds N] [--limit PERCENT] [--minutes N]';
 
-/** A number above 0; ends the process with the usage otherwise. */
-function positive(text: string): number {
-  if (Number(text) > 0) return Number(text);
-  console.error(`${text} is not a number above 0.\nUsage: ${USAGE}`);
-  process.exit(EXIT.failed);
-}
-
 function readCommandLine() {
   const { values, positionals } = commandLine(USAGE, {
     allowPositionals: true,
@@ -78,14 +74,15 @@ function readCommandLine() {
     console.error(`Usage: ${USAGE}`);
     process.exit(EXIT.failed);
   }
+  refuseUnknown(USAGE, 'suite', named, ALL_SUITES);
   const suites: readonly string[] = named.length > 0 ? named : SUITES;
   return {
     revision,
     suites,
     args: [...(values.short ? ['--short'] : []), ...(values.task === undefined ? [] : ['--task', values.task])],
-    rounds: positive(values.rounds),
-    limit: positive(values.limit),
-    minutes: positive(values.minutes ?? String(MINUTES_PER_SUITE * suites.length)),
+    rounds: count(USAGE, 'rounds', values.rounds),
+    limit: positive(USAGE, 'limit', values.limit),
+    minutes: positive(USAGE, 'minutes', values.minutes ?? String(MINUTES_PER_SUITE * suites.length)),
   };
 }
 
@@ -116,6 +113,7 @@ async function main(): Promise<void> {
     process.exitCode = 128 + constants.signals[interrupted.signal.reason as (typeof SIGNALS)[number]];
     return;
   }
+  if (all.length === 0 && !late.aborted) throw new Error(NOTHING_MEASURED);
   print(all, revision, limit);
   const unmeasured = suites.filter((suite) => !all.some(({ task }) => task.startsWith(`${suite}/`)));
   const isLate = late.aborted && (unmeasured.length > 0 || all.some(({ verdict }) => verdict === 'unsure'));
@@ -131,11 +129,11 @@ function print(all: readonly Compared[], revision: string, limit: number): void 
     const mark = verdict === 'alike' ? '' : ` ${verdict}`;
     console.log(`${task.padEnd(60)} ${times.join(' ')} ${ratio.toFixed(3).padStart(7)}${mark}`);
   }
-  const count = (wanted: Verdict): number => all.filter(({ verdict }) => verdict === wanted).length;
-  console.log(`\n${count('slower')} of ${all.length} tasks are more than ${limit} % slower than at ${revision}.`);
-  if (count('unsure') > 0)
+  const howMany = (wanted: Verdict): number => all.filter(({ verdict }) => verdict === wanted).length;
+  console.log(`\n${howMany('slower')} of ${all.length} tasks are more than ${limit} % slower than at ${revision}.`);
+  if (howMany('unsure') > 0)
     console.log(
-      `Of ${count('unsure')} it is not sure: the machine was too busy, processes differ too much, or time ran out.`,
+      `Of ${howMany('unsure')} it is not sure: the machine was too busy, processes differ too much, or time ran out.`,
     );
 }
 

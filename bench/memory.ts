@@ -2,14 +2,15 @@
 // Linux only: the peak is read from /proc.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { runBacktest } from '../src/engine/backtest.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
 import { estimateBacktest } from '../src/engine/estimateBacktest.ts';
+import { commandLine, count } from './commandLine.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { SYMBOL, walkSnapshot } from './walk.ts';
 
-const { values: options, positionals } = parseArgs({
+const USAGE = 'node scripts/node24.mjs bench/memory.ts [--bars N,N] [--json]';
+const { values: options, positionals } = commandLine(USAGE, {
   allowPositionals: true,
   options: { bars: { type: 'string', default: '100000,1000000,10000000' }, json: { type: 'boolean', default: false } },
 });
@@ -44,9 +45,10 @@ function runOnce(task: string, bars: number): MemoryMeasure {
 function main(): void {
   const [task, bars] = positionals;
   if (task !== undefined) return console.log(JSON.stringify(runOnce(task, Number(bars))));
+  const sizes = options.bars.split(',').map((bars) => String(count(USAGE, 'bars', bars)));
   const measures: MemoryMeasure[] = [];
   for (const task of Object.keys(PAYLOADS))
-    for (const bars of options.bars.split(',')) {
+    for (const bars of sizes) {
       const child = execFileSync(process.execPath, ['--expose-gc', import.meta.filename, task, bars], {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session, type Profiler } from 'node:inspector/promises';
 import { join, resolve } from 'node:path';
 import type { Bench, Task } from 'tinybench';
-import { commandLine } from './commandLine.ts';
+import { commandLine, positive } from './commandLine.ts';
 import { flameGraph } from './flameGraph.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { ENGINE_SUITES } from './suites.ts';
@@ -15,6 +15,7 @@ const { values: options, positionals } = commandLine(USAGE, {
   options: { seconds: { type: 'string', default: '5' }, out: { type: 'string', default: 'bench-profile' } },
 });
 const [wanted] = positionals;
+const milliseconds = positive(USAGE, 'seconds', options.seconds) * 1000;
 const suite = ENGINE_SUITES.find((name) => wanted?.split('/')[0] === name);
 if (wanted === undefined || suite === undefined) {
   console.error(`Usage: ${USAGE}`);
@@ -35,7 +36,7 @@ const folder = resolve(options.out);
 mkdirSync(folder, { recursive: true });
 for (const task of tasks) {
   const { name } = task;
-  const profile = await profiled(task, Number(options.seconds) * 1000);
+  const profile = await profiled(task, milliseconds);
   const file = join(folder, name.replaceAll(/[^\w.-]+/g, '-'));
   writeFileSync(`${file}.cpuprofile`, JSON.stringify(profile));
   writeFileSync(`${file}.svg`, flameGraph(profile, name));

@@ -3,16 +3,17 @@
 // the bytes stored and logged per run. Linux only. `--against DIR` alternates with another checkout.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { isolatedEnvironment } from '../src/config.ts';
 import { connect, type Sql } from '../src/db/connect.ts';
 import { removeEmbedded, startEmbedded } from '../src/db/embedded.ts';
+import { commandLine, count, refuse } from './commandLine.ts';
 import type { Measure } from './measure.ts';
 import { readProcessTimes, type ProcessTime } from './processTimes.ts';
 import { PAIRS } from './sweep.ts';
@@ -348,8 +349,11 @@ function print(measures: readonly QueueMeasure[]): void {
   }
 }
 
+const USAGE =
+  'node scripts/node24.mjs bench/queue.ts [--runs N] [--warm N] [--rounds N] [--against CHECKOUT] [--json] [--short]';
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = commandLine(USAGE, {
     options: {
       runs: { type: 'string' },
       warm: { type: 'string', default: '5000' },
@@ -361,16 +365,20 @@ async function main(): Promise<void> {
       task: { type: 'string' },
     },
   });
-  const runs = Number(values.runs ?? (values.short ? 500 : 5_000));
+  const runs = count(USAGE, 'runs', values.runs ?? (values.short ? '500' : '5000'));
+  const warm = values.warm === '0' ? 0 : count(USAGE, 'warm', values.warm);
+  const rounds = count(USAGE, 'rounds', values.rounds);
+  if (values.against !== undefined && !existsSync(join(values.against, 'src', 'main.ts')))
+    refuse(USAGE, `--against takes the folder of another checkout, and ${values.against} is not one.`);
   const task = `queue/backtests of 2,148 bars in batches of ${BATCH}/${runs}`;
   if (values.task !== undefined && !task.includes(values.task)) return console.log(values.json ? '[]' : '');
   const roots = values.against === undefined ? [HERE] : [resolve(values.against), HERE];
   if (!values.json)
     console.log(`${availableParallelism()} cores, ${CLIENTS} clients, batches of ${BATCH}, ${SYMBOL} 1d`);
   const best = new Map<string, QueueMeasure>();
-  for (let round = 0; round < Number(values.rounds); round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const root of roots) {
-      const found = await measure(root, { runs, warm: Number(values.warm) });
+      const found = await measure(root, { runs, warm });
       if (found.runsPerSecond > (best.get(root)?.runsPerSecond ?? 0)) best.set(root, found);
     }
   }
@@ -381,7 +389,7 @@ async function main(): Promise<void> {
     unit: 'run',
     count: runs,
     ns: (seconds * 1e9) / runs,
-    rounds: Number(values.rounds),
+    rounds,
   };
   console.log(JSON.stringify([{ ...measured, ...best.get(HERE)! }]));
 }

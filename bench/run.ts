@@ -2,7 +2,7 @@
 // process.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { commandLine } from './commandLine.ts';
+import { commandLine, refuseUnknown } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
 import { SUITES } from './suites.ts';
@@ -15,11 +15,7 @@ const { values: options, positionals: names } = commandLine(USAGE, {
   allowPositionals: true,
   options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },
 });
-const unknown = names.filter((name) => !SUITES.includes(name as (typeof SUITES)[number]));
-if (unknown.length > 0) {
-  console.error(`There is no suite ${unknown.join(', ')}. Suites: ${SUITES.join(', ')}.`);
-  process.exit(2);
-}
+refuseUnknown(USAGE, 'suite', names, SUITES);
 
 const machine = describeMachine();
 (options.json ? console.error : console.log)(`${machineLines(machine)}\n`);

@@ -7,7 +7,7 @@ import nodeFlags from '../src/cli/nodeFlags.json' with { type: 'json' };
 import type { PoolBatch } from '../src/engine/pool/messages.ts';
 import { createPool } from '../src/engine/pool/pool.ts';
 import { WARM_UP_BATCHES, warmUpBatch } from '../src/engine/pool/warmUp.ts';
-import { commandLine } from './commandLine.ts';
+import { commandLine, count, refuse } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { hasCore, pace } from './pace.ts';
 import { SMALL_RUN_BARS, SMALL_RUNS } from './smallRuns.ts';
@@ -73,10 +73,17 @@ function groupMedians(tries: readonly (readonly Batch[])[]): number[] {
 
 async function main(): Promise<void> {
   if (options.child) return console.log(JSON.stringify(await measureBatches(positionals[0])));
+  const named = Object.keys(SMALL_RUNS).filter((name) => name.includes(positionals[0] ?? ''));
+  if (named.length === 0)
+    refuse(USAGE, `No kind contains "${positionals[0]}". There are ${Object.keys(SMALL_RUNS).join(', ')}.`);
+  const triesPerKind = count(USAGE, 'tries', options.tries);
+  const compared = GROUP * LAST_GROUPS;
+  if (count(USAGE, 'runs', options.runs) <= compared)
+    refuse(USAGE, `--runs must be above ${compared}: the last ${compared} are what the others are compared with.`);
   console.log(`${machineLines(describeMachine())}\n`);
   const passed = ['--runs', options.runs, ...(options.cold ? ['--cold'] : [])];
-  for (const kind of Object.keys(SMALL_RUNS).filter((name) => name.includes(positionals[0] ?? ''))) {
-    const tries = Array.from({ length: Number(options.tries) }, () => {
+  for (const kind of named) {
+    const tries = Array.from({ length: triesPerKind }, () => {
       const args = [...nodeFlags.worker, import.meta.filename, kind, '--child', ...passed];
       return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })) as Batch[];
     });

@@ -1,0 +1,55 @@
+// Wrong arguments of the benches: each is refused at once, with what is wrong and how the bench is used.
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT } from '../../src/config.ts';
+
+interface Ended {
+  readonly code: number;
+  readonly stderr: string;
+}
+const run = (file: string, ...args: string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const command = [join(ROOT, 'bench', file), ...args];
+    execFile(process.execPath, command, { timeout: 60_000 }, (error, _stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stderr }),
+    );
+  });
+
+describe.concurrent('a bench', () => {
+  it.each<[string, string[], string]>([
+    ['run.ts', ['nosuch'], 'There is no suite nosuch. There are indicators,'],
+    ['run.ts', ['--task'], "Option '--task <value>' argument missing."],
+    ['compare.ts', ['HEAD', '--rounds', 'x'], '--rounds takes a whole number above 0, not "x".'],
+    ['compare.ts', ['HEAD', '--limit', '-1'], "Option '--limit' argument is ambiguous."],
+    ['compare.ts', ['HEAD', 'nosuch'], 'There is no suite nosuch.'],
+    ['profile.ts', ['fills', '--seconds', '0'], '--seconds takes a number above 0, not "0".'],
+    ['queue.ts', ['--runs', 'abc'], '--runs takes a whole number above 0, not "abc".'],
+    ['queue.ts', ['--foo'], "Unknown option '--foo'."],
+    ['queue.ts', ['--against', '/nonexistent'], '--against takes the folder of another checkout'],
+    ['memory.ts', ['--bars', '1000,abc'], '--bars takes a whole number above 0, not "abc".'],
+    ['warmUp.ts', ['nosuch'], 'No kind contains "nosuch". There are'],
+    ['warmUp.ts', ['--tries', '0'], '--tries takes a whole number above 0, not "0".'],
+    ['warmUp.ts', ['--runs', '100'], '--runs must be above 1000'],
+    ['peers/peers.ts', ['--only', 'foo'], 'There is no part foo. There are kernels, patterns, whole.'],
+  ])('%s refuses %j', async (file, args, message) => {
+    const { code, stderr } = await run(file, ...args);
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('\nUsage: ');
+  });
+
+  it('of peers says how to name a Python when there is none', async () => {
+    const { code, stderr } = await run('peers/peers.ts', '--python', '/nonexistent');
+    expect(code).toBe(1);
+    expect(stderr).toContain('/nonexistent cannot be run');
+    expect(stderr).toContain('Give --python COMMAND');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('does not pass a comparison in which nothing was measured', async () => {
+    const { code, stderr } = await run('compare.ts', ROOT, 'fills', '--task', 'nosuch', '--short', '--rounds', '1');
+    expect(code, stderr).toBe(2);
+    expect(stderr).toContain('No task was measured');
+  });
+});
