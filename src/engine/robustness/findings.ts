@@ -13,8 +13,9 @@ export interface RobustnessVerdict {
   readonly text: string;
 }
 
-/** A strategy that loses in more than this share of the drawn histories or orders of trades may have been lucky. */
+/** A strategy that loses money on more than this share of the drawn histories may have been lucky with its bars. */
 const MAX_LOSS_PROBABILITY = 0.25;
+/** The same of the draws of its positions. */
 const MAX_TRADE_LOSS_PROBABILITY = 0.05;
 /** What a small change may take of the return. */
 const KEPT = 0.5;
@@ -75,8 +76,7 @@ function audits({ lookAheadAudit: ahead, warmUpAudit: warmUp }: Found): Finding[
       warning(
         'WARMUP_TOO_SHORT',
         `With only the ${warmUp.warmupBars} bars of the warm-up before the start, ${shortest.signalsDiffering} ` +
-          'signals ' +
-          `and ${shortest.tradesDiffering} trades are different. ${enough}; set settings.warmupPeriod.`,
+          `signals and ${shortest.tradesDiffering} trades are different. ${enough}; set settings.warmupPeriod.`,
       ),
     );
   }
@@ -147,8 +147,7 @@ function shifts(found: Found): Finding[] {
     warning(
       'START_DECIDES',
       `Started ${worst.bars} ${worst.bars === 1 ? 'bar' : 'bars'} later it returns ${percent(worst.returnPct)} ` +
-        'instead ' +
-        `of ${percent(found.baseline.returnPct)}.`,
+        `instead of ${percent(found.baseline.returnPct)}.`,
     ),
   ];
 }

@@ -35,7 +35,7 @@ export type RunOutcome =
   | { readonly ok: true; readonly run: RunNumbers }
   | { readonly ok: false; readonly error: RunError };
 
-/** A run was stopped; the loop over the steps catches it. */
+/** Thrown when a run is stopped; the loop over the steps catches it. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }
@@ -46,8 +46,8 @@ export interface SimulatedVariant {
 }
 
 /**
- * Runs a task.
- * @param market a changed one has columns of its own, which are not kept for other runs.
+ * Runs a task; an expected failure is returned.
+ * @param market default: that of the scene. A changed one has columns of its own, which are not kept for other runs.
  * @throws StoppedError; MemoryRefused when it would have to run again
  */
 export function simulateVariant(
