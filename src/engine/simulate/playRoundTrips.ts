@@ -34,21 +34,80 @@ export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until:
   return row;
 }
 
+/** The round trip that is looked at, one at a time. Prices named `raw` are without slippage. */
+interface Trip {
+  signalRow: number;
+  entryRow: number;
+  rawEntry: number;
+  entryPrice: number;
+  /** Of the entry's fee, as a fraction of its notional. */
+  entryRate: number;
+  stopPrice: number;
+  quantity: number;
+  exitRow: number;
+  rawExit: number;
+  isStopped: boolean;
+}
+/** Kept from trip to trip, since every one would be garbage. */
+const trip: Trip = {
+  signalRow: 0,
+  entryRow: 0,
+  rawEntry: NaN,
+  entryPrice: NaN,
+  entryRate: NaN,
+  stopPrice: NaN,
+  quantity: NaN,
+  exitRow: 0,
+  rawExit: NaN,
+  isStopped: false,
+};
+
 /** The next one. Gives the row of its exit; `row` when it is none, and nothing was changed. */
 function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number): number {
-  const { entry, entryWords, exitWords } = trips;
+  if (!findEntry(run, trips, row, limit) || !findExit(run, trips, limit)) return row;
+  const { ledger } = run;
+  const { side } = trips.entry;
+  const { entryRow, exitRow, entryPrice, quantity, isStopped } = trip;
+  const { entryOrderRole, exitOrderRole, riskOrderRole } = run.input.config.execution;
+
+  const notional = quantity * entryPrice;
+  const openBalance = ledger.balance - notional * trip.entryRate;
+  run.marks.flat(row, entryRow, ledger.balance);
+  ledger.cashBase = openBalance - side * notional;
+  ledger.netQuantity = side * quantity;
+  run.marks.held(entryRow, exitRow, ledger);
+  countSkippedSignals(run, entryRow, isStopped ? exitRow : exitRow - 1);
+
+  // As in `fillExit`, of all that is open.
+  const exitPrice = slippedPrice(run.slippage, trip.rawExit, side > 0 ? -1 : 1, exitRow - 1);
+  const entryFee = chargeFee(run.fees, notional, entryOrderRole, NaN);
+  const exitFee = chargeFee(run.fees, quantity * exitPrice, isStopped ? riskOrderRole : exitOrderRole, NaN);
+  ledger.balance = openBalance + (side * quantity * (exitPrice - entryPrice) - exitFee);
+  ledger.cashBase = ledger.balance;
+  ledger.netQuantity = 0;
+  if (!(ledger.balance > 0)) run.isOver = true;
+
+  setBits(run.inPosition, entryRow - run.input.start, exitRow - run.input.start + 1);
+  run.openSince = entryRow;
+  run.lastFullExitRow = exitRow;
+  run.counts.fillsByRule[0]++;
+  run.nextOrderId += 2;
+  writeTrade(run, trips, exitPrice, entryFee, exitFee);
+  return exitRow;
+}
+
+/** Whether a signal from `row` on is filled, as in `fillEntry`, of an account that is flat. */
+function findEntry(run: Run, { entry, entryWords }: RoundTrips, row: number, limit: number): boolean {
   const signalRow = nextBit(entryWords, row, limit);
   const entryRow = signalRow + 1;
-  if (entryRow >= limit || signalRow - run.lastFullExitRow < entry.cooldownBars) return row;
-  const { ledger, fees, slippage, sizing, input, bars } = run;
+  if (entryRow >= limit || signalRow - run.lastFullExitRow < entry.cooldownBars) return false;
+  const { fees, slippage, sizing, input } = run;
+  const { balance } = run.ledger;
   const { side } = entry;
-  const { entryOrderRole, exitOrderRole, riskOrderRole } = input.config.execution;
-  const { leverage, maintenanceMarginRate } = input.config;
-  const { balance } = ledger;
+  const { entryOrderRole, riskOrderRole } = input.config.execution;
 
-  // As in `fillEntry`, of an account that is flat.
-  const entryRaw = bars.open[entryRow];
-  const entryPrice = slippedPrice(slippage, entryRaw, side, signalRow);
+  const rawEntry = run.bars.open[entryRow];
+  const entryPrice = slippedPrice(slippage, rawEntry, side, signalRow);
   const rate = feeRate(fees, entryOrderRole, NaN);
   const stopPrice = initialStop(input.risk, NO_LEVELS, side, entryPrice);
   const isByRisk = entry.sizing.mode === 'risk_percent';
@@ -61,80 +120,78 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   sizing.signalRow = signalRow;
   const quantity = orderQuantity(entry.sizing, sizing);
   const notional = quantity * entryPrice;
-  const cost = notional / leverage + notional * rate;
-  if (!(quantity > 0) || notional < input.instrument.minNotional) return row;
-  if (!(cost <= balance + FUNDS_TOLERANCE * Math.abs(balance))) return row;
+  const cost = notional / input.config.leverage + notional * rate;
+  if (!(quantity > 0) || notional < input.instrument.minNotional) return false;
+  if (!(cost <= balance + FUNDS_TOLERANCE * Math.abs(balance))) return false;
 
+  trip.signalRow = signalRow;
+  trip.entryRow = entryRow;
+  trip.rawEntry = rawEntry;
+  trip.entryPrice = entryPrice;
+  trip.entryRate = rate;
+  trip.stopPrice = stopPrice;
+  trip.quantity = quantity;
+  return true;
+}
+
+/** Whether a signal or the stop ends it. The extremes of the rows until then are in `state`. */
+function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
+  const { entry, position } = trips;
+  const { side } = entry;
+  const { entryRow, entryPrice, stopPrice, quantity } = trip;
   const end = Math.min(limit, entryRow + MOST_ROWS);
-  const exitSignal = nextBit(exitWords, entryRow, end);
+  const exitSignal = nextBit(trips.exitWords, entryRow, end);
   // At the last close nothing is ordered, and an entry at the close of an exit may follow it at once.
-  const hasExit = exitSignal + 1 < end && !hasBit(entryWords, exitSignal);
-  const { position } = trips;
-  if (!hasExit && position === null) return row;
-  const openBalance = balance - notional * rate;
-  const signedEntry = side * entryPrice;
-  const initialRisk = Math.abs(entryPrice - stopPrice);
-  let above = Infinity;
+  const hasExit = exitSignal + 1 < end && !hasBit(trips.entryWords, exitSignal);
+  if (!hasExit && position === null) return false;
+  const notional = quantity * entryPrice;
+  const openBalance = run.ledger.balance - notional * trip.entryRate;
+  const { maintenanceMarginRate } = run.input.config;
   const liquidation = liquidationLevel(side, openBalance, quantity, notional, maintenanceMarginRate);
-  let below = liquidation;
+  state[ABOVE] = Infinity;
+  state[BELOW] = liquidation;
   if (position !== null) {
     resetPosition(position, 0, side, entryPrice, quantity);
-    position.initialRisk = initialRisk;
-    setLevels(position, input.risk, NO_LEVELS, stopPrice);
-    above = position.nextTarget;
-    below = Math.max(below, position.stop);
+    position.initialRisk = Math.abs(entryPrice - stopPrice);
+    setLevels(position, run.input.risk, NO_LEVELS, stopPrice);
+    state[ABOVE] = position.nextTarget;
+    state[BELOW] = Math.max(liquidation, position.stop);
   }
-  state[ABOVE] = above;
-  state[BELOW] = below;
-  state[BEST] = signedEntry;
-  state[WORST] = signedEntry;
+  state[BEST] = side * entryPrice;
+  state[WORST] = side * entryPrice;
   const last = Math.min(exitSignal + 1, end);
   const exitRow =
     position !== null && trips.isTrailing ? trail(run, position, entryRow, last) : passRows(run, side, entryRow, last);
   const isStopped = exitRow < last;
-  if (!isStopped && !hasExit) return row;
-  const exitRaw = isStopped ? stopPriceAt(run, trips, exitRow, liquidation) : bars.open[exitRow];
-  if (Number.isNaN(exitRaw)) return row;
+  if (!isStopped && !hasExit) return false;
+  trip.exitRow = exitRow;
+  trip.isStopped = isStopped;
+  trip.rawExit = isStopped ? stopPriceAt(run, trips, exitRow, liquidation) : run.bars.open[exitRow];
+  return !Number.isNaN(trip.rawExit);
+}
 
-  const entryFee = chargeFee(fees, notional, entryOrderRole, NaN);
-  const entrySlippage = Math.abs(entryPrice - entryRaw) * quantity;
+/** Adds it to the log and to the costs of slippage. */
+function writeTrade(run: Run, trips: RoundTrips, exitPrice: number, entryFee: number, exitFee: number): void {
+  const { side } = trips.entry;
+  const { entryPrice, quantity, exitRow, rawExit, isStopped } = trip;
+  const entrySlippage = Math.abs(entryPrice - trip.rawEntry) * quantity;
+  const exitSlippage = Math.abs(exitPrice - rawExit) * quantity;
   run.slippageCost += entrySlippage;
-  run.counts.fillsByRule[0]++;
-  const id = run.nextPositionId++;
-  run.nextOrderId += 2;
-  run.marks.flat(row, entryRow, balance);
-  ledger.cashBase = openBalance - side * notional;
-  ledger.netQuantity = side * quantity;
-  run.marks.held(entryRow, exitRow, ledger);
-  countSkippedSignals(run, entryRow, isStopped ? exitRow : exitSignal);
-
-  // As in `fillExit`, of all that is open.
-  const exitPrice = slippedPrice(slippage, exitRaw, side > 0 ? -1 : 1, exitRow - 1);
-  const exitFee = chargeFee(fees, quantity * exitPrice, isStopped ? riskOrderRole : exitOrderRole, NaN);
-  const exitSlippage = Math.abs(exitPrice - exitRaw) * quantity;
-  const gross = side * quantity * (exitPrice - entryPrice);
-  const pnl = gross - entryFee - exitFee + 0;
   run.slippageCost += exitSlippage;
-  ledger.balance = openBalance + (gross - exitFee);
-  ledger.cashBase = ledger.balance;
-  ledger.netQuantity = 0;
-  setBits(run.inPosition, entryRow - input.start, exitRow - input.start + 1);
-  run.openSince = entryRow;
-  run.lastFullExitRow = exitRow;
-  if (!(ledger.balance > 0)) run.isOver = true;
-
-  const from = side * bars.open[exitRow];
-  const signedExit = side * exitPrice;
+  const pnl = side * quantity * (exitPrice - entryPrice) - entryFee - exitFee + 0;
+  const signedEntry = side * entryPrice;
+  const exitOpen = side * run.bars.open[exitRow];
+  const { position } = trips;
   const at =
     position !== null && isStopped
-      ? addStop(run, position, exitRow, exitRaw)
+      ? addStop(run, position, exitRow, rawExit)
       : run.trades.add('signal', run.decisions.direct);
   const { numbers } = run.trades;
-  numbers[at + TRADE.positionId] = id;
+  numbers[at + TRADE.positionId] = run.nextPositionId++;
   numbers[at + TRADE.side] = side;
-  numbers[at + TRADE.entryRow] = entryRow;
+  numbers[at + TRADE.entryRow] = trip.entryRow;
   numbers[at + TRADE.exitRow] = exitRow;
-  numbers[at + TRADE.entryDecisionRow] = signalRow;
+  numbers[at + TRADE.entryDecisionRow] = trip.signalRow;
   numbers[at + TRADE.exitDecisionRow] = exitRow - 1;
   numbers[at + TRADE.entryPrice] = entryPrice;
   numbers[at + TRADE.exitPrice] = exitPrice;
@@ -144,12 +201,11 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   numbers[at + TRADE.slippage] = entrySlippage + exitSlippage;
   numbers[at + TRADE.pnl] = pnl;
   numbers[at + TRADE.returnPct] = pnl / (quantity * entryPrice);
-  numbers[at + TRADE.maePct] = (Math.min(state[WORST], from, signedExit) - signedEntry) / entryPrice;
-  numbers[at + TRADE.mfePct] = (Math.max(state[BEST], from, signedExit) - signedEntry) / entryPrice;
+  numbers[at + TRADE.maePct] = (Math.min(state[WORST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
+  numbers[at + TRADE.mfePct] = (Math.max(state[BEST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
   numbers[at + TRADE.entryRule] = 0;
-  numbers[at + TRADE.exitRule] = isStopped ? -1 : exitRule(trips, exitSignal);
-  numbers[at + TRADE.initialRisk] = initialRisk;
-  return exitRow;
+  numbers[at + TRADE.exitRule] = isStopped ? -1 : exitRule(trips, exitRow - 1);
+  numbers[at + TRADE.initialRisk] = Math.abs(entryPrice - trip.stopPrice);
 }
 
 /**
