@@ -99,4 +99,7 @@ async function main(): Promise<void> {
   }
 }
 
-await main();
+await main().catch((error: Error) => {
+  console.error(error.message);
+  process.exitCode = 2;
+});
