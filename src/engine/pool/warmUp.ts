@@ -7,7 +7,7 @@ import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask } from '../task.ts';
 import type { PoolBatch, PoolRun } from './messages.ts';
 
-/** Of twenty runs: without them the first 200 backtests of a thread run at half of its speed (bench/README.md). */
+/** Of twenty runs: without them the first 200 backtests of a thread run at half of its speed (docs/performance.md). */
 export const WARM_UP_BATCHES = 30;
 /** A task that arrives meanwhile waits for about thirty milliseconds. */
 const BATCH_RUNS = 20;
