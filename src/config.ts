@@ -107,7 +107,7 @@ export interface Config {
 }
 
 /** A variable has an invalid value; the message names every one and what to do. */
-export class ConfigError extends Error {
+class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 

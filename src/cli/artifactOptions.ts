@@ -26,7 +26,7 @@ const CONTENT: Readonly<Record<ArtifactName, string>> = {
 /** Ctrl-C ends the whole process. */
 const UNCONTROLLED: RunControl = { isCancelled: () => false, report: () => {} };
 
-export interface ArtifactFile {
+interface ArtifactFile {
   readonly path: string;
   readonly format: ArtifactFormat;
 }

@@ -22,14 +22,6 @@ const HEALTHY_AFTER_MS = 5_000;
 /** The child takes at most eight seconds to finish its runs or return them to the queue. */
 const STOP_WITHIN_MS = 8_500;
 
-export type Supervised = AsyncDisposable & {
-  /** The process id of the child that works. */
-  readonly pid: number | undefined;
-  /** The process id of the child that stands by. */
-  readonly standByPid: number | undefined;
-  readonly restarts: number;
-};
-
 export interface SuperviseOptions<Ready> {
   /** Of Node itself. */
   readonly nodeFlags?: readonly string[];
@@ -49,10 +41,9 @@ export const supervise = <Ready>(
   env: NodeJS.ProcessEnv,
   log: Log,
   options: SuperviseOptions<Ready> = {},
-): Supervised => new Supervisor(args, env, log, options);
+): AsyncDisposable => new Supervisor(args, env, log, options);
 
-class Supervisor<Ready> implements Supervised {
-  restarts = 0;
+class Supervisor<Ready> implements AsyncDisposable {
   readonly #args: readonly string[];
   readonly #env: NodeJS.ProcessEnv;
   readonly #log: Log;
@@ -70,14 +61,6 @@ class Supervisor<Ready> implements Supervised {
     this.#log = log;
     this.#options = options;
     this.#running = this.#keepRunning();
-  }
-
-  get pid(): number | undefined {
-    return this.#working?.process.pid;
-  }
-
-  get standByPid(): number | undefined {
-    return this.#standBy?.process.pid;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -106,7 +89,6 @@ class Supervisor<Ready> implements Supervised {
       if (restartInMs > 0) await sleep(restartInMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       backoffMs = Math.min(backoffMs * 2, BACKOFF_MAX_MS);
-      this.restarts++;
     }
   }
 

@@ -14,7 +14,7 @@ export type ApiKeyScope = (typeof API_KEY_SCOPES)[number];
 export const API_KEY_ROLES = ['member', 'viewer'] as const;
 export type ApiKeyRole = (typeof API_KEY_ROLES)[number];
 export const API_KEY_STATUSES = ['active', 'expired', 'revoked'] as const;
-export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];
+type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];
 
 /** Revoked takes precedence over expired. The database's clock decides, so that all hosts agree. */
 const statusOf = (sql: Queryable) => sql`

@@ -77,7 +77,7 @@ export interface QueueNumbers {
   readonly oldestDueSeconds: number;
   readonly workers: readonly WorkerNumbers[];
 }
-export interface WorkerNumbers extends WorkerTotals {
+interface WorkerNumbers extends WorkerTotals {
   readonly id: string;
   readonly threads: number;
   /** Snapshots that it could not open within the last minute. */

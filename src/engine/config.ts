@@ -43,7 +43,7 @@ export const Slippage = z.discriminatedUnion('kind', [
     atrPeriod: z.int().min(1).max(10_000).optional(),
   }),
 ]);
-export const Execution = z.strictObject({
+const Execution = z.strictObject({
   orderTiming: z.enum(ORDER_TIMINGS).optional(),
   entryOrderRole: z.enum(ORDER_ROLES).optional(),
   exitOrderRole: z.enum(ORDER_ROLES).optional(),

@@ -15,7 +15,7 @@ import type {
 } from '../engine/index.ts';
 
 /** What is stored of a check in place of the request of a sweep. */
-export interface StoredCheck {
+interface StoredCheck {
   readonly config: BacktestConfig;
   readonly robustness: RobustnessSpec;
 }

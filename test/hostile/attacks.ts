@@ -104,7 +104,7 @@ const repeated =
 /** How many different large bodies are made before the attack begins. */
 const LARGE_BODIES = 80;
 
-export const ATTACKS: readonly Attack[] = [
+const ATTACKS: readonly Attack[] = [
   {
     name: 'large but legal bodies for every route',
     parallel: 3,

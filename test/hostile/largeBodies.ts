@@ -19,7 +19,7 @@ export interface LargeBody {
 }
 
 /** Every operation that takes a body, with the examples of its schema. */
-export function operationsWithBody(openapi: OpenApi): { method: string; path: string; examples: readonly object[] }[] {
+function operationsWithBody(openapi: OpenApi): { method: string; path: string; examples: readonly object[] }[] {
   return Object.entries(openapi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, { requestBody }]) => {
       const schema = requestBody?.content?.['application/json']?.schema;

@@ -104,7 +104,7 @@ export function rowsOf(scene: SweepScene, shards = 1): SweepRows {
 }
 
 /** Joins the rows of several shards in the order of their variants, whatever the order of the shards. */
-export function joinRows(shards: readonly SweepRows[]): SweepRows {
+function joinRows(shards: readonly SweepRows[]): SweepRows {
   const ordered = shards.toSorted((a, b) => firstIndex(a) - firstIndex(b));
   const [head] = ordered;
   const join = (column: (rows: SweepRows) => Float64Array): Float64Array => {

@@ -14,7 +14,7 @@ export interface GoldenCase {
   readonly lookback: number;
   readonly outputs: Readonly<Record<string, readonly (number | null)[]>>;
 }
-export interface GoldenSeries {
+interface GoldenSeries {
   readonly name: string;
   readonly cases: readonly GoldenCase[];
 }

@@ -129,7 +129,7 @@ function unknownName(what: string, given: string, names: readonly string[]): Err
   return problem('NOT_FOUND', { message: `There is no ${what} "${given}". ${advice}` });
 }
 
-export function authoringPack(language: Language, tier: Tier): z.input<typeof Pack> {
+function authoringPack(language: Language, tier: Tier): z.input<typeof Pack> {
   const { enums, operators } = language;
   return {
     about:

@@ -48,7 +48,7 @@ export interface HeavyAnswer {
   readonly body: Uint8Array;
 }
 export type ToThread = HeavyRequest | 'close';
-export type FromThread = HeavyAnswer | 'ready';
+type FromThread = HeavyAnswer | 'ready';
 
 /** Headers of a request that a handler reads. */
 const FORWARDED = ['content-type', 'idempotency-key', 'if-none-match', 'accept', 'host'] as const;

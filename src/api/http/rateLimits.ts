@@ -26,7 +26,7 @@ interface Count {
   unsettled: number;
 }
 
-export interface RateCaller {
+interface RateCaller {
   /** Of the key, or of the member in its workspace. */
   readonly id: string;
   readonly workspaceId: string;

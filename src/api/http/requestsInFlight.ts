@@ -24,7 +24,7 @@ const TURNS = 4;
 const RETRY_AFTER_S = 1;
 
 /** A request that is counted. */
-export interface Flight {
+interface Flight {
   /** Resolves when it is the request's turn, which lasts until `endTurn`. */
   takeTurn(): Promise<void>;
   endTurn(): void;
@@ -37,7 +37,7 @@ export interface Flight {
   pause<Result>(wait: Promise<Result>): Promise<Result>;
 }
 
-export interface RequestsInFlight {
+interface RequestsInFlight {
   /**
    * Counts a request until its connection has its answer or is closed.
    * @throws RATE_LIMITED with Retry-After when the workspace has as many as its tier allows

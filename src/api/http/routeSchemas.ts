@@ -68,7 +68,7 @@ export const Issue = z
 /** The same list as a body's schema has it: ours is readonly, the schema's type is not. */
 export const issueBodies = (issues: readonly ProblemIssue[]) => [...issues] as z.input<typeof Issue>[];
 
-export const Problem = z
+const Problem = z
   .looseObject({
     type: z.string(),
     title: z.string(),

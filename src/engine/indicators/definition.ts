@@ -31,7 +31,7 @@ export interface OutputDefinition {
 export type ArgValue = number | string | boolean;
 export type Args = Readonly<Record<string, ArgValue>>;
 
-export interface TalibBinding {
+interface TalibBinding {
   /** TA-Lib's function name, e.g. `RSI`. */
   readonly name: string;
   /** TA-Lib's argument name → ours; absent arguments have the same name. */

@@ -57,7 +57,7 @@ export function delayBits(words: Uint32Array, by: number, rows: number, fill: 0 
 }
 
 /** The column `by` rows ago; rows before the first are unknown. */
-export function delay(column: ConditionColumn, by: number, rows: number): ConditionColumn {
+function delay(column: ConditionColumn, by: number, rows: number): ConditionColumn {
   if (by === 0) return column;
   return {
     isTrue: delayBits(column.isTrue, by, rows, 0),

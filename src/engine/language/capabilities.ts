@@ -25,7 +25,7 @@ import {
 import * as words from './grammar/words.ts';
 
 /** An input of a node: a reference in a graph, an expression in the AST. */
-export interface InputCapability {
+interface InputCapability {
   readonly name: string;
   readonly kind: 'number_ref' | 'bool_ref';
   readonly required: boolean;
@@ -33,7 +33,7 @@ export interface InputCapability {
   /** Kinds that must not occur anywhere below it. */
   readonly notOver?: readonly string[];
 }
-export interface NodeCapability {
+interface NodeCapability {
   readonly kind: string;
   readonly output: 'number' | 'bool';
   readonly description: string;
@@ -41,7 +41,7 @@ export interface NodeCapability {
   readonly fields: readonly FieldCapability[];
 }
 /** A place in the strategy's sections that takes a reference. `[]` in a path means every element. */
-export interface BindingCapability extends Omit<InputCapability, 'name'> {
+interface BindingCapability extends Omit<InputCapability, 'name'> {
   readonly path: string;
 }
 

@@ -12,7 +12,7 @@ import { STAR_PATTERNS } from './stars.ts';
 import { THREE_BAR_PATTERNS } from './threeBar.ts';
 import { TWO_BAR_PATTERNS } from './twoBar.ts';
 
-export type { PatternDefinition, PatternSide } from './patternDefinition.ts';
+export type { PatternDefinition } from './patternDefinition.ts';
 
 export const PATTERNS: readonly PatternDefinition[] = [
   ...DOJI_PATTERNS,

@@ -10,7 +10,7 @@ import { sameFrame, seriesOf } from './builder.ts';
 import type { ConditionStep, Frame, Plan, PlannedCondition, PlannedValue, Step, ValueStep } from './plan.ts';
 
 /** Of one series that a plan reads. */
-export interface FrameEstimate {
+interface FrameEstimate {
   readonly frame: Frame;
   readonly nsPerBar: number;
   /** Of columns, and of what the loop writes on each bar: these are held together. */

@@ -17,8 +17,8 @@ export interface Frame {
   readonly timeframe: StoredTimeframe;
 }
 
-export type MarketField = RunnableNodes['market']['field'];
-export type RollingOp = RunnableNodes['rolling']['op'];
+type MarketField = RunnableNodes['market']['field'];
+type RollingOp = RunnableNodes['rolling']['op'];
 /** Weekdays, hours and dates, without the time zone they are read in. */
 export type ClockWindow = Pick<RunnableNodes['time_window'], 'kind' | 'weekdays' | 'between' | 'dates'>;
 

@@ -128,7 +128,7 @@ export type SweepWork =
       readonly earlierTrials: number | null;
       readonly title: string;
     };
-export type SweepProduct =
+type SweepProduct =
   | {
       readonly kind: 'rows';
       /** See sweepBytes.ts. */
@@ -161,7 +161,7 @@ export interface SweepMessage extends SweepBatch {
 }
 
 /** Steps [first, last) of a robustness check. */
-export interface StepRange {
+interface StepRange {
   readonly first: number;
   readonly last: number;
 }

@@ -45,7 +45,7 @@ export interface PoolOptions {
 }
 
 export type { PartRun };
-export type SweepRun = PartRun<SweepOutcome>;
+type SweepRun = PartRun<SweepOutcome>;
 
 export interface Pool {
   readonly threads: number;

@@ -4,7 +4,7 @@ import { EXIT_REASONS, type ExitReason } from '../simulate/trade.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { addTo } from './positions.ts';
 
-export interface ExitsByReason {
+interface ExitsByReason {
   readonly trades: number;
   readonly pnl: number;
   readonly winRate: number | null;

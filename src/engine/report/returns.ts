@@ -30,7 +30,7 @@ export interface DailySeries {
 }
 
 /** Daily returns of the instrument, the first against the first evaluated open. */
-export interface Benchmark {
+interface Benchmark {
   readonly returns: Float64Array;
   readonly mean: number | null;
   /** Divisor n - 1. */

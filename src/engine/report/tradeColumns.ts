@@ -2,7 +2,7 @@
 import type { TradeRow } from './tradeTable.ts';
 
 /** Quantities are in units of the base, money in units of the quote, percents are fractions; null: a word or an id. */
-export type TradeUnit = 'ms' | 'bars' | 'price' | 'base' | 'quote' | 'fraction' | null;
+type TradeUnit = 'ms' | 'bars' | 'price' | 'base' | 'quote' | 'fraction' | null;
 
 interface TradeColumn {
   readonly type: 'number' | 'count' | 'time' | 'text';

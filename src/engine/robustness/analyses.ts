@@ -45,4 +45,4 @@ export interface RobustnessAnalyses {
   readonly parameterJitter?: (SampledRuns & { readonly numbers: readonly JitteredNumber[] }) | null;
   readonly counterfactuals?: readonly ({ readonly without: Removable } & RunOrError)[];
 }
-export type JitteredNumber = Pick<Jittered, 'name' | 'value' | 'low' | 'high'>;
+type JitteredNumber = Pick<Jittered, 'name' | 'value' | 'low' | 'high'>;

@@ -1,7 +1,7 @@
 // Findings: what the numbers of a robustness check mean, in plain words, and the verdict they add up to.
 import type { RobustnessAnalyses as Found } from './analyses.ts';
 
-export type FindingSeverity = 'error' | 'warning' | 'info';
+type FindingSeverity = 'error' | 'warning' | 'info';
 export interface Finding {
   readonly code: string;
   readonly severity: FindingSeverity;

@@ -2,7 +2,7 @@
 import type { ExitReason } from './trade.ts';
 import type { StateMemory } from '../evaluate/tradingRules.ts';
 
-export type StopReason = Extract<ExitReason, 'stop_loss' | 'breakeven' | 'trailing_stop'>;
+type StopReason = Extract<ExitReason, 'stop_loss' | 'breakeven' | 'trailing_stop'>;
 
 /**
  * One entry fill and its own risk levels (semantics §2.2). Everything marked "signed" is side × price, so that a short

@@ -7,7 +7,7 @@ import type { MarketOf } from './sweepJob.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
 /** [start, end) in ms, as in `config.range`. */
-export interface Window {
+interface Window {
   readonly start: number;
   readonly end: number;
 }

@@ -18,7 +18,7 @@ import { metricOf, type VariantFailures } from './sweepRows.ts';
 import { verdictOf, type Overfitting, type Verdict } from './verdict.ts';
 import { walkForwardOf, type WalkForwardResult } from './walkForward.ts';
 
-export interface RankedRow {
+interface RankedRow {
   readonly rank: number;
   /** The permanent name of the row: its index among the variants. */
   readonly variant: number;
@@ -28,7 +28,7 @@ export interface RankedRow {
   readonly probabilisticSharpe: number | null;
   readonly deflatedSharpe: number | null;
 }
-export interface EquityCurve {
+interface EquityCurve {
   readonly variant: number;
   /** At most 200 [time, equity] points. */
   readonly points: readonly (readonly [number, number])[];

@@ -11,7 +11,7 @@ import { objectiveOf } from './sweepJob.ts';
 import { prepareVariant, simulateVariant, taskOf, type SweepScene } from './shard.ts';
 import type { RankingRows, WholeRow } from './rankingRows.ts';
 
-export interface FoldResult extends Fold {
+interface FoldResult extends Fold {
   /** The index of the chosen variant; null if no variant had a score in training. */
   readonly variant: number | null;
   readonly params: Readonly<Record<string, LevelValue>>;

@@ -27,7 +27,7 @@ type Of<K extends string> = Extract<ValueNode | ConditionNode, { kind: K }>;
 type StateField = RunnableNodes['state']['field'];
 
 /** Recorded state: a number a row of the base for every field, NaN where missing. */
-export type StateColumns = (field: StateField) => readonly number[];
+type StateColumns = (field: StateField) => readonly number[];
 
 const SESSIONS: Readonly<Record<string, { readonly from: number; readonly to: number; readonly timezone: string }>> = {
   tokyo: { from: 540, to: 1080, timezone: 'Asia/Tokyo' },

@@ -20,12 +20,12 @@ export type { Caller } from './keyCheck.ts';
 /**
  * Called for each authenticated request before its scope is looked at: the place of the rate limits (429 before 403).
  */
-export type Admission = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
+type Admission = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
 /** The same for a signed-in member. */
-export type MemberAdmission = (member: Membership, request: FastifyRequest, reply: FastifyReply) => void;
+type MemberAdmission = (member: Membership, request: FastifyRequest, reply: FastifyReply) => void;
 /** Called for each failed authentication; throws another problem instead when there have been too many. */
-export type Rejection = (request: FastifyRequest) => void;
+type Rejection = (request: FastifyRequest) => void;
 
 export interface AdmissionRules {
   readonly admit?: Admission;
@@ -33,7 +33,7 @@ export interface AdmissionRules {
   readonly reject?: Rejection;
 }
 
-export interface Authentication {
+interface Authentication {
   readonly secrets: Secrets;
   authenticateKey(request: FastifyRequest): Promise<Caller>;
   authenticateMember(request: FastifyRequest, workspaceId: string): Promise<Membership>;

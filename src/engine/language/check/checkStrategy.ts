@@ -13,7 +13,6 @@ import { NO_ANALYSIS, type StrategyAnalysis } from './strategyAnalysis.ts';
 import { Structure } from './structure.ts';
 
 export type { CheckContext } from './checkPayload.ts';
-export type { StrategyAnalysis } from './strategyAnalysis.ts';
 
 /**
  * The members of a strategy request that are checked here. Whether a request may have them is checked by the caller.
@@ -23,7 +22,7 @@ export interface Payloads {
   readonly strategyAst?: unknown;
   readonly signalGraph?: unknown;
 }
-export interface Compiled {
+interface Compiled {
   /** The payload's AST as sent, or what its graph lowers to. */
   readonly strategyAst: StrategyAst;
   readonly canonical: StrategyAst;

@@ -102,7 +102,7 @@ export interface IssueDetails {
 }
 
 /** Issues kept per payload: one bad leaf in a deep tree must not produce half a megabyte of issues. */
-export const MAX_ISSUES = 100;
+const MAX_ISSUES = 100;
 /** Pointers into a hostile payload can be as long as the payload. */
 const MAX_POINTER_LENGTH = 2_000;
 

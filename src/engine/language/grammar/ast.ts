@@ -27,7 +27,7 @@ type WithoutParams<T> = T extends ParamRef ? never : T extends object ? { [M in 
 export type RunnableKind = Exclude<Kind, 'and' | 'or' | 'param'>;
 type RunnableMembers<K extends RunnableKind> = WithoutParams<z.output<ExpressionSchemas[K]>>;
 /** An expression as the later stages read it, by kind. */
-export type RunnableNode<K extends RunnableKind> = K extends RunnableKind
+type RunnableNode<K extends RunnableKind> = K extends RunnableKind
   ? WithChildren<
       K,
       K extends keyof AlwaysWritten

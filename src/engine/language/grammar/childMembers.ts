@@ -1,13 +1,13 @@
 // The members that hold child expressions, by kind: what zod cannot infer through the recursion of expressions.
 
 /** What stands where a child expression stands: as an author writes it, or as the later stages read it. */
-export interface ChildTypes {
+interface ChildTypes {
   readonly value: object;
   readonly condition: object;
   readonly step: object;
 }
 /** The members that hold expressions, of each kind that has any. */
-export interface ChildMembers<T extends ChildTypes> {
+interface ChildMembers<T extends ChildTypes> {
   indicator: { source?: T['value']; sources?: T['value'][] };
   rolling: { source: T['value'] };
   math: { args: T['value'][] };

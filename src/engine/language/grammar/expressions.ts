@@ -79,7 +79,7 @@ const MathValue = z.strictObject({
 });
 const ShiftValue = z.strictObject({ ...named, kind: z.literal('shift'), offset: bars0, source: value });
 const PercentChangeValue = z.strictObject({ ...named, kind: z.literal('percent_change'), bars: bars1, source: value });
-export const ParamValue = z.strictObject({ ...named, kind: z.literal('param'), name: z.string().min(1) });
+const ParamValue = z.strictObject({ ...named, kind: z.literal('param'), name: z.string().min(1) });
 const IfValue = z.strictObject({
   ...named,
   kind: z.literal('if'),

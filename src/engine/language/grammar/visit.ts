@@ -73,7 +73,7 @@ export function childrenOf(expression: Expression): Expression[] {
   return childSlots(expression).map((child) => child.expression);
 }
 
-export type RootRole = 'setup' | 'trigger' | 'filter' | 'exit' | 'order_price' | 'stop_price' | 'target_price';
+type RootRole = 'setup' | 'trigger' | 'filter' | 'exit' | 'order_price' | 'stop_price' | 'target_price';
 /** A place in the strategy's sections where an expression stands. */
 export interface Root<E = Expression> extends Child<E> {
   readonly role: RootRole;

@@ -15,7 +15,7 @@ const MAX_OSCILLATORS = 2;
 const PRICE_RATIO = 2;
 const PRICE_SHARE = 0.9;
 
-export interface ChartLine {
+interface ChartLine {
   readonly name: string;
   readonly values: readonly (number | null)[];
 }
