@@ -1,4 +1,5 @@
 // The equity preview: at most 500 points of the equity curve, and their JSON, written without making the points.
+import { newNumbers } from '../kernels/sharedBuffer.ts';
 import { NumberTexts } from '../kernels/simd/decimals.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
@@ -53,7 +54,7 @@ export function equityPreview(report: Marks): EquityPreview {
   const { equity } = report.simulation;
   const { indexes, times, texts } = points(report);
   // By a loop, since `map` would allocate every number, and a list is copied while it grows.
-  const marks = new Float64Array(indexes.length);
+  const marks = newNumbers(indexes.length);
   for (let point = 0; point < marks.length; point++) marks[point] = equity[indexes[point]];
   return {
     times,

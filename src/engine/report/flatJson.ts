@@ -1,5 +1,6 @@
 // The flat summary as its numbers, which is how it is stored, and as JSON.stringify writes it: names between numbers,
 // which a kernel writes.
+import { newNumbers } from '../kernels/sharedBuffer.ts';
 import { NumberTexts } from '../kernels/simd/decimals.ts';
 import { FLAT_KEYS, type FlatKey, type FlatParts } from './flatSummary.ts';
 import { NumbersJson } from './jsonWriter.ts';
@@ -15,7 +16,7 @@ export function flatNumbersOf(flat: Readonly<Partial<Record<FlatKey, number | nu
 
 /** The same from parts; by `for … in`, which takes half as long as `Object.values`. */
 export function numbersOfParts({ money, drawdown, returns, use, positions, costs }: FlatParts): Float64Array {
-  const numbers = new Float64Array(FLAT_KEYS.length);
+  const numbers = newNumbers(FLAT_KEYS.length);
   const parts: readonly Readonly<Record<string, number | null>>[] = [money, drawdown, returns, use, positions, costs];
   let at = 0;
   for (const part of parts) for (const key in part) numbers[at++] = readBack(part[key]);

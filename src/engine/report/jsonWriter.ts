@@ -1,5 +1,6 @@
 // JSON with many numbers, piece by piece: texts that are written often are kept as bytes, and a kernel writes the
 // numbers between them.
+import { newBytes } from '../kernels/sharedBuffer.ts';
 import {
   keptText,
   NO_NUMBER,
@@ -102,27 +103,13 @@ export class JsonWriter {
   bytes(): Uint8Array {
     const texts = this.#texts.subarray(0, this.#textsLength);
     const places = this.#places.subarray(0, this.#placesLength);
-    const bytes = copyOf(numbersWithin(texts, places, this.#numbers.subarray(0, this.#numberCount), this.#length));
+    const written = numbersWithin(texts, places, this.#numbers.subarray(0, this.#numberCount), this.#length);
+    const bytes = newBytes(written.length);
+    bytes.set(written);
     this.begin();
     if (this.#texts.length > 8 * MOST_KEPT) this.#texts = Buffer.alloc(4_096);
     if (this.#places.length > MOST_KEPT) this.#places = new Uint32Array(2_048);
     if (this.#numbers.length > MOST_KEPT) this.#numbers = new Float64Array(512);
     return bytes;
   }
-}
-
-/** Texts of a few results share a buffer: making one for each takes longer than copying them. */
-const SHARED_BYTES = 64 * 1024;
-let shared = new Uint8Array(0);
-let sharedLength = 0;
-
-function copyOf(text: Uint8Array): Uint8Array {
-  if (4 * text.length > SHARED_BYTES) return Uint8Array.from(text);
-  if (sharedLength + text.length > shared.length) {
-    shared = new Uint8Array(SHARED_BYTES);
-    sharedLength = 0;
-  }
-  const copy = shared.subarray(sharedLength, (sharedLength += text.length));
-  copy.set(text);
-  return copy;
 }

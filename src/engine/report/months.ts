@@ -1,4 +1,5 @@
 // The monthly table: the return of each UTC month that has bars.
+import { newNumbers } from '../kernels/sharedBuffer.ts';
 import { lowerBound } from '../kernels/search.ts';
 import { NumberTexts } from '../kernels/simd/decimals.ts';
 import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
@@ -72,7 +73,7 @@ export const monthName = (number: number): string =>
 
 /** The last mark of each month, of the marks of its days. A loop, since `from` with a function takes 140 ns a month. */
 export function monthMarks({ lastDays }: Months, equity: Float64Array): Float64Array {
-  const marks = new Float64Array(lastDays.length);
+  const marks = newNumbers(lastDays.length);
   for (let month = 0; month < lastDays.length; month++) marks[month] = equity[lastDays[month]];
   return marks;
 }
@@ -95,7 +96,7 @@ const returnOf = (last: number, before: number): number => (before > 0 ? last / 
 /** The rows as JSON.stringify writes them, in pieces. */
 export function monthsJson({ texts }: Months, equity: Float64Array, initialBalance: number): readonly JsonPiece[] {
   if (equity.length === 0) return ['[]'];
-  const numbers = new Float64Array(2 * equity.length);
+  const numbers = newNumbers(2 * equity.length);
   let before = initialBalance;
   for (let month = 0; month < equity.length; month++) {
     const last = equity[month];

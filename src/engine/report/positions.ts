@@ -1,4 +1,5 @@
 // Statistics of positions (semantics §5.2). A position is the sum of the rows with one positionId.
+import { newIntegers } from '../kernels/sharedBuffer.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import { ReusedColumn } from '../kernels/reusedColumn.ts';
 import { mean, percentileOf, standardDeviation } from './moments.ts';
@@ -7,7 +8,7 @@ import { mean, percentileOf, standardDeviation } from './moments.ts';
 export interface Positions {
   readonly count: number;
   /** 1 or -1. */
-  readonly side: Int8Array;
+  readonly side: Int32Array;
   readonly entryRule: Int32Array;
   readonly pnl: Float64Array;
   /** pnl / (quantity · entry price). */
@@ -48,8 +49,8 @@ export function positionsOf(log: TradeLog): Positions {
 
 function emptyPositions(count: number): Positions {
   const [pnl, returnPct, barsHeld, maePct, mfePct, pnlR] = COLUMNS.map((column) => column.take(count));
-  const side = new Int8Array(count);
-  const entryRule = new Int32Array(count);
+  const side = newIntegers(count);
+  const entryRule = newIntegers(count);
   return { count, side, entryRule, pnl, returnPct, barsHeld, maePct, mfePct, pnlR };
 }
 

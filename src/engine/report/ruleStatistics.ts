@@ -1,5 +1,6 @@
 // Rule statistics (semantics §6.1): how often each condition was true, and which one alone blocked an entry, computed
 // from stored bits.
+import { newWords } from '../kernels/sharedBuffer.ts';
 import { countBits, popcount, wordCount } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
 import { valueStats } from '../kernels/simd/sides.ts';
@@ -177,7 +178,7 @@ function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32
 }
 
 function falseRows({ isTrue, isUnknown, evaluated }: RuleBits, words: number): Uint32Array {
-  const rows = new Uint32Array(words);
+  const rows = newWords(words);
   const unknownWords = Math.min(words, isUnknown.length);
   for (let w = 0; w < unknownWords; w++) rows[w] = ~(isTrue[w] | isUnknown[w]);
   for (let w = unknownWords; w < words; w++) rows[w] = ~isTrue[w];

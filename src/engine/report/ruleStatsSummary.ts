@@ -1,4 +1,5 @@
 // The block of rule statistics in a summary: what each condition and each entry rule did, and its JSON.
+import { newNumbers } from '../kernels/sharedBuffer.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { constantJson, type JsonWriter } from './jsonWriter.ts';
@@ -63,7 +64,7 @@ export function ruleStatsSummary(
 }
 
 function pnlByRule({ numbers, length }: TradeLog, entries: number): Float64Array {
-  const pnls = new Float64Array(entries);
+  const pnls = newNumbers(entries);
   for (let at = 0; at < length * TRADE_WIDTH; at += TRADE_WIDTH)
     pnls[numbers[at + TRADE.entryRule]] += numbers[at + TRADE.pnl];
   return pnls;

@@ -1,4 +1,5 @@
 // Samples: a few bars of a run with the value of every named node, and of what conditions compare.
+import { newIntegers, newNumbers } from '../kernels/sharedBuffer.ts';
 import { hasBit, nextBit } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import { TRADE, TRADE_WIDTH } from '../simulate/tradeLog.ts';
@@ -137,7 +138,7 @@ const FEW_NODES = 12;
 const [DIGIT_0, DIGIT_9] = ['0'.charCodeAt(0), '9'.charCodeAt(0)];
 
 function valuesOf(evaluated: EvaluatedPlan, slot: number, rows: Int32Array): Float64Array {
-  const values = new Float64Array(rows.length);
+  const values = newNumbers(rows.length);
   evaluated.readRows(slot, rows, values);
   return values;
 }
@@ -155,7 +156,7 @@ function shown(type: NamedNode['type'], value: number): number | boolean | null 
 export function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: readonly NearMiss[]): Samples {
   const { input, simulation, firstRow } = report;
   const kinds: Sample['kind'][] = [];
-  const rows = new Int32Array(MAX_SAMPLES);
+  const rows = newIntegers(MAX_SAMPLES);
   if (input.end <= input.start) return new Samples(report, kinds, rows.subarray(0, 0));
   const add = (kind: Sample['kind'], row: number): void => {
     if (kinds.length < MAX_SAMPLES - 1) rows[kinds.push(kind) - 1] = row;

@@ -1,4 +1,5 @@
 // The trade table: every trade row of a result as packed numbers and words, in the order in which they are hashed.
+import { newNumbers, newWords } from '../kernels/sharedBuffer.ts';
 import type { BoundRules } from '../evaluate/bindRules.ts';
 import type { Decision } from '../simulate/instant.ts';
 import type { ExitReason } from '../simulate/trade.ts';
@@ -47,16 +48,12 @@ export function tradeTable(log: TradeLog, context: TradeContext): TradeTable {
   return { ...table, words: kinds.words };
 }
 
-/** In one buffer, because V8 asks the allocator of the system for each but the smallest. */
-function emptyTable(length: number): Omit<TradeTable, 'words'> {
-  const buffer = new ArrayBuffer(8 * length * (ROW_NUMBERS + 1) + 4 * length);
-  return {
-    length,
-    numbers: new Float64Array(buffer, 0, length * ROW_NUMBERS),
-    fineTimes: new Float64Array(buffer, 8 * length * ROW_NUMBERS, length),
-    kinds: new Uint32Array(buffer, 8 * length * (ROW_NUMBERS + 1), length),
-  };
-}
+const emptyTable = (length: number): Omit<TradeTable, 'words'> => ({
+  length,
+  numbers: newNumbers(length * ROW_NUMBERS),
+  fineTimes: newNumbers(length),
+  kinds: newWords(length),
+});
 
 function writeRow(
   log: TradeLog,

@@ -17,7 +17,7 @@ function writtenOf(trigger: object) {
   return {
     text,
     summary: run.summary,
-    flat: storedSummary({ summary: new Uint8Array(run.written.flatNumbers.buffer) }),
+    flat: storedSummary({ summary: new Uint8Array(Float64Array.from(run.written.flatNumbers).buffer) }),
   };
 }
 
