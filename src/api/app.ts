@@ -60,27 +60,7 @@ export async function buildApp(
   services: Services,
   { putMore, askedFor, heavyRequests = null }: AppOptions = {},
 ): Promise<App> {
-  // Named by Fastify's own type, or the app would have ours as its logger and no longer be an App.
-  const log: FastifyBaseLogger = services.log;
-  const app: App = fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    trustProxy: services.config.trustedProxies,
-    http: HTTP_OPTIONS,
-    clientErrorHandler: answerBrokenRequest,
-    // A stopping process still answers what reaches it; `connection: close` sends the client elsewhere afterwards.
-    return503OnClosing: false,
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
-    genReqId: ({ headers }) => {
-      const given = headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-    },
-    // A path that cannot be decoded names nothing.
-    frameworkErrors: (_error, request, reply) =>
-      sendProblem(request, reply.header('x-request-id', request.id), problem('NOT_FOUND')),
-  }).withTypeProvider<FastifyZodOpenApiTypeProvider>();
-
+  const app = createServer(services);
   app.setValidatorCompiler(validatorCompiler);
   // The schema is parsed once more on the way out, so that no member leaves that the contract does not list.
   app.setSerializerCompiler(createSerializerCompiler({ stringify: JSON.stringify }));
@@ -102,18 +82,7 @@ export async function buildApp(
   limitRates(app, services);
   forgetOldAnswers(app, services);
   if (askedFor) trustAskers(app, askedFor);
-  else
-    authenticateRequests(app, services, {
-      admit: ({ apiKeyId, workspaceId, tier }, request, reply) => {
-        app.rateLimits.charge({ id: apiKeyId, workspaceId, tier }, reply);
-        app.requestsInFlight.begin({ workspaceId, tier }, request, reply);
-      },
-      admitMember: ({ userId, workspaceId, tier }, request, reply) => {
-        app.rateLimits.charge({ id: `${workspaceId} ${userId}`, workspaceId, tier }, reply);
-        app.requestsInFlight.begin({ workspaceId, tier }, request, reply);
-      },
-      reject: ({ ip }) => app.rateLimits.chargeFailure(ip),
-    });
+  else authenticateCallers(app, services);
   listenForChanges(app, services);
   await putRoutes(app, services);
   // Nobody reads those of the thread of heavy requests, and each collection of garbage would be noted.
@@ -121,6 +90,44 @@ export async function buildApp(
   await putMore?.(app);
   await app.ready();
   return app;
+}
+
+function createServer(services: Services): App {
+  // Named by Fastify's own type, or the app would have ours as its logger and no longer be an App.
+  const log: FastifyBaseLogger = services.log;
+  return fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: services.config.trustedProxies,
+    http: HTTP_OPTIONS,
+    clientErrorHandler: answerBrokenRequest,
+    // A stopping process still answers what reaches it; `connection: close` sends the client elsewhere afterwards.
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    // A path that cannot be decoded names nothing.
+    frameworkErrors: (_error, request, reply) =>
+      sendProblem(request, reply.header('x-request-id', request.id), problem('NOT_FOUND')),
+  }).withTypeProvider<FastifyZodOpenApiTypeProvider>();
+}
+
+/** Who is let in counts against its limits; who is not, against those of its address. */
+function authenticateCallers(app: App, services: Services): void {
+  authenticateRequests(app, services, {
+    admit: ({ apiKeyId, workspaceId, tier }, request, reply) => {
+      app.rateLimits.charge({ id: apiKeyId, workspaceId, tier }, reply);
+      app.requestsInFlight.begin({ workspaceId, tier }, request, reply);
+    },
+    admitMember: ({ userId, workspaceId, tier }, request, reply) => {
+      app.rateLimits.charge({ id: `${workspaceId} ${userId}`, workspaceId, tier }, reply);
+      app.requestsInFlight.begin({ workspaceId, tier }, request, reply);
+    },
+    reject: ({ ip }) => app.rateLimits.chargeFailure(ip),
+  });
 }
 
 /** Every route of the service, by hand and in reading order. */

@@ -111,10 +111,6 @@ export const imi: IndicatorDefinition = {
   },
 };
 
-/**
- * Gain and loss are split without a branch, (|d| ± d)/2: the sign of a price change is a coin toss that a branch
- * predictor cannot learn.
- */
 export function relativeStrength(source: Float64Array, length: number, out: Float64Array): void {
   const n = source.length;
   if (length >= n) return;
@@ -126,12 +122,25 @@ export function relativeStrength(source: Float64Array, length: number, out: Floa
     size += Math.abs(change);
   }
   const share = 1 / length;
-  const keep = 1 - share;
   gain *= share;
   size *= share;
   out[length] = size > 0 ? 100 * (gain / size) : 0;
-  const recursion: Recursion = {
-    seed: [gain, size],
+  runRecursion(smoothedStrength(source, [gain, size], share, out), length + 1, n);
+}
+
+/**
+ * Wilder's averages of gains and of the size of changes, and their ratio. Gain and loss are split without a branch,
+ * (|d| ± d)/2: the sign of a price change is a coin toss that a branch predictor cannot learn.
+ */
+function smoothedStrength(
+  source: Float64Array,
+  seed: readonly [gain: number, size: number],
+  share: number,
+  out: Float64Array,
+): Recursion {
+  const keep = 1 - share;
+  return {
+    seed,
     weight: share,
     run(state, at, from, end) {
       let gain = state[at];
@@ -175,7 +184,6 @@ export function relativeStrength(source: Float64Array, length: number, out: Floa
       state[3] = sizeB;
     },
   };
-  runRecursion(recursion, length + 1, n);
 }
 
 function moneyFlow(

@@ -2,7 +2,7 @@ import { applyPatch, type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
 import { checkStrategy, ISSUE_CODES, severityOf, type CheckContext } from '../../../src/engine/language/index.ts';
 import type { ArgDefinition } from '../../../src/engine/indicators/definition.ts';
-import { checkArgs } from '../../../src/engine/language/check/calls.ts';
+import { checkArgs } from '../../../src/engine/language/check/callArguments.ts';
 import { CONFIG_ERROR_CODES, CONFIG_WARNING_CODES, IssueLog } from '../../../src/engine/language/check/issues.ts';
 import { pointerTo } from '../../../src/engine/language/pointer.ts';
 import {
@@ -211,11 +211,9 @@ describe('issues', () => {
       at: (...member: (string | number)[]) => pointerTo('/x', ...member),
       paramDefault: () => undefined,
     };
-    expect(checkArgs({ args: {} }, { id: 'made_up', args: [definition] }, 'made_up', context, {})).toBe(false);
+    expect(checkArgs({ args: {} }, { id: 'made_up', args: [definition] }, context)).toBe(false);
     expect(log.list().map(({ code, path }) => [code, path])).toEqual([['INDICATOR_ARG_REQUIRED', '/x/args/length']]);
-    expect(checkArgs({ args: { length: 3 } }, { id: 'made_up', args: [definition] }, 'made_up', context, {})).toBe(
-      true,
-    );
+    expect(checkArgs({ args: { length: 3 } }, { id: 'made_up', args: [definition] }, context)).toBe(true);
   });
 
   it('has a case above for every code that needs no config', () => {

@@ -1,5 +1,6 @@
 // Nearest names: what a misspelled word was meant to be, and whether that is certain enough for a patch.
 import { distance } from 'fastest-levenshtein';
+import type { PatchOperation } from './patch.ts';
 
 /** Longer words are not compared: no name of the language is that long, and the distance takes quadratic time. */
 const MAX_WORD = 64;
@@ -62,3 +63,12 @@ export function suggestionFor(nearest: Pick<Nearest, 'name'> | undefined, candid
 }
 /** Longer than any enumeration; lists of names that an author made can be longer. */
 const MAX_SHOWN = 64;
+
+/** The patch that writes `value` in place of the word, where it was certainly meant. */
+export function certainPatch(
+  nearest: Nearest | undefined,
+  path: string,
+  value: unknown,
+): readonly PatchOperation[] | undefined {
+  return nearest?.isCertain === true ? [{ op: 'replace', path, value }] : undefined;
+}

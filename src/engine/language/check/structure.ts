@@ -27,6 +27,7 @@ import {
   unknownMemberFault,
 } from './memberFaults.ts';
 import { argumentsBeside, expressionMeant, numberMeant } from './misplaced.ts';
+import { referenceFault } from './referenceFaults.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -195,35 +196,13 @@ export class Structure {
   }
 
   #reference(of: ExpressionType, value: unknown, pointer: string): boolean {
-    const wanted =
-      of === 'value'
-        ? 'a reference {"ref": "<node id>"} or a number {"const": <number>}'
-        : 'a reference {"ref": "<node id>"}';
-    if (typeof value === 'string') return this.#mismatch(pointer, wanted, value, { value: { ref: value } });
-    if (typeof value === 'number' && of === 'value' && Number.isFinite(value)) {
-      return this.#mismatch(pointer, wanted, value, { value: { const: value } });
+    if (isMembers(value) && Object.keys(value).length === 1) {
+      if (typeof value.ref === 'string') return true;
+      if (of === 'value' && 'const' in value) return this.check(ANY_NUMBER, value.const, pointerTo(pointer, 'const'));
+      if (of === 'value' && 'param' in value) return this.#paramRef(value, null, pointer);
     }
-    if (!isMembers(value)) {
-      return this.#mismatch(pointer, wanted, value, this.#onlyItem({ type: 'reference', of }, value, pointer));
-    }
-    const names = Object.keys(value);
-    if (typeof value.kind === 'string') {
-      return this.#report(pointer, {
-        code: 'TYPE_MISMATCH',
-        message: `This must be ${wanted}, not an expression.`,
-        suggestion: 'Put the expression into `nodes` and refer to it by its id.',
-      });
-    }
-    if (names.length !== 1) return this.#mismatch(pointer, wanted, value);
-    const at = pointerTo(pointer, names[0]);
-    if (names[0] === 'ref') return typeof value.ref === 'string' || this.#mismatch(at, 'a node id', value.ref);
-    if (of === 'value' && names[0] === 'const') return this.check(ANY_NUMBER, value.const, at);
-    if (of === 'value' && names[0] === 'param') return this.#paramRef(value, null, pointer);
-    const patch =
-      nearestName(names[0], ['ref'])?.isCertain === true
-        ? [{ op: 'move', from: at, path: pointerTo(pointer, 'ref') } as const]
-        : undefined;
-    return this.#report(at, { code: 'UNKNOWN_FIELD', message: `This must be ${wanted}, not ${shown(value)}.`, patch });
+    const { at, fault } = referenceFault(of, value, pointer, this.#onlyItem({ type: 'reference', of }, value, pointer));
+    return this.#report(at, fault);
   }
 
   #kinds(shape: Kinds, value: Members, pointer: string): boolean {

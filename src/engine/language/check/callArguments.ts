@@ -1,0 +1,140 @@
+// Arguments: those of a call of an indicator or pattern, checked against its definition.
+import { argIssue } from '../../indicators/arguments.ts';
+import type { ArgDefinition, IndicatorDefinition } from '../../indicators/definition.ts';
+import { seriesInputsOf } from '../canonical/canonicalizer.ts';
+import { isParamRef } from '../grammar/shapes.ts';
+import { synonymousArgument } from '../grammar/synonyms.ts';
+import { MARKET_FIELDS } from '../grammar/words.ts';
+import { isMembers, shown } from './displayNames.ts';
+import type { IssueCode, IssueLog } from './issues.ts';
+import { nearestName, certainPatch, suggestionFor } from './nearest.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What a call is checked with. */
+export interface CallContext {
+  readonly log: IssueLog;
+  readonly at: (...member: readonly (string | number)[]) => string;
+  /** The default value of a param. Undefined when the param is not declared, which is then reported. */
+  readonly paramDefault: (name: string, pointer: string) => number | boolean | string | undefined;
+}
+
+/** What the arguments of an indicator or a pattern are checked against. */
+interface Callee extends Pick<IndicatorDefinition, 'id' | 'args'> {
+  readonly inputs?: IndicatorDefinition['inputs'];
+  /** Of a pattern only its name in TA-Lib. */
+  readonly talib?: IndicatorDefinition['talib'] | string;
+}
+
+/** Reports the issues of a call's args; true when there are none. */
+export function checkArgs(node: Members, definition: Callee, context: CallContext): boolean {
+  const args = node.args === undefined ? {} : node.args;
+  if (!isMembers(args)) return false;
+  let isValid = true;
+  const renamed = new Set<string>();
+  for (const [name, value] of Object.entries(args)) {
+    if (value === undefined) continue;
+    const known = definition.args.find((arg) => arg.name === name);
+    const isField =
+      name === 'source' && definition.inputs !== undefined && seriesInputsOf({ inputs: definition.inputs }).length > 0;
+    if (isField) isValid = checkSourceField(node, value, context) && isValid;
+    else if (known !== undefined) isValid = checkArg(known, value, context) && isValid;
+    else isValid = reportUnknownArg(name, args, definition, renamed, context);
+  }
+  for (const { name, required, default: value } of definition.args) {
+    if (required !== true || args[name] !== undefined || renamed.has(name)) continue;
+    isValid = false;
+    context.log.add('INDICATOR_ARG_REQUIRED', context.at('args', name), {
+      message: `${definition.id} requires the argument ${name}.`,
+      suggestion: `For example ${JSON.stringify(value)}.`,
+    });
+  }
+  return isValid;
+}
+
+/** For an issue that is only counted: its text is never read. */
+const ONLY_COUNTED = { message: '' };
+
+function reportUnknownArg(
+  name: string,
+  args: Members,
+  { id, args: definitions, talib }: Callee,
+  renamed: Set<string>,
+  { log, at }: CallContext,
+): false {
+  if (!log.keepsErrors) {
+    log.add('UNKNOWN_INDICATOR_ARG', '', ONLY_COUNTED);
+    return false;
+  }
+  const names = definitions.map((arg) => arg.name);
+  const free = names.filter((one) => args[one] === undefined && !renamed.has(one));
+  const byTalib = (typeof talib === 'object' ? talib.args : undefined) ?? {};
+  const synonym = (Object.hasOwn(byTalib, name) ? byTalib[name] : undefined) ?? synonymousArgument(name, free);
+  const nearest =
+    synonym !== undefined && free.includes(synonym) ? { name: synonym, isCertain: true } : nearestName(name, free);
+  const from = at('args', name);
+  if (nearest?.isCertain === true) renamed.add(nearest.name);
+  log.add('UNKNOWN_INDICATOR_ARG', from, {
+    message: `${id} has no argument ${shown(name)}.`,
+    suggestion: names.length === 0 ? `Remove it: ${id} takes no arguments.` : suggestionFor(nearest, names),
+    patch: nearest?.isCertain === true ? [{ op: 'move', from, path: at('args', nearest.name) }] : undefined,
+  });
+  return false;
+}
+
+function checkArg(definition: ArgDefinition, value: unknown, { log, at, paramDefault }: CallContext): boolean {
+  const path = at('args', definition.name);
+  let given = value;
+  if (isParamRef(value)) {
+    const byDefault = paramDefault(value.param, path);
+    if (byDefault === undefined) return false;
+    given = typeof byDefault === 'boolean' && definition.type !== 'bool' ? Number(byDefault) : byDefault;
+  }
+  const issue = argIssue(definition, given);
+  if (issue === undefined) return true;
+  const repair = isParamRef(value) ? undefined : repairOf(definition, value);
+  const code: IssueCode = issue.code;
+  log.add(code, path, {
+    message: isParamRef(value)
+      ? `The default of param ${shown(value.param)} does not fit here: ${issue.message}.`
+      : `${issue.message}.`,
+    suggestion: repair === undefined ? undefined : `Use ${JSON.stringify(repair)}.`,
+    patch: repair === undefined ? undefined : [{ op: 'replace', path, value: repair }],
+  });
+  return false;
+}
+
+/**
+ * The value that was certainly meant: a number written as text, the bound that was exceeded, the one similar choice.
+ */
+function repairOf(definition: ArgDefinition, value: unknown): number | string | undefined {
+  const { type, min = -Infinity, max = Infinity, values = [] } = definition;
+  if (type === 'choice') {
+    const nearest = typeof value === 'string' ? nearestName(value, values) : undefined;
+    return nearest?.isCertain === true ? nearest.name : undefined;
+  }
+  if (type === 'bool') return undefined;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number)) return undefined;
+  const clamped = Math.min(Math.max(number, min), max);
+  return argIssue(definition, clamped) === undefined ? clamped : undefined;
+}
+
+function checkSourceField(node: Members, value: unknown, { log, at }: CallContext): boolean {
+  const path = at('args', 'source');
+  if (node.source !== undefined || node.sources !== undefined) {
+    log.add('TYPE_MISMATCH', path, {
+      message: 'The source is given twice: as a market field in args.source, and as an expression.',
+      suggestion: 'Keep one of the two.',
+    });
+    return false;
+  }
+  if ((MARKET_FIELDS as readonly unknown[]).includes(value)) return true;
+  const nearest = typeof value === 'string' ? nearestName(value, MARKET_FIELDS) : undefined;
+  log.add('INDICATOR_ARG_OUT_OF_RANGE', path, {
+    message: `${shown(value)} is not a market field.`,
+    suggestion: suggestionFor(nearest, MARKET_FIELDS),
+    patch: certainPatch(nearest, path, nearest?.name),
+  });
+  return false;
+}
