@@ -1,8 +1,8 @@
-// Averages that are only compared with each other: their columns are never written. Rule statistics, near misses and
-// samples read single rows of them, which are computed again.
+// Averages that are only compared with each other: they are compared while they are computed. Rule statistics, near
+// misses and samples read single rows of them: of a long series, rows are computed again and columns never written.
 import { sma } from '../indicators/weighted.ts';
 import { leadingOnes, wordCount } from '../kernels/bits.ts';
-import type { ConditionColumn } from '../kernels/column.ts';
+import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { compareMeans, MAX_COMPARED_LENGTH, meansAt } from '../kernels/comparedMeans.ts';
 import type { Plan, Slot, Step } from '../plan/plan.ts';
 import { sameFrame } from '../plan/builder.ts';
@@ -17,56 +17,80 @@ interface Average {
 interface Comparison {
   readonly greater: ConditionColumn;
   readonly less: ConditionColumn;
+  /** Of both sides, by slot; null: rows of them can be read. */
+  readonly columns: ReadonlyMap<Slot, ValueColumn> | null;
 }
 
-/** Shorter columns stay in the cache. */
-const MIN_ROWS = 65_536;
+/** Shorter columns are made in some microseconds, and often there from an earlier run. */
+const MIN_ROWS = 4_097;
 /** Rows of one average that a report may read: of both sides for statistics, and of near misses. */
 const ROWS_READ = 3 * 4096;
 
 export class ComparedAverages {
   readonly #averages: ReadonlyMap<Slot, Average>;
+  readonly #allocate: (rows: number) => Float64Array;
   /** By the slots of both sides; null: they need columns. */
   readonly #comparisons = new Map<string, Comparison | null>();
   /** Those whose sums are exact, so that a single row can be computed. */
   readonly #exact = new Set<Slot>();
 
-  private constructor(averages: ReadonlyMap<Slot, Average>) {
+  private constructor(averages: ReadonlyMap<Slot, Average>, allocate: (rows: number) => Float64Array) {
     this.#averages = averages;
+    this.#allocate = allocate;
   }
 
   /** Without any, since nothing is written to it. */
-  static readonly #none = new ComparedAverages(new Map());
+  static readonly #none = new ComparedAverages(new Map(), () => new Float64Array(0));
 
-  /** @param prices the raw column of a market field of the base bars */
-  static of(plan: Plan, rows: number, prices: (field: string) => Float64Array | null): ComparedAverages {
+  /**
+   * @param prices the raw column of a market field of the base bars
+   * @param allocate a column of so many rows
+   */
+  static of(
+    plan: Plan,
+    rows: number,
+    prices: (field: string) => Float64Array | null,
+    allocate: (rows: number) => Float64Array,
+  ): ComparedAverages {
     // The variants of a sweep, which record no conditions, share averages.
     const isWorthwhile = rows >= MIN_ROWS && plan.conditions.length > 0;
-    return isWorthwhile ? new ComparedAverages(averagesOf(plan, prices)) : ComparedAverages.#none;
+    return isWorthwhile ? new ComparedAverages(averagesOf(plan, prices), allocate) : ComparedAverages.#none;
   }
 
   get isEmpty(): boolean {
     return this.#averages.size === 0;
   }
 
-  /** Bits of the rows on which the left average is greater, and less; null: their columns are needed. */
-  compare([left, right]: readonly Slot[]): Comparison | null {
+  /**
+   * Bits of the rows on which the left average is greater, and less; null: both columns must be compared.
+   * @param isMade whether an average has a column
+   */
+  compare([left, right]: readonly Slot[], isMade: (slot: Slot) => boolean): Comparison | null {
     const [a, b] = [this.#averages.get(left), this.#averages.get(right)];
     if (a === undefined || b === undefined || a.source !== b.source) return null;
     const key = `${left},${right}`;
     let found = this.#comparisons.get(key);
-    if (found === undefined) this.#comparisons.set(key, (found = this.#compare(a, b)));
+    if (found === undefined) {
+      found = isMade(left) || isMade(right) ? null : this.#compare(a, b);
+      this.#comparisons.set(key, found);
+    }
     return found;
   }
 
   #compare(a: Average, b: Average): Comparison | null {
     const { source } = a;
-    if (ROWS_READ * (a.length + b.length) > source.length) return null;
-    const [greater, less] = [0, 1].map(() => new Uint32Array(wordCount(source.length)));
-    if (!compareMeans(source, a.length, b.length, greater, less)) return null;
-    this.#exact.add(a.slot).add(b.slot);
+    const rows = source.length;
+    const hasColumns = ROWS_READ * (a.length + b.length) > rows;
+    const columns = hasColumns ? ([this.#allocate(rows), this.#allocate(rows)] as const) : null;
+    const [greater, less] = [0, 1].map(() => new Uint32Array(wordCount(rows)));
+    if (!compareMeans(source, a.length, b.length, greater, less, columns)) return null;
+    if (columns === null) this.#exact.add(a.slot).add(b.slot);
     const isUnknown = leadingOnes(Math.max(a.length, b.length) - 1);
-    return { greater: { isTrue: greater, isUnknown }, less: { isTrue: less, isUnknown } };
+    return {
+      greater: { isTrue: greater, isUnknown },
+      less: { isTrue: less, isUnknown },
+      columns: columns && new Map([a, b].map(({ slot, length }, at) => [slot, meanColumn(columns[at], length)])),
+    };
   }
 
   /** Whether single rows can be read. */
@@ -82,6 +106,12 @@ export class ComparedAverages {
     return true;
   }
 }
+
+const meanColumn = (values: Float64Array, length: number): ValueColumn => ({
+  values,
+  firstValid: Math.min(length - 1, values.length),
+  hasHoles: false,
+});
 
 /** The averages on the base bars that no step reads but crosses, and comparisons without a tolerance. */
 function averagesOf(plan: Plan, prices: (field: string) => Float64Array | null): Map<Slot, Average> {

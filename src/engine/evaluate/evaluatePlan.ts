@@ -61,7 +61,12 @@ export class EvaluatedPlan implements StepInputs {
       bars += `|${textOfBars(other)}`;
     }
     this.#kept = store.columnsOf(owner, bars);
-    this.#averages = ComparedAverages.of(plan, market.base.length, (field) => rawField(market.base, field));
+    this.#averages = ComparedAverages.of(
+      plan,
+      market.base.length,
+      (field) => rawField(market.base, field),
+      (rows) => store.allocate(rows),
+    );
   }
 
   value(slot: Slot): ValueColumn {
@@ -100,8 +105,14 @@ export class EvaluatedPlan implements StepInputs {
   }
 
   compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']> {
+    if (this.#averages.isEmpty) return null;
     const isMade = (slot: Slot): boolean => this.#columns[slot] !== undefined || this.isKept(this.plan.steps[slot].key);
-    return this.#averages.isEmpty || sides.some(isMade) ? null : this.#averages.compare(sides);
+    const compared = this.#averages.compare(sides, isMade);
+    for (const [slot, column] of compared?.columns ?? []) {
+      if (this.#columns[slot] === undefined) this.keep(this.plan.steps[slot].key, column);
+      this.#columns[slot] = column;
+    }
+    return compared;
   }
 
   barsOf({ frame }: Step): Bars {

@@ -12,7 +12,7 @@ export interface StepInputs {
   condition(slot: Slot): ConditionColumn;
   /** The number of a constant step, which therefore needs no column; undefined for any other step. */
   numberAt(slot: Slot): number | undefined;
-  /** Bits of two averages that have no columns; null where columns are needed, or there from an earlier run. */
+  /** Bits of two averages that are computed and compared at once; null where one has its column already. */
   compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']>;
   barsOf(step: Step): Bars;
   /** For each bar of the step's frame, the row it reads in the frame it aligns from. */

@@ -1,5 +1,5 @@
-// Two means of one column, compared block by block while they are in the nearest cache: neither is written as a column,
-// which would cost more than computing both.
+// Two means of one column, compared block by block while they are in the nearest cache. Writing them as columns first
+// would cost more than computing both.
 import { wordCount } from './bits.ts';
 import { writeFlatBlock } from './rollingSums.ts';
 import { compareRows } from './simd/rolling.ts';
@@ -18,6 +18,8 @@ const MOST = 1e300;
  * which it is less, with the means of `rollingMean`. Rows without both means have neither bit. False: somewhere two
  * values near each other are not positive, or one is more than twice the other; then nothing is written that counts.
  * @param fast, slow from 2 to MAX_COMPARED_LENGTH
+ * @param columns where both means are written on the way, NaN on the rows without one, where any row has both; null:
+ * nowhere
  */
 export function compareMeans(
   source: Float64Array,
@@ -25,10 +27,11 @@ export function compareMeans(
   slow: number,
   greater: Uint32Array,
   less: Uint32Array,
+  columns: readonly [Float64Array, Float64Array] | null = null,
 ): boolean {
   const n = source.length;
-  const a = new Means(source, fast, 0);
-  const b = new Means(source, slow, a.blocks.endCell);
+  const a = new Means(source, fast, 0, columns && columns[0]);
+  const b = new Means(source, slow, a.blocks.endCell, columns && columns[1]);
   const bitsByte = b.blocks.endCell * NUMBER_BYTES;
   const bitsBytes = WORD_BYTES * wordCount(Math.max(a.blocks.columnCells, b.blocks.columnCells));
   const { values, words } = simdMemory(bitsByte + 2 * bitsBytes);
@@ -60,9 +63,12 @@ const copyWords = (from: Uint32Array, cell: number, count: number, to: Uint32Arr
 /** The means of one length, a block at a time. */
 class Means {
   readonly blocks: Blocks;
+  readonly #column: Float64Array | null;
   #isTight = true;
 
-  constructor(source: Float64Array, length: number, from: number) {
+  constructor(source: Float64Array, length: number, from: number, column: Float64Array | null) {
+    this.#column = column;
+    column?.fill(NaN, 0, length - 1);
     const kernel: BlockKernel = {
       pair: ({ address, targets }, a, b, toA, toB, rowsA, rowsB) => {
         const { kernels, values, cell } = targets[0];
@@ -96,6 +102,7 @@ class Means {
     while (blocks.end <= row || blocks.end === blocks.start) {
       blocks.next(values);
       if (!this.#isTight) return false;
+      this.#column?.set(values.subarray(blocks.out, blocks.out + blocks.end - blocks.start), blocks.start);
       // The rows before the first mean are missing: comparisons with them are false.
       if (row < blocks.start) values.fill(NaN, blocks.out - (blocks.start - row), blocks.out);
     }

@@ -1,4 +1,5 @@
-// Averages that are only compared: their conditions and values are those of their columns, which are never made.
+// Averages that are only compared: their conditions and values are those of their columns, which are never made, or
+// made on the way.
 import { describe, expect, it } from 'vitest';
 import { createMarket } from '../../../src/engine/bars/market.ts';
 import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
@@ -77,7 +78,12 @@ describe('averages that are only compared', () => {
     Object.entries({
       'another comparison': all(cross(sma(2), 'cross_up', sma(3)), compare(sma(2), 'gte', sma(3))),
       'a tolerance': compare(sma(2), 'gt', sma(3), { tolerance: 0.1 }),
-      'a long average': cross(sma(2), 'cross_up', sma(50)),
+      'averages whose rows take longer to compute again': all(
+        cross(sma(2), 'cross_up', sma(50)),
+        cross(sma(50), 'cross_down', sma(2)),
+        compare(sma(2), 'lt', sma(50)),
+        compare(sma(2), 'gt', sma(30)),
+      ),
     }),
   )('have columns where those are needed: %s', (_, condition) => {
     const made = evaluatedOf(condition);
