@@ -172,6 +172,8 @@ export interface Launch {
   readonly npmScript: string | undefined;
   /** PATH. */
   readonly searchPath: string;
+  /** DATA_DIR as it was set; undefined: not set, or unused since DATABASE_URL is. */
+  readonly dataDir: string | undefined;
 }
 
 /** How this process was started, as far as npm and the shell tell. */
@@ -182,5 +184,6 @@ export function readLaunch(env: Readonly<Record<string, string | undefined>> = p
     npmCommand: env.npm_command,
     npmScript: isOurs ? script : undefined,
     searchPath: env.PATH ?? '',
+    dataDir: env.DATABASE_URL ? undefined : env.DATA_DIR || undefined,
   };
 }

@@ -48,6 +48,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'README.md json': 'test/readme.test.ts',
   'docs/getting-started.md sh': 'test/gettingStarted.test.ts',
   'docs/language.md json': 'test/language.test.ts',
+  'docs/mcp.md json': 'test/api/mcp.test.ts',
   'docs/operations.md sh': 'test/operations.test.ts',
   'docs/market-data.md sh': 'test/docsExamples.test.ts',
   'docs/robustness.md sh': 'test/docsExamples.test.ts',

@@ -1,6 +1,6 @@
 // How this program is called here, so that the reader can type a hint as printed.
 import { realpathSync } from 'node:fs';
-import { delimiter, join, relative, sep } from 'node:path';
+import { delimiter, join, relative, resolve, sep } from 'node:path';
 import { readLaunch, ROOT, type Launch } from '../config.ts';
 
 const COMMAND = join(ROOT, 'bin', 'candlepool');
@@ -14,6 +14,19 @@ export function commandName(launch: Launch = readLaunch(), currentFolder: string
   const shown = path.startsWith('..') ? COMMAND : path.includes(sep) ? path : `.${sep}${path}`;
   return process.platform === 'win32' ? `node ${shown}` : shown;
 }
+
+/**
+ * The same for a command that needs the database, to be typed in any shell: one without this DATA_DIR would start a
+ * database of its own, in which nothing of the other is found.
+ */
+export function databaseCommandName(launch: Launch = readLaunch(), currentFolder: string = process.cwd()): string {
+  const command = commandName(launch, currentFolder);
+  if (launch.dataDir === undefined || process.platform === 'win32') return command;
+  return `DATA_DIR=${quoted(resolve(currentFolder, launch.dataDir))} ${command}`;
+}
+
+/** As one word of a POSIX shell. */
+const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** The command that starts the server, as it was typed if npm started this program. */
 export const serveCommand = (launch: Launch = readLaunch()): string =>

@@ -11,7 +11,7 @@ import { findWorkspace } from '../db/workspaces.ts';
 import { email, oneOf, shortText, uuid } from './arguments.ts';
 import { openDatabase } from './database.ts';
 import type { CommandDatabase } from './database.ts';
-import { commandName } from './invocation.ts';
+import { databaseCommandName } from './invocation.ts';
 import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
 import { noWorkspace } from './workspace.ts';
 
@@ -65,7 +65,7 @@ async function create(options: CreateOptions): Promise<void> {
         ? `No member of workspace ${options.workspace} is an owner or admin.`
         : `${options.email} is not an owner or admin of workspace ${options.workspace}.`;
     throw new CommandError(
-      `${fault} Make one with "${commandName()} member set", or give another --email.`,
+      `${fault} Make one with "${databaseCommandName()} member set", or give another --email.`,
       'INSUFFICIENT_ROLE',
     );
   }
@@ -109,7 +109,7 @@ async function revoke(id: string, options: { workspace: string; json?: boolean }
   const revokedAt = await revokeApiKey(database.sql, options.workspace, id);
   if (revokedAt === null) {
     throw new CommandError(
-      `There is no API key ${id} in workspace ${options.workspace}. "${commandName()} keys list --workspace ` +
+      `There is no API key ${id} in workspace ${options.workspace}. "${databaseCommandName()} keys list --workspace ` +
         `${options.workspace}" shows all of them.`,
       'NOT_FOUND',
     );

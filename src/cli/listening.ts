@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { wholeNumber } from './arguments.ts';
-import { commandName } from './invocation.ts';
+import { databaseCommandName } from './invocation.ts';
 import { printJson, printLine, withJson } from './output.ts';
 
 export interface ListenOptions {
@@ -43,7 +43,7 @@ export async function requireFreePort({ host, port }: Config): Promise<void> {
 export function announce(url: string, isJson: boolean): void {
   if (isJson) return printJson({ event: 'ready', url });
   printLine(`Candlepool runs at ${url}   (guides and API reference: ${url}/docs)`);
-  const command = commandName();
+  const command = databaseCommandName();
   printLine(`Create a key:  ${command} workspace create --name mine`);
   printLine(`               ${command} keys create --workspace <id> --name first`);
   printLine(`Then:          curl -H "x-api-key: <key>" ${url}/public/v1`);

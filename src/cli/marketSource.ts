@@ -9,8 +9,8 @@ import type { Catalog, CatalogEntry, StoredEntry } from '../market/catalog.ts';
 import { openShippedData, readShippedSeries } from '../market/shipped.ts';
 import type { Snapshot } from '../engine/index.ts';
 import { listSnapshotFiles } from '../market/snapshotFiles.ts';
-import { openDatabase } from './database.ts';
-import { commandName } from './invocation.ts';
+import type { CommandDatabase } from './database.ts';
+import { databaseCommandName } from './invocation.ts';
 
 /** Which bars were read, and where they came from. */
 export interface SeriesSource {
@@ -100,7 +100,7 @@ export function describeSource(source: SeriesSource): string {
 }
 
 /** The hint for a series that does not exist. */
-export const listHint = (): string => `"${commandName()} data list" shows the stored series.`;
+export const listHint = (): string => `"${databaseCommandName()} data list" shows the stored series.`;
 
 /**
  * Whether DATA_DIR holds snapshots of these symbols other than the shipped ones, according to the footers of the files.
@@ -122,13 +122,16 @@ async function hashesOf(symbols: readonly string[], shipped: Catalog): Promise<S
   return new Set(entries.flat().map(({ sha256 }) => sha256));
 }
 
+/** Loaded when series are stored: loading Postgres takes longer than the run of a small backtest, and its help. */
+const openStoredDatabase = async (): Promise<CommandDatabase> => (await import('./database.ts')).openDatabase();
+
 /** The database is closed again at once: snapshots are read from their files, or in a session of their own. */
 async function readStored(): Promise<{
   readonly catalog: Catalog;
   readonly entries: readonly StoredEntry[];
   readonly removed: readonly Pick<CatalogEntry, 'symbol'>[];
 }> {
-  await using database = await openDatabase();
+  await using database = await openStoredDatabase();
   const { dataDir, snapshotStorage: storage } = database.config;
   const stored = openCatalog(database.sql, dataDir, { storage });
   const [entries, removed] = [await stored.list(), await stored.removed()];
@@ -143,7 +146,7 @@ async function readStored(): Promise<{
 }
 
 async function openFromDatabase(hashes: readonly string[]): Promise<readonly Snapshot[]> {
-  await using database = await openDatabase();
+  await using database = await openStoredDatabase();
   const { dataDir, snapshotStorage: storage } = database.config;
   return openCatalog(database.sql, dataDir, { storage }).open(hashes);
 }

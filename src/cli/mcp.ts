@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { serveMcpStdio } from '../api/mcp/stdio.ts';
 import { readConfig } from '../config.ts';
 import { addressOf } from './api.ts';
-import { commandName } from './invocation.ts';
+import { databaseCommandName } from './invocation.ts';
 import { CommandError } from './output.ts';
 
 export function register(program: Command): void {
@@ -21,7 +21,7 @@ function serve(options: { readonly url?: string; readonly key?: string }): void 
   const key = options.key ?? config.apiKey;
   if (key === undefined) {
     throw new CommandError(
-      `No API key. Set CANDLEPOOL_API_KEY or pass --key; ${commandName()} keys create prints one.`,
+      `No API key. Set CANDLEPOOL_API_KEY or pass --key; ${databaseCommandName()} keys create prints one.`,
       'API_KEY_MISSING',
     );
   }

@@ -110,7 +110,7 @@ class Supervisor<Ready> implements AsyncDisposable {
     for (let pauseMs = HEALTHY_AFTER_MS; ; pauseMs = BACKOFF_MAX_MS) {
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
-      const waiting = this.#start();
+      const waiting = this.#start('child process stands by');
       this.#standBy = waiting;
       const end = await waiting.end;
       if (this.#standBy !== waiting || this.#stopping.signal.aborted) return;
@@ -119,9 +119,9 @@ class Supervisor<Ready> implements AsyncDisposable {
     }
   }
 
-  #start(): Child {
+  #start(message = 'child process started'): Child {
     const child = startChild(this.#options.nodeFlags ?? [], this.#args, this.#env);
-    this.#log.info({ childPid: child.process.pid, args: this.#args }, 'child process started');
+    this.#log.info({ childPid: child.process.pid, args: this.#args }, message);
     child.process.on('message', (message) => {
       const ready = message as Ready;
       this.#predecessor = ready;

@@ -6,7 +6,7 @@ import type { MemberRole } from '../db/members.ts';
 import { findWorkspace } from '../db/workspaces.ts';
 import { email, oneOf, uuid, wholeNumber } from './arguments.ts';
 import { openDatabase } from './database.ts';
-import { commandName } from './invocation.ts';
+import { databaseCommandName } from './invocation.ts';
 import { CommandError, printJson, printLine, withJson } from './output.ts';
 import { noWorkspace } from './workspace.ts';
 
@@ -42,7 +42,7 @@ async function token(options: TokenOptions): Promise<void> {
   if (config.auth.jwksUrl !== undefined) {
     throw new CommandError(
       'AUTH_JWKS_URL is set, so tokens come from that identity provider. Get one there, and add the person with ' +
-        `"${commandName()} member set --subject".`,
+        `"${databaseCommandName()} member set --subject".`,
       'NOT_LOCAL',
     );
   }

@@ -7,7 +7,7 @@ import { TIERS } from '../tiers.ts';
 import type { Tier } from '../tiers.ts';
 import { email, shortText, tier, uuid } from './arguments.ts';
 import { openDatabase } from './database.ts';
-import { commandName } from './invocation.ts';
+import { databaseCommandName } from './invocation.ts';
 import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 
 const TIER_HELP = `one of ${TIERS.join(', ')}`;
@@ -50,7 +50,7 @@ async function create(options: CreateOptions): Promise<void> {
   });
   if (options.json) return printJson(made);
   printLine(`Workspace ${made.id} (${made.name}, ${made.tier}), owned by ${made.owner.email}.`);
-  printLine(`Create a key for it: ${commandName()} keys create --workspace ${made.id} --name first`);
+  printLine(`Create a key for it: ${databaseCommandName()} keys create --workspace ${made.id} --name first`);
 }
 
 async function update(id: string, options: { tier?: Tier; name?: string; json?: boolean }): Promise<void> {
@@ -82,7 +82,7 @@ async function list(options: { json?: boolean }): Promise<void> {
 /** The failure that every command with --workspace reports. */
 export function noWorkspace(id: string): CommandError {
   return new CommandError(
-    `There is no workspace ${id}. "${commandName()} workspace list" shows all of them.`,
+    `There is no workspace ${id}. "${databaseCommandName()} workspace list" shows all of them.`,
     'NOT_FOUND',
   );
 }

@@ -1,4 +1,5 @@
 // MCP: official clients, over HTTP and stdio, walk the tools from the manifest to a completed backtest.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -31,6 +32,8 @@ afterAll(async () => {
   await worker?.[Symbol.asyncDispose]();
   await api?.[Symbol.asyncDispose]();
 });
+
+const GUIDE = readFileSync(join(ROOT, 'docs/mcp.md'), 'utf8');
 
 /** The names of the contract, in its order. */
 const CONTRACT = [
@@ -67,6 +70,14 @@ function pathsNamedIn(value: unknown): { readonly path: string }[] {
   const own = typeof (value as { path?: unknown }).path === 'string' ? [value as { path: string }] : [];
   return [...own, ...Object.values(value).flatMap(pathsNamedIn)];
 }
+
+interface HostConfig {
+  readonly mcpServers: {
+    readonly candlepool: { readonly command: string; readonly args: string[]; readonly env: Record<string, string> };
+  };
+}
+/** What docs/mcp.md tells a host. */
+const hostConfig = (): HostConfig => JSON.parse(/```json\n([^]*?)```/.exec(GUIDE)![1]) as HostConfig;
 
 async function connect(apiKey: string): Promise<{ client: Client; callTool: CallTool }> {
   const client = new Client({ name: 'test', version: '1.0.0' });
@@ -130,6 +141,8 @@ describe('over HTTP', () => {
       expect.arrayContaining(['strategyVersionId', 'config']),
     );
     for (const tool of tools) expect(tool.description?.length, tool.name).toBeGreaterThan(20);
+    const listed = [...GUIDE.matchAll(/^\|(.*?)\|/gm)].flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)]);
+    expect(listed.map(([, name]) => name).toSorted()).toEqual(tools.map(({ name }) => name).toSorted());
   });
 
   it('leads an agent from the manifest to a completed backtest', async () => {
@@ -235,10 +248,11 @@ describe('over HTTP', () => {
 });
 
 describe('over stdio', () => {
+  const { command, args, env } = hostConfig().mcpServers.candlepool;
   const started = (apiKey: string) => ({
-    command: process.execPath,
-    args: [join(ROOT, 'src/main.ts'), 'mcp', '--url', url.origin],
-    env: cleanEnvironment({ CANDLEPOOL_API_KEY: apiKey }),
+    command: command.replace('/path/to/candlepool', ROOT),
+    args: args.map((arg) => arg.replace('http://127.0.0.1:8080', url.origin)),
+    env: cleanEnvironment({ ...env, CANDLEPOOL_API_KEY: apiKey }),
   });
 
   it('leads an agent from the manifest to a completed backtest, which another key cannot see', async () => {

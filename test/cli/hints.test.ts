@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { commandName, serveCommandWith } from '../../src/cli/invocation.ts';
+import { commandName, databaseCommandName, serveCommandWith } from '../../src/cli/invocation.ts';
 import { readLaunch, ROOT } from '../../src/config.ts';
 import { callCommand } from '../support/command.ts';
 
@@ -39,7 +39,7 @@ it('names all missing required options at once', async () => {
 });
 
 describe('the name of the command', () => {
-  const launch = { npmCommand: undefined, npmScript: undefined, searchPath: '/usr/bin:/bin' };
+  const launch = { npmCommand: undefined, npmScript: undefined, searchPath: '/usr/bin:/bin', dataDir: undefined };
 
   it('is the path from the current folder to bin/candlepool', () => {
     expect(commandName(launch, ROOT)).toBe('bin/candlepool');
@@ -65,6 +65,17 @@ describe('the name of the command', () => {
     expect(serveCommandWith('--port 0', 'serve', readLaunch(environment))).toBe('npm start -- --port 0');
     expect(readLaunch({ ...environment, npm_lifecycle_script: 'other' })).toMatchObject({ npmScript: undefined });
     expect(serveCommandWith('--port 0', 'api', launch)).toMatch(/bin\/candlepool api --port 0$/);
+  });
+
+  it('is preceded by DATA_DIR where it needs the database, so that another shell finds the same one', () => {
+    expect(databaseCommandName(launch, ROOT)).toBe('bin/candlepool');
+    expect(databaseCommandName({ ...launch, dataDir: '/srv/pool' }, ROOT)).toBe('DATA_DIR=/srv/pool bin/candlepool');
+    expect(databaseCommandName({ ...launch, dataDir: "my pool's" }, ROOT)).toBe(
+      `DATA_DIR='${join(ROOT, "my pool'\\''s")}' bin/candlepool`,
+    );
+    expect(readLaunch({ DATA_DIR: '/srv/pool' }).dataDir).toBe('/srv/pool');
+    expect(readLaunch({ DATA_DIR: '/srv/pool', DATABASE_URL: 'postgres://db/pool' }).dataDir).toBeUndefined();
+    expect(readLaunch({ DATA_DIR: '' }).dataDir).toBeUndefined();
   });
 
   it('appears in help, in hints and in errors', async () => {

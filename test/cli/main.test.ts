@@ -51,6 +51,18 @@ it('reports an invalid call in JSON with --json', async () => {
   });
 });
 
+it.each(['backtest', 'sweep'])('describes %s without loading Postgres and its queue', async (command) => {
+  const code = `import { registerHooks } from 'node:module';
+    const refused = /node_modules.(graphile-worker|pg)[^a-z-]/;
+    const load = (url, context, next) => { if (refused.test(url)) throw new Error(url); return next(url, context); };
+    registerHooks({ load });`;
+  const { stdout, stderr } = await runCommand([command, '--help'], {
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+  });
+  expect(stderr).toBe('');
+  expect(stdout).toContain('--strategy <file>');
+});
+
 it('names every invalid environment variable at once, with exit code 2', async () => {
   const { code, stderr } = await runCommand(['workspace', 'list'], {
     PORT: 'x',

@@ -11,7 +11,10 @@ export interface ApiRequest {
 }
 export interface ApiAnswer {
   readonly status: number;
+  /** Parsed where it is JSON, else its text. */
   readonly body: unknown;
+  /** The value of a header, by its name in lower case; null without one. */
+  readonly header: (name: string) => string | null;
 }
 export type CallApi = (request: ApiRequest, signal?: AbortSignal) => Promise<ApiAnswer>;
 
@@ -25,7 +28,10 @@ function headersOf(credentials: Headers, { body, idempotencyKey }: ApiRequest): 
   };
 }
 
-const bodyOf = (text: string): unknown => (text === '' ? null : JSON.parse(text));
+function answerOf(status: number, header: ApiAnswer['header'], text: string): ApiAnswer {
+  const isJson = /\bjson\b/.test(header('content-type') ?? '');
+  return { status, header, body: isJson ? JSON.parse(text) : text };
+}
 
 /** Calls the app of this process. @param credentials the header that carries the API key, as the client sent it. */
 export function callApp(app: App, credentials: Headers): CallApi {
@@ -37,7 +43,8 @@ export function callApp(app: App, credentials: Headers): CallApi {
       ...(request.body !== undefined && { payload: JSON.stringify(request.body) }),
       ...(signal && { signal }),
     });
-    return { status: answer.statusCode, body: bodyOf(answer.payload) };
+    const header = (name: string): string | null => answer.headers[name]?.toString() ?? null;
+    return answerOf(answer.statusCode, header, answer.payload);
   };
 }
 
@@ -50,6 +57,6 @@ export function callUrl(baseUrl: string, apiKey: string): CallApi {
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
       ...(signal && { signal }),
     });
-    return { status: answer.status, body: bodyOf(await answer.text()) };
+    return answerOf(answer.status, (name) => answer.headers.get(name), await answer.text());
   };
 }

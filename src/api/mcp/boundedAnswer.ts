@@ -1,4 +1,5 @@
 // Bounded answers: an API answer cut to what fits an agent's context, with the places where more can be read.
+import { parsePointer, pointerTo } from '../../engine/index.ts';
 import { jsonBytes } from '../http/jsonBytes.ts';
 
 export interface Bounds {
@@ -27,8 +28,6 @@ const SMALLEST_PART_BYTES = 160;
 
 /** Of the names that a message lists. */
 const MAX_NAMES = 20;
-
-const escapeSegment = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
  * The part of `answer` at `path`, whole if it fits, else shortened: small members stay, large ones are cut or omitted.
@@ -63,9 +62,10 @@ function notFoundAt(answer: unknown, path: string): string {
 
 /** @returns undefined where nothing is */
 export function partAt(answer: unknown, path: string): unknown {
+  const segments = parsePointer(path);
+  if (segments === undefined) return undefined;
   let part = answer;
-  for (const escaped of path.split('/').slice(1)) {
-    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const segment of segments) {
     if (typeof part !== 'object' || part === null || !Object.hasOwn(part, segment)) return undefined;
     part = (part as Record<string, unknown>)[segment];
   }
@@ -95,14 +95,14 @@ function shortenList(items: readonly unknown[], path: string, maxBytes: number):
   for (const [index, item] of items.entries()) {
     const bytes = jsonBytes(item) + 1;
     if (bytes > left) {
-      if (index === 0) shown.push(shorten(item, `${path}/0`, left));
+      if (index === 0) shown.push(shorten(item, pointerTo(path, 0), left));
       break;
     }
     shown.push(item);
     left -= bytes;
   }
   const next = shown.length;
-  if (next < items.length) shown.push({ omitted: `items ${next} to ${items.length - 1}`, path: `${path}/${next}` });
+  if (next < items.length) shown.push({ omitted: `items ${next} to ${items.length - 1}`, path: pointerTo(path, next) });
   return shown;
 }
 
@@ -111,7 +111,7 @@ function shortenObject(value: Readonly<Record<string, unknown>>, path: string, m
   const members = Object.entries(value).map(([name, member]) => ({
     name,
     member,
-    path: `${path}/${escapeSegment(name)}`,
+    path: pointerTo(path, name),
     bytes: jsonBytes(member),
     isFirst: READ_FIRST.has(name),
   }));

@@ -13,7 +13,8 @@ const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON an
 Order: get_workspace_context, get_capabilities, validate_strategy until valid, create_strategy,
 finalize_strategy_version, run_backtest, get_backtest.
 Answers are cut to maxBytes; { omitted, path } marks a part that the same tool reads when called with that path. Of
-get_backtest, path reads any part of the view; view "full" has every member.`;
+get_backtest, path reads any part of the view; view "full" has every member. Compare runs with list_backtests; read
+trades, equity, orders and signals with get_backtest_artifact.`;
 
 /** Builds a server whose tools call the API through `call`. Whatever the API refuses comes back as its problem body. */
 export function createMcpServer(call: CallApi): McpServer {

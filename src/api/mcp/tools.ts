@@ -1,11 +1,22 @@
 // MCP tools: each is one call of the public API, with its schema. The names are part of the contract.
 import { z } from 'zod';
-import { BatchBody, CreateBacktestBody } from '../backtests/backtestSchemas.ts';
+import { BacktestListQuery, BatchBody, CreateBacktestBody } from '../backtests/backtestSchemas.ts';
 import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
 import { CreateBody, FinalizeBody, ValidateBody } from '../strategies/strategySchemas.ts';
+import { getBacktestArtifact } from './artifactTool.ts';
 import { queueTool, resultTool } from './runTools.ts';
-import { get, idempotencyKey, post, reader, segment, withMaxBytes, writer, type Tool } from './tool.ts';
+import {
+  get,
+  idempotencyKey,
+  post,
+  reader,
+  segment,
+  withMaxBytes,
+  writer,
+  type Tool,
+  type ToolArguments,
+} from './tool.ts';
 
 const id = (what: string) => z.string().describe(`Id of the ${what}.`);
 
@@ -44,6 +55,44 @@ const cancelBacktest = writer(
   { id: id('backtest') },
   (args, { call }) => call(post(`/backtests/${segment(args.id)}/cancel`)),
 );
+
+const cancelSweep = writer(
+  'cancel_sweep',
+  'Cancel a sweep',
+  'Cancels a queued or running sweep; its rows are dropped.',
+  { id: id('sweep') },
+  (args, { call }) => call(post(`/sweeps/${segment(args.id)}/cancel`)),
+);
+
+/** Room for a page of the usual length. */
+const LIST_BYTES = 16_000;
+const { limit, status, strategyId, strategyVersionId, symbol, timeframe } = BacktestListQuery.shape;
+const listBacktests = reader(
+  'list_backtests',
+  'List and compare backtests',
+  'Backtests of the workspace with their headline numbers, parameters and worst diagnosis, sorted by any key of the ' +
+    'summary: compares runs without reading each.',
+  {
+    sort: z.string().default('-createdAt').describe('createdAt or a key such as sharpeRatio; - before it: descending.'),
+    status,
+    strategyId,
+    strategyVersionId,
+    symbol,
+    timeframe,
+    limit,
+    cursor: z
+      .string()
+      .optional()
+      .describe('`pagination.nextCursor` of the page before, with the same sort and filters.'),
+  },
+  (args, { call }) => call(get(`/backtests?${queryOf(args)}`)),
+);
+
+const queryOf = (args: ToolArguments): string =>
+  Object.entries(args)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${segment(value)}`)
+    .join('&');
 
 const robustnessPath = (backtestId: unknown): string => `/backtests/${segment(backtestId)}/robustness`;
 
@@ -124,6 +173,8 @@ export const TOOLS: readonly Tool[] = [
     },
     (args) => `/backtests/${segment(args.id)}`,
   ),
+  withMaxBytes(listBacktests, LIST_BYTES),
+  getBacktestArtifact,
   // Cancelling again changes nothing more.
   { ...cancelBacktest, isIdempotent: true },
   queueTool(
@@ -146,6 +197,16 @@ export const TOOLS: readonly Tool[] = [
     },
     (args) => `/sweeps/${segment(args.id)}`,
   ),
+  writer(
+    'run_sweep_row',
+    'Backtest a row of a sweep',
+    'Queues the full backtest of one variant of a completed sweep; its summary has the numbers of the row. Read it ' +
+      'with get_backtest.',
+    { id: id('sweep'), variant: z.int().min(0).describe('The `variant` of the row.'), idempotencyKey },
+    ({ id: sweepId, variant, ...key }, { call }) =>
+      call(post(`/sweeps/${segment(sweepId)}/rows/${segment(variant)}/backtest`, key)),
+  ),
+  { ...cancelSweep, isIdempotent: true },
   queueTool(
     {
       name: 'check_robustness',

@@ -14,4 +14,4 @@ export { prepareStrategy, type PrepareContext, type RunInputs } from './canonica
 export { compileTokens } from './convert/compileTokens.ts';
 export { canonicalField } from './grammar/words.ts';
 export { nearestName } from './check/nearest.ts';
-export { pointerTo } from './pointer.ts';
+export { parsePointer, pointerTo } from './pointer.ts';

@@ -1,0 +1,134 @@
+// Artifacts over MCP: bounded pages of rows, which together are the whole artifact; and the runs that they belong to,
+// compared in a list.
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import Papa from 'papaparse';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { cross, indicator, market } from '../support/builders.ts';
+import { createLiveApi, SPX_CONFIG } from '../support/liveApi.ts';
+
+const live = await createLiveApi();
+const mcp = new McpClient({ name: 'test', version: '1.0.0' });
+let id: string;
+beforeAll(async () => {
+  const url = new URL('/mcp', await live.api.app.listen({ port: 0, host: '127.0.0.1' }));
+  const headers = { authorization: `Bearer ${live.client.apiKey}` };
+  await mcp.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  id = (await live.run(averages(20))).body.id as string;
+});
+afterAll(async () => {
+  await mcp.close();
+  await live[Symbol.asyncDispose]();
+});
+
+const averages = (length: number) => ({
+  strategyAst: {
+    protocol: 'svc.strategy',
+    version: 1,
+    strategy: {
+      kind: 'strategy',
+      entry: {
+        kind: 'entry',
+        trigger: {
+          ...cross(market('close'), 'cross_up', { ...indicator('sma', { length }), id: 'average' }),
+          meta: { note: 'line 1\nline 2' },
+        },
+        action: { side: 'long', sizing: { mode: 'percent_equity', value: 50 } },
+      },
+      exits: [
+        {
+          kind: 'exit',
+          when: cross(market('close'), 'cross_down', indicator('sma', { length })),
+          reason: 'below, "again"',
+        },
+      ],
+    },
+  },
+});
+
+interface Answer {
+  readonly isError: boolean;
+  readonly bytes: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers of every shape
+  readonly body: any;
+}
+async function call(name: string, args: object): Promise<Answer> {
+  const { content, isError = false } = await mcp.callTool({ name, arguments: { ...args } });
+  const [{ text }] = content as { text: string }[];
+  return { isError, bytes: Buffer.byteLength(text), body: JSON.parse(text) };
+}
+
+it.each(['trades', 'equity', 'orders', 'signals'])(
+  'reads all rows of %s page by page, within maxBytes',
+  async (name) => {
+    const rows: unknown[][] = [];
+    let columns: unknown[] = [];
+    for (let offset: number | null = 0; offset !== null;) {
+      const page = await call('get_backtest_artifact', { id, name, offset, limit: 2_000, maxBytes: 50_000 });
+      expect([page.isError, page.body.offset, page.bytes <= 50_000]).toEqual([false, offset, true]);
+      expect(page.body.rows.length).toBeGreaterThan(0);
+      columns = page.body.columns;
+      rows.push(...page.body.rows);
+      offset = page.body.nextOffset;
+    }
+    const file = await live.client.get(`/backtests/${id}/artifacts/${name}?format=csv`);
+    const { data } = Papa.parse<unknown[]>(file.text, { dynamicTyping: true, skipEmptyLines: true });
+    expect(rows.length).toBeGreaterThan(50);
+    expect([columns, ...rows]).toEqual(data);
+  },
+);
+
+it('shows the columns that are asked for, so that more rows fit', async () => {
+  const all = await call('get_backtest_artifact', { id, name: 'trades', maxBytes: 2_000 });
+  const two = await call('get_backtest_artifact', {
+    id,
+    name: 'trades',
+    maxBytes: 2_000,
+    columns: ['pnl', 'exitRule'],
+  });
+  expect(two.body.columns).toEqual(['pnl', 'exitRule']);
+  expect(two.body.rows.length).toBeGreaterThan(4 * all.body.rows.length);
+  const place = (name: string): number => all.body.columns.indexOf(name);
+  expect(two.body.rows[0]).toEqual([all.body.rows[0][place('pnl')], all.body.rows[0][place('exitRule')]]);
+});
+
+it('adds what named nodes were at each entry and exit', async () => {
+  const { body } = await call('get_backtest_artifact', { id, name: 'trades', values: true, limit: 1 });
+  expect(body.columns).toEqual(expect.arrayContaining(['entry.average', 'exit.average']));
+  expect(body.rows[0].length).toBe(body.columns.length);
+});
+
+it('names the columns there are for one that there is not, and passes on what the API refuses', async () => {
+  const refused = await call('get_backtest_artifact', { id, name: 'equity', columns: ['time', 'profit'] });
+  expect(refused).toMatchObject({ isError: true, body: { status: 400 } });
+  expect(refused.body.message).toBe(
+    'equity has no column "profit". It has time, equity, drawdown, inPosition, buyHold.',
+  );
+  const unknown = await call('get_backtest_artifact', { id: '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f', name: 'equity' });
+  expect(unknown).toMatchObject({ isError: true, body: { code: 'NOT_FOUND' } });
+});
+
+it('compares runs in a list, sorted by a key of the summary', async () => {
+  const other = (await live.run(averages(60))).body.id as string;
+  const { body } = await call('list_backtests', { sort: '-returnPct', symbol: 'SPX', status: 'completed' });
+  expect(body.data.map((row: { id: string }) => row.id).toSorted()).toEqual([id, other].toSorted());
+  expect(body.data[0].returnPct).toBeGreaterThan(body.data[1].returnPct);
+  expect(await call('list_backtests', { sort: 'luck' })).toMatchObject({ isError: true, body: { status: 400 } });
+});
+
+it('queues the backtest of a row of a sweep', async () => {
+  const { body: version } = await live.finalize(averages(20));
+  const sweep = await call('run_sweep', {
+    strategyVersionId: version.id,
+    config: SPX_CONFIG,
+    space: { '/strategyAst/strategy/entry/action/sizing/value': { values: [10, 20] } },
+    method: 'grid',
+    objective: { key: 'returnPct' },
+    wait: 25,
+  });
+  const [row] = sweep.body.table.rows as unknown[][];
+  const at = (column: string): unknown => row[sweep.body.table.columns.indexOf(column)];
+  const queued = await call('run_sweep_row', { id: sweep.body.id, variant: at('variant') });
+  const { body } = await call('get_backtest', { id: queued.body.id, wait: 25 });
+  expect(body.headline.returnPct).toBe(at('returnPct'));
+  expect(await call('cancel_sweep', { id: sweep.body.id })).toMatchObject({ isError: true, body: { status: 409 } });
+});
