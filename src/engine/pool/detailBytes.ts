@@ -90,27 +90,36 @@ export function detailParts(detail: WrittenDetail, owner: string, compress: Comp
   ];
 }
 
+/** What `hashBytes` has; those of the strategy and of the data stay the same from run to run. */
+const hashesWritten: string[] = HASHES.map(() => '');
+
 /** Undefined when one of them is no SHA-256: then all stand in the text. */
 function writeHashes(reproducibility: Reproducibility): Uint8Array | undefined {
-  let at = 0;
-  for (const name of HASHES) {
-    const hash = reproducibility[name];
-    if (hash.length !== 2 * HASH_BYTES) return undefined;
-    for (let digit = 0; digit < hash.length; digit += 2) {
-      const byte = digitOf(hash.charCodeAt(digit)) * 16 + digitOf(hash.charCodeAt(digit + 1));
-      if (byte < 0) return undefined;
-      hashBytes[at++] = byte;
-    }
+  for (let index = 0; index < HASHES.length; index++) {
+    const hash = reproducibility[HASHES[index]];
+    if (hash === hashesWritten[index]) continue;
+    hashesWritten[index] = '';
+    if (!writeHash(hash, index * HASH_BYTES)) return undefined;
+    hashesWritten[index] = hash;
   }
   return hashBytes;
 }
 
-/** Whatever digit stands beside it, the byte is below 0. */
-const NO_DIGIT = -256;
+/** The values of hexadecimal digits in lower case by their codes. Beside any other code, a byte is below 0. */
+const DIGITS = new Int16Array(128).fill(-256);
+for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit;
 
-/** Of the code of a hexadecimal digit in lower case. */
-const digitOf = (code: number): number =>
-  code >= 48 && code <= 57 ? code - 48 : code >= 97 && code <= 102 ? code - 87 : NO_DIGIT;
+/** Whether it is a hash; at `at`, it is written as far as it is. */
+function writeHash(hash: string, at: number): boolean {
+  if (hash.length !== 2 * HASH_BYTES) return false;
+  for (let digit = 0; digit < hash.length; digit += 2) {
+    const byte = DIGITS[hash.charCodeAt(digit)] * 16 + DIGITS[hash.charCodeAt(digit + 1)];
+    // A code without an entry makes NaN.
+    if (!(byte >= 0)) return false;
+    hashBytes[at++] = byte;
+  }
+  return true;
+}
 
 export const isDetailBytes = (stored: Uint8Array): boolean =>
   begins(stored, MAGIC) || begins(stored, MAGIC_WITH_NUMBERS);

@@ -62,6 +62,11 @@ it('gives the numbers of a text in half of its room, and texts that differ other
   expect(split.numbers).toHaveLength(3 + 4);
   const hashes = Array.from({ length: 1_000 }, (_, at) => numbersApart([`${'a'.repeat(at)}b`]).hash);
   expect(new Set(hashes).size).toBe(1_000);
+  // One other character in each place, and words that change places.
+  const text = 'abcdefghijklmnopqrstuvwxyz'.repeat(4);
+  const others = Array.from(text, (_, at) => `${text.slice(0, at)}X${text.slice(at + 1)}`);
+  for (let at = 0; at < 64; at += 8) others.push(text.slice(at, at + 32) + text.slice(0, at) + text.slice(at + 32));
+  expect(new Set(others.map((other) => numbersApart([other]).hash)).size).toBe(others.length);
 });
 
 it('takes a text of any length', () => {

@@ -95,6 +95,14 @@ it.each([
   expect(decodeDetail(bytesOf(LISTS, 100, reproducibility)).reproducibility).toEqual(reproducibility);
 });
 
+it('reads back the hashes of one detail after the other, whichever of them stay the same', () => {
+  const hash = (digit: string): string => digit.repeat(64);
+  const first = { ...HASHES, configHash: hash('a'), runKey: hash('b') };
+  const other = { ...first, configHash: `${'d'.repeat(40)}none${'e'.repeat(20)}`, runKey: hash('f') };
+  for (const reproducibility of [first, { ...first, runKey: hash('c') }, other, other, first, HASHES])
+    expect(decodeDetail(bytesOf(LISTS, 100, reproducibility)).reproducibility).toEqual(reproducibility);
+});
+
 describe('a detail of an earlier version', () => {
   it('is JSON throughout', () => {
     const detail = detailWith(100, MONTHS, POINTS);

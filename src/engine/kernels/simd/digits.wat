@@ -11,6 +11,7 @@
   (func (export "splitDigits")
     (param $from i32) (param $end i32) (param $text i32) (param $numbers i32) (result i32)
     (local $start i32) (local $some v128) (local $codes v128) (local $length i32) (local $mask i32) (local $hash i64)
+    (local $second i64) (local $third i64)
     (local.set $start (local.get $text))
     (block $done
       (loop $next
@@ -70,19 +71,26 @@
         (br $next)))
     (local.set $text (i32.sub (local.get $text) (i32.sub (local.get $from) (local.get $end))))
     (v128.store (local.get $text) (v128.const i64x2 0 0))
+    (v128.store offset=16 (local.get $text) (v128.const i64x2 0 0))
+    ;; Three words at once: each product waits for the one before it.
     (local.set $from (local.get $start))
     (block $hashed
-      (loop $word
+      (loop $words
         (br_if $hashed (i32.ge_u (local.get $from) (local.get $text)))
-        (local.set $hash
-          (i64.mul
-            (i64.xor (i64.rotl (local.get $hash) (i64.const 23)) (i64.load (local.get $from)))
-            (i64.const 0x9e3779b97f4a7c15)))
-        (local.set $from (i32.add (local.get $from) (i32.const 8)))
-        (br $word)))
+        (local.set $hash (call $hashed (local.get $hash) (i64.load (local.get $from))))
+        (local.set $second (call $hashed (local.get $second) (i64.load offset=8 (local.get $from))))
+        (local.set $third (call $hashed (local.get $third) (i64.load offset=16 (local.get $from))))
+        (local.set $from (i32.add (local.get $from) (i32.const 24)))
+        (br $words)))
+    (local.set $hash (call $hashed (call $hashed (local.get $hash) (local.get $second)) (local.get $third)))
     (i32.store (i32.const 0) (local.get $numbers))
     (i32.store (i32.const 4) (i32.wrap_i64 (i64.shr_u (local.get $hash) (i64.const 32))))
     (local.get $text))
+
+  (func $hashed (param $hash i64) (param $word i64) (result i64)
+    (i64.mul
+      (i64.xor (i64.rotl (local.get $hash) (i64.const 23)) (local.get $word))
+      (i64.const 0x9e3779b97f4a7c15)))
 
   ;; Puts the numbers back into the text that ends at $end, where no zero may follow. Returns the end of the whole, or 0
   ;; when there are more or fewer numbers than places for them.

@@ -8,7 +8,7 @@ interface MomentKernels {
   readonly returnSums: (marks: number, returns: number, count: number) => void;
   readonly powerSums: (values: number, others: number, count: number) => void;
   readonly gatherLarge: (values: number, count: number, out: number) => void;
-  readonly gatherEnds: (values: number, count: number, wanted: number, lowest: number, highest: number) => void;
+  readonly gatherBuckets: (values: number, count: number, wanted: number, out: number) => void;
 }
 
 /** Of its own: the days of a run stay in it from one kernel to the next. */
@@ -20,14 +20,14 @@ const kernels = new WebAssembly.Instance(compileModule(POWERSUMS_WASM), {
   host: { memory, pow: Math.pow },
 }).exports as unknown as MomentKernels;
 
-/** Where the days of a run begin, behind what goes in and out and what `gatherEnds` keeps of 512 buckets. */
-const DAYS = 64 + 3 * 4 * 512;
+/** Where the days of a run begin, behind what goes in and out and what `gatherBuckets` keeps of 512 buckets. */
+const DAYS = 64 + 4 * 512;
 /** Where the lists begin that one call after the other writes, behind those days. */
 let lists = DAYS;
 /** Of a list of so many values; one more may be read, or written before it is overwritten. */
 const bytesOf = (count: number): number => 16 * ((count >> 1) + 1);
 /** Lists of one call at most. */
-const MOST_LISTS = 4;
+const MOST_LISTS = 3;
 
 /** Makes room for the lists of one call, of so many values each. Growth takes the days of a run away. */
 function reserve(count: number): void {
@@ -128,6 +128,7 @@ export function endsOf(list: Float64Array, wanted: number, size = 0): Ends {
   let from = addressOf(list, lists);
   if (size > 0) {
     values[0] = size;
+    values[from / 8 + count] = 0;
     kernels.gatherLarge(from, count, lists + bytes);
     const negative = integers[0];
     const large = integers[1];
@@ -136,10 +137,14 @@ export function endsOf(list: Float64Array, wanted: number, size = 0): Ends {
       count = large;
     }
   }
-  const lowest = lists + 2 * bytes;
-  const highest = lowest + bytes;
-  kernels.gatherEnds(from, count, wanted, lowest, highest);
-  return { lowest: nearlySorted(partOf(lowest, integers[0])), highest: nearlySorted(partOf(highest, integers[1])) };
+  const sorted = lists + 2 * bytes;
+  kernels.gatherBuckets(from, count, wanted, sorted);
+  const lowest = integers[0];
+  const beforeHighest = integers[1];
+  return {
+    lowest: nearlySorted(partOf(sorted, lowest)),
+    highest: nearlySorted(partOf(sorted + 8 * beforeHighest, count - beforeHighest)),
+  };
 }
 
 /** Most steps per value before `sort` is quicker. */

@@ -231,33 +231,39 @@
       (i32.const 2)))
 
   ;; Writes the values of at least a certain size to `out`, in their order, where one value more may be written. The
-  ;; size is at 0; at 0 and 4 are then the numbers of those below 0 and of all.
+  ;; size is at 0; at 0 and 4 are then the numbers of those below 0 and of all. A 0 stands behind the last value.
   (func (export "gatherLarge") (param $values i32) (param $count i32) (param $out i32)
-    (local $end i32) (local $first i32) (local $size f64) (local $value f64) (local $isLarge i32) (local $negative i32)
-    (local.set $size (f64.load (i32.const 0)))
+    (local $end i32) (local $first i32) (local $size v128) (local $some v128) (local $isLarge v128) (local $large i32)
+    (local $negative i32)
+    (local.set $size (v128.load64_splat (i32.const 0)))
     (local.set $first (local.get $out))
     (local.set $end (i32.add (local.get $values) (i32.shl (local.get $count) (i32.const 3))))
     (block $done
       (loop $next
-        (br_if $done (i32.eq (local.get $values) (local.get $end)))
-        (local.set $value (f64.load (local.get $values)))
-        (f64.store (local.get $out) (local.get $value))
-        (local.set $isLarge (f64.ge (f64.abs (local.get $value)) (local.get $size)))
-        (local.set $out (i32.add (local.get $out) (i32.shl (local.get $isLarge) (i32.const 3))))
+        (br_if $done (i32.ge_u (local.get $values) (local.get $end)))
+        (local.set $some (v128.load (local.get $values)))
+        (local.set $isLarge (f64x2.ge (f64x2.abs (local.get $some)) (local.get $size)))
+        (local.set $large (i64x2.bitmask (local.get $isLarge)))
         (local.set $negative
           (i32.add (local.get $negative)
-            (i32.and (local.get $isLarge) (f64.lt (local.get $value) (f64.const 0)))))
-        (local.set $values (i32.add (local.get $values) (i32.const 8)))
+            (i32.popcnt (i64x2.bitmask (v128.and (local.get $some) (local.get $isLarge))))))
+        (v128.store64_lane 0 (local.get $out) (local.get $some))
+        (local.set $out
+          (i32.add (local.get $out) (i32.shl (i32.and (local.get $large) (i32.const 1)) (i32.const 3))))
+        (v128.store64_lane 1 (local.get $out) (local.get $some))
+        (local.set $out
+          (i32.add (local.get $out) (i32.shl (i32.shr_u (local.get $large) (i32.const 1)) (i32.const 3))))
+        (local.set $values (i32.add (local.get $values) (i32.const 16)))
         (br $next)))
     (i32.store (i32.const 0) (local.get $negative))
     (i32.store (i32.const 4) (i32.shr_u (i32.sub (local.get $out) (local.get $first)) (i32.const 3))))
 
-  ;; Gathers at least the `wanted` lowest and highest values, not more than there are, bucket by bucket in ascending
-  ;; order; the numbers of both are at 0. At 64 there are counters for 512 buckets, then the addresses of the lowest in
-  ;; each bucket and those of the highest.
-  (func (export "gatherEnds")
-    (param $values i32) (param $count i32) (param $wanted i32) (param $lowest i32) (param $highest i32)
-    (local $at i32) (local $end i32) (local $lastLow i32) (local $firstHigh i32) (local $found i32) (local $bucket i32)
+  ;; Writes the values to `out` bucket by bucket in ascending order. At 0 is then how many are in the first buckets that
+  ;; have at least `wanted` together, and at 4 how many stand before the last that have. At 64 there are counters of the
+  ;; 512 buckets, then the addresses of their next values.
+  (func (export "gatherBuckets") (param $values i32) (param $count i32) (param $wanted i32) (param $out i32)
+    (local $at i32) (local $end i32) (local $bucket i32) (local $found i32) (local $size i32)
+    (local $lowest i32) (local $beforeHighest i32)
     (memory.fill (i32.const 64) (i32.const 0) (i32.const 2048))
     (local.set $end (i32.add (local.get $values) (i32.shl (local.get $count) (i32.const 3))))
     (local.set $at (local.get $values))
@@ -269,43 +275,27 @@
           (i32.add (i32.load offset=64 (local.get $bucket)) (i32.const 1)))
         (local.set $at (i32.add (local.get $at) (i32.const 8)))
         (br $next)))
-    (local.set $lastLow (i32.const -4))
+    (local.set $bucket (i32.const 0))
     (loop $next
-      (local.set $lastLow (i32.add (local.get $lastLow) (i32.const 4)))
-      (i32.store offset=2112 (local.get $lastLow)
-        (i32.add (local.get $lowest) (i32.shl (local.get $found) (i32.const 3))))
-      (local.set $found (i32.add (local.get $found) (i32.load offset=64 (local.get $lastLow))))
-      (br_if $next (i32.lt_s (local.get $found) (local.get $wanted))))
-    (i32.store (i32.const 0) (local.get $found))
-    ;; Downwards from the last bucket; where each begins follows from the first.
-    (local.set $found (i32.const 0))
-    (local.set $firstHigh (i32.const 2048))
-    (loop $next
-      (local.set $firstHigh (i32.sub (local.get $firstHigh) (i32.const 4)))
-      (local.set $found (i32.add (local.get $found) (i32.load offset=64 (local.get $firstHigh))))
-      (br_if $next (i32.lt_s (local.get $found) (local.get $wanted))))
-    (i32.store (i32.const 4) (local.get $found))
-    (local.set $at (local.get $highest))
-    (local.set $bucket (local.get $firstHigh))
-    (loop $next
-      (i32.store offset=4160 (local.get $bucket) (local.get $at))
-      (local.set $at
-        (i32.add (local.get $at) (i32.shl (i32.load offset=64 (local.get $bucket)) (i32.const 3))))
+      (local.set $size (i32.load offset=64 (local.get $bucket)))
+      (i32.store offset=64 (local.get $bucket)
+        (i32.add (local.get $out) (i32.shl (local.get $found) (i32.const 3))))
+      (local.set $beforeHighest
+        (select (local.get $found) (local.get $beforeHighest)
+          (i32.ge_s (i32.sub (local.get $count) (local.get $found)) (local.get $wanted))))
+      (local.set $found (i32.add (local.get $found) (local.get $size)))
+      (local.set $lowest
+        (select (local.get $lowest) (local.get $found) (i32.ge_s (local.get $lowest) (local.get $wanted))))
       (br_if $next
         (i32.lt_s (local.tee $bucket (i32.add (local.get $bucket) (i32.const 4))) (i32.const 2048))))
+    (i32.store (i32.const 0) (local.get $lowest))
+    (i32.store (i32.const 4) (local.get $beforeHighest))
     (block $done
       (loop $next
         (br_if $done (i32.eq (local.get $values) (local.get $end)))
         (local.set $bucket (call $bucket (local.get $values)))
-        (if (i32.le_s (local.get $bucket) (local.get $lastLow))
-          (then
-            (local.set $at (i32.load offset=2112 (local.get $bucket)))
-            (f64.store (local.get $at) (f64.load (local.get $values)))
-            (i32.store offset=2112 (local.get $bucket) (i32.add (local.get $at) (i32.const 8)))))
-        (if (i32.ge_s (local.get $bucket) (local.get $firstHigh))
-          (then
-            (local.set $at (i32.load offset=4160 (local.get $bucket)))
-            (f64.store (local.get $at) (f64.load (local.get $values)))
-            (i32.store offset=4160 (local.get $bucket) (i32.add (local.get $at) (i32.const 8)))))
+        (local.set $at (i32.load offset=64 (local.get $bucket)))
+        (f64.store (local.get $at) (f64.load (local.get $values)))
+        (i32.store offset=64 (local.get $bucket) (i32.add (local.get $at) (i32.const 8)))
         (local.set $values (i32.add (local.get $values) (i32.const 8)))
         (br $next)))))
