@@ -1,13 +1,11 @@
-// Backtests as the API sees them: accept, list, read, cancel. Every query names the workspace.
+// Backtests as the API sees them: accept, read, cancel; backtestLists.ts lists them. Every query names the workspace.
 //
 // A backtest is a row of `backtests`, which never changes; while it is open also one of `backtest_queue`, and from its
 // end on one of `backtest_results`, with `backtest_details` when it has a result.
 import type { Queryable, Transaction } from './connect.ts';
-import type { FlatKey } from '../engine/index.ts';
-import { summaryNumber, summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
+import { summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
 import { deleteBacktests } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
-import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 
 export const BACKTEST_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type BacktestStatus = (typeof BACKTEST_STATUSES)[number];
@@ -32,29 +30,6 @@ export interface NewBacktest {
   readonly cost: number;
   /** Bytes that the run may need at its peak, besides its snapshots; 0: not known. */
   readonly memoryBytes: number;
-}
-
-export interface BacktestRow {
-  readonly id: string;
-  readonly status: BacktestStatus;
-  readonly strategyId: string;
-  readonly strategyVersionId: string;
-  readonly symbol: string;
-  readonly timeframe: string;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-  readonly isCached: boolean;
-  readonly returnPct: number | null;
-  readonly sharpeRatio: number | null;
-  readonly maxDrawdown: number | null;
-  readonly totalPositions: number | null;
-  readonly params: Json;
-  readonly overrides: Json;
-  /** Their codes. */
-  readonly warnings: string[];
-  /** The code of the first entry of its diagnosis; null without a result, or when it was made before this was kept. */
-  readonly diagnosis: string | null;
 }
 
 /** Where a backtest is on its way; cheap to read often. */
@@ -162,88 +137,12 @@ export async function insertBacktests(
   return ids.split(',').map((id) => ({ id, createdAt }));
 }
 
-const STATUS = `coalesce(r.status, case when q.claimed_by is null then 'queued' else 'running' end)`;
-const PARTS = `backtests b left join backtest_results r on r.id = b.id left join backtest_queue q on q.id = b.id`;
+/** Of the rows of BACKTEST_TABLES. */
+export const STATUS_COLUMN = `coalesce(r.status, case when q.claimed_by is null then 'queued' else 'running' end)`;
+export const BACKTEST_TABLES = `backtests b left join backtest_results r on r.id = b.id
+  left join backtest_queue q on q.id = b.id`;
 
-export const BACKTEST_SORTS = {
-  createdAt: { expression: 'b.created_at', type: 'timestamptz' },
-  // Unfinished backtests come after all finished ones.
-  finishedAt: { expression: `coalesce(r.finished_at, 'infinity')`, type: 'timestamptz' },
-  status: { expression: STATUS, type: 'text' },
-} as const satisfies Record<string, SortColumn>;
-
-/** A key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
-const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
-  expression: `coalesce(${summaryNumber(key)}, '${isDescending ? '-' : ''}infinity')`,
-  type: 'float8',
-});
-
-export interface BacktestFilters {
-  readonly status?: BacktestStatus | undefined;
-  readonly strategyId?: string | undefined;
-  readonly strategyVersionId?: string | undefined;
-  readonly symbol?: string | undefined;
-  readonly timeframe?: string | undefined;
-  /** Both exclusive. */
-  readonly createdAfter?: Date | undefined;
-  readonly createdBefore?: Date | undefined;
-}
-
-export async function listBacktests(
-  sql: Queryable,
-  workspaceId: string,
-  filters: BacktestFilters,
-  page: KeysetPage,
-): Promise<{ rows: { row: BacktestRow; value: string; id: string }[]; total: number }> {
-  const { status, strategyId, strategyVersionId, symbol, timeframe, createdAfter, createdBefore } = filters;
-  const where = sql`
-    b.workspace_id = ${workspaceId}
-    ${status ? sql`and ${hasStatus(sql, workspaceId, status)}` : sql``}
-    ${
-      strategyId
-        ? sql`and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})`
-        : sql``
-    }
-    ${strategyVersionId ? sql`and b.strategy_version_id = ${strategyVersionId}` : sql``}
-    ${symbol ? sql`and b.symbol = ${symbol}` : sql``}
-    ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
-    ${createdAfter ? sql`and b.created_at > ${createdAfter}` : sql``}
-    ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}`;
-  const { name, descending } = page.order;
-  // The route takes only names that it lists: of these columns, and of the flat summary.
-  const column =
-    name in BACKTEST_SORTS
-      ? BACKTEST_SORTS[name as keyof typeof BACKTEST_SORTS]
-      : summaryColumn(name as FlatKey, descending);
-  const { value, startsAfter, orderAndLimit } = keyset(sql, column, 'b.id', page);
-  const rows = await sql<(BacktestRow & { sortValue: string })[]>`
-    select b.id, ${sql.unsafe(STATUS)} as status, b.strategy_id as "strategyId",
-      b.strategy_version_id as "strategyVersionId",
-      b.symbol, b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
-      r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
-      ${sql.unsafe(summaryNumber('returnPct'))} as "returnPct",
-      ${sql.unsafe(summaryNumber('sharpeRatio'))} as "sharpeRatio",
-      ${sql.unsafe(summaryNumber('maxDrawdown'))} as "maxDrawdown",
-      ${sql.unsafe(summaryNumber('totalPositions'))} as "totalPositions",
-      coalesce(b.config -> 'params', '{}') as params, coalesce(b.config -> 'overrides', '{}') as overrides,
-      coalesce(r.warnings, '{}') as warnings, r.diagnosis, ${value} as "sortValue"
-    from ${sql.unsafe(PARTS)} where ${where} ${startsAfter} ${orderAndLimit}`;
-  const counted = sql.unsafe(status ? PARTS : 'backtests b');
-  const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from ${counted} where ${where}`;
-  return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
-}
-
-/**
- * Open backtests are looked up by their ids: the planner, whose statistics are from when the queue was longer, would
- * go through all backtests of the workspace to find the last few.
- */
-function hasStatus(sql: Queryable, workspaceId: string, status: BacktestStatus) {
-  if (status !== 'queued' && status !== 'running') return sql`r.status = ${status}`;
-  const claimed = status === 'queued' ? sql`claimed_by is null` : sql`claimed_by is not null`;
-  return sql`b.id = any (array(select id from backtest_queue where workspace_id = ${workspaceId} and ${claimed}))`;
-}
-
-const STATE = `b.id, ${STATUS} as status, r.finished_at as "finishedAt",
+const STATE = `b.id, ${STATUS_COLUMN} as status, r.finished_at as "finishedAt",
   coalesce(r.bars_done, q.bars_done) as "barsDone",
   coalesce(r.bars_total, q.bars_total) as "barsTotal", r.error,
   case when q.id is not null and q.claimed_by is null then (
@@ -259,7 +158,7 @@ export async function findBacktest(sql: Queryable, workspaceId: string, id: stri
       coalesce(r.cancel_requested_at, q.cancel_requested_at) as "cancelRequestedAt",
       coalesce(r.is_cached, false) as "isCached", ${sql.unsafe(SUMMARY_COLUMNS)}, d.detail,
       v.settings, v.strategy_ast->'strategy'->'defaults' as defaults
-    from ${sql.unsafe(PARTS)} left join backtest_details d on d.id = b.id
+    from ${sql.unsafe(BACKTEST_TABLES)} left join backtest_details d on d.id = b.id
       left join strategy_versions v on v.id = b.strategy_version_id and d.id is not null
     where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row && { ...row, summary: summaryOf(row) };
@@ -271,7 +170,8 @@ export async function findBacktestState(
   id: string,
 ): Promise<BacktestState | undefined> {
   const [row] = await sql<BacktestState[]>`
-    select ${sql.unsafe(STATE)} from ${sql.unsafe(PARTS)} where b.workspace_id = ${workspaceId} and b.id = ${id}`;
+    select ${sql.unsafe(STATE)} from ${sql.unsafe(BACKTEST_TABLES)}
+    where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row;
 }
 
@@ -281,8 +181,8 @@ export async function findBacktestStatus(
   id: string,
 ): Promise<BacktestStatus | undefined> {
   const [row] = await sql<{ status: BacktestStatus }[]>`
-    select ${sql.unsafe(STATUS)} as status
-      from ${sql.unsafe(PARTS)} where b.workspace_id = ${workspaceId} and b.id = ${id}`;
+    select ${sql.unsafe(STATUS_COLUMN)} as status from ${sql.unsafe(BACKTEST_TABLES)}
+    where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row?.status;
 }
 

@@ -2,7 +2,8 @@
 // empty, and the planner, who believes them, may read all rows instead.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listBacktests, type BacktestStatus } from '../../src/db/backtests.ts';
+import { listBacktests } from '../../src/db/backtestLists.ts';
+import { type BacktestStatus } from '../../src/db/backtests.ts';
 import { claimDue, finishRuns, type Claim } from '../../src/db/claims.ts';
 import type { Transaction } from '../../src/db/connect.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

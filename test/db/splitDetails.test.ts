@@ -2,7 +2,8 @@
 import { zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { claimDue } from '../../src/db/claims.ts';
-import { findBacktest, listBacktests, readTrades } from '../../src/db/backtests.ts';
+import { listBacktests } from '../../src/db/backtestLists.ts';
+import { findBacktest, readTrades } from '../../src/db/backtests.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { decodeDetail, decodeTrades } from '../../src/engine/index.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -1,7 +1,8 @@
 // Flat summaries in the database: numbers of every kind come back, and what migration 0023 found is read beside them.
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { findBacktest, listBacktests } from '../../src/db/backtests.ts';
+import { listBacktests } from '../../src/db/backtestLists.ts';
+import { findBacktest } from '../../src/db/backtests.ts';
 import { claimDue, finishRuns, type FinishedRun } from '../../src/db/claims.ts';
 import type { Sql } from '../../src/db/connect.ts';
 import { migrate } from '../../src/db/migrate.ts';

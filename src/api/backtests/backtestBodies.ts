@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import type { ResultDetail } from '../../engine/index.ts';
 import { runSettings } from '../strategies/effectiveSettings.ts';
-import type { Backtest, BacktestRow, BacktestState } from '../../db/backtests.ts';
+import type { BacktestRow } from '../../db/backtestLists.ts';
+import type { Backtest, BacktestState } from '../../db/backtests.ts';
 import { isTerminal } from '../../db/backtests.ts';
 import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';

@@ -1,6 +1,7 @@
 // Backtest schemas: what the routes accept and answer.
 import { z } from 'zod';
-import { BACKTEST_SORTS, BACKTEST_STATUSES } from '../../db/backtests.ts';
+import { BACKTEST_SORTS } from '../../db/backtestLists.ts';
+import { BACKTEST_STATUSES } from '../../db/backtests.ts';
 import { BacktestConfig, FLAT_DESCRIPTIONS, FLAT_KEYS, TIMEFRAMES } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';

@@ -2,7 +2,8 @@
 import { zscore } from '../indicators/windowStatistics.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { percentileRank } from '../indicators/ranks.ts';
-import { rollingMean, rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
+import { rollingMean, rollingSum } from '../kernels/rollingSums.ts';
+import { rollingVariance } from '../kernels/rollingVariance.ts';
 import { rollingQuantile, rollingRowsAgo, rollingSlope } from '../kernels/rollingRanks.ts';
 import type { ValueOperation } from '../plan/plan.ts';
 

@@ -1,7 +1,7 @@
 // Conditions over position and account state: how each kind is read in the loop.
 import { countAnswer, nextSetRow } from '../kernels/logic.ts';
 import type { RunnableCondition, RunnableExpression, RunnableNodes } from '../language/grammar/ast.ts';
-import { rollingWindowOperation } from '../plan/expressionSteps.ts';
+import { rollingWindowOperation } from '../plan/operations.ts';
 import { compareNumbers } from './leafConditions.ts';
 import { Ring } from './stateHistory.ts';
 import { neverOverState, type ReadTruth, type ReadValue, type StatefulParts, type Truth } from './statefulParts.ts';

@@ -2,7 +2,7 @@
 import { mathOf } from '../kernels/arithmetic.ts';
 import { STATE_FIELDS, type RunnableNodes, type RunnableValue } from '../language/grammar/ast.ts';
 import { rollingReach } from '../language/grammar/words.ts';
-import { rollingOperation } from '../plan/expressionSteps.ts';
+import { rollingOperation } from '../plan/operations.ts';
 import { rollingKernel } from './rollingKernel.ts';
 import { Ring } from './stateHistory.ts';
 import { neverOverState, type ReadValue, type StatefulParts } from './statefulParts.ts';

@@ -3,7 +3,8 @@ import { length, number, real } from './arguments.ts';
 import type { ArgDefinition, IndicatorDefinition } from './definition.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { trueRange } from './range.ts';
-import { rollingMean, rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
+import { rollingMean, rollingSum } from '../kernels/rollingSums.ts';
+import { rollingVariance } from '../kernels/rollingVariance.ts';
 
 const annualization: ArgDefinition = {
   ...real('annualization', 252, 0, 1e9),

@@ -4,7 +4,8 @@ import { chosen, maNames, maType } from './averages.ts';
 import { length, number, real, scannedLength, text } from './arguments.ts';
 import type { Args, ArgDefinition, IndicatorDefinition } from './definition.ts';
 import { SCANNED_ROWS } from '../kernels/rollingRanks.ts';
-import { rollingBands, rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
+import { rollingMean } from '../kernels/rollingSums.ts';
+import { rollingBands, rollingVariance } from '../kernels/rollingVariance.ts';
 import { isZero } from './talibZero.ts';
 
 /** 0: the population's, as TA-Lib; 1: the sample's. */

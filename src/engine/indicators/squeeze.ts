@@ -3,7 +3,8 @@ import { length, number, real } from './arguments.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { trueRange } from './range.ts';
-import { rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
+import { rollingMean } from '../kernels/rollingSums.ts';
+import { rollingVariance } from '../kernels/rollingVariance.ts';
 import { weighted } from './weighted.ts';
 
 const OUTPUTS = [

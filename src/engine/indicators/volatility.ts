@@ -3,7 +3,8 @@ import { length, number } from './arguments.ts';
 import type { IndicatorDefinition, OutputDefinition } from './definition.ts';
 import { exponential, wilder } from './exponential.ts';
 import { emaStable, wilderStable } from './stability.ts';
-import { rollingSum, rollingVariance } from '../kernels/rollingSums.ts';
+import { rollingSum } from '../kernels/rollingSums.ts';
+import { rollingVariance } from '../kernels/rollingVariance.ts';
 
 const FREE: readonly OutputDefinition[] = [{ name: 'value', kind: 'free' }];
 

@@ -1,7 +1,8 @@
 // Statistics of a moving window that TA-Lib does not have: the z-score and the Hurst exponent.
 import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
-import { rollingMean, rollingVariance } from '../kernels/rollingSums.ts';
+import { rollingMean } from '../kernels/rollingSums.ts';
+import { rollingVariance } from '../kernels/rollingVariance.ts';
 
 export const zscore: IndicatorDefinition = {
   id: 'zscore',

@@ -3,11 +3,11 @@ import { resolveArgs } from '../indicators/arguments.ts';
 import type { Args, IndicatorDefinition, InputName } from '../indicators/definition.ts';
 import { findIndicator } from '../indicators/registry.ts';
 import type { RunnableCondition, RunnableNodes, RunnableValue } from '../language/grammar/ast.ts';
-import type { SESSIONS } from '../language/grammar/words.ts';
 import { findPattern } from '../patterns/patternRegistry.ts';
 import { frameText, type PlanBuilder } from './builder.ts';
 import type { CompareOp } from '../language/grammar/words.ts';
-import type { ClockWindow, Frame, Slot } from './plan.ts';
+import { rollingOperation, rollingWindowOperation, sessionOperation, timeWindowOperation } from './operations.ts';
+import type { Frame, Slot } from './plan.ts';
 
 /**
  * Compiles stateless expressions. `ambient` is the frame of nodes without a timeframe: the base, or the frame of the
@@ -207,19 +207,9 @@ export class ExpressionCompiler {
       case 'not':
         return builder.condition({ op: 'not' }, [this.condition(node.item, ambient)], ambient);
       case 'time_window':
-        return builder.condition(
-          { op: 'time_window', window: clockWindow(node), timezone: node.timezone },
-          [],
-          ambient,
-        );
-      case 'session': {
-        const { timezone, ...window } = SESSION_WINDOWS[node.name];
-        return builder.condition(
-          { op: 'time_window', window: { kind: 'time_window', ...window }, timezone },
-          [],
-          ambient,
-        );
-      }
+        return builder.condition(timeWindowOperation(node), [], ambient);
+      case 'session':
+        return builder.condition(sessionOperation(node), [], ambient);
       case 'sequence': {
         const steps = node.steps.map(({ minBars, maxBars }) => ({ minBars, maxBars: maxBars ?? null }));
         return builder.condition(
@@ -267,25 +257,7 @@ export class ExpressionCompiler {
   }
 }
 
-/** The operation of a `rolling` node; `quantile` matters for the op of that name, which always has one. */
-export const rollingOperation = ({ op, period, quantile = 0.5 }: RunnableNodes['rolling']) =>
-  ({ op: 'rolling', rolling: op, period, quantile }) as const;
-
-/**
- * The operation of a `rolling_window` node; `value` matters for `streak` and the count modes, which always have one.
- */
-export const rollingWindowOperation = ({ mode, window, value = 0 }: RunnableNodes['rolling_window']) =>
-  ({ op: 'rolling_window', mode, window, value }) as const;
-
 const BAR_INPUTS: ReadonlySet<InputName> = new Set(['open', 'high', 'low', 'close', 'volume', 'time']);
-
-/** Session hours (semantics §1.9). */
-const SESSION_WINDOWS = {
-  tokyo: { timezone: 'Asia/Tokyo', between: { from: '09:00', to: '18:00' } },
-  london: { timezone: 'Europe/London', between: { from: '08:00', to: '17:00' } },
-  new_york: { timezone: 'America/New_York', between: { from: '08:00', to: '17:00' } },
-  us_equities: { timezone: 'America/New_York', between: { from: '09:30', to: '16:00' } },
-} as const satisfies Record<(typeof SESSIONS)[number], object>;
 
 function outputIndex(definition: IndicatorDefinition, output: string): number {
   const index = definition.outputs.findIndex(({ name }) => name === output);
@@ -296,8 +268,3 @@ function outputIndex(definition: IndicatorDefinition, output: string): number {
 /** `sma(length=10)`: args in the order of the registry. */
 const callText = (definition: IndicatorDefinition, args: Args): string =>
   `${definition.id}(${definition.args.map(({ name }) => `${name}=${args[name]}`).join(' ')})`;
-
-/** The members that matter: windows that differ only in id or label are one step. */
-function clockWindow({ weekdays, between, dates }: RunnableNodes['time_window']): ClockWindow {
-  return { kind: 'time_window', ...(weekdays && { weekdays }), ...(between && { between }), ...(dates && { dates }) };
-}

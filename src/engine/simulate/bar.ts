@@ -1,6 +1,7 @@
 // A bar, in its order: funding, the orders due at its open, what the open has passed, then its inside.
 import { playInside, playTouched } from './drill.ts';
-import { fillDueExits, fillEntry, fillPassed, isPassed } from './fills.ts';
+import { fillDueExits, fillEntry } from './fills.ts';
+import { fillPassed, isPassed } from './levelFills.ts';
 import { payFunding } from './funding.ts';
 import { isTouched } from './inside.ts';
 import { inOrder } from './margin.ts';

@@ -1,6 +1,6 @@
 // Drilling: an undecided bar is walked through its children, the finest imported bars inside it, in time order.
 import type { Bars } from '../bars/bars.ts';
-import { fillPassed } from './fills.ts';
+import { fillPassed } from './levelFills.ts';
 import type { Instant } from './instant.ts';
 import { isDecided, isTouched, settleByPolicy, settleDecided, settleMoving } from './inside.ts';
 import { hasMovingStop, recordExtremes, tightenStop, type Position } from './position.ts';

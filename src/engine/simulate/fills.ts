@@ -4,12 +4,11 @@ import type { OrderRole } from '../config.ts';
 import { chargeFee, feeRate, slippedPrice } from './costs.ts';
 import { equityAt, freeCash } from './ledger.ts';
 import { closedRow, timeOf, type Instant } from './instant.ts';
-import { adverseLevel, remark } from './margin.ts';
+import { remark } from './margin.ts';
 import { initialStop, setLevels } from './levels.ts';
 import type { EntryFill, EntryOrder, ExitFill, ExitOrder } from './orders.ts';
 import { logEntry, logExit, rejectEntry } from './orderLog.ts';
-import { takeStep } from './ladder.ts';
-import { applyBreakevenDue, blankPosition, resetPosition, type Position } from './position.ts';
+import { blankPosition, resetPosition, type Position } from './position.ts';
 import type { OrderRecord } from './simulation.ts';
 import type { ExitReason } from './trade.ts';
 import type { Run } from './run.ts';
@@ -266,53 +265,4 @@ export function fillMarketExit(run: Run, order: ExitOrder, price: number, isSlip
   if (position.quantity === 0) return;
   const role = run.input.config.execution.exitOrderRole;
   fillExit(run, position, exitFill(run, quantity, price, isSlipped, role, reason, rule, order), at);
-}
-
-/**
- * The stop of a position is hit at a signed price (its level, or the price that was already past it); or the account's
- * liquidation, if that is the nearer, which closes everything.
- */
-export function fillAdverse(run: Run, position: Position, signedPrice: number, at: Instant): void {
-  const price = position.side * signedPrice;
-  const isLiquidation = run.ledger.liquidation > position.stop;
-  const closing = isLiquidation ? [...run.positions] : [position];
-  const role = run.input.config.execution.riskOrderRole;
-  for (const each of closing) {
-    const reason = isLiquidation ? 'liquidation' : each.stopReason;
-    fillExit(run, each, exitFill(run, each.quantity, price, true, role, reason, null, null), at);
-  }
-}
-
-/**
- * The nearest target is reached and fills at a signed price: its level, or the better price that was already past it.
- */
-export function fillTarget(run: Run, position: Position, signedPrice: number, at: Instant): void {
-  const step = position.nextStep;
-  const { config, instrument, risk } = run.input;
-  const quantity = takeStep(position, risk.takeProfits, instrument.qtyStep);
-  if (quantity === 0) return;
-  const price = position.side * signedPrice;
-  const role = config.execution.riskOrderRole;
-  fillExit(run, position, exitFill(run, quantity, price, false, role, 'take_profit', step, null), at);
-}
-
-/** Whether the market's price (signed) has passed a level of the position. */
-export const isPassed = (run: Run, position: Position, signedPrice: number): boolean =>
-  signedPrice <= adverseLevel(run, position) || signedPrice >= position.nextTarget;
-
-/**
- * What the market's price (signed) has already passed, at an open or at an entry fill, fills at it: the stop first,
- * else every target beyond which it lies, and then what is left if a ladder step has moved the stop to where the price
- * has passed it (semantics §2.5).
- */
-export function fillPassed(run: Run, position: Position, signedPrice: number, at: Instant): void {
-  if (signedPrice <= adverseLevel(run, position)) {
-    fillAdverse(run, position, signedPrice, at);
-    return;
-  }
-  if (signedPrice < position.nextTarget) return;
-  while (position.quantity > 0 && signedPrice >= position.nextTarget) fillTarget(run, position, signedPrice, at);
-  if (position.quantity === 0) return;
-  applyBreakevenDue(position);
-  if (signedPrice <= adverseLevel(run, position)) fillAdverse(run, position, signedPrice, at);
 }

@@ -1,7 +1,7 @@
 // The inside of a price range for one position: nothing, a fill at its level where that is decided, or what the policy
 // says.
 import type { AmbiguityFallback } from '../config.ts';
-import { fillAdverse, fillTarget } from './fills.ts';
+import { fillAdverse, fillTarget } from './levelFills.ts';
 import type { Decision, Instant } from './instant.ts';
 import { heldExtremes, settle, type Exits, type Part } from './intrabar.ts';
 import { reachedSteps } from './ladder.ts';

@@ -1,7 +1,8 @@
 // Pending orders: a bar in which limit or stop entries wait, played in time order with the levels of what is held
 // (semantics §3.7, §3.8).
 import { beforeWalk, openOf, playInside, playLevels, undoWalk } from './drill.ts';
-import { fillEntry, fillMarketExit, fillPassed } from './fills.ts';
+import { fillEntry, fillMarketExit } from './fills.ts';
+import { fillPassed } from './levelFills.ts';
 import { isDecided, settleByPolicy } from './inside.ts';
 import type { Instant } from './instant.ts';
 import { inOrder } from './margin.ts';

@@ -5,7 +5,7 @@ import { percentile, percentileRank } from '../../../src/engine/indicators/ranks
 import { pivot } from '../../../src/engine/kernels/history.ts';
 import { rollingMaxIndex, rollingMinIndex } from '../../../src/engine/kernels/rollingExtremes.ts';
 import { rollingQuantile } from '../../../src/engine/kernels/rollingRanks.ts';
-import { rollingVariance } from '../../../src/engine/kernels/rollingSums.ts';
+import { rollingVariance } from '../../../src/engine/kernels/rollingVariance.ts';
 import { seededRandom } from '../../support/scale.ts';
 
 const ROWS = 1_500;

@@ -1,7 +1,8 @@
 // Sums over windows against exact rational arithmetic, on data made to break running sums.
 import { describe, expect, it } from 'vitest';
 import { rollingMax, rollingMin } from '../../../src/engine/kernels/rollingExtremes.ts';
-import { rollingMean, rollingSum, rollingVariance } from '../../../src/engine/kernels/rollingSums.ts';
+import { rollingMean, rollingSum } from '../../../src/engine/kernels/rollingSums.ts';
+import { rollingVariance } from '../../../src/engine/kernels/rollingVariance.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 
 const LENGTHS = [1, 2, 3, 5, 7, 10, 20, 49, 50, 100, 255];

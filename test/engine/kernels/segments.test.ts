@@ -1,13 +1,7 @@
 // The SIMD kernels over segments of rows, bit for bit the row-by-row loops that they stand for, on hostile columns.
 import { describe, expect, it } from 'vitest';
-import {
-  rollingBands,
-  rollingMean,
-  rollingSum,
-  rollingVariance,
-  sumSegment,
-  varianceSegment,
-} from '../../../src/engine/kernels/rollingSums.ts';
+import { rollingMean, rollingSum, sumSegment } from '../../../src/engine/kernels/rollingSums.ts';
+import { rollingBands, rollingVariance, varianceSegment } from '../../../src/engine/kernels/rollingVariance.ts';
 import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
 import { allocateShared } from '../../../src/engine/kernels/simd/sharedMemory.ts';
 import { placeInRange } from '../../../src/engine/kernels/placeInRange.ts';

@@ -1,0 +1,109 @@
+// Lists of backtests: filtered, sorted, and page by page. Every query names the workspace.
+import type { FlatKey } from '../engine/index.ts';
+import { BACKTEST_TABLES, STATUS_COLUMN, type BacktestStatus } from './backtests.ts';
+import type { Queryable } from './connect.ts';
+import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
+import { summaryNumber } from './summaries.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface BacktestRow {
+  readonly id: string;
+  readonly status: BacktestStatus;
+  readonly strategyId: string;
+  readonly strategyVersionId: string;
+  readonly symbol: string;
+  readonly timeframe: string;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  readonly isCached: boolean;
+  readonly returnPct: number | null;
+  readonly sharpeRatio: number | null;
+  readonly maxDrawdown: number | null;
+  readonly totalPositions: number | null;
+  readonly params: Json;
+  readonly overrides: Json;
+  /** Their codes. */
+  readonly warnings: string[];
+  /** The code of the first entry of its diagnosis; null without a result, or when it was made before this was kept. */
+  readonly diagnosis: string | null;
+}
+
+export const BACKTEST_SORTS = {
+  createdAt: { expression: 'b.created_at', type: 'timestamptz' },
+  // Unfinished backtests come after all finished ones.
+  finishedAt: { expression: `coalesce(r.finished_at, 'infinity')`, type: 'timestamptz' },
+  status: { expression: STATUS_COLUMN, type: 'text' },
+} as const satisfies Record<string, SortColumn>;
+
+/** A key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
+const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
+  expression: `coalesce(${summaryNumber(key)}, '${isDescending ? '-' : ''}infinity')`,
+  type: 'float8',
+});
+
+export interface BacktestFilters {
+  readonly status?: BacktestStatus | undefined;
+  readonly strategyId?: string | undefined;
+  readonly strategyVersionId?: string | undefined;
+  readonly symbol?: string | undefined;
+  readonly timeframe?: string | undefined;
+  /** Both exclusive. */
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+}
+
+export async function listBacktests(
+  sql: Queryable,
+  workspaceId: string,
+  filters: BacktestFilters,
+  page: KeysetPage,
+): Promise<{ rows: { row: BacktestRow; value: string; id: string }[]; total: number }> {
+  const { status, strategyId, strategyVersionId, symbol, timeframe, createdAfter, createdBefore } = filters;
+  const where = sql`
+    b.workspace_id = ${workspaceId}
+    ${status ? sql`and ${hasStatus(sql, workspaceId, status)}` : sql``}
+    ${
+      strategyId
+        ? sql`and b.strategy_version_id in (select id from strategy_versions where strategy_id = ${strategyId})`
+        : sql``
+    }
+    ${strategyVersionId ? sql`and b.strategy_version_id = ${strategyVersionId}` : sql``}
+    ${symbol ? sql`and b.symbol = ${symbol}` : sql``}
+    ${timeframe ? sql`and b.timeframe = ${timeframe}` : sql``}
+    ${createdAfter ? sql`and b.created_at > ${createdAfter}` : sql``}
+    ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}`;
+  const { name, descending } = page.order;
+  // The route takes only names that it lists: of these columns, and of the flat summary.
+  const column =
+    name in BACKTEST_SORTS
+      ? BACKTEST_SORTS[name as keyof typeof BACKTEST_SORTS]
+      : summaryColumn(name as FlatKey, descending);
+  const { value, startsAfter, orderAndLimit } = keyset(sql, column, 'b.id', page);
+  const rows = await sql<(BacktestRow & { sortValue: string })[]>`
+    select b.id, ${sql.unsafe(STATUS_COLUMN)} as status, b.strategy_id as "strategyId",
+      b.strategy_version_id as "strategyVersionId",
+      b.symbol, b.timeframe, b.created_at as "createdAt", coalesce(r.started_at, q.started_at) as "startedAt",
+      r.finished_at as "finishedAt", coalesce(r.is_cached, false) as "isCached",
+      ${sql.unsafe(summaryNumber('returnPct'))} as "returnPct",
+      ${sql.unsafe(summaryNumber('sharpeRatio'))} as "sharpeRatio",
+      ${sql.unsafe(summaryNumber('maxDrawdown'))} as "maxDrawdown",
+      ${sql.unsafe(summaryNumber('totalPositions'))} as "totalPositions",
+      coalesce(b.config -> 'params', '{}') as params, coalesce(b.config -> 'overrides', '{}') as overrides,
+      coalesce(r.warnings, '{}') as warnings, r.diagnosis, ${value} as "sortValue"
+    from ${sql.unsafe(BACKTEST_TABLES)} where ${where} ${startsAfter} ${orderAndLimit}`;
+  const counted = sql.unsafe(status ? BACKTEST_TABLES : 'backtests b');
+  const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from ${counted} where ${where}`;
+  return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
+}
+
+/**
+ * Open backtests are looked up by their ids: the planner, whose statistics are from when the queue was longer, would
+ * go through all backtests of the workspace to find the last few.
+ */
+function hasStatus(sql: Queryable, workspaceId: string, status: BacktestStatus) {
+  if (status !== 'queued' && status !== 'running') return sql`r.status = ${status}`;
+  const claimed = status === 'queued' ? sql`claimed_by is null` : sql`claimed_by is not null`;
+  return sql`b.id = any (array(select id from backtest_queue where workspace_id = ${workspaceId} and ${claimed}))`;
+}
