@@ -1,13 +1,16 @@
-// Graphile Worker, kept running: it ends itself when the end of a job cannot be written, which an outage of the
-// database is enough for, and is then started again in the same process.
+// Graphile Worker, kept running: it ends itself when the end of a job cannot be written, which a lost connection is
+// enough for, and is then started again in the same process.
 import { EventEmitter } from 'node:events';
 import { Logger, run } from 'graphile-worker';
-import type { Runner, TaskList, WorkerEvents } from 'graphile-worker';
+import type { Runner, RunnerOptions, TaskList, WorkerEvents } from 'graphile-worker';
 import type { Log } from '../log.ts';
+import { GraphileConnections } from './graphileConnections.ts';
 import type { Outages } from './outages.ts';
 
 /** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
 const POLL_MS = 1_000;
+/** Until a runner's first look for work succeeds. One whose first look fails keeps that failure for all later ones. */
+const FIRST_LOOK_MS = 2_000;
 /**
  * Losses of the database come in numbers; so many within a minute have another cause, which a new process may not have.
  */
@@ -38,7 +41,7 @@ interface Running {
 }
 
 export async function startGraphile(settings: GraphileSettings, outages: Outages, log: Log): Promise<Graphile> {
-  let current = await start(settings, log);
+  let current = await start(settings, outages, log);
   let isStopAsked = false;
   let restarts: number[] = [];
   const restart = async (): Promise<void> => {
@@ -48,7 +51,7 @@ export async function startGraphile(settings: GraphileSettings, outages: Outages
     log.warn('Graphile Worker lost the database; starting it again');
     current = await outages.outlast(async () => {
       await outages.databaseAnswers();
-      return start(settings, log);
+      return start(settings, outages, log);
     });
   };
   const failed = (async (): Promise<never> => {
@@ -78,15 +81,45 @@ export async function startGraphile(settings: GraphileSettings, outages: Outages
   };
 }
 
-async function start({ url, tickets, taskList, stopWithinMs }: GraphileSettings, log: Log): Promise<Running> {
+async function start(settings: GraphileSettings, { outlast }: Outages, log: Log): Promise<Running> {
+  const { url, tickets } = settings;
   const events = new EventEmitter() as WorkerEvents;
   let poolId: string | undefined;
   let isLost = false;
   events.on('pool:create', ({ workerPool }) => (poolId = workerPool.id));
   events.on('pool:fatalError', () => (isLost = true));
-  const runner = await run({
+  const pgPool = new GraphileConnections({ connectionString: url, max: tickets + 2 }, outlast, log);
+  const runner = await run({ ...optionsOf(settings, log), events, pgPool }).catch(async (error: unknown) => {
+    await pgPool.end();
+    throw error;
+  });
+  if (poolId === undefined) throw new Error('startGraphile: Graphile Worker named no pool');
+  const firstLook = setTimeout(() => {
+    isLost = true;
+    runner.stop().catch(() => {});
+  }, FIRST_LOOK_MS);
+  events.once('localQueue:getJobs:complete', () => clearTimeout(firstLook));
+  const ended = new Promise<boolean>((resolve) => {
+    const end = (): void => {
+      clearTimeout(firstLook);
+      resolve(isLost);
+    };
+    // A pool that has failed waits for its jobs, and then sometimes forever: they end without it.
+    events.once('pool:gracefulShutdown', end);
+    events.once('pool:forcefulShutdown', end);
+    const close = (): void => {
+      end();
+      void pgPool.end();
+    };
+    // It resolves when its pool failed as well as when it was stopped.
+    runner.promise.then(close, close);
+  });
+  return { poolId, runner, ended };
+}
+
+function optionsOf({ tickets, taskList, stopWithinMs }: GraphileSettings, log: Log): RunnerOptions {
+  return {
     taskList,
-    events,
     noHandleSignals: true,
     logger: new Logger(() => (level, message) => {
       // Graphile logs every job at info; ours are tickets, which nobody needs to see.
@@ -94,9 +127,7 @@ async function start({ url, tickets, taskList, stopWithinMs }: GraphileSettings,
     }),
     preset: {
       worker: {
-        connectionString: url,
         concurrentJobs: tickets,
-        maxPoolSize: tickets + 2,
         pollInterval: POLL_MS,
         // As many as run at once: more would be locked here while another host is idle.
         localQueue: { size: tickets },
@@ -105,15 +136,5 @@ async function start({ url, tickets, taskList, stopWithinMs }: GraphileSettings,
         gracefulShutdownAbortTimeout: stopWithinMs,
       },
     },
-  });
-  if (poolId === undefined) throw new Error('startGraphile: Graphile Worker named no pool');
-  const ended = new Promise<boolean>((resolve) => {
-    const end = (): void => resolve(isLost);
-    // A pool that has failed waits for its jobs, and then sometimes forever: they end without it.
-    events.once('pool:gracefulShutdown', end);
-    events.once('pool:forcefulShutdown', end);
-    // It resolves when its pool failed as well as when it was stopped.
-    runner.promise.then(end, end);
-  });
-  return { poolId, runner, ended };
+  };
 }

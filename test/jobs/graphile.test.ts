@@ -1,12 +1,10 @@
-// Graphile Worker in a process that outlives it: when a lost database has ended its runner, another takes its place.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createConnection, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// Graphile Worker in a process that outlives it: its connections wait for a database that is away, and when a lost one
+// has ended its runner, another takes its place.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { socketUrl } from '../../src/db/connect.ts';
 import { startGraphile } from '../../src/jobs/graphile.ts';
+import type { Graphile } from '../../src/jobs/graphile.ts';
 import { Outages } from '../../src/jobs/outages.ts';
+import { DatabaseGate } from '../support/databaseGate.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
@@ -18,83 +16,111 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A socket in front of the database's own, which can be taken away and put back. */
-async function openGate() {
-  const folder = await mkdtemp(join(tmpdir(), 'candlepool-gate-'));
-  const { hostname, username, pathname } = new URL(database.url);
-  const url = socketUrl(folder, username, pathname.slice(1));
-  const behind = join(decodeURIComponent(hostname), '.s.PGSQL.5432');
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = createConnection(behind);
-    for (const [from, to] of [[near, far], [far, near]] as const) {
-      sockets.add(from);
-      from.pipe(to);
-      from.on('error', () => {});
-      from.on('close', () => to.destroy());
-    }
-  }); // prettier-ignore
-  const open = () => new Promise<void>((resolve) => server.listen(join(folder, '.s.PGSQL.5432'), resolve));
-  const close = async (): Promise<void> => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    sockets.clear();
-    await closed;
-  };
-  await open();
-  return {
-    url,
-    open,
-    close,
-    [Symbol.asyncDispose]: async () => {
-      await close();
-      await rm(folder, { recursive: true, force: true });
+interface Running extends AsyncDisposable {
+  readonly graphile: Graphile;
+  readonly gate: DatabaseGate;
+  /** Names of the jobs that were begun. */
+  readonly begun: string[];
+  /** Why it ended. */
+  failure: unknown;
+}
+
+/** @param onJob what a job does after it has been noted */
+async function startBehindGate(onJob: (name: string) => Promise<void> = async () => {}): Promise<Running> {
+  const gate = await DatabaseGate.before(database.url);
+  const outages = new Outages(gate.url, quiet);
+  const begun: string[] = [];
+  const taskList = {
+    note: async (payload: unknown) => {
+      const { name } = payload as { name: string };
+      begun.push(name);
+      await onJob(name);
     },
   };
+  const graphile = await startGraphile({ url: gate.url, tickets: 2, taskList, stopWithinMs: 600_000 }, outages, quiet);
+  const running: Running = {
+    graphile,
+    gate,
+    begun,
+    failure: 'none',
+    [Symbol.asyncDispose]: async () => {
+      await graphile.stop();
+      outages.close();
+      await gate[Symbol.asyncDispose]();
+      // Set by Graphile, for a process of its own.
+      process.exitCode = undefined;
+    },
+  };
+  graphile.failed.catch((error: unknown) => (running.failure = error));
+  return running;
 }
 
 const addJob = (name: string) =>
   database.sql`select 1 from graphile_worker.add_job('note', ${JSON.stringify({ name })}::text::json)`;
 
+async function isLeft(name: string): Promise<boolean> {
+  const rows = await database.sql`select 1 from graphile_worker._private_jobs where payload ->> 'name' = ${name}`;
+  return rows.length > 0;
+}
+
+async function run({ begun }: Running, name: string, ms?: number): Promise<void> {
+  await addJob(name);
+  await eventually(() => begun.includes(name), { what: `job ${name}`, ...(ms !== undefined && { ms }) });
+}
+
 it('starts another runner at once when the end of a job could not be written, and goes on with the work', async () => {
-  await using gate = await openGate();
-  const outages = new Outages(gate.url, quiet);
-  const done: string[] = [];
-  let isClosed = false;
   const isHeld = Promise.withResolvers<void>();
-  const taskList = {
-    note: async (payload: unknown) => {
-      const { name } = payload as { name: string };
-      // The job is done, but the database that should hear of it is gone.
-      if (name === 'last' && !isClosed) {
-        isClosed = true;
-        await gate.close();
-      }
-      done.push(name);
-      // A runner that ends by itself waits for its jobs; nobody should wait for it.
-      if (name === 'held') await isHeld.promise;
-    },
-  };
-  const settings = { url: gate.url, tickets: 2, taskList, stopWithinMs: 600_000 };
-  const graphile = await startGraphile(settings, outages, quiet);
-  let failure: unknown = 'none';
-  graphile.failed.catch((error: unknown) => (failure = error));
+  // A runner that ends by itself waits for its jobs; nobody should wait for it.
+  await using running = await startBehindGate(async (name) => (name === 'held' ? isHeld.promise : undefined));
+  const { graphile, gate } = running;
   const first = graphile.poolId;
-  await addJob('first');
-  await eventually(() => done.includes('first'));
-  await addJob('held');
-  await eventually(() => done.includes('held'));
-  await addJob('last');
-  await eventually(() => isClosed && done.includes('last'));
+  await run(running, 'held');
   expect(graphile.poolId).toBe(first);
-  await gate.open();
+  // The job is done, but the connection that should say so is lost as it does.
+  gate.breakAt('complete_job');
+  await run(running, 'last');
   await eventually(() => graphile.poolId !== first);
-  await addJob('next');
-  await eventually(() => done.includes('next'));
-  expect(failure).toBe('none');
+  await run(running, 'next');
+  expect(running.failure).toBe('none');
   isHeld.resolve();
-  await graphile.stop();
-  outages.close();
-  // Set by Graphile, for a process of its own.
-  process.exitCode = undefined;
+});
+
+it('goes on with the same runner after the database was away while a job ended', async () => {
+  let isClosed = false;
+  await using running: Running = await startBehindGate(async (name) => {
+    if (name !== 'ended while away') return;
+    await running.gate.close();
+    isClosed = true;
+  });
+  const { graphile, gate } = running;
+  const first = graphile.poolId;
+  await run(running, 'ended while away');
+  await eventually(() => isClosed);
+  await gate.open();
+  await run(running, 'next');
+  await eventually(async () => !(await isLeft('ended while away')));
+  expect(graphile.poolId).toBe(first);
+});
+
+// Graphile Worker by itself looks again after 1.5 to 4.5 s, then after 2.3 to 6.8 and so on: the ninth time it is
+// refused after six seconds, the listener's connections included.
+it('looks for work at once when a database that was starting up answers', async () => {
+  await using running = await startBehindGate();
+  await run(running, 'first');
+  running.gate.restart(10);
+  await run(running, 'next', 6_000);
+  expect(running.gate.isOpen).toBe(true);
+});
+
+it('starts another runner when the first look for work has failed, after which it fails for good', async () => {
+  await using running = await startBehindGate();
+  await run(running, 'first');
+  running.gate.breakAt('complete_job');
+  await run(running, 'second');
+  await eventually(() => running.gate.isOpen);
+  // What the next runner looks up first.
+  running.gate.breakAt('_private_tasks');
+  await run(running, 'third');
+  expect(running.gate.isOpen).toBe(true);
+  expect(running.failure).toBe('none');
 });
