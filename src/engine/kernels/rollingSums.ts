@@ -1,5 +1,5 @@
-// Sums over a moving window, exact, for means that are compared with prices: a TypeScript loop over one segment of rows,
-// which windows of unusual length take, and a SIMD kernel that gives the same bits.
+// Sums over a moving window, exact, for means that are compared with prices: a TypeScript loop over one segment of
+// rows, which windows of unusual length take, and a SIMD kernel that gives the same bits.
 import { type Block, type BlockKernel, MAX_BLOCK_LENGTH, overSegments, segmentEnd } from './segments.ts';
 
 const NUMBER_BYTES = 8;
