@@ -4,7 +4,7 @@ import type { ReportInput } from './reportInput.ts';
 import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
 import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
-import type { PositionStatistics } from './positions.ts';
+import type { PositionStatistics } from './positionStatistics.ts';
 import { conjunctsOf, neverTogether, type RuleBits, type RuleStats, type Window } from './ruleStatistics.ts';
 
 export const DIAGNOSIS_CODES = [

@@ -6,7 +6,8 @@ import type { ResultReads, SimulationInput } from '../simulate/simulation.ts';
 import { dayClosesOf, daysOf } from '../bars/days.ts';
 import { drawdownStatistics, type DrawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
-import { positionsOf, positionStatistics, type Positions, type PositionStatistics } from './positions.ts';
+import { positionsOf, type Positions } from './positions.ts';
+import { positionStatistics, type PositionStatistics } from './positionStatistics.ts';
 import type { ReportInput } from './reportInput.ts';
 import { cagr, dailySeries, returnStatistics, type DailySeries, type ReturnStatistics } from './returns.ts';
 

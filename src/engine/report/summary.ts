@@ -3,7 +3,7 @@ import { flatParts, flatSummary, measureRun, type FlatSummary } from './flatSumm
 import { flatJsonOf, numbersOfParts } from './flatJson.ts';
 import { funnelOf } from './funnel.ts';
 import { exitsOf } from './exits.ts';
-import { extremes } from './positions.ts';
+import { extremes } from './positionStatistics.ts';
 import { equityPreview } from './equityPreview.ts';
 import type { JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';

@@ -1,0 +1,156 @@
+// Statistics of positions (semantics §5.2): how many won, how much, and how long they were held.
+import { ReusedColumn } from '../kernels/reusedColumn.ts';
+import { mean, percentileOf, standardDeviation } from './moments.ts';
+import type { Positions } from './positions.ts';
+
+export interface PositionStatistics {
+  readonly totalPositions: number;
+  readonly longPositions: number;
+  readonly shortPositions: number;
+  /** Share with pnl > 0. */
+  readonly winRate: number | null;
+  /** Σwin / |Σloss| in money; null without a loss. */
+  readonly profitFactor: number | null;
+  /** Mean pnl, quote units. */
+  readonly expectancy: number | null;
+  /** Mean pnl in units of initial risk, over positions with a stop. */
+  readonly expectancyR: number | null;
+  readonly avgTradePct: number | null;
+  readonly medianTradePct: number | null;
+  readonly avgWin: number | null;
+  /** Negative. */
+  readonly avgLoss: number | null;
+  readonly winLossRatio: number | null;
+  readonly bestTradePct: number | null;
+  readonly worstTradePct: number | null;
+  readonly maxConsecutiveWins: number;
+  readonly maxConsecutiveLosses: number;
+  readonly avgBarsHeld: number | null;
+  readonly avgMaePct: number | null;
+  readonly avgMfePct: number | null;
+  /** √n·mean/sd(ddof 1) of pnl (Van Tharp). */
+  readonly systemQualityNumber: number | null;
+  /** W - (1 - W)/(avgWin/|avgLoss|). */
+  readonly kellyFraction: number | null;
+}
+
+export function positionStatistics(positions: Positions): PositionStatistics {
+  const { count, pnl, returnPct } = positions;
+  const { wins, losses, won, lost, longestWins, longestLosses } = winsAndLosses(pnl);
+  const [worst, best] = extremes(returnPct);
+  const expectancy = mean(pnl);
+  const avgWin = wins === 0 ? null : won / wins;
+  const avgLoss = losses === 0 ? null : lost / losses;
+  const deviation = standardDeviation(pnl, 1, expectancy);
+  const winRate = count === 0 ? null : wins / count;
+  const winLossRatio = avgWin === null || avgLoss === null ? null : avgWin / -avgLoss;
+  const longPositions = countSide(positions, 1);
+  return {
+    totalPositions: count,
+    longPositions,
+    shortPositions: count - longPositions,
+    winRate,
+    profitFactor: losses === 0 ? null : won / -lost,
+    expectancy,
+    expectancyR: meanOfPresent(positions.pnlR),
+    avgTradePct: mean(returnPct),
+    medianTradePct: medianOf(returnPct),
+    avgWin,
+    avgLoss,
+    winLossRatio,
+    bestTradePct: best,
+    worstTradePct: worst,
+    maxConsecutiveWins: longestWins,
+    maxConsecutiveLosses: longestLosses,
+    avgBarsHeld: mean(positions.barsHeld),
+    avgMaePct: mean(positions.maePct),
+    avgMfePct: mean(positions.mfePct),
+    systemQualityNumber: deviation === null || deviation === 0 ? null : (Math.sqrt(count) * expectancy!) / deviation,
+    kellyFraction: winRate === null || winLossRatio === null ? null : winRate - (1 - winRate) / winLossRatio,
+  };
+}
+
+/** A copy, since `percentileOf` reorders it. */
+const COPIED_RETURNS = new ReusedColumn();
+
+function medianOf(values: Float64Array): number | null {
+  const copy = COPIED_RETURNS.take(values.length);
+  copy.set(values);
+  return percentileOf(copy, 50);
+}
+
+/** Null of nothing. */
+export function extremes(values: Float64Array): [least: number | null, greatest: number | null] {
+  if (values.length === 0) return [null, null];
+  let least = values[0];
+  let greatest = values[0];
+  for (let index = 1; index < values.length; index++) {
+    if (values[index] < least) least = values[index];
+    if (values[index] > greatest) greatest = values[index];
+  }
+  return [least, greatest];
+}
+
+function countSide({ side }: Positions, wanted: 1 | -1): number {
+  let count = 0;
+  for (let index = 0; index < side.length; index++) count += side[index] === wanted ? 1 : 0;
+  return count;
+}
+
+/** The mean of what is not missing, compensated as in `compensatedSum`. */
+function meanOfPresent(values: Float64Array): number | null {
+  let count = 0;
+  let total = 0;
+  let lost = 0;
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index];
+    if (value !== value) continue;
+    const next = total + value;
+    lost += Math.abs(total) >= Math.abs(value) ? total - next + value : value - next + total;
+    total = next;
+    count++;
+  }
+  return count === 0 ? null : (total + lost) / count;
+}
+
+interface WinsAndLosses {
+  readonly wins: number;
+  readonly losses: number;
+  /** Σ pnl of wins; of losses. Each is compensated as in `compensatedSum`. */
+  readonly won: number;
+  readonly lost: number;
+  readonly longestWins: number;
+  readonly longestLosses: number;
+}
+
+/** A pnl of zero is neither a win nor a loss and does not break a streak. */
+function winsAndLosses(pnls: Float64Array): WinsAndLosses {
+  let wins = 0;
+  let losses = 0;
+  let streak = 0;
+  let longestWins = 0;
+  let longestLosses = 0;
+  let won = 0;
+  let lowWon = 0;
+  let lost = 0;
+  let lowLost = 0;
+  for (let index = 0; index < pnls.length; index++) {
+    const pnl = pnls[index];
+    if (pnl > 0) {
+      wins++;
+      const next = won + pnl;
+      lowWon += won >= pnl ? won - next + pnl : pnl - next + won;
+      won = next;
+      streak = streak > 0 ? streak + 1 : 1;
+      if (streak > longestWins) longestWins = streak;
+    } else if (pnl < 0) {
+      losses++;
+      const next = lost + pnl;
+      lowLost += lost <= pnl ? lost - next + pnl : pnl - next + lost;
+      lost = next;
+      streak = streak < 0 ? streak - 1 : -1;
+      if (-streak > longestLosses) longestLosses = -streak;
+    }
+  }
+  return { wins, losses, won: won + lowWon, lost: lost + lowLost, longestWins, longestLosses };
+}
