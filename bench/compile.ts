@@ -1,5 +1,6 @@
 // From a payload to a plan: the cost of checking, preparing and compiling, in nanoseconds per call, without any bars;
 // and that of the plan of a run which differs from others in its params, overrides or symbol.
+import { Bench } from 'tinybench';
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
@@ -8,14 +9,13 @@ import { resolveConfig, type BacktestConfig } from '../src/engine/config.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
 import { crossOf, PAYLOADS, taskFrom, taskOf } from './crossing.ts';
 import { measure, timed, type Unit } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { PAIRS } from './sweep.ts';
 import { SYMBOL } from './walk.ts';
 
 export const UNIT: Unit = 'call';
 
-export function suite(): PacedBench {
-  const bench = new PacedBench(timed(300));
+export function suite(): Bench {
+  const bench = new Bench(timed(300));
   for (const [name, strategyAst] of Object.entries(PAYLOADS)) {
     const { strategyAst: checked, settings, config: given } = taskOf(name);
     const config = resolveConfig(given);

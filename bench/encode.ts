@@ -1,15 +1,15 @@
 // Encoding: from the result of a run to what is stored of it, and back, in nanoseconds per run of 2,000 bars.
+import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import { decodeDetail, encodeResult } from '../src/engine/pool/detail.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { measure, timed, type Unit } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { walkMarket } from './walk.ts';
 
 const UNIT: Unit = 'run';
 
-export function suite(bars = 2_000): PacedBench {
-  const bench = new PacedBench(timed(300));
+export function suite(bars = 2_000): Bench {
+  const bench = new Bench(timed(300));
   const market = walkMarket(bars);
   for (const name of Object.keys(PAYLOADS)) {
     const outcome = runBacktest(taskOf(name), market, null);

@@ -1,4 +1,5 @@
 // A compiled plan over the bars: computes every column of a strategy, with an empty cache.
+import { Bench } from 'tinybench';
 import { EvaluatedPlan } from '../src/engine/evaluate/evaluatePlan.ts';
 import { ColumnStore } from '../src/engine/evaluate/columnStore.ts';
 import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
@@ -7,13 +8,12 @@ import { bindRules } from '../src/engine/evaluate/bindRules.ts';
 import { resolveConfig } from '../src/engine/config.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { isShort, measure, rounds } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { SYMBOL, walkMarket } from './walk.ts';
 
 const STORE_BYTES = 1024 ** 3;
 
-export function suite(counts: readonly number[] = isShort ? [10_000] : [10_000, 1_000_000]): PacedBench {
-  const bench = new PacedBench(rounds(10));
+export function suite(counts: readonly number[] = isShort ? [10_000] : [10_000, 1_000_000]): Bench {
+  const bench = new Bench(rounds(10));
   for (const count of counts) {
     const market = walkMarket(count);
     for (const name of Object.keys(PAYLOADS)) {

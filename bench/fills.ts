@@ -1,10 +1,10 @@
 // The fill loop: ns per bar, given signals as bits, from plain market orders to trailing stops.
+import { Bench } from 'tinybench';
 import type { Bars } from '../src/engine/bars/bars.ts';
 import type { SimulationInput } from '../src/engine/simulate/simulation.ts';
 import type { RiskRules } from '../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../src/engine/simulate/simulate.ts';
 import { barCount, measure, rounds } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { walkMarket } from './walk.ts';
 import { configOf, entryAt, exitAt, flatFee, inputOf, NO_RISK, takeProfit } from '../test/engine/simulate/input.ts';
 
@@ -56,8 +56,8 @@ export function fillCases(count: number): Record<string, SimulationInput> {
   };
 }
 
-export function suite(count = barCount(1_000_000)): PacedBench {
-  const bench = new PacedBench(rounds(20));
+export function suite(count = barCount(1_000_000)): Bench {
+  const bench = new Bench(rounds(20));
   for (const [name, input] of Object.entries(fillCases(count)))
     bench.add(`${name.replace(': ', '/')}/${count}`, () => void simulate(input));
   return bench;

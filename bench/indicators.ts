@@ -1,8 +1,8 @@
 // Indicator kernels: ns per bar at 1e4 bars (columns in cache) and 1e6 (columns in memory), default arguments.
+import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
 import { isShort, measure, timed } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { argsOf } from '../test/support/indicators.ts';
 import { seededRandom } from '../test/support/scale.ts';
 
@@ -46,8 +46,8 @@ function randomColumns(count: number): Columns {
  * is ns per bar. Run each question in its own process: kernels that are measured after many others have seen more
  * shapes and are slower.
  */
-export function suite({ all = false } = {}): PacedBench {
-  const bench = new PacedBench(timed(200));
+export function suite({ all = false } = {}): Bench {
+  const bench = new Bench(timed(200));
   for (const count of BAR_COUNTS) {
     const columns = randomColumns(count);
     const chosen = MEASURED.map(([id, args]) => [INDICATORS.find((one) => one.id === id)!, args] as const);
@@ -58,7 +58,7 @@ export function suite({ all = false } = {}): PacedBench {
   return bench;
 }
 
-function add(bench: PacedBench, indicator: IndicatorDefinition, args: Args, columns: Columns, count: number): void {
+function add(bench: Bench, indicator: IndicatorDefinition, args: Args, columns: Columns, count: number): void {
   const inputs = indicator.inputs.map((name) => columns[name]);
   const outputs = indicator.outputs.map(() => new Float64Array(new SharedArrayBuffer(8 * count)));
   bench.add(`indicators/${indicator.id}/${count}`, () => indicator.compute(inputs, args, outputs));

@@ -2,7 +2,6 @@
 // or runs) per round.
 import { parseArgs } from 'node:util';
 import type { Bench, BenchOptions } from 'tinybench';
-import { PacedBench } from './pace.ts';
 
 export interface Measure {
   readonly task: string;
@@ -12,8 +11,6 @@ export interface Measure {
   /** Nanoseconds per unit in the best round. */
   readonly ns: number;
   readonly rounds: number;
-  /** How many of the rounds had their core for themselves, and how fast that was (pace.ts); not known of services. */
-  readonly alone?: { readonly rounds: number; readonly pace: number };
 }
 export type Unit = 'bar' | 'call' | 'run' | 'trade' | 'request';
 
@@ -22,7 +19,7 @@ const { values: options } = parseArgs({
   strict: false,
 });
 
-/** `--short`: small sizes and few rounds, for a comparison of many processes (bench/compare.ts). */
+/** `--short`: small sizes and few rounds. */
 export const isShort = options.short === true;
 
 /** The number of bars of a suite that has one size. */
@@ -59,11 +56,8 @@ export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<void> {
     const { result } = task;
     if (result.state !== 'completed') return;
     const { min, samplesCount } = result.latency;
-    const units = Number(/\/(\d+)$/.exec(task.name)?.[1] ?? NaN);
-    if (!Number.isInteger(units)) throw new Error(`${task.name} does not say how many ${unit}s a round has.`);
-    const paces = bench instanceof PacedBench ? bench.paces.get(task.name) : undefined;
-    const alone = paces && { rounds: paces.roundsAlone, pace: paces.least };
-    const found = { task: task.name, unit, count: units, ns: (min * 1e6) / units, rounds: samplesCount, alone };
+    const units = unitsOf(task.name);
+    const found = { task: task.name, unit, count: units, ns: (min * 1e6) / units, rounds: samplesCount };
     measures.push(found);
     if (options.json) console.error(`${measures.length} of ${count}: ${line(found)}`);
     else console.log(line(found));
@@ -75,6 +69,13 @@ export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<void> {
     throw new Error(`${name} did not complete: ${result.state}`, { cause });
   }
   if (options.json) console.log(JSON.stringify(measures));
+}
+
+/** How many bars, calls or runs a round of a task has: its name ends with that. */
+export function unitsOf(task: string): number {
+  const units = Number(/\/(\d+)$/.exec(task)?.[1] ?? NaN);
+  if (!Number.isInteger(units)) throw new Error(`${task} does not say how many units a round has.`);
+  return units;
 }
 
 const line = ({ task, unit, ns }: Measure): string => `${task.padEnd(60)} ${format(ns)} ns/${unit}`;

@@ -1,13 +1,10 @@
 // The pace of the processor: how long a fixed loop takes just now. What a system calls two processors are often the two
 // threads of one core, and then everything takes up to twice as long while the other one works, whether for this
 // process or for another. No load average and no processor time shows that, but this loop does.
-import { Bench, type Fn, type FnOptions } from 'tinybench';
 
 const CELLS = Int32Array.from({ length: 256 }, (_, index) => Math.imul(index, 0x9e37_79b1));
 /** The loop then takes 5 to 10 µs: little beside a round, and much beside reading the clock. */
 const PASSES = 40;
-/** A loop that takes up to so many times its least time had the core for itself; beside another it takes 1.25 to 2. */
-const ALONE = 1.2;
 
 let sum = 0;
 
@@ -41,38 +38,3 @@ const SLOWEST_CLOCK = 1.25;
 
 /** Whether the loop had its core for itself in some process, given the least time it took in any. */
 export const hasCore = (ns: number, least: number): boolean => ns <= SLOWEST_CLOCK * least;
-
-/** Rounds of a task and the loop before and after each. */
-export class Paces {
-  readonly #paces: number[] = [];
-
-  add(): void {
-    this.#paces.push(pace());
-  }
-
-  get least(): number {
-    return this.#paces.reduce((least, one) => Math.min(least, one), Infinity);
-  }
-
-  /** The rounds that had their core for themselves, before and after: as far as can be known. */
-  get roundsAlone(): number {
-    const { least } = this;
-    return this.#paces.filter((one, index) => index % 2 === 1 && Math.max(one, this.#paces[index - 1]) <= ALONE * least)
-      .length;
-  }
-}
-
-/** A bench that knows, by the name of a task, the pace of the processor around its rounds. */
-export class PacedBench extends Bench {
-  readonly paces = new Map<string, Paces>();
-
-  override add(name: string, run: Fn, options?: FnOptions): this {
-    const paces = new Paces();
-    this.paces.set(name, paces);
-    const note = (mode?: 'run' | 'warmup'): void => {
-      if (mode === 'run') paces.add();
-      else pace();
-    };
-    return super.add(name, run, { ...options, beforeEach: note, afterEach: note });
-  }
-}

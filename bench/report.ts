@@ -1,13 +1,13 @@
 // The report: statistics, trace and diagnosis of a simulated run, by number of bars.
+import { Bench } from 'tinybench';
 import { simulateTask } from '../src/engine/backtest.ts';
 import { summarize } from '../src/engine/report/summary.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { isShort, measure, rounds } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { walkMarket } from './walk.ts';
 
-export function suite(counts: readonly number[] = isShort ? [2_000] : [2_000, 100_000, 1_000_000]): PacedBench {
-  const bench = new PacedBench(rounds(10));
+export function suite(counts: readonly number[] = isShort ? [2_000] : [2_000, 100_000, 1_000_000]): Bench {
+  const bench = new Bench(rounds(10));
   for (const count of counts) {
     const market = walkMarket(count);
     for (const name of Object.keys(PAYLOADS)) {

@@ -1,9 +1,9 @@
 // Scaling: whether the cost per bar stays the same from ten thousand bars to ten million, and what a trade adds.
+import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
 import { crossOf } from './crossing.ts';
 import { isShort, measure } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { walkMarket } from './walk.ts';
 
 const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 10_000_000];
@@ -27,9 +27,9 @@ function warmUp(): void {
   for (let run = 0; run < RUNS_UNTIL_HOT; run++) runBacktest(task, unseen(market), null);
 }
 
-export function suite(): PacedBench {
+export function suite(): Bench {
   // A time too: five rounds of ten thousand bars would measure code that V8 has not compiled yet.
-  const bench = new PacedBench(
+  const bench = new Bench(
     isShort
       ? { iterations: 20, warmupIterations: 2, time: 0, warmupTime: 0 }
       : { iterations: 5, warmupIterations: 2, time: 1_500, warmupTime: 1_500 },

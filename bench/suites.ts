@@ -16,4 +16,7 @@ export const ENGINE_SUITES = [
   'sweep',
 ] as const;
 
-export const SUITES = [...ENGINE_SUITES, 'pool', 'http', 'queue'] as const;
+/** Of one process. */
+export const PROCESS_SUITES = [...ENGINE_SUITES, 'pool'] as const;
+
+export const SUITES = [...PROCESS_SUITES, 'http', 'queue'] as const;

@@ -1,5 +1,6 @@
 // A sweep on one thread: pairs of averages over a random walk, with the headline metrics and with every key of the
 // summary.
+import { Bench } from 'tinybench';
 import { ColumnStore } from '../src/engine/evaluate/columnStore.ts';
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
 import { runShard, sceneOf, type SweepScene } from '../src/engine/sweep/shard.ts';
@@ -8,7 +9,6 @@ import { SweepSpec } from '../src/engine/sweep/sweepRequest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
 import { SYMBOL, walkMarket } from './walk.ts';
 import { barCount, measure } from './measure.ts';
-import { PacedBench } from './pace.ts';
 
 const sma = (param: string) => ({ kind: 'indicator', indicator: 'sma', args: { length: { param } } });
 const cross = (op: string) => ({ kind: 'cross', op, left: sma('fast'), right: sma('slow') });
@@ -52,8 +52,8 @@ export function pairScene(market: Market, space: object, metrics: unknown): Swee
   return sceneOf(planned.job, () => market, new ColumnStore(96 << 20));
 }
 
-export function suite(bars = barCount(100_000)): PacedBench {
-  const bench = new PacedBench({ iterations: 3, warmupIterations: 1, time: 0, warmupTime: 0 });
+export function suite(bars = barCount(100_000)): Bench {
+  const bench = new Bench({ iterations: 3, warmupIterations: 1, time: 0, warmupTime: 0 });
   const market = walkMarket(bars);
   const space = { fast: { min: 5, max: 14 }, slow: { min: 40, max: 58, step: 2 } };
   for (const metrics of ['headline', 'all']) {

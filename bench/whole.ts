@@ -1,13 +1,13 @@
 // A whole backtest, including its report, at 2,000, 1e4 and 1e6 bars: the first run over its bars, and one that reuses
 // the columns of an earlier run.
+import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
 import { isShort, measure, rounds } from './measure.ts';
-import { PacedBench } from './pace.ts';
 import { walkMarket } from './walk.ts';
 
-export function suite(counts: readonly number[] = isShort ? [2_000, 10_000] : [2_000, 10_000, 1_000_000]): PacedBench {
-  const bench = new PacedBench(rounds(8));
+export function suite(counts: readonly number[] = isShort ? [2_000, 10_000] : [2_000, 10_000, 1_000_000]): Bench {
+  const bench = new Bench(rounds(8));
   let runs = 0;
   for (const count of counts) {
     const market = walkMarket(count);

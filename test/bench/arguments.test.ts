@@ -20,9 +20,9 @@ describe.concurrent('a bench', () => {
   it.each<[string, string[], string]>([
     ['run.ts', ['nosuch'], 'There is no suite nosuch. There are indicators,'],
     ['run.ts', ['--task'], "Option '--task <value>' argument missing."],
-    ['compare.ts', ['HEAD', '--rounds', 'x'], '--rounds takes a whole number above 0, not "x".'],
+    ['compare.ts', ['HEAD', '--minutes', 'x'], '--minutes takes a number above 0, not "x".'],
     ['compare.ts', ['HEAD', '--limit', '-1'], "Option '--limit' argument is ambiguous."],
-    ['compare.ts', ['HEAD', 'nosuch'], 'There is no suite nosuch.'],
+    ['compare.ts', ['HEAD', 'queue'], 'There is no comparable suite queue. There are indicators,'],
     ['profile.ts', ['fills', '--seconds', '0'], '--seconds takes a number above 0, not "0".'],
     ['queue.ts', ['--runs', 'abc'], '--runs takes a whole number above 0, not "abc".'],
     ['queue.ts', ['--foo'], "Unknown option '--foo'."],
@@ -48,7 +48,7 @@ describe.concurrent('a bench', () => {
   });
 
   it('does not pass a comparison in which nothing was measured', async () => {
-    const { code, stderr } = await run('compare.ts', ROOT, 'fills', '--task', 'nosuch', '--short', '--rounds', '1');
+    const { code, stderr } = await run('compare.ts', ROOT, 'fills', '--task', 'nosuch', '--short');
     expect(code, stderr).toBe(2);
     expect(stderr).toContain('No task was measured');
   });

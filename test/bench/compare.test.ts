@@ -1,103 +1,124 @@
-// The verdict of bench:compare, with measurements that are given.
+// The verdict of bench:compare, with times that are given.
 import { describe, expect, it } from 'vitest';
-import { add, compareSuites, type Measured, type MeasureBoth } from '../../bench/comparison.ts';
+import { compareSuites, verdictOf, type MeasureSuite } from '../../bench/comparison.ts';
+import { measureInTurn, type Side } from '../../bench/inTurn.ts';
 
-type Times = Readonly<Record<string, number>>;
-interface Round {
-  readonly before: Times;
-  readonly after: Times;
-  /** The pace of the processor; 1 is alone. */
-  readonly pace?: number;
-}
+const LIMIT = 1.15;
 
-/** A `MeasureBoth` that gives these rounds, the last one again and again, and notes which suites were asked for. */
-function machine(...rounds: readonly Round[]) {
-  const asked: string[] = [];
-  const measureBoth: MeasureBoth = async (suites, round, earlier, later) => {
-    const { before, after, pace = 1 } = rounds[Math.min(round, rounds.length - 1)];
-    asked.push(suites.join(' '));
-    const measured = (times: Times): Measured[] =>
-      Object.entries(times)
-        .filter(([task]) => suites.some((suite) => task.startsWith(`${suite}/`)))
-        .map(([task, ns]) => ({ task, ns, alone: { rounds: 50, pace } }));
-    add(earlier, measured(before));
-    add(later, measured(after));
+describe('a verdict', () => {
+  it.each([
+    [[], 'unsure'],
+    [[1], 'unsure'],
+    [[1, 1.14], 'alike'],
+    [[1.3, 1.3], 'unsure'],
+    [[1.3, 1.16, 1.3], 'slower'],
+    // A process that has placed its code badly.
+    [[1, 1.4], 'unsure'],
+    [[1, 1.4, 1, 1], 'alike'],
+    [[1.3, 0.9, 1.3, 1.3], 'unsure'],
+    [[1.3, 0.9, 1.3, 1.3, 1.3], 'slower'],
+  ] as const)('of rounds %j is %s', (ratios, verdict) => {
+    expect(verdictOf(ratios, LIMIT)).toBe(verdict);
+  });
+});
+
+/** A `MeasureSuite` that gives the ratios of each task in turn, then the last one again, and notes what is measured. */
+function machine(ratios: Readonly<Record<string, readonly number[]>>) {
+  const measured: string[] = [];
+  const measureSuite: MeasureSuite = async function* (suite, round, isOpen) {
+    for (const [task, each] of Object.entries(ratios)) {
+      if (!task.startsWith(`${suite}/`) || !isOpen(task)) continue;
+      measured.push(task);
+      const ratio = each[Math.min(round, each.length - 1)];
+      yield { task, before: 10, after: 10 * ratio, ratio };
+    }
   };
-  /** @param rounds after which time has run out */
-  const verdicts = async (suites: readonly string[], rounds = Infinity) => {
-    const all = await compareSuites(suites, 1.15, 2, 6, measureBoth, () => asked.length >= rounds);
-    return Object.fromEntries(all.map(({ task, verdict, ratio }) => [task, [verdict, ratio]]));
-  };
-  return { asked, verdicts };
+  return { measured, measureSuite };
 }
 
 describe('a comparison of two revisions', () => {
-  it('ends after the least number of rounds when every task is within the limit', async () => {
-    const { asked, verdicts } = machine({ before: { 'a/x': 10, 'b/y': 10 }, after: { 'a/x': 11, 'b/y': 5 } });
-    expect(await verdicts(['a', 'b'])).toEqual({ 'a/x': ['alike', 1.1], 'b/y': ['alike', 0.5] });
-    expect(asked).toEqual(['a b', 'a b']);
+  it('measures each task until its verdict is known, and lists the slowest first', async () => {
+    const { measured, measureSuite } = machine({ 'a/x': [1], 'a/y': [1.3], 'b/z': [1, 1.2, 1, 1] });
+    const all = await compareSuites(['a', 'b'], LIMIT, measureSuite);
+    expect(all.map(({ task, ratio, verdict }) => [task, ratio, verdict])).toEqual([
+      ['a/y', 1.3, 'slower'],
+      ['a/x', 1, 'alike'],
+      ['b/z', 1, 'alike'],
+    ]);
+    expect(measured).toEqual(['a/x', 'a/y', 'b/z', 'a/x', 'a/y', 'b/z', 'a/y', 'b/z', 'b/z']);
   });
 
-  it('measures only the suite that has a slower task again, as often as it may, and then fails it', async () => {
-    const { asked, verdicts } = machine({ before: { 'a/x': 10, 'b/y': 10 }, after: { 'a/x': 13, 'b/y': 10 } });
-    expect(await verdicts(['a', 'b'])).toEqual({ 'a/x': ['slower', 1.3], 'b/y': ['alike', 1] });
-    expect(asked).toEqual(['a b', 'a b', 'a', 'a', 'a', 'a']);
+  it('calls what is open when time runs out unsure, and keeps what it knows', async () => {
+    const { measured, measureSuite } = machine({ 'a/x': [1], 'b/z': [1.3] });
+    const all = await compareSuites(['a', 'b'], LIMIT, measureSuite, () => measured.length >= 4);
+    expect(all.map(({ task, verdict }) => [task, verdict])).toEqual([
+      ['b/z', 'unsure'],
+      ['a/x', 'alike'],
+    ]);
   });
 
-  it('passes a task whose times have two forms once both revisions have shown the fast one', async () => {
-    const slow: Round = { before: { 'a/x': 10 }, after: { 'a/x': 18 } };
-    const { asked, verdicts } = machine(slow, slow, slow, { before: { 'a/x': 18 }, after: { 'a/x': 10 } });
-    expect(await verdicts(['a'])).toEqual({ 'a/x': ['alike', 1] });
-    expect(asked).toHaveLength(5);
+  it('measures nothing again where nothing was measured', async () => {
+    const { measureSuite } = machine({ 'a/x': [1] });
+    expect(await compareSuites(['c'], LIMIT, measureSuite)).toEqual([]);
+  });
+});
+
+/** A side whose call takes so many microseconds, times what the machine makes of its slice. */
+function sideOf(microseconds: (call: number) => number, slowdown: () => number): Side & { calls: number } {
+  return {
+    tasks: ['a/x/1'],
+    calls: 0,
+    run(_task, calls) {
+      let sum = 0;
+      for (let call = 0; call < calls; call++) sum += microseconds(this.calls++);
+      return Promise.resolve(sum * slowdown());
+    },
+  };
+}
+
+describe('two revisions in turn', () => {
+  const steady = (microseconds: number) => () => microseconds;
+  const ratioOf = async (before: Side, after: Side): Promise<number> =>
+    (await measureInTurn('a/x/1', before, after)).ratio;
+
+  it('compares slices that met the same machine, whose speed changes by half from time to time', async () => {
+    let slice = 0;
+    const changing = () => 1 + (Math.floor(slice++ / 4) % 3) / 2;
+    const ratio = await ratioOf(sideOf(steady(100), changing), sideOf(steady(130), changing));
+    expect(ratio).toBeCloseTo(1.3);
   });
 
-  it('does not take a slower task for alike while only busy rounds of the earlier revision are known', async () => {
-    const busy: Round = { before: { 'a/x': 18 }, after: { 'a/x': 18 }, pace: 1.8 };
-    const quiet: Round = { before: { 'a/x': 10 }, after: { 'a/x': 13 } };
-    const { asked, verdicts } = machine({ ...busy, after: { 'a/x': 13 }, pace: 1 }, busy, quiet);
-    expect(await verdicts(['a'])).toEqual({ 'a/x': ['slower', 1.3] });
-    expect(asked).toHaveLength(6);
+  it('is not moved by slices that something else disturbed, all of them of one side', async () => {
+    let slice = 0;
+    const disturbed = () => (slice++ % 5 === 0 ? 4 : 1);
+    const ratio = await ratioOf(
+      sideOf(steady(100), () => 1),
+      sideOf(steady(100), disturbed),
+    );
+    expect(ratio).toBeCloseTo(1);
   });
 
-  it('is not sure of a task that a revision has run on a busy machine only', async () => {
-    const quiet: Round = { before: { 'a/x': 10 }, after: {} };
-    const busy: Round = { before: {}, after: { 'a/x': 18 }, pace: 1.8 };
-    // In relation to the pace, it seems to take the same time.
-    expect(await machine(quiet, busy, quiet).verdicts(['a'])).toEqual({ 'a/x': ['unsure', 1] });
+  it('gives neither side the advantage of coming second', async () => {
+    let slice = 0;
+    const second = () => (slice++ % 2 === 1 ? 0.7 : 1);
+    expect(await ratioOf(sideOf(steady(100), second), sideOf(steady(100), second))).toBeCloseTo(1);
   });
 
-  it('compares the best rounds that two processes agree on, and waits until two do', async () => {
-    const lucky: Round = { before: { 'a/x': 5 }, after: { 'a/x': 10 } };
-    const { asked, verdicts } = machine(lucky, { before: { 'a/x': 10 }, after: { 'a/x': 10 } });
-    expect(await verdicts(['a'])).toEqual({ 'a/x': ['alike', 1] });
-    expect(asked).toHaveLength(3);
+  it('does not count the first calls, before V8 has compiled the code', async () => {
+    const cold = (call: number) => (call < 1_000 ? 200 : 100);
+    const after = sideOf(cold, () => 1);
+    expect(
+      await ratioOf(
+        sideOf(steady(100), () => 1),
+        after,
+      ),
+    ).toBeCloseTo(1);
+    expect(after.calls).toBeGreaterThan(2_000);
   });
 
-  it('takes a slower clock for what it is', async () => {
-    const [fast, slow] = [
-      { before: { 'a/x': 10 }, after: {} },
-      { before: {}, after: { 'a/x': 12.5 } },
-    ];
-    const { verdicts } = machine({ ...fast, after: { 'a/x': 13 }, pace: 1 }, fast, { ...slow, pace: 1.25 });
-    expect(await verdicts(['a'])).toEqual({ 'a/x': ['alike', 1] });
-  });
-
-  it('compares the best rounds as they are with a revision that does not know its pace', async () => {
-    const measureBoth: MeasureBoth = async (_suites, _round, before, after) => {
-      add(before, [{ task: 'a/x', ns: 10 }]);
-      add(after, [{ task: 'a/x', ns: 13, alone: { rounds: 50, pace: 1 } }]);
-    };
-    expect(await compareSuites(['a'], 1.15, 2, 6, measureBoth)).toMatchObject([{ verdict: 'slower', ratio: 1.3 }]);
-  });
-
-  it('is not sure of a slower task when time runs out before the last round, and keeps what it knows', async () => {
-    const { asked, verdicts } = machine({ before: { 'a/x': 10, 'b/y': 10 }, after: { 'a/x': 13, 'b/y': 10 } });
-    expect(await verdicts(['a', 'b'], 4)).toEqual({ 'a/x': ['unsure', 1.3], 'b/y': ['alike', 1] });
-    expect(asked).toEqual(['a b', 'a b', 'a', 'a']);
-  });
-
-  it('compares only the tasks that both revisions have', async () => {
-    const { verdicts } = machine({ before: { 'a/x': 10 }, after: { 'a/x': 10, 'a/new': 100 } });
-    expect(Object.keys(await verdicts(['a']))).toEqual(['a/x']);
+  it('measures a task that takes longer than a slice call by call', async () => {
+    const [before, after] = [100_000, 130_000].map((each) => sideOf(steady(each), () => 1));
+    expect(await measureInTurn('a/x/1', before, after)).toEqual({ before: 100_000, after: 130_000, ratio: 1.3 });
+    expect(before.calls).toBeLessThan(25);
   });
 });

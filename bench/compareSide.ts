@@ -1,0 +1,44 @@
+// One revision's side of bench:compare, in a process of its own: loads a suite of its checkout, sends the names of the
+// suite's tasks, and then answers each request to call a task so many times with the processor time that it took.
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Bench } from 'tinybench';
+
+export interface Request {
+  readonly task: string;
+  readonly calls: number;
+}
+
+const [root, suite] = process.argv.slice(2);
+const tasks = await loadTasks();
+process.on('message', ({ task, calls }: Request) => {
+  void run(tasks.get(task)!, calls).then((microseconds) => process.send!(microseconds));
+});
+process.on('disconnect', () => process.exit());
+process.send!([...tasks.keys()]);
+
+/** tinybench keeps a task's function to itself, so it is caught where the suite adds it to a bench. */
+async function loadTasks(): Promise<ReadonlyMap<string, () => unknown>> {
+  const found = new Map<string, () => unknown>();
+  const file = createRequire(join(root, 'package.json')).resolve('tinybench');
+  const tinybench = (await import(pathToFileURL(file).href)) as { readonly Bench: typeof Bench };
+  tinybench.Bench.prototype.add = function (name, run) {
+    found.set(name, run);
+    return this;
+  };
+  const module = (await import(pathToFileURL(join(root, 'bench', `${suite}.ts`)).href)) as { suite(): unknown };
+  await module.suite();
+  return found;
+}
+
+/** Microseconds of processor time, of all threads: what other processes do meanwhile does not count. */
+async function run(task: () => unknown, calls: number): Promise<number> {
+  const from = process.cpuUsage();
+  for (let call = 0; call < calls; call++) {
+    const result = task();
+    if (result instanceof Promise) await result;
+  }
+  const { user, system } = process.cpuUsage(from);
+  return user + system;
+}
