@@ -2,6 +2,7 @@
 import type { Bars, Market } from './bars/bars.ts';
 import { rowsInRange } from './bars/rowRange.ts';
 import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
+import { SharedSpan } from './kernels/sharedBuffer.ts';
 import { missingSeries } from './evaluate/frames.ts';
 import { ColumnStore } from './evaluate/columnStore.ts';
 import { placeOfSeries } from './language/canonical/foreignSeries.ts';
@@ -42,11 +43,12 @@ const lentMemory = new LentMemory(4 * 1024 * 1024);
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): WrittenOutcome {
+  const memory = new SharedSpan();
   const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
   if (!run.ok) return run;
   const reproducibility = reproducibilityOf(task, market, run.report, run.resultHash);
   const warnings = configWarnings(task.strategyAst, run.report);
-  return new CompletedOutcome(run, reproducibility, warnings);
+  return new CompletedOutcome(run, reproducibility, warnings, memory.close());
 }
 
 /** Runs every stage up to the report. Artifacts are made from it too (`keepOrders`). */

@@ -53,3 +53,42 @@ it.each(['worst', 'bar_direction'] as const)('shows what a run of its own memory
     expect(JSON.stringify(alone.summary)).toBe(hashed);
   });
 });
+
+it('writes the runs of a batch on the same memory, each encoded before the next one begins', () => {
+  const quantities = [1, 2, 3, 1];
+  const encoded = quantities.map((quantity) => {
+    const outcome = runBacktest(taskOf(quantity, 'bar_direction'), bars, null);
+    if (!outcome.ok) throw new Error('A run failed.');
+    const { buffer } = outcome.written!.flatNumbers;
+    return { buffer, result: encodeResult(outcome) };
+  });
+  expect(new Set(encoded.map(({ buffer }) => buffer)).size).toBe(1);
+  encoded.forEach(({ result }, index) => {
+    const alone = simulateTask(taskOf(quantities[index], 'bar_direction'), bars, null, true);
+    if (!alone.ok) throw new Error('A run failed.');
+    const stored = { ...storedSummary(result), ...decodeDetail(result.detail).summary };
+    expect(JSON.stringify(stored)).toBe(jsonText(alone.written.jsonPieces));
+  });
+});
+
+it('keeps the columns of a condition through the runs that come after it', () => {
+  const encodedRun = (levels: readonly number[]) => {
+    const above = levels.map((level) => compare(market(), 'gt', level));
+    const strategyAst = astOf({
+      entry: entry({ kind: 'any', items: above }),
+      exits: [exit(compare(market(), 'lt', 99))],
+    });
+    const outcome = runBacktest({ ...taskOf(1, 'bar_direction'), strategyAst }, bars, null);
+    if (!outcome.ok) throw new Error('A run failed.');
+    encodeResult(outcome);
+    return outcome.reproducibility.resultHash;
+  };
+  // The first of them may begin where other tests have left the buffer, and go on in another.
+  const [, first] = [
+    [97, 99],
+    [99, 101],
+    [101, 103],
+    [103, 105],
+  ].map(encodedRun);
+  expect(encodedRun([99, 101])).toBe(first);
+});

@@ -44,7 +44,10 @@ const FLAT_NAMES: ReadonlySet<string> = new Set(FLAT_KEYS);
 /** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
-/** @param owner as of `BacktestTask` */
+/**
+ * Ends an outcome, whose memory the next run writes on.
+ * @param owner as of `BacktestTask`
+ */
 export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, owner = ''): EncodedResult {
   const { warnings, resolvedConfig, reproducibility } = outcome;
   const codes = warnings.map((warning) => String((warning as { readonly code?: unknown }).code));
@@ -61,9 +64,11 @@ export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, ow
       diagnosis: firstDiagnosis(detail),
     };
   }
-  const { flatNumbers, thinBlocksJson: summaryJson, series, tradeTable, diagnosis } = outcome.written;
+  const { flatNumbers, thinBlocksJson: summaryJson, series, tradeTable, diagnosis, memory } = outcome.written;
   const detail = detailParts({ summaryJson, series, ...rest }, owner, compress);
-  return { ...inOneBuffer([bytesOf(flatNumbers)], detail, tradeTableParts(tradeTable)), warnings: codes, diagnosis };
+  const bytes = inOneBuffer([bytesOf(flatNumbers)], detail, tradeTableParts(tradeTable));
+  memory.giveBack();
+  return { ...bytes, warnings: codes, diagnosis };
 }
 
 type Parts = readonly Uint8Array[];

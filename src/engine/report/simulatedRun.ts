@@ -1,4 +1,5 @@
 // A run once it has been simulated and summarized: what stored results and artifacts are made from.
+import type { SharedSpan } from '../kernels/sharedBuffer.ts';
 import type { ResolvedConfig } from '../config.ts';
 import type { Reproducibility, RunError } from '../task.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -42,9 +43,10 @@ export class CompletedOutcome {
   readonly resolvedConfig: ResolvedConfig;
   readonly #run: CompletedRun;
 
-  constructor(run: CompletedRun, reproducibility: Reproducibility, warnings: readonly object[]) {
+  /** @param memory all small arrays of the run */
+  constructor(run: CompletedRun, reproducibility: Reproducibility, warnings: readonly object[], memory: SharedSpan) {
     const { flatNumbers, thinBlocksJson, series, diagnosis } = run.written;
-    this.written = { flatNumbers, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable };
+    this.written = { flatNumbers, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable, memory };
     this.reproducibility = reproducibility;
     this.warnings = warnings;
     this.resolvedConfig = run.report.input.config;

@@ -1,4 +1,5 @@
 // A result as text and numbers, before it is compressed: what storage asks for instead of objects.
+import type { SharedSpan } from '../kernels/sharedBuffer.ts';
 import type { BacktestOutcome } from '../task.ts';
 import type { TradeTable } from './tradeTable.ts';
 
@@ -21,6 +22,8 @@ export interface WrittenResult {
   readonly tradeTable: TradeTable;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
+  /** The memory of all this. */
+  readonly memory: SharedSpan;
 }
 
 /** Stand-ins for the engine in tests write nothing. */

@@ -1,6 +1,6 @@
-// Small arrays that share buffers: each has its own part, and is empty when it is made.
+// Small arrays that share buffers: each has its own part until it is given back, and is empty when it is made.
 import { expect, it } from 'vitest';
-import { newBytes, newIntegers, newNumbers, newWords } from '../../../src/engine/kernels/sharedBuffer.ts';
+import { newBytes, newIntegers, newNumbers, newWords, SharedSpan } from '../../../src/engine/kernels/sharedBuffer.ts';
 
 const MAKERS = [newNumbers, newWords, newIntegers, newBytes];
 
@@ -22,4 +22,51 @@ it('gives several small arrays one buffer, and a large one its own', () => {
   const small = [newNumbers(10), newWords(10), newBytes(10), newIntegers(10)];
   expect(new Set(small.map(({ buffer }) => buffer)).size).toBeLessThanOrEqual(2);
   expect(newNumbers(20_000).buffer.byteLength).toBe(160_000);
+});
+
+/** Takes numbers that hold `value`, as a run of its own. */
+function taken(length: number, value: number) {
+  const span = new SharedSpan();
+  const numbers = newNumbers(length).fill(value);
+  return { numbers, span: span.close() };
+}
+
+const expectValue = ({ numbers }: { readonly numbers: Float64Array }, value: number) =>
+  expect(new Set(numbers)).toEqual(new Set([value]));
+
+it('takes what was given back again, and makes zeros of it', () => {
+  const first = taken(100, 1);
+  first.span.giveBack();
+  const second = newNumbers(100);
+  expect(second.buffer).toBe(first.numbers.buffer);
+  expect(second.byteOffset).toBe(first.numbers.byteOffset);
+  expectValue({ numbers: second }, 0);
+});
+
+it('keeps what was taken after a span that is given back', () => {
+  const first = taken(100, 1);
+  const second = taken(100, 2);
+  first.span.giveBack();
+  const third = taken(200, 3);
+  second.span.giveBack();
+  expectValue(second, 2);
+  expectValue(third, 3);
+});
+
+it('refuses to give a span back twice', () => {
+  const first = taken(100, 1);
+  first.span.giveBack();
+  const second = taken(100, 2);
+  expect(() => first.span.giveBack()).toThrow('given back before');
+  taken(100, 3);
+  expectValue(second, 2);
+});
+
+it('gives back a span that went on in another buffer', () => {
+  const before = taken(100, 1);
+  const span = new SharedSpan();
+  for (let at = 0; at < 20; at++) newNumbers(1_000).fill(2);
+  span.close().giveBack();
+  expect(newNumbers(10).byteOffset).toBe(0);
+  expectValue(before, 1);
 });
