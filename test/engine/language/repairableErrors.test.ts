@@ -31,6 +31,8 @@ const entryOf = (action: Json): Json => ({
   trigger: above,
   action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 }, ...action },
 });
+const sized = (size: Json): Json => ({ ...entryOf({}), action: { side: 'long', size } });
+const five = { kind: 'const', value: 5 };
 const above = { kind: 'compare', op: 'gt', left: close, right: sma };
 
 /**
@@ -111,6 +113,31 @@ describe('a patch repairs', () => {
       }),
     ],
     ['the item of a not in a list', strategyOf({ kind: 'not', items: [above] })],
+    ['size instead of sizing', strategyOf(above, { entry: sized({ mode: 'percent_equity', value: 95 }) })],
+    ['quantity instead of value', strategyOf(above, { entry: entryOf({ sizing: { mode: 'fixed', quantity: 1 } }) })],
+    ['the type of an order as the order', strategyOf(above, { entry: entryOf({ order: 'market' }) })],
+    ['the name of a column with its length', strategyOf({ ...above, left: 'rsi_14', right: 'ema_50' })],
+    ['a field of the bar as a kind', strategyOf({ ...above, left: { kind: 'close' } })],
+    ['price as a kind', strategyOf({ ...above, left: { kind: 'price', field: 'close' } })],
+    ['a field of the state as a kind', strategyOf({ ...above, left: { kind: 'bars_since_entry' }, right: five })],
+    ['a number as a kind', strategyOf({ ...above, right: { kind: 'constant', value: 5 } })],
+    [
+      'pandas-ta’s name of an output',
+      strategyOf({ ...above, right: { kind: 'indicator', indicator: 'bbands', output: 'BBL_20_2.0' } }),
+    ],
+    [
+      'the direction of supertrend',
+      strategyOf({ ...above, left: { kind: 'indicator', indicator: 'supertrend', output: 'direction' }, right: five }),
+    ],
+    ['operator instead of op', strategyOf({ ...above, op: undefined, operator: '>' })],
+    ['the side of an order for that of a pattern', strategyOf({ kind: 'pattern', name: 'engulfing', side: 'long' })],
+    [
+      'names of other platforms in the risk section',
+      strategyOf(above, {
+        risk: undefined,
+        riskManagement: { takeProfits: [{ percent: 5, close: 100 }], trailingStop: { percent: 3 } },
+      }),
+    ],
     ['condition instead of expr', strategyOf({ kind: 'rolling_window', window: 3, mode: 'any', condition: above })],
   ])('%s', (_what, body) => {
     expect(check(body).valid).toBe(false);
@@ -126,18 +153,40 @@ describe('no patch', () => {
       strategyOf({ ...above, left: { kind: 'math', op: 'add' } }),
       'list',
     ],
+    [
+      'guesses how conditions beside the trigger are joined',
+      strategyOf(above, { exits: [{ kind: 'exit', conditions: [above] }] }),
+      'kind "any" where one of them is enough',
+    ],
+    ['takes 2 % for a number', strategyOf(above, { risk: { stopLoss: { mode: 'fixed', value: '2%' } } }), 'Write 2:'],
+    ['guesses the mode of a stop', strategyOf(above, { risk: { stopLoss: 0.02 } }), '{"mode": "percent", "value": 2}'],
+    [
+      'makes a list of what has an error',
+      strategyOf(above, { exits: { kind: 'exit', when: 5 } }),
+      'Put it into a list',
+    ],
+    ['compares a field with a number', strategyOf({ kind: 'bars_since_entry' }), '"position_bars_since_entry"'],
     ['replaces a text that no field has as its name', strategyOf({ ...above, left: 'sma(20)' }), '"indicator": "sma"'],
   ])('%s', (_what, body, suggestion) => {
     const errors = check(body).issues.filter(({ severity }) => severity === 'error');
-    expect(errors).toMatchObject([{ suggestion: expect.stringContaining(suggestion) as string }]);
-    expect(errors[0].patch).toBeUndefined();
+    expect(errors.map((error) => error.suggestion).join('\n')).toContain(suggestion);
+    expect(errors.filter(({ patch }) => patch !== undefined)).toEqual([]);
   });
 });
 
 describe('a suggestion', () => {
   it('names the members of an object that is missing', () => {
     const { issues } = check(strategyOf(above, { entry: { kind: 'entry', trigger: above } }));
-    expect(issues).toMatchObject([{ code: 'MISSING_FIELD', suggestion: 'Give an object with side, sizing.' }]);
+    expect(issues).toMatchObject([
+      { code: 'MISSING_FIELD', suggestion: expect.stringContaining('"sizing": {') as string },
+    ]);
+  });
+
+  it('names the object that a member is to be written in', () => {
+    const { kind, trigger } = entryOf({});
+    const { issues } = check(strategyOf(above, { entry: { kind, trigger, side: 'long', size: '100%' } }));
+    const advice = issues.filter(({ code }) => code === 'UNKNOWN_FIELD').map(({ suggestion }) => suggestion);
+    expect(advice).toEqual(['Write it in action, as side.', 'Write it in action, as sizing.']);
   });
 
   it('says how a time of day is written that is missing', () => {
@@ -171,8 +220,9 @@ describe('a suggestion', () => {
         },
       },
     };
-    const codes = check({ settings: {}, signalGraph }).issues.map(({ code }) => code);
-    expect(codes).toContain('REF_NOT_FOUND');
+    const { issues } = check({ settings: {}, signalGraph });
+    const codes = issues.map(({ code }) => code);
+    expect(issues.find(({ code }) => code === 'REF_NOT_FOUND')?.suggestion).toBe('Add a node with this id.');
     expect(codes).not.toContain('UNUSED_NODE');
   });
 });

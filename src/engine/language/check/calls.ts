@@ -3,7 +3,7 @@ import type { IndicatorDefinition } from '../../indicators/definition.ts';
 import { findIndicator, INDICATORS } from '../../indicators/registry.ts';
 import { findPattern, PATTERNS } from '../../patterns/patternRegistry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
-import { synonymousIndicator } from '../grammar/synonyms.ts';
+import { synonymousIndicator, synonymousOutput } from '../grammar/synonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
 import { shown } from './displayNames.ts';
 import type { IssueLog } from './issues.ts';
@@ -107,7 +107,7 @@ function checkOutput({ output }: Members, definition: IndicatorDefinition, { log
   }
   if (typeof output !== 'string') return false;
   if (names.includes(output)) return true;
-  const synonym = names.length === 1 ? names[0] : synonymousOutput(output, definition);
+  const synonym = names.length === 1 ? names[0] : outputMeant(output, definition);
   const nearest = synonym === undefined ? nearestName(output, names) : { name: synonym, isCertain: true };
   log.add('INDICATOR_OUTPUT_UNKNOWN', path, {
     message: `${id} has no output ${shown(output)}.`,
@@ -117,13 +117,13 @@ function checkOutput({ output }: Members, definition: IndicatorDefinition, { log
   return false;
 }
 
-/** The output that TA-Lib's name stands for, or ours with the indicator's before it: `upper_band`, `macd_signal`. */
-function synonymousOutput(word: string, { id, outputs, talib }: IndicatorDefinition): string | undefined {
+/** The output that another library's name stands for, or ours with the indicator's: `upper_band`, `macd_signal`. */
+function outputMeant(word: string, { id, outputs, talib }: IndicatorDefinition): string | undefined {
   const wanted = plain(word);
   const named = outputs.find(({ name }, at) =>
     [talib?.outputs?.[at] ?? '', `${id}${name}`, `${name}band`, `${name}line`].some((one) => plain(one) === wanted),
   );
-  return named?.name;
+  return named?.name ?? synonymousOutput(id, word);
 }
 
 function checkSources(

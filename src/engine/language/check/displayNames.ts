@@ -40,6 +40,24 @@ export function expected(shape: Shape): string {
   }
 }
 
+/** What some members look like: their types say too little. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  action: '{"side": "long", "sizing": {"mode": "percent_equity", "value": 100}}',
+  sizing: '{"mode": "percent_equity", "value": 100} for all of equity',
+  order: '{"type": "market"}',
+  stopLoss: '{"mode": "percent", "value": 2} for 2 %',
+  takeProfits: '[{"triggerPercent": 4, "closePercent": 100}] for 4 %',
+  trailingStop: '{"distancePercent": 3} for 3 %',
+  breakeven: '{"activateAfterPercent": 2} for 2 %',
+  args: '[{"kind": "market", "field": "close"}, {"kind": "const", "value": 2}]',
+  between: '{"from": "09:30", "to": "16:00"}',
+};
+/** What to give for a member, with an example where there is one. The arguments of calls are no list. */
+export function adviceFor(name: string, shape: Shape): string | undefined {
+  if (!Object.hasOwn(EXAMPLES, name) || shape.type === 'record') return undefined;
+  return `Give ${expected(shape)}, such as ${EXAMPLES[name]}.`;
+}
+
 /** A bound from here on is one of the type, not of what it means. */
 const UNBOUNDED = 1e15;
 /** The same with the bounds of a number, for advice. */

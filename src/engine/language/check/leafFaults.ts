@@ -22,7 +22,14 @@ export const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ 
 
 export function mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): Fault {
   const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
-  return { code: 'TYPE_MISMATCH', message: `This must be ${wanted}, not ${shown(value)}.`, patch };
+  const message = `This must be ${wanted}, not ${shown(value)}.`;
+  return { code: 'TYPE_MISMATCH', message, suggestion: percentAdvice(wanted, value), patch };
+}
+
+/** "2%" where a number stands. It is not certain that the number is one of percents. */
+function percentAdvice(wanted: string, value: unknown): string | undefined {
+  const [, points] = (wanted.startsWith('a number') && /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(String(value))) || [];
+  return points === undefined ? undefined : `Write ${points}: percents are in points.`;
 }
 
 /**

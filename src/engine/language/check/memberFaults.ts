@@ -3,7 +3,7 @@
 import type { Field, ObjectShape } from '../grammar/shapes.ts';
 import { synonymousMember } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
-import { bounded, shown } from './displayNames.ts';
+import { adviceFor, bounded, shown } from './displayNames.ts';
 import type { IssueCode } from './issues.ts';
 import type { Fault, FindNearest } from './leafFaults.ts';
 import { MAX_RENAMES } from './misplaced.ts';
@@ -85,12 +85,46 @@ export function unknownMemberFault(
   return {
     code: 'UNKNOWN_FIELD',
     message: `Unknown member ${shown(name)}.`,
-    suggestion: suggestionFor(nearest, free),
+    suggestion: placeAdvice(name, shape, value, nearest) ?? suggestionFor(nearest, free),
     patch:
       meant === undefined
         ? undefined
         : [{ op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, meant) }],
   };
+}
+
+/** Where an unknown member belongs that is not a misspelled one; undefined where that is not known. */
+function placeAdvice(
+  name: string,
+  shape: ObjectShape,
+  value: Members,
+  nearest: object | undefined,
+): string | undefined {
+  if (nearest !== undefined) return undefined;
+  const inside = memberInside(name, shape);
+  if (inside !== undefined) return `Write it in ${inside[0]}, as ${inside[1]}.`;
+  const joining = conditionJoining(name, shape, value);
+  if (joining === undefined) return undefined;
+  return `Write it as "${joining}": {"kind": "all", "items": [ … ]}, or with kind "any" where one of them is enough.`;
+}
+
+/** The member of an object below that `name` stands for: `side` and `size` beside `action` belong in it. */
+function memberInside(name: string, shape: ObjectShape): readonly [owner: string, name: string] | undefined {
+  for (const { name: owner, shape: inner } of shape.fields.values()) {
+    if (inner.type !== 'object' || owner === 'meta') continue;
+    const names = [...inner.fields.keys()].filter((one) => !shape.fields.has(one));
+    const meant = names.includes(name) ? name : synonymousMember(name, names);
+    if (meant !== undefined) return [owner, meant];
+  }
+  return undefined;
+}
+
+/** The condition that several written as `conditions` are meant for. Whether all of them must hold is not certain. */
+function conditionJoining(name: string, shape: ObjectShape, value: Members): string | undefined {
+  if (synonymousMember(name, ['items']) === undefined) return undefined;
+  const isFree = ({ name: one, shape: inner, isRequired }: Field): boolean =>
+    isRequired && inner.type === 'slot' && inner.of === 'condition' && value[one] === undefined;
+  return [...shape.fields.values()].find(isFree)?.name;
 }
 
 /** A member that is null and need not be there. */
@@ -110,7 +144,7 @@ export function missingMemberFault({ name, shape }: Field, path: string): Fault 
   return {
     code: MISSING_CODES[name] ?? 'MISSING_FIELD',
     message: `${name} is missing.`,
-    suggestion: MISSING_ADVICE[name] ?? hint,
+    suggestion: MISSING_ADVICE[name] ?? adviceFor(name, shape) ?? hint,
     patch: only === undefined ? undefined : [{ op: 'add', path, value: only }],
   };
 }

@@ -1,9 +1,9 @@
 // Misplaced values: a value of the right meaning in a form that its place does not take, and what it certainly meant.
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
-import type { ExpressionType } from '../grammar/shapes.ts';
-import { synonymousArgument } from '../grammar/synonyms.ts';
-import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS } from '../grammar/words.ts';
+import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
+import { synonymIn, synonymousArgument } from '../grammar/synonyms.ts';
+import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
 import { pointerTo } from '../pointer.ts';
 import { isMembers, shown } from './displayNames.ts';
 import type { Fault } from './leafFaults.ts';
@@ -24,9 +24,36 @@ interface Meant {
 export function expressionMeant(of: ExpressionType, value: unknown): Meant | undefined {
   if (of !== 'value') return undefined;
   if (typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
-  if (typeof value === 'string' && (MARKET_FIELDS as readonly string[]).includes(value))
-    return { value: { kind: 'market', field: value } };
-  return undefined;
+  if (typeof value !== 'string') return undefined;
+  if ((MARKET_FIELDS as readonly string[]).includes(value)) return { value: { kind: 'market', field: value } };
+  return columnMeant(value);
+}
+
+/** The indicator that a column of a table is called after: `ema_50`. */
+function columnMeant(word: string): Meant | undefined {
+  const [, name, length] = /^([a-z]+)_?(\d{1,4})$/i.exec(word) ?? [];
+  const definition = name === undefined ? undefined : findIndicator(name);
+  const takesLength =
+    definition?.args.some((argument) => argument.name === 'length') && definition.outputs.length === 1;
+  if (definition === undefined || !takesLength) return undefined;
+  return { value: { kind: 'indicator', indicator: definition.id, args: { length: Number(length) } } };
+}
+
+/** The object that its only required member, or its tag, stands for: "SPX", or "market" for {"type": "market"}. */
+export function objectMeant(
+  shape: ObjectShape | (Shape & { readonly type: 'kinds' }),
+  value: unknown,
+): Meant | undefined {
+  if (typeof value === 'object' || value === undefined) return undefined;
+  if (shape.type === 'kinds') {
+    const fields = [...(shape.options.get(String(value))?.fields.values() ?? [])].filter(
+      ({ isRequired }) => isRequired,
+    );
+    return fields.length === 1 ? { value: { [shape.key]: value } } : undefined;
+  }
+  const [only, ...others] = [...shape.fields.values()].filter(({ isRequired }) => isRequired);
+  const type = only?.shape.type === 'either' ? 'number' : only?.shape.type;
+  return others.length === 0 && typeof value === type ? { value: { [only.name]: value } } : undefined;
 }
 
 /** The number or parameter that is written as an expression where only those may stand. */
@@ -40,7 +67,7 @@ export function numberMeant(value: unknown): Meant | undefined {
   return isConst && typeof inner === 'number' ? { value: inner } : undefined;
 }
 
-/** The kind that an indicator or pattern written as a kind stands for: `{"kind": "rsi", "length": 14}`. */
+/** The kind that an indicator, pattern or field written as a kind stands for: `{"kind": "rsi", "length": 14}`. */
 export function callMeant(
   tag: string,
   value: Members,
@@ -51,7 +78,18 @@ export function callMeant(
   const indicator = kinds.has('indicator') && value.indicator === undefined ? findIndicator(tag) : undefined;
   if (indicator !== undefined) return { kind: 'indicator', member: 'indicator', name: indicator.id };
   const pattern = kinds.has('pattern') && value.name === undefined ? findPattern(tag) : undefined;
-  return pattern && { kind: 'pattern', member: 'name', name: pattern.id };
+  if (pattern !== undefined) return { kind: 'pattern', member: 'name', name: pattern.id };
+  const field = value.field === undefined ? fieldMeant(tag) : undefined;
+  return field !== undefined && kinds.has(field.kind) ? { ...field, member: 'field' } : undefined;
+}
+
+/** The field of a bar or of the state that a word stands for, and the kind that reads it. */
+export function fieldMeant(word: string): { readonly kind: 'market' | 'state'; readonly name: string } | undefined {
+  const find = (fields: readonly string[]): string | undefined =>
+    fields.includes(word) ? word : synonymIn(word, fields);
+  const state = find(STATE_FIELDS);
+  const name = state ?? find(MARKET_FIELDS);
+  return name === undefined ? undefined : { kind: state === undefined ? 'market' : 'state', name };
 }
 
 /**

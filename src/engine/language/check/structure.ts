@@ -15,7 +15,7 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { expected, isMembers, numericText, shown } from './displayNames.ts';
+import { adviceFor, expected, isMembers, numericText, shown } from './displayNames.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -26,7 +26,7 @@ import {
   tooHighFault,
   unknownMemberFault,
 } from './memberFaults.ts';
-import { argumentsBeside, expressionMeant, numberMeant } from './misplaced.ts';
+import { argumentsBeside, expressionMeant, numberMeant, objectMeant } from './misplaced.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
 
@@ -65,13 +65,13 @@ export class Structure {
   check(shape: Shape, value: unknown, pointer: string, name = ''): boolean {
     switch (shape.type) {
       case 'object':
-        return this.#isObject(value, pointer, shape) && this.#object(shape, value, pointer);
+        return this.#isObject(value, pointer, shape, name) && this.#object(shape, value, pointer);
       case 'slot':
         return this.#expression(shape.of, value, pointer);
       case 'reference':
         return this.#reference(shape.of, value, pointer);
       case 'kinds':
-        return this.#isObject(value, pointer) && this.#kinds(shape, value, pointer);
+        return this.#isObject(value, pointer, shape, name) && this.#kinds(shape, value, pointer);
       case 'either':
         return this.#either(shape.options, value, pointer, name);
       case 'array':
@@ -95,8 +95,15 @@ export class Structure {
     return false;
   }
 
-  #mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): false {
-    return this.#report(pointer, mismatch(pointer, wanted, value, repair));
+  #mismatch(
+    pointer: string,
+    wanted: string,
+    value: unknown,
+    repair?: { readonly value: unknown },
+    suggestion?: string,
+  ): false {
+    const fault = mismatch(pointer, wanted, value, repair);
+    return this.#report(pointer, { ...fault, suggestion: suggestion ?? fault.suggestion });
   }
 
   /** Undefined once the log only counts: a hostile payload misspells thousands of names. */
@@ -116,16 +123,12 @@ export class Structure {
     return this.check(shape, value, pointer, name) && this.#log.errorCount === before;
   }
 
-  #isObject(value: unknown, pointer: string, shape?: ObjectShape): value is Members {
+  #isObject(value: unknown, pointer: string, shape?: ObjectShape | Kinds, name = ''): value is Members {
     if (isMembers(value)) return true;
     const item = shape === undefined ? undefined : this.#onlyItem(shape, value, pointer);
-    if (item !== undefined) return this.#mismatch(pointer, 'an object', value, item);
-    // "SPX" for {"symbol": "SPX"}, 20 for {"maxBars": 20}: an object with one member that must be there.
-    const [only, ...others] = [...(shape?.fields.values() ?? [])].filter(({ isRequired }) => isRequired);
-    const { type } = only?.shape ?? {};
-    const isMember = others.length === 0 && typeof value === (type === 'either' ? 'number' : type);
-    const repair = isMember && typeof value !== 'object' ? { value: { [only.name]: value } } : undefined;
-    return this.#mismatch(pointer, 'an object', value, repair);
+    const meant = item ?? (shape && objectMeant(shape, value));
+    const advice = meant === undefined && shape !== undefined ? adviceFor(name, shape) : undefined;
+    return this.#mismatch(pointer, 'an object', value, meant, advice);
   }
 
   #object(shape: ObjectShape, value: Members, pointer: string): boolean {
@@ -262,7 +265,14 @@ export class Structure {
     if (!Array.isArray(value)) {
       const mayBeItem = isMembers(value) || (typeof value === 'string' && shape.item.type === 'choice');
       const isItem = mayBeItem && this.#isClean(shape.item, value, pointer, name);
-      return this.#mismatch(pointer, 'a list', value, isItem ? { value: [value] } : undefined);
+      const advice = mayBeItem ? 'Put it into a list: [ … ].' : adviceFor(name, shape);
+      return this.#mismatch(
+        pointer,
+        'a list',
+        value,
+        isItem ? { value: [value] } : undefined,
+        isItem ? undefined : advice,
+      );
     }
     if (value.length < shape.min) {
       const code = value.length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (shape.code ?? 'OUT_OF_RANGE');

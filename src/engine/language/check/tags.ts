@@ -4,7 +4,7 @@ import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from './displayNames.ts';
 import { mismatch, replaceBy, type Fault, type FindNearest } from './leafFaults.ts';
-import { callMeant, MAX_RENAMES } from './misplaced.ts';
+import { callMeant, fieldMeant, MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor } from './nearest.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -86,7 +86,7 @@ function operatorAsKind({ key, options }: Kinds, value: Members, pointer: string
   return { fault };
 }
 
-/** An indicator or pattern in the place of a kind: "rsi" for kind "indicator" with indicator "rsi". */
+/** An indicator, pattern or field in the place of a kind: "rsi" for kind "indicator" with indicator "rsi". */
 function callAsKind({ key, options }: Kinds, value: Members, pointer: string, tag: string): TagFault | undefined {
   const call = key === 'kind' ? callMeant(tag, value, options) : undefined;
   if (call === undefined) return undefined;
@@ -116,10 +116,18 @@ function unknownTag(
   const fault: Fault = {
     code: key === 'kind' ? 'UNKNOWN_NODE_KIND' : (code ?? 'OUT_OF_RANGE'),
     message: `Unknown ${key} ${shown(tag)}.`,
-    suggestion: suggestionFor(nearest, names),
+    suggestion: (key === 'kind' && !options.has('const') && compareAdvice(tag)) || suggestionFor(nearest, names),
     patch: certain === undefined ? undefined : replaceBy(pointerTo(pointer, key), certain),
   };
   return certain === undefined ? { fault } : { fault, meant: withAnyTag(options.get(certain)!, key) };
+}
+
+/** What to do with a field in the place of a condition. */
+function compareAdvice(tag: string): string | undefined {
+  const field = fieldMeant(tag);
+  if (field === undefined) return undefined;
+  const value = `{"kind": "${field.kind}", "field": "${field.name}"}`;
+  return `This is a value: compare it, as in {"kind": "compare", "op": "gte", "left": ${value}, "right": …}.`;
 }
 
 /** The shape with any tag allowed: the wrong one has been reported already. */

@@ -205,7 +205,7 @@ export class Lowering {
     const nearest = nearestName(ref, ids.slice(0, MAX_COMPARED_IDS));
     return {
       message: `No node has the id ${shown(ref)}.`,
-      suggestion: suggestionFor(nearest, ids),
+      suggestion: nearest === undefined ? addNode(ids) : suggestionFor(nearest, ids),
       patch: nearest?.isCertain === true ? [{ op: 'replace', path, value: nearest.name } as const] : undefined,
     };
   }
@@ -215,6 +215,9 @@ export class Lowering {
     this.#treeSize += treeSize;
   }
 }
+
+const addNode = (ids: readonly string[]): string =>
+  `Add a node with this id${ids.length === 0 ? '.' : `, or ${suggestionFor(undefined, ids).replace('Use', 'use')}`}`;
 
 /** The most ids that a misspelled reference is compared with: a hostile graph has thousands of both. */
 const MAX_COMPARED_IDS = 2_000;

@@ -43,8 +43,10 @@ const CHOICES: Synonyms = {
   position_bars_since_entry: ['bars_since_entry', 'bars_in_position', 'bars_in_trade', 'bars_held'],
   position_unrealized_pnl: ['unrealized_pnl', 'open_pnl', 'profit'],
   position_unrealized_pnl_pct: ['unrealized_pnl_pct', 'open_pnl_pct', 'profit_pct'],
-  long: ['buy'],
-  short: ['sell'],
+  long: ['buy', 'bull', 'bullish'],
+  short: ['sell', 'bear', 'bearish'],
+  bullish: ['long', 'bull', 'buy'],
+  bearish: ['short', 'bear', 'sell'],
   percent: ['pct', 'percentage'],
   percent_position: ['percent', 'pct', 'percentage'],
   percent_equity: ['percent', 'pct', 'equity_percent', 'pct_equity', 'percent_of_equity'],
@@ -58,6 +60,10 @@ const CHOICES: Synonyms = {
   fri: ['friday'],
   sat: ['saturday'],
   sun: ['sunday'],
+  // Kinds.
+  market: ['price', 'ohlc', 'ohlcv', 'candle'],
+  const: ['constant', 'number', 'literal', 'value'],
+  shift: ['lag', 'ref', 'previous'],
 };
 /** Arguments of indicators. One of these is only meant where the indicator has it. */
 const ARGUMENTS: Synonyms = {
@@ -68,6 +74,19 @@ const ARGUMENTS: Synonyms = {
   atr_length: ['atr_period'],
   multiplier: ['std', 'stddev', 'std_dev', 'nbdev', 'mult', 'factor'],
   mult: ['std', 'stddev', 'std_dev', 'nbdev'],
+};
+
+/** Outputs as the columns of pandas-ta are called, without their numbers: `BBL_20_2.0`; and other words for them. */
+const OUTPUTS: Readonly<Record<string, Synonyms>> = {
+  bbands: { upper: ['bbu'], middle: ['bbm', 'basis'], lower: ['bbl'] },
+  donchian: { upper: ['dcu'], middle: ['dcm', 'basis'], lower: ['dcl'] },
+  keltner: { upper: ['kcue', 'kcu'], middle: ['kcbe', 'kcb', 'basis'], lower: ['kcle', 'kcl'] },
+  macd: { histogram: ['macdh', 'hist'], signal: ['macds'] },
+  supertrend: { supertrend: ['supert', 'value', 'line'], trend: ['supertd', 'direction', 'dir'] },
+  stoch: { k: ['stochk'], d: ['stochd'] },
+  stoch_rsi: { k: ['stochrsik'], d: ['stochrsid'] },
+  aroon: { up: ['aroonu'], down: ['aroond'] },
+  vortex: { plus: ['vtxp'], minus: ['vtxm'] },
 };
 
 /** Indicators by descriptions that are neither their names nor their aliases. */
@@ -86,9 +105,15 @@ const INDICATORS: Synonyms = {
 const MEMBERS: Synonyms = {
   weekdays: ['days', 'days_of_week', 'weekday'],
   mode: ['type', 'kind'],
-  items: ['conditions', 'rules'],
+  items: ['conditions', 'rules', 'operands', 'args', 'expressions', 'children'],
   maxBars: ['bars', 'max_bars'],
   kind: ['type'],
+  op: ['operator', 'operation', 'comparison', 'comparator'],
+  side: ['direction'],
+  sizing: ['size', 'position_size', 'positionSize', 'quantity'],
+  window: ['size', 'length', 'period'],
+  value: ['amount', 'quantity', 'units', 'size', 'percent', 'pct'],
+  offset: ['lag'],
   args: ['params', 'parameters', 'arguments', 'options'],
   indicator: ['name'],
   name: ['pattern'],
@@ -96,6 +121,14 @@ const MEMBERS: Synonyms = {
   when: ['condition', 'trigger'],
   cond: ['condition', 'if', 'when'],
   expr: ['condition'],
+  from: ['start', 'begin'],
+  to: ['end', 'until'],
+  risk: ['risk_management', 'riskManagement', 'stops'],
+  triggerPercent: ['percent', 'pct', 'target', 'profitPercent', 'profit'],
+  closePercent: ['close', 'percent', 'pct', 'portion', 'sizePercent'],
+  distancePercent: ['percent', 'pct', 'distance', 'trailPercent', 'callbackRate'],
+  multiplier: ['mult', 'factor', 'atr_multiplier'],
+  period: ['length', 'timeperiod', 'window'],
   // Of configs.
   initialBalance: [
     'balance',
@@ -147,6 +180,13 @@ export function synonymIn(word: string, values: readonly unknown[]): string | un
 /** The argument among `names` that `word` is a synonym of. */
 export function synonymousArgument(word: string, names: readonly string[]): string | undefined {
   return ARGUMENT_MEANINGS.get(word.toLowerCase())?.find((name) => names.includes(name));
+}
+
+/** The output that `word` stands for: `BBL_20_2.0` is the lower of bbands. */
+export function synonymousOutput(indicator: string, word: string): string | undefined {
+  const stem = word.toLowerCase().replace(/[_.\d]+$/, '');
+  const outputs = Object.entries(OUTPUTS[indicator] ?? {});
+  return outputs.find(([, others]) => others.includes(stem))?.[0];
 }
 
 /** The indicator that a description such as `simple_ma` stands for. */
