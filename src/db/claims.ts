@@ -146,21 +146,32 @@ export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): 
   return written.flatMap(({ ids }) => ids);
 }
 
+/** A claim by what tells it from earlier claims of the same backtest. */
+interface ClaimOf {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+/**
+ * Which rows of `backtest_queue q` are these claims and still the latest. They are looked up by their ids: with
+ * statistics from when nothing ran, a join compares every running backtest with each of them (migration 0025), and
+ * `claimed_by is not null` reads all that run, for which there is an index.
+ */
+const isHeld = (sql: Queryable, claims: readonly ClaimOf[]) => sql`
+  q.id = any (${idsOf(claims)}::uuid[]) and num_nulls(q.claimed_by) = 0
+    and q.attempt = (${claims.map(({ attempt }) => attempt)}::integer[])[array_position(${idsOf(claims)}::uuid[], q.id)]`;
+
+const idsOf = (claims: readonly ClaimOf[]): string[] => claims.map(({ id }) => id);
+
 /**
  * Runs that were claimed and not run: queued again as if nothing had happened, or cancelled if that was asked
  * meanwhile.
  */
-export async function returnRuns(
-  sql: Queryable,
-  runs: readonly { readonly id: string; readonly attempt: number }[],
-): Promise<string[]> {
+export async function returnRuns(sql: Queryable, claims: readonly ClaimOf[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     with held as materialized (
       select q.id, q.cancel_requested_at is not null as is_cancelled
-      from backtest_queue q
-        join json_to_recordset(${JSON.stringify(runs.map(({ id, attempt }) => ({ id, attempt })))}::text::json)
-        as r (id uuid, attempt integer) on q.id = r.id and q.attempt = r.attempt
-      where q.claimed_by is not null order by q.id for update of q
+      from backtest_queue q where ${isHeld(sql, claims)} order by q.id for update
     ), ended as (
       select end_backtests(array_agg(id), 'cancelled', null)::text from held where is_cancelled having count(*) > 0
     ), requeued as (
@@ -184,17 +195,17 @@ export async function readCancelled(sql: Queryable, ids: readonly string[]): Pro
   return rows.map((row) => row.id);
 }
 
-export interface ProgressRow {
-  readonly id: string;
-  readonly attempt: number;
+export interface ProgressRow extends ClaimOf {
   readonly barsDone: number;
   readonly barsTotal: number;
 }
 
 export async function saveProgress(sql: Queryable, rows: readonly ProgressRow[]): Promise<void> {
+  const own = (values: number[]) => sql`
+    (${values}::double precision[])[array_position(${idsOf(rows)}::uuid[], q.id)]`;
   await sql`
-    update backtest_queue as q set bars_done = r."barsDone", bars_total = r."barsTotal"
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as r (id uuid, attempt integer, "barsDone" double precision, "barsTotal" double precision)
-    where q.id = r.id and q.attempt = r.attempt and q.claimed_by is not null`;
+    update backtest_queue as q
+    set bars_done = ${own(rows.map(({ barsDone }) => barsDone))},
+      bars_total = ${own(rows.map(({ barsTotal }) => barsTotal))}
+    where ${isHeld(sql, rows)}`;
 }
