@@ -109,15 +109,11 @@ function keepNearestOfAll(
   const rows = left.length;
   let at = 0;
   for (; at < rows && NEAREST.count < MAX_NEAR_MISSES; at++)
-    if (hasBit(words, start + at)) keep(closenessOf(left[at], right[at]), start + at, left[at], right[at], node);
+    if (hasBit(words, start + at)) keepIfNearest(left, right, at, start + at, node);
   const sides = new Sides(left, right);
   let limit = limitOf(farthestKept());
-  for (at = sides.nextNear(at, limit); at < rows; at = sides.nextNear(at + 1, limit)) {
-    const near = closenessOf(left[at], right[at]);
-    if (near >= farthestKept() || !hasBit(words, start + at)) continue;
-    keep(near, start + at, left[at], right[at], node);
-    limit = limitOf(farthestKept());
-  }
+  for (at = sides.nextNear(at, limit); at < rows; at = sides.nextNear(at + 1, limit))
+    if (hasBit(words, start + at) && keepIfNearest(left, right, at, start + at, node)) limit = limitOf(farthestKept());
 }
 
 /**
@@ -153,16 +149,23 @@ const farthestKept = (): number => (NEAREST.count === MAX_NEAR_MISSES ? NEAREST.
 function keepNearestOf(candidates: Int32Array, node: number, evaluated: EvaluatedPlan, sides: ConditionNode): void {
   readSide(evaluated, sides.left, candidates, LEFT_VALUES);
   readSide(evaluated, sides.right, candidates, RIGHT_VALUES);
-  for (let at = 0; at < candidates.length; at++) {
-    const near = closenessOf(LEFT_VALUES[at], RIGHT_VALUES[at]);
-    if (near >= farthestKept()) continue;
-    keep(near, candidates[at], LEFT_VALUES[at], RIGHT_VALUES[at], node);
-  }
+  for (let at = 0; at < candidates.length; at++) keepIfNearest(LEFT_VALUES, RIGHT_VALUES, at, candidates[at], node);
 }
 
-function keep(near: number, row: number, left: number, right: number, node: number): void {
+/** Keeps the values at `at`, unless there is no room for them. A value as an argument would be made into an object. */
+function keepIfNearest(
+  leftValues: Float64Array,
+  rightValues: Float64Array,
+  valueAt: number,
+  row: number,
+  node: number,
+): boolean {
   const { closeness, places } = NEAREST;
+  const left = leftValues[valueAt];
+  const right = rightValues[valueAt];
+  const near = closenessOf(left, right);
   const isFull = NEAREST.count === MAX_NEAR_MISSES;
+  if (isFull && near >= closeness[MAX_NEAR_MISSES - 1]) return false;
   const place = isFull ? places[MAX_NEAR_MISSES - 1] : NEAREST.count++;
   let at = NEAREST.count - 1;
   for (; at > 0 && closeness[at - 1] > near; at--) {
@@ -175,6 +178,7 @@ function keep(near: number, row: number, left: number, right: number, node: numb
   NEAREST.left[place] = left;
   NEAREST.right[place] = right;
   NEAREST.nodes[place] = node;
+  return true;
 }
 
 /** Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS; words without 1 bits are skipped whole. */
