@@ -69,9 +69,13 @@ export function ruleBits(
 ): RuleBits[] {
   let nothing: Uint32Array | null = null;
   return rules.map((node) => {
-    if (node.slot !== null) return { node, ...evaluated.condition(node.slot), evaluated: null };
+    // Every member by its name: a spread takes ten times as long.
+    if (node.slot !== null) {
+      const { isTrue, isUnknown } = evaluated.condition(node.slot);
+      return { node, isTrue, isUnknown, evaluated: null };
+    }
     const kept = recorded.get(node.expression);
-    if (kept !== undefined) return { node, ...kept };
+    if (kept !== undefined) return { node, isTrue: kept.isTrue, isUnknown: kept.isUnknown, evaluated: kept.evaluated };
     nothing ??= new Uint32Array(wordCount(evaluated.market.base.length));
     return { node, isTrue: nothing, isUnknown: nothing, evaluated: nothing };
   });
