@@ -157,9 +157,13 @@ interface ClaimOf {
  * statistics from when nothing ran, a join compares every running backtest with each of them (migration 0025), and
  * `claimed_by is not null` reads all that run, for which there is an index.
  */
-const isHeld = (sql: Queryable, claims: readonly ClaimOf[]) => sql`
-  q.id = any (${idsOf(claims)}::uuid[]) and num_nulls(q.claimed_by) = 0
-    and q.attempt = (${claims.map(({ attempt }) => attempt)}::integer[])[array_position(${idsOf(claims)}::uuid[], q.id)]`;
+function isHeld(sql: Queryable, claims: readonly ClaimOf[]) {
+  const ids = idsOf(claims);
+  const attempts = claims.map(({ attempt }) => attempt);
+  return sql`
+    q.id = any (${ids}::uuid[]) and num_nulls(q.claimed_by) = 0
+      and q.attempt = (${attempts}::integer[])[array_position(${ids}::uuid[], q.id)]`;
+}
 
 const idsOf = (claims: readonly ClaimOf[]): string[] => claims.map(({ id }) => id);
 
