@@ -77,7 +77,8 @@ it.each([
         claims.map(({ id, attempt }, at) => ({ id, attempt, barsDone: at, barsTotal: 2 * at })),
       );
       const rows = await tx<{ id: string; done: number; total: number }[]>`
-        select id, bars_done as done, bars_total as total from backtest_queue where claimed_by is not null`;
+        select id, bars_done as done, bars_total as total from backtest_queue
+        where id = any (${claims.map(({ id }) => id)})`;
       const saved = new Map(rows.map((row) => [row.id, row]));
       return claims.filter(({ id }, at) => saved.get(id)?.done === at && saved.get(id)?.total === 2 * at);
     },
