@@ -61,7 +61,7 @@ describe('manifest', () => {
     expect(await verdictOf(brokenAst(), { ignoreWarnings: true })).toEqual([false, false, false]);
   });
 
-  it('every route of the workflow and every link exists', async () => {
+  it('names only routes and links that exist', async () => {
     const { body } = await client.get('');
     const routes = [...body.workflow.map((step: { path: string }) => step.path), ...Object.values<string>(body.links)];
     for (const path of routes) {
@@ -71,7 +71,7 @@ describe('manifest', () => {
     }
   });
 
-  it('any valid key may read it', async () => {
+  it('may be read with any valid key', async () => {
     const narrow = await api.client({ workspaceId: client.workspaceId, role: 'viewer', scopes: ['backtests_read'] });
     for (const path of ['', '/capabilities', '/market-data']) expect((await narrow.get(path)).status, path).toBe(200);
   });
@@ -84,7 +84,7 @@ describe('entity tags', () => {
     '/capabilities?sections=limits',
     '/capabilities/indicators/rsi',
     '/capabilities/kinds/cross',
-  ])('%s has an ETag, and answers 304 to who has it', async (path) => {
+  ])('are given by %s, which answers 304 to who has the current one', async (path) => {
     const first = await client.get(path);
     const { etag } = first.headers as { etag: string };
     expect(etag).toMatch(/^"[\w-]+"$/);
@@ -97,7 +97,7 @@ describe('entity tags', () => {
 });
 
 describe('workspace', () => {
-  it('metadata, the role and scopes of the key, and the subscription with limits and usage', async () => {
+  it('answers metadata, the role and scopes of the key, and the subscription with limits and usage', async () => {
     const who = await api.client({ tier: 'plus' });
     await who.post('/strategies', { name: 'One', settings, strategyAst: ast() });
     const { status, body } = await who.get('/workspace');
@@ -127,7 +127,7 @@ describe('workspace', () => {
 });
 
 describe('capabilities', () => {
-  it('has every group of the contract', async () => {
+  it('have every group of the contract', async () => {
     const { body } = await client.get('/capabilities');
     expect(body.indicators.length).toBeGreaterThan(100);
     expect(body.signalGraph.nodes.length).toBeGreaterThan(7);
@@ -152,7 +152,7 @@ describe('capabilities', () => {
     expect(asked.schemas.backtestConfig.type).toBe('object');
   });
 
-  it('limits are those of the tier', async () => {
+  it('give the limits of the tier', async () => {
     for (const tier of TIERS) {
       const who = await api.client({ tier });
       const { body } = await who.get('/capabilities?sections=limits');
@@ -160,14 +160,14 @@ describe('capabilities', () => {
     }
   });
 
-  it('a changed subscription is seen at once', async () => {
+  it('show a changed subscription at once', async () => {
     const who = await api.client({ tier: 'free' });
     await who.get('/capabilities?sections=limits');
     await api.services.sql`update workspaces set tier = 'pro' where id = ${who.workspaceId}`;
     expect((await who.get('/capabilities?sections=limits')).body.limits.tier).toBe('pro');
   });
 
-  it('sections choose parts, in any order; unknown ones are 400', async () => {
+  it('are cut to the sections asked for, in any order, and refuse unknown ones with 400', async () => {
     const chosen = await client.get('/capabilities?sections=operators,indicators');
     expect(Object.keys(chosen.body)).toEqual(['indicators', 'operators']);
     for (const sections of ['foo', 'limits,', '', 'limits,__proto__']) {
@@ -208,7 +208,7 @@ describe('the machine-readable description', () => {
     expect(body.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(PROBLEMS));
   });
 
-  it('/docs/api shows it without naming an outside host', async () => {
+  it('is shown by /docs/api without naming an outside host', async () => {
     const page = await api.send({ url: '/docs/api' });
     expect(page.status).toBe(200);
     expect(page.text).not.toMatch(/(src|href)="(https?:)?\/\//);
@@ -290,7 +290,7 @@ describe('the authoring pack', () => {
     expect(described.filter((path) => !members.includes(path))).toEqual([]);
   });
 
-  it('one indicator by id or alias, one kind; unknown ones are 404', async () => {
+  it('answers one indicator by id or alias, or one kind, and unknown ones with 404', async () => {
     expect((await client.get('/capabilities/indicators/rsi')).body).toMatchObject({
       id: 'rsi',
       args: [{ name: 'length' }],

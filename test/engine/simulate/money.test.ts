@@ -284,7 +284,7 @@ describe('liquidation', () => {
     expect(trades).toMatchObject([{ exitReason: 'liquidation', exitPrice: expect.closeTo(9_000 / 99.5, 9) }]);
   });
 
-  it('and (B + Σq·e)/(Σq·(1 + m)) for a short', () => {
+  it('comes at (B + Σq·e)/(Σq·(1 + m)) for a short', () => {
     const { trades } = run([[100, 150, 100, 100]], -1, 100);
     expect(trades).toMatchObject([{ exitReason: 'liquidation', exitPrice: expect.closeTo(11_000 / 100.5, 9) }]);
   });
@@ -295,7 +295,7 @@ describe('liquidation', () => {
     ]);
   });
 
-  it('that the open has passed fills at the open; with nothing left trading ends', () => {
+  it('fills at the open when the open has passed it, and ends trading when nothing is left', () => {
     const bars = barsOf([flat(100), flat(100), flat(80), flat(80), flat(80)]);
     const entries = [entryAt(bars, [0, 2, 3], { sizing: { mode: 'fixed', value: 100 } })];
     const config = configOf({ leverage: 10, initialBalance: 1_000 });

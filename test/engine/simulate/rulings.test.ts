@@ -101,8 +101,8 @@ const near = (value: number): number => Math.round(value * 1e8) / 1e8;
 const flat = (price: number): Ohlc => [price, price, price, price];
 const quiet: Ohlc = [100, 101, 99, 100];
 
-describe('a reversal has one price', () => {
-  it('that of the child that opens past a stop entry', () => {
+describe('the price of a reversal', () => {
+  it('is that of the child that opens past a stop entry', () => {
     const rows = rowsOf({
       hours: [quiet, quiet, [100, 100, 94, 95], [95, 96, 94, 95], [95, 96, 94, 95]],
       quarters: {
@@ -121,7 +121,7 @@ describe('a reversal has one price', () => {
     ]);
   });
 
-  it('that of a limit entry, which is not slipped', () => {
+  it('is that of a limit entry, which is not slipped', () => {
     const rows = rowsOf({
       hours: [flat(100), quiet, [100, 104, 99, 103], [103, 104, 102, 103], [103, 104, 102, 103]],
       entry: [enterAt([0]), enterAt([1], { side: 'short', ...at('limit', 103, 2) }, { conflict: 'reverse' })],
@@ -134,7 +134,7 @@ describe('a reversal has one price', () => {
     ]);
   });
 
-  it('that of a stop entry, slipped once for both', () => {
+  it('is that of a stop entry, slipped once for both', () => {
     const rows = rowsOf({
       hours: [flat(100), quiet, [100, 101, 94, 95], [95, 96, 94, 95]],
       entry: [enterAt([0]), enterAt([1], { side: 'short', ...at('stop', 98) }, { conflict: 'reverse' })],
@@ -146,9 +146,9 @@ describe('a reversal has one price', () => {
   });
 });
 
-describe('a stop never fills at a better price than the market offered', () => {
+describe('a stop', () => {
   it.each(['pessimistic', 'optimistic', 'bar_direction', 'distance', 'multi_resolution'] as const)(
-    'under %s, when a ladder step that fills at the open moves it beyond that open',
+    'never fills at a better price than the market offered: moved beyond the open by a ladder step, under %s',
     (ambiguityResolution) => {
       const rows = rowsOf({
         hours: [
@@ -170,10 +170,10 @@ describe('a stop never fills at a better price than the market offered', () => {
   );
 });
 
-describe('a path starts at the open', () => {
+describe('the path of a bar', () => {
   const risk = { trailingStop: { distancePercent: 5 } };
   it.each(['bar_direction', 'distance'] as const)(
-    'which moves the stop of a position carried into the bar: %s',
+    'starts at the open, which moves the stop of a position carried into the bar: %s',
     (policy) => {
       const rows = rowsOf({
         hours: [
@@ -190,7 +190,7 @@ describe('a path starts at the open', () => {
     },
   );
 
-  it('and after an entry inside the bar the position follows the rest of it', () => {
+  it('is followed by a position from its entry inside the bar on', () => {
     const rows = rowsOf({
       hours: [flat(98.5), [98.5, 103, 97.9, 99], [99, 99.5, 97, 98], [98, 99, 97, 98], [98, 99, 97, 98]],
       entry: enterAt([0], at('limit', 98, 2)),
@@ -200,7 +200,7 @@ describe('a path starts at the open', () => {
     expect(rows).toEqual([['long', 1, 98, 2, 97.85, 10, 'trailing_stop', 'direct']]);
   });
 
-  it('in a child that is itself undecided as in a bar', () => {
+  it('is followed in a child that is itself undecided as well', () => {
     const rows = rowsOf({
       hours: [flat(100), quiet, [100, 110, 99, 101], [101, 111, 101, 110], [110, 111, 109, 110]],
       quarters: {
@@ -278,7 +278,7 @@ describe('pending orders of one bar', () => {
   });
 });
 
-describe('no slot or side is freed before its time', () => {
+describe('a slot or side', () => {
   const risk = { stopLoss: { mode: 'fixed', value: 5 } };
   const hours: Ohlc[] = [flat(100), quiet, [100, 104, 94, 95], [95, 96, 94, 95], [95, 96, 94, 95]];
   const quarters: Record<number, Ohlc[]> = {
@@ -292,7 +292,7 @@ describe('no slot or side is freed before its time', () => {
   const long = ['long', 1, 100, 2, 95, 10, 'stop_loss'];
   const shortLimit = { side: 'short', ...at('limit', 103, 3) };
 
-  it('in a walked bar: an order reached before the stop meets the open position', () => {
+  it('is still taken in a walked bar when an order is reached before the stop', () => {
     const rows = rowsOf({
       hours: [flat(100), ...hours],
       quarters: { 3: quarters[2] },
@@ -304,7 +304,7 @@ describe('no slot or side is freed before its time', () => {
   });
 
   it.each(['pessimistic', 'optimistic', 'bar_direction', 'distance'] as const)(
-    'in a bar that is not walked: %s',
+    'is still taken inside a bar that is not walked: %s',
     (ambiguityResolution) => {
       const rows = rowsOf({
         hours: [flat(100), ...hours],
@@ -317,14 +317,14 @@ describe('no slot or side is freed before its time', () => {
     },
   );
 
-  it('and an opposite limit order under ignore is dropped at the signal', () => {
+  it('is taken for an opposite limit order under ignore, which is dropped at the signal', () => {
     const rows = rowsOf({ hours, quarters, entry: [enterAt([0]), enterAt([1], shortLimit)], risk, slots: 2 });
     expect(rows.map((row) => row.slice(0, 7))).toEqual([long]);
   });
 });
 
-describe('a bar is undecided only if something real is left', () => {
-  it('after earlier partial exits', () => {
+describe('a bar', () => {
+  it('is undecided only if something real is left after earlier partial exits', () => {
     const rows = rowsOf({
       hours: [flat(100), quiet, quiet, [100, 113, 99, 112], [112, 113, 111, 112]],
       quarters: {
@@ -375,8 +375,8 @@ describe('risk_percent', () => {
   });
 });
 
-describe('no dust', () => {
-  it('is left by a ladder that reaches 100 % on mixed bases', () => {
+describe('a ladder', () => {
+  it('leaves no dust when it reaches 100 % on mixed bases', () => {
     const rows = rowsOf({
       hours: [
         flat(100),
@@ -402,7 +402,7 @@ describe('no dust', () => {
     ]);
   });
 
-  it('and no step is lost to division noise', () => {
+  it('loses no step to division noise', () => {
     const rows = rowsOf({ hours: [flat(100), quiet, quiet], entry: enterAt([0], { sizing: units(1.15) }) });
     expect(rows).toEqual([['long', 1, 100, 2, 100, 1.15, 'end_of_data', 'direct']]);
   });

@@ -33,11 +33,11 @@ const filled = (input: SimulationInput) =>
     exitMethod,
   ]);
 
-describe('a reversal has one price', () => {
+describe('the price of a reversal', () => {
   const reversing = (type: 'limit' | 'stop', price: number, more: Partial<EntryRule> = {}) =>
     ({ side: -1, conflict: 'reverse', ...pending(type, price), ...more }) as const;
 
-  it('the open of the child that opens past a stop order', () => {
+  it('is the open of the child that opens past a stop order', () => {
     const bars = barsOf([FLAT, FLAT, [100, 100, 94, 95], [95, 95, 95, 95]]);
     const fine = quarters(2, [
       [100, 100, 99, 99],
@@ -51,7 +51,7 @@ describe('a reversal has one price', () => {
     ]);
   });
 
-  it('the limit without slippage for a limit order, the slipped price for a stop order', () => {
+  it('is the limit without slippage for a limit order, the slipped price for a stop order', () => {
     const slippage = { kind: 'fixed', unit: 'bps', value: 100 } as const;
     const config = under('pessimistic', { execution: { slippage } });
     const bars = barsOf([FLAT, FLAT, [100, 104, 96, 103], [103, 103, 103, 103]]);
@@ -73,7 +73,7 @@ describe('a reversal has one price', () => {
     }
   });
 
-  it('the better open for a limit order that the open has passed', () => {
+  it('is the better open for a limit order that the open has passed', () => {
     const bars = barsOf([FLAT, FLAT, [105, 106, 104, 105], [105, 105, 105, 105]]);
     const entries = [entryAt(bars, [0]), entryAt(bars, [1], reversing('limit', 103))];
     expect(filled(inputOf(bars, { entries })).map(([, , entry, exit]) => [entry, exit])).toEqual([
@@ -325,7 +325,7 @@ describe('an order that reverses', () => {
     }
   });
 
-  it('against a level on the other side of the open goes by the policy', () => {
+  it('goes by the policy against a level on the other side of the open', () => {
     const risk = { stopLoss: { mode: 'fixed', value: 5 } as const };
     const bar: Ohlc = [100, 104, 94, 95];
     expect(run(bar, reversing(103, 'limit'), risk, 'pessimistic')).toEqual([95, 'stop_loss']);

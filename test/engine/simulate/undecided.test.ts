@@ -74,7 +74,7 @@ describe('a break-even stop beyond the price that sets it off', () => {
   });
 });
 
-describe('a bar is undecided only if something real is left', () => {
+describe('a bar', () => {
   const bar: Ohlc = [100, 113, 99, 112];
   const children = quarters(3, [
     [100, 101, 99, 101],
@@ -96,13 +96,13 @@ describe('a bar is undecided only if something real is left', () => {
   const at = (price: number, percent: number, moveStopToBreakeven = true) =>
     takeProfit({ mode: 'price', price: constant(price) }, percent, { moveStopToBreakeven });
 
-  it('in quantities, after earlier partial exits', () => {
+  it('is undecided only if a quantity is left after earlier partial exits', () => {
     const { trades, ambiguity } = run([at(110, 60)]);
     expect(trades[1]).toMatchObject({ quantity: 5, exitPrice: 110, exitMethod: 'direct' });
     expect(ambiguity.undecidedBars).toBe(0);
   });
 
-  it('after all the steps that the bar reaches', () => {
+  it('is undecided only if something is left after all the steps that it reaches', () => {
     const { trades, ambiguity } = run([at(108, 30), at(110, 70)]);
     expect(trades.slice(1).map(({ exitPrice, exitMethod }) => [exitPrice, exitMethod])).toEqual([
       [108, 'direct'],
@@ -112,7 +112,7 @@ describe('a bar is undecided only if something real is left', () => {
     expect(run([at(108, 30), at(120, 70)]).ambiguity.undecidedBars).toBe(1);
   });
 
-  it('when the stop that a step moves has been passed before the next step', () => {
+  it('is undecided when the stop that a step moves has been passed before the next step', () => {
     // Bought at 101 from 100. The step at 100.5 moves the stop to 101: on a path the rest is sold there, pessimistic
     // goes on to 102.
     const slippage = { kind: 'fixed', unit: 'bps', value: 100 } as const;
@@ -131,7 +131,7 @@ describe('a bar is undecided only if something real is left', () => {
     expect(made('bar_direction').trades[1]).toMatchObject({ exitReason: 'breakeven', exitMethod: 'fallback' });
   });
 
-  it('not for a step too small to close anything', () => {
+  it('is not undecided for a step too small to close anything', () => {
     const risk = { stopLoss: { mode: 'fixed', value: 1 } as const, takeProfits: [at(110, 5, false)] };
     const made = run([], { risk: { ...NO_RISK, ...risk }, instrument: { ...INSTRUMENT, qtyStep: 1 } });
     expect(made.trades[1]).toMatchObject({ exitPrice: 99, exitReason: 'stop_loss', exitMethod: 'direct' });
