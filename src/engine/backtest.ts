@@ -46,9 +46,10 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
   const memory = new SharedSpan();
   const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
   if (!run.ok) return run;
-  const reproducibility = reproducibilityOf(task, market, run.report, run.resultHash);
+  const configJson = JSON.stringify(run.report.input.config);
+  const reproducibility = reproducibilityOf(task, market, run.report, run.resultHash, configJson);
   const warnings = configWarnings(task.strategyAst, run.report);
-  return new CompletedOutcome(run, reproducibility, warnings, memory.close());
+  return new CompletedOutcome(run, configJson, reproducibility, warnings, memory.close());
 }
 
 /** Runs every stage up to the report. Artifacts are made from it too (`keepOrders`). */

@@ -64,8 +64,16 @@ export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, ow
       diagnosis: firstDiagnosis(detail),
     };
   }
-  const { flatNumbers, thinBlocksJson: summaryJson, series, tradeTable, diagnosis, memory } = outcome.written;
-  const detail = detailParts({ summaryJson, series, ...rest }, owner, compress);
+  const {
+    flatNumbers,
+    thinBlocksJson: summaryJson,
+    series,
+    tradeTable,
+    diagnosis,
+    configJson,
+    memory,
+  } = outcome.written;
+  const detail = detailParts({ summaryJson, series, warnings, configJson, reproducibility }, owner, compress);
   const bytes = inOneBuffer([bytesOf(flatNumbers)], detail, tradeTableParts(tradeTable));
   memory.giveBack();
   return { ...bytes, warnings: codes, diagnosis };

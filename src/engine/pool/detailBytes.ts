@@ -37,7 +37,7 @@ export interface WrittenDetail {
   readonly summaryJson: readonly (string | Uint8Array)[];
   readonly series: ResultSeries;
   readonly warnings: readonly object[];
-  readonly resolvedConfig: object;
+  readonly configJson: string;
   readonly reproducibility: Reproducibility;
 }
 
@@ -52,12 +52,12 @@ const monthChanges = new Changes();
 
 /** The bytes of a detail in pieces, some of which are valid until the next detail is written. */
 export function detailParts(detail: WrittenDetail, owner: string, compress: Compress): readonly Uint8Array[] {
-  const { summaryJson, series, warnings, resolvedConfig, reproducibility } = detail;
+  const { summaryJson, series, warnings, configJson, reproducibility } = detail;
   const hashes = writeHashes(reproducibility);
   const { text, hash, numbers } = numbersApart([
     '{"summary":',
     ...summaryJson,
-    `,"warnings":${JSON.stringify(warnings)},"resolvedConfig":${JSON.stringify(resolvedConfig)},"reproducibility":`,
+    `,"warnings":${JSON.stringify(warnings)},"resolvedConfig":${configJson},"reproducibility":`,
     hashes === undefined
       ? JSON.stringify(reproducibility)
       : `{"engineVersion":${JSON.stringify(reproducibility.engineVersion)}${NO_HASHES_JSON}`,

@@ -7,14 +7,16 @@ import { ENGINE_VERSION } from '../version.ts';
 import { canonicalJson, hashOf, sha256 } from './canonicalJson.ts';
 import type { ReportInput } from './reportInput.ts';
 
+/** @param configJson the config of the report, as JSON.stringify writes it */
 export function reproducibilityOf(
   { strategyHash, settings }: Pick<BacktestTask, 'strategyHash' | 'settings'>,
   market: Market,
   report: ReportInput,
   resultHash: string,
+  configJson: string,
 ): Reproducibility {
   const dataHash = dataHashOf(market, report);
-  const configHash = configHashOf(report.input.config, market.instrument, settings);
+  const configHash = configHashOf(report.input.config, configJson, market.instrument, settings);
   return {
     engineVersion: ENGINE_VERSION,
     strategyHash,
@@ -38,46 +40,35 @@ export const runKeyOf = ({ engine, strategy, data, config }: RunKeyParts): strin
 
 /** The last config of an instrument, with its settings, and their hash for other params and overrides. */
 interface LastConfig {
-  readonly config: ResolvedConfig;
-  readonly objects: string;
+  /** As JSON; of the config all but these two. */
+  readonly settings: string;
+  readonly others: string;
   readonly hashWith: (members: string) => string;
 }
 const lastConfigs = new WeakMap<Instrument, LastConfig>();
 
-/** `hashOf` of all three. The runs of a batch mostly differ in their params or overrides only. */
-export function configHashOf(config: ResolvedConfig, instrument: Instrument, settings: Settings): string {
-  const { signalInstrument, range, execution, overrides, params } = config;
-  const objects = JSON.stringify([signalInstrument, range, execution, settings]);
+/**
+ * `hashOf` of all three. The runs of a batch mostly differ in their params or overrides only.
+ * @param configJson as JSON.stringify writes it
+ */
+export function configHashOf(
+  config: ResolvedConfig,
+  configJson: string,
+  instrument: Instrument,
+  settings: Settings,
+): string {
+  const { params, overrides } = config;
+  // Its last members.
+  const free = `,"params":${JSON.stringify(params)},"overrides":${JSON.stringify(overrides)}}`;
+  const others = configJson.slice(0, -free.length);
+  const settingsJson = JSON.stringify(settings);
   let last = lastConfigs.get(instrument);
-  if (last === undefined || last.objects !== objects || !haveSameValues(last.config, config)) {
-    const free = { ...config, overrides: null, params: null };
-    const hashWith = hashAround({ config: free, instrument, settings }, '"overrides":null,"params":null');
-    lastConfigs.set(instrument, (last = { config, objects, hashWith }));
+  if (last === undefined || last.others !== others || last.settings !== settingsJson) {
+    const value = { config: { ...config, overrides: null, params: null }, instrument, settings };
+    const hashWith = hashAround(value, '"overrides":null,"params":null');
+    lastConfigs.set(instrument, (last = { settings: settingsJson, others, hashWith }));
   }
   return last.hashWith(`"overrides":${canonicalJson(overrides)},"params":${canonicalJson(params)}`);
-}
-
-/** The members of a config that are no objects: comparing these takes less time than writing them as JSON. */
-const VALUES: Record<
-  Exclude<keyof ResolvedConfig, 'signalInstrument' | 'range' | 'execution' | 'overrides' | 'params'>,
-  true
-> = {
-  timeframe: true,
-  initialBalance: true,
-  ambiguityResolution: true,
-  ambiguityFallback: true,
-  leverage: true,
-  maintenanceMarginRate: true,
-  fundingRate: true,
-};
-const VALUE_NAMES = Object.keys(VALUES) as (keyof typeof VALUES)[];
-
-function haveSameValues(a: ResolvedConfig, b: ResolvedConfig): boolean {
-  for (let at = 0; at < VALUE_NAMES.length; at++) {
-    const name = VALUE_NAMES[at];
-    if (a[name] !== b[name]) return false;
-  }
-  return true;
 }
 
 /** `hashOf` of a value with the params that are given. */

@@ -43,10 +43,19 @@ export class CompletedOutcome {
   readonly resolvedConfig: ResolvedConfig;
   readonly #run: CompletedRun;
 
-  /** @param memory all small arrays of the run */
-  constructor(run: CompletedRun, reproducibility: Reproducibility, warnings: readonly object[], memory: SharedSpan) {
+  /**
+   * @param configJson the config of the run
+   * @param memory all small arrays of the run
+   */
+  constructor(
+    run: CompletedRun,
+    configJson: string,
+    reproducibility: Reproducibility,
+    warnings: readonly object[],
+    memory: SharedSpan,
+  ) {
     const { flatNumbers, thinBlocksJson, series, diagnosis } = run.written;
-    this.written = { flatNumbers, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable, memory };
+    this.written = { flatNumbers, thinBlocksJson, series, diagnosis, tradeTable: run.tradeTable, configJson, memory };
     this.reproducibility = reproducibility;
     this.warnings = warnings;
     this.resolvedConfig = run.report.input.config;

@@ -22,6 +22,8 @@ export interface WrittenResult {
   readonly tradeTable: TradeTable;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
+  /** The resolved config. */
+  readonly configJson: string;
   /** The memory of all this. */
   readonly memory: SharedSpan;
 }

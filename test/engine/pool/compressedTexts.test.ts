@@ -47,7 +47,7 @@ it('keeps the texts of details by owner, whose numbers and hashes differ', () =>
         summaryJson: [`{"a":${number}}`],
         series: { times: NONE, marks: NONE, months: NONE, monthEquity: NONE },
         warnings: [],
-        resolvedConfig: { initialBalance: number },
+        configJson: `{"initialBalance":${number}}`,
         reproducibility: {
           engineVersion: '1',
           strategyHash: hash('a'),

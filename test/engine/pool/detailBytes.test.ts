@@ -47,10 +47,11 @@ const detailWith = (
 });
 
 function bytesOf(lists: ResultSeries, balance: number, reproducibility = HASHES): Uint8Array {
-  const { summary, ...rest } = detailWith(balance, [], []);
+  const { summary, warnings, resolvedConfig } = detailWith(balance, [], []);
   const text = JSON.stringify(summary);
   const detail = {
-    ...rest,
+    warnings,
+    configJson: JSON.stringify(resolvedConfig),
     reproducibility,
     series: lists,
     summaryJson: [text.slice(0, 9), Buffer.from(text.slice(9))],

@@ -53,7 +53,9 @@ describe('the config hash', () => {
           run = { ...run, ...more, config: { ...run.config, ...changed } };
           const { instrument, settings } = run;
           const config = resolveConfig(run.config);
-          expect(configHashOf(config, instrument, settings)).toBe(hashOf({ config, instrument, settings }));
+          expect(configHashOf(config, JSON.stringify(config), instrument, settings)).toBe(
+            hashOf({ config, instrument, settings }),
+          );
         }
       }),
     );
