@@ -46,7 +46,7 @@ export function objectMeant(
 ): Meant | undefined {
   if (typeof value === 'object' || value === undefined) return undefined;
   if (shape.type === 'kinds') {
-    const fields = [...(shape.options.get(String(value))?.fields.values() ?? [])].filter(
+    const fields = [...(shape.options.get(typeof value === 'string' ? value : '')?.fields.values() ?? [])].filter(
       ({ isRequired }) => isRequired,
     );
     return fields.length === 1 ? { value: { [shape.key]: value } } : undefined;
