@@ -1,8 +1,9 @@
 // Every row of a sweep as a file: Arrow, CSV or JSON, one column per parameter and one per metric.
 import { ArrowFileWriter } from '../bars/arrowTable.ts';
-import { numberColumn, type Table, type TableColumn } from '../bars/table.ts';
+import { numberColumn, type ColumnType, type Table, type TableColumn } from '../bars/table.ts';
 import { csvFile, jsonFile, type TableFile } from '../bars/tableText.ts';
 import { isNumeric, valueAt, type Dimension, type LevelValue, type Space } from './space.ts';
+import type { FlatKey } from '../report/flatSummary.ts';
 import { INSTANT_KEY, isoTime } from '../report/shownSummary.ts';
 import type { SweepRows } from './sweepRows.ts';
 
@@ -29,6 +30,18 @@ const FILES: Readonly<Record<SweepFormat, () => TableFile>> = {
   json: () => jsonFile({ open: '', close: '' }),
 };
 
+/** The metrics that are no measures. */
+const METRIC_TYPES: Partial<Readonly<Record<FlatKey, ColumnType>>> = {
+  maxDrawdownDurationBars: 'count',
+  maxDrawdownStart: 'time',
+  maxDrawdownEnd: 'time',
+  totalPositions: 'count',
+  longPositions: 'count',
+  shortPositions: 'count',
+  maxConsecutiveWins: 'count',
+  maxConsecutiveLosses: 'count',
+};
+
 /** Params keep their names; a metric with the same name gets a prefix. */
 function tableOf(space: Space, rows: SweepRows): Table {
   const taken = new Set(['variant', ...space.dimensions.map(({ name }) => name)]);
@@ -46,6 +59,8 @@ function tableOf(space: Space, rows: SweepRows): Table {
   });
   const metrics = rows.metrics.map(({ key, values }): TableColumn => {
     const name = taken.has(key) ? `result.${key}` : key;
+    const type = METRIC_TYPES[key];
+    if (type !== undefined) return { name, type, read: (row) => values[row] };
     if (key !== INSTANT_KEY) return numberColumn(name, values);
     return { name, type: 'text', read: (row) => (values[row] === values[row] ? isoTime(values[row]) : null) };
   });

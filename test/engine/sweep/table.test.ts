@@ -39,7 +39,7 @@ const paramsAt = (row: number) =>
   );
 
 describe('the rows as a file', () => {
-  it('are an Arrow table, a batch per shard, with int32 counts, float64 numbers and null where missing', async () => {
+  it('are an Arrow table, a batch per shard, with int32 counts, times, float64 numbers and null where missing', async () => {
     const table = tableFromIPC(await fileOf('arrow'));
     expect(table.numRows).toBe(30);
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
@@ -47,6 +47,13 @@ describe('the rows as a file', () => {
     expect(new Set(table.getChild('symbol'))).toEqual(new Set([CONFIG.signalInstrument.symbol]));
     const typeOf = (column: string) => table.schema.fields.find(({ name }) => name === column)!.type.toString();
     expect(['variant', 'fast', 'stop'].map(typeOf)).toEqual(['Int32', 'Int32', 'Float64']);
+    const counts = [
+      ...['maxDrawdownDurationBars', 'totalPositions', 'longPositions', 'shortPositions'],
+      ...['maxConsecutiveWins', 'maxConsecutiveLosses'],
+    ];
+    expect([...new Set(counts.map(typeOf))]).toEqual(['Int32']);
+    expect(['maxDrawdownStart', 'maxDrawdownEnd'].map(typeOf)).toEqual(Array(2).fill('Timestamp<MILLISECOND, UTC>'));
+    expect(['returnPct', 'avgBarsHeld'].map(typeOf)).toEqual(['Float64', 'Float64']);
     expect([...table.getChild('fast')!]).toEqual([...whole.indexes].map((_, at) => paramsAt(at).fast));
     for (const { key, values } of whole.metrics)
       expect([...table.getChild(key)!], key).toEqual(
