@@ -15,7 +15,7 @@ import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
 import type { PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { listenForCancels } from './cancels.ts';
-import { Claimer } from './claimer.ts';
+import { Claimer, type ClaimSource } from './claimer.ts';
 import { CrashSuspects } from './crashSuspects.ts';
 import { Executor } from './executor.ts';
 import { startGraphile } from './graphile.ts';
@@ -91,40 +91,26 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   const noteMissing = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
   const outages = new Outages(settings.url, log);
   const { outlast } = outages;
-  const sweeps = new SweepRunner({ sql, pool, inputs, workerId: id, log, noteMissing, outlast });
-  const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, log), log, noteMissing, outlast });
+  const shared = { sql, pool, inputs, workerId: id, log, noteMissing, outlast };
+  const sweeps = new SweepRunner(shared);
+  const executor = new Executor({ ...shared, results: new ResultWriter(sql, log) });
   stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
   stack.use(await listenForCancels(sql, executor, sweeps));
   stack.use(watchProgress(sql, executor, log));
   stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
 
-  const suspects =
-    settings.startSuspectProcess &&
-    new CrashSuspects({
-      sql,
-      pool,
-      workerId: id,
-      log,
-      outlast,
-      start: settings.startSuspectProcess,
-      // One more than there are threads, so that slow ones of as many workspaces do not keep others waiting.
-      most: settings.threads + 1,
-    });
+  const start = settings.startSuspectProcess;
+  // One more than there are threads, so that slow ones of as many workspaces do not keep others waiting.
+  const suspects = start && new CrashSuspects({ ...shared, start, most: settings.threads + 1 });
   const reliefs = reliefThreads(settings.threads);
-  const claimer = new Claimer(
-    {
-      claimDue: async (maxRuns, maxCost, only) => {
-        const claimed = await claimDue(sql, id, maxRuns, maxCost, only);
-        if (claimed.hasCrashSuspects) suspects?.look();
-        return claimed;
-      },
-      copied: (ids) => notify(sql, 'changed', ids),
-    },
-    { shares: tickets, reliefShares: reliefs, quickShares: QUICK_THREADS },
-  );
+  const claimer = new Claimer(claimsOf(sql, id, suspects), {
+    shares: tickets,
+    reliefShares: reliefs,
+    quickShares: QUICK_THREADS,
+  });
   const reruns = new RerunTurns(reliefs);
   const maxFileBytes = settings.maxArtifactBytes ?? MAX_KEPT_BYTES;
-  const runOneRerun = (rerunId: string) => runRerun({ sql, pool, inputs, log, noteMissing, maxFileBytes }, rerunId);
+  const runOneRerun = (rerunId: string) => runRerun({ ...shared, maxFileBytes }, rerunId);
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
   const taskList = tasksOf({ sql, claimer, executor, sweeps, reruns, runOneRerun, outlast }, registered.promise);
@@ -139,11 +125,11 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.defer(() => outages.close());
   const processOf = { id, host: hostname(), pid: process.pid, threads: settings.threads };
   const worker = () => ({ ...processOf, poolId: graphile.poolId });
+  const totals = () => {
+    const { busyShare } = pool;
+    return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
+  };
   try {
-    const totals = () => {
-      const { busyShare } = pool;
-      return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
-    };
     heartbeat = await startHeartbeat({ sql, url: settings.url, worker, predecessor, totals }, log);
     registered.resolve();
   } catch (error) {
@@ -165,6 +151,16 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
     },
   };
 }
+
+/** What the claimer claims for this worker. Crash suspects are not claimed with the rest, but looked at when found. */
+const claimsOf = (sql: Sql, workerId: string, suspects: CrashSuspects | undefined): ClaimSource => ({
+  claimDue: async (maxRuns, maxCost, only) => {
+    const claimed = await claimDue(sql, workerId, maxRuns, maxCost, only);
+    if (claimed.hasCrashSuspects) suspects?.look();
+    return claimed;
+  },
+  copied: (ids) => notify(sql, 'changed', ids),
+});
 
 interface TaskParts {
   readonly sql: Sql;
