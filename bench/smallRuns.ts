@@ -1,29 +1,73 @@
-// Small backtests of three kinds, as a batch has them: what a thread is warmed up for, timed by bench/warmUp.ts and
+// Small backtests of four kinds, as a batch has them: what a thread is warmed up for, timed by bench/warmUp.ts and
 // counted by test/engine/pool/compiledCode.test.ts.
+import { readSnapshotAbout, type Snapshot, type SnapshotMeta } from '../src/engine/bars/arrow.ts';
+import { bytesOf } from '../src/engine/kernels/simd/sharedMemory.ts';
+import type { PoolBatch } from '../src/engine/pool/messages.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
+import { openShippedData } from '../src/market/shipped.ts';
 import { PAYLOADS, PEER_PAYLOADS, taskFrom } from './crossing.ts';
 import { PAIRS, pairConfig } from './sweep.ts';
+import { SYMBOL, walkSnapshot } from './walk.ts';
 
-export const SMALL_RUN_BARS = 2_148;
+export interface SmallRuns {
+  readonly snapshots: readonly Snapshot[];
+  /** The task of a run; no two are alike. */
+  readonly taskOf: (index: number) => BacktestTask;
+}
+export interface SmallBatch {
+  /** Which owner, and which copy of the bars: what a thread keeps of other ones does not help. */
+  readonly series: number;
+  readonly first: number;
+  readonly runs: number;
+}
 
-/** Of each kind, the task of a run; no two are alike. */
-export const SMALL_RUNS: Readonly<Record<string, () => (index: number) => BacktestTask>> = {
-  'pairs of averages': () => {
-    const pairs = taskFrom('pairs', PAIRS);
-    return (index) => ({
-      ...pairs,
-      config: {
-        ...pairConfig(0.0001),
-        initialBalance: 10_000 + index,
-        params: { fast: 2 + (index % 50), slow: 60 + (Math.floor(index / 50) % 100) },
-      },
-    });
-  },
-  'stop and target': () => variantsOf(PEER_PAYLOADS['SMA 10-30, stop and target']),
-  'indicators, pattern, trailing stop': () => variantsOf(PAYLOADS['EMA RSI ADX pattern, stop, target, trailing']),
+/** As many as the share has. */
+const BARS = 2_148;
+
+export const SMALL_RUNS: Readonly<Record<string, () => Promise<SmallRuns>>> = {
+  'pairs of averages, a share': async () => ({
+    snapshots: await (await openShippedData()).snapshots('GOOG', '1d'),
+    taskOf: pairsOn('GOOG', '1d'),
+  }),
+  'pairs of averages': () => walkOf(pairsOn(SYMBOL, '1h')),
+  'stop and target': () => walkOf(variantsOf(PEER_PAYLOADS['SMA 10-30, stop and target'])),
+  'indicators, pattern, trailing stop': () =>
+    walkOf(variantsOf(PAYLOADS['EMA RSI ADX pattern, stop, target, trailing'])),
 };
 
-function variantsOf(payload: object): (index: number) => BacktestTask {
+const walkOf = async (taskOf: SmallRuns['taskOf']): Promise<SmallRuns> => ({ snapshots: [walkSnapshot(BARS)], taskOf });
+
+function pairsOn(symbol: string, timeframe: '1d' | '1h'): SmallRuns['taskOf'] {
+  const pairs = taskFrom('pairs', PAIRS);
+  const { execution } = pairConfig(0.0001);
+  return (index) => ({
+    ...pairs,
+    config: {
+      timeframe,
+      signalInstrument: { symbol },
+      initialBalance: 10_000 + index,
+      execution,
+      params: { fast: 2 + (index % 50), slow: 60 + (Math.floor(index / 50) % 100) },
+    },
+  });
+}
+
+function variantsOf(payload: object): SmallRuns['taskOf'] {
   const task = taskFrom('variants', payload);
   return (index) => ({ ...task, config: { ...task.config, initialBalance: 10_000 + index } });
 }
+
+export function batchOf({ snapshots, taskOf }: SmallRuns, { series, first, runs }: SmallBatch): PoolBatch {
+  const owner = `owner ${series}`;
+  const tasks = Array.from({ length: runs }, (_, index) => taskOf(first + index));
+  return {
+    snapshots: snapshots.map((snapshot) => ({ ...snapshot, meta: metaOf(snapshot, series) })),
+    runs: tasks.map((task) => ({ task, snapshots: [0], owner, memoryBytes: 0 })),
+  };
+}
+
+/** Read from the file, as a worker does, with another name for each series. */
+const metaOf = (snapshot: Snapshot, series: number): SnapshotMeta => ({
+  ...readSnapshotAbout(bytesOf(snapshot)),
+  sha256: snapshot.meta.sha256.slice(0, -6) + String(series).padStart(6, '0'),
+});

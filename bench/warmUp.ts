@@ -1,105 +1,132 @@
-// Warming up: how fast a fresh thread is in its first runs, compared with its last ones. Each try is a process of its
-// own with one thread, which warms up as a worker's does and then runs small backtests of one kind.
+// Warming up: how fast a fresh thread is in its first runs, in relation to one that has run thousands. Both get the
+// same batches in turn, each in a process of its own, so that the machine is the same for both, however busy. Linux
+// only.
 //
-//     node scripts/node24.mjs bench/warmUp.ts [--tries 5] [--runs 3000] [--cold]
-import { execFileSync } from 'node:child_process';
+//     node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries 5] [--runs 500] [--hot 6000] [--cold]
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import nodeFlags from '../src/cli/nodeFlags.json' with { type: 'json' };
-import type { PoolBatch } from '../src/engine/pool/messages.ts';
-import { createPool } from '../src/engine/pool/pool.ts';
-import { WARM_UP_BATCHES, warmUpBatch } from '../src/engine/pool/warmUp.ts';
 import { commandLine, count, refuse } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
-import { hasCore, pace } from './pace.ts';
-import { SMALL_RUN_BARS, SMALL_RUNS } from './smallRuns.ts';
-import { walkSnapshot } from './walk.ts';
+import { SMALL_RUNS, type SmallBatch } from './smallRuns.ts';
+import type { BatchTime } from './warmUpThread.ts';
 
-const USAGE = 'node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries N] [--runs N] [--cold]';
+const USAGE = 'node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries N] [--runs N] [--hot N] [--cold]';
 const { values: options, positionals } = commandLine(USAGE, {
   allowPositionals: true,
   options: {
     tries: { type: 'string', default: '5' },
-    runs: { type: 'string', default: '3000' },
+    runs: { type: 'string', default: '500' },
+    hot: { type: 'string', default: '6000' },
     cold: { type: 'boolean', default: false },
-    child: { type: 'boolean', default: false },
   },
 });
 /** Runs of one message: what sending it takes is little beside them. */
 const BATCH = 10;
 /** Runs of one line of the table. */
 const GROUP = 100;
-/** The last runs, which the others are compared with. */
-const LAST_GROUPS = 10;
+/** The hot thread has met other bars and owners before, each for so many runs. */
+const HOT_SERIES_RUNS = 1_000;
+/** What a worker is to reach, and in which group: runs 101 to 200. */
+const GOAL = 0.9;
+const GOAL_GROUP = 1;
 
-interface Batch {
-  readonly nsPerRun: number;
-  /** Of the processor, before or after the batch, whichever is slower. */
-  readonly pace: number;
-}
+/** A process with one thread; it is stopped while the other one works, so that nothing is compiled meanwhile. */
+class Thread implements AsyncDisposable {
+  readonly #child: ChildProcess;
 
-async function measureBatches(kind: string): Promise<Batch[]> {
-  await using pool = createPool({ threads: 1 });
-  const run = async (batch: PoolBatch): Promise<void> => {
-    const outcomes = await pool.run(batch).outcomes;
-    const other = outcomes.find((outcome) => outcome.kind !== 'completed');
-    if (other !== undefined) throw new Error(JSON.stringify(other));
-  };
-  if (!options.cold) for (let batch = 0; batch < WARM_UP_BATCHES; batch++) await run(warmUpBatch(batch));
-  const snapshots = [walkSnapshot(SMALL_RUN_BARS)];
-  const taskOf = SMALL_RUNS[kind]();
-  const batches: Batch[] = [];
-  for (let first = 0; first < Number(options.runs); first += BATCH) {
-    const tasks = Array.from({ length: BATCH }, (_, index) => taskOf(first + index));
-    const before = pace();
-    const from = performance.now();
-    await run({ snapshots, runs: tasks.map((task) => ({ task, snapshots: [0], memoryBytes: 0 })) });
-    const nsPerRun = ((performance.now() - from) * 1e6) / BATCH;
-    batches.push({ nsPerRun, pace: Math.max(before, pace()) });
+  private constructor(child: ChildProcess) {
+    this.#child = child;
   }
-  return batches;
-}
 
-/** The median of the batches of each group, of all tries, that had their core for themselves, at the fastest clock. */
-function groupMedians(tries: readonly (readonly Batch[])[]): number[] {
-  const floor = Math.min(...tries.flat().map((batch) => batch.pace));
-  const size = GROUP / BATCH;
-  return Array.from({ length: Math.floor(tries[0].length / size) }, (_, group) => {
-    const batches = tries.flatMap((each) => each.slice(group * size, (group + 1) * size));
-    const alone = batches.filter((batch) => hasCore(batch.pace, floor));
-    if (alone.length === 0) throw new Error('No batch had a core for itself: the machine is too busy to measure this.');
-    const times = alone.map((batch) => (batch.nsPerRun * floor) / batch.pace).toSorted((a, b) => a - b);
-    return times[Math.floor(times.length / 2)];
-  });
-}
+  static async start(kind: string, ...args: string[]): Promise<Thread> {
+    const execArgv = nodeFlags.worker;
+    const thread = new Thread(fork(join(import.meta.dirname, 'warmUpThread.ts'), [kind, ...args], { execArgv }));
+    await thread.#answer();
+    return thread;
+  }
 
-async function main(): Promise<void> {
-  if (options.child) return console.log(JSON.stringify(await measureBatches(positionals[0])));
-  const named = Object.keys(SMALL_RUNS).filter((name) => name.includes(positionals[0] ?? ''));
-  if (named.length === 0)
-    refuse(USAGE, `No kind contains "${positionals[0]}". There are ${Object.keys(SMALL_RUNS).join(', ')}.`);
-  const triesPerKind = count(USAGE, 'tries', options.tries);
-  const compared = GROUP * LAST_GROUPS;
-  if (count(USAGE, 'runs', options.runs) <= compared)
-    refuse(USAGE, `--runs must be above ${compared}: the last ${compared} are what the others are compared with.`);
-  console.log(`${machineLines(describeMachine())}\n`);
-  const passed = ['--runs', options.runs, ...(options.cold ? ['--cold'] : [])];
-  for (const kind of named) {
-    const tries = Array.from({ length: triesPerKind }, () => {
-      const args = [...nodeFlags.worker, import.meta.filename, kind, '--child', ...passed];
-      return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 })) as Batch[];
+  async #answer(): Promise<unknown> {
+    const ended = new AbortController();
+    const end = once(this.#child, 'exit', ended).then(([code]) => {
+      throw new Error(`The process that is measured ended with ${String(code)}.`);
     });
-    const medians = groupMedians(tries);
-    const last = medians.slice(-LAST_GROUPS);
-    const end = last.reduce((sum, time) => sum + time, 0) / last.length;
-    console.log(`${kind}: ${(end / 1000).toFixed(0)} µs per run in the end`);
-    medians.slice(0, -LAST_GROUPS).forEach((time, index) => {
-      const runs = `${index * GROUP + 1} to ${(index + 1) * GROUP}`.padEnd(14);
-      const share = ((100 * end) / time).toFixed(0);
-      console.log(`  runs ${runs} ${(time / 1000).toFixed(0).padStart(6)} µs, ${share} % of that speed`);
-    });
+    const [answer] = await Promise.race([once(this.#child, 'message', ended), end]).finally(() => ended.abort());
+    this.#child.kill('SIGSTOP');
+    return answer;
+  }
+
+  run(request: SmallBatch): Promise<BatchTime> {
+    this.#child.kill('SIGCONT');
+    this.#child.send(request);
+    return this.#answer() as Promise<BatchTime>;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'exit');
   }
 }
 
-await main().catch((error: Error) => {
-  console.error(error.message);
-  process.exitCode = 2;
-});
+/** Of one group of one try: the speed of the fresh thread in relation to the hot one. */
+interface Speed {
+  readonly thread: number;
+  readonly process: number;
+}
+
+async function speedsOf(hot: Thread, fresh: Thread, series: number, groups: number): Promise<Speed[]> {
+  const speeds: Speed[] = [];
+  for (let group = 0; group < groups; group++) {
+    const pairs: { hot: BatchTime; fresh: BatchTime }[] = [];
+    for (let first = group * GROUP; first < (group + 1) * GROUP; first += BATCH) {
+      const request = { series, first, runs: BATCH };
+      const isFreshFirst = pairs.length % 2 === 0;
+      const before = await (isFreshFirst ? fresh : hot).run(request);
+      const after = await (isFreshFirst ? hot : fresh).run(request);
+      pairs.push(isFreshFirst ? { fresh: before, hot: after } : { fresh: after, hot: before });
+    }
+    const sum = (times: readonly BatchTime[]): number => times.reduce((all, time) => all + time.process, 0);
+    speeds.push({
+      thread: median(pairs.map((pair) => pair.hot.thread / pair.fresh.thread)),
+      // What V8's threads do comes in lumps.
+      process: sum(pairs.map((pair) => pair.hot)) / sum(pairs.map((pair) => pair.fresh)),
+    });
+  }
+  return speeds;
+}
+
+const median = (values: readonly number[]): number => sorted(values)[Math.floor(values.length / 2)];
+const sorted = (values: readonly number[]): number[] => values.toSorted((a, b) => a - b);
+const percent = (value: number): string => (100 * value).toFixed(0).padStart(3);
+/** The median, the least and the greatest of all tries. */
+const shown = (values: readonly number[]): string =>
+  `${percent(median(values))} % (${percent(Math.min(...values))} to ${percent(Math.max(...values))})`;
+
+async function measure(kind: string, tries: number, groups: number, hotRuns: number): Promise<void> {
+  await using hot = await Thread.start(kind);
+  for (let first = 0; first < hotRuns; first += GROUP)
+    await hot.run({ series: tries + 1 + Math.floor(first / HOT_SERIES_RUNS), first, runs: GROUP });
+  const speeds: Speed[][] = [];
+  for (let series = 1; series <= tries; series++) {
+    await using fresh = await Thread.start(kind, ...(options.cold ? ['--cold'] : []));
+    speeds.push(await speedsOf(hot, fresh, series, groups));
+  }
+  console.log(`${kind}: of the speed after ${hotRuns} runs`);
+  for (let group = 0; group < groups; group++) {
+    const runs = `${group * GROUP + 1} to ${(group + 1) * GROUP}`.padEnd(14);
+    const [thread, all] = (['thread', 'process'] as const).map((name) => speeds.map((each) => each[group][name]));
+    console.log(`  runs ${runs} the thread ${shown(thread)}, with V8's threads ${shown(all)}`);
+  }
+  const reached = median(speeds.map((each) => each[GOAL_GROUP].thread));
+  const runs = `runs ${GOAL_GROUP * GROUP + 1} to ${(GOAL_GROUP + 1) * GROUP}`;
+  console.log(`  ${percent(GOAL)} % in ${runs}: ${reached >= GOAL ? 'reached' : 'missed'} (${percent(reached)} %)\n`);
+}
+
+const named = Object.keys(SMALL_RUNS).filter((name) => name.includes(positionals[0] ?? ''));
+if (named.length === 0)
+  refuse(USAGE, `No kind contains "${positionals[0]}". There are ${Object.keys(SMALL_RUNS).join(', ')}.`);
+const [tries, runs, hotRuns] = (['tries', 'runs', 'hot'] as const).map((name) => count(USAGE, name, options[name]));
+if (runs % GROUP !== 0 || runs < 2 * GROUP) refuse(USAGE, `--runs takes whole hundreds from ${2 * GROUP} on.`);
+console.log(`${machineLines(describeMachine())}\n`);
+for (const kind of named) await measure(kind, tries, runs / GROUP, hotRuns);

@@ -30,7 +30,7 @@ describe.concurrent('a bench', () => {
     ['memory.ts', ['--bars', '1000,abc'], '--bars takes a whole number above 0, not "abc".'],
     ['warmUp.ts', ['nosuch'], 'No kind contains "nosuch". There are'],
     ['warmUp.ts', ['--tries', '0'], '--tries takes a whole number above 0, not "0".'],
-    ['warmUp.ts', ['--runs', '100'], '--runs must be above 1000'],
+    ['warmUp.ts', ['--runs', '100'], '--runs takes whole hundreds from 200 on.'],
     ['peers/peers.ts', ['--only', 'foo'], 'There is no part foo. There are kernels, patterns, whole.'],
   ])('%s refuses %j', async (file, args, message) => {
     const { code, stderr } = await run(file, ...args);

@@ -2,8 +2,7 @@
 // while V8 prints which functions it compiles, and what compiled code it throws away. `batches` of 0: without the
 // warm-up.
 import { setFlagsFromString } from 'node:v8';
-import { SMALL_RUN_BARS, SMALL_RUNS } from '../../bench/smallRuns.ts';
-import { walkSnapshot } from '../../bench/walk.ts';
+import { batchOf, SMALL_RUNS } from '../../bench/smallRuns.ts';
 import type { PoolBatch } from '../../src/engine/pool/messages.ts';
 import { createPool } from '../../src/engine/pool/pool.ts';
 import { warmUpBatch } from '../../src/engine/pool/warmUp.ts';
@@ -11,6 +10,7 @@ import { warmUpBatch } from '../../src/engine/pool/warmUp.ts';
 const BATCH_RUNS = 50;
 const [kind, runs, batches] = process.argv.slice(2);
 await using pool = createPool({ threads: 1 });
+const small = await SMALL_RUNS[kind]();
 
 async function run(batch: PoolBatch): Promise<void> {
   const outcomes = await pool.run(batch).outcomes;
@@ -21,9 +21,5 @@ async function run(batch: PoolBatch): Promise<void> {
 for (let batch = 0; batch < Number(batches); batch++) await run(warmUpBatch(batch));
 setFlagsFromString('--trace-opt');
 setFlagsFromString('--trace-deopt');
-const taskOf = SMALL_RUNS[kind]();
-const snapshots = [walkSnapshot(SMALL_RUN_BARS)];
-for (let first = 0; first < Number(runs); first += BATCH_RUNS) {
-  const tasks = Array.from({ length: BATCH_RUNS }, (_, index) => taskOf(first + index));
-  await run({ snapshots, runs: tasks.map((task) => ({ task, snapshots: [0], memoryBytes: 0 })) });
-}
+for (let first = 0; first < Number(runs); first += BATCH_RUNS)
+  await run(batchOf(small, { series: 1, first, runs: BATCH_RUNS }));
