@@ -38,7 +38,7 @@ export interface PoolOptions {
   readonly killGraceMs?: number;
   /** Keep no columns between tasks, for a pool that lives as long as a few runs do. */
   readonly keepsColumns?: boolean;
-  /** Run synthetic backtests on every thread until there is work: a second of processor time for each. */
+  /** Run synthetic backtests on every thread until there is work: two seconds of processor time for each. */
   readonly warmUp?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;

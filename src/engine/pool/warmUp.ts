@@ -1,6 +1,6 @@
 // Warming up: synthetic backtests that a new thread runs while it has nothing else to do, so that the first real ones
 // find compiled code. A thread interprets a function until it has run it some hundred times.
-import { encodeSnapshot, type Snapshot } from '../bars/arrow.ts';
+import { encodeSnapshot, type Snapshot, type SnapshotAbout } from '../bars/arrow.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import { allocateShared, bytesOf } from '../kernels/simd/sharedMemory.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
@@ -8,9 +8,11 @@ import type { BacktestTask } from '../task.ts';
 import type { PoolBatch, PoolRun } from './messages.ts';
 
 /** Of twenty runs: without them the first 200 backtests of a thread run at half of its speed (docs/performance.md). */
-export const WARM_UP_BATCHES = 30;
+export const WARM_UP_BATCHES = 60;
 /** A task that arrives meanwhile waits for about thirty milliseconds. */
 const BATCH_RUNS = 20;
+/** Then they come for another owner, on bars of another name. */
+const ROUND_BATCHES = 5;
 
 const SYMBOL = 'WARM-UP';
 const OWNER = 'warm-up';
@@ -18,9 +20,19 @@ const TIMEFRAMES = ['1d', '1h', '4h', '15m'] as const;
 type WarmUpTimeframe = (typeof TIMEFRAMES)[number];
 const BARS: Readonly<Record<WarmUpTimeframe, number>> = { '1d': 2_000, '1h': 3_000, '4h': 1_000, '15m': 1_500 };
 
-const indicator = (id: string, args: object) => ({ kind: 'indicator', indicator: id, args });
-const sma = (param: string) => indicator('sma', { length: { param } });
-const cross = (op: string) => ({ kind: 'cross', op, left: sma('fast'), right: sma('slow') });
+const indicator = (id: string, args: object, output?: string) => ({
+  kind: 'indicator',
+  indicator: id,
+  args,
+  ...(output && { output }),
+});
+const sma = (length: number | object) => indicator('sma', { length });
+const cross = (op: string, fast: number | object, slow: number | object) => ({
+  kind: 'cross',
+  op,
+  left: sma(fast),
+  right: sma(slow),
+});
 const compare = (op: string, left: object, value: number) => ({
   kind: 'compare',
   op,
@@ -29,110 +41,139 @@ const compare = (op: string, left: object, value: number) => ({
 });
 const rsi = indicator('rsi', { length: 14 });
 const close = { kind: 'market', field: 'close' };
-const action = (side: string, sizing: object = { mode: 'percent_equity', value: 100 }) => ({ side, sizing });
-const stopAndTarget = {
-  stopLoss: { mode: 'percent', value: 4 },
-  takeProfits: [{ triggerPercent: 8, closePercent: 100 }],
-};
-const params = [
-  { name: 'fast', type: 'int', default: 5 },
-  { name: 'slow', type: 'int', default: 50 },
-];
+const percentEquity = (value: number) => ({ mode: 'percent_equity', value });
+const entry = (trigger: object, sizing: object, side = 'long', filters?: readonly object[]) => ({
+  kind: 'entry',
+  trigger,
+  ...(filters && { filters }),
+  action: { side, sizing },
+});
+const exit = (when: object, action?: object) => ({ kind: 'exit', when, ...(action && { action }) });
+const stopAndTarget = (stop: number, target: number) => ({
+  stopLoss: { mode: 'percent', value: stop },
+  takeProfits: [{ triggerPercent: target, closePercent: 100 }],
+});
 const strategyOf = (strategy: object) =>
-  ({ protocol: 'svc.strategy', version: 1, strategy: { kind: 'strategy', params, ...strategy } }) as StrategyAst;
+  ({ protocol: 'svc.strategy', version: 1, strategy: { kind: 'strategy', ...strategy } }) as StrategyAst;
+
+const [fast, slow] = [{ param: 'fast' }, { param: 'slow' }];
+const params = [
+  { name: 'fast', type: 'int', default: 5, min: 1, max: 100 },
+  { name: 'slow', type: 'int', default: 50, min: 1, max: 100 },
+];
+const [up, down] = [cross('cross_up', fast, slow), cross('cross_down', fast, slow)];
 
 /**
- * What most runs do, half of them a crossing of averages. What a first real run does that none of these did, it does in
- * code that V8 throws away for it: they differ in their rules, levels, sizes and sides.
+ * What most runs do, more than half of them a crossing of averages, with params and without. What a first real run does
+ * that none of these did, it does in code that V8 throws away for it: they differ in their members and in whether a
+ * number is whole.
  */
 const STRATEGIES = [
+  strategyOf({ params, entry: entry(up, percentEquity(100)), exits: [exit(down)] }),
   strategyOf({
-    entry: { kind: 'entry', trigger: cross('cross_up'), action: action('long') },
-    exits: [{ kind: 'exit', when: cross('cross_down') }],
-  }),
-  strategyOf({
-    entry: {
-      kind: 'entry',
-      trigger: cross('cross_up'),
-      filters: [compare('lt', rsi, 70)],
-      action: action('long', { mode: 'risk_percent', value: 1 }),
-    },
+    params,
+    entry: entry(up, { mode: 'risk_percent', value: 0.5 }, 'long', [compare('lt', rsi, 70)]),
     exits: [],
-    risk: stopAndTarget,
+    risk: stopAndTarget(4, 8),
   }),
   strategyOf({
-    entry: { kind: 'entry', trigger: cross('cross_up'), action: action('long') },
-    exits: [{ kind: 'exit', when: cross('cross_down') }],
+    entry: entry(cross('cross_up', 10, 30), percentEquity(100)),
+    exits: [exit(cross('cross_down', 10, 30))],
+    risk: stopAndTarget(2.5, 4.5),
   }),
   strategyOf({
-    entry: {
-      kind: 'entry',
-      trigger: { kind: 'cross', op: 'cross_up', left: close, right: indicator('ema', { length: 20 }) },
-      filters: [
+    entry: entry(
+      { kind: 'cross', op: 'cross_up', left: close, right: indicator('ema', { length: 20 }) },
+      { mode: 'fixed_cash', value: 5_000 },
+      'long',
+      [
         compare('gt', indicator('adx', { length: 14 }), 15),
         { kind: 'not', item: { kind: 'pattern', name: 'engulfing', side: 'bearish', within: 3 } },
       ],
-      action: action('long', { mode: 'fixed_cash', value: 5_000 }),
-    },
-    exits: [{ kind: 'exit', when: compare('gt', rsi, 80) }],
-    risk: { ...stopAndTarget, trailingStop: { distancePercent: 2 } },
+    ),
+    exits: [exit(compare('gt', rsi, 80.5))],
+    risk: { ...stopAndTarget(3, 6), trailingStop: { distancePercent: 1.5 } },
+  }),
+  strategyOf({ params, entry: entry(up, percentEquity(50)), exits: [exit(down)], risk: stopAndTarget(5, 10) }),
+  strategyOf({
+    params,
+    entry: entry(down, percentEquity(99.5), 'short'),
+    exits: [exit(up), exit(compare('lt', rsi, 30), { mode: 'percent_position', value: 50 })],
+    risk: { stopLoss: { mode: 'atr', period: 14, multiplier: 2.5 }, timeStop: { maxBars: 30 } },
   }),
   strategyOf({
-    entry: { kind: 'entry', trigger: cross('cross_up'), action: action('long') },
-    exits: [{ kind: 'exit', when: cross('cross_down') }],
-    risk: stopAndTarget,
-  }),
-  strategyOf({
-    entry: { kind: 'entry', trigger: cross('cross_down'), action: action('short') },
-    exits: [
-      { kind: 'exit', when: cross('cross_up') },
-      { kind: 'exit', when: compare('lt', rsi, 30), action: { mode: 'percent_position', value: 50 } },
-    ],
-    risk: { stopLoss: { mode: 'atr', period: 14, multiplier: 3 }, timeStop: { maxBars: 30 } },
+    entry: entry(
+      {
+        kind: 'and',
+        items: [
+          { kind: 'compare', op: 'lt', left: close, right: indicator('bbands', { length: 20, stdDev: 2 }, 'lower') },
+          { kind: 'not', item: compare('gt', rsi, 40) },
+        ],
+      },
+      percentEquity(100),
+    ),
+    exits: [exit(compare('gt', indicator('macd', { fast: 12, slow: 26, signal: 9 }, 'histogram'), 0))],
+    risk: { trailingStop: { distancePercent: 2 } },
   }),
 ];
 
-let snapshots: readonly Snapshot[] | undefined;
+let series: readonly Snapshot[] | undefined;
 
 /** Sent like any other: objects that come in a message have other shapes than those that a thread makes itself. */
 export function warmUpBatch(batch: number): PoolBatch {
-  const runs = Array.from({ length: BATCH_RUNS }, (_, index) => warmUpRun(batch * BATCH_RUNS + index));
-  return { snapshots: (snapshots ??= TIMEFRAMES.map(syntheticSnapshot)), runs };
+  series ??= TIMEFRAMES.map(syntheticSnapshot);
+  // Names that are new to the thread, whose first runs must find compiled code as well.
+  const round = Math.floor(batch / ROUND_BATCHES);
+  const snapshots = series.map((snapshot, index) => {
+    const sha256 = hashOf(`${round} ${index}`);
+    return { ...snapshot, meta: { ...snapshot.meta, sha256 } };
+  });
+  const owner = `${OWNER} ${round}`;
+  const runs = Array.from({ length: BATCH_RUNS }, (_, index) => warmUpRun(batch * BATCH_RUNS + index, owner));
+  return { snapshots, runs };
 }
 
-function warmUpRun(run: number): PoolRun {
-  const snapshot = (run >> 1) % TIMEFRAMES.length;
+/** As long as a hash is. */
+const hashOf = (text: string): string => Buffer.from(text).toString('hex').padStart(64, '0');
+
+function warmUpRun(run: number, owner: string): PoolRun {
+  const timeframe = (run >> 1) % TIMEFRAMES.length;
+  const strategy = run % STRATEGIES.length;
+  const hasParams = STRATEGIES[strategy].strategy.params !== undefined;
   const task: BacktestTask = {
     id: `warm-up ${run}`,
-    strategyAst: STRATEGIES[run % STRATEGIES.length],
+    strategyAst: STRATEGIES[strategy],
     settings: {},
     config: {
-      timeframe: TIMEFRAMES[snapshot],
+      timeframe: TIMEFRAMES[timeframe],
       signalInstrument: { symbol: SYMBOL },
-      initialBalance: 10_000 + run,
+      ...(run % 5 === 0 && { range: { start: null, end: null } }),
+      initialBalance: 10_000 + run / 2,
       execution: {
         feeModel: {
           kind: 'tiered_maker_taker',
           tiers: [{ minCumulativeNotional: 0, makerRate: 0.0001, takerRate: 0.0001 }],
         },
-        slippage: run % 3 === 0 ? { kind: 'fixed', unit: 'bps', value: 1 } : { kind: 'none' },
+        slippage: run % 3 === 0 ? { kind: 'fixed', unit: 'bps', value: 0.5 } : { kind: 'none' },
       },
-      params: { fast: 2 + (run % 30), slow: 40 + (run % 7) },
+      ...(hasParams && { params: { fast: 2 + (run % 30), slow: 40 + (run % 7) } }),
     },
-    strategyHash: 'warm-up',
+    strategyHash: hashOf(`strategy ${strategy}`),
   };
-  return { task, snapshots: [snapshot], owner: OWNER, memoryBytes: 0 };
+  return { task, snapshots: [timeframe], owner, memoryBytes: 0 };
 }
 
-/** A walk of a few percent per bar, always the same (a linear congruential generator). */
+/** A walk of a few percent per bar, always the same (a linear congruential generator); of days, those of the week. */
 function syntheticSnapshot(timeframe: WarmUpTimeframe): Snapshot {
   const count = BARS[timeframe];
   const [time, open, high, low, close, volume] = Array.from({ length: 6 }, () => new Float64Array(count));
   let state = 1;
   const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
+  const isDaily = timeframe === '1d';
   let price = 100;
   for (let row = 0; row < count; row++) {
-    time[row] = Date.UTC(2000, 0, 1) + row * TIMEFRAME_MS[timeframe];
+    const bar = isDaily ? row + 2 * Math.floor(row / 5) : row;
+    time[row] = MONDAY + bar * TIMEFRAME_MS[timeframe];
     open[row] = price;
     price *= 1 + (random() - 0.5) * 0.04;
     close[row] = price;
@@ -140,22 +181,25 @@ function syntheticSnapshot(timeframe: WarmUpTimeframe): Snapshot {
     low[row] = Math.min(open[row], price) * (1 - random() * 0.01);
     volume[row] = random() * 1_000;
   }
-  const about = {
+  const about: SnapshotAbout = {
     symbol: SYMBOL,
     timeframe,
     instrument: {
       symbol: SYMBOL,
       base: 'WARM',
       quote: 'USD',
-      tickSize: null,
+      tickSize: isDaily ? null : 0.01,
       qtyStep: 1e-8,
       minNotional: 0,
-      tradesAllDay: true,
+      tradesAllDay: !isDaily,
       synthetic: true,
+      ...(isDaily && { calendarBasis: 'given' }),
     },
-  } as const;
+  };
   const bytes = encodeSnapshot({ time, open, high, low, close, volume, series: new Map() }, about);
   const shared = allocateShared(bytes.length);
   bytesOf(shared).set(bytes);
-  return { ...shared, meta: { ...about, sha256: `warm-up ${timeframe}` } };
+  return { ...shared, meta: { ...about, sha256: '' } };
 }
+
+const MONDAY = Date.UTC(2000, 0, 3);
