@@ -1,7 +1,7 @@
 // Plays round trips from signal to signal or stop in half of the time of the general loop, with its numbers
 // (test/engine/simulate/roundTrips.test.ts). Whatever is not a plain round trip is left to that loop: a touched target,
 // a bar that moves the stop and touches it, a rejected or blocked order, an entry at the close of an exit, a
-// liquidation, the ends of the range.
+// liquidation, a signal at the last close.
 import { hasBit, nextBit, setBits } from '../kernels/bits.ts';
 import { ABOVE, BELOW, BEST, state, WORST } from '../kernels/simd/inPlace.ts';
 import { chargeFee, feeRate, slippedPrice } from './costs.ts';
@@ -22,7 +22,7 @@ const MOST_ROWS = 4096;
 
 /**
  * Plays round trips whose rows are all before `limit`, while nothing is open at `from`, up to the one that ends at
- * `until` or later. Gives the row at which the general loop goes on, with nothing open and nothing due.
+ * `until` or later, or at the last close. Gives the row at which the general loop goes on, with nothing open or due.
  */
 export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until: number, limit: number): number {
   let row = from;
@@ -46,7 +46,10 @@ interface Trip {
   quantity: number;
   exitRow: number;
   rawExit: number;
-  isStopped: boolean;
+  /** At the open after an exit signal, at the stop, or at the last close of the run. */
+  ending: 'signal' | 'stop' | 'end_of_data';
+  /** The last close before the exit, or the one at which it fills. */
+  exitDecisionRow: number;
 }
 /** Kept from trip to trip, since every one would be garbage. */
 const trip: Trip = {
@@ -59,15 +62,16 @@ const trip: Trip = {
   quantity: NaN,
   exitRow: 0,
   rawExit: NaN,
-  isStopped: false,
+  ending: 'signal',
+  exitDecisionRow: 0,
 };
 
-/** The next one. Gives the row of its exit; `row` when it is none, and nothing was changed. */
+/** The next one. Gives the row of its exit, or the end of the run; `row` when it is none, and nothing was changed. */
 function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number): number {
   if (!findEntry(run, trips, row, limit) || !findExit(run, trips, limit)) return row;
   const { ledger } = run;
   const { side } = trips.entry;
-  const { entryRow, exitRow, entryPrice, quantity, isStopped } = trip;
+  const { entryRow, exitRow, entryPrice, quantity, ending } = trip;
   const { entryOrderRole, exitOrderRole, riskOrderRole } = run.input.config.execution;
 
   const notional = quantity * entryPrice;
@@ -76,12 +80,12 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   ledger.cashBase = openBalance - side * notional;
   ledger.netQuantity = side * quantity;
   run.marks.held(entryRow, exitRow, ledger);
-  countSkippedSignals(run, entryRow, isStopped ? exitRow : exitRow - 1);
+  countSkippedSignals(run, entryRow, exitRow);
 
   // As in `fillExit`, of all that is open.
-  const exitPrice = slippedPrice(run.slippage, trip.rawExit, side > 0 ? -1 : 1, exitRow - 1);
+  const exitPrice = slippedPrice(run.slippage, trip.rawExit, side > 0 ? -1 : 1, trip.exitDecisionRow);
   const entryFee = chargeFee(run.fees, notional, entryOrderRole, NaN);
-  const exitFee = chargeFee(run.fees, quantity * exitPrice, isStopped ? riskOrderRole : exitOrderRole, NaN);
+  const exitFee = chargeFee(run.fees, quantity * exitPrice, ending === 'stop' ? riskOrderRole : exitOrderRole, NaN);
   ledger.balance = openBalance + (side * quantity * (exitPrice - entryPrice) - exitFee);
   ledger.cashBase = ledger.balance;
   ledger.netQuantity = 0;
@@ -93,7 +97,9 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   run.counts.fillsByRule[0]++;
   run.nextOrderId += 2;
   writeTrade(run, trips, exitPrice, entryFee, exitFee);
-  return exitRow;
+  if (ending !== 'end_of_data') return exitRow;
+  run.marks.at(exitRow, ledger.balance);
+  return run.end;
 }
 
 /** Whether a signal from `row` on is filled, as in `fillEntry`, of an account that is flat. */
@@ -134,16 +140,17 @@ function findEntry(run: Run, { entry, entryWords }: RoundTrips, row: number, lim
   return true;
 }
 
-/** Whether a signal or the stop ends it. The extremes of the rows until then are in `state`. */
+/** Whether a signal, the stop or the last close ends it. The extremes of the rows until then are in `state`. */
 function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const { entry, position } = trips;
   const { side } = entry;
   const { entryRow, entryPrice, stopPrice, quantity } = trip;
   const end = Math.min(limit, entryRow + MOST_ROWS);
   const exitSignal = nextBit(trips.exitWords, entryRow, end);
-  // At the last close nothing is ordered, and an entry at the close of an exit may follow it at once.
+  // An entry at the close of an exit may follow it at once.
   const hasExit = exitSignal + 1 < end && !hasBit(trips.entryWords, exitSignal);
-  if (!hasExit && position === null) return false;
+  const isHeldToEnd = exitSignal === run.end && !hasBit(trips.entryWords, run.end - 1);
+  if (!hasExit && !isHeldToEnd && position === null) return false;
   const notional = quantity * entryPrice;
   const openBalance = run.ledger.balance - notional * trip.entryRate;
   const { maintenanceMarginRate } = run.input.config;
@@ -162,18 +169,24 @@ function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const last = Math.min(exitSignal + 1, end);
   const exitRow =
     position !== null && trips.isTrailing ? trail(run, position, entryRow, last) : passRows(run, side, entryRow, last);
-  const isStopped = exitRow < last;
-  if (!isStopped && !hasExit) return false;
+  if (exitRow < last) return setExit('stop', exitRow, exitRow - 1, stopPriceAt(run, trips, exitRow, liquidation));
+  if (hasExit) return setExit('signal', exitRow, exitRow - 1, run.bars.open[exitRow]);
+  return isHeldToEnd && setExit('end_of_data', run.end - 1, run.end - 1, run.bars.close[run.end - 1]);
+}
+
+/** False when there is no price. */
+function setExit(ending: Trip['ending'], exitRow: number, decisionRow: number, rawExit: number): boolean {
+  trip.ending = ending;
   trip.exitRow = exitRow;
-  trip.isStopped = isStopped;
-  trip.rawExit = isStopped ? stopPriceAt(run, trips, exitRow, liquidation) : run.bars.open[exitRow];
-  return !Number.isNaN(trip.rawExit);
+  trip.exitDecisionRow = decisionRow;
+  trip.rawExit = rawExit;
+  return !Number.isNaN(rawExit);
 }
 
 /** Adds it to the log and to the costs of slippage. */
 function writeTrade(run: Run, trips: RoundTrips, exitPrice: number, entryFee: number, exitFee: number): void {
   const { side } = trips.entry;
-  const { entryPrice, quantity, exitRow, rawExit, isStopped } = trip;
+  const { entryPrice, quantity, exitRow, rawExit, ending } = trip;
   const entrySlippage = Math.abs(entryPrice - trip.rawEntry) * quantity;
   const exitSlippage = Math.abs(exitPrice - rawExit) * quantity;
   run.slippageCost += entrySlippage;
@@ -183,16 +196,16 @@ function writeTrade(run: Run, trips: RoundTrips, exitPrice: number, entryFee: nu
   const exitOpen = side * run.bars.open[exitRow];
   const { position } = trips;
   const at =
-    position !== null && isStopped
+    position !== null && ending === 'stop'
       ? addStop(run, position, exitRow, rawExit)
-      : run.trades.add('signal', run.decisions.direct);
+      : run.trades.add(ending === 'end_of_data' ? ending : 'signal', run.decisions.direct);
   const { numbers } = run.trades;
   numbers[at + TRADE.positionId] = run.nextPositionId++;
   numbers[at + TRADE.side] = side;
   numbers[at + TRADE.entryRow] = trip.entryRow;
   numbers[at + TRADE.exitRow] = exitRow;
   numbers[at + TRADE.entryDecisionRow] = trip.signalRow;
-  numbers[at + TRADE.exitDecisionRow] = exitRow - 1;
+  numbers[at + TRADE.exitDecisionRow] = trip.exitDecisionRow;
   numbers[at + TRADE.entryPrice] = entryPrice;
   numbers[at + TRADE.exitPrice] = exitPrice;
   numbers[at + TRADE.quantity] = quantity;
@@ -204,7 +217,7 @@ function writeTrade(run: Run, trips: RoundTrips, exitPrice: number, entryFee: nu
   numbers[at + TRADE.maePct] = (Math.min(state[WORST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
   numbers[at + TRADE.mfePct] = (Math.max(state[BEST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
   numbers[at + TRADE.entryRule] = 0;
-  numbers[at + TRADE.exitRule] = isStopped ? -1 : exitRule(trips, exitRow - 1);
+  numbers[at + TRADE.exitRule] = ending === 'signal' ? exitRule(trips, exitRow - 1) : -1;
   numbers[at + TRADE.initialRisk] = Math.abs(entryPrice - trip.stopPrice);
 }
 

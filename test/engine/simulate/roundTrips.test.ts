@@ -163,7 +163,7 @@ it('gives what the general loop gives', () => {
     rejections += Object.values(parts.counts.ordersRejected).reduce((sum, count) => sum + count);
   }
   expect(trades).toBeGreaterThan(1000);
-  for (const reason of ['signal', 'liquidation', 'stop_loss', 'trailing_stop'])
+  for (const reason of ['signal', 'liquidation', 'stop_loss', 'trailing_stop', 'end_of_data'])
     expect(exits.get(`${reason} direct`), reason).toBeGreaterThan(10);
   for (const reason of ['stop_loss', 'trailing_stop']) expect(exits.get(`${reason} gap`), reason).toBeGreaterThan(10);
   expect(rejections).toBeGreaterThan(100);
@@ -209,6 +209,26 @@ describe('playRoundTrips', () => {
       [9, 'signal'],
       [16, 'trailing_stop'],
     ]);
+  });
+
+  it('plays a trade that is still open at the last close', () => {
+    const input = everyTenth((bars) => ({ entries: [entryAt(bars, [83])], end: 88 }));
+    const run = createRun(input, 'pessimistic');
+    expect(playRoundTrips(run, run.roundTrips!, 0, 88, 88)).toBe(88);
+    expect(run.trades.rows().map(({ exitRow, exitReason }) => [exitRow, exitReason])).toEqual([[87, 'end_of_data']]);
+  });
+
+  it.each<[string, (bars: Bars) => Partial<SimulationInput>]>([
+    ['an entry', (bars) => ({ entries: [entryAt(bars, [83, 87])] })],
+    ['an exit', (bars) => ({ entries: [entryAt(bars, [83])], exits: [exitAt(bars, [87])] })],
+  ])('leaves a last close with the signal of %s to the general loop', (_, more) => {
+    const run = createRun({ ...everyTenth(more), end: 88 }, 'pessimistic');
+    expect(playRoundTrips(run, run.roundTrips!, 0, 88, 88)).toBe(0);
+  });
+
+  it('leaves a trade that is open at the limit, but not at the end, to the general loop', () => {
+    const run = createRun(everyTenth(), 'pessimistic');
+    expect(playRoundTrips(run, run.roundTrips!, 0, 100, 8)).toBe(0);
   });
 
   it('counts the open of the bar that touches a stop among the prices held through', () => {
