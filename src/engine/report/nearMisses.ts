@@ -22,6 +22,14 @@ export interface NearMiss {
   readonly distance: number | null;
 }
 
+/** A conjunct of an entry, and the bars on which it alone was false. */
+interface Condition {
+  /** The id of the entry. */
+  readonly rule: string;
+  readonly node: ConditionNode;
+  readonly words: Uint32Array;
+}
+
 const MAX_NEAR_MISSES = 10;
 
 /** The nearest of at most SAMPLED_ROWS sole-blocker bars. */
@@ -30,29 +38,18 @@ export function nearMissesOf(
   bits: readonly RuleBits[],
   blockers: ReadonlyMap<RuleBits, Uint32Array>,
 ): NearMiss[] {
-  const window: Window = report.input;
-  NEAREST.count = 0;
-  const nodes: { readonly rule: string; readonly node: ConditionNode }[] = [];
-  const isShort = window.end - window.start <= SAMPLED_ROWS;
+  const { start, end } = report.input;
+  const conditions: Condition[] = [];
   for (const [index, entry] of report.boundRules.entries.entries()) {
-    for (const rule of conjunctsOf(bits, 'entry', index)) {
-      const node = nodes.push({ rule: entry.id, node: rule.node }) - 1;
-      const words = blockers.get(rule)!;
-      if (isShort)
-        keepNearestOfAll(
-          words,
-          window.start,
-          node,
-          sideOf(report, rule.node.left, LEFT_VALUES),
-          sideOf(report, rule.node.right, RIGHT_VALUES),
-        );
-      else keepNearestOf(rowsOf(words, window), node, report.evaluated, rule.node);
-    }
+    for (const rule of conjunctsOf(bits, 'entry', index))
+      conditions.push({ rule: entry.id, node: rule.node, words: blockers.get(rule)! });
   }
+  if (end - start <= SAMPLED_ROWS) keepNearestOfAll(report, conditions);
+  else keepNearestOfSample(report, conditions);
   const misses: NearMiss[] = [];
   for (let at = 0; at < NEAREST.count; at++) {
     const place = NEAREST.places[at];
-    const { rule, node } = nodes[NEAREST.nodes[place]];
+    const { rule, node } = conditions[NEAREST.conditions[place]];
     const row = NEAREST.rows[place];
     const left = NEAREST.left[place];
     const right = NEAREST.right[place];
@@ -98,22 +95,47 @@ function sideOf({ evaluated, input }: ReportInput, slot: number | null, out: Flo
   return out.subarray(0, rows.length);
 }
 
-/** Adds the rows of the 1 bits in a short window, among which a kernel looks for those that are near enough. */
-function keepNearestOfAll(
+/** Runs that follow each other mostly differ by less in how near their nearest are. */
+const GUESSED_FACTOR = 4;
+/** What the nearest of the next run are likely to be within. A wrong guess costs time and changes no result. */
+let guessedBound = Infinity;
+
+/** Keeps the nearest of a short window. Within the right bound, a fifth of the rows need a closer look. */
+function keepNearestOfAll(report: ReportInput, conditions: readonly Condition[]): void {
+  keepNearestWithin(guessedBound, report, conditions);
+  if (guessedBound < Infinity && NEAREST.count < MAX_NEAR_MISSES) keepNearestWithin(Infinity, report, conditions);
+  guessedBound = NEAREST.count < MAX_NEAR_MISSES ? Infinity : GUESSED_FACTOR * farthestKept();
+}
+
+function keepNearestWithin(bound: number, report: ReportInput, conditions: readonly Condition[]): void {
+  NEAREST.count = 0;
+  NEAREST.bound = bound;
+  for (let index = 0; index < conditions.length; index++) {
+    const { node, words } = conditions[index];
+    const left = sideOf(report, node.left, LEFT_VALUES);
+    const right = sideOf(report, node.right, RIGHT_VALUES);
+    keepNearestRows(words, report.input.start, index, left, right);
+  }
+}
+
+/** Adds the rows of the 1 bits, among which a kernel looks for those that are near enough. */
+function keepNearestRows(
   words: Uint32Array,
   start: number,
-  node: number,
+  condition: number,
   left: Float64Array,
   right: Float64Array,
 ): void {
   const rows = left.length;
   let at = 0;
-  for (; at < rows && NEAREST.count < MAX_NEAR_MISSES; at++)
-    if (hasBit(words, start + at)) keepIfNearest(left, right, at, start + at, node);
+  // The kernel passes over rows where a side is missing.
+  for (; at < rows && farthestKept() === Infinity; at++)
+    if (hasBit(words, start + at)) keepIfNearest(left, right, at, start + at, condition);
   const sides = new Sides(left, right);
   let limit = limitOf(farthestKept());
   for (at = sides.nextNear(at, limit); at < rows; at = sides.nextNear(at + 1, limit))
-    if (hasBit(words, start + at) && keepIfNearest(left, right, at, start + at, node)) limit = limitOf(farthestKept());
+    if (hasBit(words, start + at) && keepIfNearest(left, right, at, start + at, condition))
+      limit = limitOf(farthestKept());
 }
 
 /**
@@ -133,6 +155,8 @@ function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Arra
  */
 const NEAREST = {
   count: 0,
+  /** What none may be farther than. */
+  bound: Infinity,
   closeness: new Float64Array(MAX_NEAR_MISSES),
   /** Where each stands in the columns below, which stay as they are when a closer one comes. */
   places: new Int32Array(MAX_NEAR_MISSES),
@@ -140,16 +164,23 @@ const NEAREST = {
   left: new Float64Array(MAX_NEAR_MISSES),
   right: new Float64Array(MAX_NEAR_MISSES),
   /** The index of the condition. */
-  nodes: new Int32Array(MAX_NEAR_MISSES),
+  conditions: new Int32Array(MAX_NEAR_MISSES),
 };
 
-/** What no other may be as far as; NaN while there is room. */
-const farthestKept = (): number => (NEAREST.count === MAX_NEAR_MISSES ? NEAREST.closeness[MAX_NEAR_MISSES - 1] : NaN);
+/** What no other may be farther than. */
+const farthestKept = (): number =>
+  NEAREST.count === MAX_NEAR_MISSES ? NEAREST.closeness[MAX_NEAR_MISSES - 1] : NEAREST.bound;
 
-function keepNearestOf(candidates: Int32Array, node: number, evaluated: EvaluatedPlan, sides: ConditionNode): void {
-  readSide(evaluated, sides.left, candidates, LEFT_VALUES);
-  readSide(evaluated, sides.right, candidates, RIGHT_VALUES);
-  for (let at = 0; at < candidates.length; at++) keepIfNearest(LEFT_VALUES, RIGHT_VALUES, at, candidates[at], node);
+/** Keeps the nearest of a sample of a long window. */
+function keepNearestOfSample({ evaluated, input }: ReportInput, conditions: readonly Condition[]): void {
+  NEAREST.count = 0;
+  NEAREST.bound = Infinity;
+  for (const [index, { node, words }] of conditions.entries()) {
+    const rows = rowsOf(words, input);
+    readSide(evaluated, node.left, rows, LEFT_VALUES);
+    readSide(evaluated, node.right, rows, RIGHT_VALUES);
+    for (let at = 0; at < rows.length; at++) keepIfNearest(LEFT_VALUES, RIGHT_VALUES, at, rows[at], index);
+  }
 }
 
 /** Keeps the values at `at`, unless there is no room for them. A value as an argument would be made into an object. */
@@ -158,14 +189,14 @@ function keepIfNearest(
   rightValues: Float64Array,
   valueAt: number,
   row: number,
-  node: number,
+  condition: number,
 ): boolean {
   const { closeness, places } = NEAREST;
   const left = leftValues[valueAt];
   const right = rightValues[valueAt];
   const near = closenessOf(left, right);
   const isFull = NEAREST.count === MAX_NEAR_MISSES;
-  if (isFull && near >= closeness[MAX_NEAR_MISSES - 1]) return false;
+  if (isFull ? near >= closeness[MAX_NEAR_MISSES - 1] : near > NEAREST.bound) return false;
   const place = isFull ? places[MAX_NEAR_MISSES - 1] : NEAREST.count++;
   let at = NEAREST.count - 1;
   for (; at > 0 && closeness[at - 1] > near; at--) {
@@ -177,7 +208,7 @@ function keepIfNearest(
   NEAREST.rows[place] = row;
   NEAREST.left[place] = left;
   NEAREST.right[place] = right;
-  NEAREST.nodes[place] = node;
+  NEAREST.conditions[place] = condition;
   return true;
 }
 

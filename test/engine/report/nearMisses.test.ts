@@ -25,6 +25,7 @@ const SIDES: Readonly<Record<string, () => readonly [number, number]>> = {
   'values far from each other': () => [random() - 0.5, random() - 0.5],
   'few values, so that many are as near': () => [whole(5) - 2, whole(5) - 2],
   'values around zero': () => [(random() - 0.5) * 10 ** -whole(320), (random() - 0.5) * 10 ** -whole(320)],
+  'values of one side only': () => (random() < 0.5 ? [NaN, random()] : [random(), NaN]),
   'huge, infinite and missing values': () => {
     const edge = () => pick([NaN, Infinity, -Infinity, 1.7e308, -1.7e308, 5e-324, 0, -0, 1e300 * random(), 1]);
     return [edge(), edge()];
@@ -36,34 +37,51 @@ function closenessOf([left, right]: readonly [number, number]): number {
   return Number.isNaN(ratio) ? Infinity : ratio;
 }
 
+/** Compares what is found with what sorting finds, on these sides of conditions and the rows with their bits. */
+function expectNearest(
+  conditions: readonly (readonly (readonly [number, number])[])[],
+  words: () => Uint32Array,
+  input: { readonly start: number; readonly end: number },
+): void {
+  const bits = conditions.map((_, index) => ({
+    node: { role: 'trigger', ruleIndex: index, isConjunct: true, kind: 'cross', text: `${index}` } as ConditionNode,
+  })) as RuleBits[];
+  bits.forEach(({ node }, index) => Object.assign(node, { left: 2 * index, right: 2 * index + 1 }));
+  const blockers = new Map(bits.map((rule) => [rule, words()]));
+  const columns = conditions.flatMap((rows) => [0, 1].map((side) => Float64Array.from(rows, (row) => row[side])));
+  const report = {
+    boundRules: { entries: conditions.map((_, index) => ({ id: `${index}` })) },
+    evaluated: { columnAt: (slot: number) => ({ values: columns[slot] }) },
+    input: { ...input, bars: { time: new Float64Array(ROWS) } },
+    firstRow: 0,
+  };
+  const found = nearMissesOf(report as unknown as ReportInput, bits, blockers);
+  const all = conditions.flatMap((rows, index) =>
+    rows
+      .map((sides, bar) => ({ bar, text: `${index}`, near: closenessOf(sides) }))
+      .filter(({ bar }) => bar >= input.start && bar < input.end && hasBit(blockers.get(bits[index])!, bar)),
+  );
+  // Sorting keeps the order of equal ones.
+  const nearest = all.sort((a, b) => (a.near === b.near ? 0 : a.near - b.near)).slice(0, 10);
+  expect(found.map(({ bar, text }) => ({ bar, text }))).toEqual(nearest.map(({ bar, text }) => ({ bar, text })));
+  for (const { bar, text, left, right } of found)
+    expect([left ?? NaN, right ?? NaN]).toEqual(conditions[Number(text)][bar]);
+}
+
 it.each(Object.entries(SIDES))('finds the ten nearest of %s, the earlier one of two', (_, draw) => {
   for (let round = 0; round < scaled(60); round++) {
     const conditions = [0, 1].map(() => Array.from({ length: ROWS }, draw));
-    const bits = conditions.map((_, index) => ({
-      node: { role: 'trigger', ruleIndex: index, isConjunct: true, kind: 'cross', text: `${index}` } as ConditionNode,
-    })) as RuleBits[];
-    bits.forEach(({ node }, index) => Object.assign(node, { left: 2 * index, right: 2 * index + 1 }));
-    const blockers = new Map(
-      bits.map((rule) => [rule, Uint32Array.from({ length: Math.ceil(ROWS / 32) }, round % 2 ? someBits : fewBits)]),
-    );
-    const columns = conditions.flatMap((rows) => [0, 1].map((side) => Float64Array.from(rows, (row) => row[side])));
-    const input = { start: whole(40), end: ROWS - whole(40), bars: { time: new Float64Array(ROWS) } };
-    const report = {
-      boundRules: { entries: [{ id: 'a' }, { id: 'b' }] },
-      evaluated: { columnAt: (slot: number) => ({ values: columns[slot] }) },
-      input,
-      firstRow: 0,
-    };
-    const found = nearMissesOf(report as unknown as ReportInput, bits, blockers);
-    const all = conditions.flatMap((rows, index) =>
-      rows
-        .map((sides, bar) => ({ bar, text: `${index}`, near: closenessOf(sides) }))
-        .filter(({ bar }) => bar >= input.start && bar < input.end && hasBit(blockers.get(bits[index])!, bar)),
-    );
-    // Sorting keeps the order of equal ones.
-    const nearest = all.sort((a, b) => (a.near === b.near ? 0 : a.near - b.near)).slice(0, 10);
-    expect(found.map(({ bar, text }) => ({ bar, text }))).toEqual(nearest.map(({ bar, text }) => ({ bar, text })));
-    for (const { bar, text, left, right } of found)
-      expect([left ?? NaN, right ?? NaN]).toEqual(conditions[Number(text)][bar]);
+    const words = () => Uint32Array.from({ length: Math.ceil(ROWS / 32) }, round % 2 ? someBits : fewBits);
+    expectNearest(conditions, words, { start: whole(40), end: ROWS - whole(40) });
   }
+});
+
+it('finds them after a run whose nearest were nearer', () => {
+  const every = () => Uint32Array.of(2 ** 32 - 1);
+  const rows = Array.from({ length: 20 }, (): [number, number] => [1, 0.9]);
+  expectNearest([rows.with(3, [1, 0.875])], every, { start: 0, end: 20 });
+  expectNearest([rows.map((): [number, number] => [1, 0.875])], every, { start: 0, end: 20 });
+  // Nine are within four times that; of two others, the one that is nearer differs by more from its left side.
+  const others = Array.from({ length: 20 }, (_, row): [number, number] => (row < 9 ? [1, 0.9] : [1, -1]));
+  expectNearest([others.with(10, [0.45, 1]).with(12, [1, 0.4])], every, { start: 0, end: 20 });
 });
