@@ -2,7 +2,8 @@
 // Postgres; one request at a time, so that nothing waits for another.
 import { Bench } from 'tinybench';
 import { isShort, measure, type Unit } from './measure.ts';
-import { caller, configOf, makeVersion, startServer, type Server } from './queue.ts';
+import { configOf, makeVersion } from './backtests.ts';
+import { caller, startServer, type Server } from './server.ts';
 import { PAIRS } from './sweep.ts';
 
 export const UNIT: Unit = 'request';

@@ -7,6 +7,7 @@ import { createMarket } from '../src/engine/bars/market.ts';
 import { estimateBacktest } from '../src/engine/estimateBacktest.ts';
 import { commandLine, count } from './commandLine.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
+import { describeMachine, machineLines } from './machine.ts';
 import { SYMBOL, walkSnapshot } from './walk.ts';
 
 const USAGE = 'node scripts/node24.mjs bench/memory.ts [--bars N,N] [--json]';
@@ -46,6 +47,8 @@ function main(): void {
   const [task, bars] = positionals;
   if (task !== undefined) return console.log(JSON.stringify(runOnce(task, Number(bars))));
   const sizes = options.bars.split(',').map((bars) => String(count(USAGE, 'bars', bars)));
+  // With --json, stdout is for the measures alone.
+  (options.json ? console.error : console.log)(`${machineLines(describeMachine())}\n`);
   const measures: MemoryMeasure[] = [];
   for (const task of Object.keys(PAYLOADS))
     for (const bars of sizes) {

@@ -19,6 +19,7 @@ const run = (file: string, ...args: string[]): Promise<Ended> =>
 describe.concurrent('a bench', () => {
   it.each<[string, string[], string]>([
     ['run.ts', ['nosuch'], 'There is no suite nosuch. There are indicators,'],
+    ['run.ts', ['compile', '--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  compile/check:'],
     ['run.ts', ['--task'], "Option '--task <value>' argument missing."],
     ['compare.ts', ['HEAD', '--minutes', 'x'], '--minutes takes a number above 0, not "x".'],
     ['compare.ts', ['HEAD', '--limit', '-1'], "Option '--limit' argument is ambiguous."],
