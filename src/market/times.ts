@@ -149,7 +149,10 @@ function unitOfStep(numbers: Float64Array, largest: number): TimeUnit | null {
 }
 
 function refuseTime(text: string, row: number, refusals: RefusalList): void {
-  const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is not a time`;
+  // 03/01/2024 is the first of March in one country and the third of January in another.
+  const isSlashed = /^\d\d?\/\d\d?\/\d{4}\b/.test(text);
+  const why = isSlashed ? ' that is read, since its day and month could be swapped' : '';
+  const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is not a time${why}`;
   refusals.add(
     'TIME_UNREADABLE',
     row,

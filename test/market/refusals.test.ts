@@ -80,6 +80,12 @@ describe('an import that refuses rows', () => {
     ],
     ['without a time', ',12,14,11,13,1', 'TIME_UNREADABLE', 'the time is missing'],
     ['with a time that is not a time', 'yesterday,12,14,11,13,1', 'TIME_UNREADABLE', '"yesterday" is not a time'],
+    [
+      'with a date that could be one of two',
+      '03/01/2024,12,14,11,13,1',
+      'TIME_UNREADABLE',
+      '"03/01/2024" is not a time that is read, since its day and month could be swapped; write ISO 8601',
+    ],
     ['with a cell too few', '120000,12,14,11,13', 'ROW_LENGTH', '5 cells, expected 6'],
     ['with a cell too many', '120000,12,14,11,13,1,1', 'ROW_LENGTH', '7 cells, expected 6'],
   ];

@@ -48,8 +48,12 @@ describe('the rows as a file', () => {
     const typeOf = (column: string) => table.schema.fields.find(({ name }) => name === column)!.type.toString();
     expect(['variant', 'fast', 'stop'].map(typeOf)).toEqual(['Int32', 'Int32', 'Float64']);
     const counts = [
-      ...['maxDrawdownDurationBars', 'totalPositions', 'longPositions', 'shortPositions'],
-      ...['maxConsecutiveWins', 'maxConsecutiveLosses'],
+      'maxDrawdownDurationBars',
+      'totalPositions',
+      'longPositions',
+      'shortPositions',
+      'maxConsecutiveWins',
+      'maxConsecutiveLosses',
     ];
     expect([...new Set(counts.map(typeOf))]).toEqual(['Int32']);
     expect(['maxDrawdownStart', 'maxDrawdownEnd'].map(typeOf)).toEqual(Array(2).fill('Timestamp<MILLISECOND, UTC>'));
