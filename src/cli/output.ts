@@ -47,8 +47,10 @@ export interface TableColumn<Row> {
 /**
  * On a terminal, aligned and with titles; in a pipe, one line per row, tab-separated and without titles, for cut and
  * awk.
+ * @param isTitled in a pipe too: where the columns differ from call to call, nobody knows them without
  */
-export function printTable<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[]): void {
+export function printTable<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[], isTitled = false): void {
+  if (isTitled && !process.stdout.isTTY) printLine(columns.map(({ title }) => asField(title)).join('\t'));
   process.stdout.write(formatTable(columns, rows, process.stdout.isTTY));
 }
 

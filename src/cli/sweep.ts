@@ -167,6 +167,7 @@ function print(result: SweepResult): void {
       { title: 'plateau', value: (row) => number(row.plateau.score), align: 'right' },
     ],
     top,
+    true,
   );
   printLine(verdict.text);
   for (const { code, message } of warnings) printLine(`warning ${code}: ${message}`);

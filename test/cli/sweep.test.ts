@@ -60,6 +60,14 @@ describe('candlepool sweep', () => {
     expect((JSON.parse(stdout) as { evaluated: number }).evaluated).toBe(30);
   });
 
+  it('titles the columns of its table in a pipe too, since they depend on the space', async () => {
+    const { stdout } = await sweep('--space', file('space.json'));
+    const [, titles, best] = stdout.split('\n').map((line) => line.split('\t'));
+    const keys = ['sharpeRatio', 'returnPct', 'maxDrawdown', 'totalPositions'];
+    expect(titles).toEqual(['rank', 'fast', 'slow', ...keys, 'plateau']);
+    expect(best).toHaveLength(titles.length);
+  });
+
   it('refuses an invalid space with the path of every fault', async () => {
     const { code, stderr } = await sweep('--space', file('wrong.json'));
     expect(code).toBe(1);
