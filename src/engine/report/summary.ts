@@ -1,9 +1,10 @@
 // The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
-import { flatParts, flatSummary, measureRun, type FlatSummary } from './flatSummary.ts';
+import { flatParts, flatSummary, measureRun, type FlatParts, type FlatSummary } from './flatSummary.ts';
 import { flatJsonOf, numbersOfParts } from './flatJson.ts';
 import { funnelOf } from './funnel.ts';
-import { exitsOf } from './exits.ts';
+import { exitsOf, type Exits } from './exits.ts';
 import { extremes } from './positionStatistics.ts';
+import type { Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
 import type { JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -12,7 +13,7 @@ import type { ResultSeries } from './writtenResult.ts';
 import { ruleBits, ruleStatistics, soleBlockers } from './ruleStatistics.ts';
 import { breakdownsOf, circumstancesOf, conventionsOf, type Breakdowns, type Circumstances } from './summaryBlocks.ts';
 import { ruleStatsSummary, type RuleStatsSummary } from './ruleStatsSummary.ts';
-import { fitTrace, shownTrace, traceOf, type StrategyTrace } from './trace.ts';
+import { fitTrace, shownTrace, traceOf, type FittedTrace, type StrategyTrace } from './trace.ts';
 
 /** Every key of summaryJson: the flat ones and the blocks. */
 export interface Summary extends FlatSummary, Breakdowns, Circumstances {
@@ -42,47 +43,17 @@ export interface WrittenSummary {
 }
 
 export function summarize(report: ReportInput): WrittenSummary {
-  const { simulation, input, evaluated, boundRules } = report;
-  const { start, end } = input;
-  const { initialBalance } = input.config;
+  const { initialBalance } = report.input.config;
   const measured = measureRun(report);
   const { daily, positions } = measured;
   const months = monthsOf(daily.day);
   const monthEquity = monthMarks(months, daily.equity);
   const flat = flatParts(report, measured);
-  const { netProfit, returnPct, buyHoldReturnPct } = flat.money;
-  const { totalFees } = flat.costs;
-  const exits = exitsOf(simulation.tradeLog);
+  const exits = exitsOf(report.simulation.tradeLog);
   const breakdowns = breakdownsOf(positions, exits);
-  const circumstances = circumstancesOf(report, totalFees, exits);
-  const conventions = conventionsOf(input.instrument);
-  const bits = ruleBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
-  const blockers = soleBlockers(bits, { start, end: Math.max(start, end) });
-  const stats = ruleStatistics(bits, blockers, evaluated, { start, end: Math.max(start, end) });
-  const entryIds = boundRules.entries.map((entry) => entry.id);
-  const rules = ruleStatsSummary(
-    bits,
-    stats,
-    entryIds,
-    { simulation, positions },
-    { start, end: Math.max(start, end) },
-  );
-  const bestPnl = Math.max(0, extremes(positions.pnl)[1] ?? 0);
-  const funnel = funnelOf(report, bits, exits.counts);
-  const trace = traceOf({
-    report,
-    bits,
-    blockers,
-    stats,
-    funnel,
-    positions: flat.positions,
-    netProfit,
-    bestPnl,
-    totalFees,
-    returnPct,
-    buyHoldReturnPct,
-  });
-  const fitted = fitTrace(trace, rules);
+  const circumstances = circumstancesOf(report, flat.costs.totalFees, exits);
+  const conventions = conventionsOf(report.input.instrument);
+  const fitted = fittedTraceOf(report, flat, positions, exits);
   const preview = equityPreview(report);
   const breakdownsJson = JSON.stringify(breakdowns).slice(1, -1);
   const circumstancesJson = JSON.stringify(circumstances).slice(1, -1);
@@ -116,4 +87,30 @@ export function summarize(report: ReportInput): WrittenSummary {
     thinBlocksJson: [`{${beforeMonths}[]${beforePreview}[]`, fitted.json, '}'],
     series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };
+}
+
+/** The trace and the rule statistics, within their limit of bytes. */
+function fittedTraceOf(report: ReportInput, flat: FlatParts, positions: Positions, exits: Exits): FittedTrace {
+  const { simulation, input, evaluated, boundRules } = report;
+  const window = { start: input.start, end: Math.max(input.start, input.end) };
+  const { netProfit, returnPct, buyHoldReturnPct } = flat.money;
+  const bits = ruleBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
+  const blockers = soleBlockers(bits, window);
+  const stats = ruleStatistics(bits, blockers, evaluated, window);
+  const entryIds = boundRules.entries.map((entry) => entry.id);
+  const rules = ruleStatsSummary(bits, stats, entryIds, { simulation, positions }, window);
+  const trace = traceOf({
+    report,
+    bits,
+    blockers,
+    stats,
+    funnel: funnelOf(report, bits, exits.counts),
+    positions: flat.positions,
+    netProfit,
+    bestPnl: Math.max(0, extremes(positions.pnl)[1] ?? 0),
+    totalFees: flat.costs.totalFees,
+    returnPct,
+    buyHoldReturnPct,
+  });
+  return fitTrace(trace, rules);
 }

@@ -39,7 +39,7 @@ const paramsAt = (row: number) =>
   );
 
 describe('the rows as a file', () => {
-  it('are an Arrow table, a batch per shard, with int32 counts, times, float64 numbers and null where missing', async () => {
+  it('are an Arrow table, a batch per shard, of counts, times and numbers, null where missing', async () => {
     const table = tableFromIPC(await fileOf('arrow'));
     expect(table.numRows).toBe(30);
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
