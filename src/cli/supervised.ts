@@ -25,4 +25,4 @@ export async function awaitBegin<Ready>({ signal }: Lifetime): Promise<Ready | u
 }
 
 /** Tells the supervisor that this process works. */
-export const sayReady = (ready: object): void => void process.send?.(ready);
+export const sayReady = (ready: object): void => void process.send?.(ready, () => {});

@@ -47,5 +47,5 @@ export async function runSuspects(
       .catch((error: unknown) => log.warn({ err: error, backtestId: claim.id }, 'a crash suspect was given back'))
       .then(() => process.send!('done', () => {}));
   });
-  process.send!('ready');
+  process.send!('ready', () => {});
 }
