@@ -5,7 +5,7 @@ import { constants } from 'node:os';
 import { measureBoth } from './bothSides.ts';
 import { checkout, HERE } from './checkout.ts';
 import { commandLine, positive, refuseUnknown } from './commandLine.ts';
-import { compareSuites, type Compared, type Verdict } from './comparison.ts';
+import { compareSuites, type Compared, type MeasureSuite, type Verdict } from './comparison.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { unitsOf } from './measure.ts';
 import { PROCESS_SUITES } from './suites.ts';
@@ -60,15 +60,14 @@ async function main(): Promise<void> {
 
   using other = checkout(revision);
   const roots = { before: other.root, after: HERE };
-  const all = await compareSuites(
-    suites,
-    1 + limit / 100,
-    (suite, round, isOpen) => {
-      console.error(`${suite}: round ${round + 1}`);
-      return measureBoth(suite, roots, args, (name) => name.includes(task) && isOpen(name), stopped);
-    },
-    () => stopped.aborted,
-  );
+  const measureSuite: MeasureSuite = async function* (suite, isWanted) {
+    const isNamed = (name: string): boolean => name.includes(task) && isWanted(name);
+    for await (const round of measureBoth(suite, roots, args, isNamed, stopped)) {
+      console.error(`${round.task}: ${round.ratio.toFixed(2)}`);
+      yield round;
+    }
+  };
+  const all = await compareSuites(suites, 1 + limit / 100, measureSuite, () => stopped.aborted);
   if (interrupted.signal.aborted) {
     process.exitCode = 128 + constants.signals[interrupted.signal.reason as (typeof SIGNALS)[number]];
     return;

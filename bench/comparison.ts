@@ -16,8 +16,8 @@ export interface Compared extends InTurn {
   readonly verdict: Verdict;
 }
 
-/** A round of those tasks of a suite whose verdict is open; ends early when time runs out. */
-export type MeasureSuite = (suite: string, round: number, isOpen: (task: string) => boolean) => AsyncIterable<Round>;
+/** A round of those tasks of a suite that are wanted; ends early when time runs out. */
+export type MeasureSuite = (suite: string, isWanted: (task: string) => boolean) => AsyncIterable<Round>;
 
 /**
  * How many more rounds must lie on one side of the limit than on the other (Wald's sequential test of signs). Where one
@@ -28,13 +28,17 @@ const LEAD = { slower: 3, alike: 2 } as const;
 
 /** @param limit how much slower is too slow: 1.15 is 15 % */
 export function verdictOf(ratios: readonly number[], limit: number): Verdict {
-  const beyond = ratios.filter((ratio) => ratio > limit).length;
-  const within = ratios.length - beyond;
-  return beyond - within >= LEAD.slower ? 'slower' : within - beyond >= LEAD.alike ? 'alike' : 'unsure';
+  const lead = leadOf(ratios, limit);
+  return lead >= LEAD.slower ? 'slower' : -lead >= LEAD.alike ? 'alike' : 'unsure';
 }
 
+/** How many more of the rounds are beyond the limit than within it. */
+const leadOf = (ratios: readonly number[], limit: number): number =>
+  2 * ratios.filter((ratio) => ratio > limit).length - ratios.length;
+
 /**
- * Measures every suite again and again, those tasks of it whose verdict is open, until none is.
+ * Measures the tasks of every suite whose verdict is open, again and again until none is. A task that looks slower is
+ * measured again before anything else, so that a slowdown is known before time runs out.
  *
  * @param isOver whether time has run out
  * @returns the tasks that were measured, the slowest beside the other revision first
@@ -48,15 +52,18 @@ export async function compareSuites(
   const found = new Map<string, Round[]>();
   const ratiosOf = (task: string): number[] => (found.get(task) ?? []).map(({ ratio }) => ratio);
   const isOpen = (task: string): boolean => verdictOf(ratiosOf(task), limit) === 'unsure';
-  const isUnfinished = (suite: string): boolean =>
-    [...found.keys()].some((task) => task.startsWith(`${suite}/`) && isOpen(task));
-  let open = suites;
-  for (let round = 0; open.length > 0 && !isOver(); round++) {
-    for (const suite of open)
-      for await (const each of measureSuite(suite, round, isOpen))
-        found.set(each.task, [...(found.get(each.task) ?? []), each]);
-    open = open.filter(isUnfinished);
-  }
+  const looksSlower = (task: string): boolean => isOpen(task) && leadOf(ratiosOf(task), limit) > 0;
+  const measure = async (suite: string, isWanted: (task: string) => boolean): Promise<void> => {
+    for await (const each of measureSuite(suite, isWanted))
+      found.set(each.task, [...(found.get(each.task) ?? []), each]);
+  };
+  const has = (suite: string, isWanted: (task: string) => boolean): boolean =>
+    [...found.keys()].some((task) => task.startsWith(`${suite}/`) && isWanted(task));
+  for (let open = suites; open.length > 0 && !isOver(); open = open.filter((suite) => has(suite, isOpen)))
+    for (const suite of open) {
+      await measure(suite, isOpen);
+      while (has(suite, looksSlower) && !isOver()) await measure(suite, looksSlower);
+    }
   return [...found]
     .map(([task, rounds]) => ({
       task,
