@@ -38,6 +38,7 @@ class Thread implements AsyncDisposable {
 
   private constructor(child: ChildProcess) {
     this.#child = child;
+    process.once('exit', () => child.kill('SIGKILL'));
   }
 
   static async start(kind: string, ...args: string[]): Promise<Thread> {
@@ -128,5 +129,7 @@ if (named.length === 0)
   refuse(USAGE, `No kind contains "${positionals[0]}". There are ${Object.keys(SMALL_RUNS).join(', ')}.`);
 const [tries, runs, hotRuns] = (['tries', 'runs', 'hot'] as const).map((name) => count(USAGE, name, options[name]));
 if (runs % GROUP !== 0 || runs < 2 * GROUP) refuse(USAGE, `--runs takes whole hundreds from ${2 * GROUP} on.`);
+// A process that is stopped would not notice that this one has ended.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 console.log(`${machineLines(describeMachine())}\n`);
 for (const kind of named) await measure(kind, tries, runs / GROUP, hotRuns);

@@ -11,8 +11,8 @@ import type { PoolBatch, PoolRun } from './messages.ts';
 export const WARM_UP_BATCHES = 60;
 /** A task that arrives meanwhile waits for about thirty milliseconds. */
 const BATCH_RUNS = 20;
-/** Then they come for another owner, on bars of another name. */
-const ROUND_BATCHES = 5;
+/** Then they come for another owner, on bars of another name, of which a thread keeps the columns. */
+const ROUND_BATCHES = 12;
 
 const SYMBOL = 'WARM-UP';
 const OWNER = 'warm-up';
@@ -156,7 +156,7 @@ function warmUpRun(run: number, owner: string): PoolRun {
         },
         slippage: run % 3 === 0 ? { kind: 'fixed', unit: 'bps', value: 0.5 } : { kind: 'none' },
       },
-      ...(hasParams && { params: { fast: 2 + (run % 30), slow: 40 + (run % 7) } }),
+      ...(hasParams && { params: { fast: 2 + (run % 9), slow: 40 + (run % 7) } }),
     },
     strategyHash: hashOf(`strategy ${strategy}`),
   };
