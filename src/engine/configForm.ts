@@ -2,6 +2,7 @@
 import { BacktestConfig, Instant } from './config.ts';
 import { isMembers } from './language/check/displayNames.ts';
 import { IssueLog, issueCodes, type ValidationIssue } from './language/check/issues.ts';
+import { writeAdvice } from './language/check/leafFaults.ts';
 import type { PatchOperation } from './language/check/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/check/repair.ts';
 import { Structure } from './language/check/structure.ts';
@@ -48,7 +49,10 @@ const CONFIG_SHAPE = shapeOf(BacktestConfig) as ObjectShape;
 export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}): ConfigForm {
   const log = new IssueLog();
   const report = (code: 'UNKNOWN_FIELD' | 'TYPE_MISMATCH', habits: readonly Habit[]): PatchOperation[] => {
-    for (const { path, message, patch } of habits) log.add(code, path, { message, patch });
+    for (const { path, message, patch } of habits) {
+      const [suggestion] = patch.flatMap((step) => (step.op === 'replace' ? [writeAdvice(step.value)] : []));
+      log.add(code, path, { message, suggestion, patch });
+    }
     return habits.flatMap(({ patch }) => patch);
   };
   // First what stands in another place, then what has another form there.

@@ -194,6 +194,11 @@ describe('a suggestion', () => {
     expect(issues[0]).toMatchObject({ suggestion: 'Write a time as HH:MM, from 00:00 to 24:00.' });
   });
 
+  it('says what a patch writes', () => {
+    const { issues } = check(strategyOf({ ...above, right: 30 }));
+    expect(issues[0]).toMatchObject({ suggestion: 'Write {"kind":"const","value":30}.' });
+  });
+
   it('names every timeframe for one that does not exist', () => {
     const { issues } = check(strategyOf({ ...above, left: { ...close, timeframe: '5m' } }));
     expect(issues).toContainEqual(

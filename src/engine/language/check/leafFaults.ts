@@ -23,7 +23,17 @@ export const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ 
 export function mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): Fault {
   const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
   const message = `This must be ${wanted}, not ${shown(value)}.`;
-  return { code: 'TYPE_MISMATCH', message, suggestion: percentAdvice(wanted, value), patch };
+  const suggestion = repair === undefined ? percentAdvice(wanted, value) : writeAdvice(repair.value);
+  return { code: 'TYPE_MISMATCH', message, suggestion, patch };
+}
+
+/** Longer values are read in the patch. */
+const MAX_WRITTEN = 160;
+
+/** What a patch writes, for readers who do not apply it. */
+export function writeAdvice(value: unknown): string | undefined {
+  const text = JSON.stringify(value);
+  return text.length > MAX_WRITTEN ? undefined : `Write ${text}.`;
 }
 
 /** "2%" where a number stands. It is not certain that the number is one of percents. */
