@@ -1,6 +1,6 @@
 // Steps that give true, false or unknown per bar: how the column of each is computed.
 import { localTimes } from '../bars/timeZones.ts';
-import { NOTHING_UNKNOWN } from '../kernels/bits.ts';
+import { NOTHING_UNKNOWN, wordCount } from '../kernels/bits.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { invert, trimUnknown } from '../kernels/compare.ts';
 import { and, or, rollingWindow, sequence, stateMachine, withinRows } from '../kernels/logic.ts';
@@ -10,9 +10,10 @@ import { compareColumns, crossColumns, crossOf, movingColumn } from './leafCondi
 import { isPattern, patternColumn, patternSide } from './patternColumns.ts';
 import { operandOf, type StepInputs } from './stepInputs.ts';
 
-/** @param out bits for all rows, which are 0 */
-export function conditionColumn(step: ConditionStep, columns: StepInputs, out: Uint32Array): ConditionColumn {
+export function conditionColumn(step: ConditionStep, columns: StepInputs): ConditionColumn {
   const n = columns.barsOf(step).length;
+  // Not in a buffer that the run gives back: a column that is kept may have the bits of one that is not.
+  const out = new Uint32Array(wordCount(n));
   const { inputs } = step;
   switch (step.op) {
     case 'compare': {

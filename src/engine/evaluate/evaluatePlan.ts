@@ -1,8 +1,6 @@
 // Evaluation: the steps of a plan over the columns of a market, each computed once, on demand.
 import type { Bars, Market } from '../bars/bars.ts';
-import { wordCount } from '../kernels/bits.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
-import { newWords } from '../kernels/sharedBuffer.ts';
 import { frameText, sameFrame } from '../plan/builder.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
 import type { RunControl } from '../task.ts';
@@ -143,12 +141,6 @@ export class EvaluatedPlan implements StepInputs {
     this.#kept.set(key, column);
   }
 
-  /** A column that is kept outlives the run, whose part of a shared buffer is given back in the end. */
-  #bitsOf(step: Step, isKept: boolean): Uint32Array {
-    const words = wordCount(this.barsOf(step).length);
-    return isKept ? new Uint32Array(words) : newWords(words);
-  }
-
   #column(slot: Slot): ValueColumn | ConditionColumn {
     const known = this.#columns[slot];
     if (known) return known;
@@ -157,8 +149,7 @@ export class EvaluatedPlan implements StepInputs {
     let column = isKept ? this.#kept.get(step.key) : undefined;
     if (!column) {
       this.poll();
-      if (step.type === 'value') column = valueColumn(step, this);
-      else column = conditionColumn(step, this, this.#bitsOf(step, isKept));
+      column = step.type === 'value' ? valueColumn(step, this) : conditionColumn(step, this);
       if (isKept) this.#kept.set(step.key, column);
     }
     this.#columns[slot] = column;
