@@ -9,8 +9,11 @@ import type { Outages } from './outages.ts';
 
 /** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
 const POLL_MS = 1_000;
-/** Until a runner's first look for work succeeds. One whose first look fails keeps that failure for all later ones. */
-const FIRST_LOOK_MS = 2_000;
+/**
+ * Until a runner's first look for work succeeds: one whose first look fails keeps that failure for all later ones. It
+ * takes milliseconds, and on a busy machine never so long.
+ */
+const FIRST_LOOK_MS = 5_000;
 /**
  * Losses of the database come in numbers; so many within a minute have another cause, which a new process may not have.
  */
