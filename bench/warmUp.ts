@@ -32,13 +32,15 @@ const HOT_SERIES_RUNS = 1_000;
 const GOAL = 0.9;
 const GOAL_GROUP = 1;
 
+const children = new Set<ChildProcess>();
+
 /** A process with one thread; it is stopped while the other one works, so that nothing is compiled meanwhile. */
 class Thread implements AsyncDisposable {
   readonly #child: ChildProcess;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
-    process.once('exit', () => child.kill('SIGKILL'));
+    children.add(child);
   }
 
   static async start(kind: string, ...args: string[]): Promise<Thread> {
@@ -65,6 +67,7 @@ class Thread implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    children.delete(this.#child);
     this.#child.kill('SIGKILL');
     await once(this.#child, 'exit');
   }
@@ -130,6 +133,7 @@ if (named.length === 0)
 const [tries, runs, hotRuns] = (['tries', 'runs', 'hot'] as const).map((name) => count(USAGE, name, options[name]));
 if (runs % GROUP !== 0 || runs < 2 * GROUP) refuse(USAGE, `--runs takes whole hundreds from ${2 * GROUP} on.`);
 // A process that is stopped would not notice that this one has ended.
+process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 console.log(`${machineLines(describeMachine())}\n`);
 for (const kind of named) await measure(kind, tries, runs / GROUP, hotRuns);
