@@ -10,9 +10,9 @@ import { WARM_UP_BATCHES } from '../../../src/engine/pool/warmUp.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../support/warmedThread.ts', import.meta.url));
 
-/** 15 to 24 were seen, the main thread's included, and 345 and 401 without the warm-up. */
+/** 11 to 24 were seen, the main thread's included, and 345 and 401 without the warm-up. */
 const MOST_COMPILED = 40;
-/** 4 were seen; 27 to 55 where the warm-up's runs had fewer shapes than real ones. */
+/** 3 to 5 were seen; 25 of the first kind where the warm-up's runs had fewer shapes than real ones. */
 const MOST_THROWN_AWAY = 12;
 
 const run = promisify(execFile);
