@@ -5,7 +5,8 @@ import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
 import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
 import type { PositionStatistics } from './positionStatistics.ts';
-import { conjunctsOf, neverTogether, type RuleBits, type RuleStats, type Window } from './ruleStatistics.ts';
+import { conjunctsOf, neverTogether, type RuleBits, type Window } from './ruleBits.ts';
+import type { RuleStats } from './ruleStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
   'ALL_WARMUP', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',

@@ -1,7 +1,7 @@
 // The funnel: from bars to entries, where the signals of a strategy go.
 import { countBits, wordCount } from '../kernels/bits.ts';
 import type { ReportInput } from './reportInput.ts';
-import type { RuleBits } from './ruleStatistics.ts';
+import type { RuleBits } from './ruleBits.ts';
 
 export interface EntryFunnel {
   /** The entry's id. */

@@ -5,7 +5,8 @@ import type { ConditionNode } from '../plan/plan.ts';
 import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
-import { conjunctsOf, SAMPLED_ROWS, type RuleBits, type Window } from './ruleStatistics.ts';
+import { conjunctsOf, type RuleBits, type Window } from './ruleBits.ts';
+import { SAMPLED_ROWS } from './ruleStatistics.ts';
 
 /** A bar on which a single condition kept an entry from being true, and how far it was from passing. */
 export interface NearMiss {

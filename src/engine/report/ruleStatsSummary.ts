@@ -4,15 +4,8 @@ import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { constantJson, type JsonWriter } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
-import {
-  conjunctsOf,
-  neverTogether,
-  PAIRED_LEAVES,
-  type RuleBits,
-  type RuleStats,
-  type SideStats,
-  type Window,
-} from './ruleStatistics.ts';
+import { PAIRED_LEAVES, conjunctsOf, neverTogether, type RuleBits, type Window } from './ruleBits.ts';
+import type { RuleStats, SideStats } from './ruleStatistics.ts';
 
 export interface RuleStatsSummary {
   readonly rules: readonly RuleStats[];

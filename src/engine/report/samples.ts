@@ -7,7 +7,7 @@ import type { NamedNode } from '../plan/plan.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { NearMiss } from './nearMisses.ts';
 import type { ReportInput } from './reportInput.ts';
-import type { RuleBits } from './ruleStatistics.ts';
+import type { RuleBits } from './ruleBits.ts';
 
 /** By node; null where missing or unknown. */
 type SampleValues = Record<string, number | boolean | null>;

@@ -4,7 +4,7 @@ import { hasBit } from '../../../src/engine/kernels/bits.ts';
 import type { ConditionNode } from '../../../src/engine/plan/plan.ts';
 import { nearMissesOf } from '../../../src/engine/report/nearMisses.ts';
 import type { ReportInput } from '../../../src/engine/report/reportInput.ts';
-import type { RuleBits } from '../../../src/engine/report/ruleStatistics.ts';
+import type { RuleBits } from '../../../src/engine/report/ruleBits.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 
 const ROWS = 700;

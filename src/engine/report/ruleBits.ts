@@ -1,0 +1,132 @@
+// Bits of rules: on which rows each condition was true or unknown, and which one alone kept a rule from being true.
+import { newWords } from '../kernels/sharedBuffer.ts';
+import { countBits, wordCount } from '../kernels/bits.ts';
+import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
+import type { RecordedCondition } from '../evaluate/stateful.ts';
+import type { ConditionNode } from '../plan/plan.ts';
+
+/** The rows of the evaluated window, [start, end). */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Bits of one rule node over all rows; `evaluated` null: on every row of the window. */
+export interface RuleBits {
+  readonly node: ConditionNode;
+  readonly isTrue: Uint32Array;
+  readonly isUnknown: Uint32Array;
+  readonly evaluated: Uint32Array | null;
+}
+
+/** The most leaves of one conjunction whose pairs are all examined. */
+export const PAIRED_LEAVES = 32;
+
+/** The kept bits of every rule node. */
+export function ruleBits(
+  rules: readonly ConditionNode[],
+  evaluated: EvaluatedPlan,
+  recorded: ReadonlyMap<object, RecordedCondition>,
+): RuleBits[] {
+  let nothing: Uint32Array | null = null;
+  return rules.map((node) => {
+    // Every member by its name: a spread takes ten times as long.
+    if (node.slot !== null) {
+      const { isTrue, isUnknown } = evaluated.condition(node.slot);
+      return { node, isTrue, isUnknown, evaluated: null };
+    }
+    const kept = recorded.get(node.expression);
+    if (kept !== undefined) return { node, isTrue: kept.isTrue, isUnknown: kept.isUnknown, evaluated: kept.evaluated };
+    nothing ??= new Uint32Array(wordCount(evaluated.market.base.length));
+    return { node, isTrue: nothing, isUnknown: nothing, evaluated: nothing };
+  });
+}
+
+/** All of a rule's must be true, and none of them is itself an `all`. */
+const isLeafConjunct = ({ node }: RuleBits): boolean => node.isConjunct && node.kind !== 'all';
+
+/** The leaf conjuncts of one entry or exit. */
+export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', index: number): RuleBits[] =>
+  bits.filter(
+    (rule) =>
+      rule.node.ruleIndex === index && (rule.node.role === 'exit') === (kind === 'exit') && isLeafConjunct(rule),
+  );
+
+/** For each conjunct of every entry and exit, the rows on which it alone was false. */
+export function soleBlockers(bits: readonly RuleBits[], window: Window): ReadonlyMap<RuleBits, Uint32Array> {
+  const found = new Map<RuleBits, Uint32Array>();
+  for (const conjuncts of conjunctsByRule(bits)) {
+    const rows = soleBlockerRows(conjuncts, window);
+    for (let index = 0; index < conjuncts.length; index++) found.set(conjuncts[index], rows[index]);
+  }
+  return found;
+}
+
+/** The conjuncts of each entry and exit, in one pass over all nodes. */
+function conjunctsByRule(bits: readonly RuleBits[]): readonly RuleBits[][] {
+  const entries: RuleBits[][] = [];
+  const exits: RuleBits[][] = [];
+  for (const rule of bits) {
+    if (!isLeafConjunct(rule)) continue;
+    const { role, ruleIndex } = rule.node;
+    ((role === 'exit' ? exits : entries)[ruleIndex] ??= []).push(rule);
+  }
+  return [...entries, ...exits].filter((conjuncts) => conjuncts !== undefined);
+}
+
+/**
+ * For each conjunct, the rows on which it is false and all others are true, computed by prefix and suffix conjunctions.
+ */
+function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
+  const words = wordCount(window.end);
+  // Of the conjuncts after each; the last has none after it.
+  const suffixes = conjuncts.slice(1).map(({ isTrue }) => isTrue.slice(0, words));
+  for (let c = suffixes.length - 2; c >= 0; c--) intersect(suffixes[c], suffixes[c + 1]);
+  let prefix: Uint32Array | null = null;
+  return conjuncts.map((conjunct, c) => {
+    const rows = falseRows(conjunct, words);
+    if (prefix !== null) intersect(rows, prefix);
+    if (c === suffixes.length) return rows;
+    intersect(rows, suffixes[c]);
+    if (prefix === null) prefix = conjunct.isTrue.slice(0, words);
+    else intersect(prefix, conjunct.isTrue);
+    return rows;
+  });
+}
+
+function falseRows({ isTrue, isUnknown, evaluated }: RuleBits, words: number): Uint32Array {
+  const rows = newWords(words);
+  const unknownWords = Math.min(words, isUnknown.length);
+  for (let w = 0; w < unknownWords; w++) rows[w] = ~(isTrue[w] | isUnknown[w]);
+  for (let w = unknownWords; w < words; w++) rows[w] = ~isTrue[w];
+  if (evaluated !== null) intersect(rows, evaluated);
+  return rows;
+}
+
+function intersect(words: Uint32Array, others: Uint32Array): void {
+  for (let w = 0; w < words.length; w++) words[w] &= others[w];
+}
+
+/** Pairs of conjuncts of one rule that are each true at some time but never together. */
+export function neverTogether(conjuncts: readonly RuleBits[], window: Window): [RuleBits, RuleBits][] {
+  const leaves = conjuncts
+    .filter((rule) => rule.evaluated === null && countBits(rule.isTrue, window.start, window.end) > 0)
+    .slice(0, PAIRED_LEAVES);
+  const pairs: [RuleBits, RuleBits][] = [];
+  for (const [index, a] of leaves.entries()) {
+    for (const b of leaves.slice(index + 1)) if (!meet(a.isTrue, b.isTrue, window)) pairs.push([a, b]);
+  }
+  return pairs;
+}
+
+function meet(a: Uint32Array, b: Uint32Array, window: Window): boolean {
+  const first = window.start >>> 5;
+  const last = (window.end - 1) >>> 5;
+  for (let w = first; w <= last; w++) {
+    let word = a[w] & b[w];
+    if (w === first) word &= -1 << (window.start & 31);
+    if (w === last && (window.end & 31) !== 0) word &= (1 << (window.end & 31)) - 1;
+    if (word !== 0) return true;
+  }
+  return false;
+}
