@@ -1,5 +1,6 @@
 // A backtest, from a checked strategy and market columns to a result: the whole pipeline, stage by stage.
 import type { Bars, Market } from './bars/bars.ts';
+import { daysOf } from './bars/days.ts';
 import { rowsInRange } from './bars/rowRange.ts';
 import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
 import { SharedSpan } from './kernels/sharedBuffer.ts';
@@ -11,6 +12,7 @@ import type { RunnableStrategy, Settings, StrategyAst } from './language/grammar
 import { PlanCache } from './plan/planCache.ts';
 import { bindRules } from './evaluate/bindRules.ts';
 import type { BacktestTask } from './task.ts';
+import { previewRows } from './report/equityPreview.ts';
 import { reproducibilityOf } from './report/reproducibility.ts';
 import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
@@ -25,6 +27,7 @@ import type { SimulationInput } from './simulate/simulation.ts';
 import type { RunControl } from './task.ts';
 import { LentMemory } from './simulate/lentMemory.ts';
 import { simulate } from './simulate/simulate.ts';
+import type { StreamedRows } from './simulate/streamedMarks.ts';
 import { MemoryRefused } from './simulate/tradeBudget.ts';
 
 /**
@@ -72,7 +75,8 @@ function runTask(
   try {
     const prepared = prepareRun(task, market, columnStore, true, control);
     if (!prepared.ok) return prepared;
-    const scratch = memory?.lend(prepared.input.end - prepared.input.start);
+    const { start, end } = prepared.input;
+    const scratch = memory?.lend(end - start, streamedRows(prepared.input));
     return simulateAndReport(prepared, { ...prepared.input, control, keepOrders, scratch });
   } catch (error) {
     if (error instanceof RunStopped) return stopped();
@@ -82,6 +86,16 @@ function runTask(
     columnStore.trim();
     memory?.trim();
   }
+}
+
+/** Of a shorter run, the column of its equity stays in the cache. */
+const LEAST_STREAMED_ROWS = 16_384;
+
+/** What a report reads of the equity of a long run, of which no column is written. */
+function streamedRows(input: SimulationInput): StreamedRows | null {
+  const { start, end, bars } = input;
+  if (end - start < LEAST_STREAMED_ROWS) return null;
+  return { days: daysOf(bars.time, start, end).lastRows, preview: previewRows(input) };
 }
 
 /** Everything that is known before the first bar is simulated. */

@@ -173,9 +173,9 @@ function randomSlippage(dice: Dice): Slippage {
 }
 
 /** Anything the simulation takes; one seed, one input. */
-export function randomInput(seed: number): SimulationInput {
+export function randomInput(seed: number, rows?: number): SimulationInput {
   const dice = diceOf(seed);
-  const minutes = randomMinutes(dice, dice.whole(20, 90) * 15);
+  const minutes = randomMinutes(dice, (rows ?? dice.whole(20, 90)) * 15);
   const bars = bucketMinutes(minutes);
   const leverage = dice.pick([1, 1, 1, 3, 20]);
   const hasShorts = dice.chance(0.5);

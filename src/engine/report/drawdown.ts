@@ -1,5 +1,6 @@
 // Drawdown of bar-close equity, the initial balance included as the first peak (semantics §5.1).
-import { fallsOf } from '../kernels/simd/falls.ts';
+import { fallsOf, type Falls } from '../kernels/simd/falls.ts';
+import type { ReportInput } from './reportInput.ts';
 
 export interface DrawdownStatistics {
   /**
@@ -25,8 +26,16 @@ export interface DrawdownStatistics {
   readonly meanEquity: number | null;
 }
 
-export function drawdownStatistics(equity: Float64Array, initialBalance: number): DrawdownStatistics {
-  const falls = fallsOf(equity, initialBalance);
+export const drawdownStatistics = (equity: Float64Array, initialBalance: number): DrawdownStatistics =>
+  statisticsOf(fallsOf(equity, initialBalance), equity.length);
+
+export function drawdownOf({ simulation, input }: Pick<ReportInput, 'simulation' | 'input'>): DrawdownStatistics {
+  const { equity, streamed } = simulation;
+  if (streamed === null) return drawdownStatistics(equity, input.config.initialBalance);
+  return statisticsOf(streamed.falls, input.end - input.start);
+}
+
+function statisticsOf(falls: Falls, marks: number): DrawdownStatistics {
   const isUnderwater = falls.depth > 0;
   const episodes = falls.recoveries + (isUnderwater ? 1 : 0);
   const depthSum = isUnderwater ? falls.depthSum + falls.depth : falls.depthSum;
@@ -41,7 +50,7 @@ export function drawdownStatistics(equity: Float64Array, initialBalance: number)
     recoveredIndex: hasDrawdown && falls.recoveredIndex >= 0 ? falls.recoveredIndex : null,
     underwaterBars: falls.belowCount,
     equityPeak: falls.peak,
-    meanEquity: equity.length === 0 ? null : falls.total / equity.length,
+    meanEquity: marks === 0 ? null : falls.total / marks,
   };
 }
 

@@ -12,7 +12,7 @@ type Marks = Pick<ReportInput, 'simulation' | 'input'>;
 
 /** What the previews of one range share: the rows of the points, and the beginning of the JSON of each. */
 interface Points {
-  readonly indexes: readonly number[];
+  readonly rows: Int32Array;
   /** The time of each point. */
   readonly times: Float64Array;
   /** The JSON between the mark before and its own. */
@@ -21,23 +21,31 @@ interface Points {
 
 const kept = new KeptByRange<Float64Array, Points>();
 
-function points({ simulation, input }: Marks): Points {
-  const { start } = input;
-  const { time } = input.bars;
-  const rows = simulation.equity.length;
-  return kept.get(time, start, start + rows, () => {
-    const indexes = previewIndexes(rows, PREVIEW_POINTS);
-    const times = new Float64Array(indexes.length);
-    for (let point = 0; point < times.length; point++) times[point] = time[start + indexes[point]];
-    return { indexes, times, texts: textsOf(times) };
+function points({ start, end, bars: { time } }: Marks['input']): Points {
+  return kept.get(time, start, end, () => {
+    const rows = Int32Array.from(previewIndexes(Math.max(0, end - start), PREVIEW_POINTS));
+    for (let point = 0; point < rows.length; point++) rows[point] += start;
+    const times = new Float64Array(rows.length);
+    for (let point = 0; point < times.length; point++) times[point] = time[rows[point]];
+    return { rows, times, texts: textsOf(times) };
   });
 }
+
+/** The rows of the points. */
+export const previewRows = (input: Marks['input']): Int32Array => points(input).rows;
 
 /** `[[time,` of the first point, `],[time,` of each other. */
 function textsOf(times: Float64Array): NumberTexts {
   const texts: string[] = [];
   for (let point = 0; point < times.length; point++) texts.push(`${point === 0 ? '[' : '],'}[${times[point]},`);
   return new NumberTexts(texts);
+}
+
+/** By a loop, since `map` would allocate every number, and a list is copied while it grows. */
+function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }: Marks): Float64Array {
+  const marks = newNumbers(rows.length);
+  for (let point = 0; point < marks.length; point++) marks[point] = equity[rows[point] - start];
+  return marks;
 }
 
 export interface EquityPreview {
@@ -51,11 +59,8 @@ export interface EquityPreview {
 
 /** Holds when the memory of the run is used again. */
 export function equityPreview(report: Marks): EquityPreview {
-  const { equity } = report.simulation;
-  const { indexes, times, texts } = points(report);
-  // By a loop, since `map` would allocate every number, and a list is copied while it grows.
-  const marks = newNumbers(indexes.length);
-  for (let point = 0; point < marks.length; point++) marks[point] = equity[indexes[point]];
+  const { rows, times, texts } = points(report.input);
+  const marks = report.simulation.streamed?.preview ?? marksAt(rows, report);
   return {
     times,
     marks,

@@ -2,9 +2,9 @@
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { countBits } from '../kernels/bits.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
-import type { ResultReads, SimulationInput } from '../simulate/simulation.ts';
+import type { ResultReads, SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import { dayClosesOf, daysOf } from '../bars/days.ts';
-import { drawdownStatistics, type DrawdownStatistics } from './drawdown.ts';
+import { drawdownOf, type DrawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
 import { positionsOf, type Positions } from './positions.ts';
 import { positionStatistics, type PositionStatistics } from './positionStatistics.ts';
@@ -92,10 +92,13 @@ export function measureRun(parts: MeasuredParts): MeasuredRun {
   return { daily: dailyOf(parts), positions: positionsOf(parts.simulation.tradeLog) };
 }
 
+/** Of every row, or of every day: the last of both is the last of the run. */
+const marksOf = ({ equity, streamed }: SimulationResult): Float64Array => streamed?.days ?? equity;
+
 /** Holds until the next call. */
 export function dailyOf({ simulation, input }: MeasuredParts): DailySeries {
   const { start, end, bars, config } = input;
-  return dailySeries(bars, simulation.equity, start, Math.max(start, end), config.initialBalance);
+  return dailySeries(bars, marksOf(simulation), start, Math.max(start, end), config.initialBalance);
 }
 
 /**
@@ -112,7 +115,7 @@ export interface FlatParts {
 }
 
 export function flatParts(parts: MeasuredParts, measured: MeasuredRun): FlatParts {
-  const drawdown = drawdownStatistics(parts.simulation.equity, parts.input.config.initialBalance);
+  const drawdown = drawdownOf(parts);
   return {
     money: moneyKeys(parts),
     drawdown: drawdownKeys(parts, growthOf(parts), drawdown),
@@ -157,10 +160,9 @@ export function chosenSummary(
   wanted: ReadonlySet<FlatKey>,
 ): Partial<FlatSummary> {
   const wants = (keys: readonly FlatKey[]): boolean => wantsAny(wanted, keys);
-  const balance = parts.input.config.initialBalance;
   const growth = wants(['cagr', 'calmarRatio']) ? growthOf(parts) : null;
   const { equity } = parts.simulation;
-  const drawdown = wants(DRAWDOWN_KEYS) ? drawdownStatistics(equity, balance) : null;
+  const drawdown = wants(DRAWDOWN_KEYS) ? drawdownOf(parts) : null;
   return {
     ...moneyKeys(parts),
     ...(drawdown === null ? { cagr: growth } : drawdownKeys(parts, growth, drawdown)),
@@ -184,8 +186,8 @@ function countKeys({ simulation, input }: MeasuredParts) {
 const periodsOf = ({ input }: MeasuredParts): number => periodsPerYear(input.instrument);
 
 function finalEquityOf({ simulation, input }: MeasuredParts): number {
-  const { equity } = simulation;
-  return equity.length > 0 ? equity[equity.length - 1] : input.config.initialBalance;
+  const marks = marksOf(simulation);
+  return marks.length > 0 ? marks[marks.length - 1] : input.config.initialBalance;
 }
 
 function moneyKeys(parts: MeasuredParts) {

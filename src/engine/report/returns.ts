@@ -38,8 +38,8 @@ interface Benchmark {
 }
 
 /**
- * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i. Holds until
- * the next call.
+ * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i, or of day i
+ * where there are as many. Holds until the next call.
  */
 export function dailySeries(
   bars: Bars,
@@ -51,7 +51,6 @@ export function dailySeries(
   const { day, lastRows } = daysOf(bars.time, start, end);
   const columns = dayColumns(lastRows.length);
   const { marks, returns } = columns;
-  // Bars of a day each.
   if (marks.length === equity.length) marks.set(equity);
   else for (let index = 0; index < lastRows.length; index++) marks[index] = equity[lastRows[index] - start];
   return {

@@ -3,6 +3,7 @@ import { countBits } from '../kernels/bits.ts';
 import type { SimulationResult } from './simulation.ts';
 import type { Trade } from './trade.ts';
 import type { Run } from './run.ts';
+import { StreamedMarks } from './streamedMarks.ts';
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -14,6 +15,7 @@ export class GatheredResult implements SimulationResult {
   readonly cancelled: boolean;
   readonly tradeLog: SimulationResult['tradeLog'];
   readonly equity: SimulationResult['equity'];
+  readonly streamed: SimulationResult['streamed'];
   readonly inPosition: SimulationResult['inPosition'];
   readonly orders: SimulationResult['orders'];
   readonly finalBalance: number;
@@ -27,6 +29,7 @@ export class GatheredResult implements SimulationResult {
     this.cancelled = cancelled;
     this.tradeLog = run.trades;
     this.equity = run.equity;
+    this.streamed = run.marks instanceof StreamedMarks && !cancelled ? run.marks.finish(run.end) : null;
     this.inPosition = run.inPosition;
     this.orders = run.orders?.sort((a, b) => a.orderId - b.orderId) ?? null;
     this.finalBalance = run.ledger.balance;

@@ -1,6 +1,7 @@
 // Lent memory: what one run after the other writes on, because fresh pages cost more than what is written on them.
 import { wordCount } from '../kernels/bits.ts';
 import type { Scratch } from './simulation.ts';
+import type { StreamedRows } from './streamedMarks.ts';
 import { TRADE_WIDTH, TradeLog } from './tradeLog.ts';
 
 /** A longer log is not kept: 5 MB. */
@@ -10,18 +11,23 @@ export class LentMemory {
   readonly #mostRows: number;
   #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0), trades: new TradeLog() };
 
-  /** @param mostRows a longer run gets memory of its own, which is not kept. */
+  /** @param mostRows a longer run that writes its equity gets memory of its own, which is not kept. */
   constructor(mostRows: number) {
     this.#mostRows = mostRows;
   }
 
-  /** For a run over so many rows; what it wrote holds until the next call. */
-  lend(rows: number): Scratch | undefined {
-    if (rows > this.#mostRows) return undefined;
-    if (this.#scratch.equity.length < rows) {
-      const inPosition = new Uint32Array(wordCount(rows));
-      this.#scratch = { ...this.#scratch, equity: new Float64Array(rows), inPosition };
-    }
+  /**
+   * For a run over so many rows; what it wrote holds until the next call.
+   * @param streamed what is read of its equity; null: every row
+   */
+  lend(rows: number, streamed: StreamedRows | null = null): Scratch | undefined {
+    const marks = streamed === null ? rows : 0;
+    if (marks > this.#mostRows) return undefined;
+    let { equity, inPosition } = this.#scratch;
+    if (equity.length < marks) equity = new Float64Array(marks);
+    if (inPosition.length < wordCount(rows)) inPosition = new Uint32Array(wordCount(rows));
+    const { trades } = this.#scratch;
+    this.#scratch = { equity, inPosition, trades, streamed };
     return this.#scratch;
   }
 

@@ -19,9 +19,10 @@ import {
   type ExitFill,
 } from './orders.ts';
 import type { Position } from './position.ts';
-import type { OrderRecord, RejectionReason, ResultReads, SimulationInput } from './simulation.ts';
+import type { OrderRecord, RejectionReason, ResultReads, Scratch, SimulationInput } from './simulation.ts';
 import type { EntryRule, ExitRule, Stateful, StateMemory, ValueSource } from '../evaluate/tradingRules.ts';
 import { StateReader } from './state.ts';
+import { StreamedMarks } from './streamedMarks.ts';
 import { TradeBudget } from './tradeBudget.ts';
 import { TradeLog } from './tradeLog.ts';
 import type { SizingContext } from './sizing.ts';
@@ -87,7 +88,7 @@ export interface Run {
   slippageCost: number;
   fundingPaid: number;
 
-  readonly marks: Marks;
+  readonly marks: Marks | StreamedMarks;
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
   readonly trades: TradeLog;
@@ -159,7 +160,9 @@ export function createRun(
   const children = isDrilling && input.fine !== null && !input.fine.isResampled ? input.fine : null;
   const history = recordedHistory(input);
   const reads = history.length > 0 ? EVERYTHING : (input.reads ?? EVERYTHING);
-  const equity = input.scratch?.equity.subarray(0, rows) ?? new Float64Array(rows);
+  // Rules over state read earlier marks.
+  const streamed = history.length > 0 ? null : (input.scratch?.streamed ?? null);
+  const equity = equityColumn(input.scratch, streamed === null ? rows : 0);
   const direct: Decision = { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null };
   const gap: Decision = { method: 'gap', resolution: bars.timeframe, policy: null, fineTime: null };
   const exits = input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority);
@@ -212,7 +215,10 @@ export function createRun(
     slippage: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
     slippageCost: 0,
     fundingPaid: 0,
-    marks: new Marks(equity, start, bars.close, reads.marks),
+    marks:
+      streamed === null
+        ? new Marks(equity, start, bars.close, reads.marks)
+        : new StreamedMarks(start, bars.close, streamed, config.initialBalance),
     equity,
     inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
     trades: (input.scratch?.trades ?? new TradeLog()).clear(reads.trades, budget),
@@ -252,6 +258,9 @@ export function createRun(
   run.state.attach(run);
   return run;
 }
+
+const equityColumn = (scratch: Scratch | undefined, rows: number): Float64Array =>
+  scratch === undefined || scratch.equity.length < rows ? new Float64Array(rows) : scratch.equity.subarray(0, rows);
 
 /**
  * Every stateful expression with the memory that is not a position's: entry signals, order prices, risk prices read at

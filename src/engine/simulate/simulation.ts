@@ -3,6 +3,7 @@ import type { Bars, Instrument } from '../bars/bars.ts';
 import type { ResolvedConfig } from '../config.ts';
 import type { EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
 import type { RunControl } from '../task.ts';
+import type { StreamedEquity, StreamedRows } from './streamedMarks.ts';
 import type { Trade } from './trade.ts';
 import type { TradeLog } from './tradeLog.ts';
 
@@ -38,6 +39,8 @@ export interface Scratch {
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;
   readonly trades: TradeLog;
+  /** What is read of equity besides its falls, so that `equity` is not written; absent, null: every row. */
+  readonly streamed?: StreamedRows | null;
 }
 
 /**
@@ -81,8 +84,9 @@ export interface SimulationResult {
   readonly tradeLog: TradeLog;
   /** The same as objects, which are made when they are first asked for. */
   readonly trades: readonly Trade[];
-  /** Equity at the close of rows start … end-1. */
+  /** Equity at the close of rows start … end-1; none of them where it was streamed. */
   readonly equity: Float64Array;
+  readonly streamed: StreamedEquity | null;
   /** Bit per row start … end-1 (0-based from start): a position was open at any time of that bar. */
   readonly inPosition: Uint32Array;
   readonly orders: readonly OrderRecord[] | null;

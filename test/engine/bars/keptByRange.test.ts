@@ -46,7 +46,7 @@ it('says of every range what it says of bars that it has not seen', () => {
       const equity = price.slice(start, end);
       const { day, returns, benchmark } = dailySeries(bars, equity, start, end, 100);
       const months = monthsOf(day);
-      const marks = { simulation: { equity }, input: { start, bars } } as unknown as Parameters<
+      const marks = { simulation: { equity, streamed: null }, input: { start, end, bars } } as unknown as Parameters<
         typeof equityPreview
       >[0];
       return {

@@ -1,13 +1,21 @@
 // Falls of marks from their highest so far (falls.wat), with the same bits as the loop that it stands for.
-import { instantiate, simdMemory } from './simdMemory.ts';
+import { compileModule } from './simdMemory.ts';
 import { FALLS_WASM } from './wasm.ts';
 
-const { addMarks } = instantiate(FALLS_WASM) as { readonly addMarks: (count: number) => void };
+/** Of its own, since the fill loop writes marks here while other kernels run. */
+const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
+const kernel = new WebAssembly.Instance(compileModule(FALLS_WASM), { host: { memory } });
+const { addMarks } = kernel.exports as { readonly addMarks: (count: number) => void };
 
 /** Where the memory has the marks, behind what one call leaves for the next. */
 const MARKS = 128;
 /** Marks per call: the nearest cache holds them. */
 const BLOCK_MARKS = 4096;
+const values = new Float64Array(memory.buffer, 0, MARKS / 8);
+const integers = new Int32Array(memory.buffer, 0, MARKS / 4);
+
+/** The marks that `addFalls` reads next. */
+export const NEXT_MARKS = new Float64Array(memory.buffer, MARKS, BLOCK_MARKS);
 
 export interface Falls {
   /** The highest mark, or the first peak if that is higher. */
@@ -34,17 +42,29 @@ export interface Falls {
 
 /** @param firstPeak counts as a mark before the first */
 export function fallsOf(marks: Float64Array, firstPeak: number): Falls {
-  const { values, integers } = simdMemory(MARKS + 8 * BLOCK_MARKS);
-  values.fill(0, 0, MARKS / 8);
+  beginFalls(firstPeak);
+  for (let from = 0; from < marks.length; from += BLOCK_MARKS) {
+    const block = marks.length - from > BLOCK_MARKS ? marks.subarray(from, from + BLOCK_MARKS) : marks.subarray(from);
+    NEXT_MARKS.set(block);
+    addFalls(block.length);
+  }
+  return fallsSoFar();
+}
+
+/** Begins with other marks, which come a block at a time. One caller at a time has marks to add. */
+export function beginFalls(firstPeak: number): void {
+  values.fill(0);
   values[0] = firstPeak;
   values[1] = firstPeak;
   integers[16] = -1;
-  for (let from = 0; from < marks.length; from += BLOCK_MARKS) {
-    const block = marks.length - from > BLOCK_MARKS ? marks.subarray(from, from + BLOCK_MARKS) : marks.subarray(from);
-    values.set(block, MARKS / 8);
-    addMarks(block.length);
-  }
-  const lastBelow = marks.length - integers[16] - 1;
+}
+
+/** Adds the first `count` of NEXT_MARKS. */
+export const addFalls = addMarks;
+
+/** Of the marks that were added since `beginFalls`. */
+export function fallsSoFar(): Falls {
+  const lastBelow = integers[17] - integers[16] - 1;
   return {
     peak: values[0],
     total: values[2] + values[3],

@@ -1,0 +1,101 @@
+// Streamed marks: the equity of a long run, of which no column is written. A block of marks is read while it is in the
+// nearest cache; a column would be written to fresh or distant memory, and read from there again.
+import { addFalls, beginFalls, fallsSoFar, NEXT_MARKS, type Falls } from '../kernels/simd/falls.ts';
+import type { Ledger } from './ledger.ts';
+
+/** The rows of which single marks are read, each list ascending: the last of each day, and those of the preview. */
+export interface StreamedRows {
+  readonly days: Int32Array;
+  readonly preview: Int32Array;
+}
+
+/** What is known of the marks when the run has ended. */
+export interface StreamedEquity {
+  readonly falls: Falls;
+  readonly days: Float64Array;
+  readonly preview: Float64Array;
+}
+
+/** As `Marks` of every row. One run of a thread at a time has them. */
+export class StreamedMarks {
+  /** The row of the first of NEXT_MARKS. */
+  #first: number;
+  readonly #closes: Float64Array;
+  readonly #days: RowsToRead;
+  readonly #preview: RowsToRead;
+
+  constructor(start: number, closes: Float64Array, rows: StreamedRows, initialBalance: number) {
+    this.#first = start;
+    this.#closes = closes;
+    this.#days = new RowsToRead(rows.days);
+    this.#preview = new RowsToRead(rows.preview);
+    beginFalls(initialBalance);
+  }
+
+  /** Marks one row, the next one or that which was marked last. */
+  at(row: number, equity: number): void {
+    this.#endOfBlock(row);
+    NEXT_MARKS[row - this.#first] = equity;
+  }
+
+  /** Marks rows [from, to) on which nothing is open. */
+  flat(from: number, to: number, balance: number): void {
+    for (let row = from; row < to;) {
+      const end = Math.min(to, this.#endOfBlock(row));
+      const first = this.#first;
+      // As in `Marks`.
+      if (end - row > 256) NEXT_MARKS.fill(balance, row - first, end - first);
+      else for (let at = row - first; at < end - first; at++) NEXT_MARKS[at] = balance;
+      row = end;
+    }
+  }
+
+  /** Marks rows [from, to), through which what is open was held. */
+  held(from: number, to: number, { cashBase, netQuantity }: Ledger): void {
+    const closes = this.#closes;
+    for (let row = from; row < to;) {
+      const end = Math.min(to, this.#endOfBlock(row));
+      const first = this.#first;
+      for (; row < end; row++) NEXT_MARKS[row - first] = cashBase + netQuantity * closes[row];
+    }
+  }
+
+  /** Where the block of `row` ends. The block before it is read only now: its last mark may have been made again. */
+  #endOfBlock(row: number): number {
+    if (row === this.#first + NEXT_MARKS.length) this.#read(row);
+    return this.#first + NEXT_MARKS.length;
+  }
+
+  #read(end: number): void {
+    this.#days.read(this.#first, end);
+    this.#preview.read(this.#first, end);
+    addFalls(end - this.#first);
+    this.#first = end;
+  }
+
+  /** @param end the row after the last, which is marked */
+  finish(end: number): StreamedEquity {
+    this.#read(end);
+    return { falls: fallsSoFar(), days: this.#days.marks, preview: this.#preview.marks };
+  }
+}
+
+class RowsToRead {
+  readonly marks: Float64Array;
+  readonly #rows: Int32Array;
+  #next = 0;
+
+  constructor(rows: Int32Array) {
+    this.marks = new Float64Array(rows.length);
+    this.#rows = rows;
+  }
+
+  /** Those before `end`, of NEXT_MARKS, which begin with row `first`. */
+  read(first: number, end: number): void {
+    const { marks } = this;
+    const rows = this.#rows;
+    let next = this.#next;
+    for (; next < rows.length && rows[next] < end; next++) marks[next] = NEXT_MARKS[rows[next] - first];
+    this.#next = next;
+  }
+}
