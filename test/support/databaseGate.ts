@@ -24,7 +24,7 @@ export class DatabaseGate {
   readonly #server = createServer((near) => this.#connect(near));
   readonly #behind: string;
   #refusals = 0;
-  #fatalText: string | undefined;
+  #fatalTexts: string[] = [];
 
   private constructor(databaseUrl: string, folder: string) {
     const { hostname, username, pathname } = new URL(databaseUrl);
@@ -56,14 +56,14 @@ export class DatabaseGate {
     this.#breakAll();
   }
 
-  /** Breaks the next connection that sends this text. */
-  breakAt(text: string): void {
-    this.#fatalText = text;
+  /** Breaks the next connection that sends the first of these texts, then one that sends the second, and so on. */
+  breakAt(...texts: readonly string[]): void {
+    this.#fatalTexts = [...texts];
   }
 
   /** Whether all that was asked for has happened. */
   get isOpen(): boolean {
-    return this.#refusals === 0 && this.#fatalText === undefined;
+    return this.#refusals === 0 && this.#fatalTexts.length === 0;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -81,8 +81,9 @@ export class DatabaseGate {
     const far = createConnection(this.#behind);
     far.on('error', () => {});
     near.on('data', (bytes) => {
-      if (this.#fatalText === undefined || !bytes.includes(this.#fatalText)) return;
-      this.#fatalText = undefined;
+      const [fatal] = this.#fatalTexts;
+      if (fatal === undefined || !bytes.includes(fatal)) return;
+      this.#fatalTexts.shift();
       near.destroy();
     });
     for (const [from, to] of [[near, far], [far, near]] as const) {
