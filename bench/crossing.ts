@@ -95,11 +95,15 @@ const CONFIG: BacktestConfig = {
 export const taskOf = (name: string): BacktestTask =>
   taskFrom(name, name === 'Tight stop and target' ? TIGHT : PAYLOADS[name]);
 
-/** Long while the mean of the last `fast` closes is above that of the last `slow`. */
+/** Long with one unit while the mean of the last `fast` closes is above that of the last `slow`. */
 export const crossOf = (fast: number, slow: number): BacktestTask =>
   taskFrom(
-    `SMA ${fast} ${slow}`,
-    strategyOf({ trigger: cross('cross_up', fast, slow) }, cross('cross_down', fast, slow)),
+    `SMA ${fast} ${slow}, one unit`,
+    strategyOf(
+      // Of ten million bars, fees would leave nothing of an account to enter with.
+      { trigger: cross('cross_up', fast, slow), action: { side: 'long', sizing: { mode: 'fixed', value: 1 } } },
+      cross('cross_down', fast, slow),
+    ),
   );
 
 /** @throws Error when the payload, and therefore the bench, is invalid. */

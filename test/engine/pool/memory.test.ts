@@ -13,11 +13,11 @@ const SCRIPT = fileURLToPath(new URL('../../support/memoryCase.ts', import.meta.
 const run = promisify(execFile);
 
 /**
- * A run takes at most a fifth more than is estimated with what it asks for, and is not refused for more than three
+ * A run takes at most a fifth more than is estimated with what it asks for, and is not refused for more than four
  * times what it takes.
  */
 const MOST_ABOVE = 1.2;
-const MOST_BELOW = 1 / 3;
+const MOST_BELOW = 1 / 4;
 
 // The peak is read from /proc.
 it.skipIf(process.platform !== 'linux').each(Object.keys(MEMORY_CASES))('estimates the peak of %s', async (name) => {
