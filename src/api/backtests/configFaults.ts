@@ -6,7 +6,7 @@ import { findVersions, type StrategyVersion } from '../../db/strategyVersions.ts
 import { checkConfigForm, CONFIG_EXAMPLE, isCovered, type StrategyAst } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import { validationIssues } from '../http/failures.ts';
-import { problem, type ProblemIssue } from '../http/problems.ts';
+import { faultsMessage, problem, type ProblemIssue } from '../http/problems.ts';
 import { Uuid } from '../http/routeSchemas.ts';
 import { BacktestCheck, rooted } from './backtestChecks.ts';
 
@@ -30,7 +30,7 @@ export async function requireConfigBody(
   const check = new BacktestCheck(services.catalog, request.caller);
   const issues = await configFaults(request.body, faults, check, version);
   throw problem('VALIDATION_FAILED', {
-    message: issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`,
+    message: faultsMessage(issues),
     issues,
     ...(issues.some(({ field }) => field === 'config') && { extras: { example: CONFIG_EXAMPLE } }),
   });

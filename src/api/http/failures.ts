@@ -2,7 +2,14 @@
 // problem answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestValidationError } from 'fastify-zod-openapi';
-import { PROBLEM_MEDIA_TYPE, ProblemError, problem, problemBody, type ProblemIssue } from './problems.ts';
+import {
+  faultsMessage,
+  PROBLEM_MEDIA_TYPE,
+  ProblemError,
+  problem,
+  problemBody,
+  type ProblemIssue,
+} from './problems.ts';
 import { WorkAlreadyDone } from '../../db/idempotencyKeys.ts';
 import { isDatabaseAway, isDiskFull } from '../../db/availability.ts';
 import { isDataError, isReferenceGone } from '../../db/connect.ts';
@@ -41,8 +48,7 @@ const ALREADY_DONE =
 function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
   if (error.validation) {
     const issues = validationIssues(error);
-    const message = issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`;
-    return problem('VALIDATION_FAILED', { message, issues });
+    return problem('VALIDATION_FAILED', { message: faultsMessage(issues), issues });
   }
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

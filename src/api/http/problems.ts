@@ -58,6 +58,10 @@ export class ProblemError extends Error {
 /** Makes a problem to throw: `throw problem('NOT_FOUND', {message: 'No strategy has this id.'})`. */
 export const problem = (code: ProblemCode, options?: ProblemOptions): ProblemError => new ProblemError(code, options);
 
+/** The message of a problem that has these issues. */
+export const faultsMessage = (issues: readonly ProblemIssue[]): string =>
+  issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`;
+
 export interface ProblemBody {
   readonly type: string;
   readonly title: string;

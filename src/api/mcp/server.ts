@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
 import { ROOT } from '../../config.ts';
 import { API_VERSION } from '../http/openapi.ts';
+import { faultsMessage, type ProblemIssue } from '../http/problems.ts';
 import type { ApiAnswer, CallApi } from './apiCall.ts';
 import { boundedText, partAt } from './boundedAnswer.ts';
-import type { ShownPart, Tool, ToolArguments } from './tool.ts';
+import { MAX_BYTES, type ShownPart, type Tool } from './tool.ts';
+import { listedSchema, readArguments } from './toolArguments.ts';
 import { TOOLS } from './tools.ts';
 
 const INSTRUCTIONS = `Candlepool validates trading strategies written as JSON and backtests them.
@@ -30,7 +32,7 @@ function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
     {
       title: tool.title,
       description: tool.description,
-      inputSchema: tool.input,
+      inputSchema: listedSchema(tool.input),
       annotations: {
         readOnlyHint: tool.isReadOnly,
         idempotentHint: tool.isIdempotent,
@@ -38,9 +40,11 @@ function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
         openWorldHint: false,
       },
     },
-    async (args, context) => {
-      const { path, maxBytes, ...own } = args as ToolArguments & ShownPart;
-      const shown = { path, maxBytes };
+    async (sent, context) => {
+      const read = readArguments(tool.input, sent);
+      if ('issues' in read) return toolResult(argumentsRefused(read.issues), WHOLE);
+      const { path, maxBytes, ...own } = read.args;
+      const shown = { path, maxBytes } as ShownPart;
       const { signal, _meta, notify } = context.mcpReq;
       const progressToken = _meta?.progressToken;
       let reported = 0;
@@ -60,7 +64,14 @@ function registerTool(server: McpServer, tool: Tool, call: CallApi): void {
   );
 }
 
-function toolResult({ status, body }: ApiAnswer, { path, maxBytes }: ShownPart) {
+/** As the API refuses a request. */
+const argumentsRefused = (issues: readonly ProblemIssue[]) => ({
+  status: 400,
+  body: { status: 400, code: 'VALIDATION_FAILED', message: faultsMessage(issues), issues },
+});
+const WHOLE: ShownPart = { path: '', maxBytes: MAX_BYTES };
+
+function toolResult({ status, body }: Pick<ApiAnswer, 'status' | 'body'>, { path, maxBytes }: ShownPart) {
   const isError = status >= 400;
   // A problem is not what the path was meant for, unless it leads into it.
   const shown = isError && partAt(body, path) === undefined ? '' : path;

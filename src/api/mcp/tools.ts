@@ -17,12 +17,13 @@ import {
   type Tool,
   type ToolArguments,
 } from './tool.ts';
+import { bodyMembers } from './toolArguments.ts';
 
 const id = (what: string) => z.string().describe(`Id of the ${what}.`);
 
 /** Settings may be left out of what a tool is given, as an empty object. */
-const VALIDATED = { ...ValidateBody.shape, settings: ValidateBody.shape.settings.default({}) };
-const CREATED = { ...CreateBody.shape, settings: CreateBody.shape.settings.default({}) };
+const VALIDATED = bodyMembers({ ...ValidateBody.shape, settings: ValidateBody.shape.settings.default({}) });
+const CREATED = bodyMembers({ ...CreateBody.shape, settings: CreateBody.shape.settings.default({}) });
 
 /** Room for the whole authoring pack: cut to the usual size, it would lose the names that it is read for. */
 const PACK_BYTES = 24_000;
@@ -145,7 +146,7 @@ export const TOOLS: readonly Tool[] = [
     'finalize_strategy_version',
     'Finalize a version',
     'Makes a ready version; its id is the strategyVersionId of a backtest. `version` alone promotes that stored draft.',
-    { strategyId: id('strategy'), ...FinalizeBody.shape, idempotencyKey },
+    { strategyId: id('strategy'), ...bodyMembers(FinalizeBody.shape), idempotencyKey },
     ({ strategyId, ...body }, { call }) => call(post(`/strategies/${segment(strategyId)}/versions/finalize`, body)),
   ),
   queueTool(
@@ -153,7 +154,7 @@ export const TOOLS: readonly Tool[] = [
       name: 'run_backtest',
       title: 'Run a backtest',
       description: 'Queues a backtest of a ready version and waits up to `wait` seconds for its result.',
-      input: CreateBacktestBody.shape,
+      input: bodyMembers(CreateBacktestBody.shape),
     },
     (body) => ['/backtests', body],
   ),
@@ -161,7 +162,7 @@ export const TOOLS: readonly Tool[] = [
     'run_backtests',
     'Run many backtests',
     'Queues up to 1,000 backtests; each is accepted or refused on its own. Read the results with get_backtest.',
-    { ...BatchBody.shape, idempotencyKey },
+    { ...bodyMembers(BatchBody.shape), idempotencyKey },
     (args, { call }) => call(post('/backtests/batch', args)),
   ),
   resultTool(
@@ -184,7 +185,7 @@ export const TOOLS: readonly Tool[] = [
       description:
         'Runs many variants of one ready version over a space of parameters, ranks them and says whether the best is ' +
         'luck.',
-      input: CreateSweepBody.shape,
+      input: bodyMembers(CreateSweepBody.shape),
     },
     (body) => ['/sweeps', body],
   ),
@@ -214,7 +215,7 @@ export const TOOLS: readonly Tool[] = [
       description:
         'Checks how robust the result of a completed backtest is: trades and bars drawn again, higher costs, moved ' +
         'numbers, look-ahead and warm-up audits.',
-      input: { backtestId: id('completed backtest'), ...RobustnessBody.shape },
+      input: { backtestId: id('completed backtest'), ...bodyMembers(RobustnessBody.shape) },
     },
     ({ backtestId, ...body }) => [robustnessPath(backtestId), body],
   ),

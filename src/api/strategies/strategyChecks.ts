@@ -8,7 +8,7 @@ import type { Asker } from '../http/bodyLimits.ts';
 import { jsonBytes } from '../http/jsonBytes.ts';
 import { loopShare } from '../http/loopShare.ts';
 import { validationIssues } from '../http/failures.ts';
-import { problem, type ProblemIssue } from '../http/problems.ts';
+import { faultsMessage, problem, type ProblemIssue } from '../http/problems.ts';
 import type { Services } from '../services.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -92,10 +92,7 @@ export async function requireEnvelope(services: Services, asker: Asker, request:
   const issues = [...faults, ...inner.filter((issue) => !faults.some((fault) => fault.path === issue.path))];
   // Warnings are listed with them, and are not counted as faults.
   const errors = issues.filter(({ severity }) => severity !== 'warning');
-  throw problem('VALIDATION_FAILED', {
-    message: errors.length === 1 ? errors[0].message : `The request has ${errors.length} faults; see issues.`,
-    issues,
-  });
+  throw problem('VALIDATION_FAILED', { message: faultsMessage(errors), issues });
 }
 
 async function issuesInside(services: Services, asker: Asker, body: unknown): Promise<readonly ProblemIssue[]> {

@@ -25,7 +25,7 @@ interface SlottedStep {
   readonly step: Step;
   /** `operationKey`; null: the same for all values. */
   readonly operation: string | SlottedText;
-  /** The slot that it and its operands depend on. */
+  /** Of itself and of its operands. */
   readonly slot: SoleSlot;
   /** Where it is kept with its key, if it has a single slot. */
   readonly place: number;
@@ -36,10 +36,10 @@ interface SlottedStep {
   isCompared: boolean;
 }
 
-/** What a kept step counts as, its key included, in members. */
+/** Its own, and those that its key takes the place of. */
 const KEYED_STEP_MEMBERS = 64;
 
-/** The text of a node with slots in it; it is shortened once the numbers are in it. */
+/** Shortened once the numbers are in it. */
 function slottedText(node: RunnableExpression): string {
   const text = wholeTextOf(node);
   return hasSlots(text) ? text : shortened(text);

@@ -92,7 +92,7 @@ const TEXTS = {
   pnl: constantJson(',"pnl":'),
 } as const;
 
-/** Writes the block as JSON.stringify does. */
+/** As JSON.stringify writes it. */
 export function writeRuleStats(json: JsonWriter, summary: RuleStatsSummary): void {
   json.add(TEXTS.rules);
   summary.rules.forEach((rule, index) => {

@@ -17,7 +17,7 @@ export interface FeeSchedule {
   readonly fillTimes: number[];
   readonly notionalBefore: number[];
   oldest: number;
-  /** One per tier. */
+  /** A tier each. */
   readonly usage: { notional: number; fees: number; fills: number }[];
   makerFees: number;
   takerFees: number;

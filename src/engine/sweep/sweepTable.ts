@@ -17,7 +17,7 @@ export async function* encodeSweepRows(
   format: SweepFormat,
 ): AsyncGenerator<Uint8Array> {
   const file = FILES[format]();
-  for await (const rows of shards) yield* file.add(tableOf(space, rows));
+  for await (const rows of shards) yield* file.add(tableOf(space, rows, format));
   yield* file.finish();
 }
 
@@ -43,7 +43,7 @@ const METRIC_TYPES: Partial<Readonly<Record<FlatKey, ColumnType>>> = {
 };
 
 /** Params keep their names; a metric with the same name gets a prefix. */
-function tableOf(space: Space, rows: SweepRows): Table {
+function tableOf(space: Space, rows: SweepRows, format: SweepFormat): Table {
   const taken = new Set(['variant', ...space.dimensions.map(({ name }) => name)]);
   const dimensions = space.dimensions.map((dimension, at): TableColumn => {
     const { name } = dimension;
@@ -62,6 +62,8 @@ function tableOf(space: Space, rows: SweepRows): Table {
     const type = METRIC_TYPES[key];
     if (type !== undefined) return { name, type, read: (row) => values[row] };
     if (key !== INSTANT_KEY) return numberColumn(name, values);
+    // As text it is what the summary shows; readers of Arrow want a timestamp.
+    if (format === 'arrow') return { name, type: 'time', read: (row) => values[row] };
     return { name, type: 'text', read: (row) => (values[row] === values[row] ? isoTime(values[row]) : null) };
   });
   const variant: TableColumn = { name: 'variant', type: 'count', read: (row) => rows.indexes[row] };

@@ -56,16 +56,12 @@ describe('the rows as a file', () => {
       'maxConsecutiveLosses',
     ];
     expect([...new Set(counts.map(typeOf))]).toEqual(['Int32']);
-    expect(['maxDrawdownStart', 'maxDrawdownEnd'].map(typeOf)).toEqual(Array(2).fill('Timestamp<MILLISECOND, UTC>'));
+    const times = ['maxDrawdownStart', 'maxDrawdownEnd', 'maxDrawdownRecoveredAt'];
+    expect([...new Set(times.map(typeOf))]).toEqual(['Timestamp<MILLISECOND, UTC>']);
     expect(['returnPct', 'avgBarsHeld'].map(typeOf)).toEqual(['Float64', 'Float64']);
     expect([...table.getChild('fast')!]).toEqual([...whole.indexes].map((_, at) => paramsAt(at).fast));
     for (const { key, values } of whole.metrics)
-      expect([...table.getChild(key)!], key).toEqual(
-        [...values].map((value) => {
-          if (Number.isNaN(value)) return null;
-          return key === 'maxDrawdownRecoveredAt' ? new Date(value).toISOString() : value;
-        }),
-      );
+      expect([...table.getChild(key)!], key).toEqual([...values].map((value) => (Number.isNaN(value) ? null : value)));
     expect(whole.metrics.some(({ values }) => values.some(Number.isNaN))).toBe(true);
   });
 
@@ -75,6 +71,11 @@ describe('the rows as a file', () => {
     json.forEach((row, at) => {
       expect(row).toMatchObject({ variant: whole.indexes[at], ...paramsAt(at) });
     });
+    const recovered = whole.metrics.find(({ key }) => key === 'maxDrawdownRecoveredAt')!.values;
+    expect(json.map((row) => row.maxDrawdownRecoveredAt)).toEqual(
+      [...recovered].map((value) => (Number.isNaN(value) ? null : new Date(value).toISOString())),
+    );
+    expect(recovered.some((value) => !Number.isNaN(value))).toBe(true);
     const [head, ...lines] = (await fileOf('csv')).toString().trimEnd().split('\n');
     const names = head.split(',');
     expect(names).toEqual(Object.keys(json[0]));

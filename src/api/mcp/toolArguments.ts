@@ -1,0 +1,109 @@
+// Arguments of tools: their schema as clients see it, and how what a client sent becomes them. What belongs to the
+// body of a request is left to the API, which explains every fault with its remedy.
+import { fromJsonSchema, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { nearestName } from '../../engine/index.ts';
+import { issuesOfZod } from '../http/envelopeIssues.ts';
+import type { ProblemIssue } from '../http/problems.ts';
+import type { ToolArguments } from './tool.ts';
+
+const API_CHECKED = new WeakSet<z.core.$ZodType>();
+
+/** Members of a request's body as arguments: they are passed on even where they are wrong. */
+export function bodyMembers<Shape extends z.ZodRawShape>(shape: Shape): Shape {
+  for (const member of Object.values(shape)) API_CHECKED.add(member);
+  return shape;
+}
+
+type ListedSchema = Parameters<typeof fromJsonSchema>[0];
+/** Made once: every request has a server of its own. */
+const listed = new WeakMap<z.ZodObject, StandardSchemaWithJSON>();
+
+/** What a tool lists. Validates nothing: `readArguments` does, in the words of the API. */
+export function listedSchema(input: z.ZodObject): StandardSchemaWithJSON {
+  const known = listed.get(input);
+  if (known !== undefined) return known;
+  // Two types of the same JSON, by two libraries.
+  const json = z.toJSONSchema(input, { io: 'input', override: replaceByOverride }) as ListedSchema;
+  const schema = fromJsonSchema(json, {
+    getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+  });
+  listed.set(input, schema);
+  return schema;
+}
+
+/** Patterns of dates that nobody can read have a short form in `override`, as in the OpenAPI document. */
+function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
+  if (typeof jsonSchema.override !== 'object') return;
+  const { override, ...others } = jsonSchema;
+  Object.assign(jsonSchema, others, override);
+  delete jsonSchema.override;
+}
+
+export type ReadArguments = { readonly args: ToolArguments } | { readonly issues: readonly ProblemIssue[] };
+
+/** Reads the arguments of a tool; a string that holds the JSON of what is expected in its place is read as that. */
+export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments {
+  const first = input.safeParse(sent);
+  if (first.success) return { args: first.data };
+  const { value, issues } = readStrings(sent, first.error.issues);
+  const { success, data, error } = input.safeParse(value);
+  if (success) return { args: data };
+  const ownFaults = error.issues.filter(({ path: [name] }) => !API_CHECKED.has(input.shape[String(name)]));
+  const own = issuesOfZod(ownFaults).map((issue) => withSuggestion(issue, Object.keys(input.shape)));
+  if (issues.length + own.length > 0) return { issues: [...issues, ...own] };
+  const given = value as ToolArguments;
+  const members = Object.entries(input.shape).map(([name, schema]) => {
+    const { data: read = given[name] } = z.safeParse(schema, given[name]);
+    return [name, read] as const;
+  });
+  return { args: Object.fromEntries(members.filter(([, member]) => member !== undefined)) };
+}
+
+/** Agents often write an object as a string. */
+function readStrings(sent: unknown, faults: readonly z.core.$ZodIssue[]): { value: unknown; issues: ProblemIssue[] } {
+  let value = sent;
+  const issues: ProblemIssue[] = [];
+  for (const { code, path } of faults) {
+    const text = code === 'invalid_type' ? memberAt(value, path) : undefined;
+    if (typeof text !== 'string') continue;
+    try {
+      value = withMember(value, path, JSON.parse(text));
+    } catch (error) {
+      // Another string was not meant to be JSON.
+      if (/^\s*[[{]/.test(text)) issues.push(notJson(path, (error as Error).message));
+    }
+  }
+  return { value, issues };
+}
+
+function notJson(path: readonly PropertyKey[], reason: string): ProblemIssue {
+  return {
+    code: 'TYPE_MISMATCH',
+    path: `/${path.map(String).join('/')}`,
+    field: String(path[0]),
+    severity: 'error',
+    message: `"${String(path.at(-1))}" is a string that is not valid JSON: ${reason}.`,
+    suggestion: 'Send the object itself, not a string of it.',
+  };
+}
+
+const memberAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((part, name) => (part as Readonly<Record<PropertyKey, unknown>>)[name], value);
+
+/** A copy with `member` at `path`. */
+function withMember(value: unknown, path: readonly PropertyKey[], member: unknown): unknown {
+  if (path.length === 0) return member;
+  const [name, ...rest] = path;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<PropertyKey, unknown>;
+  copy[name] = withMember(copy[name], rest, member);
+  return copy;
+}
+
+/** An unknown argument was meant to be one that there is. */
+function withSuggestion(issue: ProblemIssue, names: readonly string[]): ProblemIssue {
+  if (issue.code !== 'UNKNOWN_FIELD') return issue;
+  const { name } = nearestName(issue.field ?? '', names) ?? {};
+  const suggestion = name === undefined ? `The arguments are ${names.join(', ')}.` : `Did you mean "${name}"?`;
+  return { ...issue, message: `Unknown argument "${issue.field}".`, suggestion };
+}
