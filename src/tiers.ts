@@ -15,14 +15,14 @@ export interface TierLimits {
   readonly depth: number;
   readonly strategies: number;
   readonly versionsPerStrategy: number;
-  /** Of versions, and of answers kept under Idempotency-Keys, as JSON. */
+  /** Bytes of versions and of answers kept under Idempotency-Keys, as JSON. */
   readonly storedBytes: number;
-  /** Of the results of backtests, and of sweeps and robustness checks, as they are stored. */
+  /** Stored bytes of the results of backtests; below, those of sweeps and robustness checks. */
   readonly backtestResultBytes: number;
   readonly sweepResultBytes: number;
   /** Backtests queued or running at the same time. */
   readonly queuedBacktests: number;
-  /** Days that a backtest or sweep is kept after it has ended, and how many of a workspace are kept, the latest. */
+  /** Days that a backtest or sweep is kept after it has ended; of each kind, a workspace keeps the latest so many. */
   readonly retentionDays: number;
   readonly keptBacktests: number;
   /** Sweeps and robustness checks: a sweep of a million variants takes as much room as ten thousand backtests. */
@@ -31,10 +31,10 @@ export interface TierLimits {
   /** Seconds that one run may take on a thread. */
   readonly runSeconds: number;
   readonly sweepVariants: number;
-  /** Of one API key or member, and of all of a workspace together. */
+  /** Requests per minute of one API key or member; below, of a whole workspace. */
   readonly requestsPerMinute: number;
   readonly workspaceRequestsPerMinute: number;
-  /** Of a workspace, that one API process works on at the same time. */
+  /** Requests of a workspace that one API process works on at the same time. */
   readonly requestsInFlight: number;
   /** strategyAst and signalGraph together, as compact JSON in UTF-8. */
   readonly payloadBytes: number;
@@ -52,7 +52,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
-/** Names and descriptions of the longest that are allowed, with every character escaped. */
+/** Enough for the longest names and descriptions that are allowed, with every character escaped. */
 const ACTION_BYTES = 32 * KIB;
 
 export const TIER_LIMITS: Readonly<Record<Tier, TierLimits>> = {

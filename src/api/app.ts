@@ -39,9 +39,9 @@ import type { App, Services } from './services.ts';
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 export interface AppOptions {
-  /** Puts routes beside ours (a test's probes), under the same hooks. */
+  /** Adds routes beside ours, under the same hooks; for tests. */
   readonly putMore?: (app: App) => Promise<void>;
-  /** Who asks, where authentication has happened elsewhere. */
+  /** Finds the caller of a request that another thread has authenticated. */
   readonly askedFor?: AskedFor;
   /** Default: every request is answered in place. */
   readonly heavyRequests?: HeavyRequests | null;
@@ -67,7 +67,7 @@ export async function buildApp(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
-  // Of a request that another thread has forwarded, that thread makes the client wait.
+  // Refusals of forwarded requests are delayed by the thread that holds the connection.
   answerFailures(app, services.config.rateLimits && !askedFor ? new LateRefusals() : null);
   answerUnknownRoutes(app);
   limitBodies(app);
@@ -85,7 +85,7 @@ export async function buildApp(
   else authenticateCallers(app, services);
   listenForChanges(app, services);
   await putRoutes(app, services);
-  // Nobody reads those of the thread of heavy requests, and each collection of garbage would be noted.
+  // Nobody reads the metrics of the thread of heavy requests, and recording every garbage collection costs time.
   if (!askedFor) measureProcess(app);
   await putMore?.(app);
   await app.ready();
@@ -93,7 +93,7 @@ export async function buildApp(
 }
 
 function createServer(services: Services): App {
-  // Named by Fastify's own type, or the app would have ours as its logger and no longer be an App.
+  // Typed as Fastify's own logger; with ours, the app's type would no longer be App.
   const log: FastifyBaseLogger = services.log;
   return fastify({
     loggerInstance: log,
@@ -115,7 +115,7 @@ function createServer(services: Services): App {
   }).withTypeProvider<FastifyZodOpenApiTypeProvider>();
 }
 
-/** Who is let in counts against its limits; who is not, against those of its address. */
+/** Authenticates callers. Admitted requests count against the caller's limits, refused ones against the address's. */
 function authenticateCallers(app: App, services: Services): void {
   authenticateRequests(app, services, {
     admit: ({ apiKeyId, workspaceId, tier }, request, reply) => {

@@ -10,9 +10,9 @@ import { buildApp } from './app.ts';
 import type { HeavyAnswer, HeavyRequest, HeavyThreadData, ToThread } from './http/heavyRequests.ts';
 import type { App } from './services.ts';
 
-/** MAX_ACTIVE requests, and those that answerOnce leaves free. */
+/** Connections: one for each of MAX_ACTIVE requests, and those that answerOnce leaves free. */
 const CONNECTIONS = 8;
-/** Names the request whose caller is meant. No client can send it: only the headers of a list are forwarded. */
+/** The id of the request, by which its caller is found. No client can send it: only listed headers are forwarded. */
 const ID_HEADER = 'x-heavy-request';
 /** Headers that the thread with the connection sets itself. */
 const NOT_SENT_BACK = new Set(['content-length', 'connection', 'date', 'transfer-encoding', 'keep-alive']);
@@ -30,7 +30,7 @@ async function start(): Promise<void> {
   const sql = connect(databaseUrl, { applicationName: 'candlepool api', max: CONNECTIONS });
   const services = {
     sql,
-    // Who asks has been found out already.
+    // Callers are already authenticated, so it needs no pool for short reads.
     shortReads: sql,
     log,
     catalog: openCatalog(sql, config.dataDir),

@@ -1,4 +1,4 @@
-// Services: what the routes are given, and the type of the app they are put on.
+// Services: what the routes are given, and the type of the app they are registered on.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi';
@@ -10,8 +10,8 @@ import type { Catalog } from '../market/catalog.ts';
 export interface Services {
   readonly sql: Sql;
   /**
-   * Connections of their own for the reads of a few rows that every request makes: others, and their transactions, do
-   * not keep them waiting, and a statement is never sent behind a long one.
+   * A pool of its own for the short reads that every request makes, so that they never wait behind transactions or long
+   * statements.
    */
   readonly shortReads: Sql;
   readonly config: Config;

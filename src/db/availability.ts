@@ -14,19 +14,19 @@ const AWAY = new Set([
 
 const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code);
 
-/** The same query may succeed in a moment. */
+/** Whether the error means that the database is away: the same query may succeed in a moment. */
 export const isDatabaseAway = (error: unknown): boolean => AWAY.has(codeOf(error));
 
-/** SQLSTATE 53100: Postgres could not extend a file. Freeing space is enough; nothing has to be restarted. */
+/** Whether Postgres could not extend a file (SQLSTATE 53100). Freeing space is enough; nothing has to be restarted. */
 export const isDiskFull = (error: unknown): boolean => codeOf(error) === '53100';
 
 const RETRY_MS = 250;
-/** One line in the log for each this many tries, which is one every five seconds. */
+/** Tries per line in the log, which makes one line every five seconds. */
 const TRIES_PER_WARNING = 20;
 
 /**
- * Resolves when the database answers; for a process that its supervisor would only start again. Each wait is drawn at
- * random, so that many processes do not return in one instant.
+ * Resolves when the database answers, for a process that could only end and be started again. Waits are random, so that
+ * many processes do not return in the same instant.
  * @throws any error that does not mean "away", such as a wrong password; the signal's reason
  */
 export async function databaseAnswers(url: string, signal: AbortSignal, log: Log): Promise<void> {

@@ -24,7 +24,7 @@ export interface BacktestRow {
   readonly totalPositions: number | null;
   readonly params: Json;
   readonly overrides: Json;
-  /** Their codes. */
+  /** The codes of its warnings. */
   readonly warnings: string[];
   /** The code of the first entry of its diagnosis; null without a result, or when it was made before this was kept. */
   readonly diagnosis: string | null;
@@ -37,7 +37,7 @@ export const BACKTEST_SORTS = {
   status: { expression: STATUS_COLUMN, type: 'text' },
 } as const satisfies Record<string, SortColumn>;
 
-/** A key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
+/** Sorts by a key of the flat summary; backtests without a value come last, whichever way the list is sorted. */
 const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
   expression: `coalesce(${summaryNumber(key)}, '${isDescending ? '-' : ''}infinity')`,
   type: 'float8',
@@ -49,7 +49,7 @@ export interface BacktestFilters {
   readonly strategyVersionId?: string | undefined;
   readonly symbol?: string | undefined;
   readonly timeframe?: string | undefined;
-  /** Both exclusive. */
+  /** Exclusive, like `createdBefore`. */
   readonly createdAfter?: Date | undefined;
   readonly createdBefore?: Date | undefined;
 }
@@ -75,7 +75,7 @@ export async function listBacktests(
     ${createdAfter ? sql`and b.created_at > ${createdAfter}` : sql``}
     ${createdBefore ? sql`and b.created_at < ${createdBefore}` : sql``}`;
   const { name, descending } = page.order;
-  // The route takes only names that it lists: of these columns, and of the flat summary.
+  // The route accepts only names of these columns and of the flat summary.
   const column =
     name in BACKTEST_SORTS
       ? BACKTEST_SORTS[name as keyof typeof BACKTEST_SORTS]
@@ -99,8 +99,8 @@ export async function listBacktests(
 }
 
 /**
- * Open backtests are looked up by their ids: the planner, whose statistics are from when the queue was longer, would
- * go through all backtests of the workspace to find the last few.
+ * Selects one status. Open backtests are looked up by their ids: with statistics from when the queue was longer, the
+ * planner would scan all backtests of the workspace to find the last few.
  */
 function hasStatus(sql: Queryable, workspaceId: string, status: BacktestStatus) {
   if (status !== 'queued' && status !== 'running') return sql`r.status = ${status}`;

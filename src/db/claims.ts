@@ -37,12 +37,12 @@ export type ClaimFilter =
   /** Those that cost no more. */
   | { readonly mostCost: number };
 
-/** While both wait, a pro workspace gets four bars of work for each bar of a free one. */
+/** Shares of the work by tier: while both wait, a pro workspace gets four bars for each bar of a free one. */
 export const WEIGHTS: Readonly<Record<Tier, number>> = { free: 1, plus: 2, pro: 4 };
 
 /**
  * Hands out at most `maxRuns` backtests, or as many as cost `maxCost` bars, at least one if any is due.
- * @param only absent: any
+ * @param only which backtests; absent: any
  */
 export async function claimDue(
   sql: Queryable,
@@ -98,9 +98,9 @@ export interface FinishedRun {
 
 /**
  * Writes any number of results in one statement, which notifies their waiters as well. A claim that is no longer the
- * latest writes nothing. What is large goes as one binary parameter, and the flat summaries as another; the rows say
- * where theirs lie.
- * @returns the ids that were written.
+ * latest writes nothing. Details and trades go as one binary parameter, flat summaries as another, and the rows say
+ * which bytes are theirs.
+ * @returns the ids that were written
  */
 export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): Promise<string[]> {
   const parts: Uint8Array[] = [];
@@ -146,16 +146,16 @@ export async function finishRuns(sql: Queryable, runs: readonly FinishedRun[]): 
   return written.flatMap(({ ids }) => ids);
 }
 
-/** A claim by what tells it from earlier claims of the same backtest. */
+/** What identifies a claim among all claims of the same backtest. */
 interface ClaimOf {
   readonly id: string;
   readonly attempt: number;
 }
 
 /**
- * Which rows of `backtest_queue q` are these claims and still the latest. They are looked up by their ids: with
- * statistics from when nothing ran, a join compares every running backtest with each of them (migration 0025), and
- * `claimed_by is not null` reads all that run, for which there is an index.
+ * Selects the rows of `backtest_queue q` whose latest claim is one of these. Rows are looked up by their ids: with
+ * statistics from when nothing ran, a join would compare every running backtest with each claim (migration 0025), and
+ * `claimed_by is not null`, which has an index, would read all that run.
  */
 function isHeld(sql: Queryable, claims: readonly ClaimOf[]) {
   const ids = idsOf(claims);
@@ -168,8 +168,8 @@ function isHeld(sql: Queryable, claims: readonly ClaimOf[]) {
 const idsOf = (claims: readonly ClaimOf[]): string[] => claims.map(({ id }) => id);
 
 /**
- * Runs that were claimed and not run: queued again as if nothing had happened, or cancelled if that was asked
- * meanwhile.
+ * Gives back claims that were not run: they are queued again as if nothing had happened, or cancelled if that was
+ * asked in the meantime.
  */
 export async function returnRuns(sql: Queryable, claims: readonly ClaimOf[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
@@ -185,14 +185,14 @@ export async function returnRuns(sql: Queryable, claims: readonly ClaimOf[]): Pr
   return rows.map((row) => row.id);
 }
 
-/** Everything this worker still holds goes back, for when it stops. */
+/** Gives back everything this worker still holds, for when it stops. */
 export async function returnAllRuns(sql: Queryable, worker: string): Promise<string[]> {
   const rows = await sql<{ id: string; attempt: number }[]>`
     select id, attempt from backtest_queue where claimed_by = ${worker}`;
   return rows.length === 0 ? [] : returnRuns(sql, rows);
 }
 
-/** Which of these are to be cancelled; for a listener that may have missed notifications. */
+/** Which of these backtests are to be cancelled, for a listener that may have missed notifications. */
 export async function readCancelled(sql: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from backtest_queue where id = any (${ids as string[]}::uuid[]) and cancel_requested_at is not null`;

@@ -10,7 +10,7 @@ export interface ConnectOptions {
   /** Connections at most; they are opened when needed. */
   readonly max?: number;
   readonly applicationName?: string;
-  /** Called when the server runs out of patience with a connection; for a LISTEN or a lock holder. */
+  /** Called when a connection is closed; for one that listens or holds a lock. */
   readonly onClose?: () => void;
   /**
    * Keeps connections for as long as they work, where postgres.js would replace each after 30 to 60 minutes: a session

@@ -8,7 +8,7 @@ import type { Queryable, Sql, Transaction } from './connect.ts';
  * ran alone, had none.
  */
 const MAX_KILLS = 3;
-/** Work is given back when its process stops or Postgres was away; ten times in a row is neither. */
+/** Work is given back when its process stops or Postgres is away; ten times in a row must have another cause. */
 export const MAX_ATTEMPTS = 10;
 
 export const ATTEMPTS_ERROR = {
@@ -45,8 +45,8 @@ export async function areCrashSuspectsWaiting(
 }
 
 /**
- * Hands out one suspect; those that look innocent and cheap come first. The caller runs nothing else in the same
- * process.
+ * Hands out one suspect; those under which fewer processes have died come first, then the cheaper ones. The caller runs
+ * nothing else in the same process.
  */
 export async function claimCrashSuspect(
   sql: Queryable,
@@ -72,8 +72,8 @@ export async function claimCrashSuspect(
 }
 
 /**
- * Backtests claimed by a process that is no longer registered. Of those it ran itself any one may have ended it: all
- * become suspects. A suspect was in a process of its own, which cannot end this one.
+ * Takes over the backtests claimed by a process that is no longer registered. Any of those that it ran itself may have
+ * ended it, so all of them become suspects. Its suspects ran in processes of their own, which cannot end this one.
  */
 export function takeOverBacktests(tx: Transaction): Promise<string[]> {
   return takeBack(tx, {
@@ -82,7 +82,7 @@ export function takeOverBacktests(tx: Transaction): Promise<string[]> {
   });
 }
 
-/** The process has ended in which only this suspect ran. @returns the ids that were changed */
+/** Records that the process ended in which only this suspect ran. @returns the ids that were changed */
 export function recordKill(sql: Sql, { id, attempt }: Pick<Claim, 'id' | 'attempt'>): Promise<string[]> {
   return sql.begin((tx) =>
     takeBack(tx, {
@@ -94,7 +94,7 @@ export function recordKill(sql: Sql, { id, attempt }: Pick<Claim, 'id' | 'attemp
 
 type Fragment = ReturnType<typeof waiting>;
 
-/** Ends what has killed or was started too often, and puts the rest back on the queue, as suspects. */
+/** Fails backtests that have killed or been started too often, and queues the rest again, as suspects. */
 async function takeBack(
   tx: Transaction,
   { orphans, kills }: { readonly orphans: Fragment; readonly kills: Fragment },

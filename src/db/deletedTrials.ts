@@ -1,5 +1,5 @@
-// Deleting results: backtests and sweeps go with what hangs on them, and the deleted_trials table keeps how many trials
-// they were, or a sweep after them would call its luck skill.
+// Deleting results: backtests and sweeps go with everything that refers to them. The deleted_trials table keeps how
+// many trials they were, or later sweeps would take luck for skill.
 import type { PendingQuery, Row } from 'postgres';
 import type { Queryable } from './connect.ts';
 
@@ -7,9 +7,9 @@ import type { Queryable } from './connect.ts';
 type Ids = PendingQuery<Row[]>;
 
 /**
- * Deletes backtests that have ended, and their robustness checks that have. Of equal backtests, the last to be deleted
- * counts.
- * @returns how many backtests
+ * Deletes backtests that have ended, with their robustness checks that have ended. Of several equal backtests, only the
+ * last to be deleted counts as a trial.
+ * @returns how many backtests were deleted
  */
 export async function deleteBacktests(sql: Queryable, ids: Ids): Promise<number> {
   const deleted = await sql`
@@ -53,7 +53,7 @@ export async function deleteSweeps(sql: Queryable, ids: Ids): Promise<number> {
   return deleted.count;
 }
 
-/** Trials on a lineage that were deleted: of backtests on no other data than these, of sweeps on exactly these. */
+/** Deleted trials of a strategy: of backtests that read no other snapshots, and of sweeps that read exactly these. */
 export const deletedTrials = (sql: Queryable, strategyId: string, snapshots: readonly string[]): Ids => sql`
   select coalesce(sum(trials), 0) from deleted_trials
   where strategy_id = ${strategyId} and case kind

@@ -23,7 +23,7 @@ export type EmbeddedServer = AsyncDisposable & {
 };
 
 export interface EmbeddedOptions extends LaunchOptions {
-  /** For a process that lives as long as the server: it starts the server again when that is lost, and logs it. */
+  /** Set for a process that lives as long as the server: it starts the server again when it is lost, and logs it. */
   readonly log?: Log | undefined;
   /** The process the server belongs to, if it is to outlive this one. */
   readonly ownerPid?: number;
@@ -36,9 +36,9 @@ export interface EmbeddedOptions extends LaunchOptions {
 /** Crash recovery of a large write-ahead log may take this long; anything longer is a fault. */
 const START_TIMEOUT_MS = 60_000;
 const POLL_MS = 10;
-/** An empty database with its log takes 56 MiB, and the shipped series and some hundred results twenty more. */
+/** Free space that a new database needs. With its log it takes 56 MiB; the shipped series and results take 20 more. */
 const NEW_DATABASE_BYTES = 128 << 20;
-/** A segment of the log. With less, Postgres may not even be able to say why it does not start. */
+/** Free space for a restart: one segment of the log. With less, Postgres may not even be able to say why it fails. */
 const RESTART_BYTES = 16 << 20;
 /** A process that did not start the server gives the one that did this long to start it again. */
 const RESTART_PATIENCE_MS = 1_000;

@@ -43,7 +43,7 @@ export async function findAnswer(
   return row && { status: row.status, location: row.location, body: row.body, bodySha256: row.body_sha256 };
 }
 
-/** Keeps an answer; one older than 24 hours under the same key gives way. */
+/** Keeps an answer; it replaces one older than 24 hours under the same key. */
 export async function keepAnswer(
   tx: Transaction,
   key: AnswerKey,
@@ -70,9 +70,9 @@ export class WorkAlreadyDone extends Error {
 }
 
 /**
- * `with ${requestOf(sql, key)}, …`: gives the table `request` one row when rows may be made under the key, and none
- * when that has been done within 24 hours. Rows that the same statement inserts from `request` are there with the claim
- * to their key or not at all, whatever has become of the transaction around it.
+ * For `with ${requestOf(sql, key)}, …`: the table `request` has one row when rows may be made under the key, and none
+ * when that was done within 24 hours. Rows that the same statement inserts from `request` exist together with the claim
+ * to their key or not at all, whatever becomes of the transaction around it.
  * @param requestKey names the request (requestKeyOf); null: it has no Idempotency-Key
  */
 export const requestOf = (sql: Queryable, requestKey: Buffer | null) => sql`

@@ -11,7 +11,7 @@ export function isAlive(pid: number): boolean {
   return statFields(pid)?.[0] !== 'Z';
 }
 
-/** Pid and start time of a process: pids are reused, this pair is not. Without /proc, the pid alone. */
+/** The pid and start time of a process: pids are reused, this pair is not. Without /proc, the pid alone. */
 export function processStamp(pid: number): string {
   // Field 22 of /proc/<pid>/stat, start time in clock ticks since boot; field 3 is the first one after the name.
   return `${pid}:${statFields(pid)?.[19] ?? ''}`;

@@ -6,7 +6,7 @@ import { WEIGHTS } from './claims.ts';
 import { summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
 import { addRerunJob } from './tickets.ts';
 
-/** An artifact that nobody has read for so long is made again when somebody asks. */
+/** An artifact that nobody has read for this long is dropped, and made again when somebody asks. */
 const KEPT_SECONDS = 3_600;
 /**
  * How exactly the last read is known. Readers of one file would wait for each other if each marked its row, and as long
@@ -15,7 +15,7 @@ const KEPT_SECONDS = 3_600;
 const MARKED_EVERY_SECONDS = 60;
 /** No request waits longer than a minute; what is not finished long after was abandoned. */
 const ABANDONED_AFTER_SECONDS = 300;
-/** What all kept artifacts may take, and so the most that one may; those read longest ago go first. */
+/** The most bytes that all kept artifacts may take, and so the most that one may. Those read longest ago go first. */
 export const MAX_KEPT_BYTES = 2 ** 30;
 
 export type RerunRequest =
@@ -25,13 +25,13 @@ export type RerunOutcome =
   | {
       readonly ok: true;
       readonly resultHash: string;
-      /** What of the recomputed result is not as it is stored; null when nothing is, or the request was to verify. */
+      /** How the recomputed result differs from the stored one; null when it does not, or the request was to verify. */
       readonly notice: ArtifactNotice | null;
       readonly reproducibility: object | null;
     }
   | { readonly ok: false; readonly error: { readonly code: string; readonly path: string; readonly message: string } };
 
-/** The workspace's turn is charged for the bars that run again, as if they were a backtest. */
+/** Inserts a rerun. Its bars are charged to the workspace's turn, like those of a backtest. */
 export async function insertRerun(tx: Transaction, backtestId: string, request: RerunRequest): Promise<string> {
   const [{ id, workspaceId }] = await tx<[{ id: string; workspaceId: string }]>`
     insert into reruns (backtest_id, request)
@@ -105,19 +105,19 @@ export async function findRerun(sql: Queryable, id: string): Promise<Rerun | und
   return row && { ...row, summary: summaryOf(row)! };
 }
 
-/** Removes what an attempt that did not end has left. */
+/** Removes the chunks that an unfinished attempt has left. */
 export async function deleteRerunChunks(sql: Queryable, id: string): Promise<void> {
   await sql`delete from rerun_chunks where rerun_id = ${id}`;
 }
 
-/** Nothing is kept when the asker has deleted its rerun meanwhile. */
+/** Stores a chunk of the file, unless the rerun has been deleted in the meantime. */
 export async function insertRerunChunk(sql: Queryable, id: string, ordinal: number, chunk: Uint8Array): Promise<void> {
   await sql`
     insert into rerun_chunks (rerun_id, ordinal, bytes)
     select ${id}, ${ordinal}, ${chunk} where exists (select 1 from reruns where id = ${id})`;
 }
 
-/** Of a file that is kept. */
+/** The size of a kept file. */
 export interface RerunSize {
   readonly chunks: number;
   readonly bytes: number;
@@ -135,13 +135,13 @@ export async function finishRerun(
     where id = ${id}`;
 }
 
-/** null: not finished yet. */
+/** The outcome of a rerun; null: it is not finished yet. */
 export async function readRerunOutcome(sql: Queryable, id: string): Promise<RerunOutcome | null> {
   const [row] = await sql<{ outcome: RerunOutcome | null }[]>`select outcome from reruns where id = ${id}`;
   return row?.outcome ?? null;
 }
 
-/** A file that is being sent loses a chunk only when it is sent more slowly than it may be kept. */
+/** A chunk of a file is gone: it was being sent for longer than it is kept. */
 export class ChunkMissing extends Error {
   override readonly name = 'ChunkMissing';
 }
@@ -162,7 +162,7 @@ export async function deleteRerun(sql: Queryable, id: string): Promise<void> {
   await sql`delete from reruns where id = ${id}`;
 }
 
-/** Removes what nobody reads any more, whose backtest is gone, or for which there is no room. */
+/** Removes reruns that nobody reads any more, whose backtest is gone, or for which there is no room. */
 export async function deleteOldReruns(sql: Queryable): Promise<void> {
   await sql`
     delete from reruns where id in (

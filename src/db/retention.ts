@@ -27,7 +27,7 @@ export interface ExpiredResults {
   readonly sweeps: number;
 }
 
-/** Where ended work is, and what says how much of it is kept. Robustness checks are sweeps of a backtest. */
+/** The tables of ended work, and the limits on how much of it is kept. Robustness checks are sweeps of a backtest. */
 const ENDED = {
   backtests: { table: 'backtest_results', kept: 'keptBacktests' },
   sweeps: { table: 'sweeps', kept: 'keptSweeps' },
@@ -74,8 +74,8 @@ export interface DeletedResults {
 }
 
 /**
- * Deletes up to about `slice` backtests and `sweepSlice` sweeps with their results, and those trials stay counted.
- * @returns how many; none: nothing is past its time
+ * Deletes up to about `slice` backtests and `sweepSlice` sweeps with their results; their trials stay counted.
+ * @returns how many were deleted; none: nothing is past its time
  */
 export async function deleteExpired(
   sql: Sql,

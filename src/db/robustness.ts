@@ -9,7 +9,7 @@ export interface CheckedBacktest {
   readonly config: object;
   /** The snapshots that it is pinned to. */
   readonly snapshots: readonly string[];
-  /** That it evaluated; 0 until it has completed. */
+  /** How many bars it evaluated; 0 until it has completed. */
   readonly bars: number;
 }
 

@@ -2,7 +2,7 @@
 import type { SharedBytes } from '../engine/index.ts';
 import type { Queryable, Sql } from './connect.ts';
 
-/** A statement of one chunk takes milliseconds, and a few chunks fit into memory wherever a snapshot does. */
+/** Writing or reading one chunk takes milliseconds, and a few chunks fit into memory wherever a snapshot does. */
 const CHUNK_BYTES = 1 << 20;
 /** Chunks read at a time. */
 const READ_AHEAD = 4;

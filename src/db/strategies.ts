@@ -22,7 +22,7 @@ export type NewStrategy = StrategyHead & { readonly versionCount: 1; readonly ve
 
 const HEAD = `s.id, s.name, s.description, s.template_key as "templateKey", s.created_at as "createdAt",
   s.updated_at as "updatedAt", s.archived_at as "archivedAt"`;
-/** Of one strategy, and of each strategy of a list; listVersions has them all. */
+/** How many versions a strategy shows, alone or in a list; listVersions has them all. */
 const VERSIONS_SHOWN = 100;
 const VERSIONS_IN_LIST = 10;
 
@@ -33,7 +33,7 @@ const STRATEGY_SORTS = {
 } as const satisfies Record<string, SortColumn>;
 
 export interface StrategyFilters {
-  /** Has a version of this status. */
+  /** Strategies that have a version of this status. */
   readonly status?: VersionStatus | undefined;
   /** Part of the name or description, whatever its case. */
   readonly search?: string | undefined;
@@ -82,7 +82,7 @@ export async function listStrategies(
 
 type Counted = VersionSummary & { readonly versionCount: number };
 
-/** The newest `limit` of each, the oldest of them first, without payloads. */
+/** The newest `limit` versions of each strategy, the oldest of them first, without payloads. */
 async function newestVersions(
   sql: Queryable,
   strategyIds: readonly string[],

@@ -26,7 +26,7 @@ export interface VersionSummary {
 }
 export type StrategyVersion = VersionSummary & VersionContent;
 
-/** The columns of a VersionSummary, and of a StrategyVersion. */
+/** The columns of a VersionSummary; WHOLE has those of a StrategyVersion. */
 export const SUMMARY = `v.id, v.strategy_id as "strategyId", v.version, v.status,
   v.forked_from_version_id as "forkedFromVersionId",
   v.strategy_hash as "strategyHash", v.created_at as "createdAt", v.ready_at as "readyAt"`;

@@ -29,7 +29,7 @@ export interface StoredSummary {
 
 export const SUMMARY_COLUMNS = 'r.summary, r.summary_numbers as "summaryNumbers"';
 
-/** null: there is no result. */
+/** The flat summary as an object; null: there is no result. */
 export const summaryOf = ({ summary, summaryNumbers }: StoredSummary): StoredSummary['summary'] =>
   summaryNumbers === null
     ? summary
@@ -39,7 +39,7 @@ export const summaryOf = ({ summary, summaryNumbers }: StoredSummary): StoredSum
 export const summaryNumber = (key: FlatKey): string =>
   `coalesce(nullif(r.summary_numbers[${SUMMARY_KEYS.indexOf(key) + 1}], 'NaN'), (r.summary ->> '${key}')::float8)`;
 
-/** Type numbers of Postgres; in its binary form, what an array has before its items, and an item before its bytes. */
+/** Postgres's type numbers, and the bytes that its binary form has before the items of an array and before each one. */
 const FLOAT8 = 701;
 const FLOAT8_ARRAY = 1022;
 const HEAD_BYTES = 20;
@@ -47,7 +47,7 @@ const ITEM_HEAD_BYTES = 4;
 const NUMBER_BYTES = 8;
 
 /**
- * All of them as one array, which is sent and read without any text.
+ * The numbers of all summaries as one array parameter in binary form.
  * @param summaries doubles, as threads encode them
  */
 export function summaryParameter(sql: Queryable, summaries: readonly Uint8Array[]) {

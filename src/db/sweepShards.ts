@@ -5,7 +5,7 @@ import { WEIGHTS } from './claims.ts';
 import { deletedTrials } from './deletedTrials.ts';
 import { addSweepTickets } from './tickets.ts';
 
-/** A shard under which so many processes died ends its sweep. */
+/** A shard that was running when this many processes died fails its sweep. */
 const MAX_KILLS = 3;
 
 export interface ShardClaim {
@@ -18,7 +18,7 @@ export interface ShardClaim {
   readonly workspaceId: string;
   readonly strategyId: string;
   readonly strategyVersionId: string;
-  /** Of a robustness check; null: it is a sweep. */
+  /** The backtest whose robustness is checked; null: it is a sweep. */
   readonly backtestId: string | null;
   readonly spec: object;
   readonly markets: NewSweep['markets'];
@@ -77,14 +77,14 @@ async function claimShardOf(tx: Transaction, sweepId: string, worker: string): P
   return claim;
 }
 
-/** The first lock that a change of a sweep or its shards takes (see sweeps.ts). @returns false when it has ended */
+/** Locks a sweep, as every change of it or its shards does first (see sweeps.ts). @returns false when it has ended */
 async function lockSweep(tx: Transaction, sweepId: string): Promise<boolean> {
   const rows = await tx`
     select 1 from sweeps where id = ${sweepId} and status in ('queued', 'running') for no key update`;
   return rows.length > 0;
 }
 
-/** Which of these sweeps have ended: for a process that may have missed the notification of a cancel. */
+/** Which of these sweeps have ended, for a process that may have missed the notification of a cancel. */
 export async function readEndedSweeps(sql: Queryable, ids: readonly string[]): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from unnest(${ids as string[]}::uuid[]) as asked (id)
@@ -95,7 +95,7 @@ export async function readEndedSweeps(sql: Queryable, ids: readonly string[]): P
 export interface FinishedShard {
   readonly bytes: Uint8Array;
   readonly best: { readonly variant: number; readonly value: number; readonly params: object } | null;
-  /** 1: more is better. */
+  /** 1 when a higher objective is better, -1 when a lower one is. */
   readonly sign: 1 | -1;
   /** The shard that follows, of a method whose shards come one after the other. */
   readonly next: { readonly first: number; readonly last: number; readonly cost: number } | null;
@@ -166,7 +166,7 @@ export async function failSweep(tx: Transaction, sweepId: string, error: object)
   await tx`delete from sweep_shards where sweep_id = ${sweepId}`;
 }
 
-/** Shards that were claimed and not run. */
+/** Gives back a shard that was claimed and not run. */
 export async function returnShard(sql: Queryable, { sweepId, ordinal, attempt }: ShardClaim): Promise<void> {
   await sql`
     update sweep_shards set status = 'queued', claimed_by = null
@@ -174,8 +174,8 @@ export async function returnShard(sql: Queryable, { sweepId, ordinal, attempt }:
 }
 
 /**
- * Shards of a process that is not registered any more are queued again; one that has ended its process several times
- * ends its sweep.
+ * Queues the shards of processes that are no longer registered again, except those that have ended their processes too
+ * often: they fail their sweeps.
  */
 export async function takeOverShards(tx: Transaction): Promise<string[]> {
   const isOrphan = tx`

@@ -1,8 +1,8 @@
 // The sweeps table as the API sees it: accept, list, read, cancel, delete. Every query names the workspace. Robustness
 // checks of backtests are rows of it too, because they run in the same way; they are not in the list.
 //
-// Locks are taken in one order by everybody: the row of a sweep, its shards, the turn of its workspace. Only a process
-// that gives back its own shard locks a shard alone.
+// Locks are always taken in one order: the row of a sweep, its shards, the turn of its workspace. Only a process that
+// gives back its own shard locks a shard alone.
 import type { Queryable, Transaction } from './connect.ts';
 import { deleteSweeps } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
@@ -146,7 +146,7 @@ export async function listSweeps(
   return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
 }
 
-/** @param backtestId of the robustness check that is wanted; null: a sweep. */
+/** Finds a sweep, or a robustness check. @param backtestId the backtest that is checked; null: it is a sweep */
 export async function findSweep(
   sql: Queryable,
   workspaceId: string,
@@ -174,7 +174,7 @@ export async function findSweepStatus(
 }
 
 /**
- * Ends it at once; the workers that run its shards must be notified (notifications.ts).
+ * Ends a sweep at once; the workers that run its shards must be notified (notifications.ts).
  * @returns false when it had ended before or is not there.
  */
 export async function cancelSweep(
@@ -206,7 +206,7 @@ export async function deleteSweep(
   return (await findSweep(sql, workspaceId, id)) === undefined ? undefined : 'open';
 }
 
-/** Shards that are read at a time: one of 20,000 rows with every metric takes 10 MB. */
+/** How many shards are read at a time: one of 20,000 rows with every metric takes 10 MB. */
 const SHARDS_PER_READ = 4;
 
 /** The encoded rows of every finished shard, in order, a few at a time. */

@@ -11,9 +11,9 @@ const TICKETS = {
   [SWEEP_TASK]: `select 1 from sweep_shards where status = 'queued'`,
 } as const;
 
-/** A ticket fails only when Postgres does; `repairTickets` adds another if all are spent. */
+/** A ticket fails only when Postgres does; when its attempts are used up, `repairTickets` adds another. */
 const TICKET_ATTEMPTS = 5;
-/** How long a process that is full leaves a ticket before it may find it again. */
+/** A ticket that a busy process leaves to others is hidden for this long. */
 const LEFT_MS = 500;
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;

@@ -68,10 +68,10 @@ export async function renewHeartbeat(connection: Queryable, id: string, totals: 
 }
 
 export interface QueueNumbers {
-  /** Waiting, crash suspects included; and running. */
+  /** Backtests that wait, crash suspects included; `running`: those that run. */
   readonly queued: number;
   readonly running: number;
-  /** Of those waiting, the ones whose worker process has ended under them: they run in a process of their own. */
+  /** Backtests that wait because their worker process died; they run in a process of their own. */
   readonly suspects: number;
   /** How long the oldest queued backtest has waited; 0: none is queued. */
   readonly oldestDueSeconds: number;
@@ -84,7 +84,7 @@ interface WorkerNumbers extends WorkerTotals {
   readonly missingSnapshots: number;
 }
 
-/** Workers look for work every second. */
+/** The queue is stalled after this long; workers look for work every second. */
 const STALLED_AFTER_SECONDS = 15;
 
 /** Whether backtests are due and no worker takes any, though there are workers. */
@@ -93,7 +93,7 @@ export const isStalled = ({ oldestDueSeconds, workers }: QueueNumbers): boolean 
   workers.length > 0 &&
   workers.every(({ idleSeconds }) => idleSeconds > STALLED_AFTER_SECONDS);
 
-/** For /metrics. */
+/** The queue and the workers, for /metrics. */
 export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
   const [{ open }] = await sql<[{ open: number }]>`select coalesce(sum(open), 0)::int as open from workspace_turns`;
   const [{ oldestDueSeconds }] = await sql<[{ oldestDueSeconds: number }]>`
@@ -129,7 +129,7 @@ export interface TroubleNumbers {
   readonly databaseBytes: number;
 }
 
-/** For /metrics. */
+/** The numbers of the last hour, for /metrics. */
 export async function readTroubleNumbers(sql: Queryable): Promise<TroubleNumbers> {
   // Ids sort by time, to the millisecond, and the index holds failed backtests only.
   const since = uuidAt(Date.now() - 3_600_000);

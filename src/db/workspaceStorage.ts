@@ -4,7 +4,7 @@ import type { Queryable, Transaction } from './connect.ts';
 export const storedBytes = (sql: Queryable, workspaceId: string) => sql<[{ bytes: number }]>`
   select coalesce(sum(bytes), 0)::bigint as bytes from workspace_storage where workspace_id = ${workspaceId}`;
 
-/** The same, which no other transaction can change until this one ends. */
+/** `storedBytes`, locked: no other transaction can change it until this one ends. */
 export async function lockStoredBytes(tx: Transaction, workspaceId: string): Promise<number> {
   await tx`
     insert into workspace_storage (workspace_id, bytes) values (${workspaceId}, 0)

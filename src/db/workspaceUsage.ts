@@ -1,4 +1,4 @@
-// How much of its tier a workspace uses, from the tables that know, in one statement: agents ask for it often.
+// How much of its tier's limits a workspace uses, read in one statement: agents ask for it often.
 import { activeApiKeys } from './apiKeys.ts';
 import { backtestResultBytes, openBacktests } from './backtests.ts';
 import type { Queryable } from './connect.ts';
@@ -7,7 +7,7 @@ import { sweepResultBytes } from './sweeps.ts';
 import type { Workspace } from './workspaces.ts';
 import { storedBytes } from './workspaceStorage.ts';
 
-/** By the names of the limits. */
+/** What is used of each limit, by the name of the limit. */
 export interface WorkspaceUsage {
   readonly activeApiKeys: number;
   readonly strategies: number;
@@ -17,7 +17,7 @@ export interface WorkspaceUsage {
   readonly sweepResultBytes: number;
 }
 
-/** null: there is no such workspace. */
+/** The workspace and what it uses; null: there is no such workspace. */
 export async function findWorkspaceUsage(
   sql: Queryable,
   workspaceId: string,

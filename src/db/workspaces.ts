@@ -16,7 +16,7 @@ export async function insertWorkspace(sql: Queryable, workspace: { name: string;
   return row;
 }
 
-/** Changes what is given. @returns null when there is no such workspace. */
+/** Changes the members that are given. @returns null when there is no such workspace */
 export async function updateWorkspace(
   sql: Queryable,
   id: string,
@@ -34,7 +34,7 @@ export async function findWorkspace(sql: Queryable, id: string): Promise<Workspa
   return row ?? null;
 }
 
-/** Oldest first. */
+/** All workspaces, oldest first. */
 export async function listWorkspaces(sql: Queryable): Promise<Workspace[]> {
   return sql<Workspace[]>`select id, name, tier, created_at as "createdAt" from workspaces order by created_at, id`;
 }

@@ -5,7 +5,7 @@ import { listen } from '../db/notifications.ts';
 import type { Executor } from './executor.ts';
 import type { SweepRunner } from './sweepTask.ts';
 
-/** @param sweeps absent: the process runs none */
+/** Stops what callers cancel. @param sweeps absent: the process runs no sweeps */
 export function listenForCancels(sql: Sql, executor: Executor, sweeps?: SweepRunner): Promise<AsyncDisposable> {
   return listen(sql, 'cancel', (ids) => {
     if (ids) {

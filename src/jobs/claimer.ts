@@ -14,9 +14,9 @@ type Share = readonly Claim[];
 export interface ClaimerLimits {
   /** How many shares are worked on at a time. */
   readonly shares: number;
-  /** So many more for workspaces of which none of them is: nobody's slow runs keep others from being claimed. */
+  /** Further shares for workspaces that have none yet, so that one workspace's slow runs never keep out the others'. */
   readonly reliefShares: number;
-  /** So many more of quick backtests, whosever. */
+  /** Further shares of quick backtests, of any workspace. */
   readonly quickShares: number;
 }
 
@@ -26,7 +26,7 @@ export class Claimer {
   readonly #limits: ClaimerLimits;
   /** Shares that are being worked on. */
   readonly #outstanding = new Set<Share>();
-  /** Those of them that hold quick backtests only, and were claimed beside slow ones. */
+  /** The outstanding shares that were claimed for quick backtests only. */
   readonly #quick = new Set<Share>();
   #isClaiming = false;
   #isClosed = false;
@@ -96,7 +96,7 @@ export class Claimer {
     }
   }
 
-  /** Of the shares that anybody's backtests may take; below 0 while there are more for others. */
+  /** How many ordinary shares are free; below 0 while relief shares are taken. */
   get #free(): number {
     return this.#limits.shares - (this.#outstanding.size - this.#quick.size);
   }
@@ -123,7 +123,7 @@ export class Claimer {
     const { runs, copiedIds } = claimed;
     if (copiedIds.length > 0) await this.#source.copied(copiedIds);
     this.#handOut(divide(runs, count), isQuick);
-    // They have nothing to wait for.
+    // Nothing was due, so the waiters have nothing to wait for.
     if (isEmpty(claimed)) this.#sendAway();
   }
 
@@ -131,7 +131,7 @@ export class Claimer {
     for (const waiter of this.#waiting.splice(0)) waiter.give([]);
   }
 
-  /** Whose shares are being worked on. */
+  /** The workspaces whose shares are being worked on. */
   #workspaces(): string[] {
     return [...new Set([...this.#outstanding].flatMap((share) => share.map(({ workspaceId }) => workspaceId)))];
   }

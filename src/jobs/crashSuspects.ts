@@ -25,19 +25,19 @@ export interface CrashSuspectParts {
   readonly outlast: Outlast;
   /** Starts a process that calls runSuspects, with a channel that can carry dates. */
   readonly start: () => ChildProcess;
-  /** Processes at the same time. */
+  /** The most processes at the same time. */
   readonly most: number;
 }
 
-/** A process takes a second or two to start, so it stays for a while. */
+/** A process takes a second or two to start, so it stays for this long without work. */
 const IDLE_MS = 5_000;
-/** One that cannot be started is tried again. */
+/** When a process cannot be started, another is tried after this long. */
 const START_AGAIN_MS = 1_000;
 
 export class CrashSuspects {
   readonly #parts: CrashSuspectParts;
   readonly #lanes = new Set<Lane>();
-  /** Workspaces of which a suspect runs here: each runs its own one after the other. */
+  /** Workspaces that have a suspect running here: each runs its own one after the other. */
   readonly #running = new Set<string>();
   readonly #events = new EventEmitter<{ look: []; idle: [] }>();
   readonly #closing = new AbortController();
@@ -48,7 +48,7 @@ export class CrashSuspects {
     this.#parts = parts;
   }
 
-  /** Some are waiting. */
+  /** Call it when suspects are waiting: an idle process takes one, or another process is started. */
   look(): void {
     if (this.#isLooking || this.#closing.signal.aborted) return;
     if ([...this.#lanes].some(({ isBusy }) => !isBusy)) return void this.#events.emit('look');
@@ -103,7 +103,7 @@ export class CrashSuspects {
     }
   }
 
-  /** One claim after the other, so that each knows of which workspaces there is one already. */
+  /** Claims one after the other, so that each knows which workspaces have one already. */
   #claim(): Promise<Claim | undefined> {
     const { sql, workerId, outlast } = this.#parts;
     const next = this.#claims.then(async () => {
@@ -130,7 +130,7 @@ export class CrashSuspects {
     }
   }
 
-  /** False when nothing was found for a while. */
+  /** Waits for the next call of `look`; false when none came for IDLE_MS, or the process is to end. */
   #isWoken(process: SuspectProcess): Promise<boolean> {
     const signal = AbortSignal.any([AbortSignal.timeout(IDLE_MS), this.#closing.signal, process.ended]);
     return once(this.#events, 'look', { signal }).then(
@@ -164,7 +164,7 @@ class SuspectProcess {
     return this.#ended.signal.aborted;
   }
 
-  /** One that has ended meanwhile cannot be sent anything, and its end follows. */
+  /** A failure to send is ignored: the process has ended then, and `ended` follows. */
   send(message: SuspectMessage): void {
     this.#child.send(message, () => {});
   }

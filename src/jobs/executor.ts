@@ -42,7 +42,7 @@ export class Executor {
   readonly #recentCancels = new Map<string, number>();
   #isStopping = false;
   #tookAt = performance.now();
-  /** Of runs that ended here, since the process started. */
+  /** Totals of the runs that ended here since the process started. */
   readonly #totals = { runsDone: 0, barsDone: 0, latencySeconds: 0 };
 
   constructor(parts: {
@@ -73,7 +73,7 @@ export class Executor {
     try {
       await this.#runAll(claims);
     } catch (error) {
-      // Until then they would be running for nobody: this process lives.
+      // Not given back, they would stay claimed for as long as this process lives.
       await this.#outlast(() => this.#giveUpOrBack(claims));
       throw error;
     } finally {

@@ -10,12 +10,13 @@ import type { Outages } from './outages.ts';
 /** Tickets arrive at once through LISTEN; polling finds those added while that connection was down. */
 const POLL_MS = 1_000;
 /**
- * Until a runner's first look for work succeeds: one whose first look fails keeps that failure for all later ones. It
- * takes milliseconds, and on a busy machine never so long.
+ * How long a runner's first look for work may take; it takes milliseconds. A runner whose first look fails repeats that
+ * failure forever, and is replaced.
  */
 const FIRST_LOOK_MS = 5_000;
 /**
- * Losses of the database come in numbers; so many within a minute have another cause, which a new process may not have.
+ * The database may be lost several times in a row, but this many restarts in a minute have another cause, which a new
+ * process may not have.
  */
 const MAX_RESTARTS_PER_MINUTE = 60;
 
@@ -29,9 +30,9 @@ export interface GraphileSettings {
 }
 
 export interface Graphile {
-  /** Its name for itself, which jobs that it holds carry; another after a restart. */
+  /** Graphile Worker's name for the pool, which the jobs it holds carry; a new one after each restart. */
   readonly poolId: string;
-  /** Rejects when it ended for a reason that a restart would not mend. */
+  /** Rejects when it ended for a reason that a restart would not repair. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 }

@@ -33,7 +33,7 @@ export interface RunRequest {
 }
 export interface Inputs {
   readonly snapshots: readonly Snapshot[];
-  /** In the order of the requests; an error where the inputs no longer exist. */
+  /** The runs in the order of the requests; an error where the inputs no longer exist. */
   readonly runs: readonly (PoolRun | RunError)[];
   /** Snapshots that could not be opened here. */
   readonly missing: readonly string[];
@@ -82,7 +82,7 @@ export class InputReader {
     return { opened, missing: names.filter((name) => !opened.has(name)) };
   }
 
-  /** undefined: there is no such version any more. */
+  /** A version; undefined: it no longer exists. */
   async readVersion(id: string): Promise<RunnableVersion | undefined> {
     return (await this.#readVersions([id])).get(id);
   }

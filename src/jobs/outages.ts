@@ -7,14 +7,14 @@ import type { Log } from '../log.ts';
 /** A connection can be lost while the database answers others, and so it does while its disk is full. */
 const PAUSE_MS = 100;
 
-/** Repeats `work` until it meets no outage. @throws what is none, and anything once the process stops */
+/** Repeats `work` until it meets no outage. @throws any other error, and outages too once the process stops */
 export type Outlast = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 export class Outages {
   readonly #url: string;
   readonly #log: Log;
   readonly #stopping = new AbortController();
-  /** One probe at a time serves all that wait. */
+  /** Resolves when the database is back; one probe serves all that wait. */
   #returning: Promise<void> | undefined;
 
   constructor(url: string, log: Log) {

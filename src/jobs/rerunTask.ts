@@ -13,8 +13,8 @@ import { isPoolRun } from './inputs.ts';
 import type { InputReader } from './inputs.ts';
 
 /**
- * The reruns of one workspace follow each other, so that however many it asks for, the worker has room for others.
- * Those that wait hold no job: should the process end, their askers are told to ask again.
+ * Runs the reruns of one workspace one after the other, so that the worker has room for others however many it asks
+ * for. Reruns that wait hold no job: if the process ends, their clients are told to ask again.
  */
 export class RerunTurns {
   readonly #waiting = new Map<string, string[]>();
@@ -52,7 +52,7 @@ export interface RerunParts {
   readonly log: Log;
   /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
   readonly noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** The most that one file may have. */
+  /** The most bytes that one file may have. */
   readonly maxFileBytes: number;
 }
 
@@ -77,7 +77,7 @@ export async function runRerun(parts: RerunParts, rerunId: string): Promise<void
   if (file.size.bytes > 0) await deleteOldReruns(sql);
 }
 
-/** Its inputs are missing here: another worker may find it after this long. */
+/** A rerun whose inputs are missing here is hidden for this long, then another worker may take it. */
 const LEFT_MS = 100;
 const EMPTY_FILE: RerunSize = { chunks: 0, bytes: 0 };
 

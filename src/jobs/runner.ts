@@ -31,7 +31,7 @@ import { ResultWriter } from './results.ts';
 import { SweepRunner } from './sweepTask.ts';
 
 export interface WorkerSettings {
-  /** Of the database; it must be migrated. */
+  /** The url of the database, which must be migrated. */
   readonly url: string;
   readonly threads: number;
   /** How the worker's market data is opened, given its own connections. */
@@ -39,7 +39,7 @@ export interface WorkerSettings {
   readonly pool?: Omit<PoolOptions, 'threads'>;
   /** How long runs may take to finish when the worker stops; default: FINISH_MS. */
   readonly finishMs?: number;
-  /** The most that one artifact may have; default: all that may be kept. */
+  /** The most bytes that one artifact may have; default: all that may be kept. */
   readonly maxArtifactBytes?: number;
   /** Starts a process that calls runSuspects (suspectProcess.ts); absent: crash suspects are left to other workers. */
   readonly startSuspectProcess?: () => ChildProcess;
@@ -100,7 +100,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
 
   const start = settings.startSuspectProcess;
-  // One more than there are threads, so that slow ones of as many workspaces do not keep others waiting.
+  // One more than there are threads, so that slow suspects of as many workspaces do not keep others waiting.
   const suspects = start && new CrashSuspects({ ...shared, start, most: settings.threads + 1 });
   const reliefs = reliefThreads(settings.threads);
   const claimer = new Claimer(claimsOf(sql, id, suspects), {
@@ -116,7 +116,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   const taskList = tasksOf({ sql, claimer, executor, sweeps, reruns, runOneRerun, outlast }, registered.promise);
   const finishMs = settings.finishMs ?? FINISH_MS;
   const stopWithinMs = finishMs + KILL_GRACE_MS;
-  // All that may be worked on at a time (shares, shards of sweeps, reruns), and one for the ticket that finds that out.
+  // What may be worked on at a time (shares, shards of sweeps, reruns), and one for a ticket that finds no room.
   const jobs = tickets + reliefs + QUICK_THREADS + settings.threads + reliefs + 1;
   const graphile = await startGraphile({ url: settings.url, tickets: jobs, taskList, stopWithinMs }, outages, log);
   stack.defer(async () => {
@@ -152,7 +152,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   };
 }
 
-/** What the claimer claims for this worker. Crash suspects are not claimed with the rest, but looked at when found. */
+/** Where the claimer of this worker claims from. Crash suspects are not claimed here; `suspects` is told of them. */
 const claimsOf = (sql: Sql, workerId: string, suspects: CrashSuspects | undefined): ClaimSource => ({
   claimDue: async (maxRuns, maxCost, only) => {
     const claimed = await claimDue(sql, workerId, maxRuns, maxCost, only);

@@ -12,7 +12,7 @@ import { watchProgress } from './progress.ts';
 import { ResultWriter } from './results.ts';
 import type { WorkerSettings } from './runner.ts';
 
-/** Its connections: one listens. */
+/** Connections of the process, of which one listens. */
 const CONNECTIONS = 4;
 
 /** Works until the channel to the worker closes. Claims are the worker's: it gives back what is not run. */

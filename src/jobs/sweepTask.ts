@@ -38,7 +38,7 @@ import { inputsOf, nextShard, sweepJobOf, type PartInputs } from './shardInputs.
 
 type Unfinished = Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>;
 
-/** A ticket keeps working for so long, then leaves a new one, so that hosts that came later get a part. */
+/** A ticket keeps working for this long, then adds a new one, so that hosts that joined later get a part. */
 const TICKET_MS = 10_000;
 /** A ticket that finds this process busy is left for another. */
 const LEAVE_MS = 500;
@@ -67,7 +67,7 @@ export class SweepRunner {
   readonly #outlast: Outlast;
   readonly #active = new Set<Active>();
   #isStopping = false;
-  /** Shards are given back, those too that a claim under way will bring. */
+  /** Set once shards are given back; a shard whose claim is under way is then given back as well. */
   #isReturning = false;
 
   constructor(parts: {
@@ -146,7 +146,7 @@ export class SweepRunner {
             `A part of this ${kindOf(claim)} was started ${MAX_ATTEMPTS} times and never ended. The fault is on our ` +
             'side; start it again or report it.',
         });
-      // Until then it would be running for nobody: this process lives.
+      // Not given back, it would stay claimed for as long as this process lives.
       else await this.#outlast(() => returnShard(this.#sql, claim));
       throw error;
     } finally {
@@ -248,7 +248,7 @@ export class SweepRunner {
     return { kind: 'shard', range: { first, last, history } };
   }
 
-  /** Of all shards that are done: decoded one after the other, so that only what is read of them is in memory. */
+  /** The ranking rows of all finished shards, decoded one after the other, so that only what is read is in memory. */
   async #rankingRows({ sweepId }: ShardClaim, job: SweepJob): Promise<RankingRows> {
     const scene = { job, space: spaceOf(job) };
     const parts: RankingRows[] = [];

@@ -39,8 +39,7 @@ export interface CreatedKey {
  * @throws ProblemError 403 API_KEY_LIMIT_REACHED; 404 when there is no such workspace.
  */
 export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest): Promise<CreatedKey> {
-  // Also checked before hashing, so that a full workspace does not cost an argon2 hash; the count below is the binding
-  // one.
+  // Checked before hashing too, so that a full workspace does not cost an argon2 hash; the count below decides.
   await assertRoom(sql, await findWorkspace(sql, request.workspaceId));
   const generated = generateApiKey();
   const secretHash = await secrets.hash(generated.secret);

@@ -16,7 +16,7 @@ const FUNNEL_COUNTS = [
   'barsTotal', 'barsWarmup', 'barsUnknown', 'setupTrue', 'triggerTrue', 'setupAndTrigger', 'entrySignals',
   'blockedInPosition', 'ordersRejected', 'ordersExpired', 'ordersReplaced', 'entriesFilled', 'exits',
 ] as const; // prettier-ignore
-/** Left out of the list of what is missing: it must itself be small. */
+/** Room for the list of what is left out, which must itself be small. */
 const LIST_BYTES = 300;
 const NEAR_MISSES = 3;
 /** The longest text in the tightest view. */
@@ -105,7 +105,7 @@ interface Core {
 /** `"readFirst":["/diagnosis","/funnel","/rules","/headline"],` */
 const READ_FIRST_BYTES = 64;
 
-/** Diagnosis, funnel, rules and headline: always there, in the most detail that leaves room for the rest. */
+/** Diagnosis, funnel, rules and headline, which are always shown, in the most detail that leaves room for the rest. */
 function fittingCore(summary: Json, maxBytes: number): Core {
   const trace = (summary.strategyTrace ?? {}) as Json;
   const diagnosis = listOf(trace.diagnosis);
@@ -147,7 +147,7 @@ const pick = (from: Json, names: readonly string[]): Json =>
   Object.fromEntries(names.filter((name) => from[name] !== undefined).map((name) => [name, from[name]]));
 const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as Json[]) : []);
 
-/** What the core shows less of than there is. */
+/** The lists that the core shortens. */
 function missingOf(core: Partial<Core>, summary: Json): string[] {
   const trace = (summary.strategyTrace ?? {}) as Json;
   const rules = (summary.ruleStatsSummary ?? {}) as Json;
@@ -160,13 +160,13 @@ function missingOf(core: Partial<Core>, summary: Json): string[] {
   );
 }
 
-/** The rule that alone stood in the way most often comes first. */
+/** Rules by how often each alone kept an entry from signaling, most often first. */
 function ranked(rules: readonly Json[]): readonly Json[] {
   const blocked = (rule: Json): number => Number(rule.soleBlockerCount ?? 0);
   return rules.toSorted((a, b) => blocked(b) - blocked(a));
 }
 
-/** The whole of it, as many of its items as fit, or undefined. */
+/** The whole value, or as many of its items as fit, or undefined. */
 function cut(value: unknown, bytes: number): unknown {
   if (jsonBytes(value) <= bytes) return value;
   if (!Array.isArray(value)) return undefined;

@@ -20,7 +20,7 @@ export const ArtifactQuery = z.strictObject({
   values: z.enum(['true', 'false']).optional().meta({ description: VALUES_DESCRIPTION }),
   limit: wholeNumber(1, MAX_PAGE_ROWS).meta({
     type: 'integer',
-    description: `CSV only: answers a page of at most so many rows, 1 to ${MAX_PAGE_ROWS}.`,
+    description: `CSV only: the most rows of a page, 1 to ${MAX_PAGE_ROWS}.`,
   }),
   offset: wholeNumber(0, Number.MAX_SAFE_INTEGER).meta({
     type: 'integer',

@@ -147,7 +147,7 @@ async function sendRows(
   if (hasMore) {
     const [path, query] = url.split('?');
     const next = new URLSearchParams(query);
-    // Whatever the Accept header of this request, the next page is of the same file.
+    // The next page comes from the same file, whatever the Accept header of that request.
     next.set('format', 'csv');
     next.set('limit', String(page.limit));
     next.set('offset', String(page.offset + page.limit));
@@ -156,7 +156,7 @@ async function sendRows(
   return reply.send(bytes);
 }
 
-/** The caller sends the bytes. */
+/** Sets the headers of an artifact; the caller sends its bytes. */
 function describeArtifact(reply: FastifyReply, backtestId: string, name: ArtifactName, format: ArtifactFormat): void {
   describeFile(reply, `${name}-${backtestId}`, format).header('vary', 'accept');
 }
@@ -235,7 +235,7 @@ async function* inTurns(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
   }
 }
 
-/** Artifacts of one workspace that may wait at a time: they are made one after the other. */
+/** The most artifacts of one workspace that may wait at a time; they are made one after the other. */
 const MAX_OPEN_RERUNS = 64;
 
 async function requireRoom(sql: Sql, caller: Caller): Promise<void> {

@@ -28,25 +28,25 @@ import type { Asker } from '../http/bodyLimits.ts';
 import { loopShare } from '../http/loopShare.ts';
 import { problem, type ProblemIssue } from '../http/problems.ts';
 
-/** How many symbols an issue names; another request lists all. */
+/** How many symbols an issue names; GET /market-data lists all. */
 const SYMBOLS_SHOWN = 20;
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** What the requests of one call have in common that run one version on one series. */
+/** What all requests of one call share that run the same version on the same series. */
 interface VersionOnSeries extends RunSeries {
   /** undefined: there are no such bars. */
   readonly base: CatalogEntry | undefined;
-  /** That there are none. */
+  /** The issue that there are no such bars; otherwise empty. */
   readonly unavailable: readonly ProblemIssue[];
   /** Series of other instruments that are missing. */
   readonly missing: readonly ProblemIssue[];
-  /** By name. */
+  /** The names of the snapshots that a run may read. */
   readonly snapshots: readonly string[];
 }
 
-/** What the requests of one call have in common whose configs differ in their params only. */
+/** What all requests of one call share whose configs differ only in their params. */
 interface SharedConfig {
-  /** Of everything but params that an estimate depends on. */
+  /** A key of everything but params that an estimate depends on. */
   readonly estimateKey: string;
   readonly resolved: ResolvedConfig;
   readonly issues: readonly ProblemIssue[];
@@ -237,7 +237,7 @@ const foreignMissing = ({ symbol, timeframe }: SeriesName): ProblemIssue => ({
   suggestion: 'Use a strategy version that reads only series of GET /public/v1/market-data.',
 });
 
-/** Of runs with other params. Runs with equal keys have equal results. */
+/** The run keys of a config with other params. Runs with equal keys have equal results. */
 const runKeyOf = (
   version: StrategyVersion,
   resolved: ResolvedConfig,
@@ -267,7 +267,7 @@ export function rooted(issue: ProblemIssue, root: string): ProblemIssue {
   return { ...issue, path: root + issue.path, ...(patch && { patch }) };
 }
 
-/** Bars of the base timeframe that open and close within the range, at most. */
+/** The most bars of the base timeframe that can open and close within the range. */
 function barsInRange({ timeframe, range: { start, end } }: ResolvedConfig, base: CatalogEntry): number {
   const from = Math.max(start ?? base.start, base.start);
   const to = Math.min(end ?? base.end, base.end);

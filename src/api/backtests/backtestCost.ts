@@ -12,7 +12,7 @@ const NS_PER_BAR_OF_WORK = 50;
 export interface RunSeries {
   /** Bars of each series that the strategy names, by `seriesKey`. */
   readonly rows: ReadonlyMap<string, number>;
-  /** Of all snapshots that the run may read. */
+  /** Bars of all snapshots that the run may read. */
   readonly openedBars: number;
 }
 
@@ -32,7 +32,7 @@ export function costOf(
 
 export const seriesKey = ({ symbol, timeframe }: SeriesName): string => `${timeframe} ${symbol}`;
 
-/** At most: the market may have been closed. */
+/** The most bars that a series can have, since its market may have been closed. */
 export function barsOf({ bars, start, end }: CatalogEntry, timeframe: SeriesName['timeframe']): number {
   return Math.min(bars, Math.ceil((end - start) / TIMEFRAME_MS[timeframe]));
 }

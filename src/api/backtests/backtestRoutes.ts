@@ -155,14 +155,14 @@ async function checkBatch(services: Services, caller: Caller, items: readonly un
   for (const [index, item] of parsed.entries()) {
     checked.push(await checkOne(item, index));
     if (performance.now() - sliceBegan < SLICE_MS) continue;
-    // Requests that came meanwhile go first.
+    // Requests that came in the meantime go first.
     await immediate();
     sliceBegan = performance.now();
   }
   return checked;
 }
 
-/** Queues items in order, so that the last ones are those that do not fit into the queue. */
+/** Queues items in order, so that when the queue becomes full, the last ones are refused. */
 async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Caller, checked: readonly CheckedItem[]) {
   const room = await roomOf(tx, caller);
   const fitting = checked.filter((item): item is NewBacktest => !(item instanceof ProblemError)).slice(0, room.left);

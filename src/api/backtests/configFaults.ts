@@ -53,10 +53,10 @@ export async function configFaults(
   const form = checkConfigForm(body.config, { timeframe: defaults?.timeframe, symbol: defaults?.instrument?.symbol });
   const inForm = form.issues.map((issue) => rooted(issue, root));
   const inConfig = (path: string): boolean => path === `${root}/config` || path.startsWith(`${root}/config/`);
-  // What the form does not show is found by the schema alone: a text that cannot be stored.
+  // Some faults only the schema finds, such as a text that cannot be stored.
   const others = faults.filter(({ path }) => !inConfig(path) || inForm.length === 0);
   if (version?.status !== 'ready' || form.repaired === null) return [...others, ...inForm];
-  // Their patches are for the repaired config, so they come with the next answer.
+  // Their patches would apply only to the repaired config, so they come with the next answer.
   const deeper = (await check.issues(version, form.repaired)).map((issue) => {
     const { patch, ...rest } = rooted({ ...issue, path: form.placeOf(issue.path) }, root);
     return inForm.length === 0 && patch !== undefined ? { ...rest, patch } : rest;

@@ -28,7 +28,7 @@ export async function csvPage(
   const isShown = (): boolean => line === 0 || (line > offset && line <= offset + limit);
   for await (const chunk of chunks) {
     if (line > offset + limit) return { bytes: Buffer.concat(kept), hasMore: true };
-    // Where what is shown of the chunk begins; -1: nothing is at the moment.
+    // Where the shown part of the chunk begins; -1: nothing is shown at the moment.
     let from = isShown() ? 0 : -1;
     for (let at = 0; at < chunk.length; at++) {
       if (chunk[at] === QUOTE) isQuoted = !isQuoted;

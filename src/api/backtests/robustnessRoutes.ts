@@ -38,14 +38,14 @@ const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
 const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
 
-/** About a second of work on one thread, in bars, and what a run costs however few its bars are. */
+/** About a second of work on one thread, in bars; and below, what a run costs however few its bars are. */
 const COST_PER_SHARD = 50_000_000;
 const COST_PER_RUN = 50_000;
 
 const DESCRIPTION = `Runs the backtest again under changed conditions, on the data that it was pinned to: trades in
 another order, bars resampled in blocks, higher fees and slippage, a later start, its numbers moved a little, without
 each risk rule and each cost; and audits whether it looks ahead and whether its warm-up is long enough. Without a body
-it runs every analysis. With \`wait\` it answers when the check has ended, or after so many seconds; then follow
+it runs every analysis. With \`wait\` it answers when the check has ended, or after that many seconds; then follow
 \`links.self\`.`;
 
 export function robustnessRoutes(app: App, services: Services): void {

@@ -23,7 +23,7 @@ import type { App } from '../services.ts';
 export const Deleted = z.object({ id: Uuid, deleted: z.literal(true) });
 
 export interface RunKind {
-  /** Of the list, such as /public/v1/sweeps. */
+  /** The path of the list, such as /public/v1/sweeps. */
   readonly path: string;
   readonly what: 'backtest' | 'sweep';
   readonly tag: string;
@@ -71,7 +71,7 @@ export function followRoute<Row extends { readonly status: BacktestStatus }>(
 interface Deletion {
   readonly summary: string;
   readonly answer: typeof Deleted;
-  /** Of the problem that it has not ended. */
+  /** The code of the problem that answers when it has not ended. */
   readonly notTerminal: ProblemCode;
   readonly remove: (workspaceId: string, id: string) => Promise<'deleted' | 'open' | undefined>;
 }

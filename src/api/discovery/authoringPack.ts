@@ -200,7 +200,7 @@ function kindLine({ kind: name, inputs, fields, output, description }: Kind): st
   return `${members.join(' ')} → ${result}. ${description}`;
 }
 
-/** Longer lists stand in the pack once, under `operators` and `stateFields`. */
+/** Longer lists appear only once in the pack, under `operators` and `stateFields`. */
 const LONGEST_ENUM = 10;
 
 function typeText({ name, type, enum: values }: Kind['fields'][number], kind: string): string {

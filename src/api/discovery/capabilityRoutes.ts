@@ -49,7 +49,7 @@ const Query = z.strictObject({
     }),
 });
 
-/** Different answers kept serialized: three tiers by the usual choices of sections. The oldest goes first. */
+/** How many answers are kept serialized: three tiers by the usual choices of sections. The oldest is dropped first. */
 const MAX_KEPT = 64;
 
 export async function capabilitiesRoutes(app: App, { catalog }: Services): Promise<void> {
@@ -86,7 +86,7 @@ export async function capabilitiesRoutes(app: App, { catalog }: Services): Promi
   );
 }
 
-/** In the order of SECTIONS, each once. JSON Schemas are long and few read them: only by name. */
+/** The sections that are asked for, each once, in the order of SECTIONS. JSON Schemas, which are long, only by name. */
 function sectionsOf(wanted: string | undefined): readonly Section[] {
   if (wanted === undefined) return SECTIONS.filter((section) => section !== 'schemas');
   const names = wanted.split(',').map((name) => name.trim());
@@ -99,7 +99,7 @@ function sectionsOf(wanted: string | undefined): readonly Section[] {
   return SECTIONS.filter((section) => names.includes(section));
 }
 
-/** What is the same for everyone: made once per process. */
+/** The sections that are the same for everyone, made once per process. */
 function fixedSections(): Record<Exclude<Section, 'instruments' | 'limits'>, unknown> {
   const language = describeCapabilities();
   return {

@@ -2,7 +2,7 @@
 import { Marked } from 'marked';
 
 export interface Page {
-  /** In docs/. */
+  /** The name of the file in docs/. */
   readonly file: string;
   readonly title: string;
   readonly about: string;
@@ -56,7 +56,7 @@ export function markdownPage({ title }: Page, text: string, pages: readonly Page
   return html(title, pages, marked.parse(text, { async: false }));
 }
 
-/** As GitHub makes them, so that links work in both places. */
+/** The id of a heading, made as GitHub makes it, so that links work in both places. */
 const slugOf = (heading: string): string =>
   heading
     .toLowerCase()

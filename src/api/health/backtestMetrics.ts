@@ -13,8 +13,8 @@ const READ_WITHIN_MS = 2_000;
 type Worker = QueueNumbers['workers'][number];
 
 /**
- * What each worker tells with its heartbeat. Totals are gauges, for prom-client's counters cannot be set; they only
- * grow while a worker lives, so `rate()` of them gives runs and bars per second.
+ * What each worker reports with its heartbeat. Totals are gauges, because prom-client's counters cannot be set; they
+ * only grow while a worker lives, so that `rate()` of them is runs and bars per second.
  */
 const OF_A_WORKER: readonly (readonly [name: string, help: string, value: (worker: Worker) => number])[] = [
   ['threads', 'Simulation threads of the worker.', (worker) => worker.threads],
@@ -73,8 +73,8 @@ export function measureTrouble(registry: Registry, sql: Sql, dataDir: string): v
 }
 
 /**
- * prom-client asks every metric at once: one look at the database answers them all. Without a database the others are
- * still shown.
+ * prom-client asks for every metric at the same time: one query answers them all. Without a database the other metrics
+ * are still shown.
  */
 function once<Numbers>(look: () => Promise<Numbers>): () => Promise<Numbers | null> {
   let reading: Promise<Numbers | null> | undefined;

@@ -62,7 +62,7 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
   });
 }
 
-/** In a time that does not tell how much of the token is right. */
+/** Compares in constant time, so that the time does not tell how much of a token is right. */
 const isEqual = (a: string, b: string): boolean =>
   timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
@@ -78,7 +78,7 @@ function measureRequests(app: App, registry: Registry): void {
     registers: [registry],
   });
   app.addHook('onResponse', async (request, reply) => {
-    // The pattern, not the path: a path with ids would make a series an id.
+    // The pattern, not the path: paths with ids would make one series per id.
     const route = request.routeOptions.url ?? 'none';
     duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
     request.log.debug(
@@ -91,7 +91,7 @@ function measureRequests(app: App, registry: Registry): void {
 /** Postgres writes its log in files of 16 MiB, and needs a few of them to start at all. */
 const FREE_AT_LEAST_BYTES = 64 << 20;
 
-/** False where the folder does not exist yet, as on a host whose database is elsewhere. */
+/** Whether the disk is full; false when the folder does not exist yet, as on a host whose database is elsewhere. */
 async function isDiskFull(folder: string): Promise<boolean> {
   const found = await statfs(folder).catch(() => null);
   return found !== null && found.bavail * found.bsize < FREE_AT_LEAST_BYTES;

@@ -49,8 +49,8 @@ export function readJsonBodies(app: App): void {
 }
 
 /**
- * The framework's parser does not say where; the plain one does. What that one takes holds a key that must not reach an
- * object.
+ * Why a body was refused. The framework's parser does not say where; JSON.parse does. A body that JSON.parse accepts
+ * holds a forbidden key such as __proto__.
  */
 function faultOf(text: string): string {
   try {

@@ -2,13 +2,13 @@
 import type { Readable } from 'node:stream';
 
 /**
- * Of all connections of a process together. A client on a fast network can send gigabytes per second, each of which
- * takes the event loop half a second, and each 16 MiB a collection of garbage; of a refused body nothing matters but
- * that its sender comes to read the answer. The largest body sent by mistake takes a second or two.
+ * The limit of all connections of a process together. A client on a fast network can send gigabytes per second; each
+ * costs the event loop half a second, and every 16 MiB a garbage collection. A refused body only has to be read so that
+ * its sender comes to read the answer; the largest one sent by mistake takes a second or two.
  */
 const BYTES_PER_SECOND = 8 * 1024 * 1024;
 const TICK_MS = 20;
-/** What Node reads from a socket at a time. */
+/** How much Node reads from a socket at a time. */
 const PART_BYTES = 64 * 1024;
 
 export interface BodyDrain {
@@ -17,14 +17,14 @@ export interface BodyDrain {
 }
 
 export function createBodyDrain(bytesPerTick = (BYTES_PER_SECOND * TICK_MS) / 1_000): BodyDrain {
-  /** In the order of their turns. */
+  /** The bodies that wait for a turn, in order. */
   const waiting = new Set<Readable>();
   let left = bytesPerTick;
   let timer: NodeJS.Timeout | undefined;
   const takeTurns = (): void => {
     for (const body of waiting) {
       if (left <= 0) break;
-      // As if it read a full part, until it is known how much it reads.
+      // Assumes a full part until it is known how much was read.
       left -= PART_BYTES;
       waiting.delete(body);
       body.resume();
@@ -47,7 +47,7 @@ export function createBodyDrain(bytesPerTick = (BYTES_PER_SECOND * TICK_MS) / 1_
         if (waiting.size > 0) timer ??= setInterval(tick, TICK_MS).unref();
       });
       body.once('close', () => waiting.delete(body));
-      // Begins at once, by which Node knows that the body has a reader.
+      // Begins at once, so that Node knows that the body has a reader.
       body.read(0);
     },
   };

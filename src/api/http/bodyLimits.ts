@@ -23,9 +23,12 @@ export const askerOf = (request: FastifyRequest): Asker | null => request.caller
 
 /** Smaller bodies are not counted: 4,000 connections of them are 64 MiB. */
 export const LARGE_BODY_BYTES = 16 * 1024;
-/** Of one workspace, in its tier's largest bodies. A client that sends more at the same time waits for its answers. */
+/**
+ * How many of its tier's largest bodies a workspace may have in memory. A client that sends more at the same time must
+ * wait for its answers.
+ */
 const LARGE_BODIES_OF_A_WORKSPACE = 4;
-/** Of all workspaces together. */
+/** Bytes of large bodies of all workspaces together. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Must be called before the routes are put on the app. */
@@ -33,7 +36,7 @@ export function limitBodies(app: App): void {
   const held = new Map<string, number>();
   let total = 0;
   app.addHook('onRoute', (route) => {
-    // Read until the largest tier's limit; the hook below knows the tier.
+    // Fastify reads up to the largest tier's limit; the hook below knows the tier.
     route.bodyLimit ??= TIER_LIMITS.pro[route.config?.body ?? 'actionBytes'];
   });
   app.addHook('preParsing', async (request, reply, payload) => {
@@ -73,7 +76,7 @@ export function bodyTooLarge(request: FastifyRequest): ProblemError {
 export const bodyLimitOf = (request: FastifyRequest): number =>
   TIER_LIMITS[askerOf(request)?.tier ?? 'pro'][request.routeOptions.config.body ?? 'actionBytes'];
 
-/** A chunked body does not say how long it is. */
+/** The length of a body as its header states it; a chunked body does not state one. */
 function lengthOf({ headers }: FastifyRequest): { readonly length: number; readonly isKnown: boolean } {
   const isKnown = headers['transfer-encoding'] === undefined;
   return { length: Number(headers['content-length'] ?? 0), isKnown };

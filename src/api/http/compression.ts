@@ -22,7 +22,7 @@ export async function compressAnswers(app: App): Promise<void> {
     customTypes: COMPRESSED,
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
   });
-  // A strong tag names bytes, and the compressed ones are others (RFC 9110 §8.8.1). Runs after the plugin's own hook.
+  // A strong tag identifies bytes, and compressed bytes differ (RFC 9110 §8.8.1). Runs after the plugin's own hook.
   app.addHook('onRoute', (route) => {
     const hooks = [route.onSend ?? []].flat();
     route.onSend = [

@@ -44,7 +44,7 @@ export function boundConnections(app: App): void {
   });
 }
 
-/** False for an injected request, which has no connection. */
+/** Whether part of the body has not arrived; false for an injected request, which has no connection. */
 const isUnread = (raw: IncomingMessage): boolean => 'complete' in raw && !raw.complete;
 
 function linger(raw: IncomingMessage): void {
@@ -65,7 +65,7 @@ const arrivalOf = (raw: IncomingMessage): Promise<void> =>
 
 /** Answers what never became a request, as Node does, with a problem as the body. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  // The member is Node's own, which asks it the same: an answer that has begun must not be followed by another.
+  // Node itself reads this member for the same reason: an answer that has begun must not be followed by another.
   const { _httpMessage: answer } = socket as Socket & { _httpMessage?: { readonly headersSent: boolean } };
   if (error.code === 'ECONNRESET' || !socket.writable || answer?.headersSent) return void socket.destroy();
   const known = problemOf(error.code);

@@ -1,7 +1,7 @@
 // The query of something that is queued and then runs: how long to wait for its end, and which view of it to answer.
 import { z } from 'zod';
 
-/** Hosts cut requests at about a minute; a longer wait needs two requests. */
+/** The longest wait. Hosts end requests after about a minute; to wait longer, send another request. */
 const MAX_WAIT_SECONDS = 60;
 const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
@@ -14,7 +14,7 @@ export const detailQuery = (what: string) =>
       .min(0)
       .max(MAX_WAIT_SECONDS)
       .default(0)
-      .meta({ type: 'integer', description: `Answers when the ${what} is terminal, or after so many seconds.` }),
+      .meta({ type: 'integer', description: `Answers when the ${what} is terminal, or after this many seconds.` }),
     view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
     maxBytes: z.coerce
       .number()

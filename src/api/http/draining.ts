@@ -12,7 +12,7 @@ export function drainGracefully(app: App): void {
   const controller = new AbortController();
   app.decorate('drainSignal', controller.signal);
   app.addHook('preClose', async () => controller.abort());
-  // Without this, close() waits for every idle keep-alive client to go away by itself.
+  // Without this, close() waits until every idle keep-alive client closes its connection.
   app.addHook('onSend', async (_request, reply) => {
     if (controller.signal.aborted) reply.header('connection', 'close');
   });

@@ -3,7 +3,7 @@ import { pointerTo } from '../../engine/index.ts';
 import type { core } from 'zod';
 import { problem, type ProblemError, type ProblemIssue } from './problems.ts';
 
-/** A body cannot buy more than this many issues; the rest would only repeat them. */
+/** An answer lists at most this many issues; more would only repeat them. */
 const MAX_ISSUES = 100;
 
 /** `root` goes before each path: '' for the body, `/query` for query parameters. */
@@ -11,7 +11,7 @@ export function issuesOfZod(issues: readonly core.$ZodIssue[], root = ''): Probl
   return issues.flatMap((issue) => issuesOfOne(issue, root)).slice(0, MAX_ISSUES);
 }
 
-/** For a query parameter that its schema allows, and what is asked for does not. */
+/** Refuses a query parameter that the schema allows, but not what is asked for. */
 export function queryRefused(field: string, message: string): ProblemError {
   const issue = { code: 'OUT_OF_RANGE', path: `/query/${field}`, field, severity: 'error', message };
   return problem('VALIDATION_FAILED', { message, issues: [issue] });
@@ -34,7 +34,7 @@ function issuesOfOne(issue: core.$ZodIssue, root: string): ProblemIssue[] {
   return [suggestion === undefined ? fault : { ...fault, suggestion }];
 }
 
-/** What to send for members that are required, though all they hold is optional. */
+/** What to send for required members whose own members are all optional. */
 const MISSING_ADVICE: Readonly<Record<string, string>> = { settings: 'Send {} for the defaults.' };
 
 /** A request without a body has the body null. */
@@ -49,7 +49,7 @@ function codeOf(issue: core.$ZodIssue): string {
   return isBound || issue.code === 'not_multiple_of' ? 'OUT_OF_RANGE' : 'TYPE_MISMATCH';
 }
 
-/** What an issue says is required, as a sentence about the member: of zod's own words only the facts are left. */
+/** The fault as a sentence about the member, in our words instead of zod's. */
 function messageOf(issue: core.$ZodIssue): string {
   const name = issue.path.at(-1);
   if (isAbsent(issue)) return name === undefined ? 'Missing body.' : `Missing member "${String(name)}".`;

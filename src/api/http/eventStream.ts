@@ -21,13 +21,13 @@ export const EVENT_STREAM = {
   },
 };
 
-/** What a stream follows: a row of the database, and what of it is shown. */
+/** What a stream follows: a row of the database, and how it is shown. */
 export interface Followed<Row extends { readonly status: string }> {
   readonly id: string;
   readonly first: Row;
   /** The row as it is now; undefined when it is gone. */
   readonly read: () => Promise<Row | undefined>;
-  /** Who reads the stream, which ends when their key no longer may. */
+  /** Who reads the stream. It ends when their key may no longer read. */
   readonly caller: Caller;
   readonly isTerminal: (row: Row) => boolean;
   /** What counts as a change: an event is sent when this text differs. */

@@ -44,7 +44,7 @@ const ALREADY_DONE =
   'A request with this Idempotency-Key has already done its work, but its answer was lost. List what the workspace ' +
   'has to find it.';
 
-/** What the framework and the database throw, in our table's words. Whatever is not known is ours to repair: 500. */
+/** The problem for what the framework or the database has thrown. Anything unknown is a defect of ours: 500. */
 function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
   if (error.validation) {
     const issues = validationIssues(error);
@@ -66,7 +66,7 @@ function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
   if (isDatabaseAway(error)) return problem('UNAVAILABLE');
   if (isDiskFull(error)) return problem('UNAVAILABLE', { message: 'The disk of the database is full.' });
   if (isReferenceGone(error))
-    return problem('NOT_FOUND', { message: 'Something that the request names was deleted meanwhile.' });
+    return problem('NOT_FOUND', { message: 'Something that the request names has been deleted.' });
   // The database refused a value that every check let through, such as an instant in the year 20000.
   if (isDataError(error))
     return problem('VALIDATION_FAILED', { message: `A value of the request cannot be stored: ${error.message}.` });
@@ -74,8 +74,8 @@ function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
 }
 
 /**
- * What the framework or a plugin of it has refused by a status alone: a path outside of a folder, a body that was cut
- * off.
+ * The problem for a refusal by the framework or a plugin that has only a status, such as a path outside of a folder or
+ * a body that was cut off.
  */
 function refusalOf(status: number): ProblemError | null {
   if (status === 403 || status === 404) return problem('NOT_FOUND');

@@ -10,7 +10,7 @@ const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
   json: 'application/json; charset=utf-8',
   html: 'text/html; charset=utf-8',
 };
-/** A page is one file that contains its scripts and must not reach anything outside. */
+/** The policy of a report: one file that contains its scripts and must not fetch anything. */
 const PAGE_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 /** The media type without its parameters, as a description and an Accept header have it. */
@@ -31,7 +31,7 @@ export const fileAnswer = (...formats: readonly ArtifactFormat[]) => ({
   content: fileContents(formats),
 });
 
-/** Sets the headers of a file, which a browser saves, or shows where it is a page. @param name without its ending */
+/** Sets the headers of a file, which a browser saves, or shows if it is a page. @param name without its extension */
 export function describeFile(reply: FastifyReply, name: string, format: ArtifactFormat): FastifyReply {
   const isPage = format === 'html';
   if (isPage) reply.header('content-security-policy', PAGE_POLICY);

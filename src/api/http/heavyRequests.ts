@@ -13,25 +13,25 @@ import { problem } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Checking it takes long whatever the size of its body. */
+    /** Set for a route that takes long whatever the size of the body. */
     readonly isHeavy?: boolean;
   }
   interface FastifyInstance {
-    /** Null where requests are answered in place: in the thread itself, and in tests. */
+    /** Null where requests are answered in place: in the thread of heavy requests itself, and in tests. */
     readonly heavyRequests: HeavyRequests | null;
   }
   interface FastifyRequest {
-    /** Its body was not parsed: the other thread answers it. */
+    /** Set when its body was not parsed, because the other thread answers it. */
     isHeavy: boolean;
   }
 }
 
-/** What the thread is started with. */
+/** The `workerData` of the thread. */
 export interface HeavyThreadData {
   readonly config: Config;
   readonly databaseUrl: string;
 }
-/** A request as it is sent to the thread. Credentials stay here: the thread is told who asks. */
+/** A request as it is sent to the thread. Credentials stay here: the thread is told who the caller is. */
 export interface HeavyRequest {
   readonly id: number;
   readonly method: string;
@@ -50,15 +50,15 @@ export interface HeavyAnswer {
 export type ToThread = HeavyRequest | 'close';
 type FromThread = HeavyAnswer | 'ready';
 
-/** Headers of a request that a handler reads. */
+/** The headers of a request that handlers read; the others are not sent. */
 const FORWARDED = ['content-type', 'idempotency-key', 'if-none-match', 'accept', 'host'] as const;
 /**
  * Requests in the thread at the same time, each of another workspace: while one waits for Postgres, another computes.
  */
 const MAX_ACTIVE = 4;
 /**
- * Of all workspaces; each has as many as its tier allows in flight (requestsInFlight.ts). Beyond it a workspace may
- * have one, so that others cannot keep it out.
+ * How many requests of all workspaces may wait; a workspace has at most those it may have in flight
+ * (requestsInFlight.ts). Beyond this, each workspace may still have one, so that others cannot keep it out.
  */
 const MAX_WAITING = 256;
 const RESTART_AFTER_MS = 500;
@@ -117,7 +117,7 @@ class HeavyThread implements HeavyRequests {
     this.#isClosing = true;
     const thread = this.#thread;
     if (thread === undefined) return;
-    // A thread that still loads, which takes long on a busy machine, has nothing to finish.
+    // A thread that is still loading, which takes long on a busy machine, has nothing to finish.
     if (!this.#isReady && this.#waiting === 0) return void (await thread.terminate());
     const ended = new Promise((resolve) => thread.once('exit', resolve));
     thread.ref();
@@ -165,7 +165,7 @@ class HeavyThread implements HeavyRequests {
     }
   }
 
-  /** Takes a request that has ended out of the active ones; undefined: it is not among them. */
+  /** Removes a request that has ended from the active ones; undefined: it is not among them. */
   #end(id: number): Waiting | undefined {
     const ended = this.#active.get(id);
     this.#active.delete(id);

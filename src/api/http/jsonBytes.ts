@@ -1,9 +1,9 @@
 // JSON bytes: how long a value is as JSON in UTF-8, and what of several still fits.
 
-/** Of undefined: 0, as a member without a value is not written. */
+/** The length of a value as JSON in UTF-8; 0 for undefined, because a member without a value is not written. */
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
-/** `"name":` and a comma. */
+/** Two quotes, a colon and a comma around the name of a member. */
 const MEMBER_BYTES = 4;
 
 /**

@@ -1,16 +1,16 @@
-// Late refusals: a client that goes on asking after many refusals in a minute gets the next ones half a second late.
-// Most clients send a request when they have the answer to the one before, so that they then ask as often as their
-// connections allow, and no longer as often as the event loop can refuse.
+// Late refusals: a client that keeps sending requests after many refusals in a minute gets further refusals half a
+// second late. Most clients wait for an answer before they send the next request, so that their number of connections
+// then limits them, and not how fast the event loop can refuse.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 
 const WINDOW_MS = 60_000;
-/** Of one workspace, or of an address without a right key: as many as a client gets that tries again every second. */
+/** Refusals per minute that are sent at once: as many as a client gets that tries again every second. */
 const PROMPT_PER_MINUTE = 60;
 const LATE_MS = 500;
-/** Each of them keeps its connection open. */
+/** The most refusals that are delayed at a time; each keeps its connection open. */
 const MAX_WAITING = 1_000;
-/** Beyond so many the oldest is forgotten, so that inventing addresses cannot fill the memory. */
+/** Beyond this many counters the oldest is dropped, so that inventing addresses cannot fill the memory. */
 const MAX_NAMES = 20_000;
 
 export class LateRefusals {
@@ -34,7 +34,7 @@ export class LateRefusals {
     this.#waiting--;
   }
 
-  /** Refusals of this minute, this one included. */
+  /** Counts a refusal. @returns how many there were in this minute, this one included */
   #count(name: string): number {
     const now = this.#now();
     if (now - this.#windowStart >= WINDOW_MS) {

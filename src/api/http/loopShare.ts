@@ -1,16 +1,16 @@
 // The share of the event loop: how much time of this thread each workspace's requests have used within about a second.
 
-/** A workspace may use so much of each second, whatever the others do. */
+/** What a workspace may use of each second, whatever the others do. */
 const OWN_MS = 100;
 /**
- * Beyond so much used by all together, a workspace may use only a little: about five small backtests per second.
- * A workspace that uses less must not wait in the other thread behind those that use more.
+ * Once all workspaces together have used this much, each may use only a little: about five small backtests per second.
+ * One that uses less must not wait in the other thread behind those that use more.
  */
 const ALL_MS = 150;
 const LITTLE_MS = 25;
-/** What was used counts half after so long. */
+/** The weight of used time halves every this long. */
 const HALF_LIFE_MS = 700;
-/** Beyond so many workspaces those that have used next to nothing are forgotten. */
+/** Beyond this many workspaces, those that have used next to nothing are dropped. */
 const MAX_WORKSPACES = 10_000;
 const FORGOTTEN_MS = 1;
 
@@ -27,8 +27,8 @@ export interface LoopShare {
 }
 
 /**
- * Processor time of this thread: unlike the clock, it does not count how long the thread has waited for a core on a
- * busy machine, which is nobody's use.
+ * Processor time of this thread. Unlike the clock, it does not count the time that the thread waits for a core on a
+ * busy machine, which no workspace has used.
  */
 function processorMs(): number {
   const { user, system } = process.threadCpuUsage();
@@ -71,5 +71,5 @@ export function createLoopShare(
   };
 }
 
-/** Of this thread, which has one event loop. */
+/** The share of this thread's event loop. */
 export const loopShare = createLoopShare();

@@ -3,7 +3,7 @@ import { problem } from './problems.ts';
 import { sendProblem } from './failures.ts';
 import type { App } from '../services.ts';
 
-/** Must be set up before the first route: it learns the routes as they are put on the app. */
+/** Must be called before the first route is registered, because it collects routes as they are added. */
 export function answerUnknownRoutes(app: App): void {
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
   app.addHook('onRoute', ({ url, method }) => {

@@ -70,7 +70,7 @@ export function openapiRoute(app: App): void {
   });
 }
 
-/** The transformers mark a body that may be absent in its schema, and still call it required. */
+/** The mark of a body that may be absent: the transformers set it in the schema, but still call the body required. */
 const OPTIONAL = 'x-fastify-zod-openapi-optional';
 
 function withOptionalBodies<D extends { readonly paths?: object | undefined }>(document: D): D {

@@ -63,7 +63,7 @@ export interface Position {
   readonly id: string;
 }
 
-/** What a list is asked for, apart from how much of it; a cursor is bound to this. */
+/** The sort and filters of a list; a cursor is bound to them. */
 type Selection = Readonly<Record<string, unknown>>;
 
 const CursorContent = z.tuple([z.string().length(11), z.string(), z.string()]);
@@ -75,7 +75,7 @@ const CursorContent = z.tuple([z.string().length(11), z.string(), z.string()]);
 const encodeCursor = (selection: Selection, { value, id }: Position): string =>
   Buffer.from(JSON.stringify([fingerprint(selection), value, id])).toString('base64url');
 
-/** @throws CURSOR_INVALID when the cursor is none of ours or was made with another sort or other filters. */
+/** @throws CURSOR_INVALID when the cursor is not one of ours, or was made with another sort or other filters. */
 function decodeCursor(selection: Selection, cursor: string): Position {
   let content: unknown;
   try {
@@ -133,7 +133,7 @@ export async function paginate<Row>(
   return { data: shown.map((each) => each.row), pagination: { limit, nextCursor, hasMore, total } };
 }
 
-/** The same over a list in memory, whose order `keyOf` (unique) gives. */
+/** Reads one page of a list in memory, which is sorted by the unique key that `keyOf` returns. */
 export function paginateItems<Row>(
   query: { readonly limit: number; readonly cursor?: string | undefined } & Selection,
   items: readonly Row[],

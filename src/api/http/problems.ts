@@ -20,7 +20,7 @@ export interface ProblemOptions {
   /** More about this occurrence; default: the message. */
   readonly detail?: string;
   readonly issues?: readonly ProblemIssue[];
-  /** Further members of the body that help: requiredScopes, limit, usage, nextSteps, existing, … */
+  /** Further members of the body: requiredScopes, limit, usage, nextSteps, existing, … */
   readonly extras?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -40,7 +40,7 @@ export class ProblemError extends Error {
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
     const message = options.message ?? `${PROBLEMS[code].title}.`;
     const { status } = PROBLEMS[code];
-    // What the caller did wrong has no place in our code worth looking for, and finding it takes longer than the rest.
+    // A mistake of the caller needs no stack of our code, and recording one takes longer than everything else here.
     const { stackTraceLimit } = Error;
     if (status < 500) Error.stackTraceLimit = 0;
     super(message);

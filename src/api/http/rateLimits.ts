@@ -16,18 +16,18 @@ const WINDOW_MS = 60_000;
 const SETTLE_EVERY_MS = 1_000;
 /** A program with a wrong key retries once a second; behind one proxy there may be several. */
 const FAILURES_PER_MINUTE = 300;
-/** Beyond so many addresses the oldest is forgotten, so that inventing them cannot fill the memory. */
+/** Beyond this many addresses the oldest is dropped, so that inventing them cannot fill the memory. */
 const MAX_ADDRESSES = 20_000;
 
 interface Count {
   /** Requests of all processes as of the last settlement, ours included. */
   settled: number;
-  /** Requests of ours since then. */
+  /** Requests of this process since then. */
   unsettled: number;
 }
 
 interface RateCaller {
-  /** Of the key, or of the member in its workspace. */
+  /** The id of the key, or of the member in its workspace. */
   readonly id: string;
   readonly workspaceId: string;
   readonly tier: Tier;
@@ -129,7 +129,7 @@ class CountedRateLimits implements RateLimits {
     const time = this.#now();
     const start = time - (time % WINDOW_MS);
     if (start !== this.#windowStart) {
-      // What the last second of the old minute left unsettled no longer limits anyone.
+      // Requests of the last minute that are not settled yet no longer limit anyone.
       this.#windowStart = start;
       this.#counts = new Map();
       this.#failures.clear();

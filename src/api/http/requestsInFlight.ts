@@ -17,8 +17,8 @@ declare module 'fastify' {
 }
 
 /**
- * Of one workspace, that are worked on at a time; the others wait for their turn. While one waits for Postgres, another
- * computes. Ten connections are shared by all.
+ * Requests of one workspace that are worked on at a time; the others wait for their turn. While one waits for Postgres,
+ * another computes. All workspaces share ten connections.
  */
 const TURNS = 4;
 const RETRY_AFTER_S = 1;
@@ -45,11 +45,11 @@ interface RequestsInFlight {
   begin(asker: Asker, request: FastifyRequest, reply: FastifyReply): void;
 }
 
-/** Of one workspace; it is forgotten when it has none. */
+/** The requests of one workspace; dropped when there are none. */
 interface Held {
   requests: number;
   turns: number;
-  /** In the order in which they came. */
+  /** Requests that wait for a turn, in the order in which they came. */
   readonly waiting: Set<() => void>;
 }
 
@@ -93,7 +93,7 @@ class CountedFlight implements Flight {
     // The request that ends a turn hands it over.
     else await new Promise<void>((resolve) => waiting.add(resolve));
     this.#hasTurn = true;
-    // Its client has gone meanwhile, and nobody may be left to end the turn.
+    // Its client has gone in the meantime, and nobody may be left to end the turn.
     if (this.#hasEnded) this.endTurn();
   }
 
@@ -157,8 +157,8 @@ export function limitRequestsInFlight(app: App, isLimited: boolean): void {
   app.decorateRequest('flight', null);
   app.decorate('requestsInFlight', isLimited ? createRequestsInFlight() : UNLIMITED);
   if (!isLimited) return;
-  // When the body has arrived: one that never does must not take a turn.
+  // A turn begins when the body has arrived: one that never arrives must not take a turn.
   app.addHook('preValidation', async ({ flight }) => flight?.takeTurn());
-  // When the answer is ready: how fast a client reads it is no matter of turns.
+  // A turn ends when the answer is ready: a client that reads slowly must not hold one.
   app.addHook('onSend', async ({ flight }) => flight?.endTurn());
 }

@@ -5,9 +5,9 @@ import { problem, type ProblemIssue } from './problems.ts';
 import { PROBLEMS, type ProblemCode } from './problemTable.ts';
 
 export const Uuid = z.uuid().meta({ description: 'A UUID.' });
-/** A member of an answer whose name ends in `At`: an instant. @param what happened then, as a sentence. */
+/** An instant: a member of an answer whose name ends in `At`. @param what happened then, as a sentence */
 export const instant = (what: string) => z.iso.datetime().meta({ description: `${what} ISO 8601, UTC.` });
-/** @param what says when it is null, too. */
+/** The same where it may be null. @param what also says when it is null */
 export const instantOrNull = (what: string) =>
   z.iso
     .datetime()
@@ -36,7 +36,7 @@ export const text = (min: number, max: number) =>
     .max(max)
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be well-formed text without NUL');
 
-/** A strategy name or a template's: something must show. */
+/** The name of a strategy or template; it must not be blank. */
 export const name = (max: number) =>
   text(1, max).refine((value) => value.trim() !== '', 'must have a character that shows');
 
@@ -65,7 +65,7 @@ export const Issue = z
   })
   .meta({ id: 'ValidationIssue' });
 
-/** The same list as a body's schema has it: ours is readonly, the schema's type is not. */
+/** A copy of the issues for a body, because the schema's type is not readonly. */
 export const issueBodies = (issues: readonly ProblemIssue[]) => [...issues] as z.input<typeof Issue>[];
 
 const Problem = z
@@ -112,7 +112,7 @@ export function problems<const Status extends ProblemStatus>(...statuses: readon
     { description: string; content: { 'application/problem+json': { schema: typeof Problem } } }
   >;
 }
-/** What every route with a key may answer (431 to a query that is too long); those with a body add 413 and 415. */
+/** Statuses that every route with a key may answer (431: the query is too long); those with a body add 413 and 415. */
 export const KEY_PROBLEMS = [400, 401, 403, 429, 431] as const;
 export const BODY_PROBLEMS = [...KEY_PROBLEMS, 413, 415] as const;
 

@@ -6,7 +6,7 @@ import type { Asker } from './bodyLimits.ts';
 import { problem } from './problems.ts';
 
 /**
- * Asked before the bytes are written; what is counted cannot change until the transaction ends.
+ * Checks the quota before bytes are written; what is counted cannot change until the transaction ends.
  * @throws TIER_LIMIT_REACHED
  */
 export async function requireStorage(tx: Transaction, { workspaceId, tier }: Asker, bytes: number): Promise<void> {
@@ -23,7 +23,7 @@ export async function requireStorage(tx: Transaction, { workspaceId, tier }: Ask
 }
 
 /**
- * Whether an answer may be kept at all, asked before the work is done. One that is under way may still go over.
+ * Checks before the work is done whether its answer may be kept at all. Answers under way may still exceed the quota.
  * @throws TIER_LIMIT_REACHED
  */
 export async function requireRoomForAnswer(sql: Queryable, { workspaceId, tier }: Asker): Promise<void> {

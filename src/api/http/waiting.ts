@@ -22,7 +22,7 @@ export function listenForChanges(app: App, { sql }: Pick<Services, 'sql'>): void
 const LOOK_AGAIN_MS = 5_000;
 
 export interface WaitOptions {
-  /** Not counted as in flight while it waits. */
+  /** The waiting request, which is not counted as in flight. */
   readonly request: FastifyRequest;
   readonly notifications: Notifications;
   readonly id: string;

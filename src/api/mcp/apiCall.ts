@@ -11,9 +11,9 @@ export interface ApiRequest {
 }
 export interface ApiAnswer {
   readonly status: number;
-  /** Parsed where it is JSON, else its text. */
+  /** The parsed body if it is JSON, else its text. */
   readonly body: unknown;
-  /** The value of a header, by its name in lower case; null without one. */
+  /** The value of a header, by its lower-case name; null when it is absent. */
   readonly header: (name: string) => string | null;
 }
 export type CallApi = (request: ApiRequest, signal?: AbortSignal) => Promise<ApiAnswer>;

@@ -1,20 +1,20 @@
-// The tool that reads artifacts: a page of rows, of the columns that are asked for, as many as fit into the answer.
+// The tool that reads artifacts: the chosen columns of a page of rows, as many rows as fit into the answer.
 import Papa from 'papaparse';
 import { z } from 'zod';
 import { ARTIFACT_NAMES, FORMATS_OF } from '../../engine/index.ts';
 import { jsonBytes } from '../http/jsonBytes.ts';
 import { get, MAX_BYTES, reader, segment, type ShownPart } from './tool.ts';
 
-/** The report is a page for people. */
+/** All artifacts but the report, which is a page for people. */
 const TABLES = ARTIFACT_NAMES.filter((name) => FORMATS_OF[name].includes('csv'));
 
-/** More than fit into the largest answer, unless only a column or two is asked for. */
+/** Rows of a page: more than fit into the largest answer, unless only a column or two is chosen. */
 const MAX_ROWS = 5_000;
 
-/** The answer. */
+/** The answer of the tool. */
 interface Page {
   readonly name: string;
-  /** What a recomputed artifact has that the stored result has not. */
+  /** How a recomputed artifact differs from the stored result. */
   readonly notice?: string;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
@@ -65,11 +65,11 @@ export const getBacktestArtifact = reader(
   },
 );
 
-/** The header line and the rows, numbers and flags as such; an empty cell is null. */
+/** The header line and the rows of a CSV text. Numbers and flags become values, and an empty cell null. */
 const parseCsv = (text: string): unknown[][] =>
   Papa.parse<unknown[]>(text, { delimiter: ',', dynamicTyping: true, skipEmptyLines: true }).data;
 
-/** The rows that fit into the answer, at least one. A part of the page is read from the largest page there is. */
+/** The page with as many rows as fit, at least one. A `path` into the page is read from the largest page there is. */
 function fitted(page: Page, shown: ShownPart): Page {
   const head = { ...page, rows: [], nextOffset: page.offset + MAX_ROWS };
   let room = (shown.path === '' ? shown.maxBytes : MAX_BYTES) - jsonBytes(head);

@@ -5,7 +5,7 @@ import { jsonBytes } from '../http/jsonBytes.ts';
 export interface Bounds {
   /** RFC 6901 pointer into the answer; '' is the whole. */
   readonly path: string;
-  /** Of the text, in UTF-8. */
+  /** The most bytes of the text in UTF-8. */
   readonly maxBytes: number;
 }
 
@@ -20,13 +20,13 @@ const READ_FIRST: ReadonlySet<string> = new Set([
   'code', 'message', 'status', 'readFirst', 'issues', 'result', 'summaryJson', 'strategyTrace', 'diagnosis', 'funnel',
   'ruleStatsSummary', 'rules', 'verdict', 'findings',
 ]); // prettier-ignore
-/** What they may take together of the room that is left. */
+/** The share of the remaining room that those members may take together. */
 const FIRST_SHARE = 0.85;
 
 /** Below this a shortened part says nothing; it is omitted whole. */
 const SMALLEST_PART_BYTES = 160;
 
-/** Of the names that a message lists. */
+/** The most names that a message lists. */
 const MAX_NAMES = 20;
 
 /**
@@ -45,7 +45,7 @@ export function boundedText(answer: unknown, { path, maxBytes }: Bounds): string
   return JSON.stringify(omitted(jsonBytes(part), path));
 }
 
-/** Names what there is instead, at the nearest place that the path reaches. */
+/** Says that the path leads nowhere, and what there is at the nearest place that it reaches. */
 function notFoundAt(answer: unknown, path: string): string {
   let reached = path;
   do reached = reached.slice(0, reached.lastIndexOf('/'));
@@ -60,7 +60,7 @@ function notFoundAt(answer: unknown, path: string): string {
   return `${message} has ${shown}${names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : ''}.`;
 }
 
-/** @returns undefined where nothing is */
+/** The part of an answer at a path; undefined: there is none. */
 export function partAt(answer: unknown, path: string): unknown {
   const segments = parsePointer(path);
   if (segments === undefined) return undefined;
@@ -106,7 +106,7 @@ function shortenList(items: readonly unknown[], path: string, maxBytes: number):
   return shown;
 }
 
-/** Members in their order. Those of READ_FIRST get their room first, and the small ones before the large. */
+/** Shortens an object, with its members in order. Members of READ_FIRST get room first, and small ones before large. */
 function shortenObject(value: Readonly<Record<string, unknown>>, path: string, maxBytes: number): object {
   const members = Object.entries(value).map(([name, member]) => ({
     name,

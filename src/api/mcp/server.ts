@@ -73,7 +73,7 @@ const WHOLE: ShownPart = { path: '', maxBytes: MAX_BYTES };
 
 function toolResult({ status, body }: Pick<ApiAnswer, 'status' | 'body'>, { path, maxBytes }: ShownPart) {
   const isError = status >= 400;
-  // A problem is not what the path was meant for, unless it leads into it.
+  // The path was meant for an answer; it is applied to a problem only if it leads somewhere in it.
   const shown = isError && partAt(body, path) === undefined ? '' : path;
   const text = boundedText(body, { path: shown, maxBytes });
   return { content: [{ type: 'text' as const, text }], ...(isError && { isError }) };

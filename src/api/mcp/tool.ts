@@ -2,12 +2,12 @@
 import { z } from 'zod';
 import type { ApiAnswer, ApiRequest } from './apiCall.ts';
 
-/** The public API's own path; tools name theirs below it. */
+/** The path of the public API; tools name paths below it. */
 const BASE = '/public/v1';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** What of an answer is shown. */
+/** Which part of an answer is shown. */
 export interface ShownPart {
   /** RFC 6901 pointer into the answer; '' is the whole. */
   readonly path: string;
@@ -34,7 +34,7 @@ export interface Tool {
   readonly run: (args: ToolArguments, context: ToolContext) => Promise<ApiAnswer>;
 }
 
-/** The largest view that the API gives. */
+/** The largest view that the API answers. */
 export const MAX_BYTES = 200_000;
 const SHOWN_PART = {
   path: z

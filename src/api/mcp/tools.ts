@@ -25,7 +25,7 @@ const id = (what: string) => z.string().describe(`Id of the ${what}.`);
 const VALIDATED = bodyMembers({ ...ValidateBody.shape, settings: ValidateBody.shape.settings.default({}) });
 const CREATED = bodyMembers({ ...CreateBody.shape, settings: CreateBody.shape.settings.default({}) });
 
-/** Room for the whole authoring pack: cut to the usual size, it would lose the names that it is read for. */
+/** Room for the whole authoring pack: at the usual size, it would lose the names that it is read for. */
 const PACK_BYTES = 24_000;
 
 const getCapabilities = reader(

@@ -1,5 +1,5 @@
-// Effective settings: what a strategy runs with where its settings, its defaults, a config and the engine's own values
-// meet, and which of them decided.
+// Effective settings: the values a strategy runs with, and which of its settings, its defaults, the config and the
+// engine's own defaults decided each.
 import { z } from 'zod';
 import type { ResolvedConfig } from '../../engine/index.ts';
 
@@ -38,7 +38,7 @@ const strategyPart = {
   ]),
 };
 
-/** Of a version, before it runs. */
+/** The settings of a version, before it runs. */
 export const EffectiveSettings = z
   .object(strategyPart)
   .meta({ id: 'EffectiveSettings', description: 'What the version runs with, and what decided.' });
@@ -53,12 +53,12 @@ const configPart = {
   leverage: valueFrom('Notional per unit of margin.', z.number(), FROM_CONFIG),
 };
 
-/** Of a run. */
+/** The settings of a run. */
 export const RunSettings = z
   .object({ ...strategyPart, ...configPart })
   .meta({ id: 'EffectiveRunSettings', description: 'What the run went by, and what decided.' });
 
-/** What of a version decides. */
+/** The parts of a version that decide its settings. */
 export interface VersionSettings {
   readonly settings: Json;
   /** strategy.defaults of its AST. */

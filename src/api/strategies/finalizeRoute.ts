@@ -152,11 +152,11 @@ async function requireRoom(
   });
 }
 
-/** Content is what the hash speaks for, and the settings; labels and the spelling of a payload are not. */
+/** Whether a version has this content: what its hash covers, and the settings; labels and spelling do not count. */
 const hasContent = (version: StrategyVersion, content: VersionContent): boolean =>
   version.strategyHash === content.strategyHash && sameMembers(version.settings, content.settings);
 
-/** `settings` are flat. */
+/** Whether two flat objects, such as `settings`, have equal members. */
 function sameMembers(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
   const names = new Set([...Object.keys(a), ...Object.keys(b)]);
   return [...names].every((name) => a[name] === b[name]);

@@ -15,14 +15,14 @@ const headBody = (head: StrategyHead) => ({
   archivedAt: head.archivedAt?.toISOString() ?? null,
 });
 
-/** Payloads are passed through when they are there. */
+/** A version as the API answers it; payloads are passed through when there are any. */
 export const versionBody = <Version extends VersionSummary>(version: Version) => ({
   ...version,
   createdAt: version.createdAt.toISOString(),
   readyAt: version.readyAt?.toISOString() ?? null,
 });
 
-/** With its payloads, and what it runs with. */
+/** A version with its payloads and its effective settings. */
 export const wholeVersionBody = (version: StrategyVersion) => ({
   ...versionBody(version),
   effectiveSettings: effectiveSettings({ settings: version.settings, defaults: defaultsOf(version.strategyAst) }),
@@ -36,7 +36,7 @@ export const strategyBody = (strategy: Strategy) => ({
   versionCount: strategy.versionCount,
   versions: strategy.versions.map(versionBody),
 });
-/** With the payloads of its only version. */
+/** A new strategy, with the payloads of its only version. */
 export const newStrategyBody = (strategy: NewStrategy) => ({
   ...headBody(strategy),
   versionCount: strategy.versionCount,

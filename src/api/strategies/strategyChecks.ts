@@ -21,8 +21,8 @@ export interface Payloads {
 }
 
 /**
- * Not to be called inside a transaction: the catalog may ask Postgres, by a connection that the waiting transactions
- * would hold.
+ * Checks payloads against a tier and the market data. Not to be called inside a transaction: the catalog may query
+ * Postgres, and all connections might be held by transactions that wait for this one.
  */
 export async function checkPayloads(
   services: Pick<Services, 'catalog'>,
@@ -51,7 +51,8 @@ export async function knownSymbols({ catalog }: Pick<Services, 'catalog'>): Prom
 }
 
 /**
- * What is stored of valid payloads: as sent, a graph alone with the AST it compiles to. Null when they are not valid.
+ * What is stored of valid payloads: the payloads as sent, and for a graph alone the AST it compiles to. Null when they
+ * are not valid.
  */
 export function contentOf(payloads: Payloads, outcome: CheckOutcome): VersionContent | null {
   if (!outcome.valid || outcome.compiled === null) return null;
@@ -81,8 +82,8 @@ export function requireValid(content: VersionContent | null, outcome: CheckOutco
 }
 
 /**
- * For routes with `attachValidation`: a wrong envelope is told together with every fault of the payloads inside it, so
- * that one round of repairs suffices.
+ * For routes with `attachValidation`: reports a wrong envelope together with every fault of the payloads inside it, so
+ * that one round of repairs is enough.
  * @throws VALIDATION_FAILED
  */
 export async function requireEnvelope(services: Services, asker: Asker, request: FastifyRequest): Promise<void> {
@@ -109,7 +110,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * `preValidation` of the strategy writes: payloads above the tier's size are refused before their shape is looked at.
+ * `preValidation` of the strategy writes: payloads above the tier's size are refused before their form is checked.
  */
 export async function limitPayloads(request: FastifyRequest, _reply: FastifyReply): Promise<void> {
   limitPayloadBytes(request, request.caller.tier);
@@ -132,7 +133,7 @@ function payloadBytes(payload: unknown): number {
   try {
     return jsonBytes(payload ?? undefined);
   } catch (error) {
-    // Nested so deep that it cannot be written: no strategy of this size is.
+    // Nested too deeply to be serialized, which no valid strategy is.
     if (error instanceof RangeError) return Infinity;
     throw error;
   }

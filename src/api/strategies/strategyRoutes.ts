@@ -39,8 +39,8 @@ const read = requireKey({ scope: 'strategies_read' });
 const write = requireKey({ scope: 'strategies_write', role: 'member' });
 const described = { tags: ['Strategies'], security: API_KEY_SECURITY };
 /**
- * A body with payloads: its size is looked at first, and what is wrong with it is told together with what is wrong
- * inside.
+ * The options of routes that take payloads: the size is checked first, and faults of the body are reported together
+ * with those of the payloads.
  */
 const writes = {
   onRequest: write,
@@ -207,7 +207,7 @@ function archiveRoute(app: App, { sql }: Services): void {
 
 /**
  * Stores a strategy and its draft version 1, unless the tier's number of strategies is used up (403) or the payloads
- * are not valid (422); the former is said first.
+ * are not valid (422); the quota is checked first.
  */
 export async function createStrategy(
   tx: Transaction,

@@ -24,7 +24,7 @@ const ignoreWarnings = z
 
 const hasPayload = (body: { strategyAst?: unknown; signalGraph?: unknown }): boolean =>
   (body.strategyAst ?? body.signalGraph ?? null) !== null;
-/** Runs even when other members are wrong: every fault is reported at once. */
+/** The check below runs even when other members are wrong, so that every fault is reported at once. */
 const isObject = ({ value }: { value: unknown }) =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 /** Zod changes the object it is given, so each schema gets its own. */
@@ -80,7 +80,7 @@ export const FinalizeBody = z
   .meta({ id: 'FinalizeStrategyVersion', examples: FINALIZE_EXAMPLES });
 export type FinalizeBody = z.infer<typeof FinalizeBody>;
 
-/** Both members optional, default the template's; so the body may be absent as well. */
+/** Both members are optional and default to the template's, so the body may be absent as well. */
 export const CopyBody = z
   .strictObject({ name: name(200).optional(), description: text(0, 2000).nullish() })
   .nullish()

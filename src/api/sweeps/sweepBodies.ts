@@ -143,7 +143,7 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
   return view;
 }
 
-/** Without the equity points. */
+/** A walk-forward without its equity points. */
 function shortWalk(walk: unknown): unknown {
   if (walk === null || walk === undefined) return null;
   const { equity: _, ...rest } = walk as Record<string, unknown>;

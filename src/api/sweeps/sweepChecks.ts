@@ -23,7 +23,7 @@ import { problem } from '../http/problems.ts';
 const COST_PER_SHARD = 50_000_000;
 const COST_PER_VARIANT = 50_000;
 const MAX_SHARD = 20_000;
-/** The constraints may rule out the first points of a grid; the first variant is found long before this. */
+/** How many points are tried for a first variant: constraints may rule out the first ones, but hardly this many. */
 const MAX_LOOKED_AT = 4_000_000;
 
 /**

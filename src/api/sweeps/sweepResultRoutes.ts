@@ -196,7 +196,7 @@ function rowRoute(app: App, services: Services): void {
   );
 }
 
-/** What the sweep read, even when the series has been imported again since. */
+/** The snapshots that the sweep read, even if the series has been imported again since. */
 function pinnedSnapshots({ markets }: Sweep, { signalInstrument, timeframe }: BacktestConfig) {
   const isSame = (market: Sweep['markets'][number]): boolean =>
     market.symbol === signalInstrument.symbol && market.timeframe === timeframe;

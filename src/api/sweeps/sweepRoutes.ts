@@ -171,7 +171,7 @@ function cancelRoute(app: App, services: Services): void {
   );
 }
 
-/** Without the time left, which changes with every look. */
+/** What counts as a change of a sweep: not the time left, which changes with every read. */
 const stateOf = ({ id, status, indexesDone, best, error }: Sweep): string =>
   JSON.stringify({ id, status, indexesDone, best, error });
 

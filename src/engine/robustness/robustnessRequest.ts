@@ -51,7 +51,7 @@ export const RobustnessSpec = z.strictObject({
     .positive()
     .max(90)
     .default(10)
-    .meta({ description: 'Each number is moved by at most so many percent; a whole number by at least 1.' }),
+    .meta({ description: 'The most percent that each number is moved by; a whole number moves by at least 1.' }),
 });
 /** The request with every default filled in. */
 export type RobustnessSpec = z.infer<typeof RobustnessSpec>;

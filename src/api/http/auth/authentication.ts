@@ -18,7 +18,7 @@ import { isUuid } from './uuid.ts';
 export type { Caller } from './keyCheck.ts';
 
 /**
- * Called for each authenticated request before its scope is looked at: the place of the rate limits (429 before 403).
+ * Called for each authenticated request before its scope is checked. Rate limits go here, so that 429 comes before 403.
  */
 type Admission = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
@@ -39,7 +39,7 @@ interface Authentication {
   authenticateMember(request: FastifyRequest, workspaceId: string): Promise<Membership>;
   readonly admit: Admission;
   readonly admitMember: MemberAdmission;
-  /** Asked again during an answer that takes long, such as an event stream. */
+  /** Whether a key still has its rights; asked again during a long answer, such as an event stream. */
   isStillRight(caller: Caller, scope: ApiKeyScope): Promise<boolean>;
 }
 
@@ -84,7 +84,7 @@ export function authenticateRequests(
     authenticateMember: async (request, workspaceId) => {
       const subject = await orReject(request, tokens.subjectOf(sentBearer(request)));
       const membership = isUuid(workspaceId) ? await findMembership(services.shortReads, subject, workspaceId) : null;
-      // To others a workspace looks as if it did not exist.
+      // To anyone else, a workspace does not exist.
       if (membership === null) throw problem('NOT_FOUND', { message: 'Workspace not found.' });
       return membership;
     },
@@ -92,12 +92,12 @@ export function authenticateRequests(
   app.addHook('onClose', () => lastUsed[Symbol.asyncDispose]());
 }
 
-/** Who sent a request that another thread has authenticated. */
+/** Returns who sent a request that another thread has authenticated. */
 export type AskedFor = (
   request: FastifyRequest,
 ) => { readonly caller: Caller | null; readonly member: Membership | null } | undefined;
 
-/** Used instead of authenticateRequests on a thread that no client can reach: it is told who asks. */
+/** Replaces authenticateRequests on a thread that no client can reach, which is told who the caller is. */
 export function trustAskers(app: App, askedFor: AskedFor): void {
   app.decorateRequest('caller', null as unknown as Caller);
   app.decorateRequest('member', null as unknown as Membership);

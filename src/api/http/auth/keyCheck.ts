@@ -45,7 +45,7 @@ export async function checkKey(request: FastifyRequest, parts: KeyCheckParts): P
   if (parsed === null) throw invalid();
   const row = await parts.readKey(parsed.keyId);
   if (row === undefined) throw invalid();
-  // A key that is dead is refused whatever the secret, so that none of the processor's time is spent on it.
+  // A revoked or expired key is refused whatever its secret, so that no argon2 runs for it.
   if (row.status === 'revoked') throw problem('API_KEY_REVOKED', { message: 'API key has been revoked' });
   if (row.status === 'expired') throw problem('API_KEY_EXPIRED', { message: 'API key has expired' });
   if (!row.isCreatorActive) {

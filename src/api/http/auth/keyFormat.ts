@@ -14,7 +14,7 @@ const FORM = /^svc_live_([0-9A-Za-z]{12})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
 export interface ParsedApiKey {
   readonly keyId: string;
-  /** With its checksum, as it is hashed. */
+  /** The secret with its checksum, which is what is hashed. */
   readonly secret: string;
 }
 
@@ -35,7 +35,7 @@ export function keyPrefix(keyId: string): string {
   return PREFIX + keyId;
 }
 
-/** null when the text is no key of ours: wrong form, or a checksum that a typing error has broken. */
+/** The parts of a key; null when the text is not one of our keys, or a typing error has broken its checksum. */
 export function parseApiKey(text: string): ParsedApiKey | null {
   const match = FORM.exec(text);
   if (match === null) return null;

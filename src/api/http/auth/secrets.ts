@@ -6,7 +6,7 @@ import { problem } from '../problems.ts';
 
 /** OWASP's smallest recommended argon2id: 19 MiB, 2 passes, 1 lane. About 19 ms. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
-/** A run takes a core for 19 ms; one core is left for requests whose secret is already known. */
+/** Runs of argon2 at a time. One takes a core for 19 ms; one core is left for requests whose secret is known. */
 const MAX_RUNS = Math.max(1, availableParallelism() - 1);
 /** 512 waiting runs are ten seconds of one core: a client that comes later would have given up by then. */
 const MAX_WAITING = 512;
@@ -16,9 +16,9 @@ const REMEMBER_MS = 10 * 60_000;
 const MAX_REMEMBERED = 50_000;
 
 /**
- * Loaded when a secret is first hashed or verified. A thread that is ended while this addon works ends its whole
- * process ("terminate called after throwing an instance of 'Napi::Error'"), and the thread of heavy requests, which is
- * told who asks, needs it only to make keys.
+ * Loaded when a secret is first hashed or verified. Terminating a thread while this addon works ends the whole process
+ * ("terminate called after throwing an instance of 'Napi::Error'"), and the thread of heavy requests, whose callers are
+ * authenticated elsewhere, needs it only to make keys.
  */
 const loadArgon2 = async () => (await import('argon2')).default;
 

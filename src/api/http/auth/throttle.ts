@@ -3,8 +3,8 @@
 /** A person who mistypes tries a few times; a guesser of 190 bits loses nothing by waiting. */
 const WRONG_PER_KEY_AND_ADDRESS = 10;
 /**
- * An office with several keys behind one address mistypes more often. Counted for each workspace: behind a proxy
- * everybody has one address, and who tries wrong secrets for keys of their own must not lock out the others.
+ * An office with several keys behind one address mistypes more often. Counted per workspace: behind a proxy everybody
+ * has the same address, and one tenant's wrong secrets must not lock out the others.
  */
 const WRONG_PER_WORKSPACE_AND_ADDRESS = 50;
 const WINDOW_MS = 60_000;

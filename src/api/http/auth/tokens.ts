@@ -36,7 +36,7 @@ export function createTokenCheck(sql: Sql, config: Config): TokenCheck {
           requiredClaims: ['sub', 'exp', 'iat'],
           clockTolerance: CLOCK_TOLERANCE_S,
         });
-        // A claim is any JSON value, whatever its type says; and Postgres takes no NUL in a text.
+        // A claim may be any JSON value, whatever its type says, and Postgres cannot store a NUL in a text.
         const subject: unknown = payload.sub;
         if (typeof subject !== 'string' || subject === '' || subject.includes('\0')) throw invalidToken();
         return subject;
