@@ -40,7 +40,7 @@ export function register(program: Command): void {
 
 async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   const config = configWith(options);
-  // Under a supervisor, the port may be that of the process whose place this one takes.
+  // Under a supervisor, the port may still belong to the process that this one replaces.
   if (!options.supervised) await requireFreePort(config);
   const log = createLog(config);
   // Everything has been imported. A process that is killed keeps nothing at its end.
@@ -55,7 +55,7 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   const predecessor = await begun;
   // It may have been away again while this process stood by.
   if (predecessor !== undefined) await databaseAnswers(database.url, lifetime.signal, log);
-  // The port of the first one, which `--port 0` has left to chance.
+  // The port of the process before it, which `--port 0` has left to chance.
   const api = await prepared.listen(predecessor?.port ?? config.port, lifetime.signal);
   if (!options.supervised) announce(api.url, options.json ?? false);
   else sayReady(api);
@@ -70,7 +70,7 @@ interface PreparedApi extends AsyncDisposable {
   listen(port: number, signal: AbortSignal): Promise<ReadyApi>;
 }
 
-/** Builds what can be built before this process may work, which is most of a start's processor time. */
+/** Builds what can be built before this process may work: most of the processor time of a start. */
 async function prepareApi(
   config: Config,
   databaseUrl: string,
@@ -96,7 +96,7 @@ async function prepareApi(
       signal.throwIfAborted();
       await importShipped(catalog);
       signal.throwIfAborted();
-      // Not awaited: what this host alone has is as good after the first request as before it.
+      // Not awaited: snapshots that only this host has can just as well be shared after the first request.
       void shareSnapshots(catalog, log, signal);
       await app.listen({ port, host: config.host });
       const address = app.server.address() as AddressInfo;

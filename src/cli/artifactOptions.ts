@@ -23,7 +23,7 @@ const CONTENT: Readonly<Record<ArtifactName, string>> = {
   signals: 'what the rules signaled, one row per bar',
 };
 
-/** Ctrl-C ends the whole process. */
+/** A run that nothing stops: Ctrl-C ends the whole process. */
 const UNCONTROLLED: RunControl = { isCancelled: () => false, report: () => {} };
 
 interface ArtifactFile {

@@ -16,7 +16,7 @@ import { printJson, printLine, printTable, withJson } from './output.ts';
 const symbol = shortText(100);
 const timeframe = oneOf(STORED_TIMEFRAMES);
 const TIMEFRAME_LIST = STORED_TIMEFRAMES.join(', ');
-/** A market that closes has some hundreds of gaps in a year of minutes. */
+/** How many gaps are shown: a market that closes has hundreds in a year of minutes. */
 const SHOWN_GAPS = 100;
 
 export function register(program: Command): void {
@@ -165,5 +165,5 @@ async function remove(options: SeriesOptions): Promise<void> {
   );
 }
 
-/** With the time of day, also at midnight: columns of a table line up. */
+/** A time with its time of day even at midnight, so that the columns of a table line up. */
 const fullTime = (time: number): string => new Date(time).toISOString().replace(/(:00)?\.000Z$/, 'Z');

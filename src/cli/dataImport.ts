@@ -120,7 +120,7 @@ function printOutliers(outliers: readonly Outlier[]): void {
     printLine(`  … and ${outliers.length - SHOWN_OUTLIERS} more: --json lists them all.`);
 }
 
-/** Times in ms, as the API answers them. */
+/** An entry for `--json`, with times in ms as the API answers them. */
 export function describeEntry(entry: CatalogEntry): object {
   const { symbol, timeframe, sha256, bars, start, end, gaps, missingBars, synthetic, instrument } = entry;
   return { symbol, timeframe, bars, start, end, gaps, missingBars, synthetic, sha256, instrument };

@@ -40,7 +40,7 @@ async function demo(options: { readonly json?: boolean }): Promise<void> {
   const startedAt = performance.now();
   await using stack = new AsyncDisposableStack();
   const playing = play(stack, say);
-  // After an interruption whatever it was waiting for fails as well. That must not crash the process.
+  // After an interruption, whatever the demo was waiting for fails as well, which must not crash the process.
   playing.catch(() => {});
   const ended = await Promise.race([playing, lifetime.stopAsked]);
   if (typeof ended === 'string') {
@@ -54,7 +54,7 @@ async function demo(options: { readonly json?: boolean }): Promise<void> {
   if (options.json) printJson({ ...ended, totalSeconds: Number(seconds(startedAt)) });
 }
 
-/** Everything that must be closed is put on `stack` in the moment it is opened. */
+/** Plays the demo. Everything that must be closed is put on `stack` as soon as it is opened. */
 async function play(stack: AsyncDisposableStack, say: Say): Promise<DemoOutcome> {
   const startedAt = performance.now();
   const dataDir = await makeDemoFolder(tmpdir());

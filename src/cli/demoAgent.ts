@@ -170,7 +170,7 @@ export class DemoAgent {
   }
 
   /**
-   * Queued and running together, from one request: counted in two, a backtest that starts in between would count twice.
+   * Counts queued and running backtests in one request: with two, a backtest that starts in between would count twice.
    */
   async #openBacktests(): Promise<number> {
     const { subscription } = await this.#call<{ subscription: { usage: { queuedBacktests: number } } }>(

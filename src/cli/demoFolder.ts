@@ -1,4 +1,4 @@
-// Demo folder: the temporary folder of a demo, and the removal of those that killed demos have left behind.
+// The demo folder: the temporary folder of a demo, and the removal of those that killed demos have left behind.
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { isAlive } from '../db/processes.ts';
 const ABANDONED_AFTER_MS = 3_600_000;
 const NAME = /^candlepool-demo-(\d+)-/;
 
-/** The embedded database, two hundred results and the log of writing them. */
+/** Space for the embedded database, two hundred results and the log of writing them. */
 const DEMO_BYTES = 192 << 20;
 const ADVICE = 'Set TMPDIR to a folder that this user can write.';
 
@@ -26,7 +26,7 @@ export async function makeDemoFolder(parent: string): Promise<string> {
   return folder;
 }
 
-/** The server has stopped its own Postgres; one that was killed could not. */
+/** Removes a demo folder. First stops its Postgres, which a killed server has left running. */
 export async function removeDemoFolder(folder: string): Promise<void> {
   await removeEmbedded(folder);
   await rm(folder, { recursive: true, force: true });

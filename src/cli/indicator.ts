@@ -118,7 +118,7 @@ async function answerBatch(file: string, bars: Bars): Promise<void> {
   }
 }
 
-/** Columns as lists, in which JSON.stringify writes NaN as null. */
+/** Makes lists of columns, in which JSON.stringify writes NaN as null. */
 const asJson = (_key: string, value: unknown): unknown => (value instanceof Float64Array ? Array.from(value) : value);
 
 function print(

@@ -16,8 +16,8 @@ export function commandName(launch: Launch = readLaunch(), currentFolder: string
 }
 
 /**
- * The same for a command that needs the database, to be typed in any shell: one without this DATA_DIR would start a
- * database of its own, in which nothing of the other is found.
+ * The name of a command that needs the database, with DATA_DIR in front where it is set: typed in a shell without it,
+ * the command would start another, empty database.
  */
 export function databaseCommandName(launch: Launch = readLaunch(), currentFolder: string = process.cwd()): string {
   const command = commandName(launch, currentFolder);
@@ -25,14 +25,14 @@ export function databaseCommandName(launch: Launch = readLaunch(), currentFolder
   return `DATA_DIR=${quoted(resolve(currentFolder, launch.dataDir))} ${command}`;
 }
 
-/** As one word of a POSIX shell. */
+/** A text as one word of a POSIX shell. */
 const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** The command that starts the server, as it was typed if npm started this program. */
 export const serveCommand = (launch: Launch = readLaunch()): string =>
   launch.npmScript === undefined ? `${commandName(launch)} serve` : 'npm start';
 
-/** The same with further options, for a subcommand that listens: `serve` or `api`. */
+/** The command that starts a subcommand that listens, `serve` or `api`, with further options. */
 export const serveCommandWith = (options: string, subcommand = 'serve', launch: Launch = readLaunch()): string =>
   launch.npmScript === undefined ? `${commandName(launch)} ${subcommand} ${options}` : `npm start -- ${options}`;
 

@@ -1,4 +1,4 @@
-// What the commands that answer HTTP share: their options, and how they say that they answer.
+// What the commands that answer HTTP share: their options, and how they announce their address.
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Command } from 'commander';
@@ -20,7 +20,7 @@ export function withListenOptions(command: Command): Command {
     .option('--host <address>', 'address, in place of HOST');
 }
 
-/** The configuration, with the options of the command line in place of the environment. */
+/** The configuration, in which options of the command line replace the environment. */
 export function configWith(options: ListenOptions): Config {
   const config = readConfig();
   return { ...config, port: options.port ?? config.port, host: options.host ?? config.host };

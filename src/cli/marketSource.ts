@@ -122,10 +122,10 @@ async function hashesOf(symbols: readonly string[], shipped: Catalog): Promise<S
   return new Set(entries.flat().map(({ sha256 }) => sha256));
 }
 
-/** Loaded when series are stored: loading Postgres takes longer than the run of a small backtest, and its help. */
+/** Imported only when there are stored series: loading Postgres takes longer than a small backtest, or its help. */
 const openStoredDatabase = async (): Promise<CommandDatabase> => (await import('./database.ts')).openDatabase();
 
-/** The database is closed again at once: snapshots are read from their files, or in a session of their own. */
+/** Reads the stored series and closes the database again: snapshots are read from files, or in their own session. */
 async function readStored(): Promise<{
   readonly catalog: Catalog;
   readonly entries: readonly StoredEntry[];

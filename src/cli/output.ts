@@ -47,7 +47,7 @@ export interface TableColumn<Row> {
 /**
  * On a terminal, aligned and with titles; in a pipe, one line per row, tab-separated and without titles, for cut and
  * awk.
- * @param isTitled in a pipe too: where the columns differ from call to call, nobody knows them without
+ * @param isTitled with titles in a pipe too, for tables whose columns differ from call to call
  */
 export function printTable<Row>(columns: readonly TableColumn<Row>[], rows: readonly Row[], isTitled = false): void {
   if (isTitled && !process.stdout.isTTY) printLine(columns.map(({ title }) => asField(title)).join('\t'));
@@ -92,7 +92,7 @@ export function reportFailure(error: unknown, isJson: boolean): 1 | 2 {
   return isUsage ? 2 : 1;
 }
 
-/** Errors whose message is written for the person at the keyboard. Any other error is printed with its stack. */
+/** Names of errors whose message is written for the user. Any other error is printed with its stack. */
 const EXPECTED = new Set([
   'UsageError',
   'ConfigError',
@@ -112,7 +112,7 @@ function asFailure(error: unknown): { name: string; message: string; code: strin
   return { name: error.name, message, code: typeof code === 'string' ? code : 'FAILED' };
 }
 
-/** Failures of files, network and database as sentences; undefined for any other error. */
+/** Describes a failure of files, network or database as a sentence; undefined for any other error. */
 function describeSystemError(error: Error): string | undefined {
   const { code, address, port, path } = error as NodeJS.ErrnoException & { address?: string; port?: number };
   switch (code) {

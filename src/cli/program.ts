@@ -53,7 +53,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
   }
 }
 
-/** The requested command with its options, and of the others what help says of them. */
+/** Registers the requested command with its options, and of the others only what help prints. */
 async function registerCommands(program: Command, args: readonly string[]): Promise<void> {
   // `help serve` needs the module of serve, as `serve --help` does.
   const requested = args[0] === 'help' ? args[1] : args[0];

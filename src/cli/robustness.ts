@@ -34,7 +34,7 @@ interface Options extends StrategyOptions, MarketOptions {
   readonly json?: boolean;
 }
 
-/** Small parts, so that all threads finish together; an audit is one step. */
+/** Parts per thread: small ones, so that all threads finish together. An audit is a single step. */
 const PARTS_PER_THREAD = 8;
 
 export function register(program: Command): void {

@@ -1,5 +1,5 @@
-// candlepool serve: everything on one machine. API and worker are processes of their own, so that neither takes the
-// other, nor the database, down with it; this process starts them, and starts them again when they die.
+// candlepool serve: everything on one machine. API and worker are processes of their own, so that neither can take down
+// the other or the database; this process starts them, and starts them again when they die.
 import type { Command } from 'commander';
 import { environmentOf } from '../config.ts';
 import { resolveDatabase } from '../db/resolve.ts';
@@ -11,14 +11,14 @@ import { announce, configWith, requireFreePort, withListenOptions, type ListenOp
 import { supervise } from './supervisor.ts';
 
 /**
- * For the Node of each process, which `bin/candlepool` reads as well.
+ * Flags of Node for each process, which `bin/candlepool` reads as well.
  *
- * Most garbage of an API are bodies and answers, whose bytes lie outside of the heap: with a small young generation
- * they go in a millisecond, instead of piling up until all of the heap has to be looked at. That is left to one thread,
- * so that it cannot take every core from the answers.
+ * Most garbage of an API is bodies and answers, whose bytes lie outside the heap. With a small young generation they
+ * are collected within a millisecond, instead of piling up until the whole heap has to be collected. A single thread
+ * collects, so that collections cannot take every core from the answers.
  *
- * The heaps of a worker's threads stay at some 30 MB, and V8 marked all of that again whenever another 8 MB had
- * survived: 6 % of the processor time of small backtests. Now it waits until they are three times as large.
+ * The heaps of a worker's threads stay at some 30 MB, and V8 marked all of it again whenever another 8 MB had survived:
+ * 6 % of the processor time of small backtests. Now it waits until a heap is three times as large.
  */
 const NODE_FLAGS: { readonly api: readonly string[]; readonly worker: readonly string[] } = nodeFlags;
 

@@ -2,20 +2,21 @@
 import { once } from 'node:events';
 import type { Lifetime } from './lifetime.ts';
 
-/** What the supervisor sends once. */
+/** The only message of the supervisor: the process may begin to work. */
 export interface BeginMessage<Ready> {
   readonly event: 'begin';
-  /** What the process said about itself whose place this one takes. */
+  /** What the process that this one replaces said about itself. */
   readonly predecessor?: Ready | undefined;
 }
 
 /**
- * Waits until the supervisor says that this process may work, which can be as long as another one lives.
- * @returns what that other one said when it was ready
+ * Waits until the supervisor says that this process may work; a process that stands by waits for as long as another
+ * one lives.
+ * @returns what the other process said when it was ready
  * @throws the reason of the lifetime's signal
  */
 export async function awaitBegin<Ready>({ signal }: Lifetime): Promise<Ready | undefined> {
-  // Nothing else keeps a process that waits alive.
+  // Nothing else keeps a waiting process alive.
   process.channel?.ref();
   const [begin] = (await once(process, 'message', { signal }).catch(() => {
     throw signal.reason;
@@ -24,5 +25,5 @@ export async function awaitBegin<Ready>({ signal }: Lifetime): Promise<Ready | u
   return begin.predecessor;
 }
 
-/** Tells the supervisor that this process works. */
+/** Tells the supervisor that this process is working, and something about it. */
 export const sayReady = (ready: object): void => void process.send?.(ready, () => {});

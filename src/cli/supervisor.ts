@@ -10,24 +10,25 @@ import type { Log } from '../log.ts';
 import type { BeginMessage } from './supervised.ts';
 
 /**
- * A child that has worked is started again at once. One that keeps dying at its start must not keep the machine busy.
+ * The first pause before a child is started again; it grows while children keep dying at their start, which must not
+ * keep the machine busy.
  */
 const BACKOFF_MIN_MS = 10;
 const BACKOFF_MAX_MS = 10_000;
 /**
- * A child that ran this long has worked: it died of a new cause, so the backoff starts over. Only then does another
- * stand by, so that it does not take processor time from a start.
+ * A child that has run this long works: if it dies, the cause is new, and the backoff starts over. Only from then on
+ * does another stand by, so that it does not take processor time from a start.
  */
 const HEALTHY_AFTER_MS = 5_000;
 /** The child takes at most eight seconds to finish its runs or return them to the queue. */
 const STOP_WITHIN_MS = 8_500;
 
 export interface SuperviseOptions<Ready> {
-  /** Of Node itself. */
+  /** Flags of Node itself. */
   readonly nodeFlags?: readonly string[];
-  /** A child works; what it said about itself. */
+  /** Called when a child works, with what it said about itself. */
   readonly onReady?: (ready: Ready) => void;
-  /** A child has ended that was not asked to; another follows unless the supervisor is disposed of. */
+  /** Called when a child has died unasked; another follows unless the supervisor is disposed of. */
   readonly onDeath?: () => void;
 }
 
@@ -94,7 +95,7 @@ class Supervisor<Ready> implements AsyncDisposable {
 
   /** Lets `child` work until it ends, while another stands by. */
   async #work(child: Child): Promise<ChildEnd> {
-    // One that has died meanwhile cannot be sent anything, and its end follows.
+    // A failure to send is ignored: the child has died then, and its end follows.
     child.process.send({ event: 'begin', predecessor: this.#predecessor } satisfies BeginMessage<Ready>, () => {});
     const ended = new AbortController();
     void this.#keepStandBy(child, ended.signal);
@@ -144,7 +145,7 @@ interface ChildEnd {
 
 interface Child {
   readonly process: ChildProcess;
-  /** Resolves when it works; never if it dies before. */
+  /** Resolves when the child works; never if it dies before. */
   readonly ready: Promise<void>;
   readonly becomeReady: () => void;
   readonly end: Promise<ChildEnd>;
@@ -176,7 +177,7 @@ async function endOf(child: ChildProcess): Promise<ChildEnd> {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     return { code, signal };
   } catch {
-    // It could not be spawned at all (no memory, no processes left), which counts as dying at once.
+    // A child that could not be spawned (no memory, no processes left) counts as one that died at once.
     return { code: null, signal: null };
   }
 }

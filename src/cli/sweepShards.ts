@@ -47,7 +47,7 @@ export async function runShards(
   return collected.finish();
 }
 
-/** What has ended: of each shard only what is read of it, and its bytes when they are asked for. */
+/** Collects finished shards: of each only the rows that are read, and its bytes when they are wanted. */
 class Collected {
   readonly #scene: { readonly job: SweepJob; readonly space: Space };
   readonly #keepsShards: boolean;
@@ -68,7 +68,7 @@ class Collected {
     this.best = better(this.best, best, this.#scene.job);
   }
 
-  /** Of the shards so far, of which no part is left out: a round of tpe ends before the next one begins. */
+  /** The ranking rows so far, without gaps: a round of tpe ends before the next one begins. */
   get rows(): RankingRows {
     const rows = joinRankingRows(this.#parts);
     this.#parts.push(rows);

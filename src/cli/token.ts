@@ -11,7 +11,7 @@ import { CommandError, printJson, printLine, withJson } from './output.ts';
 import { noWorkspace } from './workspace.ts';
 
 const DEFAULT_TTL_SECONDS = 3_600;
-/** A token cannot be revoked; ten years is as good as forever. */
+/** Ten years. A token cannot be revoked, so none lasts forever. */
 const MAX_TTL_SECONDS = 315_360_000;
 
 export function register(program: Command): void {

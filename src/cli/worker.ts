@@ -24,7 +24,7 @@ interface ReadyWorker {
   readonly workerId: string;
 }
 
-/** Where an API shares the machine, its answers come first; the threads of a worker are nicer still. */
+/** Lowers the worker's priority, so that an API on the same machine answers first; its threads are lower still. */
 const NICENESS = 5;
 
 interface WorkerOptions {

@@ -39,11 +39,11 @@ const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
 
 const planCache = new PlanCache();
 
-/** Bounds what this thread keeps between runs, in columns and again in buffers to be reused. */
+/** Bounds what this thread keeps between runs: columns, and as much again in buffers to be reused. */
 export const limitKeptColumns = (maxBytes: number): void => columnStore.limit(Math.min(maxBytes, COLUMN_STORE_BYTES));
-/** A longer run streams its equity: of a million bars either takes as long, of ten million a column takes 5 ns more. */
+/** Longer runs stream their equity, which takes as long as a column at a million bars and 5 ns per bar less at ten. */
 const MOST_COLUMN_ROWS = 1024 * 1024;
-/** What the runs of a thread write their results on, 8 MiB of equity at most. */
+/** The memory that the runs of a thread write their results to, with at most 8 MiB of equity. */
 const lentMemory = new LentMemory(MOST_COLUMN_ROWS);
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
@@ -67,7 +67,7 @@ export function simulateTask(
   return runTask(task, market, control, { keepOrders, memory: null });
 }
 
-/** @param memory lent to the run, whose report holds until the next one; null: it has memory of its own. */
+/** @param memory lent to the run, whose report is then valid until the next run; null: it has memory of its own */
 function runTask(
   task: BacktestTask,
   market: Market,
@@ -90,7 +90,7 @@ function runTask(
   }
 }
 
-/** What a report reads of the equity of a long run, of which no column is written. */
+/** The rows whose marks a report reads of a long run, which writes no column of equity; null: a shorter run. */
 function streamedRows(input: SimulationInput): StreamedRows | null {
   const { start, end, bars } = input;
   if (end - start <= MOST_COLUMN_ROWS) return null;
@@ -101,8 +101,8 @@ function streamedRows(input: SimulationInput): StreamedRows | null {
 export type PreparedRun = Omit<ReportInput, 'simulation' | 'band'> & { readonly ok: true };
 
 /**
- * Prepare, plan, evaluate and bind. A caller that keeps several runs gives each the same store and trims it between
- * them.
+ * Prepares, plans, evaluates and binds a run. A caller that keeps several runs passes the same store to each and trims
+ * it between them.
  * @param recordsConditions also plan and keep what rule statistics and samples read; a sweep needs neither.
  * @throws RunStopped when `control` says so
  */
@@ -157,7 +157,7 @@ export function prepareRun(
   return { ok: true, strategy, evaluated, boundRules, input, firstRow, endRow, warmup };
 }
 
-/** The same run over another range, which `task.config` names: columns hold for every range. */
+/** The same run over the range that `task.config` names, with the same columns: they do not depend on the range. */
 export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
   const config = resolveConfig(task.config);
   const rows = evaluationRows(run.strategy, task.settings, task.strategyAst, config, run.input.bars);
@@ -210,7 +210,7 @@ function evaluationRows(
   return { firstRow, endRow, start, warmup: { bars: warmupBars, source } };
 }
 
-/** Names what there is: the range may lie outside of the data, or in one of its gaps. */
+/** The message of an empty range, which names the data there is: the range lies outside of it or in a gap. */
 function emptyRange({ symbol, timeframe, time, length }: Bars): string {
   if (length === 0) return `There are no ${timeframe} bars of ${symbol}.`;
   const [first, last] = [time[0], time[length - 1]].map((ms) => new Date(ms).toISOString());

@@ -70,7 +70,7 @@ export const Instant = z
       'A day (midnight UTC), a time with its zone, or a number: milliseconds since 1970, or seconds when it has at ' +
       'most 10 digits.',
     examples: ['2015-01-31', '2015-01-31T09:30:00Z', 1_422_696_600_000],
-    // In place of the patterns of the formats, which nobody can read.
+    // Replaces the patterns of the formats, which nobody can read.
     override: {
       anyOf: [
         { type: 'integer', minimum: -MAX_TIME_MS, maximum: MAX_TIME_MS },

@@ -55,7 +55,7 @@ export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}):
     }
     return habits.flatMap(({ patch }) => patch);
   };
-  // First what stands in another place, then what has another form there.
+  // First what is in the wrong place, then what has the wrong form.
   const moves = report('UNKNOWN_FIELD', isMembers(config) ? misplacedMembers(config) : []);
   const placed = repaired({ config }, moves).config;
   const translation = translationOf(moves);
@@ -100,7 +100,7 @@ const RANGE_ENDS: Readonly<Record<string, 'start' | 'end'>> = {
 };
 const FEES: ReadonlySet<string> = new Set(['feeModel', 'fees', 'fee', 'commission']);
 
-/** Members in the places that they have in other backtesters' configs. */
+/** Finds members in the places that they have in other backtesters' configs. */
 function misplacedMembers(config: Members): Habit[] {
   const found: Habit[] = [];
   const move = (name: string, owner: string, to: string): void => {
@@ -129,7 +129,7 @@ function misplacedMembers(config: Members): Habit[] {
   return found;
 }
 
-/** Costs in the forms that they have in other backtesters' configs: a rate, rates without tiers, a number of bps. */
+/** Finds costs in the forms of other backtesters' configs: a rate, rates without tiers, a number of bps. */
 const rewrittenCosts = (execution: Members): Habit[] => [...feeHabits(execution), ...slippageHabits(execution)];
 
 function feeHabits(execution: Members): Habit[] {
@@ -173,7 +173,7 @@ function slippageHabits({ slippage }: Members): Habit[] {
   return [{ path, message, patch: [{ op: 'replace', path, value }] }];
 }
 
-/** What only a config knows of a fault: the strategy's own defaults, dates, and rates written in percent. */
+/** Adds what only the config knows about an issue: the strategy's own defaults, dates, and rates written in percent. */
 function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol }: ConfigDefaults): ValidationIssue {
   if (issue.code === 'UNKNOWN_NODE_KIND') return { ...issue, code: 'OUT_OF_RANGE' };
   const { code, path } = issue;
@@ -228,6 +228,6 @@ function repairedInstant(value: unknown): string | undefined {
   return [spelled, `${spelled}Z`, `${spelled}:00Z`].find((each) => each !== value && Instant.safeParse(each).success);
 }
 
-/** Zod's own issues of a config that its form does not show, such as a text that cannot be stored. */
+/** Whether an issue that zod found at `path` is already among `issues`; a text that cannot be stored is not. */
 export const isCovered = (issues: readonly Pick<ValidationIssue, 'path'>[], path: string): boolean =>
   issues.some((issue) => issue.path === path || path.startsWith(`${issue.path}/`) || issue.path.startsWith(`${path}/`));

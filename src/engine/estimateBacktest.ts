@@ -11,7 +11,7 @@ import type { BacktestTask } from './task.ts';
 export interface BacktestEstimate {
   /** Nanoseconds on one thread. */
   readonly ns: number;
-  /** At the peak, besides the snapshots and the thread itself. */
+  /** Bytes at the peak, besides the snapshots and the thread itself. */
   readonly bytes: number;
 }
 
@@ -22,7 +22,7 @@ export type EstimatedRun =
   | { readonly ok: true; readonly estimate: PlanEstimate }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
-/** Checks and estimates many runs: from its second on, a strategy is prepared and compiled once for all its params. */
+/** Checks and estimates many runs; from its second run on, a strategy is compiled once for all values of its params. */
 export class RunEstimates {
   readonly #plans = new PlanCache();
 

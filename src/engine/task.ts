@@ -33,7 +33,7 @@ export interface Reproducibility {
   readonly resultHash: string;
 }
 
-/** What `runBacktest` gives back. */
+/** The outcome of `runBacktest`. */
 export type BacktestOutcome =
   | {
       readonly ok: true;
@@ -84,7 +84,7 @@ export interface StoredResult {
   readonly trades: Uint8Array;
 }
 
-/** Says that an artifact was recomputed and is not of the stored result, and what differs. */
+/** Says that an artifact was recomputed and differs from the stored result, and how. */
 export interface ArtifactNotice {
   readonly code: 'RESULT_DIFFERS';
   /** One or two sentences in ASCII, fit for a header. */
@@ -104,8 +104,8 @@ export interface ArtifactNotice {
 }
 
 /**
- * Of an artifact whose bytes have been written: `resultHash` is of the run it was made from; `notice` is null when that
- * is the stored one or none is stored.
+ * The outcome of an artifact whose bytes have been written. `resultHash` is that of the run it was made from; `notice`
+ * is null when it equals the stored one or none is stored.
  */
 export type ArtifactOutcome =
   | { readonly ok: true; readonly resultHash: string; readonly notice: ArtifactNotice | null }
@@ -116,8 +116,8 @@ export interface RunControl {
   isCancelled(): boolean;
   report(barsDone: number, barsTotal: number): void;
   /**
-   * Asks for memory beyond what the run was admitted by, so many bytes in all. Absent: it may take what there is.
-   * `later`: it must end, and runs again once it can have as much; `never`: no run may take so much.
+   * Asks for a total of `bytes` beyond what the run was admitted by. Absent: it may take what there is. `later`: it
+   * must end, and runs again once it can have that much; `never`: no run may take that much.
    */
   mayTake?(bytes: number): 'yes' | 'later' | 'never';
 }

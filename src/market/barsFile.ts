@@ -29,7 +29,7 @@ export async function readBarsFile(path: string, options: BarsFileOptions = {}):
   return (await readBarsFileWithReport(path, options)).snapshot;
 }
 
-/** The same, with what was inferred from the file. */
+/** Reads a bars file, with a report of what was inferred from it. */
 export async function readBarsFileWithReport(
   path: string,
   options: BarsFileOptions = {},

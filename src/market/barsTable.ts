@@ -62,7 +62,7 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   return { columns, report };
 }
 
-/** Binance writes the close of a bar as its last millisecond, 12:59:59.999. */
+/** Moves the last millisecond of a second to the next: Binance writes the close of a bar as 12:59:59.999. */
 const wholeSecond = (time: number): number => (time % 1000 === 999 ? time + 1 : time);
 
 /** The timeframe of the bars. Daily bars are put on their calendar day if their times show which one it is. */
@@ -134,7 +134,7 @@ function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined):
   );
 }
 
-/** CryptoDataDownload, Coinbase and Alpha Vantage write the newest bar first. */
+/** Whether a file runs newest first, as those of CryptoDataDownload, Coinbase and Alpha Vantage do. */
 function isNewestFirst(time: Float64Array): boolean {
   if (time.length < 2 || time[0] <= time[time.length - 1]) return false;
   for (let row = 1; row < time.length; row++) if (time[row] > time[row - 1]) return false;
@@ -160,7 +160,7 @@ function checkOrder(time: Float64Array, timeframe: StoredTimeframe, isReversed: 
   }
 }
 
-/** Lean's minute files count from midnight and have the date only in the file's name. */
+/** Warns of times that count from midnight, as in Lean's minute files, which have the date only in their name. */
 function noteClockTimes(time: Float64Array, notes: string[]): void {
   if (time.length < 2 || time.some((at) => at < 0 || at >= DAY_MS)) return;
   notes.push(

@@ -35,7 +35,7 @@ export interface CatalogEntry {
 export interface Catalog {
   /** Every stored series, by symbol, then finest timeframe first. */
   list(): Promise<readonly CatalogEntry[]>;
-  /** One per symbol. */
+  /** The instruments of all stored series, one per symbol. */
   instruments(): Promise<readonly Instrument[]>;
   /**
    * The stored series that serves (symbol, timeframe): itself, or the one it is resampled from; undefined: not
@@ -91,7 +91,7 @@ export interface StoredCatalog extends Catalog {
 }
 
 /**
- * How long `list` may answer from memory: thousands of backtests must not each ask Postgres. An import by another
+ * How long `list` may answer from memory: thousands of backtests must not each query Postgres. An import by another
  * process is seen this much later.
  */
 const LIST_KEPT_MS = 1000;
@@ -142,7 +142,7 @@ export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions =
         replaces?.sha256 ?? null,
       );
       kept = null;
-      // It may have been there already, unused, and removed before the series pointed to it.
+      // An unused snapshot of the same name may have been removed before the series pointed to it.
       if (isPointed) await writeAgain();
       if (!isPointed) refuseOccupied(await list(), entry, replaces);
       return entry;
@@ -210,7 +210,7 @@ export function catalogOver(list: Catalog['list'], open: Catalog['open']): Catal
   };
 }
 
-/** Chosen by the ends of the series; gaps inside them are seen when the run opens the bars. */
+/** The stored series that serves a timeframe, judged by its ends; gaps are found when the run opens the bars. */
 function sourceEntry(stored: readonly CatalogEntry[], timeframe: StoredTimeframe): CatalogEntry | undefined {
   const byTimeframe = new Map(stored.map((entry) => [entry.timeframe, entry]));
   const source = sourceTimeframe([...byTimeframe.keys()], timeframe, (finer, coarser) =>

@@ -10,7 +10,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 /** Large enough that a chunk costs little, small enough that a pipe is not flooded. */
 const ROWS_PER_CHUNK = 4096;
 
-/** Chunks of the file. Arrow is the snapshot itself, whose bytes hash to its name. */
+/** The file in chunks. In Arrow it is the snapshot itself, whose bytes hash to its name. */
 export function* exportChunks(snapshot: Snapshot, format: ExportFormat): Generator<string | Uint8Array> {
   if (format === 'arrow') {
     yield Uint8Array.from(bytesOf(snapshot));
@@ -39,7 +39,7 @@ function* jsonChunks(bars: Bars): Generator<string> {
 
 type Cell = string | number | null;
 
-/** Times in ISO 8601, missing values of extra columns null. */
+/** The rows of a text file: times in ISO 8601, missing values of extra columns null. */
 function rowsOf(bars: Bars): { names: string[]; rowAt: (row: number) => Cell[] } {
   const columns = [bars.open, bars.high, bars.low, bars.close, bars.volume, ...bars.series.values()];
   return {

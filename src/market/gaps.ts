@@ -26,7 +26,7 @@ export function countGaps(time: Float64Array, stepMs: number): GapCount {
   return { gaps, missingBars };
 }
 
-/** Oldest first. */
+/** All gaps, oldest first. */
 export function listGaps(time: Float64Array, stepMs: number): Gap[] {
   const gaps: Gap[] = [];
   for (let row = 1; row < time.length; row++) {

@@ -139,7 +139,7 @@ function volumeCandidates(table: Table, names: readonly string[], plain: readonl
   return [...of('exact', all(NAMES.volume)), ...of('named', named), ...of('ticks', all(NAMES.ticks))];
 }
 
-/** A date in one column and the time of day in another, as MetaTrader and Stooq write them. */
+/** Finds a date in one column and the time of day in another, as MetaTrader and Stooq write them. */
 function findSplitTime(table: Table, plain: readonly string[]): { date: number; time: number } | null {
   const date = plain.indexOf('date');
   const time = plain.indexOf('time');
@@ -148,7 +148,7 @@ function findSplitTime(table: Table, plain: readonly string[]): { date: number; 
   return { date, time };
 }
 
-/** Polygon's day files hold every ticker. */
+/** Refuses a file of several symbols, such as Polygon's day files. */
 function refuseSeveralSymbols(table: Table, names: readonly string[], columns: readonly number[]): void {
   for (const index of columns) {
     const symbols = new Set(table.columns[index].texts ?? []);

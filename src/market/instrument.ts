@@ -27,8 +27,8 @@ const QUOTES = ['USDT', 'USDC', 'BUSD', 'FDUSD', 'TUSD', 'USD', 'EUR', 'GBP', 'J
 const DEFAULT_QTY_STEP = 1e-8;
 
 /**
- * Stated fields override what the bars show (`calendar`), which overrides the defaults. Symbols that begin with SYN-
- * are marked synthetic.
+ * The metadata of a symbol: stated fields override what the bars show (`calendar`), which overrides the defaults.
+ * Symbols that begin with SYN- are marked synthetic.
  * @throws MarketDataError SYMBOL_INVALID, INSTRUMENT_INVALID
  */
 export function makeInstrument(symbol: string, given: InstrumentFields = {}, calendar?: Calendar): Instrument {

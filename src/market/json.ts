@@ -10,7 +10,7 @@ const MIN_COLUMNS = 5;
 const MAX_WRAPPERS = 2;
 
 /**
- * ccxt's `[[ms, o, h, l, c, v], …]`, a list of objects `{time, open, …}`, or an object that holds one such list.
+ * Reads ccxt's `[[ms, o, h, l, c, v], …]`, a list of objects `{time, open, …}`, or an object that holds one such list.
  * @throws MarketDataError
  */
 export function readJson(text: string): Table {

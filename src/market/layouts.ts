@@ -72,12 +72,12 @@ export function isAveragePrice(cells: Cells, high: Cells, low: Cells): boolean {
   return compared > 0;
 }
 
-/** MetaTrader 4: 2024.01.02,00:00,1.1,… */
+/** Whether the first columns are a date and a time, as in MetaTrader 4's 2024.01.02,00:00,1.1,… */
 function isSplitTime([date, time]: readonly Cells[]): boolean {
   return time.texts?.[0] !== undefined && isTimeOfDay(time) && (date.texts?.[0] ?? '').length === 'YYYY.MM.DD'.length;
 }
 
-/** Layouts with low before high and open: in the usual order, their bars would contradict themselves. */
+/** Whether low comes before high and open, as Coinbase writes them: in the usual order the bars would be impossible. */
 function isCoinbase([, first, second, third, fourth]: readonly Cells[]): boolean {
   const rows = first.numbers.length;
   let contradictions = 0;

@@ -11,7 +11,7 @@ const ROUNDING = 1e-9;
 
 export type PriceColumns = Pick<SnapshotColumns, 'open' | 'high' | 'low' | 'close'>;
 
-/** Invalid rows are added to `refusals`; a high or low that rounding left inside the body is moved to its end. */
+/** Reads the price columns. Invalid rows are refused; a high or low that rounding left inside the body is moved out. */
 export function readPrices(roles: ColumnRoles, refusals: RefusalList, notes: string[]): PriceColumns {
   const scaled = ({ numbers }: Cells): Float64Array =>
     roles.priceDivisor === 1 ? numbers.slice() : numbers.map((value) => value / roles.priceDivisor);
@@ -72,7 +72,7 @@ export function readVolume(cells: Cells | null, rows: number, refusals: RefusalL
   return cells.numbers.slice();
 }
 
-/** Nothing trades at 0. A row of zeros stands for an absent bar, and a strategy would trade at its prices. */
+/** Refuses a price of 0: a row of zeros stands for an absent bar, and a strategy would trade at its prices. */
 function checkPrice(name: string, cells: Cells, row: number, refusals: RefusalList): void {
   if (cells.numbers[row] === 0) refusals.add('VALUE_ZERO', row, `${name} is 0; leave out bars that did not trade`);
   else checkNumber(name, cells, row, refusals);
@@ -88,7 +88,7 @@ function checkNumber(name: string, cells: Cells, row: number, refusals: RefusalL
   else refusals.add('VALUE_NOT_A_NUMBER', row, `${name} is infinite`);
 }
 
-/** Numbers as spreadsheets show them are not guessed: 1,234 is one and a bit in one country, a thousand in another. */
+/** Why a text is not a number. 1,234 is not guessed: it is about one in some countries and a thousand in others. */
 function notANumber(text: string): string {
   const isFormatted = /^\W{0,2}\d{1,3}([.,'\u2019\s]\d+)+\W{0,2}$/.test(text);
   const advice = isFormatted ? '; write 1234.5, with a decimal point and nothing else' : '';

@@ -101,7 +101,7 @@ interface Source {
   readonly path: string;
   readonly symbol: string;
   readonly timeframe: (typeof STORED_TIMEFRAMES)[number];
-  /** As stated in series.json; a folder without one states nothing. */
+  /** What series.json states of the series; nothing in a folder without that file. */
   readonly fields: InstrumentFields;
 }
 

@@ -10,15 +10,15 @@ import { makeFolder } from '../folders.ts';
 /** Why there are no bytes to give. `damaged`: what is kept does not hash to its name. */
 export type Unreadable = 'absent' | 'damaged';
 
-/** Contents are only ever added, so any number of processes may share a storage. */
+/** Where bytes are kept by the hash of their content. Any number of processes may share a storage. */
 export interface SnapshotStorage {
   /** Keeps `bytes` unless they are kept. A reader sees all of them or none, whenever the writer dies. */
   write(sha256: string, bytes: Uint8Array): Promise<void>;
   /** The bytes in shared memory, known to hash to their name. */
   read(sha256: string): Promise<SharedBytes | Unreadable>;
-  /** Takes away what no reader will ask for any more; nothing happens when it is not there. */
+  /** Removes bytes that no reader will ask for any more; nothing happens when there are none. */
   remove(sha256: string): Promise<void>;
-  /** For messages. */
+  /** Where the bytes are kept, for messages. */
   placeOf(sha256: string): string;
 }
 
@@ -119,7 +119,7 @@ export class SnapshotTable implements SnapshotStorage {
     return shared === undefined ? 'absent' : verified(sha256, shared);
   }
 
-  /** Nothing: the chunks go in the transaction that removes the snapshot (db/retention.ts). */
+  /** Does nothing: the transaction that removes the snapshot deletes its chunks (db/retention.ts). */
   async remove(): Promise<void> {}
 
   placeOf(): string {
@@ -152,7 +152,7 @@ export class CopiedStorage implements SnapshotStorage {
     return found;
   }
 
-  /** Copies of other hosts stay until somebody removes them by hand: they only take space. */
+  /** Removes this host's copy. Those of other hosts stay until somebody removes them: they only take space. */
   async remove(sha256: string): Promise<void> {
     await this.#shared.remove(sha256);
     await this.#folder.remove(sha256);
@@ -162,7 +162,7 @@ export class CopiedStorage implements SnapshotStorage {
     return `${this.#shared.placeOf(sha256)} or ${this.#folder.placeOf(sha256)}`;
   }
 
-  /** A copy only saves time: a folder that cannot be written must not fail what needs the bytes. */
+  /** Keeps a copy, which only saves time: a folder that cannot be written must not fail the read. */
   async #keep(sha256: string, bytes: Uint8Array): Promise<void> {
     await this.#folder.write(sha256, bytes).catch(() => {});
   }

@@ -27,7 +27,7 @@ export async function readSourceFile(path: string): Promise<Table> {
   return readSource(bytes);
 }
 
-/** The first bytes decide the format, not the name: `.csv` files that are gzip, and the reverse, are common. */
+/** Reads a file by its first bytes, not its name: `.csv` files that are gzip, and the reverse, are common. */
 export async function readSource(bytes: Uint8Array): Promise<Table> {
   const plain = begins(bytes, [0x1f, 0x8b]) ? unzip(bytes) : bytes;
   if (plain.length === 0) refuse('NO_ROWS', 'The file is empty.');
@@ -59,7 +59,7 @@ function unzip(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** On a damaged file, a reader may throw any kind of error. */
+/** Reads a table and turns whatever a reader throws on a damaged file into a refusal. */
 async function guarded(format: string, read: () => Table | Promise<Table>): Promise<Table> {
   try {
     return await read();
@@ -72,7 +72,7 @@ async function guarded(format: string, read: () => Table | Promise<Table>): Prom
   }
 }
 
-/** UTF-8, or UTF-16 as its byte order mark says (Excel); the mark itself is dropped. */
+/** Decodes UTF-8, or UTF-16 with a byte order mark (Excel); the mark itself is dropped. */
 function decodeText(bytes: Uint8Array): string {
   const encoding = begins(bytes, [0xff, 0xfe]) ? 'utf-16le' : begins(bytes, [0xfe, 0xff]) ? 'utf-16be' : 'utf-8';
   const text = new TextDecoder(encoding).decode(bytes);

@@ -96,7 +96,7 @@ export function synthesize({ symbol, days, seed, start = DEFAULT_START, price }:
   };
 }
 
-/** The bars as an import would give them, for `Catalog.add`. */
+/** The bars as an import would read them, for `Catalog.add`. */
 export function synthesizeBars(options: SynthOptions): BarsTable {
   const columns = synthesize(options);
   const report: BarsTable['report'] = {

@@ -19,7 +19,7 @@ export interface TimeReading {
 /** Exact if the result is a whole number of ms. */
 const toMs = (value: number, unit: TimeUnit): number =>
   unit === 's' ? value * 1000 : unit === 'ms' ? value : unit === 'us' ? value / 1000 : value / 1_000_000;
-/** Magnitudes: each bound is the year 5138 in the finer unit's predecessor and the year 1973 in the unit itself. */
+/** The bound of each unit: the year 5138 in the unit itself, and 1973 in the next finer one. */
 const UNIT_BELOW: readonly (readonly [number, TimeUnit])[] = [
   [1e11, 's'],
   [1e14, 'ms'],
@@ -173,7 +173,7 @@ function parseDateTime(text: string): { ms: number; offsetMs: number | null } | 
   return { ms, offsetMs: zone === undefined ? null : offsetOf(zone) };
 }
 
-/** The less common forms, rewritten as the common one. */
+/** Rewrites the less common forms of a date as year, month, day. */
 function yearFirst(text: string): string {
   const halfDay = HALF_DAY.exec(text);
   if (halfDay) return `${halfDay[1]} ${(Number(halfDay[2]) % 12) + (halfDay[3] === 'P' ? 12 : 0)}:00`;

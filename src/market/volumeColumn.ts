@@ -51,7 +51,7 @@ function averagePriceNotes({ name, cells }: VolumeCandidate, { high, low }: Pric
   ];
 }
 
-/** "Volume BTC" and "Volume USDT": the second is the first times the price. */
+/** Chooses between "Volume BTC" and "Volume USDT", of which the second is the first times the price. */
 function namedVolume(candidates: readonly VolumeCandidate[], prices: Prices): VolumeChoice {
   const base = candidates.find((candidate) =>
     candidates.some((other) => other !== candidate && isTimesPrice(other.cells, candidate.cells, prices)),
@@ -62,7 +62,7 @@ function namedVolume(candidates: readonly VolumeCandidate[], prices: Prices): Vo
   return { index, notes: [`Volume is taken from "${name}"${rest}.`] };
 }
 
-/** Most rows must agree; a vendor's rounding spoils some. */
+/** Whether `product` is `units` times the price: in most rows, since a vendor's rounding spoils some. */
 function isTimesPrice(product: Cells, units: Cells, { high, low }: Prices): boolean {
   let [fitting, compared] = [0, 0];
   for (let row = 0; row < units.numbers.length; row++) {

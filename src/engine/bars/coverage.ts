@@ -2,7 +2,7 @@
 import { TIMEFRAME_MS } from './bars.ts';
 import type { Bars, StoredTimeframe } from './bars.ts';
 
-/** What coverage is told from. */
+/** What coverage is inferred from. */
 export type TimedBars = Pick<Bars, 'timeframe' | 'length' | 'time'>;
 
 /**
@@ -28,8 +28,8 @@ export interface SeriesSpan {
 }
 
 /**
- * The same as far as the two ends tell. Daily bars begin at midnight, the sessions inside them later, hence a day of
- * tolerance.
+ * Whether the ends of the two series allow it. Daily bars begin at midnight and the sessions inside them later, so a
+ * day of tolerance is allowed.
  */
 export function coversSpan(finer: SeriesSpan, coarser: SeriesSpan): boolean {
   const toleranceMs = coarser.timeframe === '1d' ? TIMEFRAME_MS['1d'] : 0;

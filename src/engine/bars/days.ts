@@ -33,7 +33,7 @@ function indexOf(time: Float64Array): Days {
 
 const closes = new WeakMap<Float64Array, Float64Array>();
 
-/** The closes of the same days; gathered once per snapshot, since rows so far apart are never in the cache. */
+/** The closes of those days, gathered once per snapshot: rows so far apart are never in the cache. */
 export function dayClosesOf({ time, close }: Bars, start: number, end: number): Float64Array {
   if (start >= end) return new Float64Array(0);
   const { lastRows } = indexOf(time);

@@ -1,7 +1,7 @@
-// What the runs over one range of a series share. Variants with other warm-ups begin on other rows, so that a batch has
-// many ranges: the last ones of each series are kept, as long as the series itself.
+// What the runs over one range of a series share. Variants with other warm-ups begin on other rows, so a batch has many
+// ranges: the ones used last are kept for each series, for as long as the series itself.
 
-/** Of one series. The largest thing kept takes 20 kB. */
+/** How many ranges are kept per series. The largest thing kept for one takes 20 kB. */
 export const MOST_RANGES = 32;
 
 interface Kept<Value> {
@@ -14,14 +14,14 @@ interface Kept<Value> {
 export class KeptByRange<Series extends object, Value> {
   readonly #kept = new WeakMap<Series, Kept<Value>[]>();
 
-  /** That of rows `start` … `end`-1, made unless it is known. */
+  /** The value for rows `start` … `end`-1, made if it is not kept. */
   get(series: Series, start: number, end: number, make: () => Value): Value {
     let ranges = this.#kept.get(series);
     if (ranges === undefined) this.#kept.set(series, (ranges = []));
     for (let at = 0; at < ranges.length; at++) {
       const kept = ranges[at];
       if (kept.start !== start || kept.end !== end) continue;
-      // The one that was used last comes first, the one to forget stands last.
+      // The range used last comes first; the one to drop is last.
       for (let before = at; before > 0; before--) ranges[before] = ranges[before - 1];
       ranges[0] = kept;
       return kept.value;

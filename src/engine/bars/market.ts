@@ -31,8 +31,8 @@ const storedBelow = (stored: readonly StoredTimeframe[], wanted: StoredTimeframe
   STORED_TIMEFRAMES.filter((timeframe) => TIMEFRAME_MS[timeframe] < TIMEFRAME_MS[wanted] && stored.includes(timeframe));
 
 /**
- * A market over these snapshots, of which a series (symbol, timeframe) may be there once. The same Snapshot objects
- * give the same Bars, also in another market: opening and resampling happen once for as long as the snapshot lives.
+ * A market over these snapshots, at most one per series (symbol, timeframe). The same Snapshot objects have the same
+ * Bars in every market: each is opened and resampled once, for as long as it lives.
  *
  * A timeframe of the base instrument that is not stored is resampled from the finest stored series that covers the
  * whole of the base series (semantics §1.13). Another instrument has no base series; there the series below the

@@ -36,20 +36,19 @@ export const JUMP = { fraction: 0.2, ranges: 10 };
 export const WINDOW = 100;
 
 /**
- * Rows that are looked at in one call; the second cache holds six columns of so many. V8 compiles a function that is
- * called often; of a long loop that runs once it compiles the rest while it runs, and then makes an object of every
- * number that the loop carries.
+ * Rows per call; the second cache holds six columns of this length. V8 compiles a function that is called often. A long
+ * loop that runs once is compiled while it runs, and then allocates an object for every number that it carries.
  */
 export const BLOCK_ROWS = 4096;
 
-/** Oldest first, at most one per bar. The first and the last bar have one neighbor, so only a jump is seen there. */
+/** All outliers, oldest first, at most one per bar. The first and the last bar have one neighbor: only jumps show. */
 export function findOutliers(bars: PriceColumns): Outlier[] {
   const search = new OutlierSearch(bars);
   search.readTo(bars.time.length);
   return search.found;
 }
 
-/** The same, some rows at a time, so that others can look at the rows while they are in the cache. */
+/** The search for outliers, some rows at a time, so that others can read the rows while they are in the cache. */
 export class OutlierSearch {
   readonly found: Outlier[] = [];
   readonly #bars: PriceColumns;
@@ -60,7 +59,7 @@ export class OutlierSearch {
     this.#bars = bars;
   }
 
-  /** Looks at the rows before `end` that were not looked at. */
+  /** Examines the rows before `end` that have not been examined yet. */
   readTo(end: number): void {
     const last = this.#bars.time.length - 1;
     const stop = Math.min(end, last);
@@ -84,7 +83,7 @@ export class OutlierSearch {
   }
 }
 
-/** The same as `nextCandidate`, by a kernel where one can read the prices. */
+/** `nextCandidate`, computed by a kernel where one can read the prices. */
 function candidateIn(bars: PriceColumns, first: number, end: number): number {
   const { open, high, low, close } = bars;
   const kernels = end - first < 2 ? null : kernelsUnder(open, high, low, close);
@@ -154,8 +153,8 @@ function spikeAt(bars: PriceColumns, row: number): Outlier | null {
 }
 
 /**
- * Whether two prices are further apart than a fraction and so many usual ranges. In a market without any range only
- * the fraction counts.
+ * Whether two prices are further apart than a fraction and than a number of usual ranges. In a market without any range
+ * only the fraction counts.
  */
 function isBeyond(
   bars: PriceColumns,

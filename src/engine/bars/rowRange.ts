@@ -2,7 +2,7 @@
 import { lowerBound } from '../kernels/search.ts';
 import { TIMEFRAME_MS, type Bars } from './bars.ts';
 
-/** Rows [first, end): from the first bar that opens in the range to the last that closes in it; null: no limit. */
+/** Rows [first, end): from the first bar that opens in the range to the last that closes in it; a null end is open. */
 export function rowsInRange(
   bars: Bars,
   { start, end }: { readonly start: number | null; readonly end: number | null },

@@ -7,7 +7,7 @@ export interface FieldCapability {
   readonly name: string;
   readonly type: 'int' | 'float' | 'string' | 'bool' | 'enum' | 'object' | 'array' | 'map';
   readonly required: boolean;
-  /** Where its name does not say it exactly. */
+  /** What it means, where its name does not say it exactly. */
   readonly description?: string;
   /** What an absent member stands for. */
   readonly default?: unknown;
@@ -22,7 +22,7 @@ export interface FieldCapability {
   /** What a string must be beyond its pattern, with examples. */
   readonly format?: string;
   readonly examples?: readonly string[];
-  /** It must not be greater than that other member. */
+  /** The other member that it must not exceed. */
   readonly atMostField?: string;
   /** `{"param": name}` is allowed in its place. */
   readonly acceptsParam?: true;
@@ -30,7 +30,7 @@ export interface FieldCapability {
   readonly items?: readonly FieldCapability[];
   /** For objects of several kinds: the fields of each. */
   readonly variants?: Readonly<Record<string, readonly FieldCapability[]>>;
-  /** It is required where another member has one of these values. */
+  /** The values of other members with which it is required. */
   readonly requiredWhen?: Readonly<Record<string, readonly string[]>>;
   /** The place of a reference (graph) or an expression (AST). */
   readonly ref?: 'number_ref' | 'bool_ref';

@@ -1,4 +1,4 @@
-// What each analysis of a robustness check gives.
+// The result of each analysis of a robustness check.
 import type { RunError } from '../task.ts';
 import type { Distribution } from './distribution.ts';
 import type { LookAheadAudit } from './lookAheadAudit.ts';
@@ -8,7 +8,7 @@ import type { RunNumbers } from './scene.ts';
 import type { Removable, StressLevel } from './stress.ts';
 import type { WarmUpAudit } from './warmUpAudit.ts';
 
-/** Runs that differ by chance: how they are distributed, and how many could not be run. */
+/** Runs of random variations: how their numbers are distributed, and how many could not be run. */
 export interface SampledRuns {
   readonly runs: number;
   readonly failed: number;
@@ -29,7 +29,7 @@ export interface CostStress {
 /** A run, or why there is none. */
 export type RunOrError = RunNumbers | { readonly error: RunError };
 
-/** What was asked for; the others are absent. */
+/** The analyses that were requested; the others are absent. */
 export interface RobustnessAnalyses {
   readonly seed: number;
   readonly baseline: RunNumbers;

@@ -15,14 +15,14 @@ export interface RobustnessVerdict {
 
 /** A strategy that loses money on more than this share of the drawn histories may have been lucky with its bars. */
 const MAX_LOSS_PROBABILITY = 0.25;
-/** The same of the draws of its positions. */
+/** The same bound for the draws of its positions. */
 const MAX_TRADE_LOSS_PROBABILITY = 0.05;
-/** What a small change may take of the return. */
+/** A small change must keep this share of the return. */
 const KEPT = 0.5;
 /** Costs may rise by this factor before a strategy is called fragile. */
 const COST_FACTOR = 2;
 
-/** The worst first. */
+/** All findings, the worst first. */
 export function findingsOf(found: Found): Finding[] {
   const all = [
     ...audits(found),

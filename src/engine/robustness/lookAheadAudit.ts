@@ -5,7 +5,7 @@ import { marketUpTo } from './cutMarket.ts';
 import { simulateVariant, type RobustnessScene, type SimulatedVariant } from './scene.ts';
 import { compareSignals, signalRows, tradeKeys, type SignalDifference } from './signalRows.ts';
 
-/** Cuts right after a signal, where one that peeks at the next bars shows, and evenly spaced ones. */
+/** How many cuts are right after a signal, where reading later bars would show; the others are evenly spaced. */
 const SIGNAL_CUTS = 12;
 const EVEN_CUTS = 4;
 
@@ -21,7 +21,7 @@ export interface LookAheadAudit {
   readonly first: SignalDifference | null;
 }
 
-/** @param cutMarket the first so many base rows of the market; a test plants a look-ahead here. */
+/** @param cutMarket cuts a market after a number of base rows; a test plants a look-ahead here */
 export function lookAheadAudit(
   scene: RobustnessScene,
   whole: SimulatedVariant,

@@ -5,14 +5,14 @@ import { distributionOf, shareOf, type Distribution } from './distribution.ts';
 import type { SimulatedVariant } from './scene.ts';
 
 const SAMPLES = 2_000;
-/** About a second; runs with very many positions are sampled less often. */
+/** The most positions that are drawn in all, about a second of work: runs with very many get fewer samples. */
 const MAX_DRAWS = 40_000_000;
 const MIN_SAMPLES = 100;
 
 export interface MonteCarlo {
   readonly positions: number;
   readonly samples: number;
-  /** Of the positions in the order in which they were closed; drawdown at exits, not inside positions. */
+  /** The positions in the order in which they were closed; drawdown at exits, not inside positions. */
   readonly actual: { readonly returnPct: number; readonly maxDrawdown: number };
   /** The same positions in random order: the return is the same, the drawdown is not. */
   readonly shuffled: { readonly maxDrawdown: Distribution };

@@ -1,5 +1,5 @@
-// The steps of a robustness check: a list that the job alone determines, so that threads and hosts can share it, and
-// what each step gives.
+// The steps of a robustness check, and the outcome of each. The job alone determines the list, so that threads and
+// hosts can share the work.
 import { prepareRun, type PreparedRun } from '../backtest.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
@@ -35,16 +35,16 @@ import { warmUpAudit, type WarmUpAudit } from './warmUpAudit.ts';
 /** One part of an analysis; `baseline` is the backtest itself. */
 export interface Step {
   readonly analysis: 'baseline' | RobustnessAnalysis;
-  /** Which of the analysis's parts. */
+  /** The index of the part within the analysis. */
   readonly part: number;
 }
 
-/** What a step gives: numbers of a run, or the whole of an analysis that has one part. Plain JSON. */
+/** The outcome of a step: numbers of a run, or all of an analysis that has one part. Plain JSON. */
 export type StepOutcome =
-  /** `bars`: of the data up to the end of the range. */
+  /** `bars` counts those of the data up to the end of the range. */
   | { readonly kind: 'baseline'; readonly run: RunNumbers; readonly bars: number }
   | { readonly kind: 'run'; readonly outcome: RunOutcome }
-  /** There are no bars to do it on. */
+  /** There are no bars to run it on. */
   | { readonly kind: 'skipped' }
   | { readonly kind: 'failed'; readonly error: RunError }
   | { readonly kind: 'monteCarlo'; readonly value: MonteCarlo | null }

@@ -23,7 +23,7 @@ export interface SignalDifference {
   /** ms UTC of the open of the bar. */
   readonly time: number;
   readonly rule: string;
-  /** What the whole run and the cut one have. */
+  /** Whether the rule signals in the whole run; `cut`: in the cut one. */
   readonly whole: boolean;
   readonly cut: boolean;
 }

@@ -5,7 +5,7 @@ import type { SignalGraph } from '../language/grammar/graph.ts';
 import { parsePointer } from '../language/pointer.ts';
 import type { BacktestTask, RunError } from '../task.ts';
 
-/** How a cost is raised: multiplied, or, where there is none, given. */
+/** How a cost is raised: multiplied, or set where there is none. */
 export type StressLevel = { readonly multiplier: number } | { readonly bps: number };
 const MULTIPLIERS = [0, 1.5, 2, 3, 5] as const;
 const GIVEN_BPS = [1, 2, 5, 10, 20] as const;

@@ -53,7 +53,7 @@ export function cutFolds(
   });
 }
 
-/** Empty windows end where they begin. */
+/** The window of some rows; an empty one ends where it begins. */
 function windowOf(bars: Bars, [from, to]: Rows): Window {
   const openOf = (row: number): number =>
     row < bars.length ? bars.time[row] : bars.time[bars.length - 1] + TIMEFRAME_MS[bars.timeframe];

@@ -13,7 +13,7 @@ export interface WholeRow {
   readonly coordinates: readonly number[];
   readonly metrics: Readonly<Partial<Record<FlatKey, number | null>>>;
   readonly dailySharpe: number;
-  /** What it was chosen by; higher is better. */
+  /** The score that it was chosen by; higher is better. */
   readonly score: number;
 }
 

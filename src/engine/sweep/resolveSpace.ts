@@ -30,7 +30,7 @@ type ResolvedSpace =
 /** What a sweep varies. */
 export type StrategyPayload = Pick<BacktestTask, 'strategyAst' | 'signalGraph'>;
 
-/** All faults at once. */
+/** The space, or all of its faults at once. */
 export function resolveSpace(
   spec: Pick<SweepSpec, 'space' | 'constraints' | 'method'>,
   strategy: StrategyPayload,

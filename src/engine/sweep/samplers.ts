@@ -4,7 +4,7 @@ import { coordinateAt, levelCount, meetsConstraints, type Space } from './space.
 import { permuted, uniform } from './seeded.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
-/** Above this, an index of the grid is no longer exact in a double. */
+/** Indexes of the grid above this are not exact in a double. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 /** How often a draw that breaks a constraint is drawn again. A space that rejects more has hardly any variants. */
 const MAX_DRAWS = 1_000;

@@ -3,7 +3,7 @@ import type { FlatKey } from '../report/flatSummary.ts';
 import { holds, type Space } from './space.ts';
 import { metricOf, type SweepRows } from './sweepRows.ts';
 
-/** Higher is better; NaN for a row that cannot win. */
+/** The score of every row: higher is better, NaN for a row that cannot win. */
 export function scoresOf(space: Space, rows: Pick<SweepRows, 'metrics'>, key: FlatKey, sign: 1 | -1): Float64Array {
   const scores = metricOf(rows, key).map((value) => sign * value);
   for (const { key: other, op, value } of space.resultConstraints) {

@@ -17,7 +17,7 @@ function mix(value: number): number {
   return hash ^ (hash >>> 16);
 }
 
-/** In [0, 1), of 53 bits. */
+/** A uniform number in [0, 1) with 53 random bits. */
 export function uniform(seed: number, a: number, b = 0, c = 0): number {
   const high = hash32(seed, a, b, c) >>> 5;
   const low = hash32(seed ^ 0x5bd1e995, a, b, c) >>> 6;

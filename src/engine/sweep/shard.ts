@@ -21,7 +21,7 @@ import { MAX_FAILURES_KEPT, type SweepRows } from './sweepRows.ts';
 import { foldsOf, type Fold } from './folds.ts';
 import { proposeVariants, type SweepHistory } from './parzen.ts';
 
-/** Indexes [first, last), and for tpe the results of the earlier ones. */
+/** A range of indexes [first, last), and for tpe the results of the earlier ones. */
 export interface ShardRange {
   readonly first: number;
   readonly last: number;
@@ -34,7 +34,7 @@ export interface SweepScene {
   readonly space: Space;
   readonly marketOf: MarketOf;
   readonly store: ColumnStore;
-  /** Says whether to stop, also in the middle of a variant; absent: nothing does. */
+  /** Says whether to stop, also in the middle of a variant; absent: the shard runs to its end. */
   readonly control?: Pick<RunControl, 'isCancelled' | 'mayTake'> | null;
 }
 
@@ -73,11 +73,12 @@ export function runShard(scene: SweepScene, range: ShardRange, control: SweepCon
 }
 
 /**
- * So many variants are prepared before they are simulated. Columns flush the cache; neighbors, which trade on nearly
- * the same bars, then find these bars in it: a sweep of a thousand pairs of averages takes about a tenth less.
+ * How many variants are prepared before they are simulated. Computing columns flushes the cache; simulated one after
+ * the other, neighbors, which trade on nearly the same bars, find these bars in it. It saves a tenth of the time of a
+ * sweep of a thousand pairs of averages.
  */
 const MAX_PREPARED = 32;
-/** Unless their own columns take more than this beyond the store's limit. */
+/** Fewer variants are prepared when their columns take more than this beyond the store's limit. */
 const MAX_PREPARED_BYTES = 8 << 20;
 
 /** A variant that is ready to be simulated, at its place in the shard. */
@@ -109,7 +110,7 @@ function compareCoordinates(a: Variant, b: Variant): number {
 }
 
 /**
- * One variant as a backtest. A single backtest with this config has an equal task in every member that affects a
+ * One variant as a backtest. The task of a single backtest with this config is equal in every member that affects the
  * result.
  */
 export const taskOf = ({ strategy, owner = '' }: SweepJob, config: BacktestConfig): BacktestTask => ({
@@ -246,7 +247,7 @@ class RowWriter {
     };
   }
 
-  /** The result is in memory that the next run overwrites. */
+  /** Simulates a variant; the next run overwrites the result. */
   #simulate({ input }: PreparedRun, wanted: ReadonlySet<FlatKey>): SimulationResult {
     return simulateVariant({ ...input, scratch: this.#memory.lend(input.bars.length), reads: readsOf(wanted, input) });
   }

@@ -36,7 +36,7 @@ export interface Space {
   /** Constraints on keys of the summary; a variant that breaks one is run but cannot win. */
   readonly resultConstraints: readonly ResultConstraint[];
 }
-/** A dimension's index, or a number. */
+/** A side of a constraint: the index of a dimension, or a number. */
 export type Side = { readonly dimension: number } | { readonly number: number };
 export interface SpaceConstraint {
   readonly left: Side;

@@ -46,12 +46,12 @@ export interface SweepResult {
   readonly failures: VariantFailures;
   readonly verdict: Verdict;
   readonly overfitting: Overfitting;
-  /** The same with all trials of the workspace on this lineage and data; null if they are not known. */
+  /** The deflated Sharpe ratio by all trials of the workspace on this lineage and data; null if not known. */
   readonly workspaceDeflatedSharpe: number | null;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
   readonly top: readonly RankedRow[];
   readonly marginals: readonly Marginal[];
-  /** Of the two parameters with the greatest influence; null with one parameter. */
+  /** The heatmap of the two parameters with the greatest influence; null when there is only one. */
   readonly heatmap: Heatmap | null;
   readonly walkForward: WalkForwardResult | null;
   readonly curves: readonly EquityCurve[];

@@ -30,7 +30,7 @@ const FILES: Readonly<Record<SweepFormat, () => TableFile>> = {
   json: () => jsonFile({ open: '', close: '' }),
 };
 
-/** The metrics that are no measures. */
+/** The metrics that are counts or times; all others are plain numbers. */
 const METRIC_TYPES: Partial<Readonly<Record<FlatKey, ColumnType>>> = {
   maxDrawdownDurationBars: 'count',
   maxDrawdownStart: 'time',

@@ -25,7 +25,7 @@ export interface Verdict {
   readonly text: string;
 }
 
-/** Luck, unless both hold (semantics §5.4). */
+/** The verdict is luck unless both bounds hold (semantics §5.4). */
 const MIN_DEFLATED = 0.95;
 const MAX_OVERFITTING = 0.5;
 

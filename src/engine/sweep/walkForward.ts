@@ -39,7 +39,7 @@ export interface WalkForwardResult {
 
 const PREVIEW_POINTS = 500;
 
-/** Null when the sweep asks for no walk-forward. */
+/** The walk-forward of a sweep; null when none was asked for. */
 export function walkForwardOf(scene: SweepScene, rows: RankingRows): WalkForwardResult | null {
   const { job, marketOf } = scene;
   if (job.spec.walkForward === undefined) return null;
@@ -67,12 +67,12 @@ export function walkForwardOf(scene: SweepScene, rows: RankingRows): WalkForward
 
 /** The test windows traded so far, one after the other. */
 interface JoinedWindows {
-  /** What the last of them left. */
+  /** The balance that the last window left. */
   balance: number;
   /** The open time of every bar, and the equity at its close. */
   readonly times: number[];
   readonly equity: number[];
-  /** Per UTC day. */
+  /** The return of every UTC day. */
   readonly returns: number[];
   periodsPerYear: number;
 }

@@ -15,14 +15,14 @@ export type Members = Readonly<Record<string, unknown>>;
 export interface CanonicalOptions extends ParamOptions {
   /** Keep the author's id, label, description and meta, and the nodes that have an id. */
   readonly keepNames: boolean;
-  /** For time windows without a time zone. */
+  /** The time zone of time windows that name none. */
   readonly timezone: string;
   /** Filled with the object that each rewritten expression and section was made from. */
   readonly sources?: Map<object, object>;
 }
 
 const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
-/** Inputs of an indicator that are expressions, the others are bar columns. */
+/** The inputs of an indicator that are expressions; the others are columns of the bars. */
 const SERIES_INPUTS: ReadonlySet<string> = new Set(['source', 'source2', 'periods']);
 /**
  * Kinds whose `offset` counts the bars they run on: a shift by base bars can be added to it when those are base bars.
@@ -112,7 +112,7 @@ export class Canonicalizer {
     return made;
   }
 
-  /** The defaults that depend on more than the member itself; all others stand in the grammar. */
+  /** The defaults that depend on more than the member itself; all others are in the grammar. */
   #derivedDefaults({ kind, mode, window }: Members): Members | undefined {
     if (kind === 'time_window') return { timezone: this.#options.timezone };
     return kind === 'rolling_window' && mode === 'streak' ? { value: window } : undefined;
@@ -268,7 +268,7 @@ export class Canonicalizer {
     return folded;
   }
 
-  /** True when nothing in it names a timeframe or instrument, so that it runs on base bars. */
+  /** Whether nothing in the node names a timeframe or instrument, so that it runs on base bars. */
   #runsOnBase(node: Members): boolean {
     const found = this.#isBase.get(node);
     if (found !== undefined) return found;

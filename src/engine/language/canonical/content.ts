@@ -13,7 +13,7 @@ export class ContentIndex {
   readonly #byText = new Map<string, number>();
   readonly texts: string[] = [];
 
-  /** Equal for equal expressions, which must be in canonical form. */
+  /** A number that equal expressions share; they must be in canonical form. */
   keyOf(expression: Expression): number {
     const found = this.#byObject.get(expression);
     if (found !== undefined) return found;

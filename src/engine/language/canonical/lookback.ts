@@ -28,7 +28,7 @@ export function inferLookback(strategy: RunnableStrategy, baseTimeframe: StoredT
   return most;
 }
 
-/** Of sizes and distances that are measured by the ATR. */
+/** The ATR periods of sizes and distances. */
 function atrPeriods({ entries, risk: { stopLoss, takeProfits, trailingStop } }: RunnableStrategy): number[] {
   const periods: number[] = [];
   for (const { action } of entries)
@@ -39,14 +39,14 @@ function atrPeriods({ entries, risk: { stopLoss, takeProfits, trailingStop } }: 
   return periods;
 }
 
-/** Those of indicators on the bars around them, which the runs of a plan template share with each other. */
+/** Needs of indicators on the bars around them, kept by node: the runs of a plan template share nodes. */
 const keptNeeds = new WeakMap<RunnableExpression, { readonly context: StoredTimeframe; readonly need: Need }>();
 
 class Lookbacks {
   readonly #base: StoredTimeframe;
   readonly #isStable: boolean;
   readonly #onBase = new Map<object, Need>();
-  /** By the timeframe the expression is read on: below a node with a `timeframe`, that one. */
+  /** Needs by the timeframe that an expression is read on, which is that of the nearest node above that names one. */
   readonly #onOthers = new Map<StoredTimeframe, Map<object, Need>>();
 
   constructor(base: StoredTimeframe, isStable: boolean) {
@@ -72,7 +72,7 @@ class Lookbacks {
   }
 
   need(expression: RunnableExpression, context: StoredTimeframe): Need {
-    // Without inputs, it is found sooner than looked up.
+    // A node without inputs: computing its need is faster than looking it up.
     if (expression.kind === 'market' || expression.kind === 'const')
       return needOfKind(expression.kind, expression, { lookbacks: this, context });
     if (expression.kind === 'indicator' && !this.#isStable) return this.#keptNeed(expression, context);

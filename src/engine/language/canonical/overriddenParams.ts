@@ -16,14 +16,14 @@ export interface Payload {
 
 export interface OverriddenPlace {
   readonly pointer: string;
-  /** The name of the param in its place. */
+  /** The name of the param that replaces the number. */
   readonly param: string;
   readonly value: number;
 }
 
 /**
- * Equal numbers have the same param, as the lengths of an entry and an exit often do: what is made of them is equal for
- * every value, and planned once. Zeros of both signs are not.
+ * The overridden places, each with its param. Equal numbers share a param, as the lengths of an entry and an exit often
+ * do: what is made of them is equal for every value, and planned once. 0 and -0 are not equal.
  */
 export function overriddenPlaces(overrides: Readonly<Record<string, number>>): OverriddenPlace[] {
   const params = new Map<number | '-0', string>();
@@ -39,8 +39,8 @@ export function overriddenPlaces(overrides: Readonly<Record<string, number>>): O
 const STEP_BOUNDS: ReadonlySet<string | undefined> = new Set(['minBars', 'maxBars']);
 
 /**
- * Undefined where params would not mean the same: some place takes numbers only, is checked together with another, is
- * named twice, or is in no rule.
+ * The payload with a param in each overridden place. Undefined where params would not mean the same: a place takes
+ * numbers only, is checked together with another, is named twice, or is in no rule.
  */
 export function withOverriddenParams(payload: Payload, overridden: readonly OverriddenPlace[]): Payload | undefined {
   const member = payload.signalGraph === undefined ? 'strategyAst' : 'signalGraph';
@@ -60,7 +60,7 @@ export function withOverriddenParams(payload: Payload, overridden: readonly Over
   if (compiled === null) return undefined;
   const { strategyAst } = compiled;
   if (member === 'signalGraph') return { strategyAst, signalGraph: changed as unknown as SignalGraph };
-  // A payload that shares objects is checked as a copy, whose places are others.
+  // A payload that shares objects is checked as a copy, in which places differ.
   return (strategyAst as unknown) === changed ? { strategyAst } : undefined;
 }
 

@@ -65,7 +65,7 @@ export function applyOverrides(
   return isInGraph ? (compiled?.strategyAst ?? ast) : strategyAst;
 }
 
-/** From the members of a request down; undefined when it is not a pointer. */
+/** The path of a pointer from the members of a request down; undefined when it is not a pointer. */
 export function overriddenPath(pointer: string): readonly string[] | undefined {
   const segments = parsePointer(pointer);
   const isFull = segments?.[0] === 'strategyAst' || segments?.[0] === 'signalGraph';

@@ -4,12 +4,12 @@
 /** Characters for private use, which no strategy that has slots may contain. */
 const OPEN = '\uE000';
 const CLOSE = '\uE001';
-/** In a text: a slot, in the quotes that JSON gives it. */
+/** A slot in a text, with the quotes that JSON puts around it. */
 const IN_TEXT = new RegExp(`"?${OPEN}(\\d+)${CLOSE}"?`);
 
 export const hasSlots = (text: string): boolean => text.includes(OPEN);
 
-/** Types say `number` where it stands. Texts and keys that are made of it name it. */
+/** Stands for a number, as its type claims. Texts and keys that are made of it contain its name. */
 export class ParamSlot {
   readonly name: string;
   readonly index: number;

@@ -11,7 +11,7 @@ export type GivenParams = Readonly<Record<string, ParamValue>>;
 export interface ParamIssue {
   readonly code: IssueCode;
   readonly message: string;
-  /** The nearest value that it can have, where that is clear. */
+  /** The nearest value that the param can have, where that is clear. */
   readonly nearest?: ParamValue;
 }
 

@@ -63,7 +63,7 @@ export function prepareStrategy(
   const log = new IssueLog();
   const isPlain = isEmpty(params) && isEmpty(overrides);
   const ast = isEmpty(overrides) ? strategyAst : applyOverrides(strategyAst, context.signalGraph, overrides, log);
-  // Computed where one is asked for: a sweep runs thousands of variants without.
+  // Computed on demand: a sweep runs thousands of variants that never need it.
   const placeOf: PointerOf = (owner, ...member) => {
     const places = sentPlaces(ast, context.signalGraph);
     return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
@@ -121,7 +121,7 @@ export function prepareWithSlots(
   };
 }
 
-/** Without a list of the names: there may be thousands. */
+/** A loop, because `Object.keys` would list names of which there may be thousands. */
 function isEmpty(record: object): boolean {
   for (const _ in record) return false;
   return true;

@@ -1,4 +1,4 @@
-// Arguments: those of a call of an indicator or pattern, checked against its definition.
+// The arguments of a call of an indicator or pattern, checked against its definition.
 import { argIssue } from '../../indicators/arguments.ts';
 import type { ArgDefinition, IndicatorDefinition } from '../../indicators/definition.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
@@ -22,7 +22,7 @@ export interface CallContext {
 /** What the arguments of an indicator or a pattern are checked against. */
 interface Callee extends Pick<IndicatorDefinition, 'id' | 'args'> {
   readonly inputs?: IndicatorDefinition['inputs'];
-  /** Of a pattern only its name in TA-Lib. */
+  /** For a pattern, only its name in TA-Lib. */
   readonly talib?: IndicatorDefinition['talib'] | string;
 }
 
@@ -52,7 +52,7 @@ export function checkArgs(node: Members, definition: Callee, context: CallContex
   return isValid;
 }
 
-/** For an issue that is only counted: its text is never read. */
+/** The details of an issue that is only counted, whose text is never read. */
 const ONLY_COUNTED = { message: '' };
 
 function reportUnknownArg(

@@ -40,7 +40,7 @@ export function expected(shape: Shape): string {
   }
 }
 
-/** What some members look like: their types say too little. */
+/** Examples of members whose types say too little. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   action: '{"side": "long", "sizing": {"mode": "percent_equity", "value": 100}}',
   sizing: '{"mode": "percent_equity", "value": 100} for all of equity',
@@ -52,15 +52,15 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   args: '[{"kind": "market", "field": "close"}, {"kind": "const", "value": 2}]',
   between: '{"from": "09:30", "to": "16:00"}',
 };
-/** What to give for a member, with an example where there is one. The arguments of calls are no list. */
+/** Advice on what to give for a member, with an example where there is one. The args of calls are not a list. */
 export function adviceFor(name: string, shape: Shape): string | undefined {
   if (!Object.hasOwn(EXAMPLES, name) || shape.type === 'record') return undefined;
   return `Give ${expected(shape)}, such as ${EXAMPLES[name]}.`;
 }
 
-/** A bound from here on is one of the type, not of what it means. */
+/** From here on, a bound is a limit of the number type and not worth a message. */
 const UNBOUNDED = 1e15;
-/** The same with the bounds of a number, for advice. */
+/** What the grammar expects, with the bounds of a number; for advice. */
 export function bounded(shape: Shape): string {
   if (shape.type === 'either') return shape.options.map(bounded).join(' or ');
   if (shape.type === 'object' && !shape.fields.has('param')) return objectOf(shape);

@@ -221,7 +221,7 @@ export class ExpressionChecks {
     return isValid;
   }
 
-  /** Daily bars open once a day: hours tell them apart from nothing. */
+  /** Warns of hours on daily bars, which all open at the same hour. */
   #warnOfHours(path: string): void {
     const { log, baseTimeframe } = this.#context;
     if (baseTimeframe === '1d') log.add('INTRADAY_WINDOW', path, HOURS_OF_DAILY_BARS);

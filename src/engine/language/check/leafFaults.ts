@@ -27,16 +27,16 @@ export function mismatch(pointer: string, wanted: string, value: unknown, repair
   return { code: 'TYPE_MISMATCH', message, suggestion, patch };
 }
 
-/** Longer values are read in the patch. */
+/** Longer values are not written out in a suggestion; the patch has them. */
 const MAX_WRITTEN = 160;
 
-/** What a patch writes, for readers who do not apply it. */
+/** The suggestion that says what the patch writes, for readers who do not apply patches. */
 export function writeAdvice(value: unknown): string | undefined {
   const text = JSON.stringify(value);
   return text.length > MAX_WRITTEN ? undefined : `Write ${text}.`;
 }
 
-/** "2%" where a number stands. It is not certain that the number is one of percents. */
+/** Advice for "2%" in place of a number; whether the place takes percents is not certain, so there is no patch. */
 function percentAdvice(wanted: string, value: unknown): string | undefined {
   const [, points] = (wanted.startsWith('a number') && /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(String(value))) || [];
   return points === undefined ? undefined : `Write ${points}: percents are in points.`;
@@ -44,9 +44,9 @@ function percentAdvice(wanted: string, value: unknown): string | undefined {
 
 /**
  * What is wrong with `value`; null: nothing.
- * @param pointer where a patch replaces it
- * @param name the member that it is the value of
- * @param findNearest undefined where nothing is searched for: the value will not be reported in detail
+ * @param pointer the place of the value, where a patch would replace it
+ * @param name the member whose value it is
+ * @param findNearest undefined: similar words are not searched for, because the issue is only counted
  */
 export function leafFault(
   shape: Leaf,

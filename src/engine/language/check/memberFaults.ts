@@ -21,7 +21,7 @@ const MISSING_ADVICE: Readonly<Record<string, string>> = {
   indicator: 'Give a name, such as "sma"; the `indicators` of GET /public/v1/authoring-pack are all of them.',
 };
 
-/** The missing member into which all unknown ones belong, where they can only be meant so. */
+/** The missing member that all unknown members belong into; undefined when that is not certain. */
 export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
   if (unknown.length === 0) return undefined;
   return [...shape.fields.values()].find(({ name, isRequired, shape: inner }) => {
@@ -32,8 +32,8 @@ export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: read
 }
 
 /**
- * Members that stand one level too high: `entry` beside `protocol`, `side` and `sizing` beside `trigger`. The fault is
- * at the place of their owner.
+ * The fault of members that stand one level too high: `entry` beside `protocol`, `side` and `sizing` beside `trigger`.
+ * It is reported at the place of their owner.
  */
 export function tooHighFault({ name }: Field, unknown: readonly string[], pointer: string): Fault {
   const path = pointerTo(pointer, name);
@@ -49,7 +49,7 @@ export function tooHighFault({ name }: Field, unknown: readonly string[], pointe
   };
 }
 
-/** The grammar's names that misspelled members certainly meant → as they were written. Each name is used once. */
+/** From the name that a misspelled member certainly meant to the name as written. Each name is used once. */
 export function misspelledMembers(
   shape: ObjectShape,
   value: Members,
@@ -68,8 +68,9 @@ export function misspelledMembers(
 }
 
 /**
+ * The fault of an unknown member.
  * @param meant the name that it certainly misspells
- * @param findNearest undefined where nothing is searched for
+ * @param findNearest undefined: similar names are not searched for
  */
 export function unknownMemberFault(
   name: string,
@@ -93,7 +94,7 @@ export function unknownMemberFault(
   };
 }
 
-/** Where an unknown member belongs that is not a misspelled one; undefined where that is not known. */
+/** Advice on where an unknown member belongs that is not a misspelling; undefined where that is not known. */
 function placeAdvice(
   name: string,
   shape: ObjectShape,
@@ -119,7 +120,7 @@ function memberInside(name: string, shape: ObjectShape): readonly [owner: string
   return undefined;
 }
 
-/** The condition that several written as `conditions` are meant for. Whether all of them must hold is not certain. */
+/** Advice for a list named `conditions`; whether all of them must hold is not certain, so there is no patch. */
 function conditionJoining(name: string, shape: ObjectShape, value: Members): string | undefined {
   if (synonymousMember(name, ['items']) === undefined) return undefined;
   const isFree = ({ name: one, shape: inner, isRequired }: Field): boolean =>
@@ -127,7 +128,7 @@ function conditionJoining(name: string, shape: ObjectShape, value: Members): str
   return [...shape.fields.values()].find(isFree)?.name;
 }
 
-/** A member that is null and need not be there. */
+/** The fault of an optional member that is null. */
 export const nullMemberFault = (name: string, path: string): Fault => ({
   code: 'TYPE_MISMATCH',
   message: `${name} is null.`,
@@ -135,7 +136,7 @@ export const nullMemberFault = (name: string, path: string): Fault => ({
   patch: [{ op: 'remove', path }],
 });
 
-/** A required member that is absent; `path` is where it would be. */
+/** The fault of an absent required member; `path` is where it would be. */
 export function missingMemberFault({ name, shape }: Field, path: string): Fault {
   // An empty map means the same as none.
   const empty = shape.type === 'record' ? {} : undefined;

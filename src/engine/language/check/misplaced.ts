@@ -15,7 +15,7 @@ import type { Fault } from './leafFaults.ts';
 export const MAX_RENAMES = 32;
 
 type Members = Readonly<Record<string, unknown>>;
-/** An object of its own, since the value that was meant may be any. */
+/** The value that was meant, wrapped because it may be any value, undefined included. */
 interface Meant {
   readonly value: unknown;
 }
@@ -29,7 +29,7 @@ export function expressionMeant(of: ExpressionType, value: unknown): Meant | und
   return columnMeant(value);
 }
 
-/** The indicator that a column of a table is called after: `ema_50`. */
+/** The indicator call that a column name such as `ema_50` stands for. */
 function columnMeant(word: string): Meant | undefined {
   const [, name, length] = /^([a-z]+)_?(\d{1,4})$/i.exec(word) ?? [];
   const definition = name === undefined ? undefined : findIndicator(name);
@@ -67,7 +67,7 @@ export function numberMeant(value: unknown): Meant | undefined {
   return isConst && typeof inner === 'number' ? { value: inner } : undefined;
 }
 
-/** The kind that an indicator, pattern or field written as a kind stands for: `{"kind": "rsi", "length": 14}`. */
+/** The node meant by an indicator, pattern or field written as a kind: `{"kind": "rsi", "length": 14}`. */
 export function callMeant(
   tag: string,
   value: Members,

@@ -7,14 +7,14 @@ const MAX_WORD = 64;
 
 export interface Nearest {
   readonly name: string;
-  /** It is the only candidate this near, so a patch may write it. */
+  /** Whether it is the only candidate this near, so that a patch may write it. */
   readonly isCertain: boolean;
 }
 
 /** Words that differ only in case or separators are the same word. */
 export const plain = (word: string): string => word.toLowerCase().replaceAll(/[\s_\-.]/g, '');
 
-/** Insertions, deletions and replacements. Two adjacent letters swapped, the most common typing error, count as one. */
+/** The edits between two words. Two adjacent letters swapped, the most common typing error, count as one edit. */
 function editsBetween(word: string, candidate: string): number {
   if (word.length === candidate.length) {
     let first = 0;
@@ -46,7 +46,7 @@ export function nearestName(word: string, candidates: Iterable<string>): Nearest
   return { name: best, isCertain: ties === 1 && bestDistance <= allowed };
 }
 
-/** The one candidate that a shortened word begins: `sym` for `symbol`. */
+/** The only candidate that begins with a shortened word: `symbol` for `sym`. */
 function abbreviated(wanted: string, candidates: Iterable<string>): Nearest | undefined {
   if (wanted.length < MIN_ABBREVIATION) return undefined;
   const begun = [...new Set(candidates)].filter((candidate) => plain(candidate).startsWith(wanted));
@@ -54,7 +54,7 @@ function abbreviated(wanted: string, candidates: Iterable<string>): Nearest | un
 }
 const MIN_ABBREVIATION = 3;
 
-/** `Did you mean "x"?`, else the possible words: every enumeration of the language, whole. */
+/** `Did you mean "x"?`, or else the possible words, as many as any enumeration of the language has. */
 export function suggestionFor(nearest: Pick<Nearest, 'name'> | undefined, candidates: readonly string[]): string {
   if (nearest !== undefined) return `Did you mean "${nearest.name}"?`;
   const shown = candidates.slice(0, MAX_SHOWN).join(', ');

@@ -16,7 +16,7 @@ type Field = (typeof MARKET_FIELDS)[number];
 /** Prices of a bar: all lie from low to high. Volume is not one. */
 const PRICES: ReadonlySet<Field> = new Set(['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4']);
 
-/** A field of the bars of one place, so many bars ago. */
+/** A field of the bars of one series, some bars ago. */
 interface BarField {
   readonly field: Field;
   readonly place: string;
@@ -59,7 +59,7 @@ function barField(value: Value): BarField | undefined {
   return value.kind === 'market' ? { field: canonicalField(value.field), place: placeOf(value) } : undefined;
 }
 
-/** What a value is the highest or lowest of; undefined for other values, and where an offset moves it off this bar. */
+/** The extreme that a value is; undefined for other values, and for one that an offset moves off this bar. */
 function extremeOf(value: Value): Extreme | undefined {
   if (value.kind === 'rolling' && (value.op === 'max' || value.op === 'min')) {
     const of = (value.offset ?? 0) === 0 ? barField(value.source) : undefined;

@@ -101,8 +101,8 @@ export function readPayload(
 }
 
 /**
- * Of all `meta` of a payload together, in characters of JSON: it is stored, and read with every run, for nobody but its
- * author.
+ * The most characters of JSON of all `meta` of a payload together: they are stored and read with every run, though only
+ * their author uses them.
  */
 const MAX_META = 65_536;
 

@@ -12,7 +12,7 @@ const WANTED: Readonly<Record<ExpressionType, string>> = {
 
 /**
  * What is wrong with `value`, and where.
- * @param onlyItem of a list that stands in the place of its one item
+ * @param onlyItem the one item of a list that stands in place of that item
  */
 export function referenceFault(
   of: ExpressionType,
@@ -38,7 +38,7 @@ export function referenceFault(
   return { at, fault: { code: 'UNKNOWN_FIELD', message: `This must be ${wanted}, not ${shown(value)}.`, patch } };
 }
 
-/** The reference that the id of a node or a number stands for. */
+/** The reference meant by a bare node id or number. */
 function referenceMeant(of: ExpressionType, value: unknown): { readonly value: object } | undefined {
   if (typeof value === 'string') return { value: { ref: value } };
   return typeof value === 'number' && of === 'value' && Number.isFinite(value)

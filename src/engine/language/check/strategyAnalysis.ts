@@ -20,7 +20,7 @@ export interface StrategyAnalysis {
   readonly estimatedCost: number;
 }
 
-/** Of a payload that is absent or cannot be read. */
+/** The analysis of a payload that is absent or cannot be read. */
 export const NO_ANALYSIS: StrategyAnalysis = {
   inferredLookback: null,
   recommendedWarmup: null,

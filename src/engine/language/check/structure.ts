@@ -32,7 +32,7 @@ import { isParamShape, tagFault, type Kinds } from './tags.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A parameter in the place of a number, to be checked once the declarations are known. */
+/** A use of a param in place of a number, to be checked once the declarations are known. */
 export interface ParamUse {
   readonly name: string;
   readonly pointer: string;
@@ -106,18 +106,18 @@ export class Structure {
     return this.#report(pointer, { ...fault, suggestion: suggestion ?? fault.suggestion });
   }
 
-  /** Undefined once the log only counts: a hostile payload misspells thousands of names. */
+  /** The search for similar names; undefined once the log only counts, since a hostile payload misspells thousands. */
   get #findNearest(): FindNearest | undefined {
     return this.#log.keepsErrors ? nearestName : undefined;
   }
 
-  /** The one item of a list that stands in the place of the item, where the item itself is valid. */
+  /** The one item of a list that stands in place of that item, if the item is valid. */
   #onlyItem(shape: Shape, value: unknown, pointer: string): { readonly value: unknown } | undefined {
     if (!Array.isArray(value) || value.length !== 1 || Array.isArray(value[0])) return undefined;
     return this.#isClean(shape, value[0], pointerTo(pointer, 0)) ? { value: value[0] as unknown } : undefined;
   }
 
-  /** Reports the issues of `value` as `check` does; true when there are none, in expressions below it neither. */
+  /** Reports the issues of `value` as `check` does; true when there are none, in expressions below it either. */
   #isClean(shape: Shape, value: unknown, pointer: string, name?: string): boolean {
     const before = this.#log.errorCount;
     return this.check(shape, value, pointer, name) && this.#log.errorCount === before;

@@ -19,7 +19,7 @@ interface TagFault {
 
 /**
  * What is wrong with the tag of the object at `pointer`.
- * @param findNearest undefined where nothing is searched for: the object will not be reported in detail
+ * @param findNearest undefined: similar words are not searched for, because the issue is only counted
  */
 export function tagFault(
   shape: Kinds,
@@ -122,7 +122,7 @@ function unknownTag(
   return certain === undefined ? { fault } : { fault, meant: withAnyTag(options.get(certain)!, key) };
 }
 
-/** What to do with a field in the place of a condition. */
+/** Advice for a field that stands in place of a condition. */
 function compareAdvice(tag: string): string | undefined {
   const field = fieldMeant(tag);
   if (field === undefined) return undefined;

@@ -9,7 +9,7 @@ import type { PointerOf } from './sectionChecks.ts';
 /** How many bars there are of a series; 0 for one that does not exist. */
 export type BarCounts = (symbol: string, timeframe: Timeframe) => number;
 
-/** In base bars. */
+/** The warm-up of a strategy, in base bars. */
 export interface WarmUp {
   readonly inferredLookback: number;
   readonly recommendedWarmup: number;
@@ -48,7 +48,7 @@ export function checkWarmUp(
   return { inferredLookback, recommendedWarmup: cappedWarmUp(ast, settled, inferredLookback, base, context) };
 }
 
-/** A warm-up that leaves bars to trade on: `settled`, or less where the instrument has few. */
+/** The recommended warm-up: `settled`, or less where the instrument has so few bars that hardly any would be left. */
 function cappedWarmUp(
   ast: StrategyAst,
   settled: number,

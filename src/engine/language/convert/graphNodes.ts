@@ -8,7 +8,7 @@ export interface GraphNode {
   /** The node as its author wrote it, valid or not. */
   readonly raw: Readonly<Record<string, unknown>>;
   readonly id: string | undefined;
-  /** Undefined: its kind is unknown, as then is its shape. */
+  /** What it evaluates to; undefined when its kind, and therefore its shape, is unknown. */
   readonly type: ExpressionType | undefined;
   readonly shape: ObjectShape | undefined;
   readonly pointer: string;
@@ -46,7 +46,7 @@ export class GraphNodes {
       });
   }
 
-  /** Of several nodes with this id, the first. */
+  /** The first node with this id. */
   find(id: string): GraphNode | undefined {
     return this.#byId.get(id);
   }

@@ -8,7 +8,7 @@ import { typeOfKind } from '../grammar/shapes.ts';
 import { shown } from '../check/displayNames.ts';
 import { COMPARISONS, logicOf, operatorOf, OPERATORS, wordOf, type Token } from './tokens.ts';
 
-/** The deepest nesting: each level is a few calls deep here, and a level of the AST. */
+/** The deepest nesting. Each level is a few nested calls here, and one level of the AST. */
 const MAX_LEVELS = 64;
 
 const SUMS = ['add', 'sub'];
@@ -30,7 +30,7 @@ export class TokenParser {
   /**
    * @param pointer the place of the list in the request
    * @param places filled with the token of every expression
-   * @param ids those of tokens that become ids of nodes
+   * @param ids the token ids that become ids of nodes
    */
   constructor(
     tokens: readonly Token[],

@@ -4,7 +4,7 @@ import { synonymIn } from '../grammar/synonyms.ts';
 import { COMPARE_OPS, CROSS_OPS } from '../grammar/words.ts';
 
 const TOKEN_TYPES = ['indicator', 'market', 'number', 'operator', 'logic', 'group', 'pattern'] as const;
-/** No editor sends a longer list. */
+/** The most tokens of a list, more than any editor sends. */
 const MAX_TOKENS = 2_000;
 
 const Token = z.strictObject({
@@ -42,7 +42,7 @@ const LOGIC: ReadonlyMap<string, string> = new Map([
 /** The word of a token in small letters, as its `value` or its `name`. */
 export const wordOf = ({ value, name }: Token): string => String(value ?? name ?? '').toLowerCase();
 
-/** The operator of the language that the token stands for; undefined: it has none like this. */
+/** The operator of the language that the token stands for; undefined: there is none. */
 export function operatorOf(token: Token): string | undefined {
   const word = wordOf(token);
   return ARITHMETIC.get(word) ?? (COMPARISONS.includes(word) ? word : synonymIn(word, COMPARISONS));

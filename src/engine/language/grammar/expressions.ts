@@ -133,7 +133,7 @@ export const Value = z.discriminatedUnion('kind', VALUE_KINDS);
 
 // Conditions ---------------------------------------------------------------------------------------------------------
 
-/** Of `cross` and `pattern`. */
+/** The description of `within`, of `cross` and `pattern`. */
 export const WITHIN_BARS = 'n: true on any of the last n base bars, this one included. Default 1: on this bar only.';
 
 const CompareCondition = z.strictObject({

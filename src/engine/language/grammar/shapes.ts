@@ -19,7 +19,7 @@ export interface Field {
   readonly name: string;
   readonly shape: Shape;
   readonly isRequired: boolean;
-  /** Null counts as absent. */
+  /** Whether null counts as absent. */
   readonly isNullable: boolean;
   /** What an absent member stands for; undefined where an absent member stays absent. */
   readonly default?: unknown;
@@ -251,7 +251,7 @@ export const isCondition = <E extends { readonly kind: Kind }>(
 export const isParamRef = (value: unknown): value is { readonly param: string } =>
   typeof value === 'object' && value !== null && typeof (value as { param?: unknown }).param === 'string';
 
-/** Where any number may stand. */
+/** The shape of a place that takes any number. */
 export const ANY_NUMBER: NumberShape = {
   type: 'number',
   isInteger: false,

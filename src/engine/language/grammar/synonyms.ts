@@ -30,7 +30,7 @@ const TIMEFRAMES: Synonyms = {
   '4h': ['240', '240m', '4hour'],
   '1d': ['D', 'd', '1D', 'daily', 'day', '24h', '1440m'],
 };
-/** Fields, sides, sizes and days. One of these is only meant where the place takes it. */
+/** Fields, sides, sizes and days. A word counts only where the place takes what it stands for. */
 const CHOICES: Synonyms = {
   close: ['price', 'last', 'adj_close'],
   volume: ['vol'],
@@ -65,7 +65,7 @@ const CHOICES: Synonyms = {
   const: ['constant', 'number', 'literal', 'value'],
   shift: ['lag', 'ref', 'previous'],
 };
-/** Arguments of indicators. One of these is only meant where the indicator has it. */
+/** Arguments of indicators. A word counts only where the indicator has the argument. */
 const ARGUMENTS: Synonyms = {
   length: ['period', 'timeperiod', 'window', 'lookback', 'n', 'len', 'periods', 'atr_period'],
   fast_length: ['fast', 'fastperiod', 'fast_period'],
@@ -76,7 +76,7 @@ const ARGUMENTS: Synonyms = {
   mult: ['std', 'stddev', 'std_dev', 'nbdev'],
 };
 
-/** Outputs as the columns of pandas-ta are called, without their numbers: `BBL_20_2.0`; and other words for them. */
+/** Other words for outputs, such as pandas-ta's column names without their numbers: `BBL` of `BBL_20_2.0`. */
 const OUTPUTS: Readonly<Record<string, Synonyms>> = {
   bbands: { upper: ['bbu'], middle: ['bbm', 'basis'], lower: ['bbl'] },
   donchian: { upper: ['dcu'], middle: ['dcm', 'basis'], lower: ['dcl'] },
@@ -182,7 +182,7 @@ export function synonymousArgument(word: string, names: readonly string[]): stri
   return ARGUMENT_MEANINGS.get(word.toLowerCase())?.find((name) => names.includes(name));
 }
 
-/** The output that `word` stands for: `BBL_20_2.0` is the lower of bbands. */
+/** The output that `word` stands for: `BBL_20_2.0` is the lower band of bbands. */
 export function synonymousOutput(indicator: string, word: string): string | undefined {
   const stem = word.toLowerCase().replace(/[_.\d]+$/, '');
   const outputs = Object.entries(OUTPUTS[indicator] ?? {});
