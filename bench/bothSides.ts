@@ -11,7 +11,7 @@ import { measureInTurn, type Side } from './inTurn.ts';
  * V8 compiles and collects garbage where it is asked to, and WebAssembly at once as well as it can. On threads of its
  * own it would do so later the busier the machine is.
  */
-const ONE_THREAD = ['--single-threaded', '--no-liftoff'];
+export const ONE_THREAD = ['--single-threaded', '--no-liftoff'];
 
 /**
  * Measures the tasks that both checkouts have and `isWanted` names; none where one of them does not have the suite.

@@ -1,11 +1,20 @@
 // The command line of the benches.
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
-/** Options and positionals as of `parseArgs`. An unknown option, --help among them, ends the process with the usage. */
+/**
+ * Options and positionals as of `parseArgs`. --help ends the process with the usage, an unknown option with its first
+ * line.
+ *
+ * @param usage the command in a line, and what --help says below it
+ */
 export function commandLine<const Config extends ParseArgsConfig>(
   usage: string,
   config: Config,
 ): ReturnType<typeof parseArgs<Config>> {
+  if (process.argv.includes('--help')) {
+    console.log(`Usage: ${usage}`);
+    process.exit(0);
+  }
   try {
     return parseArgs(config);
   } catch (error) {
@@ -16,7 +25,7 @@ export function commandLine<const Config extends ParseArgsConfig>(
 
 /** Ends the process: what is wrong with its command line, and how it is used. */
 export function refuse(usage: string, message: string): never {
-  console.error(`${message}\nUsage: ${usage}`);
+  console.error(`${message}\nUsage: ${usage.split('\n', 1)[0]}`);
   process.exit(2);
 }
 

@@ -1,11 +1,11 @@
 // npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--limit PERCENT] [--minutes N]: this checkout, as it
 // is, against a revision or another checkout's folder. Each runs its own suites in its own process, a few milliseconds
 // of one and then of the other, in round after round until it is known which tasks are slower beyond the limit.
-import { constants } from 'node:os';
 import { measureBoth } from './bothSides.ts';
 import { checkout, HERE } from './checkout.ts';
 import { commandLine, positive, refuseUnknown } from './commandLine.ts';
 import { compareSuites, type Compared, type MeasureSuite, type Verdict } from './comparison.ts';
+import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { unitsOf } from './measure.ts';
 import { PROCESS_SUITES } from './suites.ts';
@@ -18,7 +18,6 @@ const MINUTES_PER_SUITE = 3;
 const EXIT = { alike: 0, slower: 1, failed: 2, late: 3 } as const;
 /** A comparison of nothing must not pass. */
 const NOTHING_MEASURED = 'No task was measured: both revisions must have the suites, and a task that contains --task.';
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const USAGE = 'npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--limit PERCENT] [--minutes N]';
 
@@ -53,10 +52,9 @@ async function main(): Promise<void> {
   const { revision, suites, task, args, limit, minutes } = readCommandLine();
   console.log(`${machineLines(describeMachine())}\n`);
   console.log(`${suites.join(', ')}: at most ${minutes} minutes in all.\n`);
-  const interrupted = new AbortController();
-  for (const signal of SIGNALS) process.on(signal, () => interrupted.abort(signal));
+  const interrupted = interruption();
   const late = AbortSignal.timeout(minutes * 60_000);
-  const stopped = AbortSignal.any([interrupted.signal, late]);
+  const stopped = AbortSignal.any([interrupted, late]);
 
   using other = checkout(revision);
   const roots = { before: other.root, after: HERE };
@@ -68,8 +66,8 @@ async function main(): Promise<void> {
     }
   };
   const all = await compareSuites(suites, 1 + limit / 100, measureSuite, () => stopped.aborted);
-  if (interrupted.signal.aborted) {
-    process.exitCode = 128 + constants.signals[interrupted.signal.reason as (typeof SIGNALS)[number]];
+  if (interrupted.aborted) {
+    process.exitCode = exitCodeOf(interrupted);
     return;
   }
   if (all.length === 0 && !late.aborted) throw new Error(NOTHING_MEASURED);

@@ -18,6 +18,8 @@ export interface InTurn {
 const SLICE_US = 2_000;
 /** Of each side: V8 has compiled the hot loops by then. */
 const WARM_UP_US = 250_000;
+/** Of a task that takes longer than a slice. V8 compiles a loop over a million rows for good after some ten calls. */
+const LEAST_WARM_UPS = 10;
 const MEASURED_US = 120_000;
 /** Of a task that takes longer than a slice. */
 const LEAST_RATIOS = 7;
@@ -25,7 +27,7 @@ const LEAST_RATIOS = 7;
 /** The median of the ratios of neighboring slices, which a slice that something else disturbed does not move. */
 export async function measureInTurn(task: string, before: Side, after: Side): Promise<InTurn> {
   let calls = 1;
-  for (let spent = 0; spent < 2 * WARM_UP_US;) {
+  for (let spent = 0, times = 0; spent < 2 * WARM_UP_US || times < LEAST_WARM_UPS; times++) {
     const both = [await before.run(task, calls), await after.run(task, calls)];
     spent += both[0] + both[1];
     calls = Math.max(1, Math.round((SLICE_US * calls) / Math.max(1, Math.min(...both))));

@@ -1,6 +1,6 @@
-// Our side of bench:peers: writes the bars, then answers one command per line. `time NAME` runs a task once and answers
-// its nanoseconds; `values NAME` writes what the task makes, for the check that comes before the times; `pace` answers
-// how long a fixed loop takes.
+// Our side of bench:peers. Writes the bars, names its tasks, and then answers one command per line: `run CALLS NAME`
+// with the microseconds of processor time that so many calls of a task took; `values NAME` once it has written what the
+// task makes, which is compared before anything is timed.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -15,7 +15,6 @@ import { argsOf } from '../../test/support/indicators.ts';
 import { jaggedBars } from '../../test/engine/patterns/jagged.ts';
 import { PEER_PAYLOADS, taskFrom } from '../crossing.ts';
 import { MEASURED } from '../indicators.ts';
-import { pace } from '../pace.ts';
 import { sharedColumns, walkMarket } from '../walk.ts';
 
 const [folder, bars] = process.argv.slice(2);
@@ -36,7 +35,7 @@ interface Task {
   save(): void;
 }
 
-const tasks = new Map<string, Task>();
+const kernels = new Map<string, Task>();
 for (const [id, args] of MEASURED) {
   const indicator = findIndicator(id)!;
   const columns = { ...prices, source: prices.close } as Readonly<Record<string, Float64Array>>;
@@ -44,7 +43,7 @@ for (const [id, args] of MEASURED) {
   const resolved = argsOf(indicator, args);
   // As a plan's columns are.
   const outputs = indicator.outputs.map(() => newColumn(n));
-  tasks.set(id, {
+  kernels.set(id, {
     run: () => indicator.compute(inputs, resolved, outputs),
     save: () => outputs.forEach((output, index) => write(`${id}.${index}`, output)),
   });
@@ -56,13 +55,14 @@ const candles = { open: jagged[0], high: jagged[1], low: jagged[2], close: jagge
 for (const [name, column] of Object.entries(candles)) write(`candle-${name}`, column);
 /** 32-bit integers, as TA-Lib writes them, and where a plan's columns are. */
 const out = new Int32Array(newColumn(Math.ceil(n / 2)).buffer, 0, n);
+const patterns = new Map<string, Task>();
 for (const pattern of PATTERNS)
-  tasks.set(pattern.talib, {
+  patterns.set(pattern.talib, {
     run: () => pattern.compute(...jagged, {}, out),
     save: () => write(pattern.talib, Float64Array.from(out.fill(0, 0, pattern.lookback({})))),
   });
 const together = PATTERNS.map((definition) => ({ definition, args: {}, out }));
-tasks.set('all patterns', { run: () => computePatterns(candles, together), save: () => {} });
+patterns.set('all 61 patterns', { run: () => computePatterns(candles, together), save: () => {} });
 
 /** A peer charges slippage on targets too, which are limit orders here. */
 const withoutSlippage = (task: BacktestTask): BacktestTask => ({
@@ -70,12 +70,13 @@ const withoutSlippage = (task: BacktestTask): BacktestTask => ({
   config: { ...task.config, execution: { ...task.config.execution!, slippage: { kind: 'none' } } },
 });
 
+const whole = new Map<string, Task>();
 let runs = 0;
 for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
   const task = withoutSlippage(taskFrom(name, payload));
   // Bars with another hash are other bars, for which nothing is cached.
   const run = () => runBacktest(task, { ...market, base: { ...market.base, sha256: `run ${runs++}` } }, null);
-  tasks.set(name, {
+  whole.set(name, {
     run,
     save() {
       const outcome = run();
@@ -93,17 +94,15 @@ for (const [name, payload] of Object.entries(PEER_PAYLOADS)) {
   });
 }
 
-console.log('ready');
+const tasks = new Map([...kernels, ...patterns, ...whole]);
+const names = { kernels: [...kernels.keys()], patterns: [...patterns.keys()], whole: [...whole.keys()] };
+console.log(JSON.stringify(names));
 for await (const command of createInterface({ input: process.stdin })) {
-  if (command === 'pace') {
-    console.log(pace());
-    continue;
-  }
-  const [verb, ...rest] = command.split(' ');
-  const task = tasks.get(rest.join(' '))!;
-  const from = process.hrtime.bigint();
-  task.run();
-  const ns = Number(process.hrtime.bigint() - from);
+  const [, verb, calls, name] = /^(values|run (\d+)) (.*)$/.exec(command)!;
+  const task = tasks.get(name)!;
+  const from = process.cpuUsage();
+  for (let call = 0; call < Number(calls ?? 1); call++) task.run();
+  const { user, system } = process.cpuUsage(from);
   if (verb === 'values') task.save();
-  console.log(ns);
+  console.log(user + system);
 }
