@@ -10,7 +10,7 @@ const bytesOf = (column: Column): number =>
   BYTES_PER_COLUMN +
   ('values' in column ? column.values.byteLength : column.isTrue.byteLength + column.isUnknown.byteLength);
 
-/** Sets from which the empty ones are forgotten, as soon as there are so many, or twice as many as were left then. */
+/** Empty sets are dropped when there are this many sets, or twice as many as were left the last time. */
 const MANY_SETS = 1_000;
 
 /** The list of all columns that are kept, from the one read longest ago to the one read last: a ring. */
@@ -70,16 +70,16 @@ export class ColumnSet {
 }
 
 /**
- * One per worker thread. Equal keys on equal bars are equal columns: the runs of a batch, the variants of a sweep and
- * later backtests share them. `trim` is only called between runs: during a run, no column that was handed out is
- * overwritten.
+ * The kept columns of one worker thread. Equal keys on equal bars are equal columns: the runs of a batch, the variants
+ * of a sweep and later backtests share them. `trim` is only called between runs: during a run, no column that was
+ * handed out is overwritten.
  */
 export class ColumnStore {
-  /** By owner, then by bars. */
+  /** The sets by owner, then by bars. */
   readonly #sets = new Map<string, Map<string, ColumnSet>>();
   #setCount = 0;
   #manySets = MANY_SETS;
-  /** Between the newest and the oldest. */
+  /** The link between the newest and the oldest column. */
   readonly #end = new Link();
   readonly #free = new Map<number, Float64Array[]>();
   #maxBytes: number;
@@ -91,7 +91,7 @@ export class ColumnStore {
     this.#maxBytes = maxBytes;
   }
 
-  /** Holds from the next `trim` on. */
+  /** Changes the most bytes that are kept, from the next `trim` on. */
   limit(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }
@@ -128,7 +128,7 @@ export class ColumnStore {
     kept.putBefore(this.#end);
   }
 
-  /** In place of another column with the same key, which is equal. */
+  /** Keeps a column. It replaces one with the same key, which is equal. */
   keep(set: ColumnSet, key: string, column: Column): void {
     const known = set.kept.get(key);
     if (known !== undefined) this.#drop(known);
@@ -166,7 +166,7 @@ export class ColumnStore {
     }
   }
 
-  /** Gives all memory back: before work that reads no columns, and needs memory itself. */
+  /** Drops every column and buffer, before work that reads no columns and needs memory itself. */
   clear(): void {
     for (let oldest = this.#end.newer; oldest instanceof Kept; oldest = this.#end.newer) this.#drop(oldest);
     this.#sets.clear();

@@ -1,5 +1,5 @@
-// Averages that are only compared with each other: they are compared while they are computed. Rule statistics, near
-// misses and samples read single rows of them: of a long series, rows are computed again and columns never written.
+// Averages that are only compared with each other are compared while they are computed. Rule statistics, near misses
+// and samples still read single rows of them: in a long series those rows are computed again, and no column is written.
 import { sma } from '../indicators/weighted.ts';
 import { leadingOnes, wordCount } from '../kernels/bits.ts';
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
@@ -14,24 +14,26 @@ interface Average {
   readonly source: Float64Array;
 }
 
+/** Two averages, compared on every row. */
 interface Comparison {
   readonly greater: ConditionColumn;
   readonly less: ConditionColumn;
-  /** Of both sides, by slot; null: rows of them can be read. */
+  /** The columns of both sides, by slot; null: they have none, and `read` computes single rows. */
   readonly columns: ReadonlyMap<Slot, ValueColumn> | null;
 }
 
-/** Shorter columns are made in some microseconds, and often there from an earlier run. */
+/** Shorter columns are computed within microseconds, and often kept from an earlier run. */
 const MIN_ROWS = 4_097;
-/** Rows of one average that a report may read: of both sides for statistics, and of near misses. */
+/** The most rows of one average that a report reads: as either side of a comparison, and for near misses. */
 const ROWS_READ = 3 * 4096;
 
+/** The averages of one plan on one market that are only compared. */
 export class ComparedAverages {
   readonly #averages: ReadonlyMap<Slot, Average>;
   readonly #allocate: (rows: number) => Float64Array;
-  /** By the slots of both sides; null: they need columns. */
+  /** The comparisons so far, by the slots of both sides; null: they need columns. */
   readonly #comparisons = new Map<string, Comparison | null>();
-  /** Those whose sums are exact, so that a single row can be computed. */
+  /** The averages whose sums are exact, so that a single row can be computed. */
   readonly #exact = new Set<Slot>();
 
   private constructor(averages: ReadonlyMap<Slot, Average>, allocate: (rows: number) => Float64Array) {
@@ -39,12 +41,12 @@ export class ComparedAverages {
     this.#allocate = allocate;
   }
 
-  /** Without any, since nothing is written to it. */
+  /** For plans without such averages. */
   static readonly #none = new ComparedAverages(new Map(), () => new Float64Array(0));
 
   /**
-   * @param prices the raw column of a market field of the base bars
-   * @param allocate a column of so many rows
+   * @param prices returns the raw column of a market field of the base bars
+   * @param allocate makes a column of `rows` rows
    */
   static of(
     plan: Plan,
@@ -62,8 +64,8 @@ export class ComparedAverages {
   }
 
   /**
-   * Bits of the rows on which the left average is greater, and less; null: both columns must be compared.
-   * @param isMade whether an average has a column
+   * The rows on which the left average is greater, and those on which it is less; null: compare their columns instead.
+   * @param isMade whether an average already has a column
    */
   compare([left, right]: readonly Slot[], isMade: (slot: Slot) => boolean): Comparison | null {
     const [a, b] = [this.#averages.get(left), this.#averages.get(right)];
@@ -93,12 +95,12 @@ export class ComparedAverages {
     };
   }
 
-  /** Whether single rows can be read. */
+  /** Whether `read` can compute single rows of the average. */
   isExact(slot: Slot): boolean {
     return this.#exact.has(slot);
   }
 
-  /** Writes the values of some rows; false: the column is needed. */
+  /** Writes the values of these rows; false when the column must be computed. */
   read(slot: Slot, rows: Int32Array, out: Float64Array): boolean {
     if (!this.isExact(slot)) return false;
     const { source, length } = this.#averages.get(slot)!;
@@ -113,7 +115,7 @@ const meanColumn = (values: Float64Array, length: number): ValueColumn => ({
   hasHoles: false,
 });
 
-/** The averages on the base bars that no step reads but crosses, and comparisons without a tolerance. */
+/** The averages on the base bars that are read only by crosses and by comparisons without a tolerance. */
 function averagesOf(plan: Plan, prices: (field: string) => Float64Array | null): Map<Slot, Average> {
   const found = new Map<Slot, Average>();
   for (const step of plan.steps) {
@@ -127,7 +129,7 @@ function averagesOf(plan: Plan, prices: (field: string) => Float64Array | null):
   return found;
 }
 
-/** Of a simple moving average; 0 for any other step. */
+/** The length of a simple moving average; 0 for any other step. */
 function lengthOf(step: Step): number {
   if (step.type !== 'value') return 0;
   if (step.op === 'rolling') return step.rolling === 'avg' ? step.period : 0;

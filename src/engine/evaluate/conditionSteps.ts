@@ -12,7 +12,7 @@ import { operandOf, type StepInputs } from './stepInputs.ts';
 
 export function conditionColumn(step: ConditionStep, columns: StepInputs): ConditionColumn {
   const n = columns.barsOf(step).length;
-  // Not in a buffer that the run gives back: a column that is kept may have the bits of one that is not.
+  // An array of its own, not one that the run gives back: a kept column may share these bits.
   const out = new Uint32Array(wordCount(n));
   const { inputs } = step;
   switch (step.op) {

@@ -17,7 +17,7 @@ export class RunStopped extends Error {
   override readonly name = 'RunStopped';
 }
 
-/** Two averages of so many rows are compared within two microseconds, and their bits would be kept for most pairs. */
+/** Comparing columns of this many rows takes two microseconds; keeping the bits of every pair would cost more. */
 const FEW_ROWS = 4096;
 
 /** The columns of a plan on one market. A column is computed when it is first read, and then kept. */
@@ -29,9 +29,9 @@ export class EvaluatedPlan implements StepInputs {
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
   readonly #averages: ComparedAverages;
   readonly #base: Bars;
-  /** Those of the frames other than the base. */
+  /** The bars of the frames other than the base. */
   readonly #others = new Map<string, Bars>();
-  /** Those of the owner on these bars, by the keys of their steps. */
+  /** The kept columns of the owner on these bars, by the keys of their steps. */
   readonly #kept: ColumnSet;
 
   /**
@@ -86,7 +86,7 @@ export class EvaluatedPlan implements StepInputs {
     return step.type === 'value' && step.op === 'const' ? step.value : undefined;
   }
 
-  /** Writes the values of some rows, in a loop of its own: each waits for memory, and the next ones with it. */
+  /** Writes the values of some rows, in a short loop: each read waits for memory, and several can wait at once. */
   readRows(slot: Slot, rows: Int32Array, out: Float64Array): void {
     const number = this.numberAt(slot);
     if (number !== undefined) {

@@ -34,7 +34,7 @@ export function alignedRows(base: Bars, other: Bars): Int32Array {
 
 const texts = new WeakMap<Bars, string>();
 
-/** What identifies bars, their snapshot included. Of the same object the same text: its hash is known. */
+/** A text that identifies bars and their snapshot. The same bars give the same string object, whose hash V8 knows. */
 export function textOfBars(bars: Bars): string {
   let text = texts.get(bars);
   if (text === undefined) texts.set(bars, (text = `${frameText(bars)}#${bars.sha256}#${bars.length}`));

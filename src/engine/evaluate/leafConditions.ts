@@ -121,7 +121,7 @@ export function crossColumns(
 
 type CrossDirection = 'up' | 'down' | 'any';
 
-/** The same of the two comparisons, which are read and may be `out`. */
+/** `crossColumns`, given the two comparisons; `out` may be one of their columns. */
 export function crossOf(
   direction: CrossDirection,
   greater: () => ConditionColumn,

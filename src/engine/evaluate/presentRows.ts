@@ -3,8 +3,8 @@ import { inspectMade, type ValueColumn } from '../kernels/column.ts';
 import type { ColumnStore } from './columnStore.ts';
 
 /**
- * Runs a kernel over the rows on which every input is present (semantics §1.3). Without holes, that is a view from the
- * first such row on. With holes, the present rows are copied together, and the results are written back to their rows.
+ * Runs a kernel over the rows on which every input is present (semantics §1.3). Without holes, the kernel gets views
+ * from the first such row on. With holes, the present rows are copied together, and the results copied back.
  */
 export function overPresent(
   inputs: readonly ValueColumn[],

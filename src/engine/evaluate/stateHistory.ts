@@ -41,7 +41,7 @@ export class Ring {
   get isFull(): boolean {
     return this.#count >= this.#size;
   }
-  /** Oldest first; only of a full ring. */
+  /** The values of a full ring, oldest first. */
   toArray(): Float64Array {
     const oldest = this.#count % this.#size;
     const values = new Float64Array(this.#size);

@@ -12,7 +12,7 @@ export type ReadTruth = (row: number, state: StateView, memory: StateMemory) => 
 export interface StatefulParts {
   value(node: RunnableValue): ReadValue;
   truth(node: RunnableCondition): ReadTruth;
-  /** What `read` gave as many evaluated bars ago. */
+  /** What `read` returned `bars` evaluated bars ago. */
   delayed(node: RunnableExpression, read: ReadValue, bars: number): ReadValue;
   /** Adds a history node for an expression and returns the accessor of its memory. */
   remember<Memory extends object>(

@@ -21,7 +21,7 @@ export interface StepInputs {
   isKept(key: string): boolean;
   /** Keeps a column that was computed on the way, where its own step finds it. */
   keep(key: string, column: ValueColumn | ConditionColumn): void;
-  /** Throws RunStopped once the run is told to stop. */
+  /** Throws RunStopped once the run is to stop. */
   readonly poll: () => void;
 }
 

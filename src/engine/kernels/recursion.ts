@@ -21,7 +21,7 @@ export interface Recursion {
  * states that differ in the last of them are the same about 1/weight rows later.
  */
 const WARM_UP = 64;
-/** A half has at least so many times the rows of its warm-up. */
+/** A half has at least this many times the rows of its warm-up. */
 const LEAST_SHARE = 8;
 /** Rows of a call: V8 compiles a function that is called often better than a loop while it runs. */
 const CHUNK = 4096;

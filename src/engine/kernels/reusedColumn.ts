@@ -6,7 +6,7 @@ const MOST_CELLS = 256 * 1024;
 export class ReusedColumn {
   #cells = new Float64Array(0);
 
-  /** With undefined contents; holds until the next call. */
+  /** A column with undefined contents, valid until the next call. */
   take(length: number): Float64Array {
     if (length > MOST_CELLS) return new Float64Array(length);
     // Half as many more, since runs of about the same length follow each other.

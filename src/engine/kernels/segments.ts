@@ -12,7 +12,7 @@ import { kernelMemory, simdMemory } from './simd/simdMemory.ts';
  */
 const segmentRows = (length: number): number => Math.max(256, 8 * length);
 
-/** Where the segment of a row ends, in a series of n rows. */
+/** The row after the segment of `row`, in a series of n rows. */
 export const segmentEnd = (row: number, length: number, n: number): number => {
   const rows = segmentRows(length);
   return Math.min(n, (Math.floor(row / rows) + 1) * rows);
@@ -55,7 +55,7 @@ export interface BlockKernel {
    */
   pair(block: Block, a: number, b: number, toA: number, toB: number, rowsA: number, rowsB: number): void;
   /**
-   * The same for so many pairs of whole segments of `interval` rows, the first of which begins `at` rows after the
+   * The same for `count` pairs of whole segments of `interval` rows, the first of which begins `at` rows after the
    * block; a pair is one of the first half and one of the second. One call in place of eight, which took a tenth of the
    * time.
    */
@@ -191,7 +191,7 @@ export class Blocks {
     this.end = end;
   }
 
-  /** The segment that begins at `row`, and the next one. Gives the row after them. */
+  /** Computes the segment that begins at `row`, and the next one. @returns the row after them */
   #pair(block: Block, row: number, start: number, end: number): number {
     const interval = this.#interval;
     const endA = Math.min(end, (Math.floor(row / interval) + 1) * interval);

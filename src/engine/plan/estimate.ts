@@ -1,4 +1,4 @@
-// Estimates: what a plan takes in time and memory, before it runs: what the queue charges and the pool admits by.
+// Estimates of a plan's time, which the queue charges, and of its memory, which the pool admits runs by.
 import { MIN_RANKED_PERIOD } from '../kernels/rankedValues.ts';
 import { NS_PER_BAR } from '../language/grammar/kinds.ts';
 import { rollingReach } from '../language/grammar/words.ts';
@@ -9,25 +9,25 @@ import type { IndicatorDefinition, Args } from '../indicators/definition.ts';
 import { sameFrame, seriesOf } from './builder.ts';
 import type { ConditionStep, Frame, Plan, PlannedCondition, PlannedValue, Step, ValueStep } from './plan.ts';
 
-/** Of one series that a plan reads. */
+/** The estimate of one series that a plan reads. */
 interface FrameEstimate {
   readonly frame: Frame;
   readonly nsPerBar: number;
-  /** Of columns, and of what the loop writes on each bar: these are held together. */
+  /** Bytes of the columns and of what the loop writes per bar, which are held at the same time. */
   readonly heldBytesPerBar: number;
-  /** At most, besides, while one of the columns is made. */
+  /** The most bytes that computing one column takes besides. */
   readonly scratchBytesPerBar: number;
 }
 export interface PlanEstimate {
   /** The base frame first. */
   readonly frames: readonly FrameEstimate[];
-  /** The values that expressions over state keep, and how many positions and accounts keep so many at a time. */
+  /** How many values each expression over state keeps, and how many positions and accounts keep them at a time. */
   readonly windows: readonly { readonly length: number; readonly memories: number }[];
 }
 
 /** Nanoseconds per bar of the fill loop, the statistics and the record of a few trades. */
 const LOOP_NS = 10;
-/** Of the loop and the statistics: equity, drawdown and returns. */
+/** Bytes per bar of the loop and the statistics: equity, drawdown and returns. */
 const LOOP_BYTES = 16;
 /**
  * A row of the log and of the table of trades (300), of the columns of positions (60), and what is left of the log that
@@ -35,15 +35,15 @@ const LOOP_BYTES = 16;
  */
 export const TRADE_BYTES = 512;
 /**
- * How many trades there will be is not known before a run. So many are admitted by, twice as many as averages of 10 and
- * 30 bars make; a run that makes more asks for their memory (simulate/tradeBudget.ts).
+ * How many trades there will be is not known before a run. It is admitted by one trade per this many bars, twice as
+ * many as averages of 10 and 30 bars make; a run that makes more asks for their memory (simulate/tradeBudget.ts).
  */
 const BARS_PER_TRADE = 24;
-/** A short run never asks: 2 MiB. */
+/** Every run is admitted by at least this many trades (2 MiB), so that a short one never asks. */
 const LEAST_TRADES = 4_096;
 export const admittedTrades = (bars: number): number => Math.max(LEAST_TRADES, bars / BARS_PER_TRADE);
 const VALUE_BYTES = 8;
-/** A bit true, and a bit unknown. */
+/** Two bits per bar: true, and unknown. */
 const CONDITION_BYTES = 0.25;
 /** Scratch columns of a kernel, beside its inputs and outputs. */
 const SCRATCH_COLUMNS = 4;
@@ -56,7 +56,7 @@ const RANKS: ReadonlySet<string> = new Set(['median', 'quantile', 'percentile_ra
 /** An expression over state is evaluated in the loop: about five times a column's row. */
 const STATEFUL_NS = 20;
 const STATEFUL_SCANNED_NS = 4;
-/** A position remembers at least so much per node: the objects around its window. */
+/** What a position remembers per node at least: the objects around its window. */
 const NODE_BYTES = 128;
 /** A position holds a window of its own; those of closed ones are freed a little later. */
 const MEMORIES_PER_POSITION = 2;
@@ -125,7 +125,7 @@ export function patternsAsBits(steps: readonly Step[]): ReadonlySet<Step> {
   return new Set(steps.filter((step) => step.op === 'pattern' && !read.has(step.slot)));
 }
 
-/** Columns that are made; every output of an indicator is, whichever is read. */
+/** Bytes per bar of the columns that are computed; all outputs of an indicator are, whichever are read. */
 function columnBytes(steps: readonly Step[]): number {
   const calls = new Set<string>();
   const asBits = patternsAsBits(steps);

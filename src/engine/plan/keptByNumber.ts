@@ -1,18 +1,18 @@
 // Kept by number: what a template made with one number in a single slot, for the next runs with that number there.
 
-/** Members of what is kept, of each template: some hundred kilobytes. Beyond them all is forgotten. */
+/** The most members that are kept per template, some hundred kilobytes; beyond that, everything is dropped. */
 const MAX_KEPT_MEMBERS = 32_768;
 /** What an object and its place in a map take beside its members. */
 const OWN_MEMBERS = 8;
 
 export class KeptByNumber {
-  /** A map for each thing that is made. */
+  /** One map per thing that is made: from the number to the thing. */
   readonly #made: Map<number, object>[] = [];
   readonly #members: number[] = [];
   #keptMembers = 0;
 
   /**
-   * Gives the place of one more thing.
+   * Adds a place for one more thing, and returns it.
    * @param members of the object or list: a list may have thousands
    */
   addPlace(members: number): number {
@@ -21,7 +21,7 @@ export class KeptByNumber {
   }
 
   get(place: number, number: number): object | undefined {
-    // A map takes it for 0, by which other numbers are divided differently.
+    // A map takes -0 for 0, though dividing by them differs.
     return Object.is(number, -0) ? undefined : this.#made[place].get(number);
   }
 

@@ -1,4 +1,4 @@
-// Operations: what the step of a node computes, of the members of the node that matter for it.
+// Operations: what the step of a node computes, made of those members of the node that matter.
 import type { RunnableNodes } from '../language/grammar/ast.ts';
 import type { SESSIONS } from '../language/grammar/words.ts';
 import type { ClockWindow } from './plan.ts';

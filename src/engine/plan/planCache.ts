@@ -30,17 +30,17 @@ const MAX_OVERRIDDEN = 8;
 
 /** What is known of one strategy. */
 interface Family {
-  /** False: its texts have characters that stand for slots. */
+  /** False when its texts contain the characters that mark slots. */
   readonly canHaveSlots: boolean;
   /** The instruments that it names: where the run's own is one of them, plans have another form. */
   readonly symbols: ReadonlySet<string>;
   /** The params whose values decide the form. */
   readonly needed: Set<string>;
-  /** By everything that decides the form; undefined: seen once, and a template takes longer than one plan. */
+  /** Templates by everything that decides the form; undefined: seen once, since a template takes longer than a plan. */
   readonly templates: Map<string, PlanTemplate | undefined>;
   /**
-   * By the places of overrides: the payload with params there; undefined: seen once; null: it is planned with its
-   * numbers.
+   * By the places of overrides, the payload with params in those places; undefined: seen once; null: such runs are
+   * planned with their numbers.
    */
   readonly overridden: Map<string, Payload | null | undefined>;
 }
@@ -85,12 +85,12 @@ export class PlanCache {
     const parametrized = { ...payload, settings: task.settings };
     const bound = this.#boundTo(values, parametrized, config, options);
     if (bound !== undefined) return bound;
-    // Of another form, but not checked as a whole again. Issues are reported in the places of the overrides.
+    // The plan has another form, but the strategy is not checked again; issues have the places of the overrides.
     const compiled = this.#compiled({ params: Object.fromEntries(values) }, parametrized, config, options);
     return compiled.ok ? compiled : undefined;
   }
 
-  /** Not the first time: that takes longer than one plan, and many runs have overrides of their own. */
+  /** The payload with params in the overridden places; null the first time: making it takes longer than a plan. */
   #overridden(task: PlannedTask, places: readonly OverriddenPlace[]): Payload | null {
     const { overridden } = this.#family(task.strategyAst);
     const key = JSON.stringify(places.map(({ pointer, param }) => [pointer, param]));
@@ -165,7 +165,7 @@ function slippageAtrPeriod({ execution: { slippage } }: ResolvedConfig): number 
   return slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
 }
 
-/** Without a list of the names: there may be thousands. */
+/** A loop, because `Object.keys` would list names of which there may be thousands. */
 function hasMembers(record: object): boolean {
   for (const _ in record) return true;
   return false;

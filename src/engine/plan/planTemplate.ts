@@ -25,7 +25,7 @@ interface SlottedStep {
   readonly step: Step;
   /** `operationKey`; null: the same for all values. */
   readonly operation: string | SlottedText;
-  /** Of itself and of its operands. */
+  /** The slot that it and its operands depend on. */
   readonly slot: SoleSlot;
   /** Where it is kept with its key, if it has a single slot. */
   readonly place: number;
@@ -36,10 +36,10 @@ interface SlottedStep {
   isCompared: boolean;
 }
 
-/** Its own, and those that its key takes the place of. */
+/** What a kept step counts as, its key included, in members. */
 const KEYED_STEP_MEMBERS = 64;
 
-/** Shortened once the numbers are in it. */
+/** The text of a node with slots in it; it is shortened once the numbers are in it. */
 function slottedText(node: RunnableExpression): string {
   const text = wholeTextOf(node);
   return hasSlots(text) ? text : shortened(text);

@@ -13,13 +13,13 @@ type Edit =
 interface Original {
   readonly object: object;
   readonly edits: readonly Edit[];
-  /** Of everything in it. */
+  /** The slot of everything in it. */
   readonly slot: SoleSlot;
   /** Where its copies are kept, if it has a single slot. */
   readonly place: number;
 }
 
-/** The texts that name slots. Those for people are cut to one length, after the numbers are in them. */
+/** Members whose texts name slots. Texts for people are shortened once the numbers are in them. */
 const TEXTS: ReadonlyMap<string, { readonly isShortened: boolean }> = new Map([
   ['text', { isShortened: true }],
   ['nodeId', { isShortened: true }],
@@ -30,7 +30,7 @@ const TEXTS: ReadonlyMap<string, { readonly isShortened: boolean }> = new Map([
 const NONE = -1;
 
 export class SlottedCopies {
-  /** Each after those that it contains. */
+  /** The originals, each after those that it contains. */
   readonly #originals: Original[] = [];
   readonly #indexes = new Map<object, number>();
   readonly #kept: KeptByNumber;
@@ -84,7 +84,7 @@ export class SlottedCopies {
     return edits;
   }
 
-  /** Of a map whose keys are objects: an edit names the place of the key. */
+  /** The edits of a map's keys that are objects; an edit names the place of the key. */
   #keysOf(map: ReadonlyMap<object, unknown>): Edit[] {
     return [...map.keys()].flatMap((key, place): Edit[] => {
       const copy = this.#indexOf(key);
@@ -136,7 +136,7 @@ function objectWith(
   copies: readonly object[],
   values: readonly number[],
 ): object {
-  // In place of a spread, which takes five times as long for objects of many kinds.
+  // Not a spread, which takes five times as long for objects of many kinds.
   const copy = (Array.isArray(original) ? original.slice() : Object.assign({}, original)) as Record<string, unknown>;
   for (const edit of edits) {
     switch (edit.from) {

@@ -16,11 +16,11 @@ export interface Ask {
 }
 /** What an admitted task holds. */
 export interface Lease {
-  /** To be called at its end. */
+  /** To be called when the task has ended. */
   leave(): void;
   /**
-   * Asks for so many bytes in all, while it runs. False: it gets them only by leaving and asking again. It never waits
-   * for them, since tasks that hold memory and wait for more would wait for each other.
+   * Asks for a total of `bytes` while it runs. False: it gets them only by leaving and asking again. It never waits for
+   * them, since tasks that hold memory and wait for more would wait for each other.
    */
   raise(bytes: number): boolean;
   /** Its thread has come to another run: only a single run that lasts makes a task slow. */

@@ -10,7 +10,7 @@ import { estimateArtifactBytes } from './memory.ts';
 import type { ArtifactAnswer, PoolBatch } from './messages.ts';
 import { RunMemory } from './runMemory.ts';
 
-/** A file of trades has them once more. */
+/** Tables of trades in memory: that of the result, and that of the file. */
 const TABLES_OF_FILE = 2;
 
 export async function buildArtifact(

@@ -5,7 +5,7 @@ const WORD = 8;
 /** More values than this are rare; their memory is not kept. */
 const MOST_KEPT = 4_096;
 
-/** Written to again and again: what is returned is valid until the next values are. */
+/** Writes one list after the other with the same buffers: what is returned is valid until the next list is written. */
 export class Changes {
   #values = new Float64Array(512);
   #bytes = new Uint8Array(this.#values.buffer);

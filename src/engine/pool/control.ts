@@ -29,7 +29,7 @@ export class BatchControl {
   readonly size: number;
   readonly #barsDone: Float64Array;
   readonly #barsTotal: Float64Array;
-  /** Bytes beyond what the run was admitted by: those that it has, while it asks those that it wants. */
+  /** Per run, the bytes beyond what it was admitted by: those it has or, while it asks, those it wants. */
   readonly #more: Float64Array;
   readonly #stop: Int32Array;
   readonly #state: Int32Array;

@@ -45,8 +45,8 @@ const FLAT_NAMES: ReadonlySet<string> = new Set(FLAT_KEYS);
 const TRADES_PER_PART = 5_000;
 
 /**
- * Ends an outcome, whose memory the next run writes on.
- * @param owner as of `BacktestTask`
+ * Encodes an outcome for storage and gives its memory back: it must not be read afterwards.
+ * @param owner as in `BacktestTask`
  */
 export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, owner = ''): EncodedResult {
   const { warnings, resolvedConfig, reproducibility } = outcome;
@@ -81,7 +81,7 @@ export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, ow
 
 type Parts = readonly Uint8Array[];
 
-/** A buffer of its own: sent to another thread, it takes nothing along, and one is sent faster than three. */
+/** The parts in one buffer of their own, which is moved to another thread faster than three. */
 function inOneBuffer(
   summaryParts: Parts,
   detailParts: Parts,
@@ -139,7 +139,7 @@ function firstDiagnosis(detail: Readonly<Record<string, unknown>>): string | nul
 
 export const encodeDetail = (detail: ResultDetail): Uint8Array => compress(JSON.stringify(detail));
 
-/** Also what an earlier version stored: all of it as compressed JSON. */
+/** Reads a detail; also one of an earlier version, which stored all of it as compressed JSON. */
 export const decodeDetail = (bytes: Uint8Array): ResultDetail =>
   (isDetailBytes(bytes) ? detailOf(bytes, decompress) : JSON.parse(decompress(bytes).toString())) as ResultDetail;
 

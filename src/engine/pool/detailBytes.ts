@@ -15,10 +15,10 @@ const MAGIC_WITH_NUMBERS = Buffer.from('DETAIL02');
 const HEAD_WORDS = 7;
 const HEAD_WORDS_WITH_NUMBERS = 5;
 
-/** In the order of their bytes. */
+/** The hashes of a result, in the order of their bytes. */
 const HASHES = ['strategyHash', 'dataHash', 'configHash', 'runKey', 'resultHash'] as const;
 const HASH_BYTES = 32;
-/** Behind the version, which is the first member. */
+/** What stands behind the version, the first member, when the hashes are stored as bytes. */
 const NO_HASHES_JSON = `${HASHES.map((name) => `,"${name}":""`).join('')}}`;
 
 type Compress = (value: Uint8Array) => Uint8Array;
@@ -42,7 +42,7 @@ export interface WrittenDetail {
 }
 
 const texts = new CompressedTexts();
-/** Written again and again: what small arrays cost is mostly making and collecting them. */
+/** Written again for each detail: most of what a small array costs is making and collecting it. */
 const head = new Uint32Array(MAGIC.length / 4 + HEAD_WORDS);
 const headBytes = new Uint8Array(head.buffer);
 headBytes.set(MAGIC);
@@ -90,10 +90,10 @@ export function detailParts(detail: WrittenDetail, owner: string, compress: Comp
   ];
 }
 
-/** What `hashBytes` has; those of the strategy and of the data stay the same from run to run. */
+/** The hashes that are in `hashBytes`: those of the strategy and of the data stay the same from run to run. */
 const hashesWritten: string[] = HASHES.map(() => '');
 
-/** Undefined when one of them is no SHA-256: then all stand in the text. */
+/** The hashes as bytes; undefined when one of them is not a SHA-256, and all are left in the text. */
 function writeHashes(reproducibility: Reproducibility): Uint8Array | undefined {
   for (let index = 0; index < HASHES.length; index++) {
     const hash = reproducibility[HASHES[index]];
@@ -105,11 +105,11 @@ function writeHashes(reproducibility: Reproducibility): Uint8Array | undefined {
   return hashBytes;
 }
 
-/** The values of hexadecimal digits in lower case by their codes. Beside any other code, a byte is below 0. */
+/** The values of lower-case hexadecimal digits, by character code. Any other character makes its byte negative. */
 const DIGITS = new Int16Array(128).fill(-256);
 for (let digit = 0; digit < 16; digit++) DIGITS[digit.toString(16).charCodeAt(0)] = digit;
 
-/** Whether it is a hash; at `at`, it is written as far as it is. */
+/** Writes a hash to `hashBytes` at `at`; false when it is not one. */
 function writeHash(hash: string, at: number): boolean {
   if (hash.length !== 2 * HASH_BYTES) return false;
   for (let digit = 0; digit < hash.length; digit += 2) {
@@ -180,7 +180,7 @@ class Parts {
     return part;
   }
 
-  /** Of so many values, as `Changes` writes them. */
+  /** `count` values, as `Changes` writes them. */
   takeChanges(count: number): Float64Array {
     const { values, length } = changesOf(this.#bytes.subarray(this.#at), count);
     this.#at += length;

@@ -227,7 +227,7 @@ export function bytesOf(batch: PoolBatch, run: PoolRun): number {
   return estimateRunBytes(run.task, read);
 }
 
-/** In order, one part per free thread; one when none is free. */
+/** Divides the runs in order into one part per free thread; one part when none is free. */
 function inParts(runs: readonly number[], free: number): number[][] {
   const size = Math.ceil(runs.length / Math.max(1, free));
   return Array.from({ length: Math.ceil(runs.length / size) || 0 }, (_, at) => runs.slice(at * size, (at + 1) * size));

@@ -58,7 +58,7 @@ const ARTIFACT_BYTES_PER_BAR: Readonly<Record<ArtifactName, { readonly table: nu
 const WRITING_BYTES = 64 << 20;
 const WRITTEN_BYTES_PER_BAR = 256;
 
-/** @param openedRows rows of all snapshots that the run may read */
+/** Bytes that a run of this plan may need. @param openedRows rows of all snapshots that the run may read */
 export const runBytes = (planBytes: number, openedRows: number): number =>
   BYTES_PER_RUN + OPENED_BYTES_PER_ROW * openedRows + planBytes;
 

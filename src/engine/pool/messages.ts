@@ -60,7 +60,7 @@ export interface PoolRun {
   readonly memoryBytes?: number;
   /** It ends within some tens of milliseconds, as far as is known: never waits for a thread behind slow runs only. */
   readonly isQuick?: boolean;
-  /** Stopped after so long, with reason time_limit; absent: the limit of the pool. */
+  /** The run is stopped after this long, with reason time_limit; absent: the limit of the pool. */
   readonly timeLimitMs?: number;
 }
 export interface PoolBatch {
@@ -123,7 +123,7 @@ export type SweepWork =
   | { readonly kind: 'shard'; readonly range: ShardRange }
   | {
       readonly kind: 'finish';
-      /** Of every shard, joined in shared memory. */
+      /** The rows of every shard, joined in shared memory. */
       readonly rows: RankingRows;
       readonly earlierTrials: number | null;
       readonly title: string;

@@ -79,7 +79,7 @@ const KILL_GRACE_MS = 5_000;
 const YOUNG_GENERATION_MB = 48;
 /** How often time limits and unresponsive runs are checked, and whether a task has become slow. */
 const WATCH_MS = 50;
-/** A thread beyond those that are always kept ends after being idle for so long. */
+/** A thread beyond those that are always kept ends after being idle for this long. */
 const RELIEF_IDLE_MS = 10_000;
 
 /**
@@ -101,7 +101,7 @@ const allThreads = (threads: number): number => threads + reliefThreads(threads)
 const KEPT_SHARE = 1 / 4;
 const MAX_KEPT_BYTES = 640 << 20;
 
-/** Of each thread, those beyond the ones that are always kept included. */
+/** The most that each thread may keep between tasks, relief and quick threads included. */
 export function keptBytesPerThread(options: PoolOptions): number {
   const { threads, memoryBytes = totalmem() / 2, keepsColumns = true } = options;
   if (!keepsColumns) return 0;
@@ -133,7 +133,7 @@ export function createPool(options: PoolOptions): Pool {
     threads: options.threads,
     reliefThreads: reliefThreads(options.threads),
     quickThreads: QUICK_THREADS,
-    // What threads keep is there whatever runs.
+    // What threads keep between tasks takes memory whatever runs.
     memoryBytes: memoryBytes - keptBytes * allThreads(threads),
   });
   const watched = new Set<Watched>();
@@ -220,7 +220,7 @@ export function createPool(options: PoolOptions): Pool {
   };
 }
 
-/** Batch by batch; called once per thread, since each call keeps one busy. */
+/** Warms one thread up, batch by batch. */
 async function warmUp(admission: Admission, dispatch: Dispatch, mayGoOn: () => boolean): Promise<void> {
   for (let batch = 0; batch < WARM_UP_BATCHES && mayGoOn(); batch++)
     await new Job(warmUpBatch(batch), admission, dispatch).outcomes;

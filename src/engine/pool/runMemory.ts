@@ -6,14 +6,14 @@ export class RunMemory {
   readonly #estimate: number;
   readonly #maxBytes: number;
   readonly #tables: number;
-  /** Beyond the estimate, as the run counts them: granted, or to be had before it runs again. */
+  /** Bytes beyond the estimate, as the run counts them: those granted, or those it needs before it runs again. */
   #more = 0;
   #isRefused = false;
 
   /**
-   * @param estimate bytes by which it is admitted first
+   * @param estimate bytes that the run is admitted by at first
    * @param maxBytes the most that any task may have
-   * @param tables how many tables as large as the trades that it logs it may hold
+   * @param tables how many tables of its trades it may hold at the same time
    */
   constructor(estimate: number, maxBytes: number, tables = 1) {
     this.#estimate = estimate;
@@ -21,7 +21,7 @@ export class RunMemory {
     this.#tables = tables;
   }
 
-  /** What to enter with. */
+  /** The bytes to ask admission for. */
   get bytes(): number {
     return this.#total(this.#more);
   }
@@ -32,7 +32,7 @@ export class RunMemory {
 
   #total = (more: number): number => this.#estimate + this.#tables * more;
 
-  /** Answers the run, which asks for so many bytes beyond the estimate. */
+  /** Answers a run that asks for `more` bytes beyond the estimate. */
   answer(more: number, lease: Pick<Lease, 'raise'>): MemoryAnswer {
     if (this.#total(more) > this.#maxBytes) return 'never';
     const isGranted = lease.raise(this.#total(more));

@@ -51,7 +51,7 @@ const strategies = new LruMap<string, StrategyAst>(MAX_STRATEGIES);
 const { runner: runnerUrl, keptBytes, bell: bellMemory } = workerData as ThreadSettings;
 const bell = new Bell(bellMemory);
 const ring = (): void => bell.ring();
-/** Before the first task comes: until then the process that starts waits for its database. */
+/** Loaded at once: the process that starts threads is still waiting for its database. */
 const engine = (await import(runnerUrl)) as Runner;
 engine.keepBytes?.(keptBytes);
 // For the next thread that is started, if the process keeps compiled code at all.
@@ -190,7 +190,7 @@ function taskOf(batch: Inputs, run: number): BacktestTask {
   return { ...task, strategyAst: strategyOf(batch.strategies[strategy], batch.runs[run]) };
 }
 
-/** Of a message's strategies, the object that is kept. */
+/** The kept object of each strategy that came in a message. */
 const keptStrategies = new WeakMap<StrategyAst, StrategyAst>();
 
 /** Owners share no strategies: how long a run takes must not tell what others have run. */

@@ -7,11 +7,11 @@ import type { StrategyAst } from '../language/grammar/ast.ts';
 import type { BacktestTask } from '../task.ts';
 import type { PoolBatch, PoolRun } from './messages.ts';
 
-/** Of twenty runs: without them the first 200 backtests of a thread run at half of its speed (docs/performance.md). */
+/** How many batches warm a thread up: without them its first 200 backtests take twice as long (docs/performance.md). */
 export const WARM_UP_BATCHES = 60;
-/** A task that arrives meanwhile waits for about thirty milliseconds. */
+/** Runs per batch: a task that arrives during one waits for about thirty milliseconds. */
 const BATCH_RUNS = 20;
-/** Then they come for another owner, on bars of another name, of which a thread keeps the columns. */
+/** After this many batches come another owner and other names of bars, for which a thread has kept no columns. */
 const ROUND_BATCHES = 12;
 
 const SYMBOL = 'WARM-UP';
@@ -64,9 +64,9 @@ const params = [
 const [up, down] = [cross('cross_up', fast, slow), cross('cross_down', fast, slow)];
 
 /**
- * What most runs do, more than half of them a crossing of averages, with params and without. What a first real run does
- * that none of these did, it does in code that V8 throws away for it: they differ in their members and in whether a
- * number is whole.
+ * Strategies like most real ones: more than half of them cross averages, with params and without. They differ in their
+ * members and in whether numbers are whole, because V8 throws compiled code away when a real run does what none of
+ * these did.
  */
 const STRATEGIES = [
   strategyOf({ params, entry: entry(up, percentEquity(100)), exits: [exit(down)] }),
@@ -122,7 +122,7 @@ let series: readonly Snapshot[] | undefined;
 /** Sent like any other: objects that come in a message have other shapes than those that a thread makes itself. */
 export function warmUpBatch(batch: number): PoolBatch {
   series ??= TIMEFRAMES.map(syntheticSnapshot);
-  // Names that are new to the thread, whose first runs must find compiled code as well.
+  // Names that are new to the thread, so that the code that reads new names is compiled as well.
   const round = Math.floor(batch / ROUND_BATCHES);
   const snapshots = series.map((snapshot, index) => {
     const sha256 = hashOf(`${round} ${index}`);
@@ -133,7 +133,7 @@ export function warmUpBatch(batch: number): PoolBatch {
   return { snapshots, runs };
 }
 
-/** As long as a hash is. */
+/** A text of the length of a hash. */
 const hashOf = (text: string): string => Buffer.from(text).toString('hex').padStart(64, '0');
 
 function warmUpRun(run: number, owner: string): PoolRun {

@@ -84,14 +84,14 @@ interface Flaws {
   flatBars: number;
 }
 
-/** Those of rows [from, to) of a range that begins with row `start`. */
+/** Adds the flaws of rows [from, to) of a range that begins with row `start`. */
 function addFlaws(flaws: Flaws, bars: Bars, start: number, from: number, to: number): void {
   addGaps(flaws, bars, Math.max(from, start + 1), to);
   flaws.zeroVolumeBars += countZeroVolume(bars, from, to);
   flaws.flatBars += countFlat(bars, from, to);
 }
 
-/** Of rows [from, to), those that do not follow the row before immediately. */
+/** Adds the gaps before rows [from, to): bars that do not follow the one before immediately. */
 function addGaps(flaws: Flaws, { time, timeframe }: Bars, from: number, to: number): void {
   const step = TIMEFRAME_MS[timeframe];
   let { gaps, longestMs } = flaws;

@@ -33,7 +33,7 @@ const FEW_POSITIONS = 30;
 export interface DiagnosisInput {
   readonly report: ReportInput;
   readonly bits: readonly RuleBits[];
-  /** Of every conjunct, see `soleBlockers`. */
+  /** For every conjunct, the rows on which it alone was false (`soleBlockers`). */
   readonly blockers: ReadonlyMap<RuleBits, Uint32Array>;
   readonly stats: readonly RuleStats[];
   readonly funnel: Funnel;

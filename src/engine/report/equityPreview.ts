@@ -41,7 +41,7 @@ function textsOf(times: Float64Array): NumberTexts {
   return new NumberTexts(texts);
 }
 
-/** By a loop, since `map` would allocate every number, and a list is copied while it grows. */
+/** The marks at these rows. A loop, since `map` would allocate every number. */
 function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }: Marks): Float64Array {
   const marks = newNumbers(rows.length);
   for (let point = 0; point < marks.length; point++) marks[point] = equity[rows[point] - start];
@@ -57,7 +57,7 @@ export interface EquityPreview {
   readonly json: readonly JsonPiece[];
 }
 
-/** Holds when the memory of the run is used again. */
+/** A copy, which stays valid when the memory of the run is used again. */
 export function equityPreview(report: Marks): EquityPreview {
   const { rows, times, texts } = points(report.input);
   const marks = report.simulation.streamed?.preview ?? marksAt(rows, report);

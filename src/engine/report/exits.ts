@@ -11,14 +11,14 @@ interface ExitsByReason {
 }
 
 export interface Exits {
-  /** Of the reasons that occur, in the order of EXIT_REASONS. */
+  /** Results by the reasons that occur, in the order of EXIT_REASONS. */
   readonly byReason: Readonly<Record<string, ExitsByReason>>;
   /** Trades by reason, in the order in which the reasons first occur. */
   readonly counts: Readonly<Record<string, number>>;
   readonly byMethod: Readonly<Record<ExitMethod, number>>;
 }
 
-/** One call after the other counts here. */
+/** Written again by each call. */
 const SUMS = {
   trades: new Int32Array(EXIT_REASONS.length),
   wins: new Int32Array(EXIT_REASONS.length),
@@ -56,7 +56,7 @@ function addExits({ numbers, reasons, decisions, length }: TradeLog): number[] {
   return occurring;
 }
 
-/** A loop: `indexOf` of an array is a call. */
+/** A loop, because `indexOf` of an array is a call into the runtime. */
 function indexOf<Word extends ExitReason | ExitMethod>(words: readonly Word[], word: Word): number {
   let at = 0;
   while (words[at] !== word) at++;

@@ -26,5 +26,5 @@ export function numbersOfParts({ money, drawdown, returns, use, positions, costs
 /** JSON has neither infinities nor a zero below zero. */
 const readBack = (value: number | null): number => (value !== null && Number.isFinite(value) ? value + 0 : NaN);
 
-/** An object that other members may follow: without its closing brace. */
+/** The flat summary as JSON without its closing brace, so that other members can follow. */
 export const flatJsonOf = (numbers: Float64Array): NumbersJson => new NumbersJson(NAMES, numbers);

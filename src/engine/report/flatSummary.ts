@@ -92,10 +92,10 @@ export function measureRun(parts: MeasuredParts): MeasuredRun {
   return { daily: dailyOf(parts), positions: positionsOf(parts.simulation.tradeLog) };
 }
 
-/** Of every row, or of every day: the last of both is the last of the run. */
+/** The marks of every row, or those of every day where equity was streamed; the last of either is that of the run. */
 const marksOf = ({ equity, streamed }: SimulationResult): Float64Array => streamed?.days ?? equity;
 
-/** Holds until the next call. */
+/** The daily series of a run; valid until the next call. */
 export function dailyOf({ simulation, input }: MeasuredParts): DailySeries {
   const { start, end, bars, config } = input;
   return dailySeries(bars, marksOf(simulation), start, Math.max(start, end), config.initialBalance);
@@ -126,7 +126,7 @@ export function flatParts(parts: MeasuredParts, measured: MeasuredRun): FlatPart
   };
 }
 
-/** All keys, in order. */
+/** The flat summary as one object, with its keys in order. */
 export const flatSummary = ({ money, drawdown, returns, use, positions, costs }: FlatParts): FlatSummary => ({
   ...money,
   ...drawdown,

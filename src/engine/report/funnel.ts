@@ -92,7 +92,7 @@ function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], sta
   };
 }
 
-/** Of an entry that has only a trigger. */
+/** The funnel of an entry that has only a trigger. */
 function triggerFunnel(rule: string, { isTrue, isUnknown }: RuleBits, start: number, end: number): EntryFunnel {
   const triggerTrue = countBits(isTrue, start, end);
   return {

@@ -13,7 +13,7 @@ import {
 
 export type { WrittenText };
 
-/** Numbers between texts: JSON that is only hashed, which is written when it is read. */
+/** Numbers between texts: JSON that is only hashed, and therefore written when it is read. */
 export class NumbersJson {
   readonly #texts: NumberTexts;
   readonly #numbers: Float64Array;
@@ -23,7 +23,7 @@ export class NumbersJson {
     this.#numbers = numbers;
   }
 
-  /** In UTF-8, valid until the next text with numbers is written. */
+  /** The JSON in UTF-8, valid until the next text with numbers is written. */
   bytes(): Uint8Array {
     return numbersBetween(this.#texts, this.#numbers);
   }
@@ -38,7 +38,7 @@ const MOST_KEPT = 16_384;
 /** JSON that is the same in all results, kept for good. */
 export const constantJson = (json: string): WrittenText => keptText(json);
 
-/** Written to again and again, one text after the other. */
+/** Writes one text after the other, with the same buffers. */
 export class JsonWriter {
   #texts = Buffer.alloc(4_096);
   #textsLength = 0;
@@ -49,7 +49,7 @@ export class JsonWriter {
   #numberCount = 0;
   #length = 0;
 
-  /** A new text. What an error has left of another is forgotten. */
+  /** Begins a new text. What an error has left of another is dropped. */
   begin(): this {
     this.#textsLength = 0;
     this.#placesLength = 0;
@@ -58,7 +58,7 @@ export class JsonWriter {
     return this;
   }
 
-  /** JSON of this text only, which may be added to it often. */
+  /** A piece of JSON for the current text, which may be added to it any number of times. */
   text(json: string): WrittenText {
     const from = this.#textsLength;
     // A character takes three bytes at most.
@@ -71,12 +71,12 @@ export class JsonWriter {
     return this.#add(json, NO_NUMBER);
   }
 
-  /** What is added only once. */
+  /** Adds a piece of JSON that occurs only once. */
   addText(json: string): this {
     return this.#add(this.text(json), NO_NUMBER);
   }
 
-  /** A text, and a number behind it; null where it is missing or not finite. */
+  /** Adds a piece and a number behind it; a number that is missing or not finite is written as null. */
   number(json: WrittenText, value: number | null): this {
     if (this.#numberCount === this.#numbers.length) {
       const numbers = new Float64Array(2 * this.#numbers.length);
@@ -99,7 +99,7 @@ export class JsonWriter {
     return this;
   }
 
-  /** Everything that was added, in UTF-8. */
+  /** The whole text in UTF-8. */
   bytes(): Uint8Array {
     const texts = this.#texts.subarray(0, this.#textsLength);
     const places = this.#places.subarray(0, this.#placesLength);

@@ -6,7 +6,7 @@ import { least, selectRank } from '../kernels/select.ts';
 export const mean = (values: ArrayLike<number>): number | null =>
   values.length === 0 ? null : compensatedSum(values) / values.length;
 
-/** Divisor n - ddof. */
+/** The standard deviation with divisor n - ddof. */
 export function standardDeviation(
   values: ArrayLike<number>,
   ddof = 1,
@@ -16,7 +16,7 @@ export function standardDeviation(
   return square === null ? null : Math.sqrt(square);
 }
 
-/** Divisor n - ddof. */
+/** The variance with divisor n - ddof. */
 export const variance = (values: ArrayLike<number>, ddof: number, center: number | null): number | null =>
   values.length <= ddof || center === null ? null : squareSum(values, center) / (values.length - ddof);
 

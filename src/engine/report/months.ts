@@ -24,7 +24,7 @@ export interface Months {
 
 /** Keyed by the days of a range, which the runs of a batch share (bars/days.ts). */
 const known = new WeakMap<Float64Array, Months>();
-/** Of all days of a series; the days of its ranges are parts of the same memory. */
+/** The months of all days of a series, by the memory that the days of its ranges are parts of. */
 const whole = new WeakMap<ArrayBufferLike, Omit<Months, 'texts'>>();
 
 export function monthsOf(day: Float64Array): Months {

@@ -33,7 +33,7 @@ interface Condition {
 
 const MAX_NEAR_MISSES = 10;
 
-/** The nearest of at most SAMPLED_ROWS sole-blocker bars. */
+/** The nearest of at most SAMPLED_ROWS bars on which one condition alone was false, nearest first. */
 export function nearMissesOf(
   report: ReportInput,
   bits: readonly RuleBits[],
@@ -74,7 +74,7 @@ export function nearMissesOf(
 const LEFT_VALUES = new Float64Array(SAMPLED_ROWS);
 const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
 
-/** Values nearer to 0 count as so large. */
+/** Values nearer to 0 than this count as this large. */
 const SMALLEST = 1e-12;
 
 /** How far apart both values are, as a share of the larger; Infinity where one is missing. */
@@ -96,12 +96,12 @@ function sideOf({ evaluated, input }: ReportInput, slot: number | null, out: Flo
   return out.subarray(0, rows.length);
 }
 
-/** Runs that follow each other mostly differ by less in how near their nearest are. */
+/** From one run to the next, the distance of the farthest near miss rarely grows by more than this factor. */
 const GUESSED_FACTOR = 4;
-/** What the nearest of the next run are likely to be within. A wrong guess costs time and changes no result. */
+/** A guess, from the run before, of how far near misses are at most. A wrong one costs time and changes no result. */
 let guessedBound = Infinity;
 
-/** Keeps the nearest of a short window. Within the right bound, a fifth of the rows need a closer look. */
+/** Keeps the nearest rows of a short window. With a good guess, only a fifth of the rows need a closer look. */
 function keepNearestOfAll(report: ReportInput, conditions: readonly Condition[]): void {
   keepNearestWithin(guessedBound, report, conditions);
   if (guessedBound < Infinity && NEAREST.count < MAX_NEAR_MISSES) keepNearestWithin(Infinity, report, conditions);
@@ -119,7 +119,7 @@ function keepNearestWithin(bound: number, report: ReportInput, conditions: reado
   }
 }
 
-/** Adds the rows of the 1 bits, among which a kernel looks for those that are near enough. */
+/** Keeps the nearest of the rows whose bit is set in `words`; a kernel skips those that are too far. */
 function keepNearestRows(
   words: Uint32Array,
   start: number,
@@ -140,8 +140,8 @@ function keepNearestRows(
 }
 
 /**
- * What |a - b| / |a| exceeds only where `closenessOf` exceeds `farthest`: b is no larger than |a| + |a - b|. Most rows
- * are told so without a quotient and the larger of two. It allows for rounding.
+ * A bound on |a - b| / |a|: where it is exceeded, `closenessOf` exceeds `farthest` too, since b is no larger than
+ * |a| + |a - b|. It allows for rounding, and rejects most rows without a division.
  */
 const limitOf = (farthest: number): number => (farthest < 1 ? (farthest / (1 - farthest)) * (1 + 1e-9) : Infinity);
 
@@ -151,12 +151,12 @@ function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Arra
 }
 
 /**
- * The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. Numbers, because most of what comes
- * close is soon replaced.
+ * The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. Columns of numbers, because objects for
+ * what is soon replaced would cost more.
  */
 const NEAREST = {
   count: 0,
-  /** What none may be farther than. */
+  /** Nothing farther than this is kept. */
   bound: Infinity,
   closeness: new Float64Array(MAX_NEAR_MISSES),
   /** Where each stands in the columns below, which stay as they are when a closer one comes. */
@@ -168,11 +168,11 @@ const NEAREST = {
   conditions: new Int32Array(MAX_NEAR_MISSES),
 };
 
-/** What no other may be farther than. */
+/** Another row must be nearer than this to be kept. */
 const farthestKept = (): number =>
   NEAREST.count === MAX_NEAR_MISSES ? NEAREST.closeness[MAX_NEAR_MISSES - 1] : NEAREST.bound;
 
-/** Keeps the nearest of a sample of a long window. */
+/** Keeps the nearest rows of a sample of a long window. */
 function keepNearestOfSample({ evaluated, input }: ReportInput, conditions: readonly Condition[]): void {
   NEAREST.count = 0;
   NEAREST.bound = Infinity;
@@ -184,7 +184,10 @@ function keepNearestOfSample({ evaluated, input }: ReportInput, conditions: read
   }
 }
 
-/** Keeps the values at `at`, unless there is no room for them. A value as an argument would be made into an object. */
+/**
+ * Keeps a row if it is among the nearest so far. Values are read from their lists, since V8 would allocate an object
+ * for a number in an argument.
+ */
 function keepIfNearest(
   leftValues: Float64Array,
   rightValues: Float64Array,
@@ -254,7 +257,7 @@ const TEXTS = {
   none: constantJson(']'),
 } as const;
 
-/** As JSON.stringify writes the list. */
+/** Writes the list as JSON.stringify does. */
 export function writeNearMisses(json: JsonWriter, misses: readonly NearMiss[]): void {
   json.add(TEXTS.begin);
   let last: NearMiss | null = null;

@@ -70,7 +70,7 @@ export function positionStatistics(positions: Positions): PositionStatistics {
   };
 }
 
-/** A copy, since `percentileOf` reorders it. */
+/** A copy of the returns, since `percentileOf` reorders its argument. */
 const COPIED_RETURNS = new ReusedColumn();
 
 function medianOf(values: Float64Array): number | null {
@@ -79,7 +79,7 @@ function medianOf(values: Float64Array): number | null {
   return percentileOf(copy, 50);
 }
 
-/** Null of nothing. */
+/** The least and the greatest value; null for an empty list. */
 export function extremes(values: Float64Array): [least: number | null, greatest: number | null] {
   if (values.length === 0) return [null, null];
   let least = values[0];
@@ -97,7 +97,7 @@ function countSide({ side }: Positions, wanted: 1 | -1): number {
   return count;
 }
 
-/** The mean of what is not missing, compensated as in `compensatedSum`. */
+/** The mean of the values that are not NaN, compensated as in `compensatedSum`. */
 function meanOfPresent(values: Float64Array): number | null {
   let count = 0;
   let total = 0;
@@ -116,7 +116,7 @@ function meanOfPresent(values: Float64Array): number | null {
 interface WinsAndLosses {
   readonly wins: number;
   readonly losses: number;
-  /** Σ pnl of wins; of losses. Each is compensated as in `compensatedSum`. */
+  /** Σ pnl of wins, and Σ pnl of losses; each is compensated as in `compensatedSum`. */
   readonly won: number;
   readonly lost: number;
   readonly longestWins: number;

@@ -32,10 +32,10 @@ interface Parts {
   readonly mfePct: Float64Array;
 }
 
-/** What the positions of one run after the other are written on. */
+/** Columns that are written again for each run. */
 const COLUMNS = Array.from({ length: 6 }, () => new ReusedColumn());
 
-/** Holds until the next call. */
+/** The positions of a run; valid until the next call. */
 export function positionsOf(log: TradeLog): Positions {
   const positions = emptyPositions(log.length);
   if (writeTrades(log, positions)) return positions;
@@ -54,7 +54,7 @@ function emptyPositions(count: number): Positions {
 
 /**
  * Writes each trade as a position, up to the first that is not: as long as every trade closes a position of its own, in
- * the order of their entries, there is nothing to add up. Gives whether all of them did.
+ * the order of their entries, there is nothing to add up. Returns whether all of them did.
  */
 function writeTrades({ numbers, length }: TradeLog, positions: Positions): boolean {
   const { maePct, mfePct } = positions;

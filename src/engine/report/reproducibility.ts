@@ -34,13 +34,13 @@ interface RunKeyParts {
   readonly config: string;
 }
 
-/** `hashOf` of its parts, whose names are written in order. */
+/** `hashOf` of the parts, whose names are already in canonical order. */
 export const runKeyOf = ({ engine, strategy, data, config }: RunKeyParts): string =>
   sha256(`{"config":"${config}","data":"${data}","engine":"${engine}","strategy":${JSON.stringify(strategy)}}`);
 
-/** The last config of an instrument, with its settings, and their hash for other params and overrides. */
+/** The last config of an instrument with its settings, and how to hash it with other params and overrides. */
 interface LastConfig {
-  /** As JSON; of the config all but these two. */
+  /** The settings, and in `others` the config without params and overrides, both as JSON. */
   readonly settings: string;
   readonly others: string;
   readonly hashWith: (members: string) => string;
@@ -48,7 +48,7 @@ interface LastConfig {
 const lastConfigs = new WeakMap<Instrument, LastConfig>();
 
 /**
- * `hashOf` of all three. The runs of a batch mostly differ in their params or overrides only.
+ * `hashOf` of config, instrument and settings. Most runs of a batch differ only in their params or overrides.
  * @param configJson as JSON.stringify writes it
  */
 export function configHashOf(
@@ -58,7 +58,7 @@ export function configHashOf(
   settings: Settings,
 ): string {
   const { params, overrides } = config;
-  // Its last members.
+  // The last members of a config.
   const free = `,"params":${JSON.stringify(params)},"overrides":${JSON.stringify(overrides)}}`;
   const others = configJson.slice(0, -free.length);
   const settingsJson = JSON.stringify(settings);
@@ -89,7 +89,7 @@ function hashAround(value: Readonly<Record<string, unknown>>, members: string): 
   return (text) => sha256(before + text + after);
 }
 
-/** Of runs that read no series but the market's own, which all runs of a batch are as a rule. */
+/** Data hashes of runs that read only the market's own series, as most do. */
 const ownDataHashes = new WeakMap<Market, string>();
 
 function dataHashOf(market: Market, report: ReportInput): string {

@@ -22,12 +22,12 @@ export function resultHash(summaryJson: readonly JsonPiece[], trades: TradeTable
   return digest.hex();
 }
 
-/** What is hashed is put together on first: fresh pages cost more, and each call of a hash takes a microsecond. */
+/** Gathers what is hashed: fresh memory costs more than copying, and each call of a hash takes a microsecond. */
 const GATHERED = Buffer.alloc(128 * 1024);
 /** Bytes that a UTF-16 unit takes at most in UTF-8. */
 const MOST_UNIT_BYTES = 3;
 
-/** One at a time. */
+/** A hash of bytes that are gathered first. Only one may exist at a time, since all of them use GATHERED. */
 class Digest {
   #filled = 0;
   /** null: everything so far is in GATHERED. */
@@ -47,7 +47,7 @@ class Digest {
     this.#filled += bytes.length;
   }
 
-  /** Adds bytes of less than GATHERED so many times: most trades have the same words. */
+  /** Adds the same bytes `count` times (fewer than GATHERED holds): most trades have the same words. */
   addRepeated(bytes: Uint8Array, count: number): void {
     for (let left = count; left > 0;) {
       this.add(bytes);
@@ -97,7 +97,7 @@ function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
 
 /** Where many rows have so few words, the lines of four are copied at once: each copy is a call. */
 const MOST_WORDS_OF_FOURS = 4;
-/** Of fewer rows, most fours would be made for one copy. */
+/** With fewer rows, most groups of four lines would be made for a single copy. */
 const MANY_ROWS = 256;
 
 /** Adds the words of each row as lines in UTF-8: with breaks between rows, and none after the last. */

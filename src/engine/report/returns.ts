@@ -39,7 +39,7 @@ interface Benchmark {
 
 /**
  * Days by the open time of bars `start` … `end`-1; `equity[i]` is the mark at the close of row start + i, or of day i
- * where there are as many. Holds until the next call.
+ * where there are as many. The result is valid until the next call.
  */
 export function dailySeries(
   bars: Bars,
@@ -165,7 +165,7 @@ export function returnStatistics(
 type Tails = Pick<ReturnStatistics, 'tailRatio' | 'var95' | 'cvar95'>;
 const NO_TAILS: Tails = { tailRatio: null, var95: null, cvar95: null };
 
-/** Of at least one day; only the values near the ends are sorted, which mostly are more than a deviation from 0. */
+/** The tails of at least one return. Only values near the ends are sorted: most are more than a deviation from 0. */
 function tails(returns: Float64Array, deviation: number): Tails {
   const days = returns.length;
   const tailDays = Math.floor((days - 1) * 0.05) + 1;

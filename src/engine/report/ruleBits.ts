@@ -11,7 +11,7 @@ export interface Window {
   readonly end: number;
 }
 
-/** Bits of one rule node over all rows; `evaluated` null: on every row of the window. */
+/** Bits of one condition node over all rows. `evaluated`: the rows it was evaluated on; null: all of the window. */
 export interface RuleBits {
   readonly node: ConditionNode;
   readonly isTrue: Uint32Array;
@@ -22,7 +22,7 @@ export interface RuleBits {
 /** The most leaves of one conjunction whose pairs are all examined. */
 export const PAIRED_LEAVES = 32;
 
-/** The kept bits of every rule node. */
+/** The bits of every condition node of the rules. */
 export function ruleBits(
   rules: readonly ConditionNode[],
   evaluated: EvaluatedPlan,
@@ -30,7 +30,7 @@ export function ruleBits(
 ): RuleBits[] {
   let nothing: Uint32Array | null = null;
   return rules.map((node) => {
-    // Every member by its name: a spread takes ten times as long.
+    // Every member is named: a spread takes ten times as long.
     if (node.slot !== null) {
       const { isTrue, isUnknown } = evaluated.condition(node.slot);
       return { node, isTrue, isUnknown, evaluated: null };
@@ -42,7 +42,7 @@ export function ruleBits(
   });
 }
 
-/** All of a rule's must be true, and none of them is itself an `all`. */
+/** Whether a node is a leaf conjunct: the rule needs it to be true, and it is not itself an `all`. */
 const isLeafConjunct = ({ node }: RuleBits): boolean => node.isConjunct && node.kind !== 'all';
 
 /** The leaf conjuncts of one entry or exit. */
@@ -79,7 +79,7 @@ function conjunctsByRule(bits: readonly RuleBits[]): readonly RuleBits[][] {
  */
 function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
   const words = wordCount(window.end);
-  // Of the conjuncts after each; the last has none after it.
+  // For each conjunct but the last, the conjunction of those after it.
   const suffixes = conjuncts.slice(1).map(({ isTrue }) => isTrue.slice(0, words));
   for (let c = suffixes.length - 2; c >= 0; c--) intersect(suffixes[c], suffixes[c + 1]);
   let prefix: Uint32Array | null = null;

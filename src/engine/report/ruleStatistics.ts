@@ -121,7 +121,7 @@ function runs(
       longest = Math.max(longest, streak);
       continue;
     }
-    // Of a cross, no two rows after one another are true.
+    // No two neighboring rows are true, as in every cross.
     if (streak === 0 && (word & (word << 1)) === 0) {
       longest = Math.max(longest, 1);
       streak = word >>> 31;
@@ -150,7 +150,7 @@ function runs(
   };
 }
 
-/** Of a word that is not 0. */
+/** How many zeros a word ends with; it is not 0. */
 const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word);
 
 /** Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included. */
@@ -175,10 +175,10 @@ function sideStats(slot: Slot, evaluated: EvaluatedPlan, rows: Int32Array): Side
   return statsOf(SAMPLED_VALUES.subarray(0, rows.length));
 }
 
-/** Of the last window, by the column, which the runs of a batch share. */
+/** The statistics of each column over its last window: the runs of a batch share columns. */
 const keptStats = new WeakMap<ValueColumn, Window & { readonly stats: SideStats }>();
 
-/** Of a window of which every row is sampled; null: it is longer, or the side is not a column. */
+/** Statistics of a window that is short enough to sample every row; null: it is longer, or the side has no column. */
 function wholeSideStats(slot: Slot, evaluated: EvaluatedPlan, { start, end }: Window): SideStats | null {
   const column = end - start <= SAMPLED_ROWS ? evaluated.columnAt(slot) : null;
   if (column === null) return null;
@@ -189,7 +189,7 @@ function wholeSideStats(slot: Slot, evaluated: EvaluatedPlan, { start, end }: Wi
   return stats;
 }
 
-/** Of the values of a window, or of a sample of it. */
+/** The statistics of the values of a window, or of a sample of it. */
 function statsOf(values: Float64Array): SideStats {
   const { count, min, max, total } = valueStats(values);
   const known = count > 0;

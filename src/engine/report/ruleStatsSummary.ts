@@ -92,7 +92,7 @@ const TEXTS = {
   pnl: constantJson(',"pnl":'),
 } as const;
 
-/** As JSON.stringify writes it. */
+/** Writes the block as JSON.stringify does. */
 export function writeRuleStats(json: JsonWriter, summary: RuleStatsSummary): void {
   json.add(TEXTS.rules);
   summary.rules.forEach((rule, index) => {

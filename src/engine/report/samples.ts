@@ -9,7 +9,7 @@ import type { NearMiss } from './nearMisses.ts';
 import type { ReportInput } from './reportInput.ts';
 import type { RuleBits } from './ruleBits.ts';
 
-/** By node; null where missing or unknown. */
+/** Values by the id of their node; null where missing or unknown. */
 type SampleValues = Record<string, number | boolean | null>;
 
 /** One bar with the value of every named node, and of what conditions compare, by its text. */
@@ -114,7 +114,7 @@ const KIND_TEXTS: Readonly<Record<Sample['kind'], WrittenText>> = {
 const truthText = (value: number): WrittenText =>
   value !== value ? TEXTS.null : value === 1 ? TEXTS.true : TEXTS.false;
 
-/** Of two with one id, the later; ids in the order that an object has them in, whole numbers first. */
+/** The nodes in the order that an object would have their ids in, whole numbers first; of equal ids, the last node. */
 function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
   if (areInJsonOrder(nodes)) return nodes;
   const byId = Object.create(null) as Record<string, NamedNode>;
@@ -122,7 +122,7 @@ function inJsonOrder(nodes: readonly NamedNode[]): readonly NamedNode[] {
   return Object.values(byId);
 }
 
-/** Whether their ids are few and distinct, and none is a whole number, as nearly always: an object costs more. */
+/** Whether `inJsonOrder` would change nothing, as nearly always: few distinct ids, none of them a number. */
 function areInJsonOrder(nodes: readonly NamedNode[]): boolean {
   if (nodes.length > FEW_NODES) return false;
   for (let at = 0; at < nodes.length; at++) {
@@ -176,7 +176,7 @@ export function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMi
   return new Samples(report, kinds, rows.subarray(0, kinds.length));
 }
 
-/** The value of each node on one bar; null where missing or unknown. Of two with one id, the later. */
+/** The value of each node on one bar; null where missing or unknown. Of equal ids, the last node counts. */
 export function valuesAt(evaluated: EvaluatedPlan, row: number, nodes: readonly NamedNode[]): Readonly<SampleValues> {
   const values: SampleValues = {};
   const rows = Int32Array.of(row);

@@ -34,7 +34,7 @@ export class CompletedRun {
     return (this.#trades ??= tradeRows(this.tradeTable));
   }
 }
-/** What `runBacktest` gives of a run; a class for the same reason. */
+/** What `runBacktest` returns; a class for the same reason. */
 export class CompletedOutcome {
   readonly ok = true;
   readonly written: WrittenResult;

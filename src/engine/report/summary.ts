@@ -90,7 +90,7 @@ export function summarize(report: ReportInput): WrittenSummary {
   };
 }
 
-/** The trace and the rule statistics, within their limit of bytes. */
+/** The trace and the rule statistics, cut to their limit of bytes. */
 function fittedTraceOf(report: ReportInput, flat: FlatParts, positions: Positions, exits: Exits): FittedTrace {
   const { simulation, input, evaluated, boundRules } = report;
   const window = { start: input.start, end: Math.max(input.start, input.end) };

@@ -67,7 +67,7 @@ function writeRow(
   table.kinds[trade] = kinds.of(trade);
 }
 
-/** Alone, because every time waits for memory: in so short a loop the processor fetches many at once. */
+/** A loop of its own, because every time waits for memory: in so short a loop the processor fetches many at once. */
 function writeTimes({ length, numbers }: TradeLog, time: Float64Array, to: Float64Array): void {
   for (let trade = 0, from = 0, row = 0; trade < length; trade++, from += TRADE_WIDTH, row += ROW_NUMBERS) {
     to[row + 1] = time[numbers[from + TRADE.entryRow]];
@@ -75,7 +75,7 @@ function writeTimes({ length, numbers }: TradeLog, time: Float64Array, to: Float
   }
 }
 
-/** All but the times. */
+/** Writes all numbers of a row but its times. */
 function writeNumbers(from: Float64Array, at: number, firstRow: number, to: Float64Array, row: number): void {
   const entryRow = from[at + TRADE.entryRow];
   const exitRow = from[at + TRADE.exitRow];
@@ -95,7 +95,7 @@ function writeNumbers(from: Float64Array, at: number, firstRow: number, to: Floa
   to[row + 15] = exitRow - entryRow;
 }
 
-/** The words of the trades of a log, each once; a trade mostly has those of one of the last. */
+/** The distinct words of the trades of a log. Most trades have the words of one of the last few. */
 class TradeKinds {
   readonly words: TradeWords[] = [];
   readonly #log: TradeLog;

@@ -61,7 +61,7 @@ export function configWarnings(ast: StrategyAst, report: ReportInput): Validatio
   return found;
 }
 
-/** By the payload: no value of a param decides it. */
+/** Keyed by the payload, because no value of a param decides the answer. */
 const hourReaders = new WeakMap<StrategyAst, boolean>();
 
 /** Whether an expression of the strategy tells the hours of a day apart. */

@@ -24,7 +24,7 @@ export interface WrittenResult {
   readonly diagnosis: string | null;
   /** The resolved config. */
   readonly configJson: string;
-  /** The memory of all this. */
+  /** The memory of its small arrays, to be given back once they have been encoded. */
   readonly memory: SharedSpan;
 }
 

@@ -13,7 +13,7 @@ export interface Band {
   readonly optimistic: number;
 }
 
-/** Of a run that is made for its final balance alone. */
+/** What is read of a run that is made for its final balance alone. */
 const readsOf = ({ bars, end }: SimulationInput): ResultReads => ({
   marks: { rows: Int32Array.of(end - 1), closes: Float64Array.of(bars.close[end - 1]) },
   extremes: false,

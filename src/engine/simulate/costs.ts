@@ -17,7 +17,7 @@ export interface FeeSchedule {
   readonly fillTimes: number[];
   readonly notionalBefore: number[];
   oldest: number;
-  /** A tier each. */
+  /** One per tier. */
   readonly usage: { notional: number; fees: number; fills: number }[];
   makerFees: number;
   takerFees: number;

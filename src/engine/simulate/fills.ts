@@ -27,7 +27,7 @@ export const FUNDS_TOLERANCE = 1e-9;
 
 /**
  * Fills an entry at `rawPrice`, the market's price before slippage. Quantity and funds are settled here, with the
- * equity of this instant (semantics §4.1). Gives the position, or null when the order was rejected.
+ * equity of this instant (semantics §4.1). Returns the position, or null when the order was rejected.
  */
 export function fillEntry(run: Run, order: EntryOrder, rawPrice: number, at: Instant): Position | null {
   const { input, ledger } = run;
@@ -116,7 +116,7 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
   return position;
 }
 
-/** What `fillExit` is given; holds until the next exit. */
+/** The argument of `fillExit`, valid until the next exit. */
 export function exitFill(
   run: Run,
   quantity: number,

@@ -5,7 +5,7 @@ import { adverseLevel } from './margin.ts';
 import { tightenStop, type Position } from './position.ts';
 import type { Run } from './run.ts';
 
-/** Passes one position through the rows in which nothing is touched, and marks them. Gives the row after them. */
+/** Passes one position through the rows in which nothing is touched, and marks them. @returns the row after them */
 export function skipOne(run: Run, position: Position, from: number, limit: number): number {
   const isTrailing = position.best >= position.trailFrom;
   // Prices at which something happens: a target, break-even, or the start of trailing.

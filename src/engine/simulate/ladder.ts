@@ -20,8 +20,8 @@ function stepQuantity(position: Progress, { closeBasis, closePercent }: TakeProf
 }
 
 /**
- * Takes the nearest target as reached: it is done, and its move of the stop is due if it leaves something. Gives the
- * quantity to close, which may be 0 for a step too small.
+ * Marks the nearest target as done; its move of the stop is due if something is left. Returns the quantity to close,
+ * which may be 0 for a step too small.
  */
 export function takeStep(position: Position, steps: readonly TakeProfitRule[], qtyStep: number): number {
   const rule = steps[position.nextStep];

@@ -17,7 +17,7 @@ export class LentMemory {
   }
 
   /**
-   * For a run over so many rows; what it wrote holds until the next call.
+   * Memory for a run over this many rows. What the run writes to it is valid until the next call.
    * @param streamed what is read of its equity; null: every row
    */
   lend(rows: number, streamed: StreamedRows | null = null): Scratch | undefined {

@@ -4,7 +4,7 @@ import type { Run } from './run.ts';
 
 /**
  * Derives margin, marks and the liquidation price from the balance and what is open; after every fill and funding.
- * Summed afresh, so that a flat account is exactly its balance (semantics §4.5).
+ * Summed from scratch, so that a flat account is exactly its balance (semantics §4.5).
  */
 export function remark(run: Run): void {
   const { ledger, positions } = run;

@@ -23,7 +23,7 @@ export const readsAtSignal = ({ stopLoss, takeProfits, trailingStop }: RiskRules
   takeProfits.some(({ trigger }) => trigger.mode === 'atr' || trigger.mode === 'price') ||
   trailingStop?.distance.mode === 'atr';
 
-/** A market order is written over by the next one once it has filled. */
+/** An entry order. A market order that has filled is overwritten by the next one. */
 export interface EntryOrder {
   id: number;
   /** Index into `entries`. */
@@ -37,7 +37,7 @@ export interface EntryOrder {
   levels: SignalLevels;
 }
 
-/** Of an order that reads no level. */
+/** The levels of an order that reads none. */
 export const NO_LEVELS: SignalLevels = { stop: NaN, targets: [], trailDistance: NaN };
 
 /** A market exit of one position. */

@@ -22,7 +22,7 @@ const MOST_ROWS = 4096;
 
 /**
  * Plays round trips whose rows are all before `limit`, while nothing is open at `from`, up to the one that ends at
- * `until` or later, or at the last close. Gives the row at which the general loop goes on, with nothing open or due.
+ * `until` or later, or at the last close. Returns the row at which the general loop goes on, with nothing open or due.
  */
 export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until: number, limit: number): number {
   let row = from;
@@ -34,24 +34,24 @@ export function playRoundTrips(run: Run, trips: RoundTrips, from: number, until:
   return row;
 }
 
-/** The round trip that is looked at, one at a time. Prices named `raw` are without slippage. */
+/** The round trip being played. Prices named `raw` are without slippage. */
 interface Trip {
   signalRow: number;
   entryRow: number;
   rawEntry: number;
   entryPrice: number;
-  /** Of the entry's fee, as a fraction of its notional. */
+  /** The fee of the entry, as a fraction of its notional. */
   entryRate: number;
   stopPrice: number;
   quantity: number;
   exitRow: number;
   rawExit: number;
-  /** At the open after an exit signal, at the stop, or at the last close of the run. */
+  /** What ends it: an exit signal (at the next open), the stop, or the last close of the run. */
   ending: 'signal' | 'stop' | 'end_of_data';
-  /** The last close before the exit, or the one at which it fills. */
+  /** The row of the last close before the exit, or of the close at which the exit fills. */
   exitDecisionRow: number;
 }
-/** Kept from trip to trip, since every one would be garbage. */
+/** One object, written again for each trip, so that a trip allocates nothing. */
 const trip: Trip = {
   signalRow: 0,
   entryRow: 0,
@@ -66,7 +66,10 @@ const trip: Trip = {
   exitDecisionRow: 0,
 };
 
-/** The next one. Gives the row of its exit, or the end of the run; `row` when it is none, and nothing was changed. */
+/**
+ * Plays the next round trip and returns the row of its exit, or the end of the run. Returns `row`, with nothing
+ * changed, when the next trade is not a plain round trip.
+ */
 function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number): number {
   if (!findEntry(run, trips, row, limit) || !findExit(run, trips, limit)) return row;
   const { ledger } = run;
@@ -140,7 +143,7 @@ function findEntry(run: Run, { entry, entryWords }: RoundTrips, row: number, lim
   return true;
 }
 
-/** Whether a signal, the stop or the last close ends it. The extremes of the rows until then are in `state`. */
+/** Whether a signal, the stop or the last close ends the trip. The extremes of its rows until then are in `state`. */
 function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const { entry, position } = trips;
   const { side } = entry;
@@ -174,7 +177,7 @@ function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   return isHeldToEnd && setExit('end_of_data', run.end - 1, run.end - 1, run.bars.close[run.end - 1]);
 }
 
-/** False when there is no price. */
+/** Writes the exit of the trip; false when there is no price. */
 function setExit(ending: Trip['ending'], exitRow: number, decisionRow: number, rawExit: number): boolean {
   trip.ending = ending;
   trip.exitRow = exitRow;
@@ -183,7 +186,7 @@ function setExit(ending: Trip['ending'], exitRow: number, decisionRow: number, r
   return !Number.isNaN(rawExit);
 }
 
-/** Adds it to the log and to the costs of slippage. */
+/** Adds the trip to the trade log and to the costs of slippage. */
 function writeTrade(run: Run, trips: RoundTrips, exitPrice: number, entryFee: number, exitFee: number): void {
   const { side } = trips.entry;
   const { entryPrice, quantity, exitRow, rawExit, ending } = trip;

@@ -54,7 +54,7 @@ export interface Position {
   breakevenLevel: number;
   /** A filled ladder step asks for the stop at the entry price; acts when the stops move next. */
   isBreakevenDue: boolean;
-  /** Signed, a ladder step each; Infinity once it is done. */
+  /** Signed, one per ladder step; Infinity once it is done. */
   readonly targets: number[];
   /** Signed. The nearest target that is not done, and its step; Infinity and -1 when none. */
   nextTarget: number;

@@ -3,11 +3,11 @@
 import { countBits } from '../kernels/bits.ts';
 import type { WatchedCloses } from './watch.ts';
 
-/** Four columns of so many are 128 KiB, which the second cache holds beside what the loop writes. */
+/** Four columns of this length are 128 KiB, which the second cache holds beside what the loop writes. */
 const ROWS_AHEAD = 4096;
 /** Shorter columns stay in the cache. */
 const MIN_ROWS = 65_536;
-/** With fewer signals than one per so many rows, waiting costs less than reading everything. */
+/** With fewer signals than one per this many rows, waiting costs less than reading everything. */
 const ROWS_PER_SIGNAL = 256;
 /** Prices per line of the cache. */
 const LINE = 8;
@@ -22,8 +22,8 @@ export class Prefetch {
   total = 0;
 
   /**
-   * @param columns gives the prices that the loop reads of nearly every bar or fill; short runs never ask
-   * @param closes those that may open a position
+   * @param columns returns the prices that the loop reads of nearly every bar or fill; short runs never ask
+   * @param closes the closes that may open a position
    */
   constructor(columns: () => readonly Float64Array[], closes: WatchedCloses, start: number, end: number) {
     this.#columns = columns;

@@ -63,7 +63,7 @@ export interface Run {
   readonly decisions: { readonly direct: Decision; readonly gap: Decision; readonly policy: Decision };
   /** The instants of a bar, written again for each. */
   readonly instants: Readonly<Record<'open' | 'gap' | 'close', ReusedInstant>>;
-  /** What the next fill is given, written again for each: an object of so many numbers costs more than the fill. */
+  /** The arguments of the next fill, written again for each: a new object per fill costs more than the fill itself. */
   readonly entryFill: EntryFill;
   readonly exitFill: ExitFill;
   readonly closing: ClosingFill;
@@ -71,14 +71,14 @@ export interface Run {
 
   /** Oldest first. */
   readonly positions: Position[];
-  /** Those closed on the row of the last full exit; those of earlier rows, to be used again. */
+  /** Positions closed on the row of the last full exit; in `blanks`, those of earlier rows, to be used again. */
   readonly closed: Position[];
   readonly blanks: Position[];
   readonly dueExits: DueExits;
   dueEntry: EntryOrder | null;
   /** The market entry that is due, or was last. */
   readonly marketEntry: EntryOrder;
-  /** An entry rule each: its limit or stop order that waits for its price. */
+  /** Pending limit or stop orders, one per entry rule. */
   readonly pending: (EntryOrder | null)[];
   pendingCount: number;
 
@@ -145,8 +145,8 @@ export function countBar(counter: BarCount, row: number): void {
 }
 
 /**
- * @param policy decides the bars that finer bars do not.
- * @param budget of the runs whose trades are kept together
+ * @param policy decides the bars that finer bars do not
+ * @param budget how many trades may be made; shared by the runs whose trades are kept together
  */
 export function createRun(
   input: SimulationInput,
@@ -160,7 +160,7 @@ export function createRun(
   const children = isDrilling && input.fine !== null && !input.fine.isResampled ? input.fine : null;
   const history = recordedHistory(input);
   const reads = history.length > 0 ? EVERYTHING : (input.reads ?? EVERYTHING);
-  // Rules over state read earlier marks.
+  // Rules over state read earlier marks, so that all of them are kept.
   const streamed = history.length > 0 ? null : (input.scratch?.streamed ?? null);
   const equity = equityColumn(input.scratch, streamed === null ? rows : 0);
   const direct: Decision = { method: 'direct', resolution: bars.timeframe, policy: null, fineTime: null };

@@ -47,7 +47,7 @@ export function simulate(input: SimulationInput): SimulationResult {
 
 /**
  * Simulates rows [start, end) and closes what is open at the last close. Pure: the same input gives the same result,
- * byte for byte. Rules: semantics §2 to §4, told with pictures in docs/fills.md.
+ * byte for byte. Rules: semantics §2 to §4, with pictures in docs/fills.md.
  */
 function simulateUnder(input: SimulationInput, policy: AmbiguityFallback, budget?: TradeBudget): SimulationResult {
   const run = createRun(input, policy, budget);
@@ -77,7 +77,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback, budget
 const isFinished = (run: Run): boolean => run.isOver && isIdle(run) && !run.watch.hasStatefulEntries;
 
 /**
- * Plays from `row` on until the rows before `until` are done, through none from `limit` on. Gives the row after the
+ * Plays rows from `from` on until all before `until` are done, but none from `limit` on. Returns the row after the
  * last. A function of its own, because V8 compiles what is called often better than a loop that runs once.
  */
 function playRows(run: Run, from: number, until: number, limit: number): number {
@@ -118,7 +118,7 @@ const isIdle = (run: Run): boolean =>
 
 /**
  * Goes on after the open of `row`: through every bar in which nothing can happen, up to the first one before `limit`
- * that touches a level or whose close must be read, and through that. Gives the row after it.
+ * that touches a level or whose close must be read, and through that one. Returns the row after it.
  */
 function playOn(run: Run, row: number, limit: number): number {
   const { positions } = run;
@@ -186,7 +186,7 @@ function closeAtEnd(run: Run, row: number): boolean {
   return true;
 }
 
-/** The next row with an entry signal; equity until there is the balance, and at its close too. */
+/** Marks the rows up to the next entry signal, its own included, with the balance. @returns the row of that signal */
 function skipFlat(run: Run, row: number): number {
   const next = nextWatched(run.watch.flat, row, run.end);
   run.marks.flat(row, Math.min(next + 1, run.end), run.ledger.balance);

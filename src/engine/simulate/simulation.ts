@@ -24,7 +24,7 @@ export interface SimulationInput {
   readonly risk: RiskRules;
   /** ATR of the base bars for volatility_scaled slippage by atr_pct, else null. */
   readonly slippageAtr: Float64Array | null;
-  /** Polled every 65,536 rows: a cancelled run stops and gives `cancelled: true`. */
+  /** Polled every 65,536 rows: a cancelled run stops, and its result has `cancelled: true`. */
   readonly control: RunControl | null;
   /** Also keep the order log (artifacts); off in sweeps. */
   readonly keepOrders: boolean;
@@ -34,7 +34,7 @@ export interface SimulationInput {
   readonly reads?: ResultReads;
 }
 
-/** Memory for runs of at most so many rows; a result that was written here is valid until the next run. */
+/** Memory that a run writes its result to; the result is valid until the next run. */
 export interface Scratch {
   readonly equity: Float64Array;
   readonly inPosition: Uint32Array;

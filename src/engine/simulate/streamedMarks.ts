@@ -1,5 +1,5 @@
-// Streamed marks: the equity of a long run, of which no column is written. A block of marks is read while it is in the
-// nearest cache; a column would be written to fresh or distant memory, and read from there again.
+// Streamed marks: the equity of a long run, block by block. Each block is read while it is in the nearest cache; a
+// column of all marks would be written to fresh or distant memory, and read from there again.
 import { addFalls, beginFalls, fallsSoFar, NEXT_MARKS, type Falls } from '../kernels/simd/falls.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -16,7 +16,7 @@ export interface StreamedEquity {
   readonly preview: Float64Array;
 }
 
-/** As `Marks` of every row. One run of a thread at a time has them. */
+/** Marks of every row, with the methods of `Marks`. Only one run of a thread may use them at a time. */
 export class StreamedMarks {
   /** The row of the first of NEXT_MARKS. */
   #first: number;
@@ -32,7 +32,7 @@ export class StreamedMarks {
     beginFalls(initialBalance);
   }
 
-  /** Marks one row, the next one or that which was marked last. */
+  /** Marks the next row, or marks the last one again. */
   at(row: number, equity: number): void {
     this.#endOfBlock(row);
     NEXT_MARKS[row - this.#first] = equity;
@@ -60,7 +60,7 @@ export class StreamedMarks {
     }
   }
 
-  /** Where the block of `row` ends. The block before it is read only now: its last mark may have been made again. */
+  /** The row after the block of `row`. The block before is read only now, because its last row may be marked twice. */
   #endOfBlock(row: number): number {
     if (row === this.#first + NEXT_MARKS.length) this.#read(row);
     return this.#first + NEXT_MARKS.length;
@@ -80,6 +80,7 @@ export class StreamedMarks {
   }
 }
 
+/** The marks of some rows, picked out of one block after the other. */
 class RowsToRead {
   readonly marks: Float64Array;
   readonly #rows: Int32Array;
@@ -90,7 +91,7 @@ class RowsToRead {
     this.#rows = rows;
   }
 
-  /** Those before `end`, of NEXT_MARKS, which begin with row `first`. */
+  /** Reads the rows before `end` from NEXT_MARKS, whose first mark is that of row `first`. */
   read(first: number, end: number): void {
     const { marks } = this;
     const rows = this.#rows;

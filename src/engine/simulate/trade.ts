@@ -51,6 +51,6 @@ export interface Trade {
   readonly entryRule: number;
   /** Index into `exits` for reason `signal`, the ladder step for `take_profit`, else null. */
   readonly exitRule: number | null;
-  /** |entry fill − initial stop|, quote units a unit of base; null without a stop. */
+  /** |entry fill − initial stop|, quote units per unit of base; null without a stop. */
   readonly initialRisk: number | null;
 }

@@ -2,9 +2,9 @@
 import { admittedTrades, TRADE_BYTES } from '../plan/estimate.ts';
 import type { RunControl, RunError } from '../task.ts';
 
-/** Handed out at a time: few, because the second log of a run must not take what it does not need. */
+/** Trades that are handed out at a time: few, because the second log of a run must not take what it does not need. */
 const BLOCK = 1_024;
-/** Asked for at a time, or a quarter of the trades that there are: an answer takes a tenth of a millisecond. */
+/** The fewest trades to ask for; else a quarter of those there are. An answer takes a tenth of a millisecond. */
 const LEAST_ASKED = 16_384;
 
 /** Ends a run that may not make more trades. */

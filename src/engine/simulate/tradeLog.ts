@@ -49,7 +49,7 @@ export class TradeLog {
   #rows: Trade[] | null = null;
 
   /**
-   * Adds a trade and gives the place in `numbers` at which the caller writes it.
+   * Adds a trade and returns the place in `numbers` at which the caller writes it.
    * @throws MemoryRefused
    */
   add(reason: ExitReason, decision: Decision): number {

@@ -4,9 +4,9 @@ import { PAGE_BYTES } from './sharedMemory.ts';
 import { compileModule } from './simdMemory.ts';
 import { DIGITS_WASM } from './wasm.ts';
 
-/** Behind what the kernel returns. */
+/** Where texts and numbers begin, behind what the kernel returns. */
 const FREE = 16;
-/** What it reads and writes beyond an end. */
+/** How many bytes the kernel reads and writes beyond an end. */
 const BEYOND = 32;
 /** Anything but the zero that stands for one. */
 const NO_NUMBER = 1;
@@ -14,7 +14,7 @@ const NO_NUMBER = 1;
 export interface SplitText {
   /** A zero stands for each number. */
   readonly text: Uint8Array;
-  /** Of the text: equal texts have the same one. */
+  /** A hash of the text: equal texts have equal ones. */
   readonly hash: number;
   /** The numbers, two characters to a byte. */
   readonly numbers: Uint8Array;

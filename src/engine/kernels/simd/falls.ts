@@ -2,7 +2,7 @@
 import { compileModule } from './simdMemory.ts';
 import { FALLS_WASM } from './wasm.ts';
 
-/** Of its own, since the fill loop writes marks here while other kernels run. */
+/** A memory of its own, because the fill loop writes marks to it while other kernels run. */
 const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
 const kernel = new WebAssembly.Instance(compileModule(FALLS_WASM), { host: { memory } });
 const { addMarks } = kernel.exports as { readonly addMarks: (count: number) => void };
@@ -22,7 +22,7 @@ export interface Falls {
   readonly peak: number;
   /** Σ marks, compensated as in `compensatedSum`. */
   readonly total: number;
-  /** Of the fall that has not recovered, as a fraction of its peak. */
+  /** The depth of the fall that has not recovered, as a fraction of its peak. */
   readonly depth: number;
   /** Σ depths of the falls that have recovered, and their number. */
   readonly depthSum: number;
@@ -51,7 +51,7 @@ export function fallsOf(marks: Float64Array, firstPeak: number): Falls {
   return fallsSoFar();
 }
 
-/** Begins with other marks, which come a block at a time. One caller at a time has marks to add. */
+/** Starts over, for marks that are added a block at a time. There is one such series per thread. */
 export function beginFalls(firstPeak: number): void {
   values.fill(0);
   values[0] = firstPeak;
@@ -59,10 +59,10 @@ export function beginFalls(firstPeak: number): void {
   integers[16] = -1;
 }
 
-/** Adds the first `count` of NEXT_MARKS. */
+/** Adds the first `count` marks of NEXT_MARKS. */
 export const addFalls = addMarks;
 
-/** Of the marks that were added since `beginFalls`. */
+/** The falls of the marks that were added since `beginFalls`. */
 export function fallsSoFar(): Falls {
   const lastBelow = integers[17] - integers[16] - 1;
   return {

@@ -11,7 +11,7 @@ interface MomentKernels {
   readonly gatherBuckets: (values: number, count: number, wanted: number, out: number) => void;
 }
 
-/** Of its own: the days of a run stay in it from one kernel to the next. */
+/** A memory of its own, because the days of a run stay in it from one kernel to the next. */
 const memory = new WebAssembly.Memory({ initial: 2 });
 let values = new Float64Array(memory.buffer);
 let integers = new Int32Array(memory.buffer);
@@ -24,12 +24,12 @@ const kernels = new WebAssembly.Instance(compileModule(POWERSUMS_WASM), {
 const DAYS = 64 + 4 * 512;
 /** Where the lists begin that one call after the other writes, behind those days. */
 let lists = DAYS;
-/** Of a list of so many values; one more may be read, or written before it is overwritten. */
+/** What a list of `count` values takes, with room for one more: kernels read and write two values at a time. */
 const bytesOf = (count: number): number => 16 * ((count >> 1) + 1);
-/** Lists of one call at most. */
+/** The most lists that one call needs. */
 const MOST_LISTS = 3;
 
-/** Makes room for the lists of one call, of so many values each. Growth takes the days of a run away. */
+/** Makes room for the lists of one call, `count` values each. Growth detaches every earlier view of the memory. */
 function reserve(count: number): void {
   const missing = lists + MOST_LISTS * bytesOf(count) - memory.buffer.byteLength;
   if (missing <= 0) return;
@@ -53,7 +53,7 @@ export interface DayColumns {
   readonly returns: Float64Array;
 }
 
-/** With undefined contents; holds until the next call, or one of another function with a longer list. */
+/** Columns with undefined contents, valid until the next call, or until another function gets a longer list. */
 export function dayColumns(days: number): DayColumns {
   const returns = DAYS + bytesOf(days);
   lists = returns + bytesOf(days);
@@ -110,14 +110,14 @@ export function powerSums(
   return { second: values[2], third: values[3], fourth: values[4], product: values[5] };
 }
 
-/** At least so many of the lowest and of the highest values, in ascending order. */
+/** The lowest and the highest values of a list, at least as many of each as were asked for, in ascending order. */
 export interface Ends {
   readonly lowest: Float64Array;
   readonly highest: Float64Array;
 }
 
 /**
- * Holds until the next kernel runs.
+ * The lowest and the highest values of a list; the result is valid until the next kernel runs.
  * @param wanted at most as many as there are
  * @param size what the ends are likely to lie beyond, on both sides of 0: then the others are only looked at once
  */

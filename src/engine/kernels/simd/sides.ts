@@ -11,7 +11,7 @@ const kernels = instantiate(SIDES_WASM) as {
 const LEFT = 64;
 const ROWS_BEYOND = 3;
 
-/** Of the values that are not missing. */
+/** Statistics of the values that are not missing. */
 export interface ValueStats {
   readonly count: number;
   /** Infinity without a value. */
@@ -30,7 +30,7 @@ export function valueStats(list: Float64Array): ValueStats {
   return { count: integers[6], min: values[0] + 0, max: values[1] + 0, total: values[2] };
 }
 
-/** Both sides on the same rows, NaN where missing, as they are now; holds until another kernel runs. */
+/** A copy of both sides on the same rows, NaN where missing; valid until another kernel runs. */
 export class Sides {
   readonly #rows: number;
   readonly #values: Float64Array;
