@@ -1,5 +1,6 @@
 // Daily returns with their sums, and their lowest and highest values (powerSums.wat): what takes longest of the
 // statistics of a small run. Every sum is compensated, with the same bits as `compensatedSum`.
+import { selectRank } from '../select.ts';
 import { compileModule } from './simdMemory.ts';
 import { PAGE_BYTES } from './sharedMemory.ts';
 import { POWERSUMS_WASM } from './wasm.ts';
@@ -117,7 +118,7 @@ export interface Ends {
 }
 
 /**
- * The lowest and the highest values of a list; the result is valid until the next kernel runs.
+ * The lowest and the highest values of a list without -0; the result is valid until the next kernel runs.
  * @param wanted at most as many as there are
  * @param size what the ends are likely to lie beyond, on both sides of 0: then the others are only looked at once
  */
@@ -137,15 +138,30 @@ export function endsOf(list: Float64Array, wanted: number, size = 0): Ends {
       count = large;
     }
   }
-  const sorted = lists + 2 * bytes;
-  kernels.gatherBuckets(from, count, wanted, sorted);
-  const lowest = integers[0];
-  const beforeHighest = integers[1];
-  return {
-    lowest: nearlySorted(partOf(sorted, lowest)),
-    highest: nearlySorted(partOf(sorted + 8 * beforeHighest, count - beforeHighest)),
-  };
+  const gathered = lists + 2 * bytes;
+  kernels.gatherBuckets(from, count, wanted, gathered);
+  return sortedEnds(partOf(gathered, count), wanted, integers[0], integers[1]);
 }
+
+/** Of values bucket by bucket: the first buckets end before index `lowestEnd`, the last begin at `highestBegin`. */
+function sortedEnds(values: Float64Array, wanted: number, lowestEnd: number, highestBegin: number): Ends {
+  const count = values.length;
+  let end = lowestEnd;
+  let begin = highestBegin;
+  // Where most values share a bucket, as tiny ones do, sorting them all would take longest of all.
+  if (end > MOST_SORTED * wanted) {
+    selectRank(values, wanted - 1, 0, end);
+    end = wanted;
+  }
+  if (count - begin > MOST_SORTED * wanted && end <= count - wanted) {
+    selectRank(values, count - wanted, Math.max(begin, end), count);
+    begin = count - wanted;
+  }
+  return { lowest: nearlySorted(values.subarray(0, end)), highest: nearlySorted(values.subarray(begin)) };
+}
+
+/** So many times what is wanted takes less to sort than to select from. */
+const MOST_SORTED = 2;
 
 /** Most steps per value before `sort` is quicker. */
 const MOST_STEPS = 16;
