@@ -1,6 +1,7 @@
 // A backtest, from a checked strategy and market columns to a result: the whole pipeline, stage by stage.
 import type { Bars, Market } from './bars/bars.ts';
 import { daysOf } from './bars/days.ts';
+import { flawSearch } from './bars/flaws.ts';
 import { rowsInRange } from './bars/rowRange.ts';
 import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
 import { SharedSpan } from './kernels/sharedBuffer.ts';
@@ -77,9 +78,10 @@ function runTask(
   try {
     const prepared = prepareRun(task, market, columnStore, true, control);
     if (!prepared.ok) return prepared;
-    const { start, end } = prepared.input;
-    const scratch = memory?.lend(end - start, streamedRows(prepared.input));
-    return simulateAndReport(prepared, { ...prepared.input, control, keepOrders, scratch });
+    const { firstRow, endRow, input } = prepared;
+    const scratch = memory?.lend(input.end - input.start, streamedRows(input));
+    const flaws = flawSearch(input.bars, firstRow, endRow);
+    return simulateAndReport(prepared, { ...input, control, keepOrders, flaws, scratch });
   } catch (error) {
     if (error instanceof RunStopped) return stopped();
     if (error instanceof MemoryRefused) return { ok: false, error: error.runError };

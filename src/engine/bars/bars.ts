@@ -19,8 +19,8 @@ export const TIMEFRAME_MS: Readonly<Record<StoredTimeframe, number>> = {
 };
 
 /**
- * One series, columns of equal `length`, oldest bar first, times strictly ascending. Prices are finite and not
- * negative. The columns are views on one shared buffer; nothing may write to them.
+ * One series, columns of equal `length`, oldest bar first. Times are one timeframe apart, or several: imports refuse
+ * others. Prices are finite and not negative. The columns are views on one shared buffer; nothing may write to them.
  */
 export interface Bars {
   readonly symbol: string;

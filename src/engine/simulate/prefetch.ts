@@ -1,6 +1,8 @@
 // Prefetching: the prices of the next rows are read line by line before the loop needs them here and there. A fill
 // reads prices far from those before it, and each of them waits for memory: a fifth of a run over a million bars.
+import type { FlawSearch } from '../bars/flaws.ts';
 import { countBits } from '../kernels/bits.ts';
+import type { SimulationInput } from './simulation.ts';
 import type { WatchedCloses } from './watch.ts';
 
 /** Four columns of this length are 128 KiB, which the second cache holds beside what the loop writes. */
@@ -15,6 +17,7 @@ const LINE = 8;
 export class Prefetch {
   readonly #columns: () => readonly Float64Array[];
   readonly #closes: WatchedCloses;
+  readonly #flaws: FlawSearch | undefined;
   readonly #end: number;
   /** The row at which the next rows must be read. */
   nextRow: number;
@@ -25,9 +28,10 @@ export class Prefetch {
    * @param columns returns the prices that the loop reads of nearly every bar or fill; short runs never ask
    * @param closes the closes that may open a position
    */
-  constructor(columns: () => readonly Float64Array[], closes: WatchedCloses, start: number, end: number) {
+  constructor({ start, end, flaws }: SimulationInput, columns: () => readonly Float64Array[], closes: WatchedCloses) {
     this.#columns = columns;
     this.#closes = closes;
+    this.#flaws = flaws;
     this.#end = end;
     this.nextRow = end - start < MIN_ROWS ? Infinity : start;
   }
@@ -35,11 +39,13 @@ export class Prefetch {
   /** Reads the prices of the rows from `row` on. */
   read(row: number): void {
     const end = Math.min(this.#end, row + ROWS_AHEAD);
+    this.nextRow = end;
+    // It reads all prices of these rows, unless an earlier run has.
+    if (this.#flaws?.readTo(end)) return;
     const { words } = this.#closes;
     let total = 0;
     if (words === null || countBits(words, row, end) * ROWS_PER_SIGNAL >= end - row)
       for (const column of this.#columns()) for (let at = row; at < end; at += LINE) total += column[at];
     this.total = total;
-    this.nextRow = end;
   }
 }

@@ -54,7 +54,7 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback, budget
   const { control, start, end } = input;
   const pollRows = readsState(input) ? STATEFUL_POLL_ROWS : POLL_ROWS;
   let nextPoll = start + pollRows;
-  const prefetch = new Prefetch(() => pricesOf(run), run.watch.flat, start, end);
+  const prefetch = new Prefetch(input, () => pricesOf(run), run.watch.flat);
   let row = start;
   while (row < end) {
     if (row >= prefetch.nextRow) prefetch.read(row);

@@ -1,5 +1,6 @@
 // A simulation, seen from outside: what the fill loop is given, and what it returns.
 import type { Bars, Instrument } from '../bars/bars.ts';
+import type { FlawSearch } from '../bars/flaws.ts';
 import type { ResolvedConfig } from '../config.ts';
 import type { EntryRule, ExitRule, RiskRules } from '../evaluate/tradingRules.ts';
 import type { RunControl } from '../task.ts';
@@ -28,6 +29,8 @@ export interface SimulationInput {
   readonly control: RunControl | null;
   /** Also keep the order log (artifacts); off in sweeps. */
   readonly keepOrders: boolean;
+  /** What the report will ask of the same bars, which a long run looks for on its way; absent: nothing. */
+  readonly flaws?: FlawSearch;
   /** Memory that the run writes its result to; absent: its own. */
   readonly scratch?: Scratch | undefined;
   /** What the caller reads of the result; absent: everything. */

@@ -1,5 +1,6 @@
 // Gaps of the bars behind a result, against a count of row after row.
 import { expect, it } from 'vitest';
+import { flawSearch } from '../../../src/engine/bars/flaws.ts';
 import { dataQuality } from '../../../src/engine/report/dataQuality.ts';
 import { diceOf } from '../../support/dice.ts';
 import { barsFrom } from '../simulate/input.ts';
@@ -10,11 +11,11 @@ it('counts the gaps of a range, and names the longest', () => {
   let found = 0;
   for (let seed = 1; seed <= 300; seed++) {
     const dice = diceOf(seed);
-    const share = dice.pick([0, 0.05, 0.3]);
-    const count = dice.whole(2, 60);
+    const share = dice.pick([0, 0.01, 0.05, 0.3]);
+    const count = dice.whole(2, 300);
     const time = new Float64Array(count);
     for (let row = 1; row < count; row++)
-      time[row] = time[row - 1] + HOUR * (dice.chance(share) ? dice.whole(2, 9) : dice.pick([1, 0.5]));
+      time[row] = time[row - 1] + HOUR * (dice.chance(share) ? dice.whole(2, 9) : 1);
     const price = time.map(() => 100);
     const bars = barsFrom({ time, open: price, high: price, low: price, close: price }, '1h');
     const start = dice.whole(0, count - 1);
@@ -26,4 +27,20 @@ it('counts the gaps of a range, and names the longest', () => {
     found += gaps.length;
   }
   expect(found).toBeGreaterThan(200);
+});
+
+it('finds the same flaws when rows are looked at some at a time', () => {
+  const dice = diceOf(7);
+  const count = 3_000;
+  const time = Float64Array.from({ length: count }, () => 0);
+  for (let row = 1; row < count; row++) time[row] = time[row - 1] + HOUR * (dice.chance(0.01) ? 3 : 1);
+  // Flat bars, with an outlier here and there.
+  const price = time.map(() => (dice.chance(0.01) ? 150 : 100));
+  const columns = { time, open: price, high: price, low: price, close: price };
+  const whole = dataQuality(barsFrom(columns, '1h'), null, 100, 2_900);
+  const bars = barsFrom(columns, '1h');
+  const search = flawSearch(bars, 100, 2_900);
+  for (let row = 50; row < count; row += dice.whole(1, 200)) search.readTo(row);
+  expect(dataQuality(bars, null, 100, 2_900)).toEqual(whole);
+  expect([whole.gaps > 10, whole.flatBars, whole.outlierCount > 10]).toEqual([true, 2_800, true]);
 });

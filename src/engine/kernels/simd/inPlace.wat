@@ -1,9 +1,10 @@
-;; Kernels that read columns where they lie: memory 1 is the one that threads share (sharedMemory.ts), memory 0 a page
-;; for what goes in and out besides rows. `npm run simd` builds them into wasm.ts; a test builds them again and
-;; compares. Addresses are in bytes, two rows to a vector; nothing behind the last row is read.
+;; Kernels that read columns where they lie: memory 0 is the one that threads share (sharedMemory.ts), memory 1 a page
+;; for what goes in and out besides rows. V8 keeps the address of the first memory in a register. `npm run simd` builds
+;; the kernels into wasm.ts; a test builds them again and compares. Addresses are in bytes, two rows to a vector;
+;; nothing behind the last row is read.
 (module
-  (memory $state (import "host" "memory") 1)
   (memory $columns (import "host" "columns") 1 65536 shared)
+  (memory $state (import "host" "memory") 1)
 
   ;; How many of `rows` rows pass before one whose higher price is at least `above` or whose lower is at most `below`.
   ;; A sign bit in `sign` turns the prices over. The best and the worst price of the passed rows go into the state:
@@ -161,32 +162,32 @@
   (func (export "nextOutlying")
     (param $open i32) (param $high i32) (param $low i32) (param $close i32) (param $rows i32)
     (param $spike f64) (param $jump f64) (result i32)
-    (local $i i32) (local $last i32) (local $spikes v128) (local $jumps v128) (local $found v128)
-    (local $h v128) (local $l v128) (local $o v128) (local $c v128)
+    (local $i i32) (local $last i32) (local $at i32) (local $spikes v128) (local $jumps v128) (local $found v128)
+    (local $o v128) (local $c v128)
     (local.set $spikes (f64x2.splat (local.get $spike)))
     (local.set $jumps (f64x2.splat (local.get $jump)))
     ;; The last vector begins two rows before the end.
     (local.set $last (i32.shl (i32.sub (local.get $rows) (i32.const 2)) (i32.const 3)))
     (loop $next
-      (local.set $h (v128.load $columns (i32.add (local.get $high) (local.get $i))))
-      (local.set $l (f64x2.mul (local.get $spikes) (v128.load $columns (i32.add (local.get $low) (local.get $i)))))
+      ;; Beyond both of two prices is beyond the farther one, and only the larger of two can be beyond the other.
+      (local.set $at (i32.add (local.get $high) (local.get $i)))
+      (local.set $found
+        (f64x2.gt (v128.load $columns (local.get $at)) (f64x2.mul (local.get $spikes) (f64x2.pmax
+          (v128.load $columns (i32.sub (local.get $at) (i32.const 8)))
+          (v128.load $columns offset=8 (local.get $at))))))
+      (local.set $at (i32.add (local.get $low) (local.get $i)))
+      (local.set $found (v128.or (local.get $found)
+        (f64x2.gt
+          (f64x2.pmin
+            (v128.load $columns (i32.sub (local.get $at) (i32.const 8)))
+            (v128.load $columns offset=8 (local.get $at)))
+          (f64x2.mul (local.get $spikes) (v128.load $columns (local.get $at))))))
       (local.set $o (v128.load $columns (i32.add (local.get $open) (local.get $i))))
       (local.set $c (v128.load $columns (i32.sub (i32.add (local.get $close) (local.get $i)) (i32.const 8))))
-      (local.set $found (v128.or
-        (v128.or
-          (v128.and
-            (f64x2.gt (local.get $h) (f64x2.mul (local.get $spikes)
-              (v128.load $columns (i32.sub (i32.add (local.get $high) (local.get $i)) (i32.const 8)))))
-            (f64x2.gt (local.get $h) (f64x2.mul (local.get $spikes)
-              (v128.load $columns offset=8 (i32.add (local.get $high) (local.get $i))))))
-          (v128.and
-            (f64x2.lt (local.get $l)
-              (v128.load $columns (i32.sub (i32.add (local.get $low) (local.get $i)) (i32.const 8))))
-            (f64x2.lt (local.get $l)
-              (v128.load $columns offset=8 (i32.add (local.get $low) (local.get $i))))))
-        (v128.or
-          (f64x2.gt (local.get $o) (f64x2.mul (local.get $c) (local.get $jumps)))
-          (f64x2.gt (local.get $c) (f64x2.mul (local.get $o) (local.get $jumps))))))
+      (local.set $found (v128.or (local.get $found)
+        (f64x2.gt
+          (f64x2.pmax (local.get $o) (local.get $c))
+          (f64x2.mul (local.get $jumps) (f64x2.pmin (local.get $o) (local.get $c))))))
       (if (v128.any_true (local.get $found)) (then
         (return (i32.add
           (i32.shr_u (local.get $i) (i32.const 3))

@@ -1,0 +1,138 @@
+// Flaws of bars: gaps, bars without volume, flat bars and outliers, counted once per series and range.
+import { kernelsUnder } from '../kernels/simd/inPlace.ts';
+import { TIMEFRAME_MS, type Bars } from './bars.ts';
+import { KeptByRange } from './keptByRange.ts';
+import { BLOCK_ROWS, OutlierSearch, type Outlier } from './outliers.ts';
+
+export interface Flaws {
+  readonly gaps: number;
+  readonly longestGapBars: number;
+  readonly zeroVolumeBars: number;
+  readonly flatBars: number;
+  readonly outliers: readonly Outlier[];
+}
+
+const searches = new KeptByRange<Bars, FlawSearch>();
+/** The searches for outliers are of all bars: whether a price is one does not depend on the range. */
+const outlierSearches = new WeakMap<Bars, OutlierSearch>();
+
+/** Returns the search in rows `start` … `end`-1, as far as it has come. */
+export const flawSearch = (bars: Bars, start: number, end: number): FlawSearch =>
+  searches.get(bars, start, end, () => new FlawSearch(bars, start, end));
+
+function outlierSearch(bars: Bars): OutlierSearch {
+  let search = outlierSearches.get(bars);
+  if (search === undefined) outlierSearches.set(bars, (search = new OutlierSearch(bars)));
+  return search;
+}
+
+/** Looks at some rows at a time, so that the fill loop can play the same rows while the cache holds them. */
+export class FlawSearch {
+  readonly #bars: Bars;
+  readonly #start: number;
+  readonly #end: number;
+  readonly #outliers: OutlierSearch;
+  /** The first row that was not looked at. */
+  #row: number;
+  #gaps = 0;
+  #longestMs = 0;
+  #zeroVolumeBars = 0;
+  #flatBars = 0;
+  #flaws: Flaws | null = null;
+
+  constructor(bars: Bars, start: number, end: number) {
+    this.#bars = bars;
+    this.#start = start;
+    this.#end = end;
+    this.#outliers = outlierSearch(bars);
+    this.#row = start;
+  }
+
+  /** Looks at the rows before `end`. Returns false when all of them were looked at before. */
+  readTo(end: number): boolean {
+    const stop = Math.min(end, this.#end);
+    if (stop <= this.#row) return false;
+    while (this.#row < stop) {
+      const to = Math.min(this.#row + BLOCK_ROWS, stop);
+      this.#count(this.#row, to);
+      this.#outliers.readTo(to);
+      this.#row = to;
+    }
+    return true;
+  }
+
+  /** Returns the flaws of all rows of the range. */
+  flaws(): Flaws {
+    return (this.#flaws ??= this.#finish());
+  }
+
+  #finish(): Flaws {
+    this.readTo(this.#end);
+    this.#outliers.readTo(this.#bars.length);
+    const stepMs = TIMEFRAME_MS[this.#bars.timeframe];
+    return {
+      gaps: this.#gaps,
+      longestGapBars: this.#gaps === 0 ? 0 : Math.round(this.#longestMs / stepMs) - 1,
+      zeroVolumeBars: this.#zeroVolumeBars,
+      flatBars: this.#flatBars,
+      outliers: outliersBetween(this.#outliers.found, this.#bars.time, this.#start, this.#end),
+    };
+  }
+
+  #count(from: number, to: number): void {
+    const { time, timeframe } = this.#bars;
+    const stepMs = TIMEFRAME_MS[timeframe];
+    const end = to - 1;
+    for (let row = Math.max(from - 1, this.#start); row < end;) {
+      const next = Math.min(row + ROWS_BETWEEN_TIMES, end);
+      // No two bars are nearer than a step: when so many take no longer than as many steps, there is no gap.
+      if (time[next] - time[row] > (next - row) * stepMs) this.#addGaps(row, next, stepMs);
+      row = next;
+    }
+    this.#zeroVolumeBars += countZeroVolume(this.#bars, from, to);
+    this.#flatBars += countFlat(this.#bars, from, to);
+  }
+
+  /** Adds the gaps between the bars of rows `first` to `last`. */
+  #addGaps(first: number, last: number, stepMs: number): void {
+    const { time } = this.#bars;
+    for (let row = first + 1; row <= last; row++) {
+      const spanMs = time[row] - time[row - 1];
+      if (spanMs <= stepMs) continue;
+      this.#gaps++;
+      if (spanMs > this.#longestMs) this.#longestMs = spanMs;
+    }
+  }
+}
+
+/** A time of every so many rows shows whether there is a gap between them: reading them all takes 1.5 ns per bar. */
+const ROWS_BETWEEN_TIMES = 64;
+
+function countZeroVolume({ volume }: Bars, from: number, to: number): number {
+  const kernels = kernelsUnder(volume);
+  if (kernels !== null) return kernels.countZeros(volume.byteOffset + 8 * from, to - from);
+  let count = 0;
+  for (let row = from; row < to; row++) if (volume[row] === 0) count++;
+  return count;
+}
+
+function countFlat({ open, high, low, close }: Bars, from: number, to: number): number {
+  const kernels = kernelsUnder(open, high, low, close);
+  if (kernels !== null) {
+    const at = 8 * from;
+    return kernels.countEqualPairs(
+      high.byteOffset + at,
+      low.byteOffset + at,
+      open.byteOffset + at,
+      close.byteOffset + at,
+      to - from,
+    );
+  }
+  let count = 0;
+  for (let row = from; row < to; row++) if (high[row] === low[row] && open[row] === close[row]) count++;
+  return count;
+}
+
+function outliersBetween(found: readonly Outlier[], times: Float64Array, start: number, end: number): Outlier[] {
+  return found.filter(({ time }) => time >= times[start] && time <= times[end - 1]);
+}
