@@ -228,7 +228,7 @@ describe('the map of packages', () => {
     commander: ['src/cli/'],
     pino: ['src/log.ts'],
     hyparquet: ['src/market/'],
-    papaparse: ['src/market/', 'src/api/mcp/artifactTool.ts'],
+    papaparse: ['src/market/', 'src/api/mcp/rowTools.ts'],
   };
 
   it.each(Object.entries(PLACES))('lets %s be imported only in %j', (name, places) => {

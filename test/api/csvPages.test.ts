@@ -1,6 +1,6 @@
 // Pages of CSV artifacts: put together they are the file, whatever its chunks, its quotes and the size of a page.
 import { afterAll, describe, expect, it } from 'vitest';
-import { csvPage } from '../../src/api/backtests/csvPage.ts';
+import { csvPage } from '../../src/api/http/csvPages.ts';
 import { createLiveApi } from '../support/liveApi.ts';
 import { diceOf } from '../support/dice.ts';
 

@@ -169,6 +169,35 @@ describe('over HTTP', () => {
     expect(sweep.bytes).toBeLessThanOrEqual(8_000);
     const { body } = await callTool('get_sweep', { id: sweep.body.id });
     expect(body.id).toBe(sweep.body.id);
+    const columns = ['variant', pointer, 'returnPct'];
+    const pages = [];
+    for (let offset: number | null = 0; offset !== null; offset = pages.at(-1).nextOffset)
+      pages.push((await callTool('get_sweep_rows', { id: sweep.body.id, columns, offset, limit: 2 })).body);
+    expect(pages.map(({ nextOffset }) => nextOffset)).toEqual([2, null]);
+    const rows = pages.flatMap((page) => page.rows) as number[][];
+    expect(rows.map(([variant, stop]) => [variant, stop])).toEqual([[0, 5], [1, 10], [2, 15]]); // prettier-ignore
+    const best = Math.max(...rows.map(([, , returnPct]) => returnPct));
+    expect(best).toBe(sweep.body.best.value);
+  });
+
+  it('reads a stored strategy back, with the payload of a version', async () => {
+    const { callTool } = await connect(key.apiKey);
+    const settings = { warmupPeriod: 210 };
+    const payload = { settings, strategyAst: EXAMPLE_STRATEGY_AST };
+    const { body: created } = await callTool('create_strategy', { name: 'Read back', ...payload });
+    const { body: found } = await callTool('list_strategies', { search: 'Read back' });
+    expect(found.data).toMatchObject([{ id: created.id, versions: [{ version: 1, status: 'draft' }] }]);
+    const { body: strategy } = await callTool('get_strategy', { id: created.id });
+    expect(strategy).toMatchObject({ name: 'Read back', versionCount: 1 });
+    expect((await callTool('get_strategy', { id: created.id, version: 1 })).body).toMatchObject(payload);
+  });
+
+  it('lists templates, one of them in full', async () => {
+    const { callTool } = await connect(key.apiKey);
+    const { body } = await callTool('list_templates', { maxBytes: 20_000 });
+    expect(body.data.length).toBeGreaterThan(15);
+    const template = await callTool('list_templates', { key: 'golden_cross' });
+    expect(template.body).toMatchObject({ key: 'golden_cross', strategyAst: { protocol: 'svc.strategy' } });
   });
 
   it('explains the plan of a strategy', async () => {

@@ -101,7 +101,7 @@ it('names the columns there are for one that there is not, and passes on what th
   const refused = await call('get_backtest_artifact', { id, name: 'equity', columns: ['time', 'profit'] });
   expect(refused).toMatchObject({ isError: true, body: { status: 400 } });
   expect(refused.body.message).toBe(
-    'equity has no column "profit". It has time, equity, drawdown, inPosition, buyHold.',
+    'There is no column "profit". The columns are time, equity, drawdown, inPosition, buyHold.',
   );
   const unknown = await call('get_backtest_artifact', { id: '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f', name: 'equity' });
   expect(unknown).toMatchObject({ isError: true, body: { code: 'NOT_FOUND' } });

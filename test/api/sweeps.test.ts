@@ -88,6 +88,10 @@ describe('a sweep', () => {
     ]);
     const csv = await client.get(`/sweeps/${made.body.id}/results?format=csv`);
     expect(csv.text.trim().split('\n')).toHaveLength(7);
+    const page = await client.get(`/sweeps/${made.body.id}/results?format=csv&offset=4&limit=1`);
+    expect(page.text.split('\n')).toEqual([...csv.text.split('\n').filter((_, line) => line === 0 || line === 5), '']);
+    expect(page.headers.link).toMatch(/offset=5\b.*; rel="next"/);
+    expect((await client.get(`/sweeps/${made.body.id}/results?limit=1`)).body.issues[0].path).toBe('/query/limit');
     const arrow = await api.app.inject({
       url: `/public/v1/sweeps/${made.body.id}/results?format=arrow`,
       headers: { 'x-api-key': client.apiKey },

@@ -2,30 +2,19 @@
 import { z } from 'zod';
 import { ARTIFACT_FORMATS, ARTIFACT_NAMES, FORMATS_OF } from '../../engine/index.ts';
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
+import { CSV_PAGE_PARAMETERS, pageRangeOf, type PageRange } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
 import { bareMediaType } from '../http/files.ts';
 import { problem } from '../http/problems.ts';
-import { MAX_PAGE_ROWS } from './csvPage.ts';
 
 const VALUES_DESCRIPTION = [
   'For trades: adds what every named node was when each entry and exit was decided, as columns entry.ID and exit.ID.',
   'The backtest runs again for it.',
 ].join(' ');
-const wholeNumber = (min: number, max: number) => {
-  const error = `must be a whole number from ${min} to ${max}`;
-  return z.coerce.number({ error }).int({ error }).min(min, { error }).max(max, { error }).optional();
-};
 export const ArtifactQuery = z.strictObject({
   format: z.enum(ARTIFACT_FORMATS).optional().meta({ description: 'Takes precedence over the Accept header.' }),
   values: z.enum(['true', 'false']).optional().meta({ description: VALUES_DESCRIPTION }),
-  limit: wholeNumber(1, MAX_PAGE_ROWS).meta({
-    type: 'integer',
-    description: `CSV only: the most rows of a page, 1 to ${MAX_PAGE_ROWS}.`,
-  }),
-  offset: wholeNumber(0, Number.MAX_SAFE_INTEGER).meta({
-    type: 'integer',
-    description: `CSV only: rows before the page. Default 0; without limit, ${MAX_PAGE_ROWS} rows follow.`,
-  }),
+  ...CSV_PAGE_PARAMETERS,
 });
 
 /** Which artifact is asked for, and how it is to be sent. */
@@ -36,12 +25,6 @@ export interface ArtifactRequest {
   readonly withValues: boolean;
   /** Undefined: the whole file. */
   readonly page: PageRange | undefined;
-}
-export interface PageRange {
-  /** Rows before the page. */
-  readonly offset: number;
-  /** The most rows on it. */
-  readonly limit: number;
 }
 
 /**
@@ -56,7 +39,7 @@ export function readArtifactRequest(
 ): ArtifactRequest {
   const name = artifactName(givenName);
   const format = formatOf(name, query.format, accept);
-  const page = pageOf(query, format);
+  const page = pageRangeOf(query, format);
   const withValues = query.values === 'true';
   if (withValues && name !== 'trades') {
     const message = `The artifact ${name} takes no "values"; only trades does. Leave the parameter out.`;
@@ -97,12 +80,4 @@ function acceptedTypes(header: string): string[] {
   });
   const wanted = ranges.filter((range) => range.weight > 0).sort((a, b) => b.weight - a.weight);
   return wanted.map((range) => range.type);
-}
-
-function pageOf({ limit, offset }: z.infer<typeof ArtifactQuery>, format: ArtifactFormat): PageRange | undefined {
-  if (limit === undefined && offset === undefined) return undefined;
-  if (format === 'csv') return { offset: offset ?? 0, limit: limit ?? MAX_PAGE_ROWS };
-  const field = limit === undefined ? 'offset' : 'limit';
-  const message = `Only CSV files have pages, and this is ${format}. Add format=csv, or leave out limit and offset.`;
-  throw queryRefused(field, message);
 }

@@ -1,5 +1,4 @@
 // Artifacts and verification: trades come from the stored result; for the rest, a worker runs the pinned inputs again.
-import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
@@ -20,13 +19,13 @@ import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { enqueueRerun } from '../../jobs/enqueue.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
+import { sendRows } from '../http/csvPages.ts';
 import { clientGone, waitFor } from '../http/waiting.ts';
 import { describeFile, fileContents } from '../http/files.ts';
 import { answerAfter } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import { BACKTESTS } from './backtestBodies.ts';
-import { ArtifactQuery, readArtifactRequest, type PageRange } from './artifactRequest.ts';
-import { csvPage } from './csvPage.ts';
+import { ArtifactQuery, readArtifactRequest } from './artifactRequest.ts';
 import { queueFull } from './queueing.ts';
 import { Verification } from './backtestSchemas.ts';
 import { TradeRow } from './resultSchemas.ts';
@@ -133,27 +132,6 @@ function artifactRoute(rerunning: Rerunning): void {
       return sendRows(reply, request.url, inTurns(readRerunChunks(sql, id)), page);
     },
   );
-}
-
-/** The file, or a page of it with the address of the next one. */
-async function sendRows(
-  reply: FastifyReply,
-  url: string,
-  chunks: AsyncIterable<Uint8Array>,
-  page: PageRange | undefined,
-): Promise<FastifyReply> {
-  if (page === undefined) return reply.send(Readable.from(chunks));
-  const { bytes, hasMore } = await csvPage(chunks, page.offset, page.limit);
-  if (hasMore) {
-    const [path, query] = url.split('?');
-    const next = new URLSearchParams(query);
-    // The next page comes from the same file, whatever the Accept header of that request.
-    next.set('format', 'csv');
-    next.set('limit', String(page.limit));
-    next.set('offset', String(page.offset + page.limit));
-    reply.header('link', `<${path}?${next.toString()}>; rel="next"`);
-  }
-  return reply.send(bytes);
 }
 
 /** Sets the headers of an artifact; the caller sends its bytes. */

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { BacktestListQuery, BatchBody, CreateBacktestBody } from '../backtests/backtestSchemas.ts';
 import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
-import { CreateBody, FinalizeBody, ValidateBody } from '../strategies/strategySchemas.ts';
-import { getBacktestArtifact } from './artifactTool.ts';
+import { CreateBody, FinalizeBody, StrategyListQuery, ValidateBody } from '../strategies/strategySchemas.ts';
+import { getBacktestArtifact, getSweepRows } from './rowTools.ts';
 import { queueTool, resultTool } from './runTools.ts';
 import {
   get,
@@ -49,6 +49,26 @@ const getCapabilities = reader(
   },
 );
 
+const getStrategy = reader(
+  'get_strategy',
+  'Get a strategy',
+  'A strategy with its versions; with `version`, that version with its payloads and settings, to change and finalize.',
+  { id: id('strategy'), version: z.int().min(1).optional().describe('The number of a version, in full.') },
+  ({ id: strategyId, version }, { call }) => {
+    const path = `/strategies/${segment(strategyId)}`;
+    return call(get(version === undefined ? path : `${path}/versions/${segment(version)}`));
+  },
+);
+
+const listTemplates = reader(
+  'list_templates',
+  'List templates',
+  'Strategies to learn from and to change; with `key`, one of them with its payload and a config on which it trades.',
+  { key: z.string().optional().describe('The key of a template, in full.') },
+  ({ key }, { call }) =>
+    call(get(key === undefined ? '/system-strategies?limit=100' : `/system-strategies/${segment(key)}`)),
+);
+
 const cancelBacktest = writer(
   'cancel_backtest',
   'Cancel a backtest',
@@ -67,6 +87,10 @@ const cancelSweep = writer(
 
 /** Room for a page of the usual length. */
 const LIST_BYTES = 16_000;
+const CURSOR = z
+  .string()
+  .optional()
+  .describe('`pagination.nextCursor` of the page before, with the same sort and filters.');
 const { limit, status, strategyId, strategyVersionId, symbol, timeframe } = BacktestListQuery.shape;
 const listBacktests = reader(
   'list_backtests',
@@ -81,12 +105,18 @@ const listBacktests = reader(
     symbol,
     timeframe,
     limit,
-    cursor: z
-      .string()
-      .optional()
-      .describe('`pagination.nextCursor` of the page before, with the same sort and filters.'),
+    cursor: CURSOR,
   },
   (args, { call }) => call(get(`/backtests?${queryOf(args)}`)),
+);
+
+const { search, status: versionStatus } = StrategyListQuery.shape;
+const listStrategies = reader(
+  'list_strategies',
+  'List strategies',
+  'Strategies of the workspace, newest first, with the ids and states of their newest versions.',
+  { search, status: versionStatus, limit, cursor: CURSOR },
+  (args, { call }) => call(get(`/strategies?${queryOf(args)}`)),
 );
 
 const queryOf = (args: ToolArguments): string =>
@@ -135,6 +165,9 @@ export const TOOLS: readonly Tool[] = [
     VALIDATED,
     (args, { call }) => call(post('/strategies/explain', args)),
   ),
+  withMaxBytes(listStrategies, LIST_BYTES),
+  getStrategy,
+  listTemplates,
   writer(
     'create_strategy',
     'Create a strategy',
@@ -198,6 +231,7 @@ export const TOOLS: readonly Tool[] = [
     },
     (args) => `/sweeps/${segment(args.id)}`,
   ),
+  getSweepRows,
   writer(
     'run_sweep_row',
     'Backtest a row of a sweep',

@@ -1,6 +1,5 @@
 // Results of sweeps: every row as a file, a heatmap of two parameters, the report, and a row as a full backtest.
 import { zstdDecompressSync } from 'node:zlib';
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions } from '../../db/strategyVersions.ts';
@@ -34,6 +33,7 @@ import {
   pathId,
   problems,
 } from '../http/routeSchemas.ts';
+import { pageRangeOf, sendRows } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
 import { describeFile, fileAnswer } from '../http/files.ts';
 import { answerOnce } from '../http/idempotency.ts';
@@ -67,12 +67,13 @@ function resultsRoute(app: App, { sql }: Services): void {
         response: { 200: fileAnswer('arrow', 'csv', 'json'), ...problems(...KEY_PROBLEMS, 404) },
       },
     },
-    async ({ caller, params, query }, reply) => {
+    async ({ caller, params, query, url }, reply) => {
+      const page = pageRangeOf(query, query.format);
       const sweep = await requireCompleted(sql, caller, params.id);
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
       const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), query.format);
-      return describeFile(reply, `sweep-${sweep.id}`, query.format).send(Readable.from(rows));
+      return sendRows(describeFile(reply, `sweep-${sweep.id}`, query.format), url, rows, page);
     },
   );
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
+import { CSV_PAGE_PARAMETERS } from '../http/csvPages.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
 import { instant, instantOrNull, Json, Uuid, text } from '../http/routeSchemas.ts';
@@ -84,7 +85,10 @@ export const SweepAgentView = z
   })
   .meta({ id: 'SweepAgentView', description: 'Numbers have 5 significant digits. Parts that do not fit are absent.' });
 
-export const SweepResultsQuery = z.strictObject({ format: z.enum(SWEEP_FORMATS).default('json') });
+export const SweepResultsQuery = z.strictObject({
+  format: z.enum(SWEEP_FORMATS).default('json'),
+  ...CSV_PAGE_PARAMETERS,
+});
 export const SweepHeatmapQuery = z.strictObject({
   x: text(1, 500).meta({ description: 'A member of the space.' }),
   y: text(1, 500).meta({ description: 'Another one.' }),
