@@ -1,25 +1,14 @@
 // The pool: the main thread's typed interface to the engine's threads. One task is a batch of runs over shared
 // snapshots.
 import { totalmem } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
 import type { ArtifactOutcome, ArtifactRequest } from '../task.ts';
-import { Admission, SLOW_MS } from './admission.ts';
+import { Admission } from './admission.ts';
 import type { TakeChunk } from './artifactChunks.ts';
 import { buildArtifact } from './artifactRun.ts';
-import { Bell } from './bell.ts';
-import { Job, PoolClosedError } from './job.ts';
-import type { Dispatch, Dispatched, OnOutcome, PoolJob, ThreadAnswer } from './job.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { Job, type Dispatch, type OnOutcome, type PoolJob } from './job.ts';
 import { estimateRunBytes } from './memory.ts';
-import type {
-  PoolBatch,
-  RobustnessBatch,
-  RobustnessOutcome,
-  SweepBatch,
-  SweepOutcome,
-  ThreadMessage,
-  ThreadSettings,
-} from './messages.ts';
+import type { PoolBatch, RobustnessBatch, RobustnessOutcome, SweepBatch, SweepOutcome } from './messages.ts';
 import { startPart, type PartRun } from './partRun.ts';
 import { WARM_UP_BATCHES, warmUpBatch } from './warmUp.ts';
 
@@ -75,12 +64,6 @@ const TIME_LIMIT_MS = 600_000;
  * seconds at worst.
  */
 const KILL_GRACE_MS = 5_000;
-/** V8 lets the short-lived objects of a thread take 128 MB before it looks at them; with a third it is no slower. */
-const YOUNG_GENERATION_MB = 48;
-/** How often time limits and unresponsive runs are checked, and whether a task has become slow. */
-const WATCH_MS = 50;
-/** A thread beyond those that are always kept ends after being idle for this long. */
-const RELIEF_IDLE_MS = 10_000;
 
 /**
  * Threads for owners who would otherwise wait for slow runs of others: one more than the others together, so that a
@@ -108,151 +91,92 @@ export function keptBytesPerThread(options: PoolOptions): number {
   return Math.min(MAX_KEPT_BYTES, (memoryBytes * KEPT_SHARE) / allThreads(threads));
 }
 
-export function createPool(options: PoolOptions): Pool {
-  const { threads, memoryBytes = totalmem() / 2 } = options;
-  const keptBytes = keptBytesPerThread(options);
-  const bell = new Bell();
-  const settings: ThreadSettings = {
-    bell: bell.memory,
-    runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href,
-    keptBytes,
-  };
-  const piscina = new Piscina<ThreadMessage, ThreadAnswer>({
-    filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
-    // Threads are kept: a new one interprets its first runs and opens every snapshot again.
-    minThreads: options.threads,
-    maxThreads: allThreads(options.threads),
-    idleTimeout: RELIEF_IDLE_MS,
-    concurrentTasksPerWorker: 1,
-    // 10 µs per dispatch instead of 19 to 48. A waiting thread's event loop stands still, and ours have nothing on it.
-    atomics: 'sync',
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
-    workerData: settings,
-  });
-  const admission = new Admission({
-    threads: options.threads,
-    reliefThreads: reliefThreads(options.threads),
-    quickThreads: QUICK_THREADS,
-    // What threads keep between tasks takes memory whatever runs.
-    memoryBytes: memoryBytes - keptBytes * allThreads(threads),
-  });
-  const watched = new Set<Watched>();
-  const limits = {
-    timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS,
-    killGraceMs: options.killGraceMs ?? KILL_GRACE_MS,
-  };
-  const timer = setInterval(() => {
-    const now = performance.now();
-    for (const task of watched) watch(task, now, limits);
-    admission.admitAll();
-  }, WATCH_MS);
-  timer.unref();
-  const neverMore = (): 'never' => 'never';
-  void bell.listen(() => {
-    for (const { control, mayTake = neverMore } of watched) control.answerAsk(mayTake);
-  });
+export const createPool = (options: PoolOptions): Pool => new ThreadPool(options);
 
-  let isClosed = false;
-  const dispatch: Dispatch = async (dispatched) => {
-    if (isClosed) throw new PoolClosedError();
-    const { message, port } = dispatched;
-    const task: Watched = { ...dispatched, abort: new AbortController(), run: -1, since: 0, stoppedAt: undefined };
-    watched.add(task);
-    try {
-      return await piscina.run(message, { signal: task.abort.signal, ...(port && { transferList: [port] }) });
-    } catch (error) {
-      throw isClosed ? new PoolClosedError() : error;
-    } finally {
-      watched.delete(task);
-    }
-  };
-  let hasHadWork = false;
-  const noteWork = (): void => void (hasHadWork = true);
-  if (options.warmUp === true) {
-    const mayGoOn = (): boolean => !hasHadWork && !isClosed;
+class ThreadPool implements Pool {
+  readonly threads: number;
+  readonly #admission: Admission;
+  readonly #dispatcher: Dispatcher;
+  #hasHadWork = false;
+
+  constructor(options: PoolOptions) {
+    const { threads, memoryBytes = totalmem() / 2 } = options;
+    const keptBytes = keptBytesPerThread(options);
+    this.threads = threads;
+    this.#admission = new Admission({
+      threads,
+      reliefThreads: reliefThreads(threads),
+      quickThreads: QUICK_THREADS,
+      // What threads keep between tasks takes memory whatever runs.
+      memoryBytes: memoryBytes - keptBytes * allThreads(threads),
+    });
+    this.#dispatcher = new Dispatcher({
+      minThreads: threads,
+      maxThreads: allThreads(threads),
+      thread: { runner: options.runner ?? new URL('./engineRunner.ts', import.meta.url).href, keptBytes },
+      timeLimitMs: options.timeLimitMs ?? TIME_LIMIT_MS,
+      killGraceMs: options.killGraceMs ?? KILL_GRACE_MS,
+      // A task becomes slow by lasting, which may let another one in.
+      onTick: () => this.#admission.admitAll(),
+    });
     // A thread that could not be warmed up is slower for a while, and nothing else.
-    for (let thread = 0; thread < threads; thread++) warmUp(admission, dispatch, mayGoOn).catch(() => {});
+    if (options.warmUp === true) for (let thread = 0; thread < threads; thread++) this.#warmUp().catch(() => {});
   }
-  return {
-    threads: options.threads,
-    get busyShare() {
-      return Math.min(1, admission.heldCount / options.threads);
-    },
-    run: (batch, onOutcome) => {
-      noteWork();
-      return new Job(batch, admission, dispatch, onOutcome);
-    },
-    build: (batch, request, take) => {
-      noteWork();
-      return buildArtifact(batch, request, take, admission, dispatch);
-    },
-    sweep: ({ owner = '', job, ...sent }) => {
-      noteWork();
-      return startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }), {
-        owner,
-        bytes: SWEEP_BYTES,
-        admission,
-        dispatch,
-      });
-    },
-    robustness: ({ owner = '', job, ...sent }) => {
-      noteWork();
-      const messageWith = (control: SharedArrayBuffer) =>
-        ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }) as const;
-      return startPart<RobustnessOutcome>(messageWith, {
-        owner,
-        bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
-        tables: TABLES_OF_CHECK,
-        admission,
-        dispatch,
-      });
-    },
-    holdMemory: async (owner, bytes) => {
-      const lease = await admission.enter({ owner, bytes: Math.min(bytes, admission.maxBytes), isElsewhere: true });
-      return () => lease.leave();
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      bell.close();
-      clearInterval(timer);
-      await piscina.destroy();
-    },
-  };
-}
 
-/** Warms one thread up, batch by batch. */
-async function warmUp(admission: Admission, dispatch: Dispatch, mayGoOn: () => boolean): Promise<void> {
-  for (let batch = 0; batch < WARM_UP_BATCHES && mayGoOn(); batch++)
-    await new Job(warmUpBatch(batch), admission, dispatch).outcomes;
-}
-
-/** A message on a thread. */
-interface Watched extends Dispatched {
-  readonly abort: AbortController;
-  /** The run seen last, and when it started (performance.now). */
-  run: number;
-  since: number;
-  stoppedAt: number | undefined;
-  /** When the thread was first seen to work on it. */
-  beganAt?: number;
-}
-
-function watch(task: Watched, now: number, limits: { timeLimitMs: number; killGraceMs: number }): void {
-  const run = task.control.runningRun();
-  if (run !== task.run || run === -1) {
-    task.lease.renew();
-    task.run = run;
-    task.since = now;
-    task.stoppedAt = undefined;
+  get busyShare(): number {
+    return Math.min(1, this.#admission.heldCount / this.threads);
   }
-  if (run === -1) return;
-  task.beganAt ??= now;
-  if (now - task.beganAt >= SLOW_MS) task.split?.();
-  if (now - task.since > (task.timeLimitsMs[run] ?? limits.timeLimitMs)) task.control.stop(run, 'time_limit');
-  if (!task.control.stopReason(run)) return;
-  task.stoppedAt ??= now;
-  // The last resort: Piscina ends the thread and starts another.
-  if (now - task.stoppedAt > limits.killGraceMs) task.abort.abort();
+
+  run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob {
+    return new Job(batch, this.#admission, this.#dispatchWork(), onOutcome);
+  }
+
+  build(batch: PoolBatch, request: ArtifactRequest, take: TakeChunk): Promise<ArtifactOutcome> {
+    return buildArtifact(batch, request, take, this.#admission, this.#dispatchWork());
+  }
+
+  sweep({ owner = '', job, ...sent }: SweepBatch): SweepRun {
+    return startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }), {
+      owner,
+      bytes: SWEEP_BYTES,
+      admission: this.#admission,
+      dispatch: this.#dispatchWork(),
+    });
+  }
+
+  robustness({ owner = '', job, ...sent }: RobustnessBatch): PartRun<RobustnessOutcome> {
+    const messageWith = (control: SharedArrayBuffer) =>
+      ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }) as const;
+    return startPart<RobustnessOutcome>(messageWith, {
+      owner,
+      bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
+      tables: TABLES_OF_CHECK,
+      admission: this.#admission,
+      dispatch: this.#dispatchWork(),
+    });
+  }
+
+  async holdMemory(owner: string, bytes: number): Promise<() => void> {
+    const admission = this.#admission;
+    const lease = await admission.enter({ owner, bytes: Math.min(bytes, admission.maxBytes), isElsewhere: true });
+    return () => lease.leave();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#dispatcher[Symbol.asyncDispose]();
+  }
+
+  /** How work reaches the threads; it ends the warm-up. */
+  #dispatchWork(): Dispatch {
+    this.#hasHadWork = true;
+    return this.#dispatcher.dispatch;
+  }
+
+  /** Warms one thread up, batch by batch. */
+  async #warmUp(): Promise<void> {
+    for (let batch = 0; batch < WARM_UP_BATCHES && !this.#hasHadWork && !this.#dispatcher.isClosed; batch++)
+      await new Job(warmUpBatch(batch), this.#admission, this.#dispatcher.dispatch).outcomes;
+  }
 }
 
 /** The memory of one run, and the rows of a shard (docs/sweeps.md); kept columns are counted by thread. */

@@ -1,0 +1,121 @@
+// The dispatcher: sends messages to the threads and watches what runs there: time limits, threads that do not respond,
+// and runs that ask for memory.
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { SLOW_MS } from './admission.ts';
+import { Bell } from './bell.ts';
+import { PoolClosedError, type Dispatch, type Dispatched, type ThreadAnswer } from './job.ts';
+import type { ThreadMessage, ThreadSettings } from './messages.ts';
+
+interface DispatcherOptions extends Limits {
+  /** Threads that are always kept. */
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly thread: Omit<ThreadSettings, 'bell'>;
+  /** Called as time passes. */
+  readonly onTick: () => void;
+}
+
+interface Limits {
+  /** A run that takes longer is stopped with reason time_limit, unless it has a limit of its own. */
+  readonly timeLimitMs: number;
+  /** A run that ignores its stop flag for this long loses its thread. */
+  readonly killGraceMs: number;
+}
+
+/** V8 lets the short-lived objects of a thread take 128 MB before it looks at them; with a third it is no slower. */
+const YOUNG_GENERATION_MB = 48;
+/** How often time limits and unresponsive runs are checked. */
+const WATCH_MS = 50;
+/** A thread beyond those that are always kept ends after being idle for this long. */
+const RELIEF_IDLE_MS = 10_000;
+
+/** A message on a thread. */
+interface Watched extends Dispatched {
+  readonly abort: AbortController;
+  /** The run seen last, and when it started (performance.now). */
+  run: number;
+  since: number;
+  stoppedAt: number | undefined;
+  /** When the thread was first seen to work on it. */
+  beganAt?: number;
+}
+
+const neverMore = (): 'never' => 'never';
+
+export class Dispatcher implements AsyncDisposable {
+  readonly #bell = new Bell();
+  readonly #piscina: Piscina<ThreadMessage, ThreadAnswer>;
+  readonly #watched = new Set<Watched>();
+  readonly #timer: NodeJS.Timeout;
+  #isClosed = false;
+
+  constructor({ minThreads, maxThreads, thread, onTick, ...limits }: DispatcherOptions) {
+    this.#piscina = new Piscina({
+      filename: fileURLToPath(new URL('./thread.ts', import.meta.url)),
+      // Threads are kept: a new one interprets its first runs and opens every snapshot again.
+      minThreads,
+      maxThreads,
+      idleTimeout: RELIEF_IDLE_MS,
+      concurrentTasksPerWorker: 1,
+      // 10 µs per dispatch instead of 19 to 48. The event loop of a waiting thread stops, and ours have nothing on it.
+      atomics: 'sync',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
+      workerData: { ...thread, bell: this.#bell.memory } satisfies ThreadSettings,
+    });
+    this.#timer = setInterval(() => {
+      const now = performance.now();
+      for (const task of this.#watched) watch(task, now, limits);
+      onTick();
+    }, WATCH_MS);
+    this.#timer.unref();
+    void this.#bell.listen(() => {
+      for (const { control, mayTake = neverMore } of this.#watched) control.answerAsk(mayTake);
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Sends a message to a thread and resolves with its answer. Rejects when the thread dies or the pool is closed. */
+  readonly dispatch: Dispatch = async (dispatched) => {
+    if (this.#isClosed) throw new PoolClosedError();
+    const { message, port } = dispatched;
+    const task: Watched = { ...dispatched, abort: new AbortController(), run: -1, since: 0, stoppedAt: undefined };
+    this.#watched.add(task);
+    try {
+      return await this.#piscina.run(message, { signal: task.abort.signal, ...(port && { transferList: [port] }) });
+    } catch (error) {
+      throw this.#isClosed ? new PoolClosedError() : error;
+    } finally {
+      this.#watched.delete(task);
+    }
+  };
+
+  /** Ends every thread at once. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    this.#bell.close();
+    clearInterval(this.#timer);
+    await this.#piscina.destroy();
+  }
+}
+
+function watch(task: Watched, now: number, limits: Limits): void {
+  const run = task.control.runningRun();
+  if (run !== task.run || run === -1) {
+    task.lease.renew();
+    task.run = run;
+    task.since = now;
+    task.stoppedAt = undefined;
+  }
+  if (run === -1) return;
+  task.beganAt ??= now;
+  if (now - task.beganAt >= SLOW_MS) task.split?.();
+  if (now - task.since > (task.timeLimitsMs[run] ?? limits.timeLimitMs)) task.control.stop(run, 'time_limit');
+  if (!task.control.stopReason(run)) return;
+  task.stoppedAt ??= now;
+  // The last resort: Piscina ends the thread and starts another.
+  if (now - task.stoppedAt > limits.killGraceMs) task.abort.abort();
+}
