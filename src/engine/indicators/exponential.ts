@@ -2,6 +2,7 @@
 import { length, number, real } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { runRecursion, type Recursion } from '../kernels/recursion.ts';
+import { writeParts } from '../kernels/simd/recursions.ts';
 import { wilderStable, emaStable } from './stability.ts';
 
 export const ema: IndicatorDefinition = {
@@ -121,18 +122,7 @@ function recursive(source: Float64Array, first: number, length: number, weight: 
       }
       state[at] = average;
     },
-    runPair(state, from, end, apart) {
-      let a = state[0];
-      let b = state[1];
-      for (let row = from; row < end; row++) {
-        a = weight * source[row] + decay * a;
-        out[row] = a;
-        b = weight * source[row + apart] + decay * b;
-        out[row + apart] = b;
-      }
-      state[0] = a;
-      state[1] = b;
-    },
+    writeParts: writeParts('average', [source], weight, out),
   };
   runRecursion(recursion, start + 1, n);
 }

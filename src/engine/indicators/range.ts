@@ -5,6 +5,7 @@ import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
 import { runRecursion, type Recursion } from '../kernels/recursion.ts';
 import { rollingMean } from '../kernels/rollingSums.ts';
+import { writeParts } from '../kernels/simd/recursions.ts';
 
 export const trueRangeIndicator: IndicatorDefinition = {
   id: 'trange',
@@ -105,18 +106,7 @@ export function averageTrueRange(
       }
       state[at] = average;
     },
-    runPair(state, from, end, apart) {
-      let a = state[0];
-      let b = state[1];
-      for (let row = from; row < end; row++) {
-        a = decay * a + weight * trueRangeOf(high[row], low[row], close[row - 1]);
-        out[row] = a;
-        b = decay * b + weight * trueRangeOf(high[row + apart], low[row + apart], close[row + apart - 1]);
-        out[row + apart] = b;
-      }
-      state[0] = a;
-      state[1] = b;
-    },
+    writeParts: writeParts('averageRange', [high, low, close], weight, out),
   };
   runRecursion(recursion, length + 1, n);
 }

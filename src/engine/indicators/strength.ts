@@ -3,6 +3,7 @@ import { length, number } from './arguments.ts';
 import type { IndicatorDefinition } from './definition.ts';
 import { wilderStable } from './stability.ts';
 import { runRecursion, type Recursion } from '../kernels/recursion.ts';
+import { writeParts } from '../kernels/simd/recursions.ts';
 import { rollingSum } from '../kernels/rollingSums.ts';
 import { isZeroBeside } from './talibZero.ts';
 
@@ -155,34 +156,7 @@ function smoothedStrength(
       state[at] = gain;
       state[at + 1] = size;
     },
-    runPair(state, from, end, apart) {
-      let gainA = state[0];
-      let sizeA = state[1];
-      let gainB = state[2];
-      let sizeB = state[3];
-      let beforeA = source[from - 1];
-      let beforeB = source[from + apart - 1];
-      for (let row = from; row < end; row++) {
-        const valueA = source[row];
-        const changeA = valueA - beforeA;
-        beforeA = valueA;
-        const distanceA = Math.abs(changeA);
-        gainA = keep * gainA + 0.5 * share * (distanceA + changeA);
-        sizeA = keep * sizeA + share * distanceA;
-        out[row] = sizeA > 0 ? 100 * (gainA / sizeA) : 0;
-        const valueB = source[row + apart];
-        const changeB = valueB - beforeB;
-        beforeB = valueB;
-        const distanceB = Math.abs(changeB);
-        gainB = keep * gainB + 0.5 * share * (distanceB + changeB);
-        sizeB = keep * sizeB + share * distanceB;
-        out[row + apart] = sizeB > 0 ? 100 * (gainB / sizeB) : 0;
-      }
-      state[0] = gainA;
-      state[1] = sizeA;
-      state[2] = gainB;
-      state[3] = sizeB;
-    },
+    writeParts: writeParts('strength', [source], share, out),
   };
 }
 

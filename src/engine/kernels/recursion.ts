@@ -1,6 +1,7 @@
-// Recursions: kernels that carry numbers from row to row, so that each row waits for the one before it. Both halves of
-// a long column are computed at once: a half that begins with another state comes to the same numbers, bit for bit,
-// when the difference has decayed and its last bit is lost in rounding. Where it has not, its rows are computed again.
+// Recursions: kernels that carry numbers from row to row, so that each row waits for the one before it. Four parts of a
+// long column are computed at once: a part that begins with another state comes to the same numbers, bit for bit, when
+// the difference has decayed and its last bit is lost in rounding. Where it has not, its rows are computed again.
+import { PARTS, type WriteParts } from './simd/recursions.ts';
 
 export interface Recursion {
   /** The state before the first row: the numbers that are carried. */
@@ -9,11 +10,8 @@ export interface Recursion {
   readonly weight: number;
   /** Writes rows from … end-1. The state before them is at cell `at`, where that after them is written. */
   run(state: Float64Array, at: number, from: number, end: number): void;
-  /**
-   * The same for these rows, whose state is at cell 0, and those `apart` later, whose state is behind it. Absent: one
-   * row takes longer than the next waits for it.
-   */
-  readonly runPair?: (state: Float64Array, from: number, end: number, apart: number) => void;
+  /** The same bits for the parts. Absent: one row takes longer than the next waits for it. */
+  readonly writeParts?: WriteParts;
 }
 
 /**
@@ -21,28 +19,48 @@ export interface Recursion {
  * states that differ in the last of them are the same about 1/weight rows later.
  */
 const WARM_UP = 64;
-/** A half has at least this many times the rows of its warm-up. */
-const LEAST_SHARE = 8;
+/** A part has at least this many times the rows of its warm-up. */
+const LEAST_SHARE = 4;
 /** Rows of a call: V8 compiles a function that is called often better than a loop while it runs. */
 const CHUNK = 4096;
 
-/** Writes the rows first … n-1. No output may be an input: rows of the second half are written more than once. */
+/** Writes the rows first … n-1. No output may be an input: rows of the later parts are written more than once. */
 export function runRecursion(recursion: Recursion, first: number, n: number): void {
-  const { seed, weight, runPair } = recursion;
-  const state = Float64Array.of(...seed, ...seed);
-  const half = Math.floor((n - first) / 2);
+  const { seed, weight, writeParts } = recursion;
+  const apart = 2 * Math.floor((n - first) / (2 * PARTS));
   const warmUp = Math.ceil(WARM_UP / weight);
-  if (runPair === undefined || !(half >= LEAST_SHARE * warmUp)) return runChunks(recursion, state, 0, first, n);
+  if (writeParts !== undefined && apart >= LEAST_SHARE * warmUp)
+    runParts(recursion, writeParts, first, n, apart, warmUp);
+  else runChunks(recursion, Float64Array.of(...seed), 0, first, n);
+}
+
+/** Each part has `apart` rows, and begins with the state that `warmUp` rows lead to. */
+function runParts(
+  recursion: Recursion,
+  writeParts: WriteParts,
+  first: number,
+  n: number,
+  apart: number,
+  warmUp: number,
+): void {
+  const { seed } = recursion;
   const size = seed.length;
-  const second = first + half;
-  runChunks(recursion, state, size, second - warmUp, second);
-  const begun = state.slice(size);
-  for (let row = first; row < second; row += CHUNK / 2) runPair(state, row, Math.min(second, row + CHUNK / 2), half);
-  const reached = state.slice(0, size);
-  // States that have not met by then may never: an overflow goes on forever.
-  const patience = second + warmUp;
-  if (runUntilMet(recursion, reached, begun, second, patience)) runChunks(recursion, state, size, second + half, n);
-  else runChunks(recursion, reached, 0, patience, n);
+  const state = Float64Array.of(...seed, ...seed, ...seed, ...seed);
+  const startOf = (part: number): number => first + part * apart;
+  for (let part = 1; part < PARTS; part++)
+    runChunks(recursion, state, part * size, startOf(part) - warmUp, startOf(part));
+  const begun = state.slice();
+  const rows = CHUNK / PARTS;
+  for (let row = first; row < startOf(1); row += rows) writeParts(state, row, Math.min(startOf(1), row + rows), apart);
+  for (let part = 1; part < PARTS; part++) {
+    const reached = state.slice((part - 1) * size, part * size);
+    const guess = begun.slice(part * size, (part + 1) * size);
+    // States that have not met by then may never: an overflow goes on forever.
+    const patience = startOf(part) + warmUp;
+    if (!runUntilMet(recursion, reached, guess, startOf(part), patience))
+      return runChunks(recursion, reached, 0, patience, n);
+  }
+  runChunks(recursion, state, (PARTS - 1) * size, startOf(PARTS), n);
 }
 
 function runChunks(recursion: Recursion, states: Float64Array, at: number, from: number, end: number): void {

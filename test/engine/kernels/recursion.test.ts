@@ -1,15 +1,16 @@
-// Averages that carry numbers from row to row, computed from two rows at once: bit for bit the loop over all rows.
+// Averages that carry numbers from row to row, four parts of a column at once: bit for bit the loop over all rows.
 import { describe, expect, it } from 'vitest';
-import { computeIndicator } from '../../../src/engine/indicators/compute.ts';
 import { findIndicator } from '../../../src/engine/indicators/registry.ts';
 import { runRecursion } from '../../../src/engine/kernels/recursion.ts';
+import { newColumn } from '../../../src/engine/kernels/simd/ownedColumns.ts';
+import { allocateShared } from '../../../src/engine/kernels/simd/sharedMemory.ts';
 import { seededRandom } from '../../support/scale.ts';
 
 const random = seededRandom(31);
 let price = 100;
 const wander = (): number => (price *= 1 + (random() - 0.5) * 0.02);
 
-/** Each makes the value of a row. In all but the first, the halves do not begin with the same state. */
+/** Each makes the value of a row. In all but the first, a part begins with another state than the last one reached. */
 const VALUES: Record<string, (row: number, count: number) => number> = {
   'prices that wander': wander,
   'prices that stay from some row on': (row, count) => (row < count / 4 ? wander() : 100),
@@ -17,16 +18,17 @@ const VALUES: Record<string, (row: number, count: number) => number> = {
   'zeros below zero, after numbers of either sign that decay to nothing': (row) =>
     row > 200 ? -0 : row > 100 ? -1e-300 : 1e-300,
   'prices that overflow': (row, count) => (row === Math.floor(count / 3) ? 1.7e308 : (row % 7) * 1e307),
-  'a price a quadrillion times the others, shortly before the second half': (row, count) =>
+  'a price a quadrillion times the others, shortly before the third part': (row, count) =>
     row === Math.floor(count / 2) - 40 ? 1e17 : wander(),
-  'a price that no other is beside, before the second half warms up': (row, count) =>
+  'a price that no other is beside, before the third part warms up': (row, count) =>
     row === Math.floor(count / 2) - 2000 ? 1e300 : wander(),
 };
 
 const COUNTS = [9_001, 20_000, 40_003];
 const LENGTHS = [1, 2, 5, 14, 30];
 
-const bits = (values: Float64Array): BigUint64Array => new BigUint64Array(values.buffer);
+const bits = ({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 function rowByRow(source: Float64Array, length: number, weight: number): Float64Array {
   const out = new Float64Array(source.length).fill(NaN);
@@ -75,40 +77,70 @@ function rangeRowByRow([high, low, close]: readonly Float64Array[], length: numb
   return out;
 }
 
-function computed(id: string, length: number, inputs: readonly Float64Array[]): BigUint64Array {
-  return bits(computeIndicator(findIndicator(id)!, { length }, inputs)[0]);
-}
+type Place = (columns: readonly Float64Array[]) => readonly Float64Array[];
+
+const inShared: Place = (columns) => {
+  const { buffer } = allocateShared(columns.length * columns[0].byteLength).memory;
+  return columns.map((column, index) => {
+    const view = new Float64Array(buffer, index * column.byteLength, column.length);
+    view.set(column);
+    return view;
+  });
+};
+const inOwned: Place = (columns) =>
+  columns.map((column) => {
+    const owned = newColumn(column.length, 1);
+    owned.set(column);
+    return owned;
+  });
+const anywhere: Place = (columns) => columns;
+
+/** Where columns lie, and the least rows of a result that lies in a memory of its own. */
+const PLACES: readonly (readonly [name: string, place: Place, leastRows: number])[] = [
+  ['in shared memory, results in their own', inShared, 1],
+  ['in shared memory, results anywhere', inShared, Infinity],
+  ['each in its own memory', inOwned, 1],
+  ['in its own memory, results anywhere', inOwned, Infinity],
+  ['anywhere, results in their own memory', anywhere, 1],
+  ['anywhere', anywhere, Infinity],
+];
 
 describe.each(Object.keys(VALUES))('%s', (name) => {
-  it.each(COUNTS)('%i rows', (count) => {
+  it.each(COUNTS)('computes %i rows as row by row, wherever columns lie', (count) => {
     const source = Float64Array.from({ length: count }, (_, row) => VALUES[name](row, count));
-    const high = source.map((value) => value + 1);
-    const low = source.map((value) => value - random());
-    for (const length of LENGTHS) {
-      expect(computed('ema', length, [source]), `ema ${length}`).toEqual(
-        bits(rowByRow(source, length, 2 / (length + 1))),
-      );
-      expect(computed('rma', length, [source]), `rma ${length}`).toEqual(bits(rowByRow(source, length, 1 / length)));
-      const prices = [high, low, source];
-      expect(computed('atr', length, prices), `atr ${length}`).toEqual(bits(rangeRowByRow(prices, length)));
-      if (length > 1)
-        expect(computed('rsi', length, [source]), `rsi ${length}`).toEqual(bits(strengthRowByRow(source, length)));
+    const prices = [source.map((value) => value + 1), source.map((value) => value - random()), source];
+    for (const [placeName, place, leastRows] of PLACES) {
+      const columns = place(prices);
+      const computed = (id: string, length: number, inputs: readonly Float64Array[]): Uint8Array => {
+        const out = newColumn(count, leastRows).fill(NaN);
+        findIndicator(id)!.compute(inputs, { length }, [out]);
+        return bits(out);
+      };
+      const expectBits = (id: string, length: number, inputs: readonly Float64Array[], expected: Float64Array): void =>
+        expect(Buffer.compare(computed(id, length, inputs), bits(expected)), `${id} ${length} ${placeName}`).toBe(0);
+      for (const length of LENGTHS) {
+        expectBits('ema', length, [columns[2]], rowByRow(source, length, 2 / (length + 1)));
+        expectBits('rma', length, [columns[2]], rowByRow(source, length, 1 / length));
+        expectBits('atr', length, columns, rangeRowByRow(prices, length));
+        if (length > 1) expectBits('rsi', length, [columns[2]], strengthRowByRow(source, length));
+      }
     }
   });
 });
 
-it('computes a long column from two rows at once, and a short one row by row', () => {
+it('computes a long column in four parts, and a short one row by row', () => {
   const calls: string[] = [];
   const recursion = {
     seed: [0],
     weight: 0.5,
     run: (_state: Float64Array, _at: number, from: number, end: number) => void calls.push(`${from} ${end}`),
-    runPair: (_state: Float64Array, from: number, end: number, apart: number) =>
+    writeParts: (_state: Float64Array, from: number, end: number, apart: number) =>
       void calls.push(`${from} ${end} +${apart}`),
   };
+  // A warm-up takes 128 rows, and a part has at least four times as many.
   runRecursion(recursion, 10, 10 + 2047);
   expect(calls).toEqual(['10 2057']);
   calls.length = 0;
   runRecursion(recursion, 10, 10 + 2049);
-  expect(calls).toEqual(['906 1034', '10 1034 +1024', '2058 2059']);
+  expect(calls).toEqual(['394 522', '906 1034', '1418 1546', '10 522 +512', '2058 2059']);
 });

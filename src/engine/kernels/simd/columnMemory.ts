@@ -30,7 +30,7 @@ export interface ReadColumn<Exports> {
 export class ColumnModule<Exports> {
   readonly #module: WebAssembly.Module;
   readonly #memory: WebAssembly.Memory;
-  readonly #instances = new WeakMap<Memory, WeakMap<WebAssembly.Memory, Exports>>();
+  readonly #instances = new WeakMap<WebAssembly.Memory<ArrayBufferLike>, WeakMap<WebAssembly.Memory, Exports>>();
 
   /** @param memory the one besides the columns: that of the kernels, unless it is given */
   constructor(module: WebAssembly.Module, memory: WebAssembly.Memory = kernelMemory) {
@@ -38,8 +38,11 @@ export class ColumnModule<Exports> {
     this.#memory = memory;
   }
 
-  /** @param memory where results are written */
-  on(columns: Memory, memory = this.#memory): Exports {
+  /**
+   * @param columns shared, unless the module says otherwise
+   * @param memory where results are written
+   */
+  on(columns: WebAssembly.Memory<ArrayBufferLike>, memory = this.#memory): Exports {
     let instances = this.#instances.get(columns);
     if (instances === undefined) this.#instances.set(columns, (instances = new WeakMap()));
     const known = instances.get(memory);
