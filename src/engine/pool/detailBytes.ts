@@ -218,7 +218,8 @@ const axes = new WeakMap<Float64Array, Uint8Array>();
 function axisBytes(values: Float64Array, compress: Compress): Uint8Array {
   const known = axes.get(values);
   if (known !== undefined) return known;
-  const steps = values.map((value, index) => (index === 0 ? value : value - values[index - 1]));
+  const steps = values.slice();
+  for (let index = values.length - 1; index > 0; index--) steps[index] -= values[index - 1];
   const bytes = compress(new Uint8Array(steps.buffer));
   axes.set(values, bytes);
   return bytes;

@@ -1,6 +1,6 @@
 // The equity preview: at most 500 points of the equity curve, and their JSON, written without making the points.
 import { newNumbers } from '../kernels/sharedBuffer.ts';
-import { NumberTexts } from '../kernels/simd/decimals.ts';
+import { textsWithNumbers, type NumberTexts } from '../kernels/simd/decimals.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 import { previewIndexes } from './preview.ts';
@@ -27,19 +27,12 @@ function points({ start, end, bars: { time } }: Marks['input']): Points {
     for (let point = 0; point < rows.length; point++) rows[point] += start;
     const times = new Float64Array(rows.length);
     for (let point = 0; point < times.length; point++) times[point] = time[rows[point]];
-    return { rows, times, texts: textsOf(times) };
+    return { rows, times, texts: textsWithNumbers('[[', '],[', ',', times) };
   });
 }
 
 /** The rows of the points. */
 export const previewRows = (input: Marks['input']): Int32Array => points(input).rows;
-
-/** `[[time,` of the first point, `],[time,` of each other. */
-function textsOf(times: Float64Array): NumberTexts {
-  const texts: string[] = [];
-  for (let point = 0; point < times.length; point++) texts.push(`${point === 0 ? '[' : '],'}[${times[point]},`);
-  return new NumberTexts(texts);
-}
 
 /** The marks at these rows. A loop, since `map` would allocate every number. */
 function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }: Marks): Float64Array {

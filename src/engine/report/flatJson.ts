@@ -1,11 +1,11 @@
 // The flat summary as its numbers, which is how it is stored, and as JSON.stringify writes it: names between numbers,
 // which a kernel writes.
 import { newNumbers } from '../kernels/sharedBuffer.ts';
-import { NumberTexts } from '../kernels/simd/decimals.ts';
+import { numberTexts } from '../kernels/simd/decimals.ts';
 import { FLAT_KEYS, type FlatKey, type FlatParts } from './flatSummary.ts';
 import { NumbersJson } from './jsonWriter.ts';
 
-const NAMES = new NumberTexts(FLAT_KEYS.map((key, at) => `${at === 0 ? '{' : ','}"${key}":`));
+const NAMES = numberTexts(FLAT_KEYS.map((key, at) => `${at === 0 ? '{' : ','}"${key}":`));
 
 /** The values of FLAT_KEYS in their order, as they are read back from JSON; NaN stands for null. */
 export function flatNumbersOf(flat: Readonly<Partial<Record<FlatKey, number | null>>>): Float64Array {

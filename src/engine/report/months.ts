@@ -1,7 +1,8 @@
 // The monthly table: the return of each UTC month that has bars.
+import { KeptByRange } from '../bars/keptByRange.ts';
 import { newNumbers } from '../kernels/sharedBuffer.ts';
 import { lowerBound } from '../kernels/search.ts';
-import { NumberTexts } from '../kernels/simd/decimals.ts';
+import { numberTexts, type NumberTexts } from '../kernels/simd/decimals.ts';
 import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 
 export interface MonthRow {
@@ -11,21 +12,32 @@ export interface MonthRow {
   readonly equity: number;
 }
 
-/** The months of a range of days. */
-export interface Months {
+/** Months in a row that have bars. Ranges that begin and end in the same months share them. */
+interface NamedMonths {
   /** year · 12 + month, counted from 0. */
   readonly numbers: Float64Array;
   readonly names: readonly string[];
-  /** The index of the last day of each month that has bars. */
-  readonly lastDays: Int32Array;
   /** The JSON between the numbers of the table. */
   readonly texts: NumberTexts;
+}
+
+/** The months of a range of days. */
+export interface Months extends NamedMonths {
+  /** The index of the last day of each month. */
+  readonly lastDays: Int32Array;
+}
+
+/** The months of all days of a series. */
+interface SeriesMonths {
+  readonly numbers: Float64Array;
+  readonly lastDays: Int32Array;
 }
 
 /** Keyed by the days of a range, which the runs of a batch share (bars/days.ts). */
 const known = new WeakMap<Float64Array, Months>();
 /** The months of all days of a series, by the memory that the days of its ranges are parts of. */
-const whole = new WeakMap<ArrayBufferLike, Omit<Months, 'texts'>>();
+const whole = new WeakMap<ArrayBufferLike, SeriesMonths>();
+const named = new KeptByRange<Float64Array, NamedMonths>();
 
 export function monthsOf(day: Float64Array): Months {
   let months = known.get(day);
@@ -40,19 +52,23 @@ function findMonths(day: Float64Array): Months {
   const lastDay = firstDay + day.length - 1;
   const first = lowerBound(all.lastDays, firstDay);
   const end = day.length === 0 ? first : lowerBound(all.lastDays, lastDay) + 1;
-  const names = all.names.slice(first, end);
-  const texts: string[] = [];
-  for (const name of names)
-    texts.push(`${texts.length === 0 ? '[' : '},'}{"month":"${name}","returnPct":`, ',"equity":');
-  return {
-    numbers: all.numbers.subarray(first, end),
-    names,
-    lastDays: all.lastDays.slice(first, end).map((last) => Math.min(last, lastDay) - firstDay),
-    texts: new NumberTexts(texts),
-  };
+  const { numbers, names, texts } = namesOf(all, first, end);
+  const lastDays = all.lastDays.slice(first, end);
+  for (let month = 0; month < lastDays.length; month++) lastDays[month] = Math.min(lastDays[month], lastDay) - firstDay;
+  return { numbers, names, texts, lastDays };
 }
 
-function findAllMonths(day: Float64Array): Omit<Months, 'texts'> {
+const namesOf = (all: SeriesMonths, first: number, end: number): NamedMonths =>
+  named.get(all.numbers, first, end, () => {
+    const numbers = all.numbers.subarray(first, end);
+    const names = Array.from(numbers, monthName);
+    const texts: string[] = [];
+    for (const name of names)
+      texts.push(`${texts.length === 0 ? '[' : '},'}{"month":"${name}","returnPct":`, ',"equity":');
+    return { numbers, names, texts: numberTexts(texts) };
+  });
+
+function findAllMonths(day: Float64Array): SeriesMonths {
   const numbers: number[] = [];
   const lastDays: number[] = [];
   for (let index = 0; index < day.length;) {
@@ -64,7 +80,7 @@ function findAllMonths(day: Float64Array): Omit<Months, 'texts'> {
     numbers.push(year * 12 + month);
     lastDays.push(index - 1);
   }
-  return { numbers: Float64Array.from(numbers), names: numbers.map(monthName), lastDays: Int32Array.from(lastDays) };
+  return { numbers: Float64Array.from(numbers), lastDays: Int32Array.from(lastDays) };
 }
 
 /** Formatted by hand because toISOString takes longer than all statistics of a month. */
