@@ -87,7 +87,7 @@ it.each<[string, (level: number) => object]>([
     encodeResult(outcome);
     return outcome.reproducibility.resultHash;
   };
-  // The first of them may begin where other tests have left the buffer, and go on in another.
+  // The first run may begin where other tests have left the buffer, and continue in another.
   const [, first] = [97, 99, 101, 103].map(encodedRun);
   expect(encodedRun(99)).toBe(first);
 });

@@ -1,5 +1,5 @@
-// Graphile Worker in a process that outlives it: its connections wait for a database that is away, and when a lost one
-// has ended its runner, another takes its place.
+// Graphile Worker in a process that keeps it running: its connections wait for a database that is away, and when a lost
+// connection has ended its runner, another takes its place.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startGraphile } from '../../src/jobs/graphile.ts';
 import type { Graphile } from '../../src/jobs/graphile.ts';

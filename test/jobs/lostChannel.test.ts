@@ -1,4 +1,4 @@
-// Messages over the channel to a parent that has just died: its end follows, so they are lost without a word.
+// Messages over the channel to a parent that has just died are lost silently: the end of the process follows anyway.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-/** What Node does between the end of a parent and the event that tells it: without a callback, the process throws. */
+/** Breaks the channel as the end of a parent does, before Node reports it: sending without a callback then throws. */
 const BROKEN = `process.send = (message, done) => {
   const error = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
   setTimeout(() => (done ? done(error) : process.emit('error', error)));

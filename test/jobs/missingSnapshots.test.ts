@@ -45,7 +45,7 @@ afterAll(async () => {
 });
 
 describe('a worker without the snapshot files', () => {
-  it('gives its claims back to the worker that has them, and says that it lacks them', async () => {
+  it('gives its claims back, for a worker that has the files, and reports what it lacks', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
     const blind = await startTestWorker(database.url, { ...data, folder: empty });
     const ids = await enqueue(
@@ -65,7 +65,7 @@ describe('a worker without the snapshot files', () => {
     await rm(empty, { recursive: true });
   });
 
-  it('leaves a rerun to the worker that has them', async () => {
+  it('leaves a rerun to a worker that has the files', async () => {
     await start();
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     await settled(database.sql);
@@ -77,7 +77,7 @@ describe('a worker without the snapshot files', () => {
       database.sql.begin((tx) =>
         enqueueRerun(tx, id, kind === 'verify' ? { kind } : { kind, name: 'equity', format: 'csv', engine: '' }),
       );
-    // Until the worker without the files has had one in its hands.
+    // Until the worker without the files has taken one.
     await eventually(async () => {
       asked.push(await ask('artifact'), await ask('verify'));
       return (await database.sql`select 1 from missing_snapshots`).length > 0;
@@ -89,7 +89,7 @@ describe('a worker without the snapshot files', () => {
     await rm(empty, { recursive: true });
   });
 
-  it('fails a rerun of which no worker has them, without the path of the server', async () => {
+  it('fails a rerun whose snapshots no worker has, and names no path of the server', async () => {
     await start();
     const [id] = await enqueue(database.sql, workspace, data, [{}]);
     await settled(database.sql);
@@ -100,7 +100,7 @@ describe('a worker without the snapshot files', () => {
     expect(JSON.stringify(outcome)).not.toContain('/candlepool');
   });
 
-  it('names no path of the server in the error when no worker has the snapshot', async () => {
+  it('fails a backtest whose snapshots no worker has, and names no path of the server', async () => {
     await start();
     const [item, other] = newBacktests(workspace, data, [{ value: 901 }, { value: 902 }]);
     const [lost] = await database.sql.begin((tx) =>

@@ -25,7 +25,7 @@ export interface Reply {
   readonly body: any;
 }
 
-/** Calls as one key. */
+/** A client that calls the API with one key. */
 export interface Client {
   readonly workspaceId: string;
   readonly apiKey: string;

@@ -31,7 +31,7 @@ const PARAMS = [
 export interface Versions {
   readonly strategyId: string;
   readonly versionId: string;
-  /** Of another strategy. */
+  /** A ready version of another strategy. */
   readonly draftId: string;
 }
 export interface BacktestApi extends AsyncDisposable, Versions {

@@ -1,5 +1,5 @@
-// A socket in front of a database's own, which can be taken away and put back, refuse connections as a database does
-// that is starting up, and break one over what it says.
+// A gate in front of a database's socket. It can be closed and opened again, refuse connections as a database does that
+// is starting up, and break a connection when it sends a given text.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createConnection, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -50,18 +50,18 @@ export class DatabaseGate {
     await closed;
   }
 
-  /** Breaks every connection and refuses the next so many. */
+  /** Breaks every connection and refuses the next `refusals`. */
   restart(refusals: number): void {
     this.#refusals = refusals;
     this.#breakAll();
   }
 
-  /** Breaks the next connection that sends the first of these texts, then one that sends the second, and so on. */
+  /** Breaks the next connection that sends the first text, then the next that sends the second, and so on. */
   breakAt(...texts: readonly string[]): void {
     this.#fatalTexts = [...texts];
   }
 
-  /** Whether all that was asked for has happened. */
+  /** Whether every refusal and break that was asked for has happened. */
   get isOpen(): boolean {
     return this.#refusals === 0 && this.#fatalTexts.length === 0;
   }

@@ -1,5 +1,5 @@
-// Vitest's global setup: names the folder of the run's Postgres, stops the server at the end, sweeps up after killed
-// runs.
+// Vitest's global setup: names the folder of the run's Postgres, stops the server at the end, and removes what killed
+// runs have left.
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

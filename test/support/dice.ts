@@ -2,9 +2,9 @@
 import { seededRandom } from './scale.ts';
 
 export interface Dice {
-  /** In [low, high). */
+  /** A number in [low, high). */
   number(low: number, high: number): number;
-  /** Whole, in [low, high]. */
+  /** A whole number in [low, high]. */
   whole(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(values: readonly T[]): T;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A machine that runs other work beside the tests may need this long for what usually takes milliseconds. */
 const PATIENCE_MS = 120_000;
-/** Between two looks, which can be requests and queries: short at first, then longer. */
+/** The pause between two tries, which can be requests and queries: short at first, then longer. */
 const LOOK_EVERY_MS = { least: 10, most: 50 };
 
 interface Waiting {

@@ -9,9 +9,9 @@ import { all, any, astOf, compare, cross, entry, exit, indicator, market, sma, t
 import { configOf } from './runs.ts';
 
 const BARS = 400_000;
-/** For cases that take so much per bar that half of them show the same. */
+/** Fewer bars, for cases that take so much per bar that more would show nothing new. */
 const FEWER_BARS = 200_000;
-/** What the run has asked for beyond what it was admitted by. */
+/** Bytes that the run has asked for beyond what it was admitted by. */
 let more = 0;
 const CONTROL: RunControl = {
   isCancelled: () => false,

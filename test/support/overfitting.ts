@@ -23,7 +23,7 @@ function normalCdf(x: number): number {
   return x >= 0 ? 0.5 + half : 0.5 - half;
 }
 
-/** By bisection. */
+/** The inverse of the normal distribution, by bisection. */
 function normalQuantile(p: number): number {
   let [low, high] = [-10, 10];
   for (let round = 0; round < 80; round++) {
@@ -55,7 +55,7 @@ export function slowDeflatedSharpe(table: readonly (readonly number[])[], best: 
   return slowProbabilisticSharpe(table[best], threshold);
 }
 
-/** Every choice of half the blocks, every return looked at again for each. */
+/** Tries every choice of half the blocks, and reads every return again for each. */
 export function slowOverfittingProbability(table: readonly (readonly number[])[], blocks: number): number {
   const days = table[0].length;
   const size = Math.floor(days / blocks);

@@ -18,7 +18,7 @@ export const childrenOf = (parent: number, command: string): number[] =>
     .filter((pid) => read(pid, 'cmdline').includes(`main.ts\0${command}`))
     .map(Number);
 
-/** Empty for a process that has ended, or is somebody else's. */
+/** A text about a process; empty for one that has ended or belongs to another user. */
 function read(pid: string, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');

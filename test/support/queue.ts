@@ -62,7 +62,7 @@ export const snapshotsIn = (folder: string): WorkerSettings['snapshots'] => {
 
 let made = 0;
 
-/** One for each of `params`; run keys differ unless `runKey` is given. */
+/** One backtest for each of `params`; run keys differ unless `runKey` is given. */
 export function newBacktests(
   workspace: TestWorkspace,
   data: Pick<TestData, 'sha256'>,
@@ -140,7 +140,7 @@ export async function countByStatus(sql: Sql, workspaceId?: string): Promise<Rec
   return Object.fromEntries(rows.map((row) => [row.status, row.count]));
 }
 
-/** Until nothing is queued or running. */
+/** Waits until nothing is queued or running. */
 export const settled = (sql: Sql): Promise<true> =>
   eventually(
     async () => {

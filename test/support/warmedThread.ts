@@ -1,6 +1,5 @@
-// A process of its own with a thread that is warmed up as a worker's are and then runs small backtests of one kind,
-// while V8 prints which functions it compiles, and what compiled code it throws away. `batches` of 0: without the
-// warm-up.
+// A process whose thread is warmed up as a worker's are and then runs small backtests of one kind, while V8 prints
+// which functions it compiles and which compiled code it throws away. With 0 `batches` there is no warm-up.
 import { setFlagsFromString } from 'node:v8';
 import { batchOf, SMALL_RUNS } from '../../bench/smallRuns.ts';
 import type { PoolBatch } from '../../src/engine/pool/messages.ts';

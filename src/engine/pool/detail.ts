@@ -147,10 +147,8 @@ export const decodeDetail = (bytes: Uint8Array): ResultDetail =>
 export const encodeTrades = (trades: readonly object[]): Uint8Array =>
   Buffer.concat(partsOf(trades.length, (first, end) => compress(JSON.stringify(trades.slice(first, end)))));
 
-/** Trade rows as numbers: writing and reading them as text takes longer than the simulation that made them. */
-export const encodeTradeTable = (table: TradeTable): Uint8Array => Buffer.concat(tradeTableParts(table));
-
-const tradeTableParts = (table: TradeTable): Parts =>
+/** Trade rows as numbers, in pieces: writing and reading them as text takes longer than simulating them. */
+export const tradeTableParts = (table: TradeTable): Parts =>
   partsOf(table.length, (first, end) => {
     const bytes = tradeBytes(table, first, end);
     return bytes.length < COMPRESSED_BYTES ? bytes : compress(bytes);

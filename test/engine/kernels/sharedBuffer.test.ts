@@ -6,7 +6,7 @@ const MAKERS = [newNumbers, newWords, newIntegers, newBytes];
 
 it('makes arrays of zeros, none of which another one overwrites', () => {
   const made: { readonly array: ReturnType<(typeof MAKERS)[number]>; readonly value: number }[] = [];
-  // Enough for several buffers, with lengths that leave the next array no whole word, and some beyond a shared buffer.
+  // Enough for several buffers, with lengths that end inside a word, and some that need a buffer of their own.
   for (let count = 0; count < 300; count++) {
     const array = MAKERS[count % 4]((count * 37) % 500);
     expect(array.every((value) => value === 0)).toBe(true);
@@ -24,7 +24,7 @@ it('gives several small arrays one buffer, and a large one its own', () => {
   expect(newNumbers(20_000).buffer.byteLength).toBe(160_000);
 });
 
-/** Takes numbers that hold `value`, as a run of its own. */
+/** Makes an array filled with `value` in a span of its own, as a run does. */
 function taken(length: number, value: number) {
   const span = new SharedSpan();
   const numbers = newNumbers(length).fill(value);
@@ -34,7 +34,7 @@ function taken(length: number, value: number) {
 const expectValue = ({ numbers }: { readonly numbers: Float64Array }, value: number) =>
   expect(new Set(numbers)).toEqual(new Set([value]));
 
-it('takes what was given back again, and makes zeros of it', () => {
+it('reuses what was given back, with zeros in it', () => {
   const first = taken(100, 1);
   first.span.giveBack();
   const second = newNumbers(100);
@@ -62,7 +62,7 @@ it('refuses to give a span back twice', () => {
   expectValue(second, 2);
 });
 
-it('gives back a span that went on in another buffer', () => {
+it('gives back a span that continued in another buffer', () => {
   const before = taken(100, 1);
   const span = new SharedSpan();
   for (let at = 0; at < 20; at++) newNumbers(1_000).fill(2);

@@ -37,7 +37,7 @@ function closenessOf([left, right]: readonly [number, number]): number {
   return Number.isNaN(ratio) ? Infinity : ratio;
 }
 
-/** Compares what is found with what sorting finds, on these sides of conditions and the rows with their bits. */
+/** Compares the near misses with what sorting finds, given the sides of conditions and the rows each was false on. */
 function expectNearest(
   conditions: readonly (readonly (readonly [number, number])[])[],
   words: () => Uint32Array,
@@ -76,7 +76,7 @@ it.each(Object.entries(SIDES))('finds the ten nearest of %s, the earlier one of 
   }
 });
 
-it('finds them after a run whose nearest were nearer', () => {
+it('finds near misses that are farther than those of the run before', () => {
   const every = () => Uint32Array.of(2 ** 32 - 1);
   const rows = Array.from({ length: 20 }, (): [number, number] => [1, 0.9]);
   expectNearest([rows.with(3, [1, 0.875])], every, { start: 0, end: 20 });

@@ -226,7 +226,7 @@ describe('playRoundTrips', () => {
     expect(playRoundTrips(run, run.roundTrips!, 0, 88, 88)).toBe(0);
   });
 
-  it('leaves a trade that is open at the limit, but not at the end, to the general loop', () => {
+  it('leaves a trade to the general loop that is open at the limit but does not last until the end', () => {
     const run = createRun(everyTenth(), 'pessimistic');
     expect(playRoundTrips(run, run.roundTrips!, 0, 100, 8)).toBe(0);
   });
