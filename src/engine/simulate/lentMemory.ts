@@ -1,11 +1,14 @@
 // Lent memory: what one run after the other writes on, because fresh pages cost more than what is written on them.
 import { wordCount } from '../kernels/bits.ts';
+import { admittedTrades } from '../plan/estimate.ts';
 import type { Scratch } from './simulation.ts';
 import type { StreamedRows } from './streamedMarks.ts';
 import { TRADE_WIDTH, TradeLog } from './tradeLog.ts';
 
-/** A longer log is not kept: 5 MB. */
-const MOST_KEPT_TRADES = 32_768;
+/** A log of so many trades is kept for every run: 5 MB. */
+const SHORT_LOG = 32_768;
+/** A longer one is kept for runs that were admitted by as many trades, up to this: 44 MB. */
+const LONGEST_KEPT_LOG = 262_144;
 
 export class LentMemory {
   readonly #mostRows: number;
@@ -26,14 +29,17 @@ export class LentMemory {
     let { equity, inPosition } = this.#scratch;
     if (equity.length < marks) equity = new Float64Array(marks);
     if (inPosition.length < wordCount(rows)) inPosition = new Uint32Array(wordCount(rows));
-    const { trades } = this.#scratch;
+    let { trades } = this.#scratch;
+    if (exceeds(trades, Math.max(SHORT_LOG, admittedTrades(rows)))) trades = new TradeLog();
     this.#scratch = { equity, inPosition, trades, streamed };
     return this.#scratch;
   }
 
-  /** Leaves a long log to the run that has written it. */
+  /** Leaves a log that is too long to be kept to the run that has written it. */
   trim(): void {
-    const { numbers } = this.#scratch.trades;
-    if (numbers.length > MOST_KEPT_TRADES * TRADE_WIDTH) this.#scratch = { ...this.#scratch, trades: new TradeLog() };
+    if (exceeds(this.#scratch.trades, LONGEST_KEPT_LOG)) this.#scratch = { ...this.#scratch, trades: new TradeLog() };
   }
 }
+
+/** Whether a log has memory for more trades than this. */
+const exceeds = ({ numbers }: TradeLog, trades: number): boolean => numbers.length > trades * TRADE_WIDTH;
