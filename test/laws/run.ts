@@ -1,10 +1,10 @@
-// `npm run test:long [-- vitest arguments]`: laws and kill rounds at full size, in every file that asks
+// `npm run test:long [-- vitest arguments]`: laws and rounds of failures at full size, in every file that asks
 // test/support/scale.ts for its size.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file at full size: 5,000 generated runs, or 50 kill rounds of several seconds each. */
+/** A file at full size: 5,000 generated runs, or forty rounds of failures that last several seconds each. */
 const TEST_TIMEOUT_MS = 1_800_000;
 
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
