@@ -41,16 +41,19 @@ function rollingExtreme(
   const block = extremeRows(length);
   const { values } = simdMemory(extremeCells(length) * NUMBER_BYTES);
   const memory = memoryUnderOwned(out);
-  for (let start = first; start + length <= n; start += block) {
-    const rows = Math.min(block, n - length + 1 - start);
-    const row = start + length - 1;
+  let row = first + length - 1;
+  while (row < n) {
+    // Further blocks begin with an even row: what lies in two lines of the cache takes longer to write.
+    const rows = Math.min(block - (row & 1), n - row);
+    const start = row - length + 1;
     if (memory !== undefined && rows % PAD === 0) {
       const address = out.byteOffset + row * NUMBER_BYTES;
       blockExtremes(kernels, source, start, 0, rows, length, { memory, address });
-      continue;
+    } else {
+      blockExtremes(kernels, source, start, 0, rows, length);
+      out.set(values.subarray(0, rows), row);
     }
-    blockExtremes(kernels, source, start, 0, rows, length);
-    out.set(values.subarray(0, rows), row);
+    row += rows;
   }
 }
 
@@ -88,28 +91,33 @@ export function blockExtremes(
   place?: Place,
 ): void {
   const address = cell * NUMBER_BYTES;
-  const cells = rows + length - 1;
+  // From an even row on, so that cells of even rows lie in one line of the cache with the next.
+  const lead = length >= 4 ? start & 1 : 0;
+  const cells = lead + rows + length - 1;
   let width = 1;
   if (length >= 4) {
-    const column: Readable = columnKernels.read(source, start, start + cells, PAD);
+    const column: Readable = columnKernels.read(source, start - lead, start - lead + cells, PAD);
     width = length >= 16 ? 16 : 4;
     column.kernels[length >= 16 ? of16Rows : of4Rows](column.address, address, sizeOf(cells));
   } else {
     simdMemory(0).values.set(source.subarray(start, start + cells), cell);
   }
-  const best = (back: number, count: number, to: Place): void =>
+  // Where the extremes of `width` cells are, by their first cells. Those kernels have them by their last.
+  let windows = address + (lead + width - 1) * NUMBER_BYTES;
+  const best = (back: number, count: number, to: Place): void => {
     bestOfFourOn(to.memory)[ofFour](
-      address,
-      address + Math.min(width, back) * NUMBER_BYTES,
-      address + Math.min(2 * width, back) * NUMBER_BYTES,
-      address + back * NUMBER_BYTES,
+      windows,
+      windows + Math.min(width, back) * NUMBER_BYTES,
+      windows + Math.min(2 * width, back) * NUMBER_BYTES,
+      windows + back * NUMBER_BYTES,
       to.address,
       sizeOf(count),
     );
+    windows = address;
+  };
   const here = { memory: kernelMemory, address };
-  // Cell i holds the extreme of `width` cells from i on.
-  for (; width * 4 <= length; width *= 4) best(3 * width, cells - 4 * width + 1, here);
-  if (length > width || place !== undefined) best(length - width, rows, place ?? here);
+  for (; width * 4 <= length; width *= 4) best(3 * width, cells - lead - 4 * width + 1, here);
+  if (windows !== address || length > width || place !== undefined) best(length - width, rows, place ?? here);
 }
 
 /** Up to this length, scanning a window whose extreme has left it is cheaper than keeping its candidates in order. */

@@ -3,7 +3,8 @@ import { compileModule, kernelMemory } from './simdMemory.ts';
 import { BESTOFFOUR_WASM } from './wasm.ts';
 
 /**
- * Writes the best of four columns, the latest of equals; each begins later than the one before, `out` may be the first.
+ * Writes the best of four columns, the latest of equals; each begins later than the one before, `out` may be the first
+ * or lie before it.
  * The size is a multiple of 64.
  */
 type WriteBest = (a: number, b: number, c: number, d: number, out: number, size: number) => void;

@@ -5,7 +5,8 @@
   (memory $results (import "host" "results") 1)
 
   ;; out = the largest of a, b, c and d, each later in memory than the one before; the latest of equals. Eight rows at a
-  ;; time: `size` is a multiple of 64. `out` may be `a`. The twin takes the smaller.
+  ;; time: `size` is a multiple of 64. `out` may be `a` or before it. The twin takes the
+  ;; smaller.
   (func (export "largestOfFour") (param $a i32) (param $b i32) (param $c i32) (param $d i32) (param $out i32)
     (param $size i32) (local $end i32)
     (local.set $end (i32.add (local.get $a) (local.get $size)))

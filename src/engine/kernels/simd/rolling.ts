@@ -4,7 +4,10 @@ import { ColumnModule, type ReadColumn } from './columnMemory.ts';
 import { compileModule, instantiate } from './simdMemory.ts';
 import { COLUMNS_WASM, COMPAREROWS_WASM } from './wasm.ts';
 
-/** Writes the best of each row of a source and the 3 or 15 after it, the latest of equals. */
+/**
+ * Writes the best of each row of a source and the 3 or 15 before it, the latest of equals. The first 3 or 15 results
+ * mean nothing.
+ */
 type BestOfRows = (source: number, a: number, size: number) => void;
 
 type Sums<Result> = (
