@@ -174,6 +174,7 @@ export interface Launch {
   readonly searchPath: string;
   /** DATA_DIR as it was set; undefined: not set, or unused since DATABASE_URL is. */
   readonly dataDir: string | undefined;
+  readonly hasDatabaseUrl: boolean;
 }
 
 /** How this process was started, as far as npm and the shell tell. */
@@ -185,5 +186,6 @@ export function readLaunch(env: Readonly<Record<string, string | undefined>> = p
     npmScript: isOurs ? script : undefined,
     searchPath: env.PATH ?? '',
     dataDir: env.DATABASE_URL ? undefined : env.DATA_DIR || undefined,
+    hasDatabaseUrl: Boolean(env.DATABASE_URL),
   };
 }

@@ -16,12 +16,15 @@ export function commandName(launch: Launch = readLaunch(), currentFolder: string
 }
 
 /**
- * The name of a command that needs the database, with DATA_DIR in front where it is set: typed in a shell without it,
- * the command would start another, empty database.
+ * The same for a command that needs the database, to be typed in any shell: without this DATA_DIR or DATABASE_URL, the
+ * command would start a database of its own, in which nothing of the other is found. The URL holds a password and is
+ * not shown; a shell in which it is not set says so.
  */
 export function databaseCommandName(launch: Launch = readLaunch(), currentFolder: string = process.cwd()): string {
   const command = commandName(launch, currentFolder);
-  if (launch.dataDir === undefined || process.platform === 'win32') return command;
+  if (process.platform === 'win32') return command;
+  if (launch.hasDatabaseUrl) return `DATABASE_URL=\${DATABASE_URL:?} ${command}`;
+  if (launch.dataDir === undefined) return command;
   return `DATA_DIR=${quoted(resolve(currentFolder, launch.dataDir))} ${command}`;
 }
 

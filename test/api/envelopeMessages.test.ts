@@ -9,6 +9,7 @@ import {
   CreateBacktestBody,
 } from '../../src/api/backtests/backtestSchemas.ts';
 import { RobustnessBody } from '../../src/api/backtests/robustnessSchemas.ts';
+import { CreateSweepBody, SweepHeatmapQuery } from '../../src/api/sweeps/sweepSchemas.ts';
 import { CreateBody } from '../../src/api/strategies/strategySchemas.ts';
 
 const issues = (schema: z.ZodType, value: unknown) => issuesOfZod(schema.safeParse(value).error!.issues);
@@ -20,6 +21,7 @@ describe('a message about the shape of a request', () => {
     ['a whole number', BacktestListQuery, { limit: '1.5' }, '"limit" must be a whole number.'],
     ['a bound above', BacktestListQuery, { limit: '101' }, '"limit" must be at most 100.'],
     ['a bound below', BacktestQuery, { maxBytes: '10' }, '"maxBytes" must be at least 1000.'],
+    ['the view that a bound is for', BacktestQuery, { maxBytes: '4000' }, 'Add view=agent, or leave out maxBytes.'],
     [
       'the choices',
       BacktestListQuery,
@@ -49,6 +51,26 @@ describe('a message about the shape of a request', () => {
     ],
   ])('names %s', (_what, schema, value, message) => {
     expect(messages(schema, value)).toContainEqual(expect.stringContaining(message));
+  });
+
+  it('says above which bound a number must be', () => {
+    const spec = { space: { fast: { min: 1, max: 2, step: 0 } }, method: 'grid' };
+    expect(messages(CreateSweepBody, spec)).toContain('"step" must be above 0.');
+  });
+
+  it.each([
+    ['objective', CreateSweepBody, { objective: 'sharpe' }, 'sharpeRatio'],
+    ['sort', BacktestListQuery, { sort: '-sharp' }, '-sharpeRatio'],
+    ['method', CreateSweepBody, { method: 'latin hypercube' }, 'latin_hypercube'],
+  ])('suggests the name that was meant by %s', (member, schema, sent, meant) => {
+    const found = issuesOfZod(schema.safeParse(sent).error!.issues, '', sent).find(({ field }) => field === member)!;
+    expect(found.message).toBe(`"${member}" cannot be ${JSON.stringify(Object.values(sent)[0])}.`);
+    expect(found.suggestion).toBe(`Did you mean "${meant}"?`);
+  });
+
+  it('names a missing query parameter as such', () => {
+    const { issues: missing } = SweepHeatmapQuery.safeParse({ x: 'fast' }).error!;
+    expect(issuesOfZod(missing, '/query')).toMatchObject([{ message: 'Missing query parameter "y".' }]);
   });
 
   it('says what to send where settings are missing', () => {

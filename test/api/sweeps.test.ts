@@ -196,6 +196,15 @@ describe('the limit of open sweeps', () => {
 });
 
 describe('an invalid request for a sweep', () => {
+  it('is refused at the place of a symbol that has no data', async () => {
+    const space = { fast: { values: [5] }, symbol: { values: ['SPX', 'nasdaq'] } };
+    const refused = await client.post('/sweeps', body({ space }));
+    const path = '/space/symbol/values/1';
+    const patch = [{ op: 'replace', path, value: 'NASDAQ' }];
+    const issue = { code: 'SYMBOL_NOT_AVAILABLE', path, field: 'space', patch };
+    expect([refused.status, refused.body.issues]).toMatchObject([422, [issue]]);
+  });
+
   it('is refused with the path of each fault in the space', async () => {
     const wrong = await client.post(
       '/sweeps',

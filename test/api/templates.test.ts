@@ -122,6 +122,11 @@ describe('reading templates', () => {
     expect((await client.get('/system-strategies/rsi2_mean_reversion')).body.signalGraph).toBeNull();
   });
 
+  it('names the key that was meant by an unknown one', async () => {
+    const { body } = await client.get('/system-strategies/goldencross');
+    expect(body.message).toBe('There is no system strategy "goldencross". Did you mean "golden_cross"?');
+  });
+
   it('answers an unknown key with 404', async () => {
     for (const key of ['nothing', '__proto__', 'constructor', 'GOLDEN_CROSS'])
       expect((await client.get(`/system-strategies/${key}`)).status, key).toBe(404);

@@ -1,4 +1,5 @@
 // Hints of the command line: misspelled options get their suggestion, and commands are named as they can be typed.
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -39,7 +40,13 @@ it('names all missing required options at once', async () => {
 });
 
 describe('the name of the command', () => {
-  const launch = { npmCommand: undefined, npmScript: undefined, searchPath: '/usr/bin:/bin', dataDir: undefined };
+  const launch = {
+    npmCommand: undefined,
+    npmScript: undefined,
+    searchPath: '/usr/bin:/bin',
+    dataDir: undefined,
+    hasDatabaseUrl: false,
+  };
 
   it('is the path from the current folder to bin/candlepool', () => {
     expect(commandName(launch, ROOT)).toBe('bin/candlepool');
@@ -76,6 +83,19 @@ describe('the name of the command', () => {
     expect(readLaunch({ DATA_DIR: '/srv/pool' }).dataDir).toBe('/srv/pool');
     expect(readLaunch({ DATA_DIR: '/srv/pool', DATABASE_URL: 'postgres://db/pool' }).dataDir).toBeUndefined();
     expect(readLaunch({ DATA_DIR: '' }).dataDir).toBeUndefined();
+  });
+
+  it('is preceded by DATABASE_URL where that is set, without its password, and fails in a shell that has none', () => {
+    const hosted = readLaunch({ DATABASE_URL: 'postgres://pool:secret@db/pool' });
+    const command = databaseCommandName({ ...launch, hasDatabaseUrl: hosted.hasDatabaseUrl }, ROOT);
+    expect(command).toBe('DATABASE_URL=${DATABASE_URL:?} bin/candlepool');
+    const typed = (env: NodeJS.ProcessEnv) =>
+      spawnSync('/bin/sh', ['-c', command.replace('bin/candlepool', 'printenv DATABASE_URL')], {
+        env,
+        encoding: 'utf8',
+      });
+    expect(typed({ PATH: process.env.PATH }).stderr).toContain('DATABASE_URL');
+    expect(typed({ PATH: process.env.PATH, DATABASE_URL: 'postgres://a b/$c' }).stdout).toBe('postgres://a b/$c\n');
   });
 
   it('appears in help, in hints and in errors', async () => {

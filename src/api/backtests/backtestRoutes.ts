@@ -13,6 +13,7 @@ import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
 import { requireReady } from './readyVersion.ts';
 import { requireKey } from '../http/auth/authentication.ts';
+import { boundOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
 import { BacktestCheck } from './backtestChecks.ts';
@@ -229,7 +230,7 @@ function detailRoute(app: App, { sql }: Services): void {
       const id = pathId(params.id, 'backtest');
       if (query.wait > 0) await waitUntilEnded(app, sql, caller, id, query.wait * 1_000, reply);
       const detail = detailBody(await requireBacktest(sql, caller, id));
-      const body = query.view === 'agent' ? agentView(detail, query.maxBytes) : detail;
+      const body = query.view === 'agent' ? agentView(detail, boundOf(query)) : detail;
       // Terminal states never change, so neither does their tag; for others, an equal tag means that nothing has
       // changed.
       sendTagged(request, reply, tagged(JSON.stringify(body)));

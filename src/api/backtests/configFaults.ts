@@ -24,7 +24,7 @@ export async function requireConfigBody(
   request: FastifyRequest,
 ): Promise<void> {
   if (!request.validationError) return;
-  const faults = validationIssues(request.validationError);
+  const faults = validationIssues(request.validationError, request);
   const id = isObject(request.body) ? Uuid.safeParse(request.body.strategyVersionId) : undefined;
   const [version] = id?.success ? await findVersions(services.sql, request.caller.workspaceId, [id.data]) : [];
   const check = new BacktestCheck(services.catalog, request.caller);

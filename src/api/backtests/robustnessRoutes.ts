@@ -12,6 +12,7 @@ import type { BacktestConfig, RobustnessJob, RobustnessSpec, SignalGraph, Strate
 import { enqueueSweep } from '../../jobs/enqueue.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
+import { boundOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import {
   API_KEY_SECURITY,
@@ -173,7 +174,7 @@ async function checkAfter(
   if (query.wait > 0)
     await waitForEnd(app, reply, id, query.wait * 1_000, () => findSweepStatus(sql, caller.workspaceId, id));
   const body = robustnessBody(await requireCheck(sql, caller, backtestId, id), backtestId);
-  return query.view === 'agent' ? robustnessAgentView(body, query.maxBytes) : body;
+  return query.view === 'agent' ? robustnessAgentView(body, boundOf(query)) : body;
 }
 
 async function requireCheck(sql: Queryable, caller: Caller, backtestId: string, id: string): Promise<Sweep> {

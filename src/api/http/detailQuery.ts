@@ -7,20 +7,33 @@ const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
 /** @param what as the description names it, such as "backtest" */
 export const detailQuery = (what: string) =>
-  z.strictObject({
-    wait: z.coerce
-      .number()
-      .int()
-      .min(0)
-      .max(MAX_WAIT_SECONDS)
-      .default(0)
-      .meta({ type: 'integer', description: `Answers when the ${what} is terminal, or after this many seconds.` }),
-    view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
-    maxBytes: z.coerce
-      .number()
-      .int()
-      .min(AGENT_BYTES.min)
-      .max(AGENT_BYTES.max)
-      .default(AGENT_BYTES.default)
-      .meta({ type: 'integer', description: 'Of the agent view, as JSON in UTF-8.' }),
-  });
+  z
+    .strictObject({
+      wait: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(MAX_WAIT_SECONDS)
+        .default(0)
+        .meta({ type: 'integer', description: `Answers when the ${what} is terminal, or after this many seconds.` }),
+      view: z.enum(['full', 'agent']).default('full').meta({ description: '`agent`: ranked and bounded by maxBytes.' }),
+      maxBytes: z.coerce
+        .number()
+        .int()
+        .min(AGENT_BYTES.min)
+        .max(AGENT_BYTES.max)
+        .optional()
+        .meta({
+          type: 'integer',
+          description: `Of the agent view, as JSON in UTF-8. Default: ${AGENT_BYTES.default}.`,
+        }),
+    })
+    .refine(({ view, maxBytes }) => view === 'agent' || maxBytes === undefined, {
+      message: 'Only the agent view is bounded by maxBytes. Add view=agent, or leave out maxBytes.',
+      path: ['maxBytes'],
+      params: { code: 'OUT_OF_RANGE' },
+    });
+
+/** The bound of the agent view; the query leaves it out for its default. */
+export const boundOf = ({ maxBytes = AGENT_BYTES.default }: { readonly maxBytes?: number | undefined }): number =>
+  maxBytes;

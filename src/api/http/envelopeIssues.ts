@@ -1,14 +1,14 @@
 // Issues: the faults a schema found in an envelope, in the same words and shape as the faults found inside a strategy.
-import { pointerTo } from '../../engine/index.ts';
+import { nearestName, pointerTo } from '../../engine/index.ts';
 import type { core } from 'zod';
 import { problem, type ProblemError, type ProblemIssue } from './problems.ts';
 
 /** An answer lists at most this many issues; more would only repeat them. */
 const MAX_ISSUES = 100;
 
-/** `root` goes before each path: '' for the body, `/query` for query parameters. */
-export function issuesOfZod(issues: readonly core.$ZodIssue[], root = ''): ProblemIssue[] {
-  return issues.flatMap((issue) => issuesOfOne(issue, root)).slice(0, MAX_ISSUES);
+/** `root` goes before each path: '' for the body, `/query` for query parameters. `sent` is what was checked. */
+export function issuesOfZod(issues: readonly core.$ZodIssue[], root = '', sent?: unknown): ProblemIssue[] {
+  return issues.flatMap((issue) => issuesOfOne(issue, root, sent)).slice(0, MAX_ISSUES);
 }
 
 /** Refuses a query parameter that the schema allows, but not what is asked for. */
@@ -17,7 +17,7 @@ export function queryRefused(field: string, message: string): ProblemError {
   return problem('VALIDATION_FAILED', { message, issues: [issue] });
 }
 
-function issuesOfOne(issue: core.$ZodIssue, root: string): ProblemIssue[] {
+function issuesOfOne(issue: core.$ZodIssue, root: string, sent: unknown): ProblemIssue[] {
   if (issue.code === 'unrecognized_keys')
     return issue.keys.slice(0, MAX_ISSUES).map((key) => {
       const what = root === '/query' ? 'query parameter' : 'member';
@@ -27,11 +27,28 @@ function issuesOfOne(issue: core.$ZodIssue, root: string): ProblemIssue[] {
   if (isUnexplained && issue.errors.length > 0) {
     // The branch with the fewest faults is the one the author most likely meant.
     const nearest = issue.errors.toSorted((a, b) => a.length - b.length)[0];
-    return nearest.flatMap((each) => issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root));
+    return nearest.flatMap((each) => issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root, sent));
   }
-  const fault = faultAt(issue.path, root, codeOf(issue), messageOf(issue));
+  const misspelled = misspelledName(issue, sent);
+  if (misspelled !== undefined) {
+    const message = `"${String(issue.path.at(-1))}" cannot be ${JSON.stringify(misspelled.given)}.`;
+    const suggestion = `Did you mean "${misspelled.meant}"?`;
+    return [{ ...faultAt(issue.path, root, codeOf(issue), message), suggestion }];
+  }
+  const fault = faultAt(issue.path, root, codeOf(issue), messageOf(issue, root));
   const suggestion = isAbsent(issue) ? MISSING_ADVICE[String(issue.path.at(-1))] : undefined;
   return [suggestion === undefined ? fault : { ...fault, suggestion }];
+}
+
+/** A value that is none of those allowed, but near to one; a list of all of them would hide that one. */
+function misspelledName(issue: core.$ZodIssue, sent: unknown): { given: string; meant: string } | undefined {
+  if (issue.code !== 'invalid_value') return undefined;
+  const given = issue.path.reduce<unknown>((part, name) => (part as Record<PropertyKey, unknown> | null)?.[name], sent);
+  if (typeof given !== 'string') return undefined;
+  // In an order of sorting, a leading minus is not part of the name.
+  const names = issue.values.map(String).filter((name) => name.startsWith('-') === given.startsWith('-'));
+  const nearest = nearestName(given, names);
+  return nearest && { given, meant: nearest.name };
 }
 
 /** What to send for required members whose own members are all optional. */
@@ -50,9 +67,10 @@ function codeOf(issue: core.$ZodIssue): string {
 }
 
 /** The fault as a sentence about the member, in our words instead of zod's. */
-function messageOf(issue: core.$ZodIssue): string {
+function messageOf(issue: core.$ZodIssue, root: string): string {
   const name = issue.path.at(-1);
-  if (isAbsent(issue)) return name === undefined ? 'Missing body.' : `Missing member "${String(name)}".`;
+  const kind = root === '/query' ? 'query parameter' : 'member';
+  if (isAbsent(issue)) return name === undefined ? 'Missing body.' : `Missing ${kind} "${String(name)}".`;
   const what = name === undefined ? 'The body' : typeof name === 'number' ? itemName(issue.path) : `"${String(name)}"`;
   if (issue.message.startsWith('must ')) return `${what} ${issue.message}.`;
   return issue.code === 'custom' ? issue.message : `${what} ${requirementOf(issue)}.`;
@@ -70,9 +88,9 @@ function requirementOf(issue: core.$ZodIssue): string {
         ? `must be ${String(issue.values[0])}`
         : `must be one of ${issue.values.map(String).join(', ')}`;
     case 'too_big':
-      return `must ${boundOf('at most', issue.maximum, issue.origin)}`;
+      return `must ${boundOf(issue.inclusive === false ? 'below' : 'at most', issue.maximum, issue.origin)}`;
     case 'too_small':
-      return `must ${boundOf('at least', issue.minimum, issue.origin)}`;
+      return `must ${boundOf(issue.inclusive === false ? 'above' : 'at least', issue.minimum, issue.origin)}`;
     case 'invalid_format':
       return FORMATS[issue.format] ?? `is not valid: ${issue.message}`;
     default:

@@ -47,7 +47,7 @@ const ALREADY_DONE =
 /** The problem for what the framework or the database has thrown. Anything unknown is a defect of ours: 500. */
 function asProblem(error: FastifyError, request: FastifyRequest): ProblemError {
   if (error.validation) {
-    const issues = validationIssues(error);
+    const issues = validationIssues(error, request);
     return problem('VALIDATION_FAILED', { message: faultsMessage(issues), issues });
   }
   switch (error.code) {
@@ -88,13 +88,15 @@ function refusalOf(status: number): ProblemError | null {
  * The faults of a request that failed its schema; query and path faults are told apart from body ones by their first
  * segment.
  */
-export function validationIssues(error: {
-  readonly validation?: unknown;
-  readonly validationContext?: string;
-}): ProblemIssue[] {
+export function validationIssues(
+  error: { readonly validation?: unknown; readonly validationContext?: string },
+  request: Pick<FastifyRequest, 'body' | 'query'>,
+): ProblemIssue[] {
   const zodIssues = ([error.validation ?? []].flat() as unknown[])
     .filter((each) => each instanceof RequestValidationError)
     .map((each) => each.params.issue);
-  const place = error.validationContext === 'querystring' ? 'query' : error.validationContext;
-  return issuesOfZod(zodIssues, place === undefined || place === 'body' ? '' : `/${place}`);
+  const { validationContext: context = 'body' } = error;
+  if (context === 'body') return issuesOfZod(zodIssues, '', request.body);
+  if (context === 'querystring') return issuesOfZod(zodIssues, '/query', request.query);
+  return issuesOfZod(zodIssues, `/${context}`);
 }

@@ -50,7 +50,7 @@ export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments 
   const { success, data, error } = input.safeParse(value);
   if (success) return { args: data };
   const ownFaults = error.issues.filter(({ path: [name] }) => !API_CHECKED.has(input.shape[String(name)]));
-  const own = issuesOfZod(ownFaults).map((issue) => withSuggestion(issue, Object.keys(input.shape)));
+  const own = issuesOfZod(ownFaults, '', value).map((issue) => withSuggestion(issue, Object.keys(input.shape)));
   if (issues.length + own.length > 0) return { issues: [...issues, ...own] };
   const given = value as ToolArguments;
   const members = Object.entries(input.shape).map(([name, schema]) => {

@@ -88,7 +88,7 @@ export function requireValid(content: VersionContent | null, outcome: CheckOutco
  */
 export async function requireEnvelope(services: Services, asker: Asker, request: FastifyRequest): Promise<void> {
   if (!request.validationError) return;
-  const faults = validationIssues(request.validationError);
+  const faults = validationIssues(request.validationError, request);
   const inner = await issuesInside(services, asker, request.body);
   const issues = [...faults, ...inner.filter((issue) => !faults.some((fault) => fault.path === issue.path))];
   // Warnings are listed with them, and are not counted as faults.

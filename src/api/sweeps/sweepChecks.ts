@@ -17,7 +17,7 @@ import type { Catalog } from '../../market/catalog.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
 import type { Asker } from '../http/bodyLimits.ts';
-import { problem } from '../http/problems.ts';
+import { problem, ProblemError } from '../http/problems.ts';
 
 /** About a second of work on one thread, and what a variant costs however few its bars are; both measured in bars. */
 const COST_PER_SHARD = 50_000_000;
@@ -56,7 +56,9 @@ export async function acceptSweep(
   const first = configOf(spec.config, space, firstVariant(job, space));
   const markets = await Promise.all(
     marketsOf(spec.config, space).map(async ({ symbol, timeframe }) => {
-      const accepted = await check.accept(version, { ...first, timeframe, signalInstrument: { symbol } });
+      const accepted = await inSpace(spec, { symbol, timeframe }, () =>
+        check.accept(version, { ...first, timeframe, signalInstrument: { symbol } }),
+      );
       return { symbol, timeframe, snapshots: accepted.snapshots, cost: accepted.cost };
     }),
   );
@@ -74,6 +76,32 @@ export async function acceptSweep(
     shards: spec.method === 'tpe' ? shards.slice(0, 1) : shards,
   };
 }
+
+/** What is wrong with a market that the space names is a fault of the space, not of the config that it replaces. */
+async function inSpace<Accepted>(
+  { space }: SweepSpec,
+  market: { readonly symbol: string; readonly timeframe: string },
+  accept: () => Promise<Accepted>,
+): Promise<Accepted> {
+  try {
+    return await accept();
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error;
+    const issues = error.issues?.map((issue) => {
+      const name = MARKET_PATHS.get(issue.path);
+      const given = name === undefined ? undefined : space[name];
+      if (name === undefined || given === undefined || !('values' in given)) return issue;
+      const path = `/space/${name}/values/${given.values.indexOf(market[name])}`;
+      const patch = issue.patch?.map((operation) => ({ ...(operation as object), path }));
+      return { ...issue, path, field: 'space', ...(patch && { patch }) };
+    });
+    throw problem(error.code, { message: error.message, ...(issues && { issues }), extras: error.extras });
+  }
+}
+const MARKET_PATHS: ReadonlyMap<string, 'symbol' | 'timeframe'> = new Map([
+  ['/config/signalInstrument/symbol', 'symbol'],
+  ['/config/timeframe', 'timeframe'],
+]);
 
 export function strategyOf(version: StrategyVersion): SweepStrategy {
   return {

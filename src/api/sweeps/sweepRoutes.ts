@@ -12,6 +12,7 @@ import { requireSweepRoom } from '../backtests/queueing.ts';
 import { requireReady } from '../backtests/readyVersion.ts';
 import { deleteRoute, followRoute, type RunKind } from '../backtests/runRoutes.ts';
 import { requireKey } from '../http/auth/authentication.ts';
+import { boundOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import {
   API_KEY_SECURITY,
@@ -134,7 +135,7 @@ function detailRoute(app: App, { sql }: Services): void {
         await waitForEnd(app, reply, id, query.wait * 1_000, () => findSweepStatus(sql, caller.workspaceId, id));
       }
       const detail = sweepDetail(await requireSweep(sql, caller, id));
-      const body = query.view === 'agent' ? sweepAgentView(detail, query.maxBytes) : detail;
+      const body = query.view === 'agent' ? sweepAgentView(detail, boundOf(query)) : detail;
       sendTagged(request, reply, tagged(JSON.stringify(body)));
       return reply as never;
     },

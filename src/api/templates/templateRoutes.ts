@@ -1,7 +1,9 @@
 // Templates: the built-in strategies, and copying one into the workspace.
 import { z } from 'zod';
+import { nearestName } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { answerOnce } from '../http/idempotency.ts';
+import { problem } from '../http/problems.ts';
 import { fixedListQuery, pageOf, paginateItems } from '../http/pagination.ts';
 import { API_KEY_SECURITY, BODY_PROBLEMS, KEY_PROBLEMS, notFound, problems, text } from '../http/routeSchemas.ts';
 import { IdempotencyHeader, Json, NoQuery } from '../http/routeSchemas.ts';
@@ -50,8 +52,13 @@ const rowOf = ({ key, name, description, category, tags }: Template) => ({
 
 const templateOf = (key: string): Template => {
   const template = findTemplate(key);
-  if (template === undefined) throw notFound('system strategy', key);
-  return template;
+  if (template !== undefined) return template;
+  const nearest = nearestName(
+    key,
+    TEMPLATES.map((each) => each.key),
+  );
+  const wayOut = nearest ? `Did you mean "${nearest.name}"?` : `GET ${BASE} lists them.`;
+  throw problem('NOT_FOUND', { message: `There is no system strategy "${key}". ${wayOut}` });
 };
 
 export async function templateRoutes(app: App, services: Services): Promise<void> {

@@ -37,7 +37,7 @@ function faultOf(dimension: Dimension, param: Param, given: SweepSpec['space'][s
         param.values === undefined
           ? `${name} must be a whole number, and the range from ${dimension.min} to ${dimension.max} is continuous.`
           : `${name} must be one of its declared values, and the range is continuous.`,
-      suggestion: param.values === undefined ? 'begin and end at whole numbers, or give a step' : 'give {values}',
+      suggestion: param.values === undefined ? 'Begin and end at whole numbers, or give a step.' : 'Give {values}.',
     };
   for (const coordinate of checkedCoordinates(dimension, param)) {
     const value = dimension.kind === 'continuous' ? coordinate : valueAt(dimension, coordinate);
@@ -65,7 +65,8 @@ function checkedCoordinates(dimension: Dimension, { values }: Param): number[] {
 }
 
 function wayOut(dimension: Dimension, { type, values }: Param, isWrongType: boolean): string {
-  if (!isWrongType) return values === undefined ? 'stay within the bounds that the strategy declares' : 'give {values}';
-  if (dimension.kind === 'steps') return dimension.log ? 'give {values}' : 'give a whole min and a whole step';
-  return type === 'bool' ? 'give true, false, or both' : `give ${type === 'int' ? 'whole numbers' : 'numbers'}`;
+  if (!isWrongType)
+    return values === undefined ? 'Stay within the bounds that the strategy declares.' : 'Give {values}.';
+  if (dimension.kind === 'steps') return dimension.log ? 'Give {values}.' : 'Give a whole min and a whole step.';
+  return type === 'bool' ? 'Give true, false, or both.' : `Give ${type === 'int' ? 'whole numbers' : 'numbers'}.`;
 }

@@ -46,7 +46,7 @@ export function resolveSpace(
       faults.push({
         path: pointerTo('/space', name),
         message: `A grid needs a step or a list of values for ${name}, whose range is continuous.`,
-        suggestion: 'give a step, or use random, latin_hypercube or tpe',
+        suggestion: 'Give a step, or use random, latin_hypercube or tpe.',
       });
     return [made];
   });
@@ -75,13 +75,16 @@ function dimensionOf(name: string, given: Given, strategy: StrategyPayload): Dim
       message: `The strategy declares no param ${name}.`,
       suggestion:
         names.length === 0
-          ? 'declare it in strategy.params, or give a JSON pointer to a number of the payload'
-          : `use one of ${names.slice(0, 20).join(', ')}, or a JSON pointer`,
+          ? 'Declare it in strategy.params, or give a JSON pointer to a number of the payload.'
+          : `Use one of ${names.slice(0, 20).join(', ')}, or a JSON pointer.`,
     };
   }
   const current = param === undefined ? numberAt(name, strategy) : null;
   if (current === undefined)
-    return { message: `There is no number at ${name}.`, suggestion: 'point at a number of the payload as it was sent' };
+    return {
+      message: `There is no number at ${name}.`,
+      suggestion: 'Point at a number of the payload as it was sent.',
+    };
   const target = param === undefined ? 'override' : 'param';
   if ('values' in given) {
     const wrong = target === 'override' ? given.values.find((value) => typeof value !== 'number') : undefined;
@@ -113,7 +116,7 @@ function instrumentDimension(name: 'symbol' | 'timeframe', given: Given): Dimens
   if (wrong !== undefined)
     return {
       message: `${JSON.stringify(wrong)} is not a ${name}.`,
-      ...(name === 'timeframe' && { suggestion: `use ${TIMEFRAMES.join(', ')}` }),
+      ...(name === 'timeframe' && { suggestion: `Use ${TIMEFRAMES.join(', ')}.` }),
     };
   return { name, target: name, kind: 'levels', values };
 }
@@ -133,9 +136,9 @@ function rangeDimension(
   if (min === undefined || max === undefined)
     return {
       message: `${name} needs min and max: the strategy declares no bounds for it.`,
-      suggestion: 'give {min, max, step} or {values}',
+      suggestion: 'Give {min, max, step} or {values}.',
     };
-  if (min > max) return { message: `${name}: min ${min} is above max ${max}.` };
+  if (min > max) return { message: `${name}: min ${min} is above max ${max}.`, suggestion: 'Exchange the two.' };
   if (log && min <= 0) return { message: `${name}: a logarithmic range must begin above 0, not at ${min}.` };
   const isWhole = range.isWhole && Number.isInteger(min) && Number.isInteger(max);
   if (isWhole && range.isWhole && log && range.step === undefined)

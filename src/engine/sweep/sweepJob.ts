@@ -67,13 +67,13 @@ export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSwee
       message:
         'tpe chooses variants by results over the whole range, the test windows included; walk-forward needs ' +
         'another method.',
-      suggestion: 'use random or latin_hypercube',
+      suggestion: 'Use random or latin_hypercube.',
     });
   if (spec.method === 'grid' && space.size > MAX_COUNTED)
     faults.push({
       path: '/space',
       message: `The grid has ${space.size} points; a grid may have ${MAX_COUNTED}.`,
-      suggestion: 'use larger steps, or random with a budget',
+      suggestion: 'Use larger steps, or random with a budget.',
     });
   if (faults.length > 0) return { ok: false, faults };
   const indexes = indexCount(spec, space);

@@ -102,16 +102,16 @@ describe('a plan', () => {
     const faults = refusedBy(space);
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain(told);
-    expect(faults[0]).toMatch(/\. \((give|stay) /);
+    expect(faults[0]).toMatch(/\. \((Give|Stay) /);
   });
 
   it('refuses a continuous range of whole numbers or of declared values', () => {
     expect(refusedBy({ fast: { min: 1.5, max: 9 } }, 'random')).toEqual([
       '/space/fast: fast must be a whole number, and the range from 1.5 to 9 is continuous. ' +
-        '(begin and end at whole numbers, or give a step)',
+        '(Begin and end at whole numbers, or give a step.)',
     ]);
     expect(refusedBy({ stop: { min: 1, max: 90 } }, 'random')).toEqual([
-      '/space/stop: stop must be between 0.1 and 50, not 90. (stay within the bounds that the strategy declares)',
+      '/space/stop: stop must be between 0.1 and 50, not 90. (Stay within the bounds that the strategy declares.)',
     ]);
   });
 
