@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { queryRefused } from './envelopeIssues.ts';
 
-/** At 300 bytes per row, 15 MB. */
+/** The most rows of a page: 15 MB, at 300 bytes per row. */
 const MAX_PAGE_ROWS = 50_000;
 
 const wholeNumber = (min: number, max: number) => {
@@ -31,7 +31,7 @@ export interface PageRange {
   readonly limit: number;
 }
 
-/** @returns undefined where the whole file is asked for. @throws VALIDATION_FAILED for a page of another format */
+/** The page that is asked for; undefined: the whole file. @throws VALIDATION_FAILED for a page of another format */
 export function pageRangeOf(
   { limit, offset }: { readonly limit?: number | undefined; readonly offset?: number | undefined },
   format: string,
@@ -43,7 +43,7 @@ export function pageRangeOf(
   throw queryRefused(field, message);
 }
 
-/** The file, or a page of it with the address of the next one. */
+/** Sends the file, or a page of it with the address of the next one. */
 export async function sendRows(
   reply: FastifyReply,
   url: string,

@@ -4,6 +4,7 @@ import { TIMEFRAME_MS, type Bars } from './bars.ts';
 import { KeptByRange } from './keptByRange.ts';
 import { BLOCK_ROWS, OutlierSearch, type Outlier } from './outliers.ts';
 
+/** The flaws of the bars of a range. */
 export interface Flaws {
   readonly gaps: number;
   readonly longestGapBars: number;
@@ -13,7 +14,7 @@ export interface Flaws {
 }
 
 const searches = new KeptByRange<Bars, FlawSearch>();
-/** The searches for outliers are of all bars: whether a price is one does not depend on the range. */
+/** Outliers are searched for in all bars of a series: whether a price is one does not depend on the range. */
 const outlierSearches = new WeakMap<Bars, OutlierSearch>();
 
 /** Returns the search in rows `start` … `end`-1, as far as it has come. */
@@ -26,13 +27,13 @@ function outlierSearch(bars: Bars): OutlierSearch {
   return search;
 }
 
-/** Looks at some rows at a time, so that the fill loop can play the same rows while the cache holds them. */
+/** The search for flaws in a range, some rows at a time, so that the fill loop plays the same rows from the cache. */
 export class FlawSearch {
   readonly #bars: Bars;
   readonly #start: number;
   readonly #end: number;
   readonly #outliers: OutlierSearch;
-  /** The first row that was not looked at. */
+  /** The first row that has not been examined. */
   #row: number;
   #gaps = 0;
   #longestMs = 0;
@@ -48,7 +49,7 @@ export class FlawSearch {
     this.#row = start;
   }
 
-  /** Looks at the rows before `end`. Returns false when all of them were looked at before. */
+  /** Examines the rows before `end`. Returns false when all of them have been examined before. */
   readTo(end: number): boolean {
     const stop = Math.min(end, this.#end);
     if (stop <= this.#row) return false;
@@ -85,7 +86,7 @@ export class FlawSearch {
     const end = to - 1;
     for (let row = Math.max(from - 1, this.#start); row < end;) {
       const next = Math.min(row + ROWS_BETWEEN_TIMES, end);
-      // No two bars are nearer than a step: when so many take no longer than as many steps, there is no gap.
+      // Bars are at least one step apart: when n rows take no longer than n steps, there is no gap between them.
       if (time[next] - time[row] > (next - row) * stepMs) this.#addGaps(row, next, stepMs);
       row = next;
     }
@@ -105,7 +106,7 @@ export class FlawSearch {
   }
 }
 
-/** A time of every so many rows shows whether there is a gap between them: reading them all takes 1.5 ns per bar. */
+/** Only every 64th time is read to see whether there is a gap in between: reading all takes 1.5 ns per bar. */
 const ROWS_BETWEEN_TIMES = 64;
 
 function countZeroVolume({ volume }: Bars, from: number, to: number): number {

@@ -10,7 +10,7 @@ export interface Recursion {
   readonly weight: number;
   /** Writes rows from … end-1. The state before them is at cell `at`, where that after them is written. */
   run(state: Float64Array, at: number, from: number, end: number): void;
-  /** The same bits for the parts. Absent: one row takes longer than the next waits for it. */
+  /** Writes several parts at once, with the same bits. Absent where that gains nothing. */
   readonly writeParts?: WriteParts;
 }
 
