@@ -64,7 +64,7 @@ const Environment = z.object({
   WARM_UP: z
     .enum(SWITCH_VALUES)
     .default('on')
-    .describe('Whether idle threads of a worker run samples before their first backtest; `off` is for tests.'),
+    .describe('Whether idle threads run samples before their first backtest or batch; `off` is for tests.'),
 });
 
 /** Defaults that depend on the machine or on other variables. */

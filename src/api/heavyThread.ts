@@ -7,6 +7,7 @@ import { lowerThreadPriority } from '../engine/index.ts';
 import { createLog } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import { buildApp } from './app.ts';
+import { warmUpBatches } from './backtests/batchWarmUp.ts';
 import type { HeavyAnswer, HeavyRequest, HeavyThreadData, ToThread } from './http/heavyRequests.ts';
 import type { App } from './services.ts';
 
@@ -22,6 +23,8 @@ const NICENESS = 10;
 
 const { config, databaseUrl } = workerData as HeavyThreadData;
 const asked = new Map<string, HeavyRequest>();
+/** Until the first message. */
+let isIdle = true;
 
 const askedFor = ({ headers }: FastifyRequest) => asked.get(String(headers[ID_HEADER]));
 
@@ -38,6 +41,7 @@ async function start(): Promise<void> {
   };
   const app = await buildApp(services, { askedFor });
   parentPort!.on('message', (message: ToThread) => {
+    isIdle = false;
     if (message !== 'close') return void answer(app, message);
     void app
       .close()
@@ -45,9 +49,14 @@ async function start(): Promise<void> {
       .finally(() => parentPort!.close());
   });
   parentPort!.postMessage('ready');
+  if (!config.warmUp) return;
+  const parts = { catalog: services.catalog, ask: (request: HeavyRequest) => ask(app, request), isIdle: () => isIdle };
+  await warmUpBatches(parts).catch(() => {
+    // Whatever is wrong, a request will meet it, and say so.
+  });
 }
 
-async function answer(app: App, request: HeavyRequest): Promise<void> {
+async function ask(app: App, request: HeavyRequest) {
   const { id, method, url, headers, body } = request;
   asked.set(String(id), request);
   const response = await app.inject({
@@ -57,10 +66,16 @@ async function answer(app: App, request: HeavyRequest): Promise<void> {
     ...(body.byteLength > 0 && { payload: Buffer.from(body.buffer, body.byteOffset, body.byteLength) }),
   });
   asked.delete(String(id));
+  return response;
+}
+
+async function answer(app: App, request: HeavyRequest): Promise<void> {
+  const response = await ask(app, request);
   const kept = Object.entries(response.headers).filter(([name]) => !NOT_SENT_BACK.has(name));
   const answered = Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
   // A copy that is all its own memory can be moved instead of copied again.
   const bytes = new Uint8Array(response.rawPayload);
+  const { id } = request;
   parentPort!.postMessage({ id, status: response.statusCode, headers: answered, body: bytes } satisfies HeavyAnswer, [
     bytes.buffer,
   ]);

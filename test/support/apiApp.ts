@@ -52,7 +52,7 @@ export interface ApiApp extends AsyncDisposable {
 export async function createApiApp(env: Record<string, string> = {}, hasThread = false): Promise<ApiApp> {
   const database = await createTestDatabase();
   const { sql } = database;
-  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', ...env });
+  const config = readConfig({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', WARM_UP: 'off', ...env });
   const shortReads = connect(urlOf(sql), { max: 1 });
   const services: Services = {
     sql,

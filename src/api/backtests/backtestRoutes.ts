@@ -1,5 +1,4 @@
 // Backtests: queue, list, read, follow and cancel.
-import { setImmediate as immediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Sql, Transaction } from '../../db/connect.ts';
@@ -17,7 +16,8 @@ import { boundOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
 import { BacktestCheck } from './backtestChecks.ts';
-import { configFaults, requireConfigBody } from './configFaults.ts';
+import { checkItems, versionIdOf, type CheckedItem } from './batchChecks.ts';
+import { requireConfigBody } from './configFaults.ts';
 import { waitForEnd } from '../http/waiting.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerAfter, answerOnce } from '../http/idempotency.ts';
@@ -32,13 +32,11 @@ import {
   IdempotencyHeader,
   KEY_PROBLEMS,
   NoQuery,
-  Uuid,
   issueBodies,
   notFound,
   pathId,
   problems,
 } from '../http/routeSchemas.ts';
-import { issuesOfZod } from '../http/envelopeIssues.ts';
 import type { App, Services } from '../services.ts';
 import { artifactRoutes } from './artifactRoutes.ts';
 import { followed } from './backtestEvents.ts';
@@ -51,8 +49,6 @@ const KIND: RunKind = { path: BACKTESTS, what: 'backtest', tag: 'Backtests' };
 const described = { tags: [KIND.tag], security: API_KEY_SECURITY };
 /** A running backtest ends within 100 ms of a cancel. The answer waits for that, so that it has the final status. */
 const CANCEL_WAIT_MS = 1_000;
-/** How long a batch may keep the event loop before it lets other requests pass. */
-const SLICE_MS = 5;
 
 export async function backtestRoutes(app: App, services: Services): Promise<void> {
   createRoutes(app, services);
@@ -126,47 +122,18 @@ function createRoutes(app: App, services: Services): void {
   );
 }
 
-/** An item of a batch: what is stored of it, or why it is refused. */
-type CheckedItem = NewBacktest | ProblemError;
-
 async function checkBatch(services: Services, caller: Caller, items: readonly unknown[]): Promise<CheckedItem[]> {
-  const parsed = items.map((item) => shapes.CreateBacktestBody.safeParse(item));
   const ids = new Set(items.flatMap((item) => versionIdOf(item) ?? []));
   const found = await findVersions(services.sql, caller.workspaceId, [...ids]);
-  const versions = new Map(found.map((each) => [each.id, each]));
-  const check = new BacktestCheck(services.catalog, caller);
-  const checkOne = async (item: (typeof parsed)[number], index: number): Promise<CheckedItem> => {
-    const root = `/items/${index}`;
-    if (!item.success) {
-      const version = versions.get(versionIdOf(items[index]) ?? '');
-      const faults = issuesOfZod(item.error.issues, root);
-      return problem('VALIDATION_FAILED', { issues: await configFaults(items[index], faults, check, version, root) });
-    }
-    const { strategyVersionId, config } = item.data;
-    try {
-      const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
-      return await check.accept(version, config, { root });
-    } catch (error) {
-      if (error instanceof ProblemError) return error;
-      throw error;
-    }
-  };
-  const checked: CheckedItem[] = [];
-  let sliceBegan = performance.now();
-  for (const [index, item] of parsed.entries()) {
-    checked.push(await checkOne(item, index));
-    if (performance.now() - sliceBegan < SLICE_MS) continue;
-    // Requests that came in the meantime go first.
-    await immediate();
-    sliceBegan = performance.now();
-  }
-  return checked;
+  return checkItems(items, new Map(found.map((each) => [each.id, each])), new BacktestCheck(services.catalog, caller));
 }
 
 /** Queues items in order, so that when the queue becomes full, the last ones are refused. */
 async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Caller, checked: readonly CheckedItem[]) {
-  const room = await roomOf(tx, caller);
-  const fitting = checked.filter((item): item is NewBacktest => !(item instanceof ProblemError)).slice(0, room.left);
+  const accepted = checked.filter((item): item is NewBacktest => !(item instanceof ProblemError));
+  // A batch of which nothing is accepted needs no room, and leaves the queue alone.
+  const room = accepted.length === 0 ? { open: 0, left: 0 } : await roomOf(tx, caller);
+  const fitting = accepted.slice(0, room.left);
   const made = await enqueueBacktests(tx, caller.workspaceId, fitting, requestKey);
   const idOf = new Map(fitting.map((item, index) => [item, made[index].id]));
   const data = checked.map((item, index) => {
@@ -176,13 +143,6 @@ async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Ca
     return { index, id, status: 'queued' as const };
   });
   return { data, accepted: made.length, refused: checked.length - made.length };
-}
-
-/** The version that an item names, well-formed or not. */
-function versionIdOf(item: unknown): string | undefined {
-  const id = typeof item === 'object' && item !== null ? Reflect.get(item, 'strategyVersionId') : undefined;
-  const parsed = Uuid.safeParse(id);
-  return parsed.success ? parsed.data.toLowerCase() : undefined;
 }
 
 function itemError({ status, code, message, issues, extras }: ProblemError) {

@@ -1,0 +1,59 @@
+// The checks of a batch: each item is accepted or refused on its own.
+import { setImmediate as immediate } from 'node:timers/promises';
+import type { NewBacktest } from '../../db/backtests.ts';
+import type { StrategyVersion } from '../../db/strategyVersions.ts';
+import { issuesOfZod } from '../http/envelopeIssues.ts';
+import { ProblemError, problem } from '../http/problems.ts';
+import { Uuid } from '../http/routeSchemas.ts';
+import type { BacktestCheck } from './backtestChecks.ts';
+import { CreateBacktestBody } from './backtestSchemas.ts';
+import { configFaults } from './configFaults.ts';
+import { requireReady } from './readyVersion.ts';
+
+/** What is stored of an item, or why it is refused. */
+export type CheckedItem = NewBacktest | ProblemError;
+
+/** How long a batch may keep the event loop before it lets other requests pass. */
+const SLICE_MS = 5;
+
+/** @param versions those that the items name, by id */
+export async function checkItems(
+  items: readonly unknown[],
+  versions: ReadonlyMap<string, StrategyVersion>,
+  check: BacktestCheck,
+): Promise<CheckedItem[]> {
+  const parsed = items.map((item) => CreateBacktestBody.safeParse(item));
+  const checkOne = async (item: (typeof parsed)[number], index: number): Promise<CheckedItem> => {
+    const root = `/items/${index}`;
+    if (!item.success) {
+      const version = versions.get(versionIdOf(items[index]) ?? '');
+      const faults = issuesOfZod(item.error.issues, root);
+      return problem('VALIDATION_FAILED', { issues: await configFaults(items[index], faults, check, version, root) });
+    }
+    const { strategyVersionId, config } = item.data;
+    try {
+      const version = requireReady(versions.get(strategyVersionId.toLowerCase()), strategyVersionId);
+      return await check.accept(version, config, { root });
+    } catch (error) {
+      if (error instanceof ProblemError) return error;
+      throw error;
+    }
+  };
+  const checked: CheckedItem[] = [];
+  let sliceBegan = performance.now();
+  for (const [index, item] of parsed.entries()) {
+    checked.push(await checkOne(item, index));
+    if (performance.now() - sliceBegan < SLICE_MS) continue;
+    // Requests that came in the meantime go first.
+    await immediate();
+    sliceBegan = performance.now();
+  }
+  return checked;
+}
+
+/** The version that an item names, well-formed or not. */
+export function versionIdOf(item: unknown): string | undefined {
+  const id = typeof item === 'object' && item !== null ? Reflect.get(item, 'strategyVersionId') : undefined;
+  const parsed = Uuid.safeParse(id);
+  return parsed.success ? parsed.data.toLowerCase() : undefined;
+}

@@ -1,0 +1,40 @@
+// The warm-up of the thread of heavy requests: it does the work of a batch, and leaves nothing behind.
+import { expect, it } from 'vitest';
+import { buildApp } from '../../src/api/app.ts';
+import { warmUpBatches } from '../../src/api/backtests/batchWarmUp.ts';
+import type { HeavyRequest } from '../../src/api/http/heavyRequests.ts';
+import type { Sql } from '../../src/db/connect.ts';
+import { createApiApp } from '../support/apiApp.ts';
+
+/** Rows of the tables that a batch is stored in. */
+async function storedRows(sql: Sql): Promise<number> {
+  const tables = ['backtests', 'backtest_queue', 'workspace_turns', 'idempotent_answers', 'idempotent_work'];
+  const counts = await Promise.all(tables.map((table) => sql`select 1 from ${sql(table)}`));
+  return counts.flat().length;
+}
+
+it('checks its backtests as those of a client are checked, and stores nothing', async () => {
+  await using api = await createApiApp();
+  const { services } = api;
+  let asked: HeavyRequest;
+  const app = await buildApp(services, { askedFor: () => asked });
+  const answers: { readonly status: number; readonly codes: string[] }[] = [];
+  const ask = async (request: HeavyRequest): Promise<void> => {
+    asked = request;
+    const { method, url, headers, body } = request;
+    const answer = await app.inject({ method: method as 'POST', url, headers, payload: Buffer.from(body) });
+    const { data } = answer.json<{ data: { error: { code: string } }[] }>();
+    answers.push({ status: answer.statusCode, codes: [...new Set(data.map(({ error }) => error.code))] });
+  };
+  expect(await warmUpBatches({ catalog: services.catalog, ask, isIdle: () => answers.length < 3 })).toBe(300);
+  // The versions do not exist; all else about the items is as it must be.
+  expect(answers).toEqual(Array.from({ length: 3 }, () => ({ status: 200, codes: ['NOT_FOUND'] })));
+  expect(await storedRows(services.sql)).toBe(0);
+  await app.close();
+});
+
+it('does nothing once a request has come', async () => {
+  await using api = await createApiApp();
+  const ask = async (): Promise<never> => expect.unreachable('it asked');
+  expect(await warmUpBatches({ catalog: api.services.catalog, ask, isIdle: () => false })).toBe(0);
+});
