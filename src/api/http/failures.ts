@@ -34,10 +34,16 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 export function answerFailures(app: App, lateRefusals: LateRefusals | null): void {
   app.setErrorHandler(async (error: FastifyError | ProblemError, request, reply) => {
     const known = error instanceof ProblemError ? error : asProblem(error, request);
-    if (known.status >= 500) request.log.error({ err: error, requestId: request.id }, 'request failed');
+    noteFailure(request, known, error);
     if (known.status === 429) await lateRefusals?.wait(request);
     return sendProblem(request, reply, known);
   });
+}
+
+/** An outage fails every request of its time, for a reason that needs no stack. What is ours to repair has one. */
+function noteFailure({ log, id: requestId }: FastifyRequest, known: ProblemError, error: Error): void {
+  if (known.status === 503) log.warn({ requestId, reason: error.message }, 'request refused');
+  else if (known.status >= 500) log.error({ requestId, err: error }, 'request failed');
 }
 
 const ALREADY_DONE =
