@@ -3,7 +3,7 @@
 // of one and then of the other, in round after round until it is known which tasks are slower beyond the limit.
 import { measureBoth } from './bothSides.ts';
 import { checkout, HERE } from './checkout.ts';
-import { commandLine, positive, refuseUnknown } from './commandLine.ts';
+import { commandLine, positive, refuse, refuseUnknown } from './commandLine.ts';
 import { compareSuites, type Compared, type MeasureSuite, type Verdict } from './comparison.ts';
 import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
@@ -19,7 +19,15 @@ const EXIT = { alike: 0, slower: 1, failed: 2, late: 3 } as const;
 /** A comparison of nothing must not pass. */
 const NOTHING_MEASURED = 'No task was measured: both revisions must have the suites, and a task that contains --task.';
 
-const USAGE = 'npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--limit PERCENT] [--minutes N]';
+const USAGE = `npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--limit PERCENT] [--minutes N]
+This checkout, as it is, against a revision: exits with 1 when a task is slower, with 3 when time ran out before that.
+  REV              a revision, or the folder of another checkout
+  SUITE            ${SUITES.join(', ')} without one;
+                   ${PROCESS_SUITES.filter((name) => !SUITES.some((usual) => usual === name)).join(', ')} too
+  --task TEXT      only the tasks whose names contain TEXT
+  --short          small sizes
+  --limit PERCENT  how much slower is too slow (15)
+  --minutes N      at most so many minutes (${MINUTES_PER_SUITE} per suite)`;
 
 function readCommandLine() {
   const { values, positionals } = commandLine(USAGE, {
@@ -33,8 +41,7 @@ function readCommandLine() {
   });
   const [revision, ...named] = positionals;
   if (revision === undefined) {
-    console.error(`Usage: ${USAGE}`);
-    process.exit(EXIT.failed);
+    return refuse(USAGE, 'Say which revision to compare with.');
   }
   refuseUnknown(USAGE, 'comparable suite', named, PROCESS_SUITES);
   const suites: readonly string[] = named.length > 0 ? named : SUITES;

@@ -18,13 +18,21 @@ process.on('message', ({ task, calls }: Request) => {
 process.on('disconnect', () => process.exit());
 process.send!([...tasks.keys()]);
 
+interface Task {
+  run(): unknown;
+  /** Makes what the task needs; it is done once. */
+  prepare(): unknown;
+}
+
 /** tinybench keeps a task's function to itself, so it is caught where the suite adds it to a bench. */
-async function loadTasks(): Promise<ReadonlyMap<string, () => unknown>> {
-  const found = new Map<string, () => unknown>();
+async function loadTasks(): Promise<ReadonlyMap<string, Task>> {
+  const found = new Map<string, Task>();
   const file = createRequire(join(root, 'package.json')).resolve('tinybench');
   const tinybench = (await import(pathToFileURL(file).href)) as { readonly Bench: typeof Bench };
-  tinybench.Bench.prototype.add = function (name, run) {
-    found.set(name, run);
+  tinybench.Bench.prototype.add = function (name, run, options) {
+    // Ours do not use `this`, which is a task of tinybench.
+    const { beforeAll = () => {} }: { readonly beforeAll?: unknown } = options ?? {};
+    found.set(name, { run, prepare: beforeAll as () => unknown });
     return this;
   };
   const module = (await import(pathToFileURL(join(root, 'bench', `${suite}.ts`)).href)) as { suite(): unknown };
@@ -33,10 +41,11 @@ async function loadTasks(): Promise<ReadonlyMap<string, () => unknown>> {
 }
 
 /** Microseconds of processor time, of all threads: what other processes do meanwhile does not count. */
-async function run(task: () => unknown, calls: number): Promise<number> {
+async function run(task: Task, calls: number): Promise<number> {
+  await task.prepare();
   const from = process.cpuUsage();
   for (let call = 0; call < calls; call++) {
-    const result = task();
+    const result = task.run();
     if (result instanceof Promise) await result;
   }
   const { user, system } = process.cpuUsage(from);

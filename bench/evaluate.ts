@@ -7,7 +7,7 @@ import { compilePlan } from '../src/engine/plan/compile.ts';
 import { bindRules } from '../src/engine/evaluate/bindRules.ts';
 import { resolveConfig } from '../src/engine/config.ts';
 import { PAYLOADS, taskOf } from './crossing.ts';
-import { isShort, measure, rounds } from './measure.ts';
+import { isShort, measure, needs, onDemand, rounds } from './measure.ts';
 import { SYMBOL, walkMarket } from './walk.ts';
 
 const STORE_BYTES = 1024 ** 3;
@@ -15,7 +15,7 @@ const STORE_BYTES = 1024 ** 3;
 export function suite(counts: readonly number[] = isShort ? [10_000] : [10_000, 1_000_000]): Bench {
   const bench = new Bench(rounds(10));
   for (const count of counts) {
-    const market = walkMarket(count);
+    const market = onDemand(() => walkMarket(count));
     for (const name of Object.keys(PAYLOADS)) {
       const task = taskOf(name);
       const config = resolveConfig(task.config);
@@ -27,8 +27,10 @@ export function suite(counts: readonly number[] = isShort ? [10_000] : [10_000, 
         { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true },
       );
       // Columns are computed when they are first read; the bound rules read what the strategy reads.
-      bench.add(`evaluate/${name}/${count}`, () =>
-        bindRules(prepared.strategy, new EvaluatedPlan(plan, market, new ColumnStore(STORE_BYTES)), true),
+      bench.add(
+        `evaluate/${name}/${count}`,
+        () => bindRules(prepared.strategy, new EvaluatedPlan(plan, market(), new ColumnStore(STORE_BYTES)), true),
+        needs(market),
       );
     }
   }

@@ -4,7 +4,7 @@ import type { Bars } from '../src/engine/bars/bars.ts';
 import type { SimulationInput } from '../src/engine/simulate/simulation.ts';
 import type { RiskRules } from '../src/engine/evaluate/tradingRules.ts';
 import { simulate } from '../src/engine/simulate/simulate.ts';
-import { barCount, measure, rounds } from './measure.ts';
+import { barCount, measure, needs, onDemand, rounds } from './measure.ts';
 import { walkMarket } from './walk.ts';
 import { configOf, entryAt, exitAt, flatFee, inputOf, NO_RISK, takeProfit } from '../test/engine/simulate/input.ts';
 
@@ -38,28 +38,26 @@ function crossInput(bars: Bars, risk: RiskRules): SimulationInput {
 }
 
 /** The measured runs by name. */
-export function fillCases(count: number): Record<string, SimulationInput> {
-  const bars = walkMarket(count).base;
+function fillCases(count: number): Record<string, () => SimulationInput> {
+  const bars = onDemand(() => walkMarket(count).base);
   const stop = { mode: 'percent', value: 2 } as const;
   const target = [takeProfit({ mode: 'percent', value: 4 })];
   const trail = { distance: { mode: 'percent', value: 1.5 }, activateAfterPercent: null } as const;
   return {
-    'fills: SMA 10/30, fees': crossInput(bars, NO_RISK),
-    'fills: SMA 10/30, stop and target': crossInput(bars, { ...NO_RISK, stopLoss: stop, takeProfits: target }),
-    'fills: SMA 10/30, stop, target, trailing': crossInput(bars, {
-      ...NO_RISK,
-      stopLoss: stop,
-      takeProfits: target,
-      trailingStop: trail,
-    }),
-    'fills: never a signal': inputOf(bars, { entries: [entryAt(bars, [])] }),
+    'SMA 10/30, fees': () => crossInput(bars(), NO_RISK),
+    'SMA 10/30, stop and target': () => crossInput(bars(), { ...NO_RISK, stopLoss: stop, takeProfits: target }),
+    'SMA 10/30, stop, target, trailing': () =>
+      crossInput(bars(), { ...NO_RISK, stopLoss: stop, takeProfits: target, trailingStop: trail }),
+    'never a signal': () => inputOf(bars(), { entries: [entryAt(bars(), [])] }),
   };
 }
 
 export function suite(count = barCount(1_000_000)): Bench {
   const bench = new Bench(rounds(20));
-  for (const [name, input] of Object.entries(fillCases(count)))
-    bench.add(`${name.replace(': ', '/')}/${count}`, () => void simulate(input));
+  for (const [name, make] of Object.entries(fillCases(count))) {
+    const input = onDemand(make);
+    bench.add(`fills/${name}/${count}`, () => void simulate(input()), needs(input));
+  }
   return bench;
 }
 

@@ -2,7 +2,7 @@
 import { Bench } from 'tinybench';
 import type { Args, IndicatorDefinition } from '../src/engine/indicators/definition.ts';
 import { INDICATORS } from '../src/engine/indicators/registry.ts';
-import { isShort, measure, timed } from './measure.ts';
+import { isShort, measure, needs, onDemand, timed } from './measure.ts';
 import { argsOf } from '../test/support/indicators.ts';
 import { seededRandom } from '../test/support/scale.ts';
 
@@ -49,7 +49,7 @@ function randomColumns(count: number): Columns {
 export function suite({ all = false } = {}): Bench {
   const bench = new Bench(timed(200));
   for (const count of BAR_COUNTS) {
-    const columns = randomColumns(count);
+    const columns = onDemand(() => randomColumns(count));
     const chosen = MEASURED.map(([id, args]) => [INDICATORS.find((one) => one.id === id)!, args] as const);
     for (const [indicator, given] of all ? INDICATORS.map((one) => [one, {}] as const) : chosen) {
       add(bench, indicator, argsOf(indicator, given), columns, count);
@@ -58,10 +58,11 @@ export function suite({ all = false } = {}): Bench {
   return bench;
 }
 
-function add(bench: Bench, indicator: IndicatorDefinition, args: Args, columns: Columns, count: number): void {
-  const inputs = indicator.inputs.map((name) => columns[name]);
-  const outputs = indicator.outputs.map(() => new Float64Array(new SharedArrayBuffer(8 * count)));
-  bench.add(`indicators/${indicator.id}/${count}`, () => indicator.compute(inputs, args, outputs));
+function add(bench: Bench, indicator: IndicatorDefinition, args: Args, columns: () => Columns, count: number): void {
+  const inputs = onDemand(() => indicator.inputs.map((name) => columns()[name]));
+  const outputs = onDemand(() => indicator.outputs.map(() => new Float64Array(new SharedArrayBuffer(8 * count))));
+  const compute = (): void => indicator.compute(inputs(), args, outputs());
+  bench.add(`indicators/${indicator.id}/${count}`, compute, needs(inputs, outputs));
 }
 
-if (import.meta.main) await measure(suite({ all: process.argv.includes('--all') }));
+if (import.meta.main) await measure(suite());

@@ -2,27 +2,27 @@
 // drilling into finer bars.
 import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
+import type { Market } from '../src/engine/bars/bars.ts';
 import { createMarket } from '../src/engine/bars/market.ts';
 import { taskOf } from './crossing.ts';
-import { isShort, measure, rounds } from './measure.ts';
+import { isShort, measure, needs, onDemand, rounds } from './measure.ts';
 import { SYMBOL, walkSnapshot } from './walk.ts';
 
 /** Hours, each of twelve bars of five minutes. */
 export function suite(hours = isShort ? 2_000 : 50_000): Bench {
-  const fine = walkSnapshot(hours * 12, '5m');
-  const drilled = createMarket([fine], SYMBOL, '1h');
-  const plain = { ...drilled, fine: undefined };
+  const drilled = onDemand(() => createMarket([walkSnapshot(hours * 12, '5m')], SYMBOL, '1h'));
+  const plain = onDemand(() => ({ ...drilled(), fine: undefined }));
   const task = taskOf('Tight stop and target');
   const settledBy = (ambiguityResolution: 'pessimistic' | 'multi_resolution') => ({
     ...task,
     config: { ...task.config, ambiguityResolution },
   });
   const bench = new Bench(rounds(10));
-  bench.add(`inside/settled by a rule/${hours}`, () => runBacktest(settledBy('pessimistic'), plain, null));
-  bench.add(`inside/no finer bars, with a band/${hours}`, () =>
-    runBacktest(settledBy('multi_resolution'), plain, null),
-  );
-  bench.add(`inside/drilled into 5m/${hours}`, () => runBacktest(settledBy('multi_resolution'), drilled, null));
+  const add = (name: string, policy: 'pessimistic' | 'multi_resolution', market: () => Market): void =>
+    void bench.add(`inside/${name}/${hours}`, () => runBacktest(settledBy(policy), market(), null), needs(market));
+  add('settled by a rule', 'pessimistic', plain);
+  add('no finer bars, with a band', 'multi_resolution', plain);
+  add('drilled into 5m', 'multi_resolution', drilled);
   return bench;
 }
 

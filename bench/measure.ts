@@ -1,7 +1,9 @@
 // Measurements: what every suite reports, and how it is printed. A task's name ends with the number of bars (or calls,
 // or runs) per round.
-import { parseArgs } from 'node:util';
-import type { Bench, BenchOptions } from 'tinybench';
+import { basename } from 'node:path';
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import type { Bench, BenchOptions, FnOptions } from 'tinybench';
+import { commandLine } from './commandLine.ts';
 
 export interface Measure {
   readonly task: string;
@@ -14,10 +16,12 @@ export interface Measure {
 }
 export type Unit = 'bar' | 'call' | 'run' | 'trade' | 'request';
 
-const { values: options } = parseArgs({
+const CONFIG = {
   options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },
-  strict: false,
-});
+} as const satisfies ParseArgsConfig;
+
+// A process that only asks for a suite's tasks has options of its own.
+const { values: options } = parseArgs({ ...CONFIG, strict: false });
 
 /** `--short`: small sizes and few rounds. */
 export const isShort = options.short === true;
@@ -42,15 +46,31 @@ export const timed = (milliseconds: number): BenchOptions =>
 export const rounds = (iterations: number): BenchOptions =>
   isShort ? SHORT : { iterations, warmupIterations: Math.ceil(iterations / 4), time: 0, warmupTime: 0 };
 
+/** Makes something when it is first asked for: the tasks of a suite can be named without what they need. */
+export function onDemand<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/**
+ * The options of a task that needs something `onDemand`: it is made before the task is timed. A task that gives a
+ * promise says so (`async`); tinybench would call it to find that out.
+ */
+export const needs = (...all: readonly (() => unknown)[]): FnOptions => ({
+  async: false,
+  beforeAll: async () => void (await Promise.all(all.map((make) => make()))),
+});
+
 /**
  * Runs the tasks whose names contain `--task`, or all, and prints each as soon as it is measured; with `--json`, a JSON
  * array of measures at the end, and progress on stderr.
  *
+ * Its command line is that of a suite; an unknown option and --help end the process.
+ *
  * @throws Error when a task failed, because a bench that measures nothing must not look fast.
  */
 export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<void> {
-  // For bench/run.ts, which says what there is when no suite has the task.
-  process.send?.(bench.tasks.map(({ name }) => name));
+  commandLine(`node scripts/node24.mjs bench/${basename(process.argv[1])} [--task TEXT] [--short] [--json]`, CONFIG);
   for (const { name } of bench.tasks) if (!name.includes(String(options.task ?? ''))) bench.remove(name);
   const count = bench.tasks.length;
   const measures: Measure[] = [];

@@ -10,7 +10,10 @@ import { PAYLOADS, taskOf } from './crossing.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { SYMBOL, walkSnapshot } from './walk.ts';
 
-const USAGE = 'node scripts/node24.mjs bench/memory.ts [--bars N,N] [--json]';
+const USAGE = `node scripts/node24.mjs bench/memory.ts [--bars N,N] [--json]
+The peak memory of one run, in a process of its own, beside the estimate that it is admitted by.
+  --bars N,N  how many bars (100000,1000000,10000000)
+  --json      the measures on stdout`;
 const { values: options, positionals } = commandLine(USAGE, {
   allowPositionals: true,
   options: { bars: { type: 'string', default: '100000,1000000,10000000' }, json: { type: 'boolean', default: false } },

@@ -4,12 +4,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session, type Profiler } from 'node:inspector/promises';
 import { join, resolve } from 'node:path';
 import type { Bench, Task } from 'tinybench';
-import { commandLine, positive } from './commandLine.ts';
+import { commandLine, positive, refuse } from './commandLine.ts';
 import { flameGraph } from './flameGraph.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { ENGINE_SUITES } from './suites.ts';
 
-const USAGE = 'npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]';
+const USAGE = `npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]
+Writes a CPU profile and a flame graph of each task.
+  SUITE[/TASK]  one of ${ENGINE_SUITES.slice(0, 8).join(', ')},
+                ${ENGINE_SUITES.slice(8).join(', ')}; a part of a task's name, as npm run bench prints it
+  --seconds N   how long each task runs (5)
+  --out FOLDER  where the files go (bench-profile)`;
 const { values: options, positionals } = commandLine(USAGE, {
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '5' }, out: { type: 'string', default: 'bench-profile' } },
@@ -17,20 +22,17 @@ const { values: options, positionals } = commandLine(USAGE, {
 const [wanted] = positionals;
 const milliseconds = positive(USAGE, 'seconds', options.seconds) * 1000;
 const suite = ENGINE_SUITES.find((name) => wanted?.split('/')[0] === name);
-if (wanted === undefined || suite === undefined) {
-  console.error(`Usage: ${USAGE}`);
-  console.error(`Suites: ${ENGINE_SUITES.join(', ')}. TASK: a part of a task's name, as npm run bench prints it.`);
-  process.exit(2);
-}
+if (wanted === undefined) refuse(USAGE, 'Say which task to profile.');
+if (suite === undefined)
+  refuse(USAGE, `There is no suite ${wanted.split('/')[0]} to profile. There are ${ENGINE_SUITES.join(', ')}.`);
 
 console.log(`${machineLines(describeMachine())}\n`);
 const module = (await import(`./${suite}.ts`)) as { suite(): Bench };
 const all = module.suite().tasks;
 const tasks = all.filter(({ name }) => name.includes(wanted));
 if (tasks.length === 0) {
-  console.error(`No task's name contains ${wanted}. Use a part of one of these:`);
-  for (const { name } of all) console.error(`  ${name}`);
-  process.exit(2);
+  const names = all.map(({ name }) => name);
+  refuse(USAGE, `No task's name contains "${wanted}". There are:\n  ${names.join('\n  ')}`);
 }
 const folder = resolve(options.out);
 mkdirSync(folder, { recursive: true });
@@ -52,6 +54,8 @@ async function profiled(task: Task, milliseconds: number): Promise<Profiler.Prof
       await task.run();
     }
   };
+  // What the task needs is made before the first run.
+  await task.run();
   await during(500);
   const session = new Session();
   session.connect();

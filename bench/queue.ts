@@ -8,7 +8,7 @@ import { BATCH, CLIENTS, instantOf, makeVersion, requireComplete, runAll, SYMBOL
 import { HERE } from './checkout.ts';
 import { commandLine, count, refuse } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
-import type { Measure } from './measure.ts';
+import { isShort, type Measure } from './measure.ts';
 import { caller, startServer } from './server.ts';
 import { printStatements, readCosts, rest } from './serverCosts.ts';
 
@@ -76,8 +76,20 @@ function print({ cpu, storedBytesPerRun, walBytesPerRun, statementsPerRun }: Que
 
 const perSecond = ({ runsPerSecond }: QueueMeasure): string => runsPerSecond.toFixed(0);
 
-const USAGE =
-  'node scripts/node24.mjs bench/queue.ts [--runs N] [--warm N] [--rounds N] [--against CHECKOUT] [--json] [--short]';
+const RUNS = '5000';
+const SHORT_RUNS = '500';
+
+const USAGE = `node scripts/node24.mjs bench/queue.ts [--runs N] [--warm N] [--rounds N] [--against DIR] [--json]
+Runs small backtests through a serve of its own: runs per second, and what a run takes of each process.
+  --runs N       backtests of a round (${RUNS}, or ${SHORT_RUNS} with --short)
+  --warm N       backtests before it (5000)
+  --rounds N     rounds, each with a new server (1)
+  --against DIR  alternates with another checkout
+  --json         the measures on stdout, progress on stderr`;
+
+const taskOf = (runs: number | string): string => `queue/backtests of 2,148 bars in batches of ${BATCH}/${runs}`;
+/** For `npm run bench`: the only task. */
+export const suite = () => ({ tasks: [{ name: taskOf(isShort ? SHORT_RUNS : RUNS) }] });
 
 async function main(): Promise<void> {
   const { values } = commandLine(USAGE, {
@@ -87,23 +99,23 @@ async function main(): Promise<void> {
       rounds: { type: 'string', default: '1' },
       against: { type: 'string' },
       json: { type: 'boolean', default: false },
-      // What `npm run bench` passes to every suite; this one has a single task.
+      // What `npm run bench` passes. This suite has a single task.
       short: { type: 'boolean', default: false },
       task: { type: 'string' },
+      'no-head': { type: 'boolean', default: false },
     },
   });
-  const runs = count(USAGE, 'runs', values.runs ?? (values.short ? '500' : '5000'));
+  const runs = count(USAGE, 'runs', values.runs ?? (isShort ? SHORT_RUNS : RUNS));
   const warm = values.warm === '0' ? 0 : count(USAGE, 'warm', values.warm);
   const rounds = count(USAGE, 'rounds', values.rounds);
   if (values.against !== undefined && !existsSync(join(values.against, 'src', 'main.ts')))
     refuse(USAGE, `--against takes the folder of another checkout, and ${values.against} is not one.`);
-  const task = `queue/backtests of 2,148 bars in batches of ${BATCH}/${runs}`;
-  process.send?.([task]);
+  const task = taskOf(runs);
   if (values.task !== undefined && !task.includes(values.task)) return console.log(values.json ? '[]' : '');
   const roots = values.against === undefined ? [HERE] : [resolve(values.against), HERE];
   // With --json, stdout is for the measures alone.
   const say = values.json ? console.error : console.log;
-  say(`${machineLines(describeMachine())}\n`);
+  if (!values['no-head']) say(`${machineLines(describeMachine())}\n`);
   say(`${CLIENTS} clients, batches of ${BATCH}, ${SYMBOL} 1d`);
   const found = new Map<string, QueueMeasure[]>(roots.map((root) => [root, []]));
   for (let round = 1; round <= rounds; round++)

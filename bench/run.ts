@@ -5,48 +5,83 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { commandLine, refuse, refuseUnknown } from './commandLine.ts';
+import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
-import { SUITES } from './suites.ts';
+import { SUITES, taskNames } from './suites.ts';
 
 /** They read processor times from /proc. */
 const LINUX_ONLY: readonly string[] = ['queue'];
 
-const USAGE = 'npm run bench [-- SUITE…] [--task TEXT] [--short] [--json]';
-const { values: options, positionals: names } = commandLine(USAGE, {
-  allowPositionals: true,
-  options: { json: { type: 'boolean' }, short: { type: 'boolean' }, task: { type: 'string' } },
-});
-refuseUnknown(USAGE, 'suite', names, SUITES);
+const USAGE = `npm run bench [-- SUITE…] [--task TEXT] [--short] [--json]
+Measures the suites one after the other, each in its own process, and prints the best of several rounds.
+  SUITE        ${SUITES.slice(0, 8).join(', ')},
+               ${SUITES.slice(8).join(', ')}; all of them without one
+  --task TEXT  only the tasks whose names contain TEXT
+  --short      small sizes and few rounds
+  --json       {machine, measures: [{task, unit, count, ns, rounds}]} on stdout, progress on stderr`;
 
-const machine = describeMachine();
-(options.json ? console.error : console.log)(`${machineLines(machine)}\n`);
-const passed = [
-  ...(options.short ? ['--short'] : []),
-  ...(options.task === undefined ? [] : ['--task', options.task]),
-  ...(options.json ? ['--json'] : []),
-];
-const measures: Measure[] = [];
-/** The tasks that the suites have, whatever `--task` says. */
-const tasks: string[] = [];
-for (const name of SUITES) {
-  if (names.length > 0 && !names.includes(name)) continue;
-  if (LINUX_ONLY.includes(name) && process.platform !== 'linux') {
-    console.error(`The suite ${name} needs Linux and is left out.`);
-    continue;
-  }
-  const child = fork(join(import.meta.dirname, `${name}.ts`), passed, {
-    stdio: ['ignore', options.json ? 'pipe' : 'inherit', 'inherit', 'ipc'],
+function readCommandLine() {
+  const { values, positionals } = commandLine(USAGE, {
+    allowPositionals: true,
+    options: { json: { type: 'boolean', default: false }, short: { type: 'boolean' }, task: { type: 'string' } },
   });
-  child.on('message', (names: readonly string[]) => tasks.push(...names));
-  const [[code], printed] = await Promise.all([once(child, 'close'), child.stdout === null ? '' : text(child.stdout)]);
-  if (code !== 0) {
-    console.error(`The suite ${name} failed.`);
-    process.exit(1);
-  }
-  if (options.json) measures.push(...(JSON.parse(printed) as Measure[]));
+  refuseUnknown(USAGE, 'suite', positionals, SUITES);
+  return { ...values, suites: SUITES.filter((name) => positionals.length === 0 || positionals.includes(name)) };
 }
-const { task } = options;
-if (task !== undefined && !tasks.some((name) => name.includes(task)))
-  refuse(USAGE, `No task's name contains "${task}". There are:\n  ${tasks.join('\n  ')}`);
-if (options.json) console.log(JSON.stringify({ machine, measures }));
+
+/** Those suites of `suites` that have a task whose name contains `task`. */
+async function suitesWith(task: string, suites: readonly string[]): Promise<string[]> {
+  const all = await Promise.all(suites.map(async (suite) => ({ suite, names: await taskNames(suite) })));
+  const found = all.filter(({ names }) => names.some((name) => name.includes(task)));
+  if (found.length > 0) return found.map(({ suite }) => suite);
+  const names = all.flatMap((each) => each.names);
+  return refuse(USAGE, `No task's name contains "${task}". There are:\n  ${names.join('\n  ')}`);
+}
+
+/** What a suite has measured; nothing without --json. */
+async function runSuite(suite: string, args: readonly string[], isJson: boolean, signal: AbortSignal) {
+  // The machine is said once.
+  const more = suite === 'queue' ? ['--no-head'] : [];
+  const child = fork(join(import.meta.dirname, `${suite}.ts`), [...args, ...more], {
+    stdio: ['ignore', isJson ? 'pipe' : 'inherit', 'inherit', 'ipc'],
+  });
+  // It may have a server, which it ends first.
+  const stop = (): void => void child.kill('SIGTERM');
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
+  const [[code], printed] = await Promise.all([once(child, 'close'), child.stdout === null ? '' : text(child.stdout)]);
+  signal.removeEventListener('abort', stop);
+  if (code !== 0) throw new Error(`The suite ${suite} failed.`);
+  return isJson ? (JSON.parse(printed) as Measure[]) : [];
+}
+
+async function main(): Promise<void> {
+  const { suites, task, short: isShort, json: isJson } = readCommandLine();
+  const wanted = task === undefined ? suites : await suitesWith(task, suites);
+  const machine = describeMachine();
+  (isJson ? console.error : console.log)(`${machineLines(machine)}\n`);
+  const args = [
+    ...(isShort ? ['--short'] : []),
+    ...(task === undefined ? [] : ['--task', task]),
+    ...(isJson ? ['--json'] : []),
+  ];
+  const signal = interruption();
+  const measures: Measure[] = [];
+  for (const suite of wanted) {
+    if (LINUX_ONLY.includes(suite) && process.platform !== 'linux') {
+      console.error(`The suite ${suite} needs Linux and is left out.`);
+      continue;
+    }
+    try {
+      measures.push(...(await runSuite(suite, args, isJson, signal)));
+    } catch (error) {
+      if (!signal.aborted) console.error((error as Error).message);
+      process.exitCode = signal.aborted ? exitCodeOf(signal) : 1;
+      return;
+    }
+  }
+  if (isJson) console.log(JSON.stringify({ machine, measures }));
+}
+
+await main();

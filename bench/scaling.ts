@@ -3,12 +3,13 @@ import { Bench } from 'tinybench';
 import { runBacktest } from '../src/engine/backtest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
 import { crossOf } from './crossing.ts';
-import { isShort, measure } from './measure.ts';
+import { isShort, measure, needs, onDemand } from './measure.ts';
 import { walkMarket } from './walk.ts';
 
 const BARS = isShort ? [10_000, 30_000] : [10_000, 100_000, 1_000_000, 10_000_000];
-/** The shorter the averages, the more often they cross. */
+/** The shorter the averages, the more often they cross: those of `length` and `3 * length` bars trade every fifth. */
 const LENGTHS = [2, 5, 20, 80, 400];
+const BARS_PER_TRADE = 5;
 
 /** V8 optimizes what runs once per backtest after some thousand runs. bench/warmUp.ts measures the first ones. */
 const RUNS_UNTIL_HOT = isShort ? 0 : 8_000;
@@ -19,13 +20,10 @@ const unseen = (market: Market): Market => ({ ...market, base: { ...market.base,
 
 const task = crossOf(10, 30);
 
-let isHot = false;
-function warmUp(): void {
-  if (isHot) return;
-  isHot = true;
+const warmUp = onDemand(() => {
   const market = walkMarket(BARS[0]);
   for (let run = 0; run < RUNS_UNTIL_HOT; run++) runBacktest(task, unseen(market), null);
-}
+});
 
 export function suite(): Bench {
   // A time too: five rounds of ten thousand bars would measure code that V8 has not compiled yet.
@@ -35,16 +33,15 @@ export function suite(): Bench {
       : { iterations: 5, warmupIterations: 2, time: 1_500, warmupTime: 1_500 },
   );
   for (const count of BARS) {
-    const market = walkMarket(count);
-    bench.add(`scaling/bars/${count}`, () => runBacktest(task, unseen(market), null), { beforeAll: warmUp });
+    const market = onDemand(() => walkMarket(count));
+    bench.add(`scaling/bars/${count}`, () => runBacktest(task, unseen(market()), null), needs(market, warmUp));
   }
   const count = isShort ? 20_000 : 300_000;
-  const market = walkMarket(count);
+  const market = onDemand(() => walkMarket(count));
   for (const length of LENGTHS) {
     const crossing = crossOf(length, 3 * length);
-    const outcome = runBacktest(crossing, market, null);
-    if (!outcome.ok) throw new Error(`SMA ${length} cannot be run.`);
-    bench.add(`scaling/${outcome.trades.length} trades/${count}`, () => runBacktest(crossing, market, null));
+    const name = `scaling/a trade in ${BARS_PER_TRADE * length} bars/${count}`;
+    bench.add(name, () => runBacktest(crossing, market(), null), needs(market));
   }
   return bench;
 }

@@ -10,6 +10,8 @@ import { isolatedEnvironment } from '../src/config.ts';
 import { connect, type Sql } from '../src/db/connect.ts';
 import { removeEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { HERE } from './checkout.ts';
+import { exitCodeOf, interruption } from './interruption.ts';
+import { onDemand } from './measure.ts';
 
 /** Until it is ready, and until its processes rest. */
 export const READY_WITHIN_MS = 60_000;
@@ -22,8 +24,28 @@ export interface Server extends AsyncDisposable {
   readonly sql: Sql;
 }
 
+const servers = new Set<Promise<Server>>();
+
+/** A signal ends the servers, those that are starting too, before it ends the process. */
+const endOnSignal = onDemand(() => {
+  const interrupted = interruption();
+  interrupted.addEventListener('abort', async () => {
+    const started = await Promise.allSettled(servers);
+    const running = started.flatMap((server) => (server.status === 'fulfilled' ? [server.value] : []));
+    await Promise.allSettled(running.map((server) => server[Symbol.asyncDispose]()));
+    process.exit(exitCodeOf(interrupted));
+  });
+});
+
 /** A `serve` of a checkout, with a database and a workspace of its own. */
-export async function startServer(root = HERE): Promise<Server> {
+export function startServer(root = HERE): Promise<Server> {
+  endOnSignal();
+  const starting = start(root);
+  servers.add(starting);
+  return starting;
+}
+
+async function start(root: string): Promise<Server> {
   await using stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'candlepool-bench-'));
   // The series that were imported lie beside the database.
@@ -56,7 +78,8 @@ export async function startServer(root = HERE): Promise<Server> {
   const { id } = await command<{ id: string }>('workspace', 'create', '--name', 'Bench', '--tier', 'pro');
   const { apiKey } = await command<{ apiKey: string }>('keys', 'create', '--workspace', id, '--name', 'bench');
   const opened = stack.move();
-  return { pid: child.pid!, url, apiKey, sql, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  const end = onDemand(() => opened.disposeAsync());
+  return { pid: child.pid!, url, apiKey, sql, [Symbol.asyncDispose]: end };
 }
 
 async function readyUrl(output: NodeJS.ReadableStream): Promise<string> {

@@ -20,3 +20,14 @@ export const ENGINE_SUITES = [
 export const PROCESS_SUITES = [...ENGINE_SUITES, 'pool'] as const;
 
 export const SUITES = [...PROCESS_SUITES, 'http', 'queue'] as const;
+
+/** What every suite's file exports: its tasks, which make what they need when they are run. */
+interface SuiteModule {
+  suite(): { readonly tasks: readonly { readonly name: string }[] };
+}
+
+/** The names of a suite's tasks. */
+export async function taskNames(suite: string): Promise<string[]> {
+  const module = (await import(new URL(`${suite}.ts`, import.meta.url).href)) as SuiteModule;
+  return module.suite().tasks.map(({ name }) => name);
+}

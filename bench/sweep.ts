@@ -8,7 +8,7 @@ import { planSweep } from '../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../src/engine/sweep/sweepRequest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
 import { SYMBOL, walkMarket } from './walk.ts';
-import { barCount, measure } from './measure.ts';
+import { barCount, measure, needs, onDemand } from './measure.ts';
 
 const sma = (param: string) => ({ kind: 'indicator', indicator: 'sma', args: { length: { param } } });
 const cross = (op: string) => ({ kind: 'cross', op, left: sma('fast'), right: sma('slow') });
@@ -42,26 +42,25 @@ export const pairConfig = (takerRate: number) => ({
 });
 
 /** @throws Error when the strategy or the space, and therefore the bench, is invalid. */
-export function pairScene(market: Market, space: object, metrics: unknown): SweepScene {
+export function pairScene(market: () => Market, space: object, metrics: unknown): SweepScene {
   const { compiled, issues } = checkStrategy({ strategyAst: PAIRS, settings: {} });
   if (compiled === null) throw new Error(JSON.stringify(issues));
   const strategy = { strategyAst: compiled.strategyAst, settings: {}, strategyHash: compiled.strategyHash };
   const spec = SweepSpec.parse({ config: pairConfig(0.0005), space, method: 'grid', metrics });
   const planned = planSweep(strategy, spec);
   if (!planned.ok) throw new Error(JSON.stringify(planned.faults));
-  return sceneOf(planned.job, () => market, new ColumnStore(96 << 20));
+  return sceneOf(planned.job, market, new ColumnStore(96 << 20));
 }
 
 export function suite(bars = barCount(100_000)): Bench {
   const bench = new Bench({ iterations: 3, warmupIterations: 1, time: 0, warmupTime: 0 });
-  const market = walkMarket(bars);
+  const market = onDemand(() => walkMarket(bars));
   const space = { fast: { min: 5, max: 14 }, slow: { min: 40, max: 58, step: 2 } };
   for (const metrics of ['headline', 'all']) {
     const scene = pairScene(market, space, metrics);
     const { indexes } = scene.job;
-    bench.add(`sweep/${indexes} pairs, ${metrics}/${bars * indexes}`, () => {
-      runShard(scene, { first: 0, last: indexes }, null);
-    });
+    const name = `sweep/${indexes} pairs, ${metrics}/${bars * indexes}`;
+    bench.add(name, () => void runShard(scene, { first: 0, last: indexes }, null), needs(market));
   }
   return bench;
 }

@@ -12,7 +12,13 @@ import { describeMachine, machineLines } from './machine.ts';
 import { SMALL_RUNS, type SmallBatch } from './smallRuns.ts';
 import type { BatchTime } from './warmUpThread.ts';
 
-const USAGE = 'node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries N] [--runs N] [--hot N] [--cold]';
+const USAGE = `node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries N] [--runs N] [--hot N] [--cold]
+How fast a fresh thread is in each hundred of its first runs, in relation to a hot one.
+  KIND       a part of one of: ${Object.keys(SMALL_RUNS).join('; ')}
+  --tries N  fresh threads (5)
+  --runs N   runs of each (500)
+  --hot N    runs of the hot thread before it is measured (6000)
+  --cold     without the warm-up that a worker's threads get`;
 const { values: options, positionals } = commandLine(USAGE, {
   allowPositionals: true,
   options: {

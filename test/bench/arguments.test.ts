@@ -1,18 +1,20 @@
-// Wrong arguments of the benches: each is refused at once, with what is wrong and how the bench is used.
+// The command lines of the benches: wrong ones are refused at once, with what is wrong and how the bench is used.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SUITES } from '../../bench/suites.ts';
 import { ROOT } from '../../src/config.ts';
 
 interface Ended {
   readonly code: number;
+  readonly stdout: string;
   readonly stderr: string;
 }
 const run = (file: string, ...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
     const command = [join(ROOT, 'bench', file), ...args];
-    execFile(process.execPath, command, { timeout: 60_000 }, (error, _stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stderr }),
+    execFile(process.execPath, command, { timeout: 60_000 }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
 
@@ -20,10 +22,15 @@ describe.concurrent('a bench', () => {
   it.each<[string, string[], string]>([
     ['run.ts', ['nosuch'], 'There is no suite nosuch. There are indicators,'],
     ['run.ts', ['compile', '--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  compile/check:'],
+    ['run.ts', ['--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  indicators/sma/10000'],
+    ['whole.ts', ['--foo'], "Unknown option '--foo'."],
     ['run.ts', ['--task'], "Option '--task <value>' argument missing."],
     ['compare.ts', ['HEAD', '--minutes', 'x'], '--minutes takes a number above 0, not "x".'],
     ['compare.ts', ['HEAD', '--limit', '-1'], "Option '--limit' argument is ambiguous."],
     ['compare.ts', ['HEAD', 'queue'], 'There is no comparable suite queue. There are indicators,'],
+    ['compare.ts', [], 'Say which revision to compare with.'],
+    ['profile.ts', ['nosuch/x'], 'There is no suite nosuch to profile. There are indicators,'],
+    ['profile.ts', ['fills/nosuch'], 'No task\'s name contains "fills/nosuch". There are:\n  fills/'],
     ['profile.ts', ['fills', '--seconds', '0'], '--seconds takes a number above 0, not "0".'],
     ['queue.ts', ['--runs', 'abc'], '--runs takes a whole number above 0, not "abc".'],
     ['queue.ts', ['--foo'], "Unknown option '--foo'."],
@@ -38,6 +45,21 @@ describe.concurrent('a bench', () => {
     expect(code, stderr).toBe(2);
     expect(stderr).toContain(message);
     expect(stderr).toContain('\nUsage: ');
+  });
+
+  it.each([
+    'run.ts',
+    'compare.ts',
+    'profile.ts',
+    'peers/peers.ts',
+    'memory.ts',
+    'warmUp.ts',
+    'everyIndicator.ts',
+    ...SUITES.map((name) => `${name}.ts`),
+  ])('%s explains itself with --help', async (file) => {
+    const { code, stdout, stderr } = await run(file, '--help');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^Usage: .*--/);
   });
 
   it('of peers says how to name a Python when there is none', async () => {

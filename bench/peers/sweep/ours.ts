@@ -26,7 +26,7 @@ const markets = [{ symbol: SYMBOL, timeframe: '1h' as const, snapshots: [0] }];
 
 /** @param owner runs share the columns of their own owner only: a new one computes every average and signal again. */
 async function run(metrics: readonly string[], owner: string) {
-  const job = { ...pairScene(market, space, metrics).job, owner };
+  const job = { ...pairScene(() => market, space, metrics).job, owner };
   const runs = shardsOf(job, 50).map((range) =>
     pool.sweep({ snapshots: [snapshot], markets, job, work: { kind: 'shard', range } }),
   );
