@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import { fillDueExits, fillEntry } from '../../../src/engine/simulate/fills.ts';
 import type { Position } from '../../../src/engine/simulate/position.ts';
-import { atOpen, createRun } from '../../../src/engine/simulate/run.ts';
+import { createRun } from '../../../src/engine/simulate/createRun.ts';
+import { atOpen } from '../../../src/engine/simulate/run.ts';
 import { barsOf, entryAt, FLAT, inputOf } from './input.ts';
 
 it('uses two position objects where every open closes a position and opens the next', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { AMBIGUITY_FALLBACKS, AMBIGUITY_RESOLUTIONS, ORDER_ROLES, type Slippage } from '../../../src/engine/config.ts';
 import type { Bars } from '../../../src/engine/bars/bars.ts';
 import type { EntryRule, ExitRule, RiskRules, SizingRule } from '../../../src/engine/evaluate/tradingRules.ts';
-import { createRun } from '../../../src/engine/simulate/run.ts';
+import { createRun } from '../../../src/engine/simulate/createRun.ts';
 import { playRoundTrips } from '../../../src/engine/simulate/playRoundTrips.ts';
 import { simulate } from '../../../src/engine/simulate/simulate.ts';
 import type { SimulationInput } from '../../../src/engine/simulate/simulation.ts';

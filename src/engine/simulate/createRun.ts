@@ -1,0 +1,171 @@
+// A new run: everything that one simulation holds, as it is before the first bar.
+import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
+import { priceBlocksOf } from '../bars/priceBlocks.ts';
+import type { AmbiguityFallback } from '../config.ts';
+import type { EntryRule, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
+import { wordCount } from '../kernels/bits.ts';
+import { kernelsUnder } from '../kernels/simd/inPlace.ts';
+import { createFeeSchedule, createSlippage } from './costs.ts';
+import type { Decision } from './instant.ts';
+import { createLedger } from './ledger.ts';
+import { Marks } from './marks.ts';
+import { DueExits, NO_LEVELS, readsAtSignal } from './orders.ts';
+import { roundTripsOf } from './roundTrips.ts';
+import type { BarCount, RecordedHistory, Run } from './run.ts';
+import type { ResultReads, Scratch, SimulationInput } from './simulation.ts';
+import type { SizingContext } from './sizing.ts';
+import { StateReader } from './state.ts';
+import { StreamedMarks } from './streamedMarks.ts';
+import { TradeBudget } from './tradeBudget.ts';
+import { TradeLog } from './tradeLog.ts';
+import { Watch } from './watch.ts';
+
+const EVERYTHING: ResultReads = { marks: null, extremes: true, trades: true, blocked: true };
+
+/**
+ * @param policy decides the bars that finer bars do not
+ * @param budget how many trades may be made; shared by the runs whose trades are kept together
+ */
+export function createRun(
+  input: SimulationInput,
+  policy: AmbiguityFallback,
+  budget = new TradeBudget(input.bars.length, input.control),
+): Run {
+  const { bars, config, risk, start, end } = input;
+  // A warm-up longer than the data leaves nothing to evaluate.
+  const rows = Math.max(0, end - start);
+  const children = childrenOf(input);
+  const history = recordedHistory(input);
+  const reads = history.length > 0 ? EVERYTHING : (input.reads ?? EVERYTHING);
+  // Rules over state read earlier marks, so that all of them are kept.
+  const streamed = history.length > 0 ? null : (input.scratch?.streamed ?? null);
+  const equity = equityColumn(input.scratch, streamed === null ? rows : 0);
+  const decisions = decisionsOf(bars.timeframe, policy);
+  const exits = input.exits.map((rule, index) => ({ rule, index })).sort((a, b) => a.rule.priority - b.rule.priority);
+  const run: Run = {
+    input,
+    bars,
+    end,
+    children,
+    policy,
+    barMs: TIMEFRAME_MS[bars.timeframe],
+    entries: input.entries,
+    exits,
+    watch: new Watch(input),
+    readsLevels: readsAtSignal(input.risk),
+    decisions,
+    instants: instantsOf(start, decisions),
+    entryFill: { rawPrice: NaN, price: NaN, stopPrice: NaN, quantity: NaN },
+    exitFill: { quantity: NaN, price: NaN, isSlipped: false, role: 'taker', reason: 'signal', rule: null, order: null },
+    closing: { price: NaN, quantity: NaN, entryFee: NaN, exitFee: NaN, slippage: NaN, pnl: NaN },
+    sizing: sizingOf(input),
+    positions: [],
+    closed: [],
+    blanks: [],
+    dueExits: new DueExits(),
+    dueEntry: null,
+    marketEntry: { id: 0, rule: 0, signalRow: 0, price: NaN, lastRow: 0, levels: NO_LEVELS },
+    pending: input.entries.map(() => null),
+    pendingCount: 0,
+    ledger: createLedger(config.initialBalance),
+    fees: createFeeSchedule(config.execution.feeModel),
+    slippage: createSlippage(config.execution.slippage, bars, input.instrument, input.slippageAtr),
+    slippageCost: 0,
+    fundingPaid: 0,
+    marks:
+      streamed === null
+        ? new Marks(equity, start, bars.close, reads.marks)
+        : new StreamedMarks(start, bars.close, streamed, config.initialBalance),
+    equity,
+    inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
+    trades: (input.scratch?.trades ?? new TradeLog()).clear(reads.trades, budget),
+    reads,
+    readsState: history.length > 0,
+    hasLevels:
+      risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null || risk.breakeven !== null,
+    blocks: input.reads === undefined ? null : priceBlocksOf(bars),
+    kernels: kernelsUnder(bars.high, bars.low),
+    roundTrips: roundTripsOf(input, exits, children),
+    orders: input.keepOrders ? [] : null,
+    nextOrderId: 1,
+    nextPositionId: 1,
+    openSince: start,
+    lastFullExitRow: -Infinity,
+    isOver: false,
+    counts: noCounts(input.entries),
+    ambiguous: { undecided: noBars(), drilled: noBars(), fallback: noBars(), childrenMissing: noBars() },
+    state: new StateReader(),
+    history,
+    memories: new Map(history.map(({ node, memory }) => [node, memory])),
+  };
+  run.state.attach(run);
+  return run;
+}
+
+/** The bars to drill into: resampled ones say nothing that the base bars do not. */
+function childrenOf({ config, fine }: SimulationInput): Bars | null {
+  const isDrilling = config.ambiguityResolution === 'multi_resolution';
+  return isDrilling && fine !== null && !fine.isResampled ? fine : null;
+}
+
+const decisionsOf = (resolution: Decision['resolution'], policy: AmbiguityFallback): Run['decisions'] => ({
+  direct: { method: 'direct', resolution, policy: null, fineTime: null },
+  gap: { method: 'gap', resolution, policy: null, fineTime: null },
+  policy: { method: 'fallback', resolution, policy, fineTime: null },
+});
+
+const instantsOf = (row: number, { direct, gap }: Run['decisions']): Run['instants'] => ({
+  open: { row, isAtClose: false, from: NaN, decision: direct },
+  gap: { row, isAtClose: false, from: NaN, decision: gap },
+  close: { row, isAtClose: true, from: NaN, decision: direct },
+});
+
+const sizingOf = ({ config, start, bars, instrument }: SimulationInput): SizingContext => ({
+  price: NaN,
+  stopPrice: NaN,
+  feeRate: NaN,
+  stopFeeRate: NaN,
+  equity: NaN,
+  freeCash: NaN,
+  leverage: config.leverage,
+  signalRow: start,
+  bars,
+  instrument,
+});
+
+const noCounts = (entries: readonly EntryRule[]): Run['counts'] => ({
+  statefulSignals: entries.map(() => 0),
+  fillsByRule: entries.map(() => 0),
+  blockedInPosition: 0,
+  blockedCooldown: 0,
+  blockedMaxPositions: 0,
+  ordersExpired: 0,
+  ordersReplaced: 0,
+  ordersRejected: { INSUFFICIENT_BALANCE: 0, MIN_NOTIONAL: 0, ZERO_QTY: 0, LEVEL_MISSING: 0 },
+});
+
+const noBars = (): BarCount => ({ lastRow: -1, count: 0 });
+
+const equityColumn = (scratch: Scratch | undefined, rows: number): Float64Array =>
+  scratch === undefined || scratch.equity.length < rows ? new Float64Array(rows) : scratch.equity.subarray(0, rows);
+
+/**
+ * Every stateful expression with the memory that is not a position's: entry signals, order prices, risk prices read at
+ * a signal, exits.
+ */
+function recordedHistory({ entries, exits, risk }: SimulationInput): RecordedHistory[] {
+  const recorded: RecordedHistory[] = [];
+  const add = (node: Stateful, view: RecordedHistory['view']) =>
+    void recorded.push({ node, memory: node.newMemory(null), view });
+  const addPrice = (price: ValueSource) => {
+    if (price.kind === 'stateful') add(price.value, 'entries');
+  };
+  for (const { signal, order } of entries) {
+    if (signal.kind === 'stateful') add(signal.condition, 'entries');
+    if (order.type !== 'market') addPrice(order.price);
+  }
+  for (const { when } of exits) if (when.kind === 'stateful') add(when.condition, null);
+  if (risk.stopLoss?.mode === 'price') addPrice(risk.stopLoss.price);
+  for (const { trigger } of risk.takeProfits) if (trigger.mode === 'price') addPrice(trigger.price);
+  return recorded;
+}
