@@ -5,6 +5,9 @@ import {
   findIndicator,
   findPattern,
   findTalib,
+  INDICATORS,
+  nearestName,
+  PATTERNS,
   resolveArgs,
   resolveTalibArgs,
 } from '../engine/index.ts';
@@ -84,12 +87,19 @@ function prepare(request: IndicatorRequest): Prepared | RequestError {
   if (definition !== undefined) return prepareIndicator(definition, args as Args, given, isTalib);
   const pattern = findPattern(isTalib ? asked.toUpperCase() : asked);
   if (pattern === undefined || isTalib !== (pattern.talib === asked.toUpperCase())) {
-    return fail(
-      'UNKNOWN_INDICATOR',
-      `There is no ${isTalib ? 'TA-Lib function' : 'indicator or pattern'} named "${asked}".`,
-    );
+    return unknownName(asked, isTalib);
   }
   return preparePattern(pattern, args as Args, given, isTalib);
+}
+
+function unknownName(asked: string, isTalib: boolean): RequestError {
+  const names = isTalib
+    ? [...INDICATORS.flatMap(({ talib }) => talib?.name ?? []), ...PATTERNS.map(({ talib }) => talib)]
+    : [...INDICATORS, ...PATTERNS].map(({ id }) => id);
+  const nearest = nearestName(asked, names);
+  const wayOut = nearest === undefined ? 'docs/indicators.md lists all names.' : `Did you mean "${nearest.name}"?`;
+  const what = isTalib ? 'TA-Lib function' : 'indicator or pattern';
+  return fail('UNKNOWN_INDICATOR', `There is no ${what} named "${asked}". ${wayOut}`);
 }
 
 function prepareIndicator(

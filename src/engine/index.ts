@@ -6,7 +6,7 @@ export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
 export { createMarket, sourceTimeframe } from './bars/market.ts';
 export { type Outlier } from './bars/outliers.ts';
 export * from './language/index.ts';
-export { findIndicator, findTalib } from './indicators/registry.ts';
+export { findIndicator, findTalib, INDICATORS } from './indicators/registry.ts';
 export { resolveArgs, resolveTalibArgs } from './indicators/arguments.ts';
 export { type Computable, computeIndicator } from './indicators/compute.ts';
 export type { Args, IndicatorDefinition } from './indicators/definition.ts';

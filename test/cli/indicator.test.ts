@@ -138,6 +138,9 @@ describe('candlepool indicator', () => {
       code: 1,
       stderr: said('between 2 and'),
     });
+    expect(await call(...bars, '--name', 'rsii')).toMatchObject({ code: 1, stderr: said('Did you mean "rsi"?') });
+    expect(await call(...bars, '--talib', 'STOHC')).toMatchObject({ code: 1, stderr: said('Did you mean "STOCH"?') });
+    expect(await call(...bars, '--name', 'qwertz')).toMatchObject({ code: 1, stderr: said('docs/indicators.md') });
     expect(await call('--symbol', 'NONE', '--timeframe', '1h', '--name', 'rsi')).toMatchObject({ code: 1 });
     expect(await call('--bars', 'absent.csv', '--name', 'rsi')).toMatchObject({ code: 1, stderr: said('absent.csv') });
   });
