@@ -74,10 +74,6 @@ export class Dispatcher implements AsyncDisposable {
     });
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   /** Sends a message to a thread and resolves with its answer. Rejects when the thread dies or the pool is closed. */
   readonly dispatch: Dispatch = async (dispatched) => {
     if (this.#isClosed) throw new PoolClosedError();

@@ -177,7 +177,9 @@ export class Job implements PoolJob {
       }
     };
     near.on('message', settle);
-    const message = { ...messageOf(this.#batch.snapshots, chosen, control.buffer), port: far };
+    const { snapshots, collectsGarbage = false } = this.#batch;
+    // Every message has the same shape.
+    const message = { ...messageOf(snapshots, chosen, control.buffer), collectsGarbage, port: far };
     const split = (): void => {
       const withdrawn = control.withdraw().map((index) => runs[index]);
       for (const run of withdrawn) moved.add(run);

@@ -66,6 +66,8 @@ export interface PoolRun {
 export interface PoolBatch {
   readonly snapshots: readonly Snapshot[];
   readonly runs: readonly PoolRun[];
+  /** The thread collects garbage first, where Node runs with `--expose-gc`; of the warm-up. */
+  readonly collectsGarbage?: boolean;
 }
 
 /** Why a run was told to stop. `returned`: the process is stopping, and another process will run it. */
@@ -92,6 +94,7 @@ export interface BatchMessage {
   readonly strategies: readonly StrategyAst[];
   readonly runs: readonly MessageRun[];
   readonly control: SharedArrayBuffer;
+  readonly collectsGarbage?: boolean;
   readonly port: MessagePort;
 }
 export interface OutcomeMessage {

@@ -6,11 +6,11 @@ import { Admission } from './admission.ts';
 import type { TakeChunk } from './artifactChunks.ts';
 import { buildArtifact } from './artifactRun.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { Job, type Dispatch, type OnOutcome, type PoolJob } from './job.ts';
+import { IdleWarmUp } from './idleWarmUp.ts';
+import { Job, type OnOutcome, type PoolJob } from './job.ts';
 import { estimateRunBytes } from './memory.ts';
 import type { PoolBatch, RobustnessBatch, RobustnessOutcome, SweepBatch, SweepOutcome } from './messages.ts';
 import { startPart, type PartRun } from './partRun.ts';
-import { WARM_UP_BATCHES, warmUpBatch } from './warmUp.ts';
 
 export { PoolClosedError, type PoolJob } from './job.ts';
 
@@ -27,7 +27,7 @@ export interface PoolOptions {
   readonly killGraceMs?: number;
   /** Keep no columns between tasks, for a pool that lives as long as a few runs do. */
   readonly keepsColumns?: boolean;
-  /** Run synthetic backtests on every thread until there is work: two seconds of processor time for each. */
+  /** Run synthetic backtests on every thread while there is no work: two seconds of processor time for each. */
   readonly warmUp?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
@@ -97,7 +97,7 @@ class ThreadPool implements Pool {
   readonly threads: number;
   readonly #admission: Admission;
   readonly #dispatcher: Dispatcher;
-  #hasHadWork = false;
+  readonly #warmUp: IdleWarmUp;
 
   constructor(options: PoolOptions) {
     const { threads, memoryBytes = totalmem() / 2 } = options;
@@ -119,8 +119,8 @@ class ThreadPool implements Pool {
       // A task becomes slow by lasting, which may let another one in.
       onTick: () => this.#admission.admitAll(),
     });
-    // A thread that could not be warmed up is slower for a while, and nothing else.
-    if (options.warmUp === true) for (let thread = 0; thread < threads; thread++) this.#warmUp().catch(() => {});
+    this.#warmUp = new IdleWarmUp((batch) => new Job(batch, this.#admission, this.#dispatcher.dispatch).outcomes);
+    if (options.warmUp === true) this.#warmUp.start(threads);
   }
 
   get busyShare(): number {
@@ -128,32 +128,40 @@ class ThreadPool implements Pool {
   }
 
   run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob {
-    return new Job(batch, this.#admission, this.#dispatchWork(), onOutcome);
+    const job = new Job(batch, this.#admission, this.#dispatcher.dispatch, onOutcome);
+    void this.#warmUp.waitFor(job.outcomes);
+    return job;
   }
 
   build(batch: PoolBatch, request: ArtifactRequest, take: TakeChunk): Promise<ArtifactOutcome> {
-    return buildArtifact(batch, request, take, this.#admission, this.#dispatchWork());
+    return this.#warmUp.waitFor(buildArtifact(batch, request, take, this.#admission, this.#dispatcher.dispatch));
   }
 
   sweep({ owner = '', job, ...sent }: SweepBatch): SweepRun {
-    return startPart<SweepOutcome>((control) => ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }), {
+    const messageWith = (control: SharedArrayBuffer) =>
+      ({ kind: 'sweep', ...sent, job: { ...job, owner }, control }) as const;
+    const part = startPart<SweepOutcome>(messageWith, {
       owner,
       bytes: SWEEP_BYTES,
       admission: this.#admission,
-      dispatch: this.#dispatchWork(),
+      dispatch: this.#dispatcher.dispatch,
     });
+    void this.#warmUp.waitFor(part.outcome);
+    return part;
   }
 
   robustness({ owner = '', job, ...sent }: RobustnessBatch): PartRun<RobustnessOutcome> {
     const messageWith = (control: SharedArrayBuffer) =>
       ({ kind: 'robustness', ...sent, job: ownedBy(owner, job), control }) as const;
-    return startPart<RobustnessOutcome>(messageWith, {
+    const part = startPart<RobustnessOutcome>(messageWith, {
       owner,
       bytes: SWEEP_BYTES + 2 * estimateRunBytes(job.task, sent.snapshots),
       tables: TABLES_OF_CHECK,
       admission: this.#admission,
-      dispatch: this.#dispatchWork(),
+      dispatch: this.#dispatcher.dispatch,
     });
+    void this.#warmUp.waitFor(part.outcome);
+    return part;
   }
 
   async holdMemory(owner: string, bytes: number): Promise<() => void> {
@@ -163,20 +171,10 @@ class ThreadPool implements Pool {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.#warmUp.close();
     return this.#dispatcher[Symbol.asyncDispose]();
   }
-
-  /** How work reaches the threads; it ends the warm-up. */
-  #dispatchWork(): Dispatch {
-    this.#hasHadWork = true;
-    return this.#dispatcher.dispatch;
-  }
-
-  /** Warms one thread up, batch by batch. */
-  async #warmUp(): Promise<void> {
-    for (let batch = 0; batch < WARM_UP_BATCHES && !this.#hasHadWork && !this.#dispatcher.isClosed; batch++)
-      await new Job(warmUpBatch(batch), this.#admission, this.#dispatcher.dispatch).outcomes;
-  }
+}
 }
 
 /** The memory of one run, and the rows of a shard (docs/sweeps.md); kept columns are counted by thread. */

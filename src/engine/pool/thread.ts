@@ -111,6 +111,7 @@ const marketsOf =
   };
 
 function runBatch(batch: BatchMessage): undefined {
+  if (batch.collectsGarbage) globalThis.gc?.();
   const control = BatchControl.over(batch.control);
   const sender = new OutcomeSender(batch.port);
   for (let run = 0; run < batch.runs.length; run++) {

@@ -16,7 +16,8 @@ it('runs every synthetic backtest to its stored form', async () => {
   expect(new Set(outcomes.flat().map(({ kind }) => kind))).toEqual(new Set(['completed']));
 });
 
-it('is sent batch by batch, once per thread, while there is nothing else to do', async () => {
+/** A file to which the stand-in writes the ids of its runs, and all of them once there are so many. */
+function runsFile(): { readonly idsOnce: (count: number) => Promise<string[]> } {
   const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
   const file = join(folder, 'runs');
   writeFileSync(file, '');
@@ -25,13 +26,38 @@ it('is sent batch by batch, once per thread, while there is nothing else to do',
     vi.unstubAllEnvs();
     rmSync(folder, { recursive: true });
   });
+  return {
+    idsOnce: (count) =>
+      eventually(() => {
+        const found = readFileSync(file, 'utf8').trim().split('\n');
+        return found.length >= count && found;
+      }),
+  };
+}
+
+const warmUpIds = batches.flatMap(({ runs }) => runs.map(({ task }) => task.id));
+
+it('is sent batch by batch, once per thread', async () => {
+  const { idsOnce } = runsFile();
   await using _pool = createPool({ threads: 2, warmUp: true, runner: STAND_IN_RUNNER });
-  const ids = batches.flatMap(({ runs }) => runs.map(({ task }) => task.id));
-  const seen = await eventually(() => {
-    const found = readFileSync(file, 'utf8').trim().split('\n');
-    return found.length >= 2 * ids.length && found;
+  const seen = await idsOnce(2 * warmUpIds.length);
+  expect(seen.toSorted()).toEqual([...warmUpIds, ...warmUpIds].toSorted());
+});
+
+it('makes way for work, and goes on when there is none', async () => {
+  const { idsOnce } = runsFile();
+  await using pool = createPool({ threads: 1, warmUp: true, runner: STAND_IN_RUNNER });
+  const ids = ['1', '2', '3', '4', '5'];
+  const jobs = ids.map((id) => {
+    const { task, ...run } = poolRun({ act: 'spin', ms: 20 });
+    return pool.run({ snapshots: [dailySnapshot(10)], runs: [{ ...run, task: { ...task, id } }] });
   });
-  expect(seen.toSorted()).toEqual([...ids, ...ids].toSorted());
+  await Promise.all(jobs.map(({ outcomes }) => outcomes));
+  const seen = await idsOnce(warmUpIds.length + ids.length);
+  const between = seen.slice(seen.indexOf('1'), seen.indexOf('5')).filter((id) => warmUpIds.includes(id));
+  // Those of the batch that had a thread before.
+  expect(between.length).toBeLessThanOrEqual(batches[0].runs.length);
+  expect(seen.filter((id) => warmUpIds.includes(id)).toSorted()).toEqual(warmUpIds.toSorted());
 });
 
 it('gives the results that a pool without it gives', async () => {

@@ -1,0 +1,51 @@
+// When threads are warmed up: whenever the pool has had no work for a while, until each has run every synthetic batch.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WARM_UP_BATCHES, warmUpBatch } from './warmUp.ts';
+import type { PoolBatch } from './messages.ts';
+
+/** Requests of one client come one after the other: threads are left to its backtests for so long after each. */
+const IDLE_MS = 200;
+
+export class IdleWarmUp {
+  readonly #run: (batch: PoolBatch) => Promise<unknown>;
+  #open = 0;
+  #lastEnd = -Infinity;
+  #isClosed = false;
+
+  constructor(run: (batch: PoolBatch) => Promise<unknown>) {
+    this.#run = run;
+  }
+
+  /** Warms up as many threads: each loop keeps one busy. */
+  start(threads: number): void {
+    // A thread that could not be warmed up is slower for a while, and nothing else.
+    for (let thread = 0; thread < threads; thread++) this.#runAll().catch(() => {});
+  }
+
+  /** No batch is sent until it has ended. */
+  waitFor<Outcome>(work: Promise<Outcome>): Promise<Outcome> {
+    this.#open++;
+    const end = (): void => {
+      this.#open--;
+      this.#lastEnd = performance.now();
+    };
+    work.then(end, end);
+    return work;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #runAll(): Promise<void> {
+    for (let batch = 0; batch < WARM_UP_BATCHES; batch++) {
+      while (this.#isBusy()) await sleep(IDLE_MS, undefined, { ref: false });
+      if (this.#isClosed) return;
+      await this.#run(warmUpBatch(batch));
+    }
+  }
+
+  #isBusy(): boolean {
+    return !this.#isClosed && (this.#open > 0 || performance.now() - this.#lastEnd < IDLE_MS);
+  }
+}
