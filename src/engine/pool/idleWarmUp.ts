@@ -1,5 +1,4 @@
 // When threads are warmed up: whenever the pool has had no work for a while, until each has run every synthetic batch.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { WARM_UP_BATCHES, warmUpBatch } from './warmUp.ts';
 import type { PoolBatch } from './messages.ts';
 
@@ -39,7 +38,7 @@ export class IdleWarmUp {
 
   async #runAll(): Promise<void> {
     for (let batch = 0; batch < WARM_UP_BATCHES; batch++) {
-      while (this.#isBusy()) await sleep(IDLE_MS, undefined, { ref: false });
+      while (this.#isBusy()) await pause();
       if (this.#isClosed) return;
       await this.#run(warmUpBatch(batch));
     }
@@ -49,3 +48,6 @@ export class IdleWarmUp {
     return !this.#isClosed && (this.#open > 0 || performance.now() - this.#lastEnd < IDLE_MS);
   }
 }
+
+/** Keeps no process alive. */
+const pause = (): Promise<void> => new Promise((done) => void setTimeout(done, IDLE_MS).unref());

@@ -175,7 +175,6 @@ class ThreadPool implements Pool {
     return this.#dispatcher[Symbol.asyncDispose]();
   }
 }
-}
 
 /** The memory of one run, and the rows of a shard (docs/sweeps.md); kept columns are counted by thread. */
 const SWEEP_BYTES = 192 << 20;
