@@ -19,6 +19,7 @@ import { supervise } from './supervisor.ts';
  *
  * The heaps of a worker's threads stay at some 30 MB, and V8 marked all of it again whenever another 8 MB had survived:
  * 6 % of the processor time of small backtests. Now it waits until a heap is three times as large.
+ * A thread collects its garbage itself once, in the warm-up.
  */
 const NODE_FLAGS: { readonly api: readonly string[]; readonly worker: readonly string[] } = nodeFlags;
 
