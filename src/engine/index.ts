@@ -1,69 +1,132 @@
-// The engine's one door: outsiders import from here.
-export * from './bars/bars.ts';
-export * from './bars/arrow.ts';
+// The engine's one door: outsiders import from here, and market data also from bars/. Every name is one that they use.
+
+// Bars
+export {
+  STORED_TIMEFRAMES,
+  TIMEFRAME_MS,
+  TIMEFRAMES,
+  type Bars,
+  type Instrument,
+  type Market,
+  type StoredTimeframe,
+  type Timeframe,
+} from './bars/bars.ts';
+export { openSnapshot, type SharedBytes, type Snapshot, type SnapshotMeta } from './bars/arrow.ts';
 export { encodeColumns } from './bars/arrowTable.ts';
-export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
 export { createMarket, sourceTimeframe } from './bars/market.ts';
 export { type Outlier } from './bars/outliers.ts';
-export * from './language/index.ts';
-export { findIndicator, findTalib, INDICATORS } from './indicators/registry.ts';
+export { periodsPerYear, periodsPerYearReason } from './bars/periodsPerYear.ts';
+
+// Indicators and patterns
 export { resolveArgs, resolveTalibArgs } from './indicators/arguments.ts';
-export { type Computable, computeIndicator } from './indicators/compute.ts';
+export { computeIndicator, type Computable } from './indicators/compute.ts';
 export type { Args, IndicatorDefinition } from './indicators/definition.ts';
+export { findIndicator, findTalib, INDICATORS } from './indicators/registry.ts';
 export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patternRegistry.ts';
+
+// Strategies: what they can say, checking, preparing, hashing
+export { describeCapabilities } from './language/capabilities.ts';
+export { checkStrategy, type CheckOutcome } from './language/check/checkStrategy.ts';
+export { ISSUE_CODES, type ValidationIssue } from './language/check/issues.ts';
+export { nearestName } from './language/check/nearest.ts';
+export { type PatchOperation } from './language/check/patch.ts';
+export { strategyHash } from './language/canonical/content.ts';
 export { foreignSeries, placeOfSeries, type SeriesName } from './language/canonical/foreignSeries.ts';
-export * from './config.ts';
+export { prepareStrategy } from './language/canonical/prepare.ts';
+export { compileTokens } from './language/convert/compileTokens.ts';
+export { Settings, StrategyAst } from './language/grammar/ast.ts';
+export { SignalGraph } from './language/grammar/graph.ts';
+export { canonicalField } from './language/grammar/words.ts';
+export { parsePointer, pointerTo } from './language/pointer.ts';
+
+// Configs
+export {
+  AMBIGUITY_RESOLUTIONS,
+  BacktestConfig,
+  FALLBACK_CHOICES,
+  resolveConfig,
+  Slippage,
+  SLIPPAGE_KINDS,
+  type ResolvedConfig,
+} from './config.ts';
 export { configIssues } from './configChecks.ts';
 export { checkConfigForm, CONFIG_EXAMPLE, isCovered } from './configForm.ts';
-export { type RunControl } from './task.ts';
-export { compilePlan } from './plan/compile.ts';
-export { explainPlan } from './plan/explain.ts';
-export { encodeStoredTrades } from './artifacts.ts';
-export { buildArtifact } from './pool/engineRunner.ts';
+
+// One backtest: estimated, explained, run, and its artifacts
+export {
+  ARTIFACT_FORMATS,
+  ARTIFACT_NAMES,
+  FORMATS_OF,
+  type ArtifactFormat,
+  type ArtifactName,
+  type ArtifactNotice,
+  type ArtifactRequest,
+  type BacktestTask,
+  type ReportHeading,
+  type RunControl,
+  type RunError,
+  type StoredResult,
+} from './task.ts';
+export { RunEstimates, type EstimatedRun } from './estimateBacktest.ts';
+export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
+export { explainStrategy } from './explainStrategy.ts';
 export { runBacktest } from './backtest.ts';
+export { encodeStoredTrades } from './artifacts.ts';
+export { ENGINE_VERSION } from './version.ts';
+
+// Results
+export { canonicalJson } from './report/canonicalJson.ts';
+export { FLAT_KEYS, type FlatKey } from './report/flatSummary.ts';
+export { hashWithParams } from './report/reproducibility.ts';
+export { INSTANT_KEY, shownSummary } from './report/shownSummary.ts';
 export type { Summary } from './report/summary.ts';
+export { FLAT_DESCRIPTIONS } from './report/summaryDescriptions.ts';
 export { TRADE_COLUMNS } from './report/tradeColumns.ts';
 export type { TradeRow } from './report/tradeTable.ts';
-export { DIAGNOSIS_CODES } from './report/diagnosis.ts';
-export { FLAT_KEYS, type FlatKey } from './report/flatSummary.ts';
-export { INSTANT_KEY, shownSummary } from './report/shownSummary.ts';
-export { FLAT_DESCRIPTIONS } from './report/summaryDescriptions.ts';
+
+// Sweeps
 export { marketsOf } from './sweep/calendar.ts';
 export { heatmapOf } from './sweep/landscape.ts';
+export { joinRankingRows, rankingRows, type RankingRows } from './sweep/rankingRows.ts';
 export { historyOf, shardsOf } from './sweep/rounds.ts';
+export { variantAt } from './sweep/samplers.ts';
 export type { ShardRange } from './sweep/shard.ts';
 export { configOf, type Space } from './sweep/space.ts';
-export { variantAt } from './sweep/samplers.ts';
 export { metricsOf, objectiveOf, planSweep, spaceOf, type SweepJob, type SweepStrategy } from './sweep/sweepJob.ts';
 export { SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
 export type { SweepResult } from './sweep/sweepResult.ts';
-export { joinRankingRows, rankingRows, type RankingRows } from './sweep/rankingRows.ts';
 export { metricOf, type SweepRows } from './sweep/sweepRows.ts';
 export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
-export { RobustnessSpec, ROBUSTNESS_ANALYSES } from './robustness/robustnessRequest.ts';
+
+// Robustness checks
+export { ROBUSTNESS_ANALYSES, RobustnessSpec } from './robustness/robustnessRequest.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
 export type { RobustnessJob } from './robustness/scene.ts';
-export { canonicalJson } from './report/canonicalJson.ts';
-export { hashWithParams } from './report/reproducibility.ts';
-export { ENGINE_VERSION } from './version.ts';
+
+// The pool of threads, and what its messages carry
 export {
   createPool,
   QUICK_THREADS,
   reliefThreads,
+  type PartRun,
   type Pool,
   type PoolJob,
-  type PartRun,
   type PoolOptions,
 } from './pool/pool.ts';
-export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
-export { runBytes } from './pool/memory.ts';
-export { RunEstimates, type EstimatedRun } from './estimateBacktest.ts';
-export { estimateRun, type PlanEstimate } from './plan/estimate.ts';
-export { decodeRows } from './pool/sweepBytes.ts';
-export { LruMap } from './pool/lruMap.ts';
-export { lowerProcessPriority, lowerThreadPriority } from './pool/priority.ts';
 export type { RunProgress } from './pool/control.ts';
-export * from './task.ts';
-export * from './pool/messages.ts';
-export { explainStrategy } from './explainStrategy.ts';
+export { decodeDetail, decodeTrades, type EncodedResult, type ResultDetail } from './pool/detail.ts';
+export { buildArtifact } from './pool/engineRunner.ts';
+export { LruMap } from './pool/lruMap.ts';
+export { runBytes } from './pool/memory.ts';
+export type {
+  PoolBatch,
+  PoolOutcome,
+  PoolRun,
+  StopReason,
+  SweepBatch,
+  SweepOutcome,
+  SweepWork,
+} from './pool/messages.ts';
+export { lowerProcessPriority, lowerThreadPriority } from './pool/priority.ts';
+export { decodeRows } from './pool/sweepBytes.ts';

@@ -2,7 +2,7 @@
 // test/support/reference, which is written from that page alone. `npm run test:long` prints how often each feature
 // occurred, and which features occurred together.
 import { describe, expect, it } from 'vitest';
-import { checkStrategy } from '../../src/engine/language/index.ts';
+import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
 import { compareWithReference } from '../support/reference/difference.ts';
 import { isLong, scaled } from '../support/scale.ts';
 import { FeatureCount } from '../support/scenarios/features.ts';

@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  canonicalize,
-  checkStrategy,
-  inferLookback,
-  lowerGraph,
-  prepareStrategy,
-  SignalGraph,
-  strategyHash,
-} from '../../src/engine/language/index.ts';
+import { canonicalize } from '../../src/engine/language/canonical/canonical.ts';
+import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
+import { inferLookback } from '../../src/engine/language/canonical/lookback.ts';
+import { lowerGraph } from '../../src/engine/language/convert/lowerGraph.ts';
+import { prepareStrategy } from '../../src/engine/language/canonical/prepare.ts';
+import { SignalGraph } from '../../src/engine/language/grammar/graph.ts';
+import { strategyHash } from '../../src/engine/language/canonical/content.ts';
 import { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
 import { graphOf } from '../support/graphs.ts';
 import { scaled } from '../support/scale.ts';

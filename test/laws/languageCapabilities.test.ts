@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkStrategy, describeCapabilities } from '../../src/engine/language/index.ts';
+import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
+import { describeCapabilities } from '../../src/engine/language/capabilities.ts';
 import { scaled } from '../support/scale.ts';
 
 /** What a client has: the JSON, and nothing of the program. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
-import { checkStrategy, SignalGraph } from '../../src/engine/language/index.ts';
+import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
+import { SignalGraph } from '../../src/engine/language/grammar/graph.ts';
 import { StrategyAst } from '../../src/engine/language/grammar/ast.ts';
 import { IssueLog } from '../../src/engine/language/check/issues.ts';
 import { AST_SHAPE, GRAPH_SHAPE } from '../../src/engine/language/grammar/shapes.ts';

@@ -4,7 +4,7 @@ import { createMarket } from '../../src/engine/bars/market.ts';
 import type { Market } from '../../src/engine/bars/bars.ts';
 import type { BacktestConfig } from '../../src/engine/config.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
-import { checkStrategy } from '../../src/engine/language/index.ts';
+import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
 import { runShard, sceneOf, type SweepScene } from '../../src/engine/sweep/shard.ts';
 import { planSweep, type SweepStrategy } from '../../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../../src/engine/sweep/sweepRequest.ts';

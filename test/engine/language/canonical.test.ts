@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalize, strategyHash } from '../../../src/engine/language/index.ts';
+import { canonicalize } from '../../../src/engine/language/canonical/canonical.ts';
+import { strategyHash } from '../../../src/engine/language/canonical/content.ts';
 import { all, any, compare, constant, cross, indicator, market, strategy, type Json } from '../../support/builders.ts';
 
 const rsi = indicator('rsi', { length: 14 });

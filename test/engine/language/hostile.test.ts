@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkStrategy, compileTokens } from '../../../src/engine/language/index.ts';
+import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
+import { compileTokens } from '../../../src/engine/language/convert/compileTokens.ts';
 import { graph, strategy, type Json } from '../../support/builders.ts';
 
 const nodes = (count: number, node: (i: number) => Json): Json => ({

@@ -1,6 +1,7 @@
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { describe, expect, it } from 'vitest';
-import { checkStrategy, ISSUE_CODES, severityOf, type CheckContext } from '../../../src/engine/language/index.ts';
+import { checkStrategy, type CheckContext } from '../../../src/engine/language/check/checkStrategy.ts';
+import { ISSUE_CODES, severityOf } from '../../../src/engine/language/check/issues.ts';
 import type { ArgDefinition } from '../../../src/engine/indicators/definition.ts';
 import { checkArgs } from '../../../src/engine/language/check/callArguments.ts';
 import { CONFIG_ERROR_CODES, CONFIG_WARNING_CODES, IssueLog } from '../../../src/engine/language/check/issues.ts';

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkStrategy, lowerGraph, strategyHash } from '../../../src/engine/language/index.ts';
+import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
+import { lowerGraph } from '../../../src/engine/language/convert/lowerGraph.ts';
+import { strategyHash } from '../../../src/engine/language/canonical/content.ts';
 import { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 import { graph, strategy, cross, indicator, market, type Json } from '../../support/builders.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { lowerGraph } from '../../../src/engine/language/convert/lowerGraph.ts';
 import {
-  lowerGraph,
   prepareStrategy,
   type RunInputs,
   type PrepareContext,
-} from '../../../src/engine/language/index.ts';
+} from '../../../src/engine/language/canonical/prepare.ts';
 import { all, compare, entry, graph, indicator, market, strategy, type Json } from '../../support/builders.ts';
 
 const withParams = (): Json =>

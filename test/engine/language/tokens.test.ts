@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkStrategy, compileTokens } from '../../../src/engine/language/index.ts';
+import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
+import { compileTokens } from '../../../src/engine/language/convert/compileTokens.ts';
 import type { Json } from '../../support/builders.ts';
 
 /**

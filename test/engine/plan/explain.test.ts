@@ -1,7 +1,9 @@
 // Plans as text, and what they gave, pinned together: a change of either shows as a diff (update with `-u`).
 import { beforeAll, describe, expect, it } from 'vitest';
-import { compilePlan, createMarket, explainPlan, prepareStrategy, runBacktest } from '../../../src/engine/index.ts';
+import { createMarket, prepareStrategy, runBacktest } from '../../../src/engine/index.ts';
 import type { BacktestConfig, Market, StrategyAst } from '../../../src/engine/index.ts';
+import { compilePlan } from '../../../src/engine/plan/compile.ts';
+import { explainPlan } from '../../../src/engine/plan/explain.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
 import { all, compare, constant, cross, indicator, market, strategy, type Json } from '../../support/builders.ts';
 

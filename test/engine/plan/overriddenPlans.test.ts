@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveConfig } from '../../../src/engine/config.ts';
-import { checkStrategy, prepareStrategy } from '../../../src/engine/language/index.ts';
+import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
+import { prepareStrategy } from '../../../src/engine/language/canonical/prepare.ts';
 import { locate } from '../../../src/engine/language/check/locate.ts';
 import { pointerTo } from '../../../src/engine/language/pointer.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
