@@ -27,6 +27,14 @@ describe('GET /docs', () => {
     expect((await get('/docs/api/', BROWSER)).statusCode).toBe(200);
   });
 
+  it('is where the root of the service leads, and where an unknown path points', async () => {
+    const root = await get('/', BROWSER);
+    expect([root.statusCode, root.headers.location]).toEqual([302, '/docs']);
+    const unknown = (await get('/openapi.json')).json();
+    expect(unknown).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    expect(unknown.message).toContain('No route GET /openapi.json. GET /docs');
+  });
+
   it.each(PAGES.map(({ file }) => file))('/%s is a page for a browser and Markdown for a program', async (file) => {
     const text = readFileSync(join(ROOT, 'docs', file), 'utf8');
     const raw = await get(`/docs/${file}`, '*/*');

@@ -73,6 +73,20 @@ describe('a message about the shape of a request', () => {
     expect(issuesOfZod(missing, '/query')).toMatchObject([{ message: 'Missing query parameter "y".' }]);
   });
 
+  it('names an empty or blank name once', () => {
+    const named = (name: string) => messages(CreateBody, { name, settings: {}, strategyAst: {} });
+    expect(named('')).toEqual(['"name" must have at least 1 character.']);
+    expect(named(' ')).toEqual(['"name" must have a character that shows.']);
+  });
+
+  it.each([
+    [7, 'The item must be an object.'],
+    [null, 'Missing item.'],
+  ])('calls an item of a batch an item: %j', (item, message) => {
+    const { issues: found } = CreateBacktestBody.safeParse(item).error!;
+    expect(issuesOfZod(found, '/items/2')).toMatchObject([{ path: '/items/2', message }]);
+  });
+
   it('says what to send where settings are missing', () => {
     const missing = issues(CreateBody, { name: 'x', strategyAst: {} });
     expect(missing).toMatchObject([{ message: 'Missing member "settings".', suggestion: 'Send {} for the defaults.' }]);

@@ -36,6 +36,31 @@ it('reads objects, lists and numbers that were sent as strings of their JSON', a
   expect(await call('get_capabilities', { sections: '["limits"]' })).toMatchObject({ isError: false });
 });
 
+it('reads strings inside of a list, and inside of a string', async () => {
+  const item = { strategyVersionId: versionId, config: JSON.stringify(SPX_CONFIG) };
+  const broken = { ...item, config: '{"timeframe":' };
+  expect((await call('run_backtests', { items: [item, JSON.stringify(item)] })).body).toMatchObject({ accepted: 2 });
+  expect((await call('run_backtests', { items: JSON.stringify([item]) })).body).toMatchObject({ accepted: 1 });
+  const { body } = await call('run_backtests', { items: [item, { strategyVersionId: versionId, config: 5 }] });
+  expect(body).toMatchObject({
+    accepted: 1,
+    refused: 1,
+    data: [{}, { error: { issues: [{ path: '/items/1/config' }] } }],
+  });
+  expect((await call('run_backtests', { items: [item, broken] })).body.issues).toMatchObject([
+    { path: '/items/1/config', suggestion: 'Send the object itself, not a string of it.' },
+  ]);
+});
+
+it('refuses a string whose JSON names a member twice', async () => {
+  const strategyAst = JSON.stringify(EXAMPLE_STRATEGY_AST).replace('"length":50', '"length":50,"length":51');
+  const { isError, body } = await call('validate_strategy', { strategyAst });
+  expect(isError).toBe(true);
+  expect(body.issues).toMatchObject([
+    { code: 'DUPLICATE_MEMBER', path: '/strategyAst/strategy/entry/trigger/left/args/length' },
+  ]);
+});
+
 it('says where the JSON of a string ends to be valid', async () => {
   const { isError, body } = await call('validate_strategy', { strategyAst: '{"protocol": "svc.strategy",' });
   expect([isError, body.code]).toEqual([true, 'VALIDATION_FAILED']);

@@ -97,6 +97,13 @@ describe('a sweep', () => {
       headers: { 'x-api-key': client.apiKey },
     });
     expect(tableFromIPC(arrow.rawPayload).numRows).toBe(6);
+    const accept = 'text/csv;q=0.9, application/vnd.apache.arrow.file;q=0.1, */*;q=0.01';
+    const accepted = await api.app.inject({
+      url: `/public/v1/sweeps/${made.body.id}/results`,
+      headers: { 'x-api-key': client.apiKey, accept },
+    });
+    expect(accepted.payload).toBe(csv.text);
+    expect(accepted.headers.vary).toContain('accept');
     const heatmap = await client.get(`/sweeps/${made.body.id}/heatmap?x=fast&y=slow&metric=returnPct`);
     expect(heatmap.body.best[1][2]).toBe(rows[5].returnPct);
     const report = await client.get(`/sweeps/${made.body.id}/report`);

@@ -4,7 +4,7 @@ import { ARTIFACT_FORMATS, ARTIFACT_NAMES, FORMATS_OF } from '../../engine/index
 import type { ArtifactFormat, ArtifactName } from '../../engine/index.ts';
 import { CSV_PAGE_PARAMETERS, pageRangeOf, type PageRange } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
-import { bareMediaType } from '../http/files.ts';
+import { acceptedFormat } from '../http/files.ts';
 import { problem } from '../http/problems.ts';
 
 const VALUES_DESCRIPTION = [
@@ -57,27 +57,12 @@ function artifactName(given: string): ArtifactName {
 }
 
 /** `given` if there is one, else the available format that the Accept header prefers, else the artifact's default. */
-function formatOf(name: ArtifactName, given: ArtifactFormat | undefined, accept = ''): ArtifactFormat {
+function formatOf(name: ArtifactName, given: ArtifactFormat | undefined, accept: string | undefined): ArtifactFormat {
   const formats = FORMATS_OF[name];
   if (given !== undefined) {
     if (formats.includes(given)) return given;
     const message = `The artifact ${name} has no format ${given}. Ask for one of ${formats.join(', ')}.`;
     throw queryRefused('format', message);
   }
-  for (const type of acceptedTypes(accept)) {
-    const format = formats.find((each) => bareMediaType(each) === type);
-    if (format) return format;
-  }
-  return formats[0];
-}
-
-/** Media types of an Accept header by descending weight (RFC 9110 §12.5.1); wildcards fall back to the default. */
-function acceptedTypes(header: string): string[] {
-  const ranges = header.split(',').map((range) => {
-    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
-  });
-  const wanted = ranges.filter((range) => range.weight > 0).sort((a, b) => b.weight - a.weight);
-  return wanted.map((range) => range.type);
+  return acceptedFormat(formats, accept) ?? formats[0];
 }

@@ -40,13 +40,14 @@ const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri '
 
 const Name = z.object({ name: z.string().max(100) });
 
-/** `GET /docs`, `/docs/{name}.md` and `/docs/examples/{name}`; no key is needed. */
+/** `GET /docs`, to which `/` leads, `/docs/{name}.md` and `/docs/examples/{name}`; no key is needed. */
 export function docsRoutes(app: App): void {
   const hidden = { schema: { hide: true } } as const;
   const home = tagged(indexPage(PAGES));
   const sendIndex = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
     sendTagged(request, reply.header('content-security-policy', POLICY), home, 'text/html; charset=utf-8');
   app.get('/docs', hidden, sendIndex);
+  app.get('/', hidden, async (_request, reply) => reply.redirect('/docs'));
 
   app.get('/docs/style.css', hidden, async (request, reply) =>
     sendTagged(

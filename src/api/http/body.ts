@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer';
 import { pointerTo } from '../../engine/index.ts';
 import type { App } from '../services.ts';
 import { askerOf, bodyLimitOf, bodyTooLarge } from './bodyLimits.ts';
+import { duplicateMembers, mayRepeatMembers } from './duplicateMembers.ts';
 import { isHeavy } from './heavyRequests.ts';
 import { loopShare } from './loopShare.ts';
-import { problem } from './problems.ts';
-import type { ProblemIssue } from './problems.ts';
+import { faultsMessage, problem, type ProblemIssue } from './problems.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -38,9 +38,9 @@ export function readJsonBodies(app: App): void {
     const read = (): void =>
       void parse(request, bytes.toString('utf8'), (error, value) => {
         if (error) return done(problem('MALFORMED_JSON', { message: faultOf(bytes.toString('utf8')) }));
-        const excess = excessOf(value);
-        if (excess === null) done(null, value);
-        else done(problem('VALIDATION_FAILED', { message: excess.message, issues: [excess] }));
+        const issues = faultsOf(value, bytes);
+        if (issues.length === 0) done(null, value);
+        else done(problem('VALIDATION_FAILED', { message: faultsMessage(issues), issues }));
       });
     const asker = askerOf(request);
     if (asker === null) read();
@@ -61,6 +61,13 @@ function faultOf(text: string): string {
   return 'The body holds the key "__proto__" or "constructor.prototype", which is refused.';
 }
 
+/** What no schema sees: too many values, and members that JSON.parse has dropped. */
+function faultsOf(body: unknown, bytes: Buffer): ProblemIssue[] {
+  const { members, excess } = measure(body);
+  if (excess !== null) return [excess];
+  return mayRepeatMembers(bytes, members) ? duplicateMembers(bytes.toString('utf8')) : [];
+}
+
 /**
  * The largest objects of a legitimate body are the params and overrides of a config: at most a few for each of 1,024
  * nodes.
@@ -79,8 +86,9 @@ interface Place {
  * Counts what a body holds before any schema looks at it: a schema reports a fault for each member, which for a million
  * members takes seconds and gigabytes.
  */
-function excessOf(body: unknown): ProblemIssue | null {
+function measure(body: unknown): { readonly members: number; readonly excess: ProblemIssue | null } {
   let count = 0;
+  let members = 0;
   const open: Place[] = [{ value: body, key: '', parent: null }];
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const { value } = place;
@@ -91,14 +99,19 @@ function excessOf(body: unknown): ProblemIssue | null {
       : Object.entries(value);
     const size = isArray ? value.length : (entries as readonly unknown[]).length;
     count += size;
-    if (!isArray && size > MAX_MEMBERS)
-      return tooMany(place, `This object has ${size} members; at most ${MAX_MEMBERS} are allowed.`);
-    if (count > MAX_VALUES)
-      return tooMany({ ...place, parent: null }, `The body holds more than ${MAX_VALUES} values. Send less at a time.`);
+    if (!isArray) members += size;
+    if (!isArray && size > MAX_MEMBERS) {
+      const message = `This object has ${size} members; at most ${MAX_MEMBERS} are allowed.`;
+      return { members, excess: tooMany(place, message) };
+    }
+    if (count > MAX_VALUES) {
+      const message = `The body holds more than ${MAX_VALUES} values. Send less at a time.`;
+      return { members, excess: tooMany({ ...place, parent: null }, message) };
+    }
     for (const [key, child] of entries)
       if (typeof child === 'object' && child !== null) open.push({ value: child, key, parent: place });
   }
-  return null;
+  return { members, excess: null };
 }
 
 /** A pointer of more segments than this helps nobody. */

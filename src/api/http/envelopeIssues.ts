@@ -70,8 +70,10 @@ function codeOf(issue: core.$ZodIssue): string {
 function messageOf(issue: core.$ZodIssue, root: string): string {
   const name = issue.path.at(-1);
   const kind = root === '/query' ? 'query parameter' : 'member';
-  if (isAbsent(issue)) return name === undefined ? 'Missing body.' : `Missing ${kind} "${String(name)}".`;
-  const what = name === undefined ? 'The body' : typeof name === 'number' ? itemName(issue.path) : `"${String(name)}"`;
+  const whole = root === '' ? 'body' : 'item';
+  if (isAbsent(issue)) return name === undefined ? `Missing ${whole}.` : `Missing ${kind} "${String(name)}".`;
+  const what =
+    name === undefined ? `The ${whole}` : typeof name === 'number' ? itemName(issue.path) : `"${String(name)}"`;
   if (issue.message.startsWith('must ')) return `${what} ${issue.message}.`;
   return issue.code === 'custom' ? issue.message : `${what} ${requirementOf(issue)}.`;
 }

@@ -14,7 +14,7 @@ const MEDIA_TYPES: Readonly<Record<ArtifactFormat, string>> = {
 const PAGE_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 /** The media type without its parameters, as a description and an Accept header have it. */
-export const bareMediaType = (format: ArtifactFormat): string => MEDIA_TYPES[format].split(';')[0];
+const bareMediaType = (format: ArtifactFormat): string => MEDIA_TYPES[format].split(';')[0];
 
 /** As JSON, a file is one object per row. */
 const Rows = z.array(Json).meta({ description: 'One object per row.' });
@@ -30,6 +30,26 @@ export const fileAnswer = (...formats: readonly ArtifactFormat[]) => ({
   description: 'The file.',
   content: fileContents(formats),
 });
+
+/** The format that an Accept header prefers; undefined when it names none of them. */
+export const acceptedFormat = <Format extends ArtifactFormat>(
+  formats: readonly Format[],
+  accept = '',
+): Format | undefined =>
+  acceptedTypes(accept)
+    .map((type) => formats.find((each) => bareMediaType(each) === type))
+    .find((format) => format !== undefined);
+
+/** Media types of an Accept header by descending weight (RFC 9110 §12.5.1); wildcards fall back to the default. */
+function acceptedTypes(header: string): string[] {
+  const ranges = header.split(',').map((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='));
+    return { type, weight: weight === undefined ? 1 : Number(weight.slice(2)) };
+  });
+  const wanted = ranges.filter((range) => range.weight > 0).sort((a, b) => b.weight - a.weight);
+  return wanted.map((range) => range.type);
+}
 
 /** Sets the headers of a file, which a browser saves, or shows if it is a page. @param name without its extension */
 export function describeFile(reply: FastifyReply, name: string, format: ArtifactFormat): FastifyReply {

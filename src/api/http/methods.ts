@@ -3,6 +3,8 @@ import { problem } from './problems.ts';
 import { sendProblem } from './failures.ts';
 import type { App } from '../services.ts';
 
+const WHERE_TO_LOOK = 'GET /docs has the guides, GET /public/v1/openapi.json every route.';
+
 /** Must be called before the first route is registered, because it collects routes as they are added. */
 export function answerUnknownRoutes(app: App): void {
   const routes = new Map<string, { readonly pattern: RegExp; readonly methods: Set<string> }>();
@@ -17,7 +19,11 @@ export function answerUnknownRoutes(app: App): void {
       .filter((route) => route.pattern.test(path))
       .flatMap((each) => [...each.methods]);
     if (allowed.length === 0 || allowed.includes(request.method))
-      return sendProblem(request, reply, problem('NOT_FOUND', { message: `No route ${request.method} ${path}.` }));
+      return sendProblem(
+        request,
+        reply,
+        problem('NOT_FOUND', { message: `No route ${request.method} ${path}. ${WHERE_TO_LOOK}` }),
+      );
     const allow = [...new Set(allowed)].toSorted().join(', ');
     const message = `${request.method} is not allowed here; allowed: ${allow}.`;
     return sendProblem(request, reply, problem('METHOD_NOT_ALLOWED', { message, headers: { allow } }));

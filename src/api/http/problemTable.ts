@@ -29,8 +29,8 @@ export const PROBLEMS = {
     title: 'The request does not have the documented shape',
     retryable: false,
     help:
-      'A member or query parameter is missing, unknown, of the wrong type or out of bounds. `issues` names each with ' +
-      'its path.',
+      'A member or query parameter is missing, unknown, given twice, of the wrong type or out of bounds. `issues` ' +
+      'names each with its path.',
   },
   CURSOR_INVALID: {
     status: 400,

@@ -36,9 +36,9 @@ export const text = (min: number, max: number) =>
     .max(max)
     .refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be well-formed text without NUL');
 
-/** The name of a strategy or template; it must not be blank. */
+/** The name of a strategy or template; it must not be blank. Of an empty one, its length is reported. */
 export const name = (max: number) =>
-  text(1, max).refine((value) => value.trim() !== '', 'must have a character that shows');
+  text(1, max).refine((value) => value === '' || value.trim() !== '', 'must have a character that shows');
 
 /**
  * The id of a path, in Postgres's spelling. Anything but a UUID names nothing.

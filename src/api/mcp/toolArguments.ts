@@ -2,7 +2,8 @@
 // body of a request is left to the API, which explains every fault with its remedy.
 import { fromJsonSchema, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { nearestName } from '../../engine/index.ts';
+import { nearestName, pointerTo } from '../../engine/index.ts';
+import { duplicateMembers } from '../http/duplicateMembers.ts';
 import { issuesOfZod } from '../http/envelopeIssues.ts';
 import type { ProblemIssue } from '../http/problems.ts';
 import type { ToolArguments } from './tool.ts';
@@ -44,12 +45,18 @@ export type ReadArguments = { readonly args: ToolArguments } | { readonly issues
 
 /** Reads the arguments of a tool; a string that holds the JSON of what is expected in its place is read as that. */
 export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments {
-  const first = input.safeParse(sent);
-  if (first.success) return { args: first.data };
-  const { value, issues } = readStrings(sent, first.error.issues);
-  const { success, data, error } = input.safeParse(value);
-  if (success) return { args: data };
-  const ownFaults = error.issues.filter(({ path: [name] }) => !API_CHECKED.has(input.shape[String(name)]));
+  let value = sent;
+  let { success, data, error } = input.safeParse(value);
+  const issues: ProblemIssue[] = [];
+  for (let round = 0; !success && issues.length === 0 && round < MAX_ROUNDS; round++) {
+    const read = readStrings(value, error!.issues);
+    issues.push(...read.issues);
+    if (read.value === value) break;
+    ({ value } = read);
+    ({ success, data, error } = input.safeParse(value));
+  }
+  if (success && issues.length === 0) return { args: data! };
+  const ownFaults = (error?.issues ?? []).filter(({ path: [name] }) => !API_CHECKED.has(input.shape[String(name)]));
   const own = issuesOfZod(ownFaults, '', value).map((issue) => withSuggestion(issue, Object.keys(input.shape)));
   if (issues.length + own.length > 0) return { issues: [...issues, ...own] };
   const given = value as ToolArguments;
@@ -60,6 +67,9 @@ export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments 
   return { args: Object.fromEntries(members.filter(([, member]) => member !== undefined)) };
 }
 
+/** A list, its items and their objects may each be strings. */
+const MAX_ROUNDS = 3;
+
 /** Agents often write an object as a string. */
 function readStrings(sent: unknown, faults: readonly z.core.$ZodIssue[]): { value: unknown; issues: ProblemIssue[] } {
   let value = sent;
@@ -68,7 +78,10 @@ function readStrings(sent: unknown, faults: readonly z.core.$ZodIssue[]): { valu
     const text = code === 'invalid_type' ? memberAt(value, path) : undefined;
     if (typeof text !== 'string') continue;
     try {
-      value = withMember(value, path, JSON.parse(text));
+      const member: unknown = JSON.parse(text);
+      const repeated = duplicateMembers(text, pointerTo('', ...path.map(String)));
+      if (repeated.length > 0) issues.push(...repeated);
+      else value = withMember(value, path, member);
     } catch (error) {
       // Another string was not meant to be JSON.
       if (/^\s*[[{]/.test(text)) issues.push(notJson(path, (error as Error).message));

@@ -1,6 +1,6 @@
 // MCP tools: each is one call of the public API, with its schema. The names are part of the contract.
 import { z } from 'zod';
-import { BacktestListQuery, BatchBody, CreateBacktestBody } from '../backtests/backtestSchemas.ts';
+import { BacktestListQuery, CreateBacktestBody, MAX_BATCH } from '../backtests/backtestSchemas.ts';
 import { RobustnessBody } from '../backtests/robustnessSchemas.ts';
 import { CreateSweepBody } from '../sweeps/sweepSchemas.ts';
 import { CreateBody, FinalizeBody, StrategyListQuery, ValidateBody } from '../strategies/strategySchemas.ts';
@@ -24,6 +24,15 @@ const id = (what: string) => z.string().describe(`Id of the ${what}.`);
 /** Settings may be left out of what a tool is given, as an empty object. */
 const VALIDATED = bodyMembers({ ...ValidateBody.shape, settings: ValidateBody.shape.settings.default({}) });
 const CREATED = bodyMembers({ ...CreateBody.shape, settings: CreateBody.shape.settings.default({}) });
+
+/** Items are checked by the API one by one; their objects are named here so that strings of them are read as such. */
+const QUEUED_ITEMS = bodyMembers({
+  items: z
+    .array(z.looseObject({ config: z.looseObject({}).describe('As run_backtest takes it.') }))
+    .min(1)
+    .max(MAX_BATCH)
+    .describe('Arguments of run_backtest, strategyVersionId and config, for each backtest.'),
+});
 
 /** Room for the whole authoring pack: at the usual size, it would lose the names that it is read for. */
 const PACK_BYTES = 24_000;
@@ -195,7 +204,7 @@ export const TOOLS: readonly Tool[] = [
     'run_backtests',
     'Run many backtests',
     'Queues up to 1,000 backtests; each is accepted or refused on its own. Read the results with get_backtest.',
-    { ...bodyMembers(BatchBody.shape), idempotencyKey },
+    { ...QUEUED_ITEMS, idempotencyKey },
     (args, { call }) => call(post('/backtests/batch', args)),
   ),
   resultTool(

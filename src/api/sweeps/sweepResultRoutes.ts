@@ -14,6 +14,7 @@ import {
   metricsOf,
   objectiveOf,
   spaceOf,
+  SWEEP_FORMATS,
 } from '../../engine/index.ts';
 import type { BacktestConfig, FlatKey, SweepJob, SweepRows, SweepSpec } from '../../engine/index.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
@@ -35,7 +36,7 @@ import {
 } from '../http/routeSchemas.ts';
 import { pageRangeOf, sendRows } from '../http/csvPages.ts';
 import { queryRefused } from '../http/envelopeIssues.ts';
-import { describeFile, fileAnswer } from '../http/files.ts';
+import { acceptedFormat, describeFile, fileAnswer } from '../http/files.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
@@ -67,13 +68,15 @@ function resultsRoute(app: App, { sql }: Services): void {
         response: { 200: fileAnswer('arrow', 'csv', 'json'), ...problems(...KEY_PROBLEMS, 404) },
       },
     },
-    async ({ caller, params, query, url }, reply) => {
-      const page = pageRangeOf(query, query.format);
+    async ({ caller, params, query, url, headers }, reply) => {
+      const format = query.format ?? acceptedFormat(SWEEP_FORMATS, headers.accept) ?? 'json';
+      const page = pageRangeOf(query, format);
       const sweep = await requireCompleted(sql, caller, params.id);
       const job = await jobOf(sql, caller, sweep);
       const space = spaceOf(job);
-      const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), query.format);
-      return sendRows(describeFile(reply, `sweep-${sweep.id}`, query.format), url, rows, page);
+      const rows = encodeSweepRows(space, decodedShards(sql, sweep.id), format);
+      const file = describeFile(reply, `sweep-${sweep.id}`, format).header('vary', 'accept');
+      return sendRows(file, url, rows, page);
     },
   );
 }

@@ -85,8 +85,9 @@ export const SweepAgentView = z
   })
   .meta({ id: 'SweepAgentView', description: 'Numbers have 5 significant digits. Parts that do not fit are absent.' });
 
+const FORMAT_DESCRIPTION = 'Takes precedence over the Accept header; json where neither names one.';
 export const SweepResultsQuery = z.strictObject({
-  format: z.enum(SWEEP_FORMATS).default('json'),
+  format: z.enum(SWEEP_FORMATS).optional().meta({ description: FORMAT_DESCRIPTION }),
   ...CSV_PAGE_PARAMETERS,
 });
 export const SweepHeatmapQuery = z.strictObject({

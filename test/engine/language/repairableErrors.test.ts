@@ -35,6 +35,12 @@ const sized = (size: Json): Json => ({ ...entryOf({}), action: { side: 'long', s
 const five = { kind: 'const', value: 5 };
 const above = { kind: 'compare', op: 'gt', left: close, right: sma };
 
+/** A graph whose nodes stand in a map by their ids. */
+function keyedGraph(): Json {
+  const { nodes, ...rest } = graph() as { readonly nodes: readonly { readonly id: string }[] };
+  return { ...rest, nodes: Object.fromEntries(nodes.map(({ id, ...node }) => [id, node])) };
+}
+
 /**
  * Applies every patch of every error, in the order of the issues; where there is none, the word that a suggestion
  * proposes.
@@ -130,6 +136,17 @@ describe('a patch repairs', () => {
       strategyOf({ ...above, left: { kind: 'indicator', indicator: 'supertrend', output: 'direction' }, right: five }),
     ],
     ['operator instead of op', strategyOf({ ...above, op: undefined, operator: '>' })],
+    ['a constant of Pine as the side', strategyOf(above, { entry: entryOf({ side: 'strategy.long' }) })],
+    [
+      'a map of parameters',
+      strategyOf(
+        { ...above, right: { ...sma, args: { length: { param: 'slow' } } } },
+        {
+          params: { slow: { type: 'int', default: 5 } },
+        },
+      ),
+    ],
+    ['a map of nodes', { settings: {}, signalGraph: keyedGraph() }],
     ['the side of an order for that of a pattern', strategyOf({ kind: 'pattern', name: 'engulfing', side: 'long' })],
     [
       'names of other platforms in the risk section',
@@ -174,7 +191,103 @@ describe('no patch', () => {
   });
 });
 
+describe('the name of an indicator', () => {
+  const nameOf = (indicator: string, args: Json = { length: 5 }) => {
+    const body = strategyOf({ ...above, right: { kind: 'indicator', indicator, args } });
+    const { strategy: repaired } = patched(body).strategyAst as { strategy: { entry: { trigger: { right: Json } } } };
+    const [issue] = check(body).issues;
+    return { issue, right: repaired.entry.trigger.right };
+  };
+
+  it.each([
+    ['ta.ema', 'ema'],
+    ['talib.SMA', 'sma'],
+    ['bt.indicators.RSI', 'rsi'],
+    ['EMAIndicator', 'ema'],
+    ['lsma', 'linearreg'],
+    ['kmaa', 'kama'],
+    ['linearegr', 'linearreg'],
+  ])('is known from another library: %s', (written, meant) => {
+    const { issue, right } = nameOf(written);
+    expect(issue.patch).toEqual([{ op: 'replace', path: issue.path, value: meant }]);
+    expect(right.indicator).toBe(meant);
+  });
+
+  it.each(['cfo', 'rsx', 'rvgi', 'ssf', 'stc', 'crsi', 'evwma', 'epma', 'trama', 'stderr', 'median', 'vosc', 'DI+'])(
+    'of an indicator that does not exist is not replaced by a similar one: %s',
+    (written) => {
+      const { issue } = nameOf(written);
+      expect(issue).toMatchObject({ code: 'UNKNOWN_INDICATOR' });
+      expect(issue.suggestion).toContain('GET /public/v1/authoring-pack');
+      expect(issue.patch).toBeUndefined();
+    },
+  );
+
+  it('may have its length behind it', () => {
+    expect(nameOf('EMA_50', {}).right).toEqual({ kind: 'indicator', indicator: 'ema', args: { length: 50 } });
+    expect(nameOf('EMA_50').issue.patch).toBeUndefined();
+  });
+
+  it('may stand for an average by the number that TA-Lib gives it', () => {
+    const right = { kind: 'indicator', indicator: 'bbands', args: { matype: 1 }, output: 'upper' };
+    const once = patched(strategyOf({ ...above, right }));
+    expect(check(once).issues[0]).toMatchObject({ code: 'TYPE_MISMATCH', suggestion: 'Use "ema".' });
+    expect(check(patched(once)).issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+});
+
 describe('a suggestion', () => {
+  it.each<[string, Body, string, string]>([
+    ['an empty list of entries', strategyOf(above, { entry: [] }), 'ENTRY_MISSING', 'Add an object with kind'],
+    ['an entry that is null', strategyOf(above, { entry: null }), 'ENTRY_MISSING', 'Give an object with kind'],
+    ['an empty list of conditions', strategyOf({ kind: 'all', items: [] }), 'OUT_OF_RANGE', 'Add a condition.'],
+    [
+      'args that are a number',
+      strategyOf({ ...above, right: { ...sma, args: 20 } }),
+      'TYPE_MISMATCH',
+      '{"length": 20}',
+    ],
+    [
+      'several exits as `exit`',
+      strategyOf(above, { exit: [1, 2].map(() => ({ kind: 'exit', when: above })) }),
+      'TYPE_MISMATCH',
+      'Write it as "exits"',
+    ],
+    [
+      'a param as a text',
+      strategyOf({ ...above, right: { ...sma, args: { length: '$fast' } } }),
+      'TYPE_MISMATCH',
+      '{"param": "<name>"}',
+    ],
+    [
+      'a member that has no place',
+      { ...strategyOf(above), settings: { maxConcurrentPositions: 1, warmupPeriod: 9, leverage: 3 } },
+      'UNKNOWN_FIELD',
+      'Remove it.',
+    ],
+    [
+      'a member unlike any other',
+      { ...strategyOf(above), settings: { leverage: 3 } },
+      'UNKNOWN_FIELD',
+      'Remove it, or use one of maxConcurrentPositions, warmupPeriod.',
+    ],
+    [
+      'a value compared with itself',
+      strategyOf({ ...above, right: close }),
+      'CONTRADICTION',
+      'Both sides are the same',
+    ],
+  ])('shows the way out of %s', (_what, body, code, suggestion) => {
+    const issue = check(body).issues.find((one) => one.code === code);
+    expect(issue?.suggestion).toContain(suggestion);
+  });
+
+  it('does not take a prefix for an error of typing', () => {
+    const [issue] = check(strategyOf({ ...above, left: { kind: 'market', field: 'ha_close' } })).issues;
+    expect(issue).toMatchObject({ code: 'OUT_OF_RANGE', suggestion: 'Did you mean "close"?' });
+    expect(issue.patch).toBeUndefined();
+  });
+
   it('names the members of an object that is missing', () => {
     const { issues } = check(strategyOf(above, { entry: { kind: 'entry', trigger: above } }));
     expect(issues).toMatchObject([

@@ -98,7 +98,7 @@ function checkArg(definition: ArgDefinition, value: unknown, { log, at, paramDef
     message: isParamRef(value)
       ? `The default of param ${shown(value.param)} does not fit here: ${issue.message}.`
       : `${issue.message}.`,
-    suggestion: repair === undefined ? undefined : `Use ${JSON.stringify(repair)}.`,
+    suggestion: repair === undefined ? adviceOn(definition, value) : `Use ${JSON.stringify(repair)}.`,
     patch: repair === undefined ? undefined : [{ op: 'replace', path, value: repair }],
   });
   return false;
@@ -108,8 +108,10 @@ function checkArg(definition: ArgDefinition, value: unknown, { log, at, paramDef
  * The value that was certainly meant: a number written as text, the bound that was exceeded, the one similar choice.
  */
 function repairOf(definition: ArgDefinition, value: unknown): number | string | undefined {
-  const { type, min = -Infinity, max = Infinity, values = [] } = definition;
+  const { name, type, min = -Infinity, max = Infinity, values = [] } = definition;
   if (type === 'choice') {
+    if (name.endsWith('ma_type') && Number.isInteger(value) && Number(value) < TALIB_MA_TYPES)
+      return values[Number(value)];
     const nearest = typeof value === 'string' ? nearestName(value, values) : undefined;
     return nearest?.isCertain === true ? nearest.name : undefined;
   }
@@ -119,6 +121,15 @@ function repairOf(definition: ArgDefinition, value: unknown): number | string | 
   const clamped = Math.min(Math.max(number, min), max);
   return argIssue(definition, clamped) === undefined ? clamped : undefined;
 }
+
+/** TA-Lib numbers its averages, and ours come in the order of its numbers, beginning with sma. */
+const TALIB_MA_TYPES = 9;
+
+/** A param is an object; `"$fast"` and `"fast"` are texts. */
+const adviceOn = ({ type }: ArgDefinition, value: unknown): string | undefined =>
+  typeof value === 'string' && (type === 'int' || type === 'float')
+    ? 'Give a number, or a parameter {"param": "<name>"}.'
+    : undefined;
 
 function checkSourceField(node: Members, value: unknown, { log, at }: CallContext): boolean {
   const path = at('args', 'source');

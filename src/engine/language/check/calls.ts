@@ -5,9 +5,11 @@ import { findPattern, PATTERNS } from '../../patterns/patternRegistry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { synonymousIndicator, synonymousOutput } from '../grammar/synonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
-import { shown } from './displayNames.ts';
+import { isMembers, shown } from './displayNames.ts';
 import type { IssueLog } from './issues.ts';
-import { nearestName, plain, certainPatch, suggestionFor, type Nearest } from './nearest.ts';
+import { columnMeant } from './misplaced.ts';
+import { nearestName, isMistyped, plain, certainPatch, suggestionFor, type Nearest } from './nearest.ts';
+import type { PatchOperation } from './patch.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -22,13 +24,15 @@ export function checkIndicator(node: Members, context: CallContext): boolean {
   let definition = findIndicator(name);
   let isValid = definition !== undefined;
   if (definition === undefined) {
+    if (reportColumn(name, node, context)) return false;
     const nearest = nearestIndicator(name, log);
     const meant = nearest && findIndicator(nearest.name);
     log.add('UNKNOWN_INDICATOR', at('indicator'), () => ({
       message: `Unknown indicator ${shown(name)}.`,
-      suggestion: meant
-        ? suggestionFor({ name: meant.id }, [])
-        : 'The `indicators` of GET /public/v1/authoring-pack are the names of all of them.',
+      suggestion: [
+        ...(meant ? [suggestionFor({ name: meant.id }, [])] : []),
+        ...(nearest?.isCertain === true ? [] : [ALL_NAMES]),
+      ].join(' '),
       patch: certainPatch(nearest, at('indicator'), meant?.id),
     }));
     if (nearest?.isCertain !== true || meant === undefined) return false;
@@ -41,10 +45,34 @@ export function checkIndicator(node: Members, context: CallContext): boolean {
   return checkSources(node, definition, context) && isValid;
 }
 
+const ALL_NAMES = 'The `indicators` of GET /public/v1/authoring-pack are the names of all of them.';
+
+/** A name as other libraries write it, without theirs: `ta.ema`, `talib.EMA`, `EMAIndicator`. */
+const bareName = (name: string): string => name.slice(name.lastIndexOf('.') + 1).replace(/_?indicator$/i, '');
+
+/** Reports a column's name, such as `ema_50`, in place of an indicator's; false when it is something else. */
+function reportColumn(name: string, { args }: Members, { log, at }: CallContext): boolean {
+  const isFree = args === undefined || (isMembers(args) && Object.keys(args).length === 0);
+  const call = isFree ? columnMeant(bareName(name)) : undefined;
+  if (call === undefined) return false;
+  const patch: PatchOperation[] = [
+    { op: 'replace', path: at('indicator'), value: call.indicator },
+    { op: 'add', path: at('args'), value: call.args },
+  ];
+  log.add('UNKNOWN_INDICATOR', at('indicator'), {
+    message: `Unknown indicator ${shown(name)}; its length belongs in args.`,
+    suggestion: `Use indicator "${call.indicator}" with args ${JSON.stringify(call.args)}.`,
+    patch,
+  });
+  return true;
+}
+
 function nearestIndicator(name: string, log: IssueLog): Nearest | undefined {
-  const synonym = synonymousIndicator(name);
-  if (synonym !== undefined) return { name: synonym, isCertain: true };
-  return log.keepsErrors ? nearestName(name, INDICATOR_NAMES) : undefined;
+  const bare = bareName(name);
+  const known = synonymousIndicator(bare) ?? findIndicator(bare)?.id;
+  if (known !== undefined) return { name: known, isCertain: true };
+  const nearest = log.keepsErrors ? nearestName(bare, INDICATOR_NAMES) : undefined;
+  return nearest && { ...nearest, isCertain: nearest.isCertain && isMistyped(bare, nearest.name) };
 }
 
 export function checkPattern(node: Members, context: CallContext): boolean {

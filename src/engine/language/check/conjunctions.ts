@@ -40,7 +40,7 @@ export class Conjunctions {
         isAlone
           ? 'This can never be true, so the entry never trades.'
           : 'This can never be true together with the other conditions of the entry, so the entry never trades.',
-        wayOut(contradiction) ?? 'Loosen or remove one of the conditions.',
+        wayOut(contradiction, this.#context.keyOf) ?? 'Loosen or remove one of the conditions.',
       );
     }
     this.#checkGroup(valid);
@@ -76,7 +76,7 @@ export class Conjunctions {
         message,
         constant === 'always'
           ? 'Remove it.'
-          : (wayOut(condition) ?? 'Check the bounds: no value of the operands can meet them.'),
+          : (wayOut(condition, this.#context.keyOf) ?? 'Check the bounds: no value of the operands can meet them.'),
       );
     }
     if (condition.kind === 'any' || condition.kind === 'or') this.#checkAlternatives(condition.items);
@@ -176,8 +176,9 @@ export class Conjunctions {
 }
 
 /** What helps where a price is compared with an extreme of the same bar. */
-function wayOut(leaf: Condition): string | undefined {
+function wayOut(leaf: Condition, keyOf: KeyOf): string | undefined {
   if (leaf.kind !== 'compare' && leaf.kind !== 'cross') return undefined;
+  if (keyOf(leaf.left) === keyOf(leaf.right)) return 'Both sides are the same value: compare with something else.';
   if (possibleRelations(leaf.left, leaf.right) === ANY_RELATION) return undefined;
   return 'One side is an extreme that includes the other on the same bar: give the extreme "offset": 1.';
 }

@@ -7,7 +7,7 @@ import { adviceFor, bounded, shown } from './displayNames.ts';
 import type { IssueCode } from './issues.ts';
 import type { Fault, FindNearest } from './leafFaults.ts';
 import { MAX_RENAMES } from './misplaced.ts';
-import { suggestionFor } from './nearest.ts';
+import { suggestionFor, type Nearest } from './nearest.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -86,13 +86,19 @@ export function unknownMemberFault(
   return {
     code: 'UNKNOWN_FIELD',
     message: `Unknown member ${shown(name)}.`,
-    suggestion: placeAdvice(name, shape, value, nearest) ?? suggestionFor(nearest, free),
+    suggestion: placeAdvice(name, shape, value, nearest) ?? otherMember(nearest, free),
     patch:
       meant === undefined
         ? undefined
         : [{ op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, meant) }],
   };
 }
+
+/** Where no member has a similar name, the unknown one may have no place here at all. */
+const otherMember = (nearest: Nearest | undefined, free: readonly string[]): string => {
+  const advice = suggestionFor(nearest, free);
+  return nearest === undefined ? advice.replace(/^Use /, 'Remove it, or use ') : advice;
+};
 
 /** Advice on where an unknown member belongs that is not a misspelling; undefined where that is not known. */
 function placeAdvice(

@@ -26,17 +26,20 @@ export function expressionMeant(of: ExpressionType, value: unknown): Meant | und
   if (typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
   if (typeof value !== 'string') return undefined;
   if ((MARKET_FIELDS as readonly string[]).includes(value)) return { value: { kind: 'market', field: value } };
-  return columnMeant(value);
+  const call = columnMeant(value);
+  return call && { value: call };
 }
 
 /** The indicator call that a column name such as `ema_50` stands for. */
-function columnMeant(word: string): Meant | undefined {
+export function columnMeant(
+  word: string,
+): { readonly kind: 'indicator'; readonly indicator: string; readonly args: { readonly length: number } } | undefined {
   const [, name, length] = /^([a-z]+)_?(\d{1,4})$/i.exec(word) ?? [];
   const definition = name === undefined ? undefined : findIndicator(name);
   const takesLength =
     definition?.args.some((argument) => argument.name === 'length') && definition.outputs.length === 1;
   if (definition === undefined || !takesLength) return undefined;
-  return { value: { kind: 'indicator', indicator: definition.id, args: { length: Number(length) } } };
+  return { kind: 'indicator', indicator: definition.id, args: { length: Number(length) } };
 }
 
 /** The object that its only required member, or its tag, stands for: "SPX", or "market" for {"type": "market"}. */
@@ -54,6 +57,23 @@ export function objectMeant(
   const [only, ...others] = [...shape.fields.values()].filter(({ isRequired }) => isRequired);
   const type = only?.shape.type === 'either' ? 'number' : only?.shape.type;
   return others.length === 0 && typeof value === type ? { value: { [only.name]: value } } : undefined;
+}
+
+/** Lists that authors write as maps, and the member of an item that a key stands for. */
+const KEY_MEMBERS: Readonly<Record<string, string>> = { nodes: 'id', params: 'name' };
+
+/** The list that a map of its items by their names stands for. */
+export function keyedList(
+  name: string,
+  value: unknown,
+): { readonly list: { readonly value: unknown }; readonly advice: string } | undefined {
+  const member = Object.hasOwn(KEY_MEMBERS, name) ? KEY_MEMBERS[name] : undefined;
+  if (member === undefined || !isMembers(value)) return undefined;
+  const entries = Object.entries(value);
+  const isKeyed = entries.length > 0 && entries.every(([, item]) => isMembers(item) && !Object.hasOwn(item, member));
+  if (!isKeyed) return undefined;
+  const list = entries.map(([key, item]) => ({ [member]: key, ...(item as Members) }));
+  return { list: { value: list }, advice: `Write a list of them, each with its key as "${member}".` };
 }
 
 /** The number or parameter that is written as an expression where only those may stand. */

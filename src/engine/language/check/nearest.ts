@@ -42,9 +42,24 @@ export function nearestName(word: string, candidates: Iterable<string>): Nearest
   }
   if (best === undefined || bestDistance > Math.max(1, Math.floor(best.length * 0.4)) || bestDistance >= wanted.length)
     return abbreviated(wanted, candidates);
-  const allowed = wanted.length <= 2 ? 0 : wanted.length <= 5 ? 1 : 2;
+  // A prefix on a short name is a word of its own: `ha_close` is not `close`.
+  const shorter = Math.min(wanted.length, plain(best).length);
+  const allowed = shorter <= 2 ? 0 : shorter <= 5 ? 1 : 2;
   return { name: best, isCertain: ties === 1 && bestDistance <= allowed };
 }
+
+/**
+ * Whether an abbreviation was meant to be `name`, for certain: with another letter, a short one often names something
+ * else (`rsx` is not `rsi`, `lsma` not `sma`).
+ */
+export function isMistyped(word: string, name: string): boolean {
+  const [wanted, meant] = [plain(word), plain(name)];
+  const length = Math.min(wanted.length, meant.length);
+  const isSwapped = wanted.length === meant.length && sortedLetters(wanted) === sortedLetters(meant);
+  return editsBetween(wanted, meant) <= (length >= 9 ? 2 : length >= 6 || isSwapped ? 1 : 0);
+}
+
+const sortedLetters = (word: string): string => word.split('').sort().join('');
 
 /** The only candidate that begins with a shortened word: `symbol` for `sym`. */
 function abbreviated(wanted: string, candidates: Iterable<string>): Nearest | undefined {
@@ -57,6 +72,7 @@ const MIN_ABBREVIATION = 3;
 /** `Did you mean "x"?`, or else the possible words, as many as any enumeration of the language has. */
 export function suggestionFor(nearest: Pick<Nearest, 'name'> | undefined, candidates: readonly string[]): string {
   if (nearest !== undefined) return `Did you mean "${nearest.name}"?`;
+  if (candidates.length === 0) return 'Remove it.';
   const shown = candidates.slice(0, MAX_SHOWN).join(', ');
   if (candidates.length === 1) return `Use ${shown}.`;
   return `Use one of ${shown}${candidates.length > MAX_SHOWN ? ', …' : ''}.`;

@@ -15,7 +15,7 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { adviceFor, expected, isMembers, numericText, shown } from './displayNames.ts';
+import { adviceFor, bounded, expected, isMembers, numericText, shown } from './displayNames.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -26,7 +26,7 @@ import {
   tooHighFault,
   unknownMemberFault,
 } from './memberFaults.ts';
-import { argumentsBeside, expressionMeant, numberMeant, objectMeant } from './misplaced.ts';
+import { argumentsBeside, expressionMeant, keyedList, numberMeant, objectMeant } from './misplaced.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
 
@@ -43,6 +43,11 @@ const JOIN_CONDITIONS = 'Join several conditions with the kind `all` or `any`.';
 const EXPRESSION_ADVICE: Readonly<Record<ExpressionType, string>> = {
   value: 'Give an object, such as {"kind": "indicator", "indicator": "sma", "args": {"length": 20}}.',
   condition: 'Give an object with a kind, such as compare or cross.',
+};
+
+const OBJECT_ADVICE: Readonly<Record<string, string>> = {
+  args: 'Give an object, such as {"length": 20}.',
+  exit: 'Write it as "exits", which takes a list.',
 };
 
 /** The check of one payload, or of a part of one. */
@@ -77,7 +82,7 @@ export class Structure {
       case 'array':
         return this.#array(shape, value, pointer, name);
       case 'record':
-        return this.#record(shape.item, value, pointer);
+        return this.#record(shape.item, value, pointer, name);
       case 'choice':
       case 'number':
       case 'string':
@@ -127,8 +132,8 @@ export class Structure {
     if (isMembers(value)) return true;
     const item = shape === undefined ? undefined : this.#onlyItem(shape, value, pointer);
     const meant = item ?? (shape && objectMeant(shape, value));
-    const advice = meant === undefined && shape !== undefined ? adviceFor(name, shape) : undefined;
-    return this.#mismatch(pointer, 'an object', value, meant, advice);
+    const advice = OBJECT_ADVICE[name] ?? (shape && adviceFor(name, shape));
+    return this.#mismatch(pointer, 'an object', value, meant, meant === undefined ? advice : undefined);
   }
 
   #object(shape: ObjectShape, value: Members, pointer: string): boolean {
@@ -148,6 +153,8 @@ export class Structure {
       const path = pointerTo(pointer, written ?? name);
       if (written === undefined) isValid = this.#report(path, missingMemberFault(field, path));
       else if (isNull && !field.isRequired) isValid = this.#report(path, nullMemberFault(name, path));
+      else if (isNull)
+        isValid = this.#report(path, { ...missingMemberFault(field, path), message: `${name} is null.` });
       else if (!this.check(field.shape, value[written], path, name)) isValid = false;
     }
     // Reported after the members' own issues, so that patches applied in order find what they move.
@@ -263,6 +270,8 @@ export class Structure {
 
   #array(shape: Shape & { type: 'array' }, value: unknown, pointer: string, name: string): boolean {
     if (!Array.isArray(value)) {
+      const keyed = keyedList(name, value);
+      if (keyed !== undefined) return this.#mismatch(pointer, 'a list', value, keyed.list, keyed.advice);
       const mayBeItem = isMembers(value) || (typeof value === 'string' && shape.item.type === 'choice');
       const isItem = mayBeItem && this.#isClean(shape.item, value, pointer, name);
       const advice = mayBeItem ? 'Put it into a list: [ … ].' : adviceFor(name, shape);
@@ -277,7 +286,8 @@ export class Structure {
     if (value.length < shape.min) {
       const code = value.length === 0 ? (MISSING_CODES[name] ?? 'OUT_OF_RANGE') : (shape.code ?? 'OUT_OF_RANGE');
       const least = `${shape.min} ${shape.min === 1 ? 'item' : 'items'}`;
-      return this.#report(pointer, { code, message: `${name} must have at least ${least}, not ${value.length}.` });
+      const message = `${name} must have at least ${least}, not ${value.length}.`;
+      return this.#report(pointer, { code, message, suggestion: `Add ${bounded(shape.item)}.` });
     }
     let isValid = true;
     for (const [i, item] of value.entries()) {
@@ -288,8 +298,8 @@ export class Structure {
     return this.#report(pointer, { code: shape.code ?? 'OUT_OF_RANGE', message });
   }
 
-  #record(item: Shape, value: unknown, pointer: string): boolean {
-    if (!this.#isObject(value, pointer)) return false;
+  #record(item: Shape, value: unknown, pointer: string, name: string): boolean {
+    if (!this.#isObject(value, pointer, undefined, name)) return false;
     let isValid = true;
     for (const name of Object.keys(value)) {
       if (value[name] !== undefined && !this.check(item, value[name], pointerTo(pointer, name), name)) isValid = false;

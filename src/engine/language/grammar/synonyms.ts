@@ -43,8 +43,8 @@ const CHOICES: Synonyms = {
   position_bars_since_entry: ['bars_since_entry', 'bars_in_position', 'bars_in_trade', 'bars_held'],
   position_unrealized_pnl: ['unrealized_pnl', 'open_pnl', 'profit'],
   position_unrealized_pnl_pct: ['unrealized_pnl_pct', 'open_pnl_pct', 'profit_pct'],
-  long: ['buy', 'bull', 'bullish'],
-  short: ['sell', 'bear', 'bearish'],
+  long: ['buy', 'bull', 'bullish', 'strategy.long'],
+  short: ['sell', 'bear', 'bearish', 'strategy.short'],
   bullish: ['long', 'bull', 'buy'],
   bearish: ['short', 'bear', 'sell'],
   percent: ['pct', 'percentage'],
@@ -100,6 +100,12 @@ const INDICATORS: Synonyms = {
   donchian: ['donchian_channel'],
   keltner: ['keltner_channel'],
   stoch: ['stochastics'],
+  linearreg: ['linreg', 'lsma', 'linear_regression'],
+  linearreg_slope: ['linregslope'],
+  linearreg_intercept: ['linregintercept'],
+  trima: ['tma'],
+  zlema: ['zlma'],
+  wclprice: ['wcp', 'wcprice'],
 };
 /** Members of strategies and conditions. */
 const MEMBERS: Synonyms = {
