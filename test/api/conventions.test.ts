@@ -43,7 +43,7 @@ describe('a failure', () => {
   });
 
   it('is 404 for an unknown route even without a key, and 405 with Allow for another method', async () => {
-    for (const url of ['/', '/public/v1/nothing', '/public/v2', '/public/v1/strategies/a/b', '/wp-admin'])
+    for (const url of ['/public/v1/nothing', '/public/v2', '/public/v1/strategies/a/b', '/wp-admin'])
       expect((await api.send({ url })).status, url).toBe(404);
     for (const [method, url, allow] of [
       ['DELETE', '/public/v1/strategies', 'GET, HEAD, POST'],
