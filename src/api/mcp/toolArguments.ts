@@ -47,10 +47,10 @@ export type ReadArguments = { readonly args: ToolArguments } | { readonly issues
 export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments {
   let value = sent;
   let { success, data, error } = input.safeParse(value);
-  const issues: ProblemIssue[] = [];
+  let issues: readonly ProblemIssue[] = [];
   for (let round = 0; !success && issues.length === 0 && round < MAX_ROUNDS; round++) {
     const read = readStrings(value, error!.issues);
-    issues.push(...read.issues);
+    ({ issues } = read);
     if (read.value === value) break;
     ({ value } = read);
     ({ success, data, error } = input.safeParse(value));
@@ -80,8 +80,8 @@ function readStrings(sent: unknown, faults: readonly z.core.$ZodIssue[]): { valu
     try {
       const member: unknown = JSON.parse(text);
       const repeated = duplicateMembers(text, pointerTo('', ...path.map(String)));
-      if (repeated.length > 0) issues.push(...repeated);
-      else value = withMember(value, path, member);
+      for (const issue of repeated) issues.push(issue);
+      if (repeated.length === 0) value = withMember(value, path, member);
     } catch (error) {
       // Another string was not meant to be JSON.
       if (/^\s*[[{]/.test(text)) issues.push(notJson(path, (error as Error).message));
