@@ -2,95 +2,61 @@
 // causes the crashes fails.
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
 import { claimDue, finishRuns } from '../../src/db/claims.ts';
 import { connect } from '../../src/db/connect.ts';
-import { cancelBacktest, findBacktest } from '../../src/db/backtests.ts';
 import { areCrashSuspectsWaiting, claimCrashSuspect } from '../../src/db/crashSuspects.ts';
 import { notify } from '../../src/db/notifications.ts';
 import { summaryNumber } from '../../src/db/summaries.ts';
 import { registerWorker, takeOverDeadWorkers } from '../../src/db/workerProcesses.ts';
-import { createTestDatabase } from '../support/database.ts';
-import type { TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  countByStatus,
-  enqueue,
-  killWorker,
-  makeData,
-  makeWorkspace,
-  settled,
-  spawnWorker,
-  startTestWorker,
-} from '../support/queue.ts';
-import type { TestData, TestWorkspace } from '../support/queue.ts';
+import { enqueue, killWorker, makeWorkspace } from '../support/queue.ts';
 import { scaled, seededRandom } from '../support/scale.ts';
+import { TestQueue } from '../support/testQueue.ts';
 
-let database: TestDatabase;
-let data: TestData;
-let workspace: TestWorkspace;
-let workers: ChildProcess[] = [];
-const spawn = async (finishMs?: number): Promise<ChildProcess> => {
-  const worker = await spawnWorker(database.url, data, finishMs);
-  workers.push(worker);
-  return worker;
-};
-beforeAll(async () => {
-  database = await createTestDatabase();
-  data = await makeData();
-  workspace = await makeWorkspace(database.sql);
-});
-afterEach(async () => {
-  await Promise.all(workers.map((worker) => killWorker(worker)));
-  workers = [];
-  await database.sql`delete from backtests`;
-});
-afterAll(async () => {
-  await data[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
-const running = async () => (await countByStatus(database.sql)).running ?? 0;
+const queue = new TestQueue();
+const running = async () => (await queue.countByStatus()).running ?? 0;
 const spins = (count: number, ms: number) => Array.from({ length: count }, (_, value) => ({ act: 'spin', ms, value }));
 
 /** Every backtest completed with the result of its own input, and what is counted of its workspace agrees. */
 async function expectAllCompleted(ids: readonly string[]): Promise<void> {
-  expect(await countByStatus(database.sql)).toEqual({ completed: ids.length });
-  const rows = await database.sql<{ id: string; value: number; wanted: number }[]>`
-    select id, ${database.sql.unsafe(summaryNumber('returnPct'))} as value,
+  expect(await queue.countByStatus()).toEqual({ completed: ids.length });
+  const rows = await queue.sql<{ id: string; value: number; wanted: number }[]>`
+    select id, ${queue.sql.unsafe(summaryNumber('returnPct'))} as value,
       (config #>> '{params,value}')::float8 as wanted
     from backtests join backtest_results r using (id)`;
   expect(rows.filter((row) => row.value !== row.wanted)).toEqual([]);
-  const [turn] =
-    await database.sql`select due, open from workspace_turns where workspace_id = ${workspace.workspaceId}`;
+  const [turn] = await queue.sql`select due, open from workspace_turns where workspace_id = ${queue.workspaceId}`;
   expect(turn).toMatchObject({ due: 0, open: 0 });
 }
 
 describe('kill -9 of a worker process', () => {
   it('loses nothing: the backtests in progress run again', async () => {
-    const ids = await enqueue(database.sql, workspace, data, spins(60, 20));
-    const first = await spawn();
+    const ids = await queue.enqueue(spins(20, 100));
+    const first = await queue.spawnWorker();
     await eventually(async () => (await running()) > 0);
     await killWorker(first);
     expect(await running()).toBeGreaterThan(0);
-    await spawn();
-    await settled(database.sql);
+    await queue.spawnWorker();
+    await queue.settled();
     await expectAllCompleted(ids);
   });
 
   it('is noticed by another process, which queues its backtests again', async () => {
-    await enqueue(database.sql, workspace, data, spins(4, 600_000));
-    const doomed = await spawn();
+    await queue.enqueue(spins(4, 600_000));
+    const doomed = await queue.spawnWorker();
     await eventually(async () => (await running()) === 4);
     const [{ claimedBy }] =
-      await database.sql`select claimed_by as "claimedBy" from backtest_queue where claimed_by is not null limit 1`;
-    await spawn();
+      await queue.sql`select claimed_by as "claimedBy" from backtest_queue where claimed_by is not null limit 1`;
+    await queue.spawnWorker();
     await killWorker(doomed);
     await eventually(async () => {
       const [{ held }] =
-        await database.sql`select count(*)::int as held from backtest_queue where claimed_by = ${claimedBy}`;
+        await queue.sql`select count(*)::int as held from backtest_queue where claimed_by = ${claimedBy}`;
       return held === 0;
     });
-    const open = await countByStatus(database.sql);
+    const open = await queue.countByStatus();
     expect((open.queued ?? 0) + (open.running ?? 0)).toBe(4);
   });
 
@@ -98,18 +64,18 @@ describe('kill -9 of a worker process', () => {
     const seed = 20_261_121;
     const random = seededRandom(seed);
     const rounds = scaled(50);
-    const ids = await enqueue(database.sql, workspace, data, spins(rounds * 60, 4));
-    let alive = [await spawn(), await spawn()];
+    const ids = await queue.enqueue(spins(rounds * 60, 4));
+    let alive = [await queue.spawnWorker(), await queue.spawnWorker()];
     for (let round = 0; round < rounds; round++) {
       await new Promise((resolve) => setTimeout(resolve, random() * 700));
       const [victim, ...rest] = random() < 0.5 ? alive : alive.toReversed();
       await killWorker(victim);
-      alive = [...rest, await spawn()];
+      alive = [...rest, await queue.spawnWorker()];
     }
-    await settled(database.sql);
+    await queue.settled();
     await expectAllCompleted(ids);
     expect(
-      (await database.sql`select 1 from graphile_worker.jobs where locked_by is not null`).length,
+      (await queue.sql`select 1 from graphile_worker.jobs where locked_by is not null`).length,
     ).toBeLessThanOrEqual(8);
   }, 900_000);
 });
@@ -117,57 +83,48 @@ describe('kill -9 of a worker process', () => {
 describe('a backtest that kills its worker', () => {
   it('fails as RESOURCE_LIMIT after three deaths, of which only the first is that of a worker', async () => {
     const params = [...spins(20, 1), { act: 'poison', value: 99 }, ...spins(20, 1)];
-    const ids = await enqueue(database.sql, workspace, data, params);
-    const over = new AbortController();
+    const ids = await queue.enqueue(params);
+    const settled = queue.settled().then(() => 'settled');
+    const deathOf = (worker: ChildProcess) => once(worker, 'exit').then(() => 'died');
     let deaths = 0;
-    // What the supervisor does.
-    const supervising = (async () => {
-      while (!over.signal.aborted) {
-        const worker = await spawn();
-        await new Promise((resolve) => worker.once('exit', resolve));
-        if (!over.signal.aborted) deaths++;
-      }
-    })();
-    await settled(database.sql);
-    over.abort();
-    await Promise.all(workers.map((worker) => killWorker(worker)));
-    await supervising;
-    expect(await findBacktest(database.sql, workspace.workspaceId, ids[20])).toMatchObject({
+    // As a supervisor does.
+    while ((await Promise.race([settled, deathOf(await queue.spawnWorker())])) === 'died') deaths++;
+    expect(await queue.find(ids[20])).toMatchObject({
       status: 'failed',
       error: { code: 'RESOURCE_LIMIT', path: '' },
       summary: null,
     });
-    expect(await countByStatus(database.sql)).toEqual({ completed: 40, failed: 1 });
+    expect(await queue.countByStatus()).toEqual({ completed: 40, failed: 1 });
     expect(deaths).toBe(1);
   });
 
   it('lets others go on while it runs again, and is not kept waiting by them', async () => {
-    const [suspect] = await enqueue(database.sql, workspace, data, spins(1, 600_000));
-    const doomed = await spawn();
+    const [suspect] = await queue.enqueue(spins(1, 600_000));
+    const doomed = await queue.spawnWorker();
     await eventually(async () => (await running()) === 1);
-    const backlog = await enqueue(database.sql, workspace, data, spins(1_000, 10));
+    const backlog = await queue.enqueue(spins(1_000, 10));
     await killWorker(doomed);
-    await spawn();
-    const completed = async () => (await countByStatus(database.sql)).completed ?? 0;
+    await queue.spawnWorker();
+    const completed = async () => (await queue.countByStatus()).completed ?? 0;
     // Nothing else runs in its process, and most of the backlog still waits.
     const before = await eventually(async () => {
-      const [row] = await database.sql<{ isAlone: boolean }[]>`
+      const [row] = await queue.sql<{ isAlone: boolean }[]>`
         select is_alone as "isAlone" from backtest_queue
         where id = ${suspect} and claimed_by is not null and kills = 1`;
       return row?.isAlone && completed();
     });
     expect(before).toBeLessThan(backlog.length);
     await eventually(async () => (await completed()) > before + 100);
-    expect(await findBacktest(database.sql, workspace.workspaceId, suspect)).toMatchObject({ status: 'running' });
-    await cancelBacktest(database.sql, workspace.workspaceId, suspect);
-    await notify(database.sql, 'cancel', [suspect]);
-    await eventually(async () => (await countByStatus(database.sql)).cancelled === 1);
+    expect(await queue.find(suspect)).toMatchObject({ status: 'running' });
+    await queue.cancel(suspect);
+    await notify(queue.sql, 'cancel', [suspect]);
+    await eventually(async () => (await queue.countByStatus()).cancelled === 1);
   });
 
   it('is not blamed for the deaths of a worker in which it did not run', async () => {
-    const { sql } = database;
+    const { sql } = queue;
     const worker = randomUUID();
-    const [id] = await enqueue(sql, workspace, data, [{}]);
+    const [id] = await queue.enqueue([{}]);
     await claimDue(sql, worker, 10, 1e9);
     await takeOverDeadWorkers(sql);
     for (let attempt = 2; attempt < 10; attempt++) {
@@ -178,64 +135,64 @@ describe('a backtest that kills its worker', () => {
     // A run that takes the whole machine with it each time must end as well.
     await claimCrashSuspect(sql, worker);
     await takeOverDeadWorkers(sql);
-    expect(await findBacktest(sql, workspace.workspaceId, id)).toMatchObject({
+    expect(await queue.find(id)).toMatchObject({
       status: 'failed',
       error: { code: 'ATTEMPTS_EXHAUSTED' },
     });
   });
 
   it('waits while another one of its workspace runs, and not for those of others', async () => {
-    const { sql } = database;
+    const { sql } = queue;
     const worker = randomUUID();
     const other = await makeWorkspace(sql);
     const [dear, cheap] = [
-      ...(await enqueue(sql, workspace, data, [{}], { cost: 9_000 })),
-      ...(await enqueue(sql, workspace, data, [{}], { cost: 8_000 })),
+      ...(await queue.enqueue([{}], { cost: 9_000 })),
+      ...(await queue.enqueue([{}], { cost: 8_000 })),
     ];
-    const [ofOther] = await enqueue(sql, other, data, [{}], { cost: 9_500 });
+    const [ofOther] = await enqueue(queue.sql, other, queue.data, [{}], { cost: 9_500 });
     await claimDue(sql, worker, 10, 1e9);
     await takeOverDeadWorkers(sql);
     const next = async (...excluded: string[]) => (await claimCrashSuspect(sql, worker, excluded))?.id;
     expect(await areCrashSuspectsWaiting(sql, worker, [])).toBe(true);
     expect(await next()).toBe(cheap);
-    expect(await next(workspace.workspaceId)).toBe(ofOther);
-    expect(await areCrashSuspectsWaiting(sql, worker, [workspace.workspaceId, other.workspaceId])).toBe(false);
-    expect(await next(workspace.workspaceId, other.workspaceId)).toBeUndefined();
+    expect(await next(queue.workspaceId)).toBe(ofOther);
+    expect(await areCrashSuspectsWaiting(sql, worker, [queue.workspaceId, other.workspaceId])).toBe(false);
+    expect(await next(queue.workspaceId, other.workspaceId)).toBeUndefined();
     expect(await next(other.workspaceId)).toBe(dear);
   });
 
   it('is not run again if it was cancelled meanwhile', async () => {
-    const [id] = await enqueue(database.sql, workspace, data, spins(1, 60_000));
-    const doomed = await spawn();
+    const [id] = await queue.enqueue(spins(1, 60_000));
+    const doomed = await queue.spawnWorker();
     await eventually(async () => (await running()) === 1);
     doomed.kill('SIGSTOP');
-    await cancelBacktest(database.sql, workspace.workspaceId, id);
+    await queue.cancel(id);
     await killWorker(doomed);
     // Nobody is declared dead before it has had the time to connect again.
     await eventually(async () => {
-      await takeOverDeadWorkers(database.sql);
+      await takeOverDeadWorkers(queue.sql);
       return (await running()) === 0;
     });
-    expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'cancelled' });
+    expect(await queue.find(id)).toMatchObject({ status: 'cancelled' });
   });
 });
 
 describe('a worker that is known to be dead', () => {
   it('loses its work at once, but not while it is connected', async () => {
-    const [id] = await enqueue(database.sql, workspace, data, [{}]);
+    const [id] = await queue.enqueue([{}]);
     const worker = { id: randomUUID(), poolId: 'pool', host: 'host', pid: 1, threads: 1 };
-    const connection = connect(database.url, { max: 1, keepConnections: true });
+    const connection = connect(queue.url, { max: 1, keepConnections: true });
     await registerWorker(connection, worker);
-    await claimDue(database.sql, worker.id, 10, 1e9);
-    const status = async () => (await findBacktest(database.sql, workspace.workspaceId, id))?.status;
-    await takeOverDeadWorkers(database.sql, worker.id);
+    await claimDue(queue.sql, worker.id, 10, 1e9);
+    const status = async () => (await queue.find(id))?.status;
+    await takeOverDeadWorkers(queue.sql, worker.id);
     expect(await status()).toBe('running');
     await connection.end();
-    await takeOverDeadWorkers(database.sql);
+    await takeOverDeadWorkers(queue.sql);
     expect(await status()).toBe('running');
     await eventually(
       async () => {
-        await takeOverDeadWorkers(database.sql, worker.id);
+        await takeOverDeadWorkers(queue.sql, worker.id);
         return (await status()) === 'queued';
       },
       { ms: 1_000 },
@@ -245,11 +202,11 @@ describe('a worker that is known to be dead', () => {
 
 describe('the fence', () => {
   it('prevents a worker that was declared dead from writing the result of a lost claim', async () => {
-    const [id] = await enqueue(database.sql, workspace, data, [{}]);
+    const [id] = await queue.enqueue([{}]);
     const zombie = '00000000-0000-7000-8000-000000000009';
-    const { runs } = await claimDue(database.sql, zombie, 10, 1e9);
+    const { runs } = await claimDue(queue.sql, zombie, 10, 1e9);
     expect(runs.map((run) => run.id)).toEqual([id]);
-    await takeOverDeadWorkers(database.sql);
+    await takeOverDeadWorkers(queue.sql);
     const late = {
       id,
       attempt: runs[0].attempt,
@@ -260,16 +217,15 @@ describe('the fence', () => {
       barsDone: 0,
       barsTotal: 0,
     } as const;
-    expect(await finishRuns(database.sql, [late])).toEqual([]);
-    expect(await findBacktest(database.sql, workspace.workspaceId, id)).toMatchObject({ status: 'queued' });
+    expect(await finishRuns(queue.sql, [late])).toEqual([]);
+    expect(await queue.find(id)).toMatchObject({ status: 'queued' });
   });
 
   it('gives a queued backtest whose ticket was lost another one', async () => {
-    const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }]);
-    await database.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
-    await using worker = await startTestWorker(database.url, data);
-    expect(worker.id).toBeTruthy();
-    await settled(database.sql);
+    const ids = await queue.enqueue([{ value: 1 }]);
+    await queue.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
+    await queue.startWorker();
+    await queue.settled();
     await expectAllCompleted(ids);
   });
 });
@@ -279,50 +235,49 @@ const FINISH_MS = 500;
 
 describe('stopping', () => {
   it('finishes short work on SIGTERM and ends with exit code 0', async () => {
-    const ids = await enqueue(database.sql, workspace, data, spins(6, 300));
+    const ids = await queue.enqueue(spins(6, 300));
     // However busy the machine is.
-    const worker = await spawn(60_000);
+    const worker = await queue.spawnWorker(60_000);
     await eventually(async () => (await running()) === 6);
     expect(await killWorker(worker, 'SIGTERM')).toBe(0);
     await expectAllCompleted(ids);
   });
 
   it('returns long work on SIGTERM, without counting a death against it', async () => {
-    await enqueue(database.sql, workspace, data, spins(40, 600_000));
-    const worker = await spawn(FINISH_MS);
+    await queue.enqueue(spins(40, 600_000));
+    const worker = await queue.spawnWorker(FINISH_MS);
     await eventually(async () => (await running()) === 40);
     expect(await killWorker(worker, 'SIGTERM')).toBe(0);
-    expect(await countByStatus(database.sql)).toEqual({ queued: 40 });
-    const [{ kills }] = await database.sql`select max(kills) as kills from backtest_queue`;
+    expect(await queue.countByStatus()).toEqual({ queued: 40 });
+    const [{ kills }] = await queue.sql`select max(kills) as kills from backtest_queue`;
     expect(kills).toBe(0);
-    expect((await database.sql`select 1 from worker_processes`).length).toBe(0);
+    expect((await queue.sql`select 1 from worker_processes`).length).toBe(0);
   });
 
   it('ends even a run that ignores SIGTERM', async () => {
-    await enqueue(database.sql, workspace, data, [{ act: 'deaf', ms: 600_000 }]);
-    const worker = await spawn(FINISH_MS);
+    await queue.enqueue([{ act: 'deaf', ms: 600_000 }]);
+    const worker = await queue.spawnWorker(FINISH_MS);
     await eventually(async () => (await running()) === 1);
     expect(await killWorker(worker, 'SIGTERM')).toBe(0);
-    expect(await countByStatus(database.sql)).toEqual({ queued: 1 });
+    expect(await queue.countByStatus()).toEqual({ queued: 1 });
   });
 });
 
 describe('a pair of workers on one database', () => {
   it('shares the work, and runs each backtest once', async () => {
-    await spawn();
-    await spawn();
+    await queue.spawnWorker();
+    await queue.spawnWorker();
     // Dear ones: a share holds two of them.
-    const ids = await enqueue(database.sql, workspace, data, spins(60, 30), { cost: 300_000 });
+    const ids = await queue.enqueue(spins(60, 30), { cost: 300_000 });
     const seen = new Set<string>();
     await eventually(async () => {
-      const rows =
-        await database.sql`select distinct claimed_by as by from backtest_queue where claimed_by is not null`;
+      const rows = await queue.sql`select distinct claimed_by as by from backtest_queue where claimed_by is not null`;
       for (const row of rows) seen.add(row.by as string);
-      return (await countByStatus(database.sql)).completed === ids.length;
+      return (await queue.countByStatus()).completed === ids.length;
     });
     expect(seen.size).toBe(2);
     await expectAllCompleted(ids);
-    const [{ attempts }] = await database.sql`select max(attempt) as attempts from backtest_results`;
+    const [{ attempts }] = await queue.sql`select max(attempt) as attempts from backtest_results`;
     expect(attempts).toBe(1);
   });
 });

@@ -1,5 +1,5 @@
 // The executor: what becomes of claims whose share cannot be run.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { findBacktest } from '../../src/db/backtests.ts';
 import { claimDue } from '../../src/db/claims.ts';
 import { createPool } from '../../src/engine/index.ts';
@@ -8,44 +8,31 @@ import type { OnOutcome } from '../../src/engine/pool/job.ts';
 import { Executor } from '../../src/jobs/executor.ts';
 import { InputReader } from '../../src/jobs/inputs.ts';
 import { ResultWriter } from '../../src/jobs/results.ts';
-import { createTestDatabase } from '../support/database.ts';
-import type { TestDatabase } from '../support/database.ts';
-import { enqueue, makeData, makeWorkspace, quiet, snapshotsIn } from '../support/queue.ts';
-import type { TestData, TestWorkspace } from '../support/queue.ts';
+import { enqueue, makeWorkspace, quiet, snapshotsIn } from '../support/queue.ts';
 import { STAND_IN_RUNNER } from '../support/runs.ts';
+import { TestQueue } from '../support/testQueue.ts';
 
-let database: TestDatabase;
-let data: TestData;
-let workspace: TestWorkspace;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  data = await makeData();
-  workspace = await makeWorkspace(database.sql);
-});
-afterAll(async () => {
-  await data[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+const queue = new TestQueue();
 
 it('requeues a share that keeps failing nine times, and fails its runs with a code the tenth time', async () => {
-  const { sql } = database;
+  const { sql } = queue;
   await using pool = createPool({ threads: 1, runner: STAND_IN_RUNNER });
   const inputs = { read: () => Promise.reject(new Error('a defect')) } as unknown as InputReader;
   const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, quiet), log: quiet });
-  const [id] = await enqueue(sql, workspace, data, [{}]);
+  const [id] = await queue.enqueue([{}]);
   const statuses: string[] = [];
   for (let round = 0; round < 11; round++) {
     const { runs } = await claimDue(sql, '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f', 10, 1e9);
     if (runs.length === 0) break;
     await expect(executor.run(runs)).rejects.toThrow('a defect');
-    statuses.push((await findBacktest(sql, workspace.workspaceId, id))!.status);
+    statuses.push((await queue.find(id))!.status);
   }
   expect(statuses).toEqual([...Array.from({ length: 9 }, () => 'queued'), 'failed']);
-  expect(await findBacktest(sql, workspace.workspaceId, id)).toMatchObject({ error: { code: 'ATTEMPTS_EXHAUSTED' } });
+  expect(await queue.find(id)).toMatchObject({ error: { code: 'ATTEMPTS_EXHAUSTED' } });
 });
 
 it('runs each backtest for its workspace, and fails one that its tier gives no more time', async () => {
-  const { sql } = database;
+  const { sql } = queue;
   const given: { owner?: string; timeLimitMs?: number }[] = [];
   const pool = {
     run: ({ runs }: PoolBatch, onOutcome: OnOutcome): PoolJob => {
@@ -55,19 +42,19 @@ it('runs each backtest for its workspace, and fails one that its tier gives no m
       return { outcomes: Promise.resolve([]), stop: () => {}, progress };
     },
   } as unknown as Pool;
-  const inputs = new InputReader(sql, snapshotsIn(data.folder)(sql), quiet);
+  const inputs = new InputReader(sql, snapshotsIn(queue.data.folder)(sql), quiet);
   const executor = new Executor({ sql, pool, inputs, results: new ResultWriter(sql, quiet), log: quiet });
   const free = await makeWorkspace(sql, 'free');
-  const ids = [(await enqueue(sql, workspace, data, [{}]))[0], (await enqueue(sql, free, data, [{}]))[0]];
+  const ids = [(await queue.enqueue([{}]))[0], (await enqueue(queue.sql, free, queue.data, [{}]))[0]];
   const { runs } = await claimDue(sql, '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f', 10, 1e9);
   await executor.run(runs);
   expect(new Map(given.map(({ owner, timeLimitMs }) => [owner, timeLimitMs]))).toEqual(
     new Map([
-      [workspace.workspaceId, 600_000],
+      [queue.workspaceId, 600_000],
       [free.workspaceId, 60_000],
     ]),
   );
-  expect((await findBacktest(sql, workspace.workspaceId, ids[0]))!.error).toMatchObject({ code: 'RESOURCE_LIMIT' });
+  expect((await queue.find(ids[0]))!.error).toMatchObject({ code: 'RESOURCE_LIMIT' });
   expect((await findBacktest(sql, free.workspaceId, ids[1]))!.error).toEqual({
     code: 'RESOURCE_LIMIT',
     path: '',

@@ -1,122 +1,93 @@
 // The life of a backtest on the queue: accepted with its ticket, run once, notified, cached, cancelled, never changed
 // afterwards.
 // Contract: backtest states.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cancelBacktest, findBacktest, insertBacktests, lockQueue, readTrades } from '../../src/db/backtests.ts';
 import { notify, openNotifications } from '../../src/db/notifications.ts';
 import { decodeDetail } from '../../src/engine/index.ts';
 import { enqueueBacktests } from '../../src/jobs/enqueue.ts';
-import type { Worker } from '../../src/jobs/runner.ts';
 import { createTestDatabase } from '../support/database.ts';
-import type { TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
-import {
-  countByStatus,
-  enqueue,
-  makeData,
-  makeWorkspace,
-  newBacktests,
-  settled,
-  startTestWorker,
-} from '../support/queue.ts';
-import type { TestData, TestWorkspace } from '../support/queue.ts';
+import { enqueue, makeWorkspace, newBacktests, startTestWorker } from '../support/queue.ts';
+import { TestQueue } from '../support/testQueue.ts';
 
-let database: TestDatabase;
-let data: TestData;
-let workspace: TestWorkspace;
-let worker: Worker | undefined;
-const start = async (): Promise<void> => {
-  worker = await startTestWorker(database.url, data);
-};
-beforeAll(async () => {
-  database = await createTestDatabase();
-  data = await makeData();
-  workspace = await makeWorkspace(database.sql);
-});
-afterEach(async () => {
-  await worker?.[Symbol.asyncDispose]();
-  worker = undefined;
-  await database.sql`delete from backtests`;
-});
-afterAll(async () => {
-  await data[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
-const read = (id: string) => findBacktest(database.sql, workspace.workspaceId, id);
+const queue = new TestQueue();
 
 describe('accepting a backtest', () => {
   it('queues it and creates its job in the same transaction', async () => {
-    const [id] = await enqueue(database.sql, workspace, data, [{}]);
-    expect(await read(id)).toMatchObject({ status: 'queued', startedAt: null, finishedAt: null, queuePosition: 0 });
-    const jobs = await database.sql`select 1 from graphile_worker.jobs where task_identifier = 'run_due_backtests'`;
+    const [id] = await queue.enqueue([{}]);
+    expect(await queue.find(id)).toMatchObject({
+      status: 'queued',
+      startedAt: null,
+      finishedAt: null,
+      queuePosition: 0,
+    });
+    const jobs = await queue.sql`select 1 from graphile_worker.jobs where task_identifier = 'run_due_backtests'`;
     expect(jobs.length).toBe(1);
-    await database.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
+    await queue.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
   });
 
   it('creates the backtests of one request key once, even when the transactions around them are lost', async () => {
     const requestKey = Buffer.alloc(32, 7);
     const insert = () =>
-      insertBacktests(database.sql, workspace.workspaceId, newBacktests(workspace, data, [{}, {}]), requestKey);
+      insertBacktests(queue.sql, queue.workspaceId, newBacktests(queue.workspace, queue.data, [{}, {}]), requestKey);
     const outcomes = await Promise.allSettled([insert(), insert(), insert()]);
     const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason as Error] : []));
     expect(refused.map(({ name }) => name)).toEqual(['WorkAlreadyDone', 'WorkAlreadyDone']);
-    expect(await countByStatus(database.sql)).toEqual({ queued: 2 });
-    await database.sql`update idempotent_work set created_at = now() - interval '25 hours'`;
+    expect(await queue.countByStatus()).toEqual({ queued: 2 });
+    await queue.sql`update idempotent_work set created_at = now() - interval '25 hours'`;
     expect(await insert()).toHaveLength(2);
   });
 
   it('leaves neither row nor job when the transaction fails', async () => {
-    const items = newBacktests(workspace, data, [{}, {}]);
-    const failing = database.sql.begin(async (tx) => {
-      await enqueueBacktests(tx, workspace.workspaceId, items);
+    const items = newBacktests(queue.workspace, queue.data, [{}, {}]);
+    const failing = queue.sql.begin(async (tx) => {
+      await enqueueBacktests(tx, queue.workspaceId, items);
       throw new Error('after the insert');
     });
     await expect(failing).rejects.toThrow('after the insert');
-    expect(await countByStatus(database.sql)).toEqual({});
-    expect((await database.sql`select 1 from graphile_worker.jobs`).length).toBe(0);
+    expect(await queue.countByStatus()).toEqual({});
+    expect((await queue.sql`select 1 from graphile_worker.jobs`).length).toBe(0);
   });
 
   it('assigns ids in the order of the items, which is the order in which they run', async () => {
-    const ids = await enqueue(
-      database.sql,
-      workspace,
-      data,
-      Array.from({ length: 300 }, (_, value) => ({ value })),
-    );
+    const ids = await queue.enqueue(Array.from({ length: 300 }, (_, value) => ({ value })));
     expect(ids).toEqual(ids.toSorted());
-    const positions = await Promise.all([0, 1, 299].map(async (index) => (await read(ids[index]))?.queuePosition));
+    const positions = await Promise.all(
+      [0, 1, 299].map(async (index) => (await queue.find(ids[index]))?.queuePosition),
+    );
     expect(positions).toEqual([0, 1, 299]);
-    const jobs = await database.sql`select 1 from graphile_worker.jobs`;
+    const jobs = await queue.sql`select 1 from graphile_worker.jobs`;
     // Thin: a ticket takes several.
     expect(jobs.length).toBeLessThanOrEqual(6);
-    await database.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
+    await queue.sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`;
   });
 
   it('counts open backtests exactly, however they end', async () => {
-    const open = async () => (await database.sql.begin((tx) => lockQueue(tx, workspace.workspaceId))).open;
-    const ids = await enqueue(database.sql, workspace, data, [{}, { act: 'fail' }, {}, { act: 'spin', ms: 60_000 }]);
+    const open = async () => (await queue.sql.begin((tx) => lockQueue(tx, queue.workspaceId))).open;
+    const ids = await queue.enqueue([{}, { act: 'fail' }, {}, { act: 'spin', ms: 60_000 }]);
     expect(await open()).toBe(4);
-    await cancelBacktest(database.sql, workspace.workspaceId, ids[0]);
+    await queue.cancel(ids[0]);
     expect(await open()).toBe(3);
-    await start();
-    await eventually(async () => (await countByStatus(database.sql)).running === 1 && (await open()) === 1);
-    await cancelBacktest(database.sql, workspace.workspaceId, ids[3]);
-    await notify(database.sql, 'cancel', [ids[3]]);
-    await settled(database.sql);
+    await queue.startWorker();
+    await eventually(async () => (await queue.countByStatus()).running === 1 && (await open()) === 1);
+    await queue.cancel(ids[3]);
+    await notify(queue.sql, 'cancel', [ids[3]]);
+    await queue.settled();
     expect(await open()).toBe(0);
-    await enqueue(database.sql, workspace, data, [{}]);
-    await database.sql`delete from backtests`;
+    await queue.enqueue([{}]);
+    await queue.sql`delete from backtests`;
     expect(await open()).toBe(0);
   });
 });
 
 describe('running a backtest', () => {
   it('goes queued → running → completed, with result, progress and times', async () => {
-    await start();
-    const [id] = await enqueue(database.sql, workspace, data, [{ act: 'spin', ms: 300, value: 3 }]);
-    await eventually(async () => (await read(id))?.status === 'running');
-    await settled(database.sql);
-    const backtest = await read(id);
+    await queue.startWorker();
+    const [id] = await queue.enqueue([{ act: 'spin', ms: 300, value: 3 }]);
+    await eventually(async () => (await queue.find(id))?.status === 'running');
+    await queue.settled();
+    const backtest = await queue.find(id);
     expect(backtest).toMatchObject({
       status: 'completed',
       summary: { returnPct: 3, sharpeRatio: null },
@@ -135,10 +106,10 @@ describe('running a backtest', () => {
   });
 
   it('goes queued → running → failed on an expected failure, with its code, path and message', async () => {
-    await start();
-    const [id] = await enqueue(database.sql, workspace, data, [{ act: 'fail' }]);
-    await settled(database.sql);
-    expect(await read(id)).toMatchObject({
+    await queue.startWorker();
+    const [id] = await queue.enqueue([{ act: 'fail' }]);
+    await queue.settled();
+    expect(await queue.find(id)).toMatchObject({
       status: 'failed',
       error: { code: 'RANGE_NO_DATA', path: '/config/range', message: 'The range holds no bars.' },
       summary: null,
@@ -146,112 +117,99 @@ describe('running a backtest', () => {
   });
 
   it('reports a bug in the engine as INTERNAL_ERROR without its stack', async () => {
-    await start();
-    const [id] = await enqueue(database.sql, workspace, data, [{ act: 'throw' }]);
-    await settled(database.sql);
-    const { error } = (await read(id))!;
+    await queue.startWorker();
+    const [id] = await queue.enqueue([{ act: 'throw' }]);
+    await queue.settled();
+    const { error } = (await queue.find(id))!;
     expect(error).toMatchObject({ code: 'INTERNAL_ERROR' });
     expect(JSON.stringify(error)).not.toContain('standInRunner');
   });
 
   it('fails only the backtest whose inputs are gone', async () => {
-    await start();
-    const items = newBacktests(workspace, data, [{ value: 1 }, { value: 2 }]);
-    const [lost, kept] = await database.sql.begin((tx) =>
-      enqueueBacktests(tx, workspace.workspaceId, [{ ...items[0], snapshots: ['0'.repeat(64)] }, items[1]]),
+    await queue.startWorker();
+    const items = newBacktests(queue.workspace, queue.data, [{ value: 1 }, { value: 2 }]);
+    const [lost, kept] = await queue.sql.begin((tx) =>
+      enqueueBacktests(tx, queue.workspaceId, [{ ...items[0], snapshots: ['0'.repeat(64)] }, items[1]]),
     );
-    await settled(database.sql);
-    expect(await read(lost.id)).toMatchObject({ status: 'failed', error: { code: 'INPUT_MISSING' } });
-    expect(await read(kept.id)).toMatchObject({ status: 'completed' });
+    await queue.settled();
+    expect(await queue.find(lost.id)).toMatchObject({ status: 'failed', error: { code: 'INPUT_MISSING' } });
+    expect(await queue.find(kept.id)).toMatchObject({ status: 'completed' });
   });
 
   it('fails only the backtest whose result Postgres cannot hold, and stores the rest of its batch', async () => {
-    await start();
-    const ids = await enqueue(database.sql, workspace, data, [{ value: 1 }, { act: 'nul' }, { value: 2 }]);
-    await settled(database.sql);
-    expect(await Promise.all(ids.map(async (id) => (await read(id))!.status))).toEqual([
+    await queue.startWorker();
+    const ids = await queue.enqueue([{ value: 1 }, { act: 'nul' }, { value: 2 }]);
+    await queue.settled();
+    expect(await Promise.all(ids.map(async (id) => (await queue.find(id))!.status))).toEqual([
       'completed',
       'failed',
       'completed',
     ]);
-    expect((await read(ids[1]))!.error).toMatchObject({ code: 'RESULT_NOT_STORABLE' });
+    expect((await queue.find(ids[1]))!.error).toMatchObject({ code: 'RESULT_NOT_STORABLE' });
   });
 
   it('copies an equal run of the workspace instead of running it again, and says so', async () => {
-    await start();
-    const [first] = await enqueue(database.sql, workspace, data, [{ value: 11 }], { runKey: 'same' });
-    await settled(database.sql);
-    const [second] = await enqueue(database.sql, workspace, data, [{ act: 'poison' }], { runKey: 'same' });
-    await settled(database.sql);
-    const [a, b] = [await read(first), await read(second)];
+    await queue.startWorker();
+    const [first] = await queue.enqueue([{ value: 11 }], { runKey: 'same' });
+    await queue.settled();
+    const [second] = await queue.enqueue([{ act: 'poison' }], { runKey: 'same' });
+    await queue.settled();
+    const [a, b] = [await queue.find(first), await queue.find(second)];
     expect(b).toMatchObject({ status: 'completed', isCached: true, summary: a!.summary });
     expect(Buffer.from(b!.detail!)).toEqual(Buffer.from(a!.detail!));
-    expect(await readTrades(database.sql, second)).toEqual(await readTrades(database.sql, first));
+    expect(await readTrades(queue.sql, second)).toEqual(await readTrades(queue.sql, first));
   });
 
   it('does not copy an equal run of another workspace', async () => {
-    await start();
-    const other = await makeWorkspace(database.sql);
-    await enqueue(database.sql, workspace, data, [{ value: 12 }], { runKey: 'shared' });
-    await settled(database.sql);
-    const [id] = await enqueue(database.sql, other, data, [{ value: 13 }], { runKey: 'shared' });
-    await settled(database.sql);
-    expect(await findBacktest(database.sql, other.workspaceId, id)).toMatchObject({
+    await queue.startWorker();
+    const other = await makeWorkspace(queue.sql);
+    await queue.enqueue([{ value: 12 }], { runKey: 'shared' });
+    await queue.settled();
+    const [id] = await enqueue(queue.sql, other, queue.data, [{ value: 13 }], { runKey: 'shared' });
+    await queue.settled();
+    expect(await findBacktest(queue.sql, other.workspaceId, id)).toMatchObject({
       isCached: false,
       summary: { returnPct: 13 },
     });
   });
 
   it('runs equal backtests that were claimed together once', async () => {
-    const ids = await enqueue(
-      database.sql,
-      workspace,
-      data,
+    const ids = await queue.enqueue(
       Array.from({ length: 20 }, () => ({ value: 5 })),
       { runKey: 'twins' },
     );
-    await start();
-    await settled(database.sql);
-    const rows = await Promise.all(ids.map(read));
+    await queue.startWorker();
+    await queue.settled();
+    const rows = await Promise.all(ids.map((id) => queue.find(id)));
     expect(rows.every((row) => row!.status === 'completed' && row!.summary!.returnPct === 5)).toBe(true);
     expect(rows.filter((row) => row!.isCached).length).toBeGreaterThanOrEqual(18);
   });
 
   it('notifies listeners of every result', async () => {
-    await using notifications = openNotifications(database.sql);
+    await using notifications = openNotifications(queue.sql);
     // All that wait look again once it listens: only what wakes them after that counts.
     await new Promise<void>((resolve) => notifications.subscribe('nothing', resolve));
-    const ids = await enqueue(
-      database.sql,
-      workspace,
-      data,
-      Array.from({ length: 450 }, (_, value) => ({ value })),
-    );
+    const ids = await queue.enqueue(Array.from({ length: 450 }, (_, value) => ({ value })));
     const woken = new Set<string>();
     for (const id of ids) notifications.subscribe(id, () => woken.add(id));
-    await start();
-    await settled(database.sql);
+    await queue.startWorker();
+    await queue.settled();
     await eventually(() => woken.size === ids.length);
     expect(woken).toEqual(new Set(ids));
   });
 
   it('leaves no jobs when nothing is due', async () => {
-    await start();
-    await enqueue(
-      database.sql,
-      workspace,
-      data,
-      Array.from({ length: 200 }, (_, value) => ({ value })),
-    );
-    await settled(database.sql);
-    await eventually(async () => (await database.sql`select 1 from graphile_worker.jobs`).length === 0);
-    expect(await countByStatus(database.sql)).toEqual({ completed: 200 });
+    await queue.startWorker();
+    await queue.enqueue(Array.from({ length: 200 }, (_, value) => ({ value })));
+    await queue.settled();
+    await eventually(async () => (await queue.sql`select 1 from graphile_worker.jobs`).length === 0);
+    expect(await queue.countByStatus()).toEqual({ completed: 200 });
   });
 
   it('listens once somebody waits', async () => {
     const listeners = async (): Promise<number> =>
-      (await database.sql`select 1 from pg_stat_activity where query = 'listen "candlepool_changed"'`).length;
-    await using notifications = openNotifications(database.sql);
+      (await queue.sql`select 1 from pg_stat_activity where query = 'listen "candlepool_changed"'`).length;
+    await using notifications = openNotifications(queue.sql);
     const before = await listeners();
     await new Promise<void>((resolve) => notifications.subscribe('nothing', resolve));
     expect(await listeners()).toBe(before + 1);
@@ -260,63 +218,56 @@ describe('running a backtest', () => {
 
 describe('cancelling a backtest', () => {
   it('cancels a queued backtest at once', async () => {
-    const [id] = await enqueue(database.sql, workspace, data, [{}]);
-    expect(await cancelBacktest(database.sql, workspace.workspaceId, id)).toBe('cancelled');
-    expect(await read(id)).toMatchObject({ status: 'cancelled', startedAt: null });
-    expect(await cancelBacktest(database.sql, workspace.workspaceId, id)).toBe('terminal');
+    const [id] = await queue.enqueue([{}]);
+    expect(await queue.cancel(id)).toBe('cancelled');
+    expect(await queue.find(id)).toMatchObject({ status: 'cancelled', startedAt: null });
+    expect(await queue.cancel(id)).toBe('terminal');
   });
 
   it('cancels a running backtest long before it would end, and the others of its batch complete', async () => {
-    await start();
-    const ids = await enqueue(database.sql, workspace, data, [
-      { value: 1 },
-      { act: 'spin', ms: 600_000 },
-      { value: 2 },
-    ]);
-    await eventually(async () => Number((await read(ids[1]))?.barsTotal) > 0);
-    expect(await cancelBacktest(database.sql, workspace.workspaceId, ids[1])).toBe('running');
-    await notify(database.sql, 'cancel', [ids[1]]);
-    await eventually(async () => (await read(ids[1]))?.status === 'cancelled');
-    await settled(database.sql);
-    expect(await countByStatus(database.sql)).toEqual({ cancelled: 1, completed: 2 });
+    await queue.startWorker();
+    const ids = await queue.enqueue([{ value: 1 }, { act: 'spin', ms: 600_000 }, { value: 2 }]);
+    await eventually(async () => Number((await queue.find(ids[1]))?.barsTotal) > 0);
+    expect(await queue.cancel(ids[1])).toBe('running');
+    await notify(queue.sql, 'cancel', [ids[1]]);
+    await eventually(async () => (await queue.find(ids[1]))?.status === 'cancelled');
+    await queue.settled();
+    expect(await queue.countByStatus()).toEqual({ cancelled: 1, completed: 2 });
   });
 
   it('cancels one of two equal backtests, and the other completes', async () => {
-    const ids = await enqueue(
-      database.sql,
-      workspace,
-      data,
+    const ids = await queue.enqueue(
       [1, 2].map(() => ({ act: 'spin', ms: 1_500 })),
       { runKey: 'pair' },
     );
-    await start();
-    await eventually(async () => (await countByStatus(database.sql)).running === 2);
-    await cancelBacktest(database.sql, workspace.workspaceId, ids[0]);
-    await notify(database.sql, 'cancel', [ids[0]]);
-    await settled(database.sql);
-    expect((await read(ids[1]))!.status).toBe('completed');
+    await queue.startWorker();
+    await eventually(async () => (await queue.countByStatus()).running === 2);
+    await queue.cancel(ids[0]);
+    await notify(queue.sql, 'cancel', [ids[0]]);
+    await queue.settled();
+    expect((await queue.find(ids[1]))!.status).toBe('completed');
   });
 
   it('never changes a terminal backtest, even through direct SQL', async () => {
-    const [id] = await enqueue(database.sql, workspace, data, [{}]);
-    await cancelBacktest(database.sql, workspace.workspaceId, id);
-    await expect(database.sql`update backtest_results set status = 'completed' where id = ${id}`).rejects.toThrow(
+    const [id] = await queue.enqueue([{}]);
+    await queue.cancel(id);
+    await expect(queue.sql`update backtest_results set status = 'completed' where id = ${id}`).rejects.toThrow(
       'never changes',
     );
   });
 
   it('does not find a backtest of another workspace', async () => {
-    const [id] = await enqueue(database.sql, workspace, data, [{}]);
-    const other = await makeWorkspace(database.sql);
-    expect(await cancelBacktest(database.sql, other.workspaceId, id)).toBeUndefined();
-    expect((await read(id))!.status).toBe('queued');
+    const [id] = await queue.enqueue([{}]);
+    const other = await makeWorkspace(queue.sql);
+    expect(await cancelBacktest(queue.sql, other.workspaceId, id)).toBeUndefined();
+    expect((await queue.find(id))!.status).toBe('queued');
   });
 });
 
 describe('a Graphile runner that ends by itself', () => {
   it('fails the worker, whose supervisor then starts another process', async () => {
     const own = await createTestDatabase();
-    const broken = await startTestWorker(own.url, data);
+    const broken = await startTestWorker(own.url, queue.data);
     const failed = broken.failed.then(
       () => 'went on',
       (error: Error) => error.message,
