@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 import { createTestDatabase } from './support/database.ts';
-import { cleanEnvironment } from './support/environment.ts';
+import { cleanEnvironment, isCi } from './support/environment.ts';
 import { answersOk, eventually } from './support/eventually.ts';
 import { freePort } from './support/freePort.ts';
 import { printedPattern, runShell, shellBlocks } from './support/shellBlocks.ts';
@@ -67,6 +67,8 @@ async function runBlocks(blocks: readonly ShellBlock[], more: Record<string, str
 }
 
 const clientVersion = Number(/(\d+)\./.exec(String(spawnSync('pg_dump', ['--version']).stdout))?.[1] ?? 0);
+/** .ci/run installs them. */
+const hasPostgresTools = clientVersion >= 18 || isCi;
 const isOfDatabase = ({ commands }: ShellBlock): boolean => commands.includes('"$DATABASE_URL"');
 
 describe('docs/operations.md', { timeout: 600_000 }, () => {
@@ -117,7 +119,7 @@ describe('docs/operations.md', { timeout: 600_000 }, () => {
     });
   });
 
-  it.skipIf(clientVersion < 18)('runs with PostgreSQL’s client tools: backup and restore of a database', async () => {
+  it.runIf(hasPostgresTools)('runs with PostgreSQL’s client tools: backup and restore of a database', async () => {
     await using database = await createTestDatabase();
     const blocks = blocksOf('Backup and restore').filter(isOfDatabase);
     expect(blocks).toHaveLength(2);
@@ -130,7 +132,7 @@ describe('docs/operations.md', { timeout: 600_000 }, () => {
 
   it('has no command that is not run', () => {
     const skipped = [...SECTIONS.values()].flat().filter((block) => !run.has(block));
-    expect(skipped.filter((block) => !isOfDatabase(block) || clientVersion >= 18)).toEqual([]);
+    expect(skipped.filter((block) => !isOfDatabase(block) || hasPostgresTools)).toEqual([]);
     // Commands stand in blocks that this test runs, not in indented ones that it would overlook.
     expect(PAGE).not.toMatch(/^ {4}\S/m);
   });

@@ -3,47 +3,41 @@ import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { createApiApp } from '../support/apiApp.ts';
-import { CHROMIUM, FLAGS, isCi } from '../support/chromium.ts';
+import { canBrowse, CHROMIUM, FLAGS } from '../support/chromium.ts';
 
-it.runIf(CHROMIUM !== undefined || isCi)(
-  'shows every operation and real examples on /docs/api to another machine',
-  async () => {
-    expect(CHROMIUM, 'no Chromium: apt-get install chromium').toBeDefined();
-    await using api = await createApiApp();
-    await api.app.listen({ host: '0.0.0.0', port: 0 });
-    const { port } = api.app.server.address() as AddressInfo;
-    const browser = await chromium.launch({
-      executablePath: CHROMIUM!,
-      args: [...FLAGS, '--host-resolver-rules=MAP candlepool.example 127.0.0.1'],
+it.runIf(canBrowse)('shows every operation and real examples on /docs/api to another machine', async () => {
+  expect(CHROMIUM, 'no Chromium: apt-get install chromium').toBeDefined();
+  await using api = await createApiApp();
+  await api.app.listen({ host: '0.0.0.0', port: 0 });
+  const { port } = api.app.server.address() as AddressInfo;
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM!,
+    args: [...FLAGS, '--host-resolver-rules=MAP candlepool.example 127.0.0.1'],
+  });
+  try {
+    const page = await browser.newPage();
+    const outside: string[] = [];
+    page.on('request', (request) => {
+      const { protocol, host } = new URL(request.url());
+      if (protocol !== 'data:' && host !== `candlepool.example:${port}`) outside.push(request.url());
+      if (protocol === 'https:') outside.push(request.url());
     });
-    try {
-      const page = await browser.newPage();
-      const outside: string[] = [];
-      page.on('request', (request) => {
-        const { protocol, host } = new URL(request.url());
-        if (protocol !== 'data:' && host !== `candlepool.example:${port}`) outside.push(request.url());
-        if (protocol === 'https:') outside.push(request.url());
-      });
-      const refused: string[] = [];
-      page.on(
-        'console',
-        (message) => message.text().includes('Content Security Policy') && refused.push(message.text()),
-      );
-      await page.goto(`http://candlepool.example:${port}/docs/api/`);
-      await page.waitForSelector('.opblock', { timeout: 20_000 });
-      const { paths } = api.app.swagger() as { paths: Record<string, object> };
-      const operations = Object.values(paths).reduce((count, methods) => count + Object.keys(methods).length, 0);
-      expect(await page.locator('.opblock').count()).toBe(operations);
-      const run = page.locator('#operations-Backtests-run_backtest');
-      await run.locator('.opblock-summary').click();
-      const example = await run.locator('.opblock-section-request-body pre').first().textContent();
-      expect(JSON.parse(example!)).toMatchObject({
-        config: { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, range: { start: '2009-01-01' } },
-      });
-      expect(outside).toEqual([]);
-      expect(refused).toEqual([]);
-    } finally {
-      await browser.close();
-    }
-  },
-);
+    const refused: string[] = [];
+    page.on('console', (message) => message.text().includes('Content Security Policy') && refused.push(message.text()));
+    await page.goto(`http://candlepool.example:${port}/docs/api/`);
+    await page.waitForSelector('.opblock', { timeout: 20_000 });
+    const { paths } = api.app.swagger() as { paths: Record<string, object> };
+    const operations = Object.values(paths).reduce((count, methods) => count + Object.keys(methods).length, 0);
+    expect(await page.locator('.opblock').count()).toBe(operations);
+    const run = page.locator('#operations-Backtests-run_backtest');
+    await run.locator('.opblock-summary').click();
+    const example = await run.locator('.opblock-section-request-body pre').first().textContent();
+    expect(JSON.parse(example!)).toMatchObject({
+      config: { timeframe: '1d', signalInstrument: { symbol: 'SPX' }, range: { start: '2009-01-01' } },
+    });
+    expect(outside).toEqual([]);
+    expect(refused).toEqual([]);
+  } finally {
+    await browser.close();
+  }
+});

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, FLAGS, isCi, openPage, SCREENS, type Screen } from '../support/chromium.ts';
+import { canBrowse, CHROMIUM, FLAGS, openPage, SCREENS, type Screen } from '../support/chromium.ts';
 import { runCross, type CrossRun } from '../support/crossRun.ts';
 
-describe.runIf(CHROMIUM !== undefined || isCi)('the report', () => {
+describe.runIf(canBrowse)('the report', () => {
   let folder: string;
   let run: CrossRun;
   let browser: Browser;

@@ -9,10 +9,10 @@ import { sweepPageAssets } from '../../src/engine/pool/pageAssets.ts';
 import { sweepPage } from '../../src/engine/sweep/page/sweepPage.ts';
 import { rankingRows } from '../../src/engine/sweep/rankingRows.ts';
 import type { SweepResult } from '../../src/engine/sweep/sweepResult.ts';
-import { CHROMIUM, FLAGS, isCi, openPage, SCREENS, type Screen } from '../support/chromium.ts';
+import { canBrowse, CHROMIUM, FLAGS, openPage, SCREENS, type Screen } from '../support/chromium.ts';
 import { compiled, CROSSING, finished, marketOf, rowsOf, sceneFor } from '../support/sweeps.ts';
 
-describe.runIf(CHROMIUM !== undefined || isCi)('the report of a sweep', () => {
+describe.runIf(canBrowse)('the report of a sweep', () => {
   let folder: string;
   let browser: Browser;
   let result: SweepResult;

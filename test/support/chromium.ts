@@ -3,11 +3,14 @@
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { isCi } from './environment.ts';
 
-/** Debian's package; .ci/run installs it. Undefined: not installed, and the tests are left out outside CI. */
+/** Debian's package; .ci/run installs it. Undefined: not installed. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
 );
+/** Whether browser tests run; without Chromium they are left out, except in CI, where they then fail. */
+export const canBrowse = CHROMIUM !== undefined || isCi;
 export const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -17,7 +20,6 @@ export const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-export const isCi = process.env.CI === 'true';
 
 export const SCREENS = {
   'a desktop': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },

@@ -1,6 +1,9 @@
 // The environment of a process that a test starts: what any program needs, and nothing a developer may have set.
 import { isLong } from './scale.ts';
 
+/** In CI no test is left out because a tool is not installed. */
+export const isCi = process.env.CI === 'true';
+
 const NEEDED =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|TEMP|TMP|LANG|SystemRoot|NODE_COMPILE_CACHE|https?_proxy|no_proxy|npm_config_\w+)$/i;
 
