@@ -6,7 +6,7 @@ import { buildApp } from '../api/app.ts';
 import { startHeavyRequests } from '../api/http/heavyRequests.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../db/connect.ts';
-import { databaseAnswers } from '../db/availability.ts';
+import { waitForDatabase } from '../db/availability.ts';
 import { migrate } from '../db/migrate.ts';
 import { resolveDatabase } from '../db/resolve.ts';
 import { createLog } from '../log.ts';
@@ -50,11 +50,11 @@ async function run(options: ApiOptions, lifetime: Lifetime): Promise<void> {
   begun.catch(() => {});
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await resolveDatabase(config, { signal: lifetime.signal, log }));
-  if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
+  if (options.supervised) await waitForDatabase(database.url, lifetime.signal, log);
   const prepared = stack.use(await prepareApi(config, database.url, log, begun));
   const predecessor = await begun;
   // It may have been away again while this process stood by.
-  if (predecessor !== undefined) await databaseAnswers(database.url, lifetime.signal, log);
+  if (predecessor !== undefined) await waitForDatabase(database.url, lifetime.signal, log);
   // The port of the process before it, which `--port 0` has left to chance.
   const api = await prepared.listen(predecessor?.port ?? config.port, lifetime.signal);
   if (!options.supervised) announce(api.url, options.json ?? false);

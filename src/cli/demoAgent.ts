@@ -1,4 +1,5 @@
 // The demo's agent: writes, repairs, queues and reads over HTTP, as any other agent would.
+import { setTimeout as sleep } from 'node:timers/promises';
 import jsonPatch from 'fast-json-patch';
 import type { Summary, ValidationIssue } from '../engine/index.ts';
 import { batchItems, BROKEN_GRAPH, configOf, CROSS_GRAPH, SILENT_GRAPH } from './demoStrategies.ts';
@@ -165,7 +166,7 @@ export class DemoAgent {
           `${open} backtests have not finished within two minutes. Run the demo with LOG_LEVEL=info to see more.`,
           'DEMO_FAILED',
         );
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await sleep(POLL_MS);
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { endMember, MEMBER_ROLES, upsertMember, upsertUser } from '../db/members.ts';
 import type { MemberRole } from '../db/members.ts';
+import { isDuplicate } from '../db/sqlErrors.ts';
 import { lockWorkspace } from '../db/workspaces.ts';
 import { email, oneOf, shortText, uuid } from './arguments.ts';
 import { openDatabase } from './database.ts';
@@ -42,8 +43,8 @@ async function set(options: SetOptions): Promise<void> {
       else await upsertMember(transaction, { workspaceId, userId: user.id, role });
       return user;
     })
-    .catch((error: Error & { code?: string }) => {
-      if (error.code !== '23505') throw error;
+    .catch((error: unknown) => {
+      if (!isDuplicate(error)) throw error;
       throw new CommandError(
         `The subject "${options.subject}" belongs to another person. Give each person a different one.`,
       );

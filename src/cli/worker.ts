@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import { Option, type Command } from 'commander';
 import { environmentOf, readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
-import { databaseAnswers } from '../db/availability.ts';
+import { waitForDatabase } from '../db/availability.ts';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { resolveDatabase } from '../db/resolve.ts';
@@ -55,7 +55,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
     // Everything has been imported. A process that is killed keeps nothing at its end.
     flushCompileCache();
     const predecessor = options.supervised ? await awaitBegin<ReadyWorker>(lifetime) : undefined;
-    if (options.supervised) await databaseAnswers(database.url, lifetime.signal, log);
+    if (options.supervised) await waitForDatabase(database.url, lifetime.signal, log);
     await migrateOnce(database.url);
     return predecessor?.workerId;
   };

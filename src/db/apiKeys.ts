@@ -46,8 +46,7 @@ export async function findApiKeys(sql: Queryable, keyIds: readonly string[]): Pr
   const rows = await sql<ApiKeyLookup[]>`
     select k.key_id as "keyId", k.id, k.workspace_id as "workspaceId", k.name, k.secret_hash as "secretHash", k.role,
       array_to_string(k.scopes, ' ') as scopes, k.expires_at as "expiresAt", w.tier,
-      case when k.revoked_at is not null then 'revoked' when k.expires_at <= now() then 'expired' else 'active' end
-        as status,
+      ${statusOf(sql)} as status,
       m.user_id is not null as "isCreatorActive", coalesce(m.role in ('owner', 'admin'), false) as "isCreatorManager"
     from api_keys k
     join workspaces w on w.id = k.workspace_id

@@ -1,24 +1,8 @@
-// Availability: whether an error means that the database is away, and waiting until it is back.
+// Availability: waiting until a database that is away is back.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import { connect } from './connect.ts';
-
-/**
- * postgres.js names for a lost connection, and the server's own: statement timeout, admin shutdown, crash shutdown,
- * starting up, too many clients.
- */
-const AWAY = new Set([
-  'CONNECTION_CLOSED', 'CONNECTION_DESTROYED', 'CONNECTION_ENDED', 'CONNECT_TIMEOUT', 'ECONNREFUSED', 'ECONNRESET',
-  'ENOENT', 'EPIPE', '57014', '57P01', '57P02', '57P03', '53300',
-]); // prettier-ignore
-
-const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code);
-
-/** Whether the error means that the database is away: the same query may succeed in a moment. */
-export const isDatabaseAway = (error: unknown): boolean => AWAY.has(codeOf(error));
-
-/** Whether Postgres could not extend a file (SQLSTATE 53100). Freeing space is enough; nothing has to be restarted. */
-export const isDiskFull = (error: unknown): boolean => codeOf(error) === '53100';
+import { isDatabaseAway } from './sqlErrors.ts';
 
 const RETRY_MS = 250;
 /** Tries per line in the log, which makes one line every five seconds. */
@@ -29,7 +13,7 @@ const TRIES_PER_WARNING = 20;
  * many processes do not return in the same instant.
  * @throws any error that does not mean "away", such as a wrong password; the signal's reason
  */
-export async function databaseAnswers(url: string, signal: AbortSignal, log: Log): Promise<void> {
+export async function waitForDatabase(url: string, signal: AbortSignal, log: Log): Promise<void> {
   for (let tries = 0; ; tries++) {
     signal.throwIfAborted();
     const sql = connect(url, { max: 1 });

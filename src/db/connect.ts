@@ -75,10 +75,3 @@ function socketOf(url: string): { host?: string } {
   const host = decodeURIComponent(new URL(url).hostname);
   return host.startsWith('/') ? { host } : {};
 }
-
-/** Whether a row that a statement refers to does not exist: it was deleted after it had been read. */
-export const isReferenceGone = (error: unknown): boolean => (error as { readonly code?: unknown }).code === '23503';
-
-/** Whether Postgres refused a value (SQLSTATE class 22, data exception): the data is at fault, not the database. */
-export const isDataError = (error: unknown): boolean =>
-  String((error as { readonly code?: unknown }).code).startsWith('22');

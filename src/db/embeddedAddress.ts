@@ -55,9 +55,9 @@ function socketFolderOf(home: string): string {
 
 /** Loopback with a password: port and password are drawn once and kept in `home`. */
 export async function loopbackAddress(home: string): Promise<Address> {
-  const port = await keep(join(home, 'port'), async () => String(await freePort()));
+  const port = await writeOnce(join(home, 'port'), async () => String(await freePort()));
   const passwordFile = join(home, 'password');
-  const password = await keep(passwordFile, async () => randomBytes(24).toString('hex'));
+  const password = await writeOnce(passwordFile, async () => randomBytes(24).toString('hex'));
   return {
     url: `postgresql://${USER}:${password}@127.0.0.1:${port}/${DATABASE}`,
     settings: { listen_addresses: '127.0.0.1', port, unix_socket_directories: '' },
@@ -66,7 +66,7 @@ export async function loopbackAddress(home: string): Promise<Address> {
 }
 
 /** The text of a file, written by whichever process is first. */
-async function keep(path: string, make: () => Promise<string>): Promise<string> {
+async function writeOnce(path: string, make: () => Promise<string>): Promise<string> {
   const text = await make();
   await writeFile(path, text, { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

@@ -11,7 +11,7 @@ import { makeCluster } from './embeddedCluster.ts';
 import { EmbeddedDatabaseError } from './embeddedError.ts';
 import { runAs } from './embeddedIdentity.ts';
 import type { Identity } from './embeddedIdentity.ts';
-import { clearStaleLock, readPostmasterFile } from './embeddedPostmaster.ts';
+import { clearStaleLock, lockHolder } from './embeddedPostmaster.ts';
 import { probe } from './embeddedPresence.ts';
 import type { Server } from './embeddedServer.ts';
 
@@ -58,7 +58,7 @@ export async function launch(
   const exit = await spawnServer(server, runAs(identity, binaries.postgres, args));
   if (exit === null) return;
   // Another process was quicker, or a killed server is not quite gone: look again. Anything else is a fault.
-  const isHeld = (await readPostmasterFile(server)) !== null || /lock file|shared memory block/.test(exit.log);
+  const isHeld = (await lockHolder(server)) !== null || /lock file|shared memory block/.test(exit.log);
   if (!isHeld) throw new EmbeddedDatabaseError(`it ended with code ${exit.code}\n${exit.log}`);
   await sleep(POLL_MS * 5);
 }

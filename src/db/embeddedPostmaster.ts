@@ -15,20 +15,23 @@ interface Cluster {
   readonly cluster: string;
 }
 
-interface PostmasterFile {
-  readonly pid: number;
+/** The process that the lock file of the cluster names; null: there is no such file. */
+export async function lockHolder({ cluster }: Cluster): Promise<number | null> {
+  const text = await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => null);
+  return text === null ? null : pidIn(text);
 }
 
-export async function readPostmasterFile(server: Cluster): Promise<PostmasterFile | null> {
-  const text = await readFile(join(server.cluster, 'postmaster.pid'), 'utf8').catch(() => null);
-  if (text === null) return null;
+export const isPostmasterAlive = async (server: Cluster): Promise<boolean> => (await livingPostmaster(server)) !== null;
+
+async function livingPostmaster(server: Cluster): Promise<number | null> {
+  const pid = await lockHolder(server);
+  return pid !== null && isAlive(pid) && (await worksIn(pid, server.cluster)) ? pid : null;
+}
+
+/** The pid in the first line of a lock file, which is negative for a standalone server; null: it is not complete. */
+function pidIn(text: string): number | null {
   const pid = Math.abs(Number(text.split('\n')[0]));
-  return Number.isInteger(pid) && pid > 0 ? { pid } : null;
-}
-
-export async function isPostmasterAlive(server: Cluster): Promise<boolean> {
-  const file = await readPostmasterFile(server);
-  return file !== null && isAlive(file.pid) && (await worksIn(file.pid, server.cluster));
+  return Number.isInteger(pid) && pid > 0 ? pid : null;
 }
 
 /**
@@ -38,8 +41,8 @@ export async function isPostmasterAlive(server: Cluster): Promise<boolean> {
  * does.
  */
 export async function clearStaleLock(server: Cluster): Promise<void> {
-  const file = await readPostmasterFile(server);
-  if (file === null || !existsSync('/proc/self') || !existsSync(`/proc/${file.pid}`)) return;
+  const holder = await lockHolder(server);
+  if (holder === null || !existsSync('/proc/self') || !existsSync(`/proc/${holder}`)) return;
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   for (const pid of pids) if (await worksIn(pid, server.cluster)) return;
   const lock = join(server.cluster, 'postmaster.pid');
@@ -47,7 +50,7 @@ export async function clearStaleLock(server: Cluster): Promise<void> {
   // Moved, then looked at: should another process have started a server since, its file goes back.
   await rename(lock, aside).catch(() => {});
   const moved = await readFile(aside, 'utf8').catch(() => null);
-  if (moved !== null && Math.abs(Number(moved.split('\n')[0])) !== file.pid) await rename(aside, lock);
+  if (moved !== null && pidIn(moved) !== holder) await rename(aside, lock);
   else await rm(aside, { force: true });
 }
 
@@ -58,16 +61,16 @@ async function worksIn(pid: number, folder: string): Promise<boolean> {
 }
 
 export async function stopServer(server: Cluster): Promise<void> {
-  const file = await readPostmasterFile(server);
-  if (file === null || !isAlive(file.pid) || !(await worksIn(file.pid, server.cluster))) return;
+  const pid = await livingPostmaster(server);
+  if (pid === null) return;
   const started = Date.now();
   // Fast shutdown, then immediate: the next start replays the log.
   for (const [signal, until] of [
     ['SIGINT', STOP_TIMEOUT_MS],
     ['SIGQUIT', STOP_TIMEOUT_MS + 2_000],
   ] as const) {
-    signalIfAlive(file.pid, signal);
-    while (isAlive(file.pid)) {
+    signalIfAlive(pid, signal);
+    while (isAlive(pid)) {
       if (Date.now() - started > until) break;
       await sleep(POLL_MS);
     }

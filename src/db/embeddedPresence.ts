@@ -5,6 +5,7 @@ import type { Sql } from './connect.ts';
 import { stopServer } from './embeddedPostmaster.ts';
 import type { Server } from './embeddedServer.ts';
 import { isStampAlive, processStamp } from './processes.ts';
+import { isDatabaseStarting } from './sqlErrors.ts';
 
 /**
  * Every process that uses the server keeps one session of this name, by which the last one knows that it is the last.
@@ -44,8 +45,7 @@ export async function probe(url: string): Promise<Probe> {
     return { kind: 'ready', presence: { session, owner, closed } };
   } catch (error) {
     await session.end({ timeout: 1 });
-    // cannot_connect_now: starting up or shutting down; either passes.
-    return { kind: (error as { code?: string }).code === '57P03' ? 'starting' : 'absent' };
+    return { kind: isDatabaseStarting(error) ? 'starting' : 'absent' };
   }
 }
 

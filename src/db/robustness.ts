@@ -1,5 +1,5 @@
 // What a robustness check needs to know of the backtest that it checks. The checks themselves are rows of sweeps.ts.
-import type { BacktestStatus } from './backtests.ts';
+import { BACKTEST_TABLES, STATUS_COLUMN, type BacktestStatus } from './backtests.ts';
 import type { Queryable } from './connect.ts';
 
 export interface CheckedBacktest {
@@ -19,10 +19,10 @@ export async function findCheckedBacktest(
   id: string,
 ): Promise<CheckedBacktest | undefined> {
   const [row] = await sql<CheckedBacktest[]>`
-    select coalesce(r.status, case when q.claimed_by is null then 'queued' else 'running' end) as status,
+    select ${sql.unsafe(STATUS_COLUMN)} as status,
       b.strategy_id as "strategyId", b.strategy_version_id as "strategyVersionId", b.config, b.snapshots,
       coalesce(r.bars_total, 0)::float8 as bars
-    from backtests b left join backtest_queue q on q.id = b.id left join backtest_results r on r.id = b.id
+    from ${sql.unsafe(BACKTEST_TABLES)}
     where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row;
 }

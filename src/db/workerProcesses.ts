@@ -22,6 +22,7 @@ const SILENT_AFTER_SECONDS = 30;
  * restart of the database.
  */
 const RECONNECTED_WITHIN_SECONDS = 2;
+
 export interface WorkerProcess {
   readonly id: string;
   /** Graphile Worker's id of the process. */

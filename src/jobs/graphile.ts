@@ -54,7 +54,7 @@ export async function startGraphile(settings: GraphileSettings, outages: Outages
     if (restarts.length > MAX_RESTARTS_PER_MINUTE) throw new Error('Graphile Worker ended again and again.');
     log.warn('Graphile Worker lost the database; starting it again');
     current = await outages.outlast(async () => {
-      await outages.databaseAnswers();
+      await outages.waitForDatabase();
       return start(settings, outages, log);
     });
   };

@@ -1,4 +1,5 @@
 // The heartbeat: shows that this process is alive, and takes over the work of processes that are not.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
@@ -63,7 +64,7 @@ export async function startHeartbeat(
       await beat().catch((error: unknown) => {
         if (!stopped.signal.aborted) log.warn({ err: error }, 'heartbeat failed, trying again');
       });
-      await pause(BEAT_MS, stopped.signal);
+      await sleep(BEAT_MS, undefined, { signal: stopped.signal }).catch(() => {});
     }
   })();
   return {
@@ -75,18 +76,4 @@ export async function startHeartbeat(
       await connection.end({ timeout: 1 });
     },
   };
-}
-
-/** Resolves after `ms`, or as soon as the signal aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
 }

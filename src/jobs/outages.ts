@@ -1,7 +1,8 @@
 // Outages: what a worker does while its database is away. Tickets wait instead of failing, so that work goes on as soon
 // as the database returns.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseAnswers, isDatabaseAway, isDiskFull } from '../db/availability.ts';
+import { waitForDatabase } from '../db/availability.ts';
+import { isDatabaseAway, isDiskFull } from '../db/sqlErrors.ts';
 import type { Log } from '../log.ts';
 
 /** A connection can be lost while the database answers others, and so it does while its disk is full. */
@@ -31,13 +32,13 @@ export class Outages {
         this.#log.warn({ err: error }, 'the database is away; this goes on when it is back');
       }
       await sleep(PAUSE_MS * (0.5 + Math.random()));
-      await this.databaseAnswers();
+      await this.waitForDatabase();
     }
   };
 
-  /** @throws once the process stops */
-  databaseAnswers(): Promise<void> {
-    return (this.#returning ??= databaseAnswers(this.#url, this.#stopping.signal, this.#log).finally(
+  /** Resolves when the database answers. @throws once the process stops */
+  waitForDatabase(): Promise<void> {
+    return (this.#returning ??= waitForDatabase(this.#url, this.#stopping.signal, this.#log).finally(
       () => (this.#returning = undefined),
     ));
   }

@@ -1,10 +1,10 @@
 // Results: collects finished runs and writes them in batches; each statement takes all that arrived during the previous
 // one.
-import { isDataError } from '../db/connect.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '../db/connect.ts';
 import { finishRuns } from '../db/claims.ts';
 import type { FinishedRun } from '../db/claims.ts';
+import { isDataError } from '../db/sqlErrors.ts';
 import type { Log } from '../log.ts';
 
 /** A batch is one statement, bounded in runs and in bytes. */

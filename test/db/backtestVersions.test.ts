@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { insertBacktests } from '../../src/db/backtests.ts';
-import { isReferenceGone, type Queryable } from '../../src/db/connect.ts';
+import type { Queryable } from '../../src/db/connect.ts';
+import { isReferenceGone } from '../../src/db/sqlErrors.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeWorkspace, newBacktests, type TestWorkspace } from '../support/queue.ts';

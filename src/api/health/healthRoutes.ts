@@ -48,7 +48,7 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
         const waited = Math.round(numbers.oldestDueSeconds);
         throw problem('UNAVAILABLE', { message: `Backtests have been due for ${waited} s and no worker takes them.` });
       }
-      if (await isDiskFull(services.config.dataDir))
+      if (await lacksRoom(services.config.dataDir))
         throw problem('UNAVAILABLE', { message: 'The disk of DATA_DIR is full.' });
       return OK;
     },
@@ -91,8 +91,8 @@ function measureRequests(app: App, registry: Registry): void {
 /** Postgres writes its log in files of 16 MiB, and needs a few of them to start at all. */
 const FREE_AT_LEAST_BYTES = 64 << 20;
 
-/** Whether the disk is full; false when the folder does not exist yet, as on a host whose database is elsewhere. */
-async function isDiskFull(folder: string): Promise<boolean> {
+/** Whether the disk has too little room; false when there is no such folder, as on a host whose database is elsewhere. */
+async function lacksRoom(folder: string): Promise<boolean> {
   const found = await statfs(folder).catch(() => null);
   return found !== null && found.bavail * found.bsize < FREE_AT_LEAST_BYTES;
 }

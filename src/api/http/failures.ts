@@ -11,8 +11,7 @@ import {
   type ProblemIssue,
 } from './problems.ts';
 import { WorkAlreadyDone } from '../../db/idempotencyKeys.ts';
-import { isDatabaseAway, isDiskFull } from '../../db/availability.ts';
-import { isDataError, isReferenceGone } from '../../db/connect.ts';
+import { isDatabaseAway, isDataError, isDiskFull, isReferenceGone } from '../../db/sqlErrors.ts';
 import { bodyTooLarge } from './bodyLimits.ts';
 import { issuesOfZod } from './envelopeIssues.ts';
 import type { LateRefusals } from './lateRefusals.ts';

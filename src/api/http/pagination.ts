@@ -1,7 +1,7 @@
 // Pagination: the query of a list, its opaque cursor, and the page it answers.
-import { isDataError } from '../../db/connect.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isDataError } from '../../db/sqlErrors.ts';
 import { problem } from './problems.ts';
 
 const DEFAULT_LIMIT = 20;
