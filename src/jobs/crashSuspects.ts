@@ -25,8 +25,7 @@ export interface CrashSuspectParts {
   readonly outlast: Outlast;
   /** Starts a process that calls runSuspects, with a channel that can carry dates. */
   readonly start: () => ChildProcess;
-  /** The most processes at the same time. */
-  readonly most: number;
+  readonly maxProcesses: number;
 }
 
 /** A process takes a second or two to start, so it stays for this long without work. */
@@ -52,7 +51,7 @@ export class CrashSuspects {
   look(): void {
     if (this.#isLooking || this.#closing.signal.aborted) return;
     if ([...this.#lanes].some(({ isBusy }) => !isBusy)) return void this.#events.emit('look');
-    if (this.#lanes.size >= this.#parts.most) return;
+    if (this.#lanes.size >= this.#parts.maxProcesses) return;
     this.#isLooking = true;
     void this.#addLane().finally(() => (this.#isLooking = false));
   }
@@ -117,14 +116,14 @@ export class CrashSuspects {
 
   async #run(process: SuspectProcess, claim: Claim): Promise<void> {
     const { sql, pool, workerId, log, outlast } = this.#parts;
-    const leave = await pool.holdMemory(claim.workspaceId, claim.memoryBytes);
+    const releaseMemory = await pool.holdMemory(claim.workspaceId, claim.memoryBytes);
     try {
       process.send({ claim, workerId });
       if ((await process.answered()) || this.#closing.signal.aborted) return;
       log.warn({ backtestId: claim.id }, 'the process of a crash suspect has ended');
       await outlast(async () => notify(sql, 'changed', await recordKill(sql, claim)));
     } finally {
-      leave();
+      releaseMemory();
       this.#running.delete(claim.workspaceId);
       if (this.#running.size === 0) this.#events.emit('idle');
     }
@@ -140,6 +139,7 @@ export class CrashSuspects {
   }
 }
 
+/** A process, which runs one suspect after the other. */
 interface Lane {
   readonly process: SuspectProcess;
   isBusy: boolean;

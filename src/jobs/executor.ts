@@ -12,7 +12,7 @@ import type { Pool, PoolJob, PoolOutcome, PoolRun } from '../engine/index.ts';
 import { OutcomeBuffer, NOTHING_DONE, claimOutcomeOf, finishedWith } from './outcomes.ts';
 import type { ClaimOutcome } from './outcomes.ts';
 import { isPoolRun } from './inputs.ts';
-import type { InputReader } from './inputs.ts';
+import type { InputReader, Inputs, NoteMissing } from './inputs.ts';
 import type { Outlast } from './outages.ts';
 import type { ResultWriter } from './results.ts';
 import { QUICK_COST } from './shares.ts';
@@ -35,7 +35,7 @@ export class Executor {
   readonly #inputs: InputReader;
   readonly #results: ResultWriter;
   readonly #log: Log;
-  readonly #noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly #noteMissing: NoteMissing;
   readonly #outlast: Outlast;
   readonly #active = new Map<string, Active>();
   readonly #outcomes = new OutcomeBuffer((outcomes) => this.#store(outcomes));
@@ -51,8 +51,7 @@ export class Executor {
     readonly inputs: InputReader;
     readonly results: ResultWriter;
     readonly log: Log;
-    /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
-    readonly noteMissing?: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+    readonly noteMissing?: NoteMissing;
     readonly outlast?: Outlast;
   }) {
     this.#sql = parts.sql;
@@ -128,21 +127,7 @@ export class Executor {
   async #runAll(claims: readonly Claim[]): Promise<void> {
     const { snapshots, runs, missing } = await this.#inputs.read(claims);
     const missingEverywhere = missing.length > 0 ? await this.#noteMissing(missing) : new Set<string>();
-    const shared = new Map<string, number>();
-    const poolRuns: PoolRun[] = [];
-    const runOf = claims.map((claim, index) => {
-      const run = runs[index];
-      if (!isPoolRun(run)) return -1;
-      // Equal keys give equal results. Only within one workspace: a tenant must learn nothing from another's runs.
-      const key = `${claim.workspaceId} ${claim.runKey}`;
-      const known = shared.get(key);
-      if (known !== undefined) return known;
-      shared.set(key, poolRuns.length);
-      const timeLimitMs = 1_000 * TIER_LIMITS[claim.tier].runSeconds;
-      const { workspaceId: owner, memoryBytes } = claim;
-      const isQuick = claim.cost <= QUICK_COST;
-      return poolRuns.push({ ...run, owner, isQuick, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
-    });
+    const { poolRuns, runOf } = shareEqualRuns(claims, runs);
     const stored = new Set<Promise<void>>();
     const claimsOf: Claim[][] = poolRuns.map(() => []);
     for (const [index, claim] of claims.entries()) claimsOf[runOf[index]]?.push(claim);
@@ -156,13 +141,11 @@ export class Executor {
     const job = this.#pool.run({ snapshots, runs: poolRuns }, (run, outcome) =>
       queueMicrotask(() => settle(run, outcome)),
     );
-    const active = claims.flatMap((claim, index) =>
-      runOf[index] === -1 ? [] : [{ claim, job, run: runOf[index], isCancelled: false }],
+    this.#register(
+      claims.flatMap((claim, index) =>
+        runOf[index] === -1 ? [] : [{ claim, job, run: runOf[index], isCancelled: false }],
+      ),
     );
-    for (const each of active) this.#active.set(each.claim.id, each);
-    for (const each of active)
-      if (each.claim.isCancelled || this.#recentCancels.delete(each.claim.id)) this.#cancelActive(each);
-    if (this.#isStopping) this.returnAll();
     for (const [index, claim] of claims.entries()) {
       const run = runs[index];
       if (isPoolRun(run)) continue;
@@ -179,6 +162,14 @@ export class Executor {
     }
     // For the workers that can open what is missing here.
     if (missing.length > 0) await addTickets(this.#sql, 2);
+  }
+
+  /** From here on the runs can be stopped; those that were cancelled before are stopped at once. */
+  #register(active: readonly Active[]): void {
+    for (const each of active) this.#active.set(each.claim.id, each);
+    for (const each of active)
+      if (each.claim.isCancelled || this.#recentCancels.delete(each.claim.id)) this.#cancelActive(each);
+    if (this.#isStopping) this.returnAll();
   }
 
   /** How long no share has been taken; 0 while one is being run. */
@@ -223,4 +214,27 @@ export class Executor {
         );
     }
   }
+}
+
+/** The runs of a share, equal ones once; `runOf` has the index of the run of each claim, or -1: it cannot be run. */
+function shareEqualRuns(
+  claims: readonly Claim[],
+  runs: Inputs['runs'],
+): { readonly poolRuns: readonly PoolRun[]; readonly runOf: readonly number[] } {
+  const indexes = new Map<string, number>();
+  const poolRuns: PoolRun[] = [];
+  const runOf = claims.map((claim, index) => {
+    const run = runs[index];
+    if (!isPoolRun(run)) return -1;
+    // Equal keys give equal results. Only within one workspace: a tenant must learn nothing from another's runs.
+    const key = `${claim.workspaceId} ${claim.runKey}`;
+    const known = indexes.get(key);
+    if (known !== undefined) return known;
+    indexes.set(key, poolRuns.length);
+    const timeLimitMs = 1_000 * TIER_LIMITS[claim.tier].runSeconds;
+    const { workspaceId: owner, memoryBytes } = claim;
+    const isQuick = claim.cost <= QUICK_COST;
+    return poolRuns.push({ ...run, owner, isQuick, timeLimitMs, ...(memoryBytes > 0 && { memoryBytes }) }) - 1;
+  });
+  return { poolRuns, runOf };
 }

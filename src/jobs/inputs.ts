@@ -39,6 +39,9 @@ export interface Inputs {
   readonly missing: readonly string[];
 }
 
+/** Tells the other workers which snapshots are missing here. @returns those that are missing everywhere */
+export type NoteMissing = (names: readonly string[]) => Promise<ReadonlySet<string>>;
+
 /** A version takes a few KB. Reusing the object lets a batch send each strategy once. */
 const KEPT_VERSIONS = 2_000;
 
@@ -61,11 +64,8 @@ export class InputReader {
     const versions = await this.#readVersions(requests.map((request) => request.strategyVersionId));
     const runs = requests.map((request) => {
       const version = versions.get(request.strategyVersionId);
-      if (!version)
-        return dataMissing(
-          'The strategy version of this backtest no longer exists. Queue the backtest again with a version that does.',
-        );
-      if (request.snapshots.some((name) => !indexes.has(name))) return DATA_MISSING;
+      if (!version) return VERSION_MISSING;
+      if (request.snapshots.some((name) => !indexes.has(name))) return SNAPSHOTS_MISSING;
       return { task: taskOf(request, version), snapshots: request.snapshots.map((name) => indexes.get(name)!) };
     });
     return { snapshots: [...opened.values()], runs, missing };
@@ -144,23 +144,33 @@ export class InputReader {
 
 export const isPoolRun = (run: PoolRun | RunError): run is PoolRun => 'task' in run;
 
+export const inputMissing = (message: string): RunError => ({ code: 'INPUT_MISSING', path: '', message });
+
 /** What ends a run whose snapshots nobody can open. */
-export const DATA_MISSING: RunError = {
-  code: 'INPUT_MISSING',
-  path: '',
-  message: 'The market data that this run was accepted with is no longer stored. Queue it again.',
-};
+export const SNAPSHOTS_MISSING = inputMissing(
+  'The market data that this run was accepted with is no longer stored. Queue it again.',
+);
+const VERSION_MISSING = inputMissing(
+  'The strategy version of this backtest no longer exists. Queue the backtest again with a version that does.',
+);
 
-const dataMissing = (message: string): RunError => ({ code: 'INPUT_MISSING', path: '', message });
+const taskOf = ({ id, config }: RunRequest, version: RunnableVersion): BacktestTask => ({
+  id,
+  ...strategyOf(version),
+  config: config as BacktestConfig,
+});
 
-/** What is stored was checked when it was accepted. */
-function taskOf(request: RunRequest, version: RunnableVersion): BacktestTask {
+/** The strategy of a version. What is stored was checked when it was accepted. */
+export function strategyOf({
+  strategyAst,
+  signalGraph,
+  settings,
+  strategyHash,
+}: RunnableVersion): Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings' | 'strategyHash'> {
   return {
-    id: request.id,
-    strategyAst: version.strategyAst as StrategyAst,
-    ...(version.signalGraph && { signalGraph: version.signalGraph as SignalGraph }),
-    settings: version.settings,
-    config: request.config as BacktestConfig,
-    strategyHash: version.strategyHash,
+    strategyAst: strategyAst as StrategyAst,
+    ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
+    settings,
+    strategyHash,
   };
 }

@@ -10,7 +10,7 @@ import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import { maskInternalError } from './internalErrors.ts';
 import { isPoolRun } from './inputs.ts';
-import type { InputReader } from './inputs.ts';
+import type { InputReader, NoteMissing } from './inputs.ts';
 
 /**
  * Runs the reruns of one workspace one after the other, so that the worker has room for others however many it asks
@@ -50,8 +50,7 @@ export interface RerunParts {
   readonly pool: Pool;
   readonly inputs: InputReader;
   readonly log: Log;
-  /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
-  readonly noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly noteMissing: NoteMissing;
   /** The most bytes that one file may have. */
   readonly maxFileBytes: number;
 }

@@ -9,10 +9,9 @@ import type {
   RobustnessResult,
   RobustnessSpec,
   RunError,
-  SignalGraph,
   StepOutcome,
-  StrategyAst,
 } from '../engine/index.ts';
+import { strategyOf } from './inputs.ts';
 
 /** What is stored of a check in place of the request of a sweep. */
 interface StoredCheck {
@@ -24,14 +23,7 @@ interface StoredCheck {
 export function robustnessJobOf(claim: ShardClaim, version: RunnableVersion): RobustnessJob {
   const { config, robustness } = claim.spec as StoredCheck;
   return {
-    task: {
-      id: claim.backtestId!,
-      strategyAst: version.strategyAst as StrategyAst,
-      ...(version.signalGraph && { signalGraph: version.signalGraph as SignalGraph }),
-      settings: version.settings,
-      config,
-      strategyHash: version.strategyHash,
-    },
+    task: { id: claim.backtestId!, ...strategyOf(version), config },
     spec: robustness,
   };
 }
@@ -39,7 +31,7 @@ export function robustnessJobOf(claim: ShardClaim, version: RunnableVersion): Ro
 export const encodeOutcomes = (outcomes: readonly StepOutcome[]): Uint8Array => Buffer.from(JSON.stringify(outcomes));
 
 /** The result of the stored parts, in their order. */
-export function resultOf(job: RobustnessJob, parts: readonly Uint8Array[]): RobustnessResult | RunError {
+export function robustnessResultOf(job: RobustnessJob, parts: readonly Uint8Array[]): RobustnessResult | RunError {
   return robustnessResult(
     job,
     parts.flatMap((bytes) => JSON.parse(Buffer.from(bytes).toString()) as StepOutcome[]),

@@ -101,7 +101,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
 
   const start = settings.startSuspectProcess;
   // One more than there are threads, so that slow suspects of as many workspaces do not keep others waiting.
-  const suspects = start && new CrashSuspects({ ...shared, start, most: settings.threads + 1 });
+  const suspects = start && new CrashSuspects({ ...shared, start, maxProcesses: settings.threads + 1 });
   const reliefs = reliefThreads(settings.threads);
   const claimer = new Claimer(claimsOf(sql, id, suspects), {
     shares: tickets,

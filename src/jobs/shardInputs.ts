@@ -2,7 +2,8 @@
 import type { RunnableVersion } from '../db/claims.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { shardsOf } from '../engine/index.ts';
-import type { SignalGraph, Snapshot, StrategyAst, SweepBatch, SweepJob, SweepSpec } from '../engine/index.ts';
+import type { Snapshot, SweepBatch, SweepJob, SweepSpec } from '../engine/index.ts';
+import { strategyOf } from './inputs.ts';
 
 export type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
 
@@ -18,14 +19,8 @@ export function inputsOf(claim: ShardClaim, opened: ReadonlyMap<string, Snapshot
 
 /** What is stored was checked when it was accepted. */
 export function sweepJobOf(claim: ShardClaim, version: RunnableVersion): SweepJob {
-  const { strategyHash, settings, signalGraph } = version;
   return {
-    strategy: {
-      strategyAst: version.strategyAst as StrategyAst,
-      ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
-      settings,
-      strategyHash,
-    },
+    strategy: strategyOf(version),
     spec: claim.spec as SweepSpec,
     variants: claim.variants,
     indexes: claim.indexes,

@@ -2,6 +2,7 @@
 // they gave into a result at the end.
 import { zstdCompressSync } from 'node:zlib';
 import type { Sql } from '../db/connect.ts';
+import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
 import { notify } from '../db/notifications.ts';
 import {
   claimShard,
@@ -28,12 +29,10 @@ import type {
   SweepWork,
 } from '../engine/index.ts';
 import type { Log } from '../log.ts';
-import { DATA_MISSING } from './inputs.ts';
-import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
+import { inputMissing, SNAPSHOTS_MISSING, type InputReader, type NoteMissing } from './inputs.ts';
 import { maskInternalError } from './internalErrors.ts';
-import type { InputReader } from './inputs.ts';
 import type { Outlast } from './outages.ts';
-import { encodeOutcomes, resultOf, robustnessJobOf } from './robustnessTask.ts';
+import { encodeOutcomes, robustnessJobOf, robustnessResultOf } from './robustnessTask.ts';
 import { inputsOf, nextShard, sweepJobOf, type PartInputs } from './shardInputs.ts';
 
 type Unfinished = Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>;
@@ -63,7 +62,7 @@ export class SweepRunner {
   readonly #inputs: InputReader;
   readonly #workerId: string;
   readonly #log: Log;
-  readonly #noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly #noteMissing: NoteMissing;
   readonly #outlast: Outlast;
   readonly #active = new Set<Active>();
   #isStopping = false;
@@ -76,8 +75,7 @@ export class SweepRunner {
     readonly inputs: InputReader;
     readonly workerId: string;
     readonly log: Log;
-    /** Tells the other workers which snapshots are missing here; the answer is which are missing everywhere. */
-    readonly noteMissing: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+    readonly noteMissing: NoteMissing;
     readonly outlast: Outlast;
   }) {
     this.#sql = parts.sql;
@@ -157,11 +155,7 @@ export class SweepRunner {
   async #runActive(claim: ShardClaim, active: Active): Promise<void> {
     const version = await this.#inputs.readVersion(claim.strategyVersionId);
     if (version === undefined)
-      return this.#fail(claim, {
-        code: 'INPUT_MISSING',
-        path: '',
-        message: `The strategy version of this ${kindOf(claim)} does not exist any more.`,
-      });
+      return this.#fail(claim, inputMissing(`The strategy version of this ${kindOf(claim)} no longer exists.`));
     const { opened, missing } = await this.#inputs.openSnapshots(claim.snapshots);
     if (missing.length > 0) return this.#leaveToOthers(claim, missing);
     const inputs = inputsOf(claim, opened);
@@ -172,7 +166,7 @@ export class SweepRunner {
   /** Gives back a shard whose snapshots are missing here, and fails its sweep when they are missing everywhere. */
   async #leaveToOthers(claim: ShardClaim, missing: readonly string[]): Promise<void> {
     const missingEverywhere = await this.#noteMissing(missing);
-    if (!this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)) return this.#fail(claim, DATA_MISSING);
+    if (!this.#inputs.mayRunElsewhere(claim, missing, missingEverywhere)) return this.#fail(claim, SNAPSHOTS_MISSING);
     await returnShard(this.#sql, claim);
     await addSweepTickets(this.#sql, 2);
   }
@@ -204,7 +198,7 @@ export class SweepRunner {
     if (first === null || last === null) {
       const parts: Uint8Array[] = [];
       for await (const part of readSweepShards(this.#sql, sweepId)) parts.push(part);
-      const result = resultOf(job, parts);
+      const result = robustnessResultOf(job, parts);
       if ('code' in result) return this.#fail(claim, result);
       await this.#sql.begin((tx) => completeSweep(tx, claim, { trials: null, result, page: null }));
     } else {
