@@ -24,7 +24,7 @@ import { authoringPackRoutes } from './discovery/authoringPack.ts';
 import { capabilitiesRoutes } from './discovery/capabilityRoutes.ts';
 import { docsRoutes } from './docs/docsRoutes.ts';
 import { healthRoutes, measureProcess } from './health/healthRoutes.ts';
-import { managementRoutes } from './strategies/editorRoutes.ts';
+import { editorRoutes } from './strategies/editorRoutes.ts';
 import { manifestRoutes } from './discovery/manifest.ts';
 import { marketDataRoutes } from './discovery/marketData.ts';
 import { mcpRoutes } from './mcp/mcpRoutes.ts';
@@ -142,7 +142,7 @@ async function putRoutes(app: App, services: Services): Promise<void> {
   await backtestRoutes(app, services);
   await sweepRoutes(app, services);
   await marketDataRoutes(app, services);
-  await managementRoutes(app, services);
+  await editorRoutes(app, services);
   await apiKeyRoutes(app, services);
   await mcpRoutes(app, services);
   openapiRoute(app);

@@ -1,5 +1,6 @@
 // The versions of strategies and their payloads. Every query names the workspace: what belongs to another one does not
 // exist here.
+import type { SignalGraph, StrategyAst, SweepStrategy } from '../engine/index.ts';
 import type { Queryable, Transaction } from './connect.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
@@ -89,6 +90,22 @@ export async function deleteVersion(
   await tx`delete from strategy_versions where id = ${found.id}`;
   return 'deleted';
 }
+
+/** The strategy of a version as the engine takes it. What is stored was checked when the version became ready. */
+export const strategyOf = ({
+  strategyAst,
+  signalGraph,
+  settings,
+  strategyHash,
+}: Readonly<Record<'strategyAst' | 'settings', object>> & {
+  readonly signalGraph: object | null;
+  readonly strategyHash: string;
+}): SweepStrategy => ({
+  strategyAst: strategyAst as StrategyAst,
+  ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
+  settings,
+  strategyHash,
+});
 
 /** Bytes that a version with this content takes. */
 export const storedSize = (content: VersionContent): number =>

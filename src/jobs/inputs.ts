@@ -1,20 +1,13 @@
 // Inputs: reads what a claim names (a version, snapshots) into what the engine takes, and caches what many claims
 // share.
 import { LruMap } from '../engine/index.ts';
-import type {
-  BacktestConfig,
-  BacktestTask,
-  PoolRun,
-  RunError,
-  SignalGraph,
-  Snapshot,
-  StrategyAst,
-} from '../engine/index.ts';
+import type { BacktestConfig, BacktestTask, PoolRun, RunError, Snapshot } from '../engine/index.ts';
 import type { Queryable } from '../db/connect.ts';
 import { MarketDataError } from '../market/importError.ts';
 import { MAX_ATTEMPTS } from '../db/crashSuspects.ts';
 import { readRunnableVersions } from '../db/claims.ts';
 import type { RunnableVersion } from '../db/claims.ts';
+import { strategyOf } from '../db/strategyVersions.ts';
 import type { Log } from '../log.ts';
 
 /** The part of the market's catalog that runs need. */
@@ -159,18 +152,3 @@ const taskOf = ({ id, config }: RunRequest, version: RunnableVersion): BacktestT
   ...strategyOf(version),
   config: config as BacktestConfig,
 });
-
-/** The strategy of a version. What is stored was checked when it was accepted. */
-export function strategyOf({
-  strategyAst,
-  signalGraph,
-  settings,
-  strategyHash,
-}: RunnableVersion): Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings' | 'strategyHash'> {
-  return {
-    strategyAst: strategyAst as StrategyAst,
-    ...(signalGraph && { signalGraph: signalGraph as SignalGraph }),
-    settings,
-    strategyHash,
-  };
-}

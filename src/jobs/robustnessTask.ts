@@ -1,6 +1,7 @@
 // Robustness checks as the sweep task runs them: a claim as a job of the engine, and the outcomes of its parts as they
 // are stored.
 import type { RunnableVersion } from '../db/claims.ts';
+import { strategyOf } from '../db/strategyVersions.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { robustnessResult } from '../engine/index.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   RunError,
   StepOutcome,
 } from '../engine/index.ts';
-import { strategyOf } from './inputs.ts';
 
 /** What is stored of a check in place of the request of a sweep. */
 interface StoredCheck {

@@ -1,9 +1,9 @@
 // Shards of a sweep as the engine takes them: the inputs and job of a claim, and the shard that follows it.
 import type { RunnableVersion } from '../db/claims.ts';
+import { strategyOf } from '../db/strategyVersions.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { shardsOf } from '../engine/index.ts';
 import type { Snapshot, SweepBatch, SweepJob, SweepSpec } from '../engine/index.ts';
-import { strategyOf } from './inputs.ts';
 
 export type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
 

@@ -1,7 +1,7 @@
 // The agent view: a backtest's detail cut to a number of bytes, ranked by use, with a list of what was left out.
 import { z } from 'zod';
-import { jsonBytes } from '../http/jsonBytes.ts';
-import { significant } from '../http/significant.ts';
+import { jsonBytes, MEMBER_BYTES } from '../http/jsonBytes.ts';
+import { significant, SIGNIFICANT_DIGITS } from '../http/significant.ts';
 import { readFirstOf } from './backtestBodies.ts';
 import { BacktestDetail } from './backtestSchemas.ts';
 
@@ -42,7 +42,7 @@ export const AgentView = z
   })
   .meta({
     id: 'BacktestAgentView',
-    description: 'Numbers have 6 significant digits. Parts that do not fit are absent.',
+    description: `Numbers have ${SIGNIFICANT_DIGITS} significant digits. Parts that do not fit are absent.`,
   });
 
 /** A part of the view: lists are shortened, objects are whole or absent. */
@@ -83,11 +83,11 @@ export function agentView(detail: BacktestDetail, maxBytes: number): Json {
   let left = maxBytes - jsonBytes(view) - LIST_BYTES;
   for (const { name, value } of parts) {
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
-    const fitting = cut(value, left - name.length - 4);
+    const fitting = cut(value, left - name.length - MEMBER_BYTES);
     if (fitting === undefined) omitted.push(name);
     else {
       view[name] = fitting;
-      left -= jsonBytes(fitting) + name.length + 4;
+      left -= jsonBytes(fitting) + name.length + MEMBER_BYTES;
       const all = name === 'nearMisses' ? nearMisses.length : Array.isArray(value) ? value.length : 0;
       if (Array.isArray(fitting) && fitting.length < all) omitted.push(`${name}[${fitting.length}…]`);
     }
@@ -184,7 +184,7 @@ function shortened(names: readonly string[]): string[] {
   const kept: string[] = [];
   let used = 20;
   for (const name of names) {
-    used += name.length + 4;
+    used += name.length + MEMBER_BYTES;
     if (used > LIST_BYTES - 20) return [...kept, '…'];
     kept.push(name);
   }

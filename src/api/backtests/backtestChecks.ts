@@ -1,6 +1,6 @@
 // Backtest check: whether a well-formed request can run on the available market data, and what it would read.
 import type { NewBacktest } from '../../db/backtests.ts';
-import type { StrategyVersion } from '../../db/strategyVersions.ts';
+import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   CONFIG_EXAMPLE,
   configIssues,
@@ -12,15 +12,7 @@ import {
   resolveConfig,
   RunEstimates,
 } from '../../engine/index.ts';
-import type {
-  BacktestConfig,
-  EstimatedRun,
-  PatchOperation,
-  ResolvedConfig,
-  SeriesName,
-  SignalGraph,
-  StrategyAst,
-} from '../../engine/index.ts';
+import type { BacktestConfig, EstimatedRun, PatchOperation, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { barsOf, costOf, seriesKey, type RunSeries } from './backtestCost.ts';
@@ -30,7 +22,6 @@ import { problem, type ProblemIssue } from '../http/problems.ts';
 
 /** How many symbols an issue names; GET /market-data lists all. */
 const SYMBOLS_SHOWN = 20;
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 /** What all requests of one call share that run the same version on the same series. */
 interface VersionOnSeries extends RunSeries {
@@ -180,7 +171,7 @@ export class BacktestCheck {
 
   /** Another spelling of the same name is repaired for certain; a similar name may as well be another instrument. */
   #symbolRepair(symbol: string, symbols: readonly string[]): Pick<ProblemIssue, 'suggestion' | 'patch'> {
-    const [same] = symbols.filter((each) => plain(each) === plain(symbol));
+    const same = symbols.find((each) => withoutSpelling(each) === withoutSpelling(symbol));
     const path = '/config/signalInstrument/symbol';
     if (same !== undefined)
       return { suggestion: `Did you mean "${same}"?`, patch: [{ op: 'replace', path, value: same }] };
@@ -194,13 +185,8 @@ export class BacktestCheck {
     const key = `${estimateKey} ${JSON.stringify(config.params)}`;
     let estimated = this.#estimated.get(key);
     if (estimated === undefined) {
-      // Stored payloads were checked when they became ready.
-      const strategyAst = version.strategyAst as unknown as StrategyAst;
-      const signalGraph = version.signalGraph as unknown as SignalGraph | null;
-      const { settings } = version;
-      estimated = loopShare.measure(this.#asker.workspaceId, () =>
-        this.#estimates.of({ strategyAst, settings, config, ...(signalGraph && { signalGraph }) }),
-      );
+      const { strategyHash: _hash, ...strategy } = strategyOf(version);
+      estimated = loopShare.measure(this.#asker.workspaceId, () => this.#estimates.of({ ...strategy, config }));
       this.#estimated.set(key, estimated);
     }
     return estimated;
@@ -218,6 +204,9 @@ export class BacktestCheck {
     });
   }
 }
+
+/** A symbol without what its spellings differ in: case, slashes, hyphens. */
+const withoutSpelling = (symbol: string): string => symbol.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 function allIssues(
   { unavailable, missing }: VersionOnSeries,

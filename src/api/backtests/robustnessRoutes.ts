@@ -3,14 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
-import { findCheckedBacktest } from '../../db/robustness.ts';
-import { findVersions } from '../../db/strategyVersions.ts';
 import { cancelSweep, findSweep, findSweepStatus } from '../../db/sweeps.ts';
-import type { NewSweep, Sweep } from '../../db/sweeps.ts';
-import { runCountOf, stepsOf } from '../../engine/index.ts';
-import type { BacktestConfig, RobustnessJob, RobustnessSpec, SignalGraph, StrategyAst } from '../../engine/index.ts';
+import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
-import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { boundOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
@@ -30,6 +25,7 @@ import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import { waitForEnd } from '../http/waiting.ts';
 import type { App, Services } from '../services.ts';
+import { acceptCheck } from './acceptRobustness.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { requireSweepRoom } from './queueing.ts';
 import { robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
@@ -38,10 +34,6 @@ import { RobustnessAgentView, RobustnessBody, RobustnessCheck, RobustnessQuery }
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
 const described = { tags: ['Backtests'], security: API_KEY_SECURITY };
-
-/** About a second of work on one thread, in bars; and below, what a run costs however few its bars are. */
-const COST_PER_SHARD = 50_000_000;
-const COST_PER_RUN = 50_000;
 
 const DESCRIPTION = `Runs the backtest again under changed conditions, on the data that it was pinned to: trades in
 another order, bars resampled in blocks, higher fees and slippage, a later start, its numbers moved a little, without
@@ -181,64 +173,4 @@ async function requireCheck(sql: Queryable, caller: Caller, backtestId: string, 
   const check = await findSweep(sql, caller.workspaceId, id, backtestId);
   if (check === undefined) throw notFound('robustness check', id);
   return check;
-}
-
-/** @throws NOT_FOUND, TIER_LIMIT_REACHED */
-async function acceptCheck(
-  sql: Queryable,
-  caller: Caller,
-  backtestId: string,
-  robustness: RobustnessSpec,
-): Promise<NewSweep> {
-  const backtest = await findCheckedBacktest(sql, caller.workspaceId, backtestId);
-  if (backtest === undefined) throw notFound('backtest', backtestId);
-  if (backtest.status !== 'completed')
-    throw problem('NOT_FOUND', {
-      message: `The backtest is ${backtest.status}; only the robustness of a completed one can be checked.`,
-    });
-  const [version] = await findVersions(sql, caller.workspaceId, [backtest.strategyVersionId]);
-  if (version === undefined) throw notFound('strategy version', backtest.strategyVersionId);
-  const config = backtest.config as BacktestConfig;
-  const job: RobustnessJob = {
-    task: {
-      id: backtestId,
-      // Stored payloads were checked when they became ready.
-      strategyAst: version.strategyAst as unknown as StrategyAst,
-      ...(version.signalGraph && { signalGraph: version.signalGraph as unknown as SignalGraph }),
-      settings: version.settings,
-      config,
-      strategyHash: version.strategyHash,
-    },
-    spec: robustness,
-  };
-  const runs = runCountOf(job);
-  const limit = TIER_LIMITS[caller.tier].sweepVariants;
-  if (runs > limit)
-    throw problem('TIER_LIMIT_REACHED', {
-      message:
-        `This check takes ${runs} runs; the ${caller.tier} tier allows ${limit}. Ask for fewer samples or fewer ` +
-        'analyses.',
-      extras: { limitName: 'sweepVariants', limit, usage: runs },
-    });
-  return {
-    backtestId,
-    strategyId: backtest.strategyId,
-    strategyVersionId: backtest.strategyVersionId,
-    spec: { config, robustness },
-    markets: [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe, snapshots: backtest.snapshots }],
-    variants: runs,
-    indexes: stepsOf(job).length,
-    shards: shardsOf(job, backtest.bars + COST_PER_RUN),
-  };
-}
-
-/** Consecutive steps of about a second together. */
-function shardsOf(job: RobustnessJob, costPerRun: number): NewSweep['shards'] {
-  const count = stepsOf(job).length;
-  const size = Math.max(1, Math.floor(COST_PER_SHARD / costPerRun));
-  return Array.from({ length: Math.ceil(count / size) }, (_, shard) => {
-    const first = shard * size;
-    const last = Math.min(count, first + size);
-    return { first, last, cost: costPerRun * runCountOf(job, { first, last }) };
-  });
 }

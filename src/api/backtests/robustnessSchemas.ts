@@ -4,6 +4,7 @@ import { SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { RobustnessSpec } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { instant, instantOrNull, Json, Uuid } from '../http/routeSchemas.ts';
+import { SIGNIFICANT_DIGITS } from '../http/significant.ts';
 
 export const RobustnessBody = RobustnessSpec.meta({
   id: 'CheckRobustness',
@@ -48,5 +49,5 @@ export const RobustnessAgentView = z
   })
   .meta({
     id: 'RobustnessAgentView',
-    description: 'Numbers have 5 significant digits. Analyses that do not fit are absent.',
+    description: `Numbers have ${SIGNIFICANT_DIGITS} significant digits. Analyses that do not fit are absent.`,
   });

@@ -4,7 +4,7 @@
 export const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 /** Two quotes, a colon and a comma around the name of a member. */
-const MEMBER_BYTES = 4;
+export const MEMBER_BYTES = 4;
 
 /**
  * Adds the members that fit into `room` bytes to `view`, in order; null and undefined ones are left out.

@@ -1,7 +1,7 @@
 // Significant digits: what an agent's view keeps of a number.
 
 /** A double has 16 digits, of which a reader uses the first few. */
-const SIGNIFICANT_DIGITS = 6;
+export const SIGNIFICANT_DIGITS = 6;
 
 /** The same value with every number in it to six significant digits; whole ones (counts, times) as they are. */
 export function significant(value: unknown): unknown {

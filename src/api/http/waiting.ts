@@ -41,22 +41,22 @@ export async function waitFor<Found>(
 ): Promise<Found | undefined> {
   const stop = AbortSignal.any([...signals, AbortSignal.timeout(timeoutMs)]);
   let wake = (): void => {};
-  let isNews = false;
+  let hasChanged = false;
   using subscription = notifications.subscribe(id, () => {
-    isNews = true;
+    hasChanged = true;
     wake();
   });
   void subscription;
   for (;;) {
     // Subscribed first, so that any change from here on wakes this waiter.
-    isNews = false;
+    hasChanged = false;
     const found = await (request.flight?.inTurn(look) ?? look());
     if (found !== undefined || stop.aborted) return found;
-    if (!isNews) {
+    if (!hasChanged) {
       const change = nextChange(stop, (resolve) => (wake = resolve));
       await (request.flight?.pause(change) ?? change);
     }
-    if (stop.aborted && !isNews) return look();
+    if (stop.aborted && !hasChanged) return look();
   }
 }
 

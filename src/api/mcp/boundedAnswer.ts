@@ -1,6 +1,6 @@
 // Bounded answers: an API answer cut to what fits an agent's context, with the places where more can be read.
 import { parsePointer, pointerTo } from '../../engine/index.ts';
-import { jsonBytes } from '../http/jsonBytes.ts';
+import { jsonBytes, MEMBER_BYTES } from '../http/jsonBytes.ts';
 
 export interface Bounds {
   /** RFC 6901 pointer into the answer; '' is the whole. */
@@ -115,7 +115,7 @@ function shortenObject(value: Readonly<Record<string, unknown>>, path: string, m
     bytes: jsonBytes(member),
     isFirst: READ_FIRST.has(name),
   }));
-  let left = maxBytes - members.reduce((sum, { name }) => sum + name.length + 4, 2);
+  let left = maxBytes - members.reduce((sum, { name }) => sum + name.length + MEMBER_BYTES, 2);
   const shown = new Map<string, unknown>();
   const inTurn = members.toSorted((a, b) => Number(b.isFirst) - Number(a.isFirst) || a.bytes - b.bytes);
   const firsts = members.filter(({ isFirst }) => isFirst).length;

@@ -1,4 +1,4 @@
-// Management: the two editor operations for signed-in users; API keys have a file of their own.
+// The editor: its two operations, for signed-in users.
 import { z } from 'zod';
 import { MANAGING_ROLES } from '../../db/members.ts';
 import { compileTokens } from '../../engine/index.ts';
@@ -26,7 +26,7 @@ const TokensReport = z
 const BASE = '/workspaces/:workspaceId/backtests';
 const params = z.object({ workspaceId: z.string() });
 
-export async function managementRoutes(app: App, services: Services): Promise<void> {
+export async function editorRoutes(app: App, services: Services): Promise<void> {
   const onRequest = requireMember(MANAGING_ROLES);
   const described = { tags: ['Management'], security: JWT_SECURITY, params, querystring: NoQuery };
   const failures = problems(400, 401, 403, 404, 413, 415, 431);

@@ -91,6 +91,9 @@ interface Marginal {
   readonly points: readonly object[];
 }
 
+/** Room for the list of what is left out. */
+const LIST_BYTES = 200;
+/** The metrics of the table, besides the objective. */
 const SHOWN = ['returnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions', 'winRate', 'profitFactor'];
 
 /** At most `maxBytes` of JSON in UTF-8: the verdict, the ranked table, then what the parameters do, as much as fits. */
@@ -105,33 +108,17 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
     trials: result.trials,
     warnings: result.warnings,
   });
-  const { key } = result.objective as { key: string };
-  const top = result.top as readonly TopRow[];
-  const names = Object.keys(top[0]?.params ?? {});
-  const metrics = [key, ...SHOWN.filter((name) => name !== key)];
-  const table = {
-    columns: ['rank', 'variant', ...names, ...metrics, 'deflatedSharpe', 'plateauScore', 'isCliff'],
-    rows: [] as unknown[],
-  };
-  view.table = table;
-  const short = (value: number | null | undefined) => significant(value ?? null);
-  const lines = top.map((row) => [
-    row.rank,
-    row.variant,
-    ...names.map((name) => row.params[name]),
-    ...metrics.map((name) => short(row.metrics[name])),
-    short(row.deflatedSharpe),
-    short(row.plateau.score),
-    row.plateau.isCliff,
-  ]);
+  const { columns, rows } = tableOf(result);
+  const shownRows: unknown[] = [];
+  view.table = { columns, rows: shownRows };
   const omitted: string[] = [];
-  let left = maxBytes - jsonBytes({ ...view, omitted: ['…'] }) - 200;
-  for (const line of lines) {
-    left -= jsonBytes(line) + 1;
+  let left = maxBytes - jsonBytes({ ...view, omitted: ['…'] }) - LIST_BYTES;
+  for (const row of rows) {
+    left -= jsonBytes(row) + 1;
     if (left < 0) break;
-    table.rows.push(line);
+    shownRows.push(row);
   }
-  if (table.rows.length < lines.length) omitted.push('table');
+  if (shownRows.length < rows.length) omitted.push('table');
   const influence = (result.marginals as readonly Marginal[]).map(({ name, influence: share }) => ({
     name,
     influence: short(share),
@@ -142,6 +129,31 @@ export function sweepAgentView(detail: SweepDetail, maxBytes: number): Record<st
   view.omitted = [...omitted, ...unfitting];
   return view;
 }
+
+/** The best rows as a table, in their order. */
+function tableOf(result: Readonly<Record<string, unknown>>): {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+} {
+  const { key } = result.objective as { key: string };
+  const top = result.top as readonly TopRow[];
+  const names = Object.keys(top[0]?.params ?? {});
+  const metrics = [key, ...SHOWN.filter((name) => name !== key)];
+  return {
+    columns: ['rank', 'variant', ...names, ...metrics, 'deflatedSharpe', 'plateauScore', 'isCliff'],
+    rows: top.map((row) => [
+      row.rank,
+      row.variant,
+      ...names.map((name) => row.params[name]),
+      ...metrics.map((name) => short(row.metrics[name])),
+      short(row.deflatedSharpe),
+      short(row.plateau.score),
+      row.plateau.isCliff,
+    ]),
+  };
+}
+
+const short = (value: number | null | undefined): unknown => significant(value ?? null);
 
 /** A walk-forward without its equity points. */
 function shortWalk(walk: unknown): unknown {

@@ -1,18 +1,15 @@
 // Sweep checks: whether a well-formed request can be run on the market data there is, and the shards it is run in.
 import type { NewSweep } from '../../db/sweeps.ts';
-import type { StrategyVersion } from '../../db/strategyVersions.ts';
+import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   configOf,
   marketsOf,
   planSweep,
   shardsOf,
   variantAt,
-  type SignalGraph,
   type SweepJob,
   type SweepSpec,
-  type SweepStrategy,
 } from '../../engine/index.ts';
-import type { StrategyAst } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
@@ -102,16 +99,6 @@ const MARKET_PATHS: ReadonlyMap<string, 'symbol' | 'timeframe'> = new Map([
   ['/config/signalInstrument/symbol', 'symbol'],
   ['/config/timeframe', 'timeframe'],
 ]);
-
-export function strategyOf(version: StrategyVersion): SweepStrategy {
-  return {
-    // Stored payloads were checked when they became ready.
-    strategyAst: version.strategyAst as unknown as StrategyAst,
-    ...(version.signalGraph && { signalGraph: version.signalGraph as unknown as SignalGraph }),
-    settings: version.settings,
-    strategyHash: version.strategyHash,
-  };
-}
 
 type Space = Parameters<typeof configOf>[1];
 

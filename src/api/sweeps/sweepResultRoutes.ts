@@ -2,7 +2,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
-import { findVersions } from '../../db/strategyVersions.ts';
+import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
 import { findSweep, readSweepPage, readSweepShardOf, readSweepShards } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import {
@@ -41,7 +41,6 @@ import { answerOnce } from '../http/idempotency.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
 import { SWEEPS } from './sweepBodies.ts';
-import { strategyOf } from './sweepChecks.ts';
 import { SweepHeatmap, SweepHeatmapQuery, SweepResultsQuery } from './sweepSchemas.ts';
 
 const read = requireKey({ scope: 'backtests_read' });

@@ -5,6 +5,7 @@ import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
 import { CSV_PAGE_PARAMETERS } from '../http/csvPages.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
+import { SIGNIFICANT_DIGITS } from '../http/significant.ts';
 import { instant, instantOrNull, Json, Uuid, text } from '../http/routeSchemas.ts';
 import { Deleted } from '../backtests/runRoutes.ts';
 import { SWEEP_EXAMPLES } from './sweepExamples.ts';
@@ -83,7 +84,10 @@ export const SweepAgentView = z
       .meta({ description: 'The best rows, as many as fit.' }),
     omitted: z.array(z.string()).optional().meta({ description: 'What did not fit.' }),
   })
-  .meta({ id: 'SweepAgentView', description: 'Numbers have 5 significant digits. Parts that do not fit are absent.' });
+  .meta({
+    id: 'SweepAgentView',
+    description: `Numbers have ${SIGNIFICANT_DIGITS} significant digits. Parts that do not fit are absent.`,
+  });
 
 const FORMAT_DESCRIPTION = 'Takes precedence over the Accept header; json where neither names one.';
 export const SweepResultsQuery = z.strictObject({

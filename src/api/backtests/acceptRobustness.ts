@@ -1,0 +1,70 @@
+// Acceptance of robustness checks: whether the backtest can be checked, and the shards the check is run in.
+import type { Queryable } from '../../db/connect.ts';
+import { findCheckedBacktest } from '../../db/robustness.ts';
+import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
+import type { NewSweep } from '../../db/sweeps.ts';
+import { runCountOf, stepsOf } from '../../engine/index.ts';
+import type { BacktestConfig, RobustnessJob, RobustnessSpec } from '../../engine/index.ts';
+import { TIER_LIMITS } from '../../tiers.ts';
+import type { Caller } from '../http/auth/authentication.ts';
+import { problem } from '../http/problems.ts';
+import { notFound } from '../http/routeSchemas.ts';
+
+/** About a second of work on one thread, in bars; and below, what a run costs however few its bars are. */
+const COST_PER_SHARD = 50_000_000;
+const COST_PER_RUN = 50_000;
+
+/**
+ * What is stored of the request.
+ * @throws NOT_FOUND, TIER_LIMIT_REACHED
+ */
+export async function acceptCheck(
+  sql: Queryable,
+  caller: Caller,
+  backtestId: string,
+  robustness: RobustnessSpec,
+): Promise<NewSweep> {
+  const backtest = await findCheckedBacktest(sql, caller.workspaceId, backtestId);
+  if (backtest === undefined) throw notFound('backtest', backtestId);
+  if (backtest.status !== 'completed')
+    throw problem('NOT_FOUND', {
+      message: `The backtest is ${backtest.status}; only the robustness of a completed one can be checked.`,
+    });
+  const [version] = await findVersions(sql, caller.workspaceId, [backtest.strategyVersionId]);
+  if (version === undefined) throw notFound('strategy version', backtest.strategyVersionId);
+  const config = backtest.config as BacktestConfig;
+  const job: RobustnessJob = {
+    task: { id: backtestId, ...strategyOf(version), config },
+    spec: robustness,
+  };
+  const runs = runCountOf(job);
+  const limit = TIER_LIMITS[caller.tier].sweepVariants;
+  if (runs > limit)
+    throw problem('TIER_LIMIT_REACHED', {
+      message:
+        `This check takes ${runs} runs; the ${caller.tier} tier allows ${limit}. Ask for fewer samples or fewer ` +
+        'analyses.',
+      extras: { limitName: 'sweepVariants', limit, usage: runs },
+    });
+  return {
+    backtestId,
+    strategyId: backtest.strategyId,
+    strategyVersionId: backtest.strategyVersionId,
+    spec: { config, robustness },
+    markets: [{ symbol: config.signalInstrument.symbol, timeframe: config.timeframe, snapshots: backtest.snapshots }],
+    variants: runs,
+    indexes: stepsOf(job).length,
+    shards: shardsOf(job, backtest.bars + COST_PER_RUN),
+  };
+}
+
+/** Consecutive steps of about a second together. */
+function shardsOf(job: RobustnessJob, costPerRun: number): NewSweep['shards'] {
+  const count = stepsOf(job).length;
+  const size = Math.max(1, Math.floor(COST_PER_SHARD / costPerRun));
+  return Array.from({ length: Math.ceil(count / size) }, (_, shard) => {
+    const first = shard * size;
+    const last = Math.min(count, first + size);
+    return { first, last, cost: costPerRun * runCountOf(job, { first, last }) };
+  });
+}
