@@ -1,26 +1,33 @@
 // A database connection that dies under its user: errors that can be caught, transactions that commit whole or not at
 // all.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../../src/db/connect.ts';
 import type { Queryable, Sql } from '../../src/db/connect.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/eventually.ts';
 
 let database: TestDatabase;
 let sql: Sql;
+/** Connections of `sql` that have been closed. */
+let closed = 0;
 beforeAll(async () => {
   database = await createTestDatabase();
   await database.sql`create table notes (id integer primary key)`;
-  sql = connect(database.url, { max: 2 });
+  sql = connect(database.url, { max: 2, onClose: () => closed++ });
 });
 afterAll(async () => {
   await sql.end({ timeout: 1 });
   await database[Symbol.asyncDispose]();
 });
 
+/** Kills the backend of a connection of `sql`. Resolves when the pool has seen its end. */
 async function killBackend(of: Queryable): Promise<void> {
   const [{ pid }] = await of<[{ pid: number }]>`select pg_backend_pid() as pid`;
+  const before = closed;
   await database.sql`select pg_terminate_backend(${pid}, 5000)`;
+  await eventually(() => closed > before);
 }
 const outcomeOf = (promise: PromiseLike<unknown>): Promise<string> =>
   Promise.resolve(promise).then(
@@ -28,7 +35,6 @@ const outcomeOf = (promise: PromiseLike<unknown>): Promise<string> =>
     (error: unknown) => `rejected ${String((error as { code?: unknown }).code)}`,
   );
 const disposable = (pool: Sql) => ({ sql: pool, [Symbol.asyncDispose]: () => pool.end({ timeout: 1 }) });
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve, 20));
 const noteIds = async () =>
   (await database.sql<{ id: number }[]>`select id from notes order by id`).map((row) => row.id);
 
@@ -40,7 +46,6 @@ describe('a transaction whose backend dies', () => {
     const transaction = sql.begin(async (tx) => {
       await tx`insert into notes values (1)`;
       await killBackend(tx);
-      await nextTurn();
       // A connection of the pool is open again by now: what is sent must not reach it.
       await outcomeOf(sql`select 1`);
       for (const id of [2, 3]) later.push(await outcomeOf(tx`insert into notes values (${id})`));
@@ -72,7 +77,6 @@ describe('a reserved connection whose backend dies', () => {
   it('rejects every later query instead of ending the process', async () => {
     const reserved = await sql.reserve();
     await killBackend(reserved);
-    await nextTurn();
     for (let round = 0; round < 3; round++)
       expect(await outcomeOf(reserved`select 1`)).toBe('rejected CONNECTION_CLOSED');
     reserved.release();
@@ -105,7 +109,7 @@ describe('a query on a pool whose backends are killed', () => {
         await killer.sql`
           select pg_terminate_backend(pid) from pg_stat_activity
           where datname = current_database() and pid <> pg_backend_pid()`;
-        await nextTurn();
+        await sleep(20);
       }
     };
     await Promise.all([query(), query(), query(), transaction(), transaction(), kill()]);

@@ -1,4 +1,5 @@
 // The claimer: one claim for all who wait, nobody forgotten.
+import { setImmediate as settle } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { Claim, Claimed, ClaimFilter } from '../../src/db/claims.ts';
 import { Claimer } from '../../src/jobs/claimer.ts';
@@ -32,7 +33,6 @@ function source(answers: Claimed[]) {
     copied: async (ids: readonly string[]) => void calls.push(`copied ${ids.join()}`),
   };
 }
-const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 it('claims once for all waiters, and divides what comes', async () => {
   const from = source([

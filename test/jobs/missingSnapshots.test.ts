@@ -14,7 +14,7 @@ const queue = new TestQueue();
 
 async function startWorkerWithoutFiles(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'candlepool-jobs-'));
-  await queue.startWorker({ ...queue.data, folder });
+  await queue.startWorker({ data: { ...queue.data, folder } });
   onTestFinished(() => rm(folder, { recursive: true }));
 }
 

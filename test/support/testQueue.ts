@@ -28,11 +28,11 @@ export class TestQueue {
   #workers: Worker[] = [];
   #processes: ChildProcess[] = [];
 
-  /** Registers its own set-up and clean-up; call it at the top of a test file. */
-  constructor() {
+  /** Registers its own set-up and clean-up; call it at the top of a test file. @param bars how many the data has */
+  constructor(bars?: number) {
     beforeAll(async () => {
       this.#database = await createTestDatabase();
-      this.#data = await makeData();
+      this.#data = await makeData(bars);
       this.#workspace = await makeWorkspace(this.sql);
     });
     afterEach(async () => {
@@ -67,8 +67,8 @@ export class TestQueue {
   }
 
   /** Starts a worker in this process. @param data what it can open; default: the data of the queue */
-  async startWorker(data: TestData = this.#data): Promise<Worker> {
-    const worker = await startTestWorker(this.url, data);
+  async startWorker({ data = this.#data, threads = 2 } = {}): Promise<Worker> {
+    const worker = await startTestWorker(this.url, data, threads);
     this.#workers.push(worker);
     return worker;
   }
