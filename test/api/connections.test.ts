@@ -101,7 +101,7 @@ it('answers headers over the limit with a 431 problem, and other protocols with 
   expect([broken.status, broken.text.includes('"code":"MALFORMED_REQUEST"')]).toEqual([400, true]);
 });
 
-describe('requests that were 5xx', () => {
+describe('an odd request', () => {
   it.each(['/public/v1/strategies', '/public/v1/strategies/validate', '/docs', '/healthz'])(
     'answers QUERY %s without a content type below 500',
     async (path) => {
@@ -138,15 +138,15 @@ async function tokenOf(sub: unknown): Promise<string> {
 }
 
 describe('values that the database refuses', () => {
-  it('answers an instant outside the years 1 to 9999 in a list with 400', async () => {
+  it('answers a time outside the years 1 to 9999 in a filter with 400', async () => {
     for (const instant of [
       '+020000-01-01T00:00:00Z',
       '-000100-01-01T00:00:00Z',
       '0000-01-01T00:00:00Z',
       '+275760-09-13T00:00:00.000Z',
     ])
-      for (const name of ['createdAfter', 'createdBefore', 'from', 'to'])
-        expect((await client.get(`/backtests?${name}=${encodeURIComponent(instant)}`)).status).toBeLessThan(500);
+      for (const name of ['createdAfter', 'createdBefore'])
+        expect((await client.get(`/backtests?${name}=${encodeURIComponent(instant)}`)).status, instant).toBe(400);
   });
 
   it('refuses a key that expires outside the years 1 to 9999', async () => {

@@ -260,14 +260,14 @@ describe('the examples of the manifest and the authoring pack', () => {
       expect(reply.body, reply.text).toMatchObject({ valid: true });
     },
   };
-  it('that are JSON in a sentence are right', async () => {
+  it('are right where they are JSON within a sentence', async () => {
     const texts = stringsIn([manifest, pack]).map(({ text }) => text);
     const found = new Set(texts.flatMap((text) => [...text.matchAll(/\{"[^{}]*\}/g)].map(([snippet]) => snippet)));
     expect([...found].toSorted()).toEqual(Object.keys(SNIPPETS).toSorted());
     for (const check of Object.values(SNIPPETS)) await check();
   });
 
-  it('that are queries are answered', async () => {
+  it('are answered where they are queries', async () => {
     const { id } = await completed({ settings: {}, strategyAst: pack.examples.strategyAst }, pack.examples.config);
     const queries = stringsIn([manifest, pack]).flatMap(({ text, owner }) =>
       [...text.matchAll(/(\/[\w/{}-]+)?(\?\w+=[\w=&,]+)/g)].map(
@@ -281,7 +281,7 @@ describe('the examples of the manifest and the authoring pack', () => {
     }
   });
 
-  it('that are words for a config are accepted in one', async () => {
+  it('are accepted in a config where they list its values', async () => {
     const words = pack.config as Record<string, string>;
     const lists: [string, string, (word: string) => object][] = [
       ['timeframe', ' ', (word) => ({ timeframe: word })],

@@ -44,7 +44,7 @@ it('refuses a workspace at once 60 times a minute, and late from then on', async
   expect(sleeps).toHaveLength(3);
 });
 
-it('counts who has no right key by address, and workspaces of that address apart', async () => {
+it('counts requests without a valid key by address, apart from those of workspaces at the same address', async () => {
   const { ask, sleeps } = refuser();
   await ask(61, { 'x-forwarded-for': '192.0.2.1' });
   expect(sleeps).toHaveLength(1);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-it('are answered while all other connections are held by transactions and long statements', async () => {
+it('answers short reads while all other connections are held by transactions and long statements', async () => {
   const { sql } = api.services;
   const client = await api.client();
   expect((await client.get('/workspace')).status).toBe(200);

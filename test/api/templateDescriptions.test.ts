@@ -167,18 +167,18 @@ describe('the description of a template', () => {
     ['rsi2_mean_reversion', ', or after 15 bars'],
     ['zscore_pair_spread', ', at a stop ten percent below the fill, or after 60 bars'],
     ['opening_range_breakout', ', stops at its low, aims at twice the risk'],
-  ])('of %s would be refused without "%s"', (key, words) => {
+  ])('of %s is refused without "%s"', (key, words) => {
     expect(faultsOf(...without(key, words))).not.toEqual([]);
   });
 
-  it('would be refused for a number or a rule that the strategy does not have', () => {
+  it('is refused when it names a number or a rule that the strategy does not have', () => {
     const { description } = of('golden_cross');
     const strategy = strategyOf(of('golden_cross'));
     expect(faultsOf(description.replace('50-bar', '60-bar'), strategy)).toEqual(['says 60']);
     expect(faultsOf(`${description} A trailing stop follows.`, strategy)).toHaveLength(1);
   });
 
-  it('would be refused for the VWAP of all the data where it speaks of the day', () => {
+  it('is refused when it speaks of the day and the VWAP is that of all the data', () => {
     const { description } = of('vwap_reversion');
     const strategy = JSON.parse(
       JSON.stringify(strategyOf(of('vwap_reversion'))).replaceAll('vwap_session', 'vwap'),

@@ -137,32 +137,38 @@ describe('candlepool serve', () => {
   });
 
   const isLinux = process.platform === 'linux';
-  it.runIf(isLinux)('lets the worker go behind the API, and gives the Node of each its flags', async () => {
-    const worker = await workerOf(server);
-    const nicenesses = (pid: number): number[] =>
-      readdirSync(`/proc/${pid}/task`).map((thread) => {
-        const [, fields] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
-        return Number(fields.split(' ')[16]);
-      });
-    await eventually(() => nicenesses(worker).filter((nice) => nice === 10).length > 0);
-    expect(Math.min(...nicenesses(worker))).toBe(5);
-    const api = await childOf(server, 'api');
-    expect(nicenesses(api)[0]).toBe(0);
-    const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    expect(argumentsOf(api)).toEqual(expect.arrayContaining(nodeFlags.api));
-    expect(argumentsOf(worker)).toEqual(expect.arrayContaining(nodeFlags.worker));
-  });
+  it.runIf(isLinux)(
+    'gives the worker a lower priority than the API, and starts each with its own Node flags',
+    async () => {
+      const worker = await workerOf(server);
+      const nicenesses = (pid: number): number[] =>
+        readdirSync(`/proc/${pid}/task`).map((thread) => {
+          const [, fields] = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ');
+          return Number(fields.split(' ')[16]);
+        });
+      await eventually(() => nicenesses(worker).filter((nice) => nice === 10).length > 0);
+      expect(Math.min(...nicenesses(worker))).toBe(5);
+      const api = await childOf(server, 'api');
+      expect(nicenesses(api)[0]).toBe(0);
+      const argumentsOf = (pid: number): string[] => readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      expect(argumentsOf(api)).toEqual(expect.arrayContaining(nodeFlags.api));
+      expect(argumentsOf(worker)).toEqual(expect.arrayContaining(nodeFlags.worker));
+    },
+  );
 
-  it.each(['serve', 'api'])('keeps its port from another %s, which says so and makes no database', async (command) => {
-    const { port } = new URL(url);
-    const other = join(folder, 'other');
-    const { code, stderr } = await runCommand([command, '--port', port], { ...env(), DATA_DIR: other });
-    const message = `Port ${port} of 127.0.0.1 is in use. Choose another one, or let a free one be found: `;
-    expect([code, stderr]).toEqual([1, expect.stringContaining(`error: ${message}`)]);
-    expect(stderr).toMatch(new RegExp(`candlepool ${command} --port 0\n$`));
-    expect(existsSync(other)).toBe(false);
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  });
+  it.each(['serve', 'api'])(
+    'keeps its port when another %s asks for it, which says so and makes no database',
+    async (command) => {
+      const { port } = new URL(url);
+      const other = join(folder, 'other');
+      const { code, stderr } = await runCommand([command, '--port', port], { ...env(), DATA_DIR: other });
+      const message = `Port ${port} of 127.0.0.1 is in use. Choose another one, or let a free one be found: `;
+      expect([code, stderr]).toEqual([1, expect.stringContaining(`error: ${message}`)]);
+      expect(stderr).toMatch(new RegExp(`candlepool ${command} --port 0\n$`));
+      expect(existsSync(other)).toBe(false);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    },
+  );
 
   it('ends its worker after kill -9, and the next serve takes over the database', async () => {
     const worker = await workerOf(server);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-it.each([0, 1, 255, 256, 70_000, 3_000_000])('come back as they were sent (%i bytes)', async (length) => {
+it.each([0, 1, 255, 256, 70_000, 3_000_000])('returns %i bytes as they were sent', async (length) => {
   const bytes = randomBytes(length);
   const [row] = await database.sql`
     select ${bytes}::bytea as bytes, ${'text with \\x00 in it'}::text as text, ${null}::bytea as none,
@@ -18,14 +18,14 @@ it.each([0, 1, 255, 256, 70_000, 3_000_000])('come back as they were sent (%i by
   expect(row).toMatchObject({ text: 'text with \\x00 in it', none: null, number: 7 });
 });
 
-it('are not mistaken for text that begins as bytes do', async () => {
+it('does not take text that begins as bytes do for bytes', async () => {
   const bytes = Buffer.from('\\x4142');
   const [row] = await database.sql`select ${bytes}::bytea as bytes, length(${bytes}::bytea) as length`;
   expect(row).toMatchObject({ length: 6 });
   expect(String(row.bytes)).toBe('\\x4142');
 });
 
-it('may be a view on part of a larger buffer', async () => {
+it('accepts a view on part of a larger buffer', async () => {
   const whole = new Uint8Array([1, 2, 3, 4, 5, 6]);
   const [row] = await database.sql`select ${whole.subarray(2, 4)}::bytea as bytes`;
   expect([...(row.bytes as Buffer)]).toEqual([3, 4]);

@@ -84,7 +84,7 @@ describe('a server of a new cluster', () => {
     for (const path of [folder, join(folder, 'postgres')]) expect((await stat(path)).mode & 0o077).toBe(0);
   });
 
-  it('takes trust from the network in a cluster of an earlier version, at its start and while it runs', async () => {
+  it('stops trusting the network in a cluster of an earlier version, at its start and while it runs', async () => {
     const file = join(folder, 'postgres', 'cluster', 'pg_hba.conf');
     const first = await startEmbedded(folder);
     await write(first.url, 'kept');

@@ -41,7 +41,7 @@ const sortedBy = async (sql: Sql, workspaceId: string, name: string, descending:
   return (await listBacktests(sql, workspaceId, {}, { order, limit: 20, after: null })).rows;
 };
 
-it('are stored in the order in which threads encode them', () => {
+it('stores the numbers in the order in which threads encode them', () => {
   expect(SUMMARY_KEYS).toEqual(FLAT_KEYS);
 });
 

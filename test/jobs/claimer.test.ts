@@ -52,7 +52,7 @@ it('claims once for all waiters, and divides what comes', async () => {
   expect(from.calls.filter((call) => call.startsWith('due')).length).toBe(2);
 });
 
-it('gives nothing if nothing is due', async () => {
+it('returns false when nothing is due', async () => {
   const claimer = new Claimer(source([]));
   expect(await claimer.takeShare(async () => {})).toBe(false);
 });
@@ -89,7 +89,7 @@ it('gives waiters an empty share once it is closed', async () => {
   expect(await claimer.takeShare(async () => {})).toBe(false);
 });
 
-it('claims for others than those whose shares it holds once it holds as many as it works on', async () => {
+it('claims only for workspaces that have no share once all ordinary shares are taken', async () => {
   const asked: (ClaimFilter | undefined)[] = [];
   const due = [
     [{ ...claim('a'), workspaceId: 'slow' }],
@@ -126,7 +126,7 @@ it('claims for others than those whose shares it holds once it holds as many as 
   expect(await Promise.all([first, second, third])).toEqual([true, true, true]);
 });
 
-it('claims quick backtests of anybody once those for others are held as well, one share at a time', async () => {
+it('claims quick backtests of any workspace once the relief shares are taken too, one share at a time', async () => {
   const asked: (ClaimFilter | undefined)[] = [];
   const due = [[claim('slow', 1e9)], [], [claim('quick', 100)], [claim('quicker', 50)]];
   const from = {

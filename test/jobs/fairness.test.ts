@@ -116,7 +116,7 @@ it('leaves the artifacts of further workspaces for later, so that backtests have
   expect(await first).toBe(true);
 });
 
-it('hands out only quick backtests where a claim asks for them, those too that wait behind others', async () => {
+it('hands out only quick backtests to a claim that asks for them, even from behind slow ones', async () => {
   const [a, b] = [await makeWorkspace(queue.sql), await makeWorkspace(queue.sql)];
   await enqueue(queue.sql, a, queue.data, many(3), { cost: 1e6 });
   const [behind] = await enqueue(queue.sql, a, queue.data, many(1), { cost: 1_000 });

@@ -66,7 +66,7 @@ describe('a sweep that ends while something else changes its shards', () => {
     ['a takeover', () => sql.begin((tx) => takeOverShards(tx))],
   ];
 
-  it.each(changes)('waits for %s, or that for it, and neither is refused', async (_name, change) => {
+  it.each(changes)('waits for %s, or the other way around, and neither fails', async (_name, change) => {
     const id = await client.start();
     const held = await claim();
     let changing: Promise<unknown> | undefined;
