@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { createApiApp } from '../support/apiApp.ts';
 
-it('logs a line without a stack for each request during an outage, and one with a stack for an error of ours', async () => {
+it('logs requests during an outage without a stack each, and an error of ours with its stack', async () => {
   await using api = await createApiApp();
   const lines: object[] = [];
   const write = (line: Buffer, _encoding: string, done: () => void): void => {

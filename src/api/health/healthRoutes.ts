@@ -91,7 +91,7 @@ function measureRequests(app: App, registry: Registry): void {
 /** Postgres writes its log in files of 16 MiB, and needs a few of them to start at all. */
 const FREE_AT_LEAST_BYTES = 64 << 20;
 
-/** Whether the disk has too little room; false when there is no such folder, as on a host whose database is elsewhere. */
+/** Whether the disk has too little room; false without such a folder, as on a host whose database is elsewhere. */
 async function lacksRoom(folder: string): Promise<boolean> {
   const found = await statfs(folder).catch(() => null);
   return found !== null && found.bavail * found.bsize < FREE_AT_LEAST_BYTES;
