@@ -56,14 +56,24 @@ function readCommandLine() {
 }
 
 async function main(): Promise<void> {
-  const { revision, suites, task, args, limit, minutes } = readCommandLine();
+  const options = readCommandLine();
   console.log(`${machineLines(describeMachine())}\n`);
-  console.log(`${suites.join(', ')}: at most ${minutes} minutes in all.\n`);
+  console.log(`${options.suites.join(', ')}: at most ${options.minutes} minutes in all.\n`);
   const interrupted = interruption();
+  try {
+    await compare(options, interrupted);
+  } catch (error) {
+    if (!interrupted.aborted) throw error;
+  }
+  if (interrupted.aborted) process.exitCode = exitCodeOf(interrupted);
+}
+
+/** @throws Error when it cannot be done, or when `interrupted` */
+async function compare(options: ReturnType<typeof readCommandLine>, interrupted: AbortSignal): Promise<void> {
+  const { revision, suites, task, args, limit, minutes } = options;
+  await using other = await checkout(revision, interrupted);
   const late = AbortSignal.timeout(minutes * 60_000);
   const stopped = AbortSignal.any([interrupted, late]);
-
-  using other = checkout(revision);
   const roots = { before: other.root, after: HERE };
   const measureSuite: MeasureSuite = async function* (suite, isWanted) {
     const isNamed = (name: string): boolean => name.includes(task) && isWanted(name);
@@ -73,10 +83,7 @@ async function main(): Promise<void> {
     }
   };
   const all = await compareSuites(suites, 1 + limit / 100, measureSuite, () => stopped.aborted);
-  if (interrupted.aborted) {
-    process.exitCode = exitCodeOf(interrupted);
-    return;
-  }
+  interrupted.throwIfAborted();
   if (all.length === 0 && !late.aborted) throw new Error(NOTHING_MEASURED);
   print(all, revision, limit);
   const unmeasured = suites.filter((suite) => !all.some((one) => one.task.startsWith(`${suite}/`)));

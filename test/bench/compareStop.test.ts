@@ -1,7 +1,7 @@
 // bench:compare as a process: stopped by a signal or by its own limit, it ends at once and leaves nothing behind.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,7 +19,8 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function compare(...options: readonly string[]): { child: ChildProcessWithoutNullStreams; printed: () => string } {
   const args = [join(ROOT, 'bench', 'compare.ts'), 'HEAD', 'whole', '--short', ...options];
-  const child = spawn(process.execPath, args, { env: cleanEnvironment({ TMPDIR: folder }) });
+  // In a group of its own, which a signal reaches as a whole, as Ctrl-C does.
+  const child = spawn(process.execPath, args, { env: cleanEnvironment({ TMPDIR: folder }), detached: true });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += String(chunk)));
   return { child, printed: () => text };
@@ -41,8 +42,17 @@ describe.runIf(existsSync(join(ROOT, '.git')))('bench:compare', () => {
     await eventually(() =>
       commandLinesWith(join(folder, 'candlepool-compare-')).some((line) => line.includes('whole')),
     );
-    child.kill(signal);
+    process.kill(-child.pid!, signal);
     expect(await once(child, 'close'), printed()).toEqual([code, null]);
+    expectNothingLeft();
+  });
+
+  it('ends quietly when it is interrupted while git checks out the revision', async () => {
+    const { child, printed } = compare();
+    await eventually(() => globSync('*/checkout/*', { cwd: folder }).length > 0);
+    process.kill(-child.pid!, 'SIGINT');
+    expect(await once(child, 'close'), printed()).toEqual([130, null]);
+    expect(printed()).not.toContain('revision of this repository');
     expectNothingLeft();
   });
 
