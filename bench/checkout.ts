@@ -38,8 +38,8 @@ export async function checkout(revision: string, signal: AbortSignal): Promise<C
 }
 
 /**
- * Runs git until it ends or `signal` ends it. It is detached from the terminal, whose Ctrl-C would reach it too and look
- * like a failure of its own.
+ * Runs git until it ends or `signal` ends it. It is detached from the terminal, whose Ctrl-C would reach it too and
+ * look like a failure of its own.
  */
 async function git(args: readonly string[], signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted();

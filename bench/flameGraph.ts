@@ -1,5 +1,4 @@
-// A flame graph: a CPU profile as one SVG, whose boxes are functions, as wide as the time in them and what they called.
-// A click widens a box to the whole width; a click on the lowest box goes back.
+// A CPU profile for people: a flame graph, and the functions that take most of the time.
 import type { Profiler } from 'node:inspector';
 
 interface Frame {
@@ -17,6 +16,10 @@ const LETTER = 7.3;
 /** Narrower boxes say nothing, and there are many. */
 const NARROWEST = 0.3;
 
+/**
+ * One SVG, whose boxes are functions, as wide as the time in them and what they called. A click widens a box to the
+ * whole width; a click on the lowest box goes back.
+ */
 export function flameGraph(profile: Profiler.Profile, title: string): string {
   const root = frames(profile);
   const boxes: { frame: Frame; x: number; width: number; depth: number }[] = [];
@@ -48,7 +51,8 @@ export function flameGraph(profile: Profiler.Profile, title: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg"
   viewBox="0 0 ${WIDTH} ${height}" font-family="monospace" font-size="12">
 <style>rect { stroke: white; stroke-width: 0.5 } g:hover rect { stroke: black } g text { pointer-events: none }</style>
-<text x="4" y="14">${escaped(title)}: ${seconds} s of samples; what is called lies above its caller</text>
+<text x="4" y="14">${escaped(title)}: ${seconds} s of samples; what is called lies above its caller.
+  Click a box to widen it, the lowest one to go back.</text>
 ${drawn.join('\n')}
 <script><![CDATA[
 const boxes = [...document.querySelectorAll('g')].map((g) => ({
@@ -75,6 +79,26 @@ for (const box of boxes) box.g.addEventListener('click', () => show(box));
 `;
 }
 
+export interface HotFunction {
+  readonly name: string;
+  readonly place: string;
+  /** Of all samples, those in the function itself. */
+  readonly share: number;
+}
+
+/** The functions in which most of the time is spent, not counting what they call. */
+export function hottest(profile: Profiler.Profile, count: number): HotFunction[] {
+  const root = frames(profile);
+  const found = new Map<string, HotFunction>();
+  const add = ({ name, place, self, children }: Frame): void => {
+    const key = `${name} ${place}`;
+    found.set(key, { name, place, share: (found.get(key)?.share ?? 0) + self / root.total });
+    children.forEach(add);
+  };
+  add(root);
+  return [...found.values()].toSorted((a, b) => b.share - a.share).slice(0, count);
+}
+
 const shortened = (name: string, width: number): string => {
   const letters = Math.floor((width - 6) / LETTER);
   return letters < 3 ? '' : name.slice(0, letters);
@@ -82,6 +106,7 @@ const shortened = (name: string, width: number): string => {
 
 /**
  * The tree of calls with the time, in microseconds, in each function and in what it called; the longest child first.
+ * The profiler's own calls, which start and stop it, are left out.
  */
 function frames({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Frame {
   const selfOf = new Map<number, number>();
@@ -89,7 +114,8 @@ function frames({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): Fra
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const frameOf = (id: number): Frame => {
     const { callFrame, children = [] } = byId.get(id)!;
-    const below = children.map(frameOf).toSorted((a, b) => b.total - a.total);
+    const called = children.filter((child) => !byId.get(child)!.callFrame.url.startsWith('node:inspector'));
+    const below = called.map(frameOf).toSorted((a, b) => b.total - a.total);
     const self = selfOf.get(id) ?? 0;
     const file = callFrame.url.split('/').slice(-2).join('/');
     return {

@@ -5,12 +5,12 @@ import { Session, type Profiler } from 'node:inspector/promises';
 import { join, resolve } from 'node:path';
 import type { Bench, Task } from 'tinybench';
 import { commandLine, positive, refuse } from './commandLine.ts';
-import { flameGraph } from './flameGraph.ts';
+import { flameGraph, hottest } from './flameGraph.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { ENGINE_SUITES } from './suites.ts';
 
 const USAGE = `npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]
-Writes a CPU profile and a flame graph of each task.
+Writes a CPU profile and a flame graph of each task, and prints the functions that take most of its time.
   SUITE[/TASK]  one of ${ENGINE_SUITES.slice(0, 8).join(', ')},
                 ${ENGINE_SUITES.slice(8).join(', ')}; a part of a task's name, as npm run bench prints it
   --seconds N   how long each task runs (5)
@@ -19,6 +19,8 @@ const { values: options, positionals } = commandLine(USAGE, {
   allowPositionals: true,
   options: { seconds: { type: 'string', default: '5' }, out: { type: 'string', default: 'bench-profile' } },
 });
+/** So many functions are printed. */
+const HOTTEST = 5;
 const [wanted] = positionals;
 const milliseconds = positive(USAGE, 'seconds', options.seconds) * 1000;
 const suite = ENGINE_SUITES.find((name) => wanted?.split('/')[0] === name);
@@ -35,14 +37,17 @@ if (tasks.length === 0) {
   refuse(USAGE, `No task's name contains "${wanted}". There are:\n  ${names.join('\n  ')}`);
 }
 const folder = resolve(options.out);
-mkdirSync(folder, { recursive: true });
 for (const task of tasks) {
   const { name } = task;
+  console.log(name);
   const profile = await profiled(task, milliseconds);
   const file = join(folder, name.replaceAll(/[^\w.-]+/g, '-'));
+  mkdirSync(folder, { recursive: true });
   writeFileSync(`${file}.cpuprofile`, JSON.stringify(profile));
   writeFileSync(`${file}.svg`, flameGraph(profile, name));
-  console.log(`${name}\n  ${file}.svg\n  ${file}.cpuprofile`);
+  for (const { name, place, share } of hottest(profile, HOTTEST))
+    console.log(`  ${(100 * share).toFixed(1).padStart(5)} %  ${name} ${place}`.trimEnd());
+  console.log(`  ${file}.svg\n  ${file}.cpuprofile`);
 }
 
 /** Half a second to warm up, then the profile. */

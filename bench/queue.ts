@@ -10,7 +10,7 @@ import { commandLine, count, refuse } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { isShort, type Measure } from './measure.ts';
 import { caller, startServer } from './server.ts';
-import { printStatements, readCosts, rest } from './serverCosts.ts';
+import { printStatements, readCosts, rest, WORKER_THREADS } from './serverCosts.ts';
 
 interface Options {
   readonly runs: number;
@@ -31,14 +31,20 @@ interface QueueMeasure {
 }
 
 async function measure(root: string, { runs, warm }: Options): Promise<QueueMeasure> {
+  console.error('starting a server …');
   await using server = await startServer(root);
   const call = caller(server);
   const versionId = await makeVersion(call);
-  if (warm > 0) await runAll(call, versionId, 1_000_000, warm);
+  if (warm > 0) {
+    console.error(`running ${warm} backtests to warm up …`);
+    await runAll(call, versionId, 1_000_000, warm);
+  }
+  console.error('waiting for the processes to rest …');
   await rest(server);
   await server.sql`checkpoint`;
   const since = new Date().toISOString();
   const before = await readCosts(server);
+  console.error(`running ${runs} backtests …`);
   const ids = await runAll(call, versionId, 0, runs);
   const after = await readCosts(server);
   if (process.env.BENCH_STATEMENTS) await printStatements(server.sql);
@@ -46,6 +52,7 @@ async function measure(root: string, { runs, warm }: Options): Promise<QueueMeas
     ((await instantOf(call, '-finishedAt', 'finishedAt', since)) -
       (await instantOf(call, 'createdAt', 'createdAt', since))) /
     1_000;
+  console.error('reading every result …');
   await requireComplete(call, ids);
   const cpu = Object.fromEntries(
     [...after.cpu]
@@ -66,8 +73,15 @@ async function measure(root: string, { runs, warm }: Options): Promise<QueueMeas
 }
 
 function print({ cpu, storedBytesPerRun, walBytesPerRun, statementsPerRun }: QueueMeasure): void {
-  const sum = Object.values(cpu).reduce((total, ms) => total + ms, 0);
-  for (const [name, ms] of Object.entries({ ...cpu, 'all of it': sum }))
+  const all = Object.values(cpu).reduce((total, ms) => total + ms, 0);
+  const spent = (thread: keyof typeof WORKER_THREADS): number => cpu[`worker, ${WORKER_THREADS[thread]}`] ?? 0;
+  const service = all - spent('WorkerThread');
+  const sums = {
+    'all of it': all,
+    'besides the simulation threads': service,
+    'and besides collecting garbage and compiling': service - spent('V8Worker'),
+  };
+  for (const [name, ms] of Object.entries({ ...cpu, ...sums }))
     console.log(`  ${name.padEnd(40)} ${ms.toFixed(3).padStart(8)} ms of processor time per run`);
   const kB = (bytes: number): string => `${(bytes / 1000).toFixed(1)} kB per run`;
   console.log(`  stored ${kB(storedBytesPerRun)}, write-ahead log ${kB(walBytesPerRun)}`);

@@ -27,25 +27,27 @@ export interface Server extends AsyncDisposable {
 const servers = new Set<Promise<Server>>();
 
 /** A signal ends the servers, those that are starting too, before it ends the process. */
-const endOnSignal = onDemand(() => {
+const interruptedServers = onDemand(() => {
   const interrupted = interruption();
   interrupted.addEventListener('abort', async () => {
+    console.error('Stopping the server …');
     const started = await Promise.allSettled(servers);
     const running = started.flatMap((server) => (server.status === 'fulfilled' ? [server.value] : []));
     await Promise.allSettled(running.map((server) => server[Symbol.asyncDispose]()));
     process.exit(exitCodeOf(interrupted));
   });
+  return interrupted;
 });
 
 /** A `serve` of a checkout, with a database and a workspace of its own. */
 export function startServer(root = HERE): Promise<Server> {
-  endOnSignal();
-  const starting = start(root);
+  const starting = start(root, interruptedServers());
   servers.add(starting);
   return starting;
 }
 
-async function start(root: string): Promise<Server> {
+/** @throws Error when it cannot be started, or as soon as it can end what it has started when `interrupted` */
+async function start(root: string, interrupted: AbortSignal): Promise<Server> {
   await using stack = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'candlepool-bench-'));
   // The series that were imported lie beside the database.
@@ -59,6 +61,7 @@ async function start(root: string): Promise<Server> {
   const sql = connect(database.url, { max: 1, applicationName: 'bench' });
   stack.defer(() => sql.end({ timeout: 2 }));
   await sql`create extension if not exists pg_stat_statements`;
+  interrupted.throwIfAborted();
   const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--json'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -71,6 +74,9 @@ async function start(root: string): Promise<Server> {
     readyUrl(child.stdout!),
     once(child, 'exit').then(([code]) => {
       throw new Error(`serve of ${root} ended with ${code} before it was ready`);
+    }),
+    once(interrupted, 'abort').then((): never => {
+      throw interrupted.reason;
     }),
   ]);
   const command = async <T>(...args: string[]): Promise<T> =>

@@ -40,7 +40,7 @@ export async function readCosts({ pid, sql }: Server): Promise<Costs> {
 }
 
 /** Threads of a Node process by the name that Linux shows. */
-const WORKER_THREADS = { WorkerThread: 'simulation threads', V8Worker: 'collecting garbage and compiling' };
+export const WORKER_THREADS = { WorkerThread: 'simulation threads', V8Worker: 'collecting garbage and compiling' };
 
 function addNode(
   { command, seconds, mainSeconds, threadSeconds }: ProcessTime,

@@ -1,13 +1,12 @@
 // Warming up: how fast a fresh thread is in its first runs, in relation to one that has run thousands. Both get the
 // same batches in turn, each in a process of its own, so that the machine is the same for both, however busy. Linux
 // only.
-//
-//     node scripts/node24.mjs bench/warmUp.ts [KIND] [--tries 5] [--runs 500] [--hot 6000] [--cold]
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import nodeFlags from '../src/cli/nodeFlags.json' with { type: 'json' };
 import { commandLine, count, refuse } from './commandLine.ts';
+import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { SMALL_RUNS, type SmallBatch } from './smallRuns.ts';
 import type { BatchTime } from './warmUpThread.ts';
@@ -114,11 +113,13 @@ const shown = (values: readonly number[]): string =>
   `${percent(median(values))} % (${percent(Math.min(...values))} to ${percent(Math.max(...values))})`;
 
 async function measure(kind: string, tries: number, groups: number, hotRuns: number): Promise<void> {
+  console.error(`${kind}: ${hotRuns} runs of the hot thread …`);
   await using hot = await Thread.start(kind);
   for (let first = 0; first < hotRuns; first += GROUP)
     await hot.run({ series: tries + 1 + Math.floor(first / HOT_SERIES_RUNS), first, runs: GROUP });
   const speeds: Speed[][] = [];
   for (let series = 1; series <= tries; series++) {
+    console.error(`${kind}: fresh thread ${series} of ${tries} …`);
     await using fresh = await Thread.start(kind, ...(options.cold ? ['--cold'] : []));
     speeds.push(await speedsOf(hot, fresh, series, groups));
   }
@@ -140,6 +141,7 @@ const [tries, runs, hotRuns] = (['tries', 'runs', 'hot'] as const).map((name) =>
 if (runs % GROUP !== 0 || runs < 2 * GROUP) refuse(USAGE, `--runs takes whole hundreds from ${2 * GROUP} on.`);
 // A process that is stopped would not notice that this one has ended.
 process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const interrupted = interruption();
+interrupted.addEventListener('abort', () => process.exit(exitCodeOf(interrupted)));
 console.log(`${machineLines(describeMachine())}\n`);
 for (const kind of named) await measure(kind, tries, runs / GROUP, hotRuns);

@@ -1,12 +1,15 @@
 """1,000 pairs of averages by vectorbt's Rust engine and by ours: the same trades, the same best pair, then both times.
 
-    python bench/peers/sweep/run.py BARS NODE_COMMAND…      (in an environment with vectorbt and vectorbt-rust)
+It needs a Python with what bench/peers/requirements.txt names.
 
 Each round of both begins with the bars. "summaries" is averages, signals, fills, and of each pair the number of trades
 and the return; "equity" is the same with an equity column per pair, which ours reads for the largest drawdown too. What
 numpy needs for vectorbt's averages and signals is in its times, and printed apart.
 """
 
+from __future__ import annotations
+
+import argparse
 import json
 import subprocess
 import sys
@@ -14,12 +17,18 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import vectorbt as vbt
+try:
+    import numpy as np
+    import pandas as pd
+    import vectorbt as vbt
+except ModuleNotFoundError as missing:
+    # --help needs none of them.
+    vbt = missing
 
 FEES = 0.0005
 HERE = Path(__file__).resolve().parent
+NODE = ["node", str(HERE.parents[2] / "scripts" / "node24.mjs")]
+ROUNDS = 3
 
 
 def averages(close: np.ndarray, length: int) -> np.ndarray:
@@ -44,17 +53,32 @@ def signals(close: np.ndarray, pairs: list[tuple[int, int]]) -> tuple[np.ndarray
     return entries, exits
 
 
+def command_line() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("bars", type=int, metavar="BARS", help="bars of the series, 1,000 or more")
+    bars = parser.parse_args().bars
+    if bars < 1_000:
+        parser.error("BARS must be 1000 or more: the longest average has 128 bars")
+    if isinstance(vbt, ModuleNotFoundError):
+        parser.exit(1, f"{vbt}. Use a Python with what bench/peers/requirements.txt names.\n")
+    return bars
+
+
 def main() -> None:
-    bars, node = sys.argv[1], sys.argv[2:]
+    bars = command_line()
     pairs = [(fast, slow) for fast in range(2, 22) for slow in range(30, 129, 2)]
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([*node, str(HERE / "ours.ts"), folder, bars, "2"], check=True)
+        print(f"Running {len(pairs)} pairs on {bars} bars in our engine …", file=sys.stderr)
+        ended = subprocess.run([*NODE, str(HERE / "ours.ts"), folder, str(bars), "2"])
+        if ended.returncode != 0:
+            raise SystemExit("Our side failed.")
         open_ = np.fromfile(Path(folder) / "open.f64")
         close = np.fromfile(Path(folder) / "close.f64")
         ours = json.loads((Path(folder) / "ours.json").read_text())
     best = {"equity": float("inf"), "summaries": float("inf")}
     preparing = float("inf")
-    for _ in range(3):
+    for round_number in range(1, ROUNDS + 1):
+        print(f"Running them in vectorbt, round {round_number} of {ROUNDS} …", file=sys.stderr)
         begin = time.perf_counter()
         entries, exits = signals(close, pairs)
         preparing = min(preparing, time.perf_counter() - begin)
@@ -83,4 +107,7 @@ def main() -> None:
     print(f"averages and signals in numpy, a part of both of vectorbt's times: {preparing:.3f} s")
 
 
-main()
+try:
+    main()
+except KeyboardInterrupt:
+    sys.exit(130)
