@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../src/config.ts';
 import { createTestDatabase } from './support/database.ts';
-import { cleanEnvironment, isCi } from './support/environment.ts';
+import { cleanEnvironment } from './support/environment.ts';
 import { answersOk, eventually } from './support/eventually.ts';
 import { freePort } from './support/freePort.ts';
 import { printedPattern, runShell, shellBlocks } from './support/shellBlocks.ts';
@@ -68,7 +68,7 @@ async function runBlocks(blocks: readonly ShellBlock[], more: Record<string, str
 
 const clientVersion = Number(/(\d+)\./.exec(String(spawnSync('pg_dump', ['--version']).stdout))?.[1] ?? 0);
 /** .ci/run installs them. */
-const hasPostgresTools = clientVersion >= 18 || isCi;
+const hasPostgresTools = clientVersion >= 18;
 const isOfDatabase = ({ commands }: ShellBlock): boolean => commands.includes('"$DATABASE_URL"');
 
 describe('docs/operations.md', { timeout: 600_000 }, () => {
