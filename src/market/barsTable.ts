@@ -33,6 +33,8 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   const notes: string[] = [...table.notes, ...roles.notes];
   const reading = readTimes(roles.time, refusals);
   refusals.throwIfAny();
+  if (reading.dateOrder !== null)
+    notes.push(`Dates are read as ${reading.dateOrder}/year, the only order in which all of them are days.`);
   const { timeframe, times } = settleTimeframe(reading, options, notes);
   const is = options.timeIs ?? (roles.isCloseTime ? 'close' : 'open');
   const time = is === 'close' ? times.map((close) => wholeSecond(close) - TIMEFRAME_MS[timeframe]) : times;
@@ -124,6 +126,9 @@ function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined):
       )
     );
   const found = STORED_TIMEFRAMES.find((timeframe) => TIMEFRAME_MS[timeframe] === step);
+  // In a shuffled file the steps say nothing about the timeframe.
+  if (found === undefined && !isSorted(times, 1) && !isSorted(times, -1))
+    refuse('TIME_UNSORTED', 'The rows are not in the order of their times. Sort them by time, oldest first.');
   return (
     found ??
     refuse(
@@ -136,8 +141,12 @@ function inferTimeframe(times: Float64Array, hint: StoredTimeframe | undefined):
 
 /** Whether a file runs newest first, as those of CryptoDataDownload, Coinbase and Alpha Vantage do. */
 function isNewestFirst(time: Float64Array): boolean {
-  if (time.length < 2 || time[0] <= time[time.length - 1]) return false;
-  for (let row = 1; row < time.length; row++) if (time[row] > time[row - 1]) return false;
+  return time.length >= 2 && time[0] > time[time.length - 1] && isSorted(time, -1);
+}
+
+/** Whether no time is before (direction 1) or after (-1) the one above it. */
+function isSorted(time: Float64Array, direction: 1 | -1): boolean {
+  for (let row = 1; row < time.length; row++) if (direction * (time[row] - time[row - 1]) < 0) return false;
   return true;
 }
 
@@ -147,7 +156,13 @@ function checkOrder(time: Float64Array, timeframe: StoredTimeframe, isReversed: 
     const step = isReversed ? time[row - 1] - time[row] : time[row] - time[row - 1];
     if (step > 0 && step % stepMs === 0) continue;
     const at = `${iso(time[row])} after ${iso(time[row - 1])}`;
-    if (step === 0) refusals.add('TIME_DUPLICATE', row, `the time ${iso(time[row])} appears twice`);
+    if (step === 0)
+      refusals.add(
+        'TIME_DUPLICATE',
+        row,
+        `the time ${iso(time[row])} appears twice; leave out one of the rows, or write local times with their UTC ` +
+          'offset, since an hour repeats when clocks are set back',
+      );
     else if (step < 0) refusals.add('TIME_UNSORTED', row, `${at}: sort the rows by time, oldest first`);
     else {
       const hint = timeframe === '1d' ? '; write daily bars as dates, without a time of day' : '';

@@ -36,14 +36,20 @@ export async function readSource(bytes: Uint8Array): Promise<Table> {
   if (text === 'ARROW1' || begins(plain, [0xff, 0xff, 0xff, 0xff])) return guarded('Arrow', () => readArrow(plain));
   if (text.startsWith('FEA1'))
     refuse('FORMAT_UNKNOWN', 'Feather version 1 is not supported. Write the file again with version=2.');
-  if (text.startsWith('PK\x03\x04'))
-    refuse('FORMAT_UNKNOWN', 'The file is a zip archive. Unzip it and import the CSV inside.');
+  if (text.startsWith('PK\x03\x04')) refuseZip(plain);
   const decoded = decodeText(plain);
   if (/^\s*[[{]/.test(decoded)) return readJson(decoded);
   return readCsv(decoded);
 }
 
 const begins = (bytes: Uint8Array, magic: readonly number[]): boolean => magic.every((byte, at) => bytes[at] === byte);
+
+/** Excel workbooks are zip archives, but what is inside of them is not CSV. */
+function refuseZip(bytes: Uint8Array): never {
+  if (Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('xl/workbook.'))
+    refuse('FORMAT_UNKNOWN', 'The file is an Excel workbook. Save its sheet as CSV and import that.');
+  refuse('FORMAT_UNKNOWN', 'The file is a zip archive. Unzip it and import the CSV inside.');
+}
 
 function unzip(bytes: Uint8Array): Uint8Array {
   try {

@@ -14,7 +14,10 @@ export interface TimeReading {
    * bars, whose offset changes with daylight saving time); else null. Used for daily bars only.
    */
   readonly localDays: Float64Array | null;
+  /** The order of dates with slashes, if there are any. */
+  readonly dateOrder: DateOrder | null;
 }
+type DateOrder = 'day/month' | 'month/day';
 
 /** Exact if the result is a whole number of ms. */
 const toMs = (value: number, unit: TimeUnit): number =>
@@ -35,13 +38,12 @@ const EVENING_MS = 17 * 3_600_000;
 const COMPACT_DATE = { from: 19_000_101, to: 21_001_231 };
 const DATE_TIME =
   /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[T ]\s*(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d\d(?::?\d\d)?)?$/i;
-/**
- * 31.01.2024 15:00:00.000, as Dukascopy and MetaTrader's reports write it. With dots the day comes first; with slashes
- * the order is unknown.
- */
+/** 31.01.2024 15:00:00.000, as Dukascopy and MetaTrader's reports write it. With dots the day comes first. */
 const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})\b/;
-/** 2019-10-17 09-AM, as CryptoDataDownload's older files have it. */
-const HALF_DAY = /^(\d{4}-\d\d-\d\d) (\d\d)-([AP])M$/;
+/** 2019-10-17 09-AM, as CryptoDataDownload's older files have it, and 9:30 PM. */
+const HALF_DAY = /^(.*\d) (\d\d?)(?:-|(:\d\d(?::\d\d)?) ?)([AP])M$/i;
+/** 10/27/2023, as American spreadsheets write it, or 27/10/2023. */
+const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})\b/;
 
 /** Reads a whole time column; unreadable cells are added to `refusals`. */
 export function readTimes(cells: Cells, refusals: RefusalList): TimeReading {
@@ -55,7 +57,7 @@ export function readTimes(cells: Cells, refusals: RefusalList): TimeReading {
     if (Number.isNaN(numbers[row])) refuseTime(textAt(cells, row), row, refusals);
   }
   const times = numbers.map((value) => Math.round(toMs(value, unit)));
-  return { times, unit, zone: 'UTC', localDays: null };
+  return { times, unit, zone: 'UTC', localDays: null, dateOrder: null };
 }
 
 /**
@@ -114,11 +116,12 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   const { numbers } = cells;
   const times = new Float64Array(numbers.length);
   const days = new Float64Array(numbers.length);
+  const dateOrder = orderOfSlashed(cells);
   let zoned = 0;
   let hasOffset = false;
   for (let row = 0; row < numbers.length; row++) {
     const text = textAt(cells, row);
-    const read = parseDateTime(text);
+    const read = parseDateTime(dateOrder === null ? text : withoutSlashes(text, dateOrder));
     if (read === null) {
       refuseTime(text, row, refusals);
       continue;
@@ -130,8 +133,26 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
   }
   const zone = zoned === 0 ? 'none given, read as UTC' : 'given by each time';
   const isLocal = hasOffset && zoned === numbers.length;
-  return { times, unit: 'ISO 8601', zone, localDays: isLocal ? days : null };
+  return { times, unit: 'ISO 8601', zone, localDays: isLocal ? days : null, dateOrder };
 }
+
+/**
+ * The order in which all dates with slashes are days: 10/27/2023 has the month first, and so has 03/01/2023 in the same
+ * column. null if there are none, or both orders are possible, or neither is.
+ */
+function orderOfSlashed({ texts }: Cells): DateOrder | null {
+  const matches = (texts ?? []).map((text) => SLASHED.exec(text ?? ''));
+  const exceeds12 = (part: number): boolean => matches.some((match) => match !== null && Number(match[part]) > 12);
+  const [isDayFirst, isMonthFirst] = [exceeds12(1), exceeds12(2)];
+  if (isDayFirst === isMonthFirst) return null;
+  return isDayFirst ? 'day/month' : 'month/day';
+}
+
+const withoutSlashes = (text: string, order: DateOrder): string =>
+  text.replace(SLASHED, (_, first: string, second: string, year: string) => {
+    const [month, day] = order === 'month/day' ? [first, second] : [second, first];
+    return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  });
 
 /**
  * The unit in which the commonest step is a stored timeframe: 60 is a minute in s, 60,000 in ms, and no step fits two
@@ -150,8 +171,7 @@ function unitOfStep(numbers: Float64Array, largest: number): TimeUnit | null {
 
 function refuseTime(text: string, row: number, refusals: RefusalList): void {
   // 03/01/2024 is the first of March in one country and the third of January in another.
-  const isSlashed = /^\d\d?\/\d\d?\/\d{4}\b/.test(text);
-  const why = isSlashed ? ' that is read, since its day and month could be swapped' : '';
+  const why = SLASHED.test(text) ? ' that is read, since its day and month could be swapped' : '';
   const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is not a time${why}`;
   refusals.add(
     'TIME_UNREADABLE',
@@ -176,8 +196,9 @@ function parseDateTime(text: string): { ms: number; offsetMs: number | null } | 
 /** Rewrites the less common forms of a date as year, month, day. */
 function yearFirst(text: string): string {
   const halfDay = HALF_DAY.exec(text);
-  if (halfDay) return `${halfDay[1]} ${(Number(halfDay[2]) % 12) + (halfDay[3] === 'P' ? 12 : 0)}:00`;
-  return text.replace(DAY_FIRST, '$3.$2.$1');
+  if (halfDay === null) return text.replace(DAY_FIRST, '$3.$2.$1');
+  const [, date, hour, minutes = ':00', half] = halfDay;
+  return `${yearFirst(date)} ${(Number(hour) % 12) + (half.toUpperCase() === 'P' ? 12 : 0)}${minutes}`;
 }
 
 function offsetOf(zone: string): number {

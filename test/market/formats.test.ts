@@ -128,6 +128,21 @@ describe('a column of times', () => {
     }
   });
 
+  it.each([
+    ['month/day', ['9/12/2023', '9/13/2023']],
+    ['day/month', ['12/09/2023', '13/09/2023']],
+  ])('is read with slashes as %s where one of its dates shows the order, and says so', async (order, dates) => {
+    const { columns, report } = await read([HEADER, ...dates.map((date) => `${date},1,1,1,1,1`)].join('\n'));
+    expect([...columns.time]).toEqual([Date.UTC(2023, 8, 12), Date.UTC(2023, 8, 13)]);
+    expect(report.notes).toContainEqual(expect.stringContaining(`Dates are read as ${order}/year`));
+  });
+
+  it('is read with the hours of a twelve-hour clock', async () => {
+    const times = ['9/30/2023 11:00 PM', '10/1/2023 12:00 AM', '10/1/2023 1:00:00 am'];
+    const { columns } = await read([HEADER, ...times.map((time) => `${time},1,1,1,1,1`)].join('\n'));
+    expect([...columns.time]).toEqual([23, 24, 25].map((hour) => Date.UTC(2023, 8, 30, hour)));
+  });
+
   it('of local midnights becomes calendar days, even across a change to daylight saving time', async () => {
     const days = ['2024-03-08 00:00:00-05:00', '2024-03-11 00:00:00-04:00', '2024-03-12 00:00:00-04:00'];
     const bars = await read(`Date,Open,High,Low,Close,Volume\n${days.map((day) => `${day},1,1,1,1,1`).join('\n')}`);
@@ -265,6 +280,13 @@ describe('every format', () => {
       'ccxt.json': JSON.stringify(rows),
       'ccxt.json.gz': gzipSync(JSON.stringify(rows)),
       'objects.json': JSON.stringify(objects),
+      'rows.jsonl': rows.map((row) => JSON.stringify(row)).join('\n'),
+      'objects.jsonl': `${objects.map((bar) => JSON.stringify(bar)).join('\r\n')}\r\n`,
+      'split.json': JSON.stringify({
+        columns: keys.toReversed(),
+        index: [0, 1, 2, 3],
+        data: rows.map((row) => row.toReversed()),
+      }),
       'X.arrow': tableToIPC(table, 'file'),
       'X.arrows': tableToIPC(table, 'stream'),
     };

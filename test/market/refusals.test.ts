@@ -64,7 +64,7 @@ describe('an import that refuses rows', () => {
       'with the time of the row before',
       '60000,12,14,11,13,1',
       'TIME_DUPLICATE',
-      'the time 2024-01-01T00:01:00.000Z appears twice',
+      'the time 2024-01-01T00:01:00.000Z appears twice; leave out one of the rows',
     ],
     [
       'out of order',
@@ -142,6 +142,7 @@ describe('an import that refuses a file', () => {
     ['of prose', 'Dear reader,\nthis is a letter.', 'FORMAT_UNKNOWN', 'not a table of bars'],
     ['of binary data', Buffer.from([0, 1, 2, 3, 0, 5]), 'FORMAT_UNKNOWN', 'binary data'],
     ['of a zip archive', Buffer.from('PK\x03\x04rest'), 'FORMAT_UNKNOWN', 'Unzip it'],
+    ['of an Excel workbook', Buffer.from('PK\x03\x04 … xl/workbook.xml'), 'FORMAT_UNKNOWN', 'Save its sheet as CSV'],
     ['of Feather version 1', Buffer.from('FEA1rest'), 'FORMAT_UNKNOWN', 'version=2'],
     ['of half a gzip file', gzipSync('x'.repeat(1000)).subarray(0, 20), 'FILE_UNREADABLE', 'gzip file is damaged'],
     [
@@ -175,6 +176,19 @@ describe('an import that refuses a file', () => {
       'TIME_UNIT_MIXED',
       'Row 2 (line 3): the unit of time changes',
     ],
+    [
+      'that is shuffled',
+      `${HEADER}\n2024-01-05,1,1,1,1,1\n2024-01-02,1,1,1,1,1\n2024-01-08,1,1,1,1,1`,
+      'TIME_UNSORTED',
+      'Sort them by time, oldest first',
+    ],
+    [
+      'whose dates with slashes are days in neither order',
+      `${HEADER}\n13/01/2024,1,1,1,1,1\n01/14/2024,1,1,1,1,1`,
+      'TIME_UNREADABLE',
+      'its day and month could be swapped',
+    ],
+    ['of JSON Lines that end halfway', `[${T0},1,1,1,1]\n[${T0 + 60_000},1,`, 'FILE_UNREADABLE', 'file is whole'],
     ['that goes back and forth', [HEADER, ...GOOD.with(1, GOOD[2])].join('\n'), 'TIME_DUPLICATE', 'appears twice'],
     [
       'of several instruments',
