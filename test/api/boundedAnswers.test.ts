@@ -49,10 +49,13 @@ const at = (answer: unknown, pointer: string): unknown =>
 const isShown = (part: unknown): boolean =>
   part !== undefined && part !== null && !(typeof part === 'object' && 'omitted' in part && 'path' in part);
 
-async function tool(name: string, args: object): Promise<{ text: string; body: Record<string, unknown> }> {
-  const { content } = await mcp.callTool({ name, arguments: { ...args } });
+async function tool(
+  name: string,
+  args: object,
+): Promise<{ text: string; isError: boolean; body: Record<string, unknown> }> {
+  const { content, isError = false } = await mcp.callTool({ name, arguments: { ...args } });
   const [{ text }] = content as { text: string }[];
-  return { text, body: JSON.parse(text) as Record<string, unknown> };
+  return { text, isError, body: JSON.parse(text) as Record<string, unknown> };
 }
 
 describe.each(strategies)('the result of a strategy that %s', (_, strategy) => {
@@ -119,7 +122,10 @@ describe.each(strategies)('the result of a strategy that %s', (_, strategy) => {
       expect(Buffer.byteLength(part.text)).toBeLessThanOrEqual(1_000);
       expect(part.body.code, pointer).not.toBe('PATH_NOT_FOUND');
     }
+    // An id is hardly longer than the mark that would stand for it.
+    expect((await tool('get_backtest', { id, view: 'full', maxBytes: 3_000 })).body.id).toBe(id);
     const wrong = await tool('get_backtest', { id, path: '/headline/return' });
+    expect(wrong.isError).toBe(true);
     expect(wrong.body).toMatchObject({ code: 'PATH_NOT_FOUND', message: expect.stringContaining('returnPct') });
   });
 });

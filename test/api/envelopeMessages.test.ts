@@ -87,6 +87,73 @@ describe('a message about the shape of a request', () => {
     expect(issuesOfZod(found, '/items/2')).toMatchObject([{ path: '/items/2', message }]);
   });
 
+  const sweep = { space: { fast: { values: [5] } }, method: 'grid' };
+  it.each<[string, z.ZodType, object, string, string, string | undefined]>([
+    [
+      'a missing name',
+      CreateSweepBody,
+      { ...sweep, method: undefined },
+      '/method',
+      'Missing member "method".',
+      'Use one of grid',
+    ],
+    [
+      'a missing kind',
+      CreateSweepBody,
+      { ...sweep, walkForward: { folds: 3 } },
+      '/walkForward/kind',
+      'Missing member "kind".',
+      'Use one of anchored, rolling.',
+    ],
+    [
+      'a list as a dimension',
+      CreateSweepBody,
+      { ...sweep, space: { fast: [5, 10] } },
+      '/space/fast',
+      '"fast" must be an object.',
+      '{"values": [',
+    ],
+    [
+      'a text as a constraint',
+      CreateSweepBody,
+      { ...sweep, constraints: ['fast < slow'] },
+      '/constraints/0',
+      '"constraints[0]" must be an object.',
+      '"op": "lt"',
+    ],
+    [
+      'a wrong direction',
+      CreateSweepBody,
+      { ...sweep, objective: { key: 'cagr', direction: 'up' } },
+      '/objective/direction',
+      '"direction" must be one of maximize, minimize.',
+      undefined,
+    ],
+    [
+      'a text as a list',
+      RobustnessBody,
+      { analyses: 'monteCarlo' },
+      '/analyses',
+      '"analyses" must be a list.',
+      'Put it into a list: ["monteCarlo"].',
+    ],
+    [
+      'a misspelled item',
+      RobustnessBody,
+      { analyses: ['bootstrap'] },
+      '/analyses/0',
+      '"analyses[0]" cannot be "bootstrap".',
+      'Did you mean "blockBootstrap"?',
+    ],
+  ])('reports %s once, and the way out', (_what, schema, sent, path, message, suggestion) => {
+    const found = issuesOfZod(schema.safeParse(sent).error!.issues, '', sent).filter(
+      (issue) => issue.path !== '/strategyVersionId' && issue.path !== '/config',
+    );
+    expect(found).toMatchObject([{ path, message }]);
+    if (suggestion === undefined) expect(found[0].suggestion).toBeUndefined();
+    else expect(found[0].suggestion).toContain(suggestion);
+  });
+
   it('says what to send where settings are missing', () => {
     const missing = issues(CreateBody, { name: 'x', strategyAst: {} });
     expect(missing).toMatchObject([{ message: 'Missing member "settings".', suggestion: 'Send {} for the defaults.' }]);

@@ -27,7 +27,7 @@ export async function checkItems(
     const root = `/items/${index}`;
     if (!item.success) {
       const version = versions.get(versionIdOf(items[index]) ?? '');
-      const faults = issuesOfZod(item.error.issues, root);
+      const faults = issuesOfZod(item.error.issues, root, items[index]);
       return problem('VALIDATION_FAILED', { issues: await configFaults(items[index], faults, check, version, root) });
     }
     const { strategyVersionId, config } = item.data;

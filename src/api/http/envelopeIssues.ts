@@ -8,7 +8,16 @@ const MAX_ISSUES = 100;
 
 /** `root` goes before each path: '' for the body, `/query` for query parameters. `sent` is what was checked. */
 export function issuesOfZod(issues: readonly core.$ZodIssue[], root = '', sent?: unknown): ProblemIssue[] {
-  return issues.flatMap((issue) => issuesOfOne(issue, root, sent)).slice(0, MAX_ISSUES);
+  return withoutEchoes(issues)
+    .flatMap((issue) => issuesOfOne(issue, root, sent))
+    .slice(0, MAX_ISSUES);
+}
+
+/** A value of the wrong type is not checked for its length as well. */
+function withoutEchoes(issues: readonly core.$ZodIssue[]): readonly core.$ZodIssue[] {
+  const placeOf = ({ path }: core.$ZodIssue): string => pointerTo('', ...path.map(String));
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(placeOf));
+  return issues.filter((issue) => issue.code === 'invalid_type' || !mistyped.has(placeOf(issue)));
 }
 
 /** Refuses a query parameter that the schema allows, but not what is asked for. */
@@ -25,31 +34,53 @@ function issuesOfOne(issue: core.$ZodIssue, root: string, sent: unknown): Proble
     });
   const isUnexplained = issue.code === 'invalid_union' && issue.message === 'Invalid input';
   if (isUnexplained && issue.errors.length > 0) {
-    // The branch with the fewest faults is the one the author most likely meant.
-    const nearest = issue.errors.toSorted((a, b) => a.length - b.length)[0];
+    // The author most likely meant a branch that takes a value of this type, and of these the one with fewest faults.
+    const isElse = (branch: readonly core.$ZodIssue[]): boolean =>
+      branch.some(({ code, path }) => path.length === 0 && code !== 'unrecognized_keys');
+    const [nearest] = issue.errors.toSorted((a, b) => Number(isElse(a)) - Number(isElse(b)) || a.length - b.length);
     return nearest.flatMap((each) => issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root, sent));
   }
-  const misspelled = misspelledName(issue, sent);
+  const given = valueAt(sent, issue.path);
+  if (issue.code === 'invalid_value' && sent !== undefined && given === undefined) {
+    const suggestion = `Use ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
+    return [{ ...faultAt(issue.path, root, 'MISSING_FIELD', missing(issue.path, root)), suggestion }];
+  }
+  const misspelled = misspelledName(issue, given);
   if (misspelled !== undefined) {
-    const message = `"${String(issue.path.at(-1))}" cannot be ${JSON.stringify(misspelled.given)}.`;
+    const message = `${nameOf(issue.path)} cannot be ${JSON.stringify(misspelled.given)}.`;
     const suggestion = `Did you mean "${misspelled.meant}"?`;
     return [{ ...faultAt(issue.path, root, codeOf(issue), message), suggestion }];
   }
   const fault = faultAt(issue.path, root, codeOf(issue), messageOf(issue, root));
-  const suggestion = isAbsent(issue) ? MISSING_ADVICE[String(issue.path.at(-1))] : undefined;
+  const suggestion = isAbsent(issue) ? MISSING_ADVICE[String(issue.path.at(-1))] : formAdvice(issue, given);
   return [suggestion === undefined ? fault : { ...fault, suggestion }];
 }
 
 /** A value that is none of those allowed, but near to one; a list of all of them would hide that one. */
-function misspelledName(issue: core.$ZodIssue, sent: unknown): { given: string; meant: string } | undefined {
-  if (issue.code !== 'invalid_value') return undefined;
-  const given = issue.path.reduce<unknown>((part, name) => (part as Record<PropertyKey, unknown> | null)?.[name], sent);
-  if (typeof given !== 'string') return undefined;
+function misspelledName(issue: core.$ZodIssue, given: unknown): { given: string; meant: string } | undefined {
+  if (issue.code !== 'invalid_value' || typeof given !== 'string') return undefined;
   // In an order of sorting, a leading minus is not part of the name.
   const names = issue.values.map(String).filter((name) => name.startsWith('-') === given.startsWith('-'));
   const nearest = nearestName(given, names);
   return nearest && { given, meant: nearest.name };
 }
+
+const valueAt = (sent: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((part, name) => (part as Record<PropertyKey, unknown> | null | undefined)?.[name], sent);
+
+/** What to write for a value of the wrong type, where its type alone says too little. */
+function formAdvice(issue: core.$ZodIssue, given: unknown): string | undefined {
+  if (issue.code !== 'invalid_type') return undefined;
+  if (issue.expected === 'array' && typeof given === 'string' && given.length <= MAX_WRITTEN)
+    return `Put it into a list: ${JSON.stringify([given])}.`;
+  return issue.path.length === 2 ? FORM_ADVICE[String(issue.path[0])] : undefined;
+}
+const MAX_WRITTEN = 160;
+/** Of the items of lists and maps. */
+const FORM_ADVICE: Readonly<Record<string, string>> = {
+  space: 'Give {"values": [10, 20, 50]} or {"min": 10, "max": 50, "step": 10}.',
+  constraints: 'Give an object, such as {"left": "fast", "op": "lt", "right": "slow"}.',
+};
 
 /** What to send for required members whose own members are all optional. */
 const MISSING_ADVICE: Readonly<Record<string, string>> = { settings: 'Send {} for the defaults.' };
@@ -68,18 +99,24 @@ function codeOf(issue: core.$ZodIssue): string {
 
 /** The fault as a sentence about the member, in our words instead of zod's. */
 function messageOf(issue: core.$ZodIssue, root: string): string {
-  const name = issue.path.at(-1);
-  const kind = root === '/query' ? 'query parameter' : 'member';
-  const whole = root === '' ? 'body' : 'item';
-  if (isAbsent(issue)) return name === undefined ? `Missing ${whole}.` : `Missing ${kind} "${String(name)}".`;
-  const what =
-    name === undefined ? `The ${whole}` : typeof name === 'number' ? itemName(issue.path) : `"${String(name)}"`;
+  if (isAbsent(issue)) return missing(issue.path, root);
+  const what = issue.path.length === 0 ? `The ${wholeAt(root)}` : nameOf(issue.path);
   if (issue.message.startsWith('must ')) return `${what} ${issue.message}.`;
   return issue.code === 'custom' ? issue.message : `${what} ${requirementOf(issue)}.`;
 }
 
-/** `analyses[0]` for the first item of a list. */
-const itemName = (path: readonly PropertyKey[]): string => `"${String(path.at(-2) ?? '')}[${String(path.at(-1))}]"`;
+const wholeAt = (root: string): string => (root === '' ? 'body' : 'item');
+
+const missing = (path: readonly PropertyKey[], root: string): string =>
+  path.length === 0
+    ? `Missing ${wholeAt(root)}.`
+    : `Missing ${root === '/query' ? 'query parameter' : 'member'} "${String(path.at(-1))}".`;
+
+/** `"analyses[0]"` for the first item of a list. */
+const nameOf = (path: readonly PropertyKey[]): string =>
+  typeof path.at(-1) === 'number'
+    ? `"${String(path.at(-2) ?? '')}[${String(path.at(-1))}]"`
+    : `"${String(path.at(-1))}"`;
 
 function requirementOf(issue: core.$ZodIssue): string {
   switch (issue.code) {

@@ -26,6 +26,8 @@ const FIRST_SHARE = 0.85;
 /** Below this a shortened part says nothing; it is omitted whole. */
 const SMALLEST_PART_BYTES = 160;
 
+const SHORT_TEXT_BYTES = 64;
+
 /** The most names that a message lists. */
 const MAX_NAMES = 20;
 
@@ -77,8 +79,8 @@ function shorten(value: unknown, path: string, maxBytes: number): unknown {
   if (bytes <= maxBytes) return value;
   if (maxBytes < SMALLEST_PART_BYTES) {
     const mark = omitted(bytes, path);
-    // A number takes less room than the mark that would stand for it.
-    return jsonBytes(mark) < bytes ? mark : value;
+    // A number takes less room than the mark that would stand for it, and an id hardly more.
+    return jsonBytes(mark) < bytes && !(typeof value === 'string' && bytes <= SHORT_TEXT_BYTES) ? mark : value;
   }
   if (typeof value === 'string')
     return `${value.slice(0, Math.floor(maxBytes / 4))}… (${bytes} bytes, see path ${path})`;

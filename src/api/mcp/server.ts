@@ -72,9 +72,11 @@ const argumentsRefused = (issues: readonly ProblemIssue[]) => ({
 const WHOLE: ShownPart = { path: '', maxBytes: MAX_BYTES };
 
 function toolResult({ status, body }: Pick<ApiAnswer, 'status' | 'body'>, { path, maxBytes }: ShownPart) {
-  const isError = status >= 400;
+  const isRefused = status >= 400;
+  const leadsNowhere = partAt(body, path) === undefined;
+  const isError = isRefused || leadsNowhere;
   // The path was meant for an answer; it is applied to a problem only if it leads somewhere in it.
-  const shown = isError && partAt(body, path) === undefined ? '' : path;
+  const shown = isRefused && leadsNowhere ? '' : path;
   const text = boundedText(body, { path: shown, maxBytes });
   return { content: [{ type: 'text' as const, text }], ...(isError && { isError }) };
 }
