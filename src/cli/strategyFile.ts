@@ -1,6 +1,7 @@
 // Strategy files: a StrategyAst, a SignalGraph, or a whole request body as JSON, read as the members of a request.
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { duplicateMembers } from '../api/http/duplicateMembers.ts';
 import { CommandError, UsageError } from './output.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -54,6 +55,11 @@ export async function readJsonObject(path: string): Promise<Json> {
     content = JSON.parse(text);
   } catch (error) {
     throw new CommandError(`${path} is not valid JSON: ${(error as Error).message}.`, 'MALFORMED_JSON');
+  }
+  const [repeated] = duplicateMembers(text);
+  if (repeated !== undefined) {
+    const message = `${path}: ${repeated.message} Keep one of them, at ${repeated.path}.`;
+    throw new CommandError(message, 'MALFORMED_JSON');
   }
   if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
   throw new CommandError(`${path} is not a JSON object.`, 'MALFORMED_JSON');

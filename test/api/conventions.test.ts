@@ -1,4 +1,5 @@
 // Contract: errors.
+import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { randomUUID } from 'node:crypto';
@@ -116,6 +117,13 @@ describe('a body', () => {
       'content-type': 'application/json; charset=utf-8',
     });
     expect(reply.status).toBe(200);
+  });
+
+  it('is 415 when it says that it is compressed, since it would be read as it is', async () => {
+    const body = JSON.stringify({ settings, strategyAst: ast() });
+    const reply = await validate(gzipSync(body), { 'content-encoding': 'gzip' });
+    expect([reply.status, reply.body.message]).toEqual([415, 'Send the body without Content-Encoding.']);
+    expect((await validate(body, { 'content-encoding': 'identity' })).status).toBe(200);
   });
 
   it('is 413 above 8 MiB on every tier', async () => {

@@ -154,6 +154,15 @@ describe('a message about the shape of a request', () => {
     else expect(found[0].suggestion).toContain(suggestion);
   });
 
+  it('suggests the missing member that an unknown one misspells', () => {
+    const found = issues(CreateBacktestBody, { strategyVersionID: 'x', config: { timeframe: '1d', foo: 1 } });
+    expect(found.find(({ path }) => path === '/strategyVersionID')).toMatchObject({
+      message: 'Unknown member "strategyVersionID".',
+      suggestion: 'Did you mean "strategyVersionId"?',
+    });
+    expect(found.find(({ path }) => path === '/config/foo')?.message).toBe('Unknown member "foo"; remove it.');
+  });
+
   it('says what to send where settings are missing', () => {
     const missing = issues(CreateBody, { name: 'x', strategyAst: {} });
     expect(missing).toMatchObject([{ message: 'Missing member "settings".', suggestion: 'Send {} for the defaults.' }]);

@@ -95,7 +95,8 @@ describe('deleting a version', () => {
     await finalize(id, 8);
     const before = await usageOf(client);
     expect((await client.delete(`/strategies/${id}/versions/2`)).body).toEqual({ deleted: true });
-    expect((await client.get(`/strategies/${id}/versions/2`)).status).toBe(404);
+    const gone = await client.get(`/strategies/${id}/versions/2`);
+    expect([gone.status, gone.body.message]).toEqual([404, 'No version "2" of this strategy in this workspace.']);
     expect((await client.get(`/strategies/${id}`)).body.versionCount).toBe(2);
     expect(await usageOf(client)).toBeLessThan(before);
   });

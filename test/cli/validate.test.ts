@@ -69,6 +69,10 @@ describe('candlepool validate', () => {
     ]);
     const text = await callCommand(['validate', '--strategy', await file('text.json', '{"a"')]);
     expect([text.code, text.stderr]).toEqual([1, expect.stringContaining('is not valid JSON')]);
+    await writeFile(join(folder, 'twice.json'), '{"strategyAst":{"version":1,"version":2}}');
+    const twice = await callCommand(['validate', '--strategy', join(folder, 'twice.json')]);
+    expect(twice.code).toBe(1);
+    expect(twice.stderr).toContain('names "version" more than once. Keep one of them, at /strategyAst/version.');
     const absent = await callCommand(['validate', '--strategy', join(folder, 'absent.json')]);
     expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
   });

@@ -28,6 +28,8 @@ export function readJsonBodies(app: App): void {
     const bytes = body as Buffer;
     if (bytes.length === 0) return done(null, undefined);
     if (bytes.length > bodyLimitOf(request)) return done(bodyTooLarge(request));
+    if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
+      return done(problem('UNSUPPORTED_MEDIA_TYPE', { message: 'Send the body without Content-Encoding.' }));
     if (isHeavy(request, bytes.length)) {
       request.rawBody = bytes;
       request.isHeavy = true;

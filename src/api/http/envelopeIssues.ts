@@ -8,10 +8,31 @@ const MAX_ISSUES = 100;
 
 /** `root` goes before each path: '' for the body, `/query` for query parameters. `sent` is what was checked. */
 export function issuesOfZod(issues: readonly core.$ZodIssue[], root = '', sent?: unknown): ProblemIssue[] {
-  return withoutEchoes(issues)
-    .flatMap((issue) => issuesOfOne(issue, root, sent))
-    .slice(0, MAX_ISSUES);
+  const found = withoutEchoes(issues).flatMap((issue) => issuesOfOne(issue, root, sent));
+  const missed = found.filter(({ code }) => code === 'MISSING_FIELD').map(({ path }) => path);
+  return found
+    .slice(0, MAX_ISSUES)
+    .map((issue) => (issue.code === 'UNKNOWN_FIELD' ? asMisspelled(issue, missed) : issue));
 }
+
+/** An unknown member may be a missing one of the same object, misspelled. @param missed the paths of those missing */
+function asMisspelled(issue: ProblemIssue, missed: readonly string[]): ProblemIssue {
+  const [owner, name] = split(issue.path);
+  const names = missed
+    .map(split)
+    .filter(([place]) => place === owner)
+    .map(([, one]) => one);
+  const meant = nearestName(name, names);
+  if (meant === undefined) return issue;
+  const message = issue.message.replace('; remove it', '');
+  return { ...issue, message, suggestion: `Did you mean "${meant.name}"?` };
+}
+
+/** The place of an object and the name of its member. */
+const split = (path: string): readonly [owner: string, name: string] => {
+  const at = path.lastIndexOf('/');
+  return [path.slice(0, at), path.slice(at + 1)];
+};
 
 /** A value of the wrong type is not checked for its length as well. */
 function withoutEchoes(issues: readonly core.$ZodIssue[]): readonly core.$ZodIssue[] {

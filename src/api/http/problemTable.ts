@@ -206,7 +206,7 @@ export const PROBLEMS = {
     status: 415,
     title: 'The body is not application/json',
     retryable: false,
-    help: 'Send `Content-Type: application/json`.',
+    help: 'Send `Content-Type: application/json`, and no `Content-Encoding`: bodies are not decompressed.',
   },
   STRATEGY_INVALID: {
     status: 422,

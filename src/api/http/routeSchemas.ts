@@ -50,6 +50,8 @@ export function pathId(id: string, what: string): string {
 }
 export const notFound = (what: string, id: string) =>
   problem('NOT_FOUND', { message: `No ${what} "${id}" in this workspace.` });
+export const versionNotFound = (version: string) =>
+  problem('NOT_FOUND', { message: `No version "${version}" of this strategy in this workspace.` });
 
 export const Issue = z
   .object({

@@ -13,7 +13,7 @@ import type { StrategyVersion, VersionContent } from '../../db/strategyVersions.
 import type { CheckOutcome, ValidationIssue } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { API_KEY_SECURITY, BODY_PROBLEMS, notFound, pathId, problems } from '../http/routeSchemas.ts';
+import { API_KEY_SECURITY, BODY_PROBLEMS, notFound, versionNotFound, pathId, problems } from '../http/routeSchemas.ts';
 import { IdempotencyHeader, IdParams, NoQuery } from '../http/routeSchemas.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { requireStorage } from '../http/storageQuota.ts';
@@ -98,7 +98,7 @@ async function finalize(
   const wanted =
     body.version === undefined ? undefined : await findVersionNumber(tx, workspaceId, strategyId, body.version);
   if (candidate === undefined || (body.version !== undefined && wanted === undefined))
-    throw notFound('version of this strategy', String(body.version));
+    throw versionNotFound(String(body.version));
   if (locked.isArchived)
     throw problem('STRATEGY_ARCHIVED', {
       message: 'The strategy is archived and takes no new versions. Create a strategy from its payload instead.',

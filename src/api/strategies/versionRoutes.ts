@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { findStrategyHead } from '../../db/strategies.ts';
 import { deleteVersion, findVersionNumber, listVersions } from '../../db/strategyVersions.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { API_KEY_SECURITY, IdParams, KEY_PROBLEMS, NoQuery, notFound, pathId, problems } from '../http/routeSchemas.ts';
+import {
+  API_KEY_SECURITY,
+  IdParams,
+  KEY_PROBLEMS,
+  NoQuery,
+  notFound,
+  versionNotFound,
+  pathId,
+  problems,
+} from '../http/routeSchemas.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
 import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
@@ -70,7 +79,7 @@ function readRoute(app: App, { sql }: Services): void {
         pathId(params.id, 'strategy'),
         versionNumber(params.version),
       );
-      if (version === undefined) throw notFound('version of this strategy', params.version);
+      if (version === undefined) throw versionNotFound(params.version);
       return wholeVersionBody(version);
     },
   );
@@ -94,7 +103,7 @@ function deleteRoute(app: App, { sql }: Services): void {
       const strategyId = pathId(params.id, 'strategy');
       const number = versionNumber(params.version);
       const outcome = await sql.begin((tx) => deleteVersion(tx, caller.workspaceId, strategyId, number));
-      if (outcome === undefined) throw notFound('version of this strategy', params.version);
+      if (outcome === undefined) throw versionNotFound(params.version);
       if (outcome === 'deleted') return { deleted: true as const };
       const reason =
         outcome === 'newest'
@@ -107,6 +116,6 @@ function deleteRoute(app: App, { sql }: Services): void {
 
 /** @throws NOT_FOUND */
 function versionNumber(given: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(given)) throw notFound('version of this strategy', given);
+  if (!/^[1-9]\d{0,8}$/.test(given)) throw versionNotFound(given);
   return Number(given);
 }
