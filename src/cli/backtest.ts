@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { runBacktest, shownSummary } from '../engine/index.ts';
 import type { BacktestTask, StrategyAst, Summary, TradeRow } from '../engine/index.ts';
 import { makeFolder } from '../folders.ts';
+import { counted } from '../market/wording.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
 import { describeSource } from './marketSource.ts';
-import { counted, CommandError, printJson, printLine, printTable, withJson } from './output.ts';
+import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import {
   openMarket,

@@ -6,8 +6,8 @@ import { nameParts } from '../market/barsFile.ts';
 import { readBars } from '../market/barsTable.ts';
 import type { CatalogEntry } from '../market/catalog.ts';
 import { MarketDataError } from '../market/importError.ts';
-import { barCount, isoTime, rangeOf } from '../market/importReport.ts';
 import type { ImportReport } from '../market/importReport.ts';
+import { counted, isoTime, rangeOf } from '../market/wording.ts';
 import { importSeries } from '../market/importSeries.ts';
 import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
 import { readSourceFile } from '../market/sourceFile.ts';
@@ -84,7 +84,7 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
     const calendar = { periodsPerYear: periods, periodsPerYearReason: reason };
     return printJson({ ...describeEntry(entry), ...inferred, ...calendar, outliers, notes });
   }
-  printLine(`Imported ${entry.symbol} ${entry.timeframe}: ${barCount(entry.bars)}, ${rangeOf(entry)}.`);
+  printLine(`Imported ${entry.symbol} ${entry.timeframe}: ${counted(entry.bars, 'bar')}, ${rangeOf(entry)}.`);
   printLine(
     `Timeframe ${isTimeframeInferred ? 'inferred from the bars' : 'as given'}. Times from "${time.column}" ` +
       `(${time.unit}, ${zoneText(time.zone)}) are the ${time.is} of each bar.`,
@@ -96,8 +96,7 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
   printLine(
     entry.gaps === 0
       ? 'No gaps.'
-      : `Gaps: ${barCount(entry.missingBars)} absent, in ${entry.gaps} ${entry.gaps === 1 ? 'place' : 'places'}. ` +
-          'Nothing was filled.',
+      : `Gaps: ${counted(entry.missingBars, 'bar')} absent, in ${counted(entry.gaps, 'place')}. Nothing was filled.`,
   );
   if (series.length > 0) printLine(`Kept as extra series: ${series.join(', ')}.`);
   if (ignored.length > 0) printLine(`Not kept: ${ignored.join(', ')}.`);

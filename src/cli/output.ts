@@ -20,6 +20,18 @@ export class CommandError extends Error {
   }
 }
 
+/** The error of an input whose faults are listed, one on each line. */
+export function refusal(
+  code: string,
+  what: string,
+  faults: readonly { readonly path: string; readonly message: string; readonly suggestion?: string }[],
+): CommandError {
+  const lines = faults.map(
+    ({ path, message, suggestion }) => `  ${path}: ${message}${suggestion ? ` (${suggestion})` : ''}`,
+  );
+  return new CommandError(`${what}:\n${lines.join('\n')}`, code);
+}
+
 /** Adds `--json`. */
 export function withJson(command: Command): Command {
   return command.option('--json', 'print JSON for programs');
@@ -33,9 +45,6 @@ export function printJson(value: unknown): void {
 export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
 }
-
-/** `1 bar`, `2 bars`. */
-export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 export interface TableColumn<Row> {
   readonly title: string;

@@ -12,6 +12,7 @@ import {
   type Snapshot,
   type StepOutcome,
 } from '../engine/index.ts';
+import { counted } from '../market/wording.ts';
 import { wholeNumber } from './arguments.ts';
 import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 import { startProgress } from './progress.ts';
@@ -138,8 +139,7 @@ function print(result: RobustnessResult): void {
     // prettier-ignore
     for (const level of stress?.levels ?? [])
       add('multiplier' in level ? `${what} × ${level.multiplier}` : `${what} + ${level.bps} bps`, level);
-  for (const shift of result.startShift?.shifts ?? [])
-    add(`start ${shift.bars} ${shift.bars === 1 ? 'bar' : 'bars'} later`, shift);
+  for (const shift of result.startShift?.shifts ?? []) add(`start ${counted(shift.bars, 'bar')} later`, shift);
   for (const row of result.counterfactuals ?? []) add(`without ${row.without}`, row);
   printTable(
     [

@@ -24,7 +24,7 @@ import type {
 import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
 import { parseInstrumentFields } from '../market/instrument.ts';
 import { fileSource, listHint, openMarketSource, type MarketSource, type SeriesSource } from './marketSource.ts';
-import { CommandError, UsageError } from './output.ts';
+import { CommandError, refusal, UsageError } from './output.ts';
 import { readJsonObject, readPayloads, type StrategyOptions } from './strategyFile.ts';
 
 export interface MarketOptions {
@@ -198,15 +198,4 @@ async function readSeries(wanted: readonly SeriesName[], folder: string | undefi
   const found = await Promise.all(wanted.map(({ symbol, timeframe }) => catalog.snapshots(symbol, timeframe)));
   const bySha256 = new Map(found.flat().map((snapshot) => [snapshot.meta.sha256, snapshot]));
   return { snapshots: [...bySha256.values()], describe };
-}
-
-function refusal(
-  code: string,
-  what: string,
-  faults: readonly { readonly path: string; readonly message: string; readonly suggestion?: string }[],
-): CommandError {
-  const lines = faults.map(
-    (fault) => `  ${fault.path}: ${fault.message}${fault.suggestion ? ` (${fault.suggestion})` : ''}`,
-  );
-  return new CommandError(`${what}:\n${lines.join('\n')}`, code);
 }

@@ -18,7 +18,7 @@ import {
   type SweepResult,
 } from '../engine/index.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
-import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
+import { CommandError, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
 import { openMarket, readCheckedStrategy, readConfig, withMarketOptions, type MarketOptions } from './runInputs.ts';
@@ -116,12 +116,7 @@ async function readInputs(options: Options): Promise<SweepInputs> {
     throw new UsageError(`${options.space} does not describe a sweep:\n${lines.join('\n')}`);
   }
   const planned = planSweep(strategy, parsed.data);
-  if (!planned.ok) {
-    const lines = planned.faults.map(
-      ({ path, message, suggestion }) => `  ${path}: ${message}${suggestion ? ` (${suggestion})` : ''}`,
-    );
-    throw new CommandError(`The sweep cannot be run:\n${lines.join('\n')}`, 'SWEEP_INVALID');
-  }
+  if (!planned.ok) throw refusal('SWEEP_INVALID', 'The sweep cannot be run', planned.faults);
   return { job: planned.job, ...(await readMarkets(planned.job, options)) };
 }
 

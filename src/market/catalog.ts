@@ -10,10 +10,10 @@ import { listSnapshotsWithoutChunks } from '../db/snapshotChunks.ts';
 import { deleteUnusedSnapshots, type UnusedSnapshot } from '../db/retention.ts';
 import { listRemovedSeries, listSeries, pointSeries, removeSeries } from '../db/series.ts';
 import { refuse } from './importError.ts';
-import { barCount, rangeOf } from './importReport.ts';
 import type { BarsTable, ImportReport } from './importReport.ts';
 import { SnapshotFiles } from './snapshotFiles.ts';
 import { CopiedStorage, SnapshotFolder, SnapshotTable } from './snapshotStorage.ts';
+import { counted, rangeOf } from './wording.ts';
 
 export interface CatalogEntry {
   readonly symbol: string;
@@ -183,9 +183,9 @@ function refuseOccupied(
 export function refuseExisting(stored: CatalogEntry, offered: Pick<CatalogEntry, 'bars' | 'start' | 'end'>): never {
   refuse(
     'SERIES_EXISTS',
-    `${stored.symbol} ${stored.timeframe} is already stored: ${barCount(stored.bars)}, ${rangeOf(stored)}. The ` +
-      `new series has ${barCount(offered.bars)}, ${rangeOf(offered)}. Give --append to add its bars to the stored ` +
-      `ones (where both have a bar, they must agree), or --replace to replace them.`,
+    `${stored.symbol} ${stored.timeframe} is already stored: ${counted(stored.bars, 'bar')}, ${rangeOf(stored)}. The ` +
+      `new series has ${counted(offered.bars, 'bar')}, ${rangeOf(offered)}. Give --append to add its bars to the ` +
+      `stored ones (where both have a bar, they must agree), or --replace to replace them.`,
   );
 }
 

@@ -58,19 +58,3 @@ export function summarizeSeries(columns: SnapshotColumns, timeframe: StoredTimef
     outliers: findOutliers(columns),
   };
 }
-
-/** "1998-01-02 to 2021-04-01", with times of day if there are any. */
-export function rangeOf({ start, end }: { readonly start: number; readonly end: number }): string {
-  return `${isoTime(start)} to ${isoTime(end)}`;
-}
-
-/** "1 bar", "3 bars". */
-export const barCount = (bars: number): string => `${bars} ${bars === 1 ? 'bar' : 'bars'}`;
-
-/** 2024-01-31 or 2024-01-31T15:00Z: as short as the instant allows. */
-export function isoTime(time: number): string {
-  return new Date(time)
-    .toISOString()
-    .replace(/(:00)?\.000Z$/, 'Z')
-    .replace(/T00:00Z$/, '');
-}

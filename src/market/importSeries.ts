@@ -5,11 +5,12 @@ import type { Bars } from '../engine/bars/bars.ts';
 import { openSnapshot } from '../engine/bars/arrow.ts';
 import { refuseExisting } from './catalog.ts';
 import type { CatalogEntry, StoredCatalog } from './catalog.ts';
-import { barCount, rangeOf, summarizeSeries } from './importReport.ts';
+import { summarizeSeries } from './importReport.ts';
 import type { BarsTable, ImportReport } from './importReport.ts';
 import { makeInstrument, updateInstrument } from './instrument.ts';
 import type { InstrumentFields } from './instrument.ts';
 import { mergeBars } from './mergeBars.ts';
+import { counted, rangeOf } from './wording.ts';
 
 export interface ImportRequest {
   readonly symbol: string;
@@ -49,7 +50,7 @@ async function appended(catalog: StoredCatalog, existing: CatalogEntry, bars: Ba
   const { timeframe } = existing;
   const merged = mergeBars(await openEntry(catalog, existing), bars.columns, timeframe);
   const { addedBars, commonBars } = merged;
-  const added = barCount(addedBars);
+  const added = counted(addedBars, 'bar');
   const note = `Added ${added} to the ${existing.bars} stored ones; bars in both: ${commonBars}, in agreement.`;
   const report: ImportReport = {
     ...bars.report,

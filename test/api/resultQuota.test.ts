@@ -64,8 +64,7 @@ describe('the results of sweeps', () => {
   const bytesOf = async (): Promise<number> => (await usageOf(client)).sweepResultBytes;
 
   it('are counted with their rows and report, and not once they are deleted', async () => {
-    await using worker = await startApiWorker(from.api.services);
-    expect(worker.id).toBeTruthy();
+    await using _worker = await startApiWorker(from.api.services);
     const id = await client.start();
     await client.csvOf(id);
     const [{ bytes }] = await from.api.services.sql<[{ bytes: number }]>`
@@ -90,6 +89,6 @@ describe('the results of sweeps', () => {
     expect(refused.body.message).toContain('DELETE /public/v1/sweeps/{id}');
     await client.post(`/sweeps/${id}/cancel`);
     expect(await bytesOf()).toBe(0);
-    expect(await client.start()).toBeTruthy();
+    await client.start();
   });
 });

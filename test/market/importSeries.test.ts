@@ -11,12 +11,12 @@ import type { StoredCatalog } from '../../src/market/catalog.ts';
 import { exportChunks } from '../../src/market/exportBars.ts';
 import type { ExportFormat } from '../../src/market/exportBars.ts';
 import { MarketDataError } from '../../src/market/importError.ts';
-import { barCount } from '../../src/market/importReport.ts';
 import type { BarsTable } from '../../src/market/importReport.ts';
 import { importSeries } from '../../src/market/importSeries.ts';
 import type { ImportRequest, ImportedSeries } from '../../src/market/importSeries.ts';
 import { importShipped } from '../../src/market/shipped.ts';
 import { readSource } from '../../src/market/sourceFile.ts';
+import { counted } from '../../src/market/wording.ts';
 import { randomColumns } from '../support/bars.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
@@ -110,7 +110,7 @@ describe('a second import', () => {
     expect(entry).toMatchObject({ bars: rows.length, start: START + rows[0] * 3_600_000 });
     const common = end - first + 50 - rows.length;
     expect(report.notes).toEqual([
-      `Added ${barCount(rows.length - 50)} to the 50 stored ones; bars in both: ${common}, in agreement.`,
+      `Added ${counted(rows.length - 50, 'bar')} to the 50 stored ones; bars in both: ${common}, in agreement.`,
     ]);
   });
 
