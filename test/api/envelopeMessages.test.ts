@@ -163,6 +163,13 @@ describe('a message about the shape of a request', () => {
     expect(found.find(({ path }) => path === '/config/foo')?.message).toBe('Unknown member "foo"; remove it.');
   });
 
+  it.each(['limit', 'symbol', 'status'])('says that the query parameter %s is given twice', (name) => {
+    const query = { [name]: ['1', '2'] };
+    expect(issuesOfZod(BacktestListQuery.safeParse(query).error!.issues, '/query', query)).toMatchObject([
+      { code: 'DUPLICATE_MEMBER', path: `/query/${name}`, message: `"${name}" is given more than once.` },
+    ]);
+  });
+
   it('says what to send where settings are missing', () => {
     const missing = issues(CreateBody, { name: 'x', strategyAst: {} });
     expect(missing).toMatchObject([{ message: 'Missing member "settings".', suggestion: 'Send {} for the defaults.' }]);

@@ -62,6 +62,10 @@ function issuesOfOne(issue: core.$ZodIssue, root: string, sent: unknown): Proble
     return nearest.flatMap((each) => issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root, sent));
   }
   const given = valueAt(sent, issue.path);
+  if (root === '/query' && Array.isArray(given)) {
+    const fault = faultAt(issue.path, root, 'DUPLICATE_MEMBER', `${nameOf(issue.path)} is given more than once.`);
+    return [{ ...fault, suggestion: 'Keep one of them.' }];
+  }
   if (issue.code === 'invalid_value' && sent !== undefined && given === undefined) {
     const suggestion = `Use ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
     return [{ ...faultAt(issue.path, root, 'MISSING_FIELD', missing(issue.path, root)), suggestion }];
