@@ -3,6 +3,8 @@
 import { readSnapshotAbout, type Snapshot, type SnapshotMeta } from '../src/engine/bars/arrow.ts';
 import { bytesOf } from '../src/engine/kernels/simd/sharedMemory.ts';
 import type { PoolBatch } from '../src/engine/pool/messages.ts';
+import type { Pool } from '../src/engine/pool/pool.ts';
+import { warmUpBatch } from '../src/engine/pool/warmUp.ts';
 import type { BacktestTask } from '../src/engine/task.ts';
 import { openShippedData } from '../src/market/shipped.ts';
 import { PAYLOADS, PEER_PAYLOADS, taskFrom } from './crossing.ts';
@@ -64,6 +66,18 @@ export function batchOf({ snapshots, taskOf }: SmallRuns, { series, first, runs 
     snapshots: snapshots.map((snapshot) => ({ ...snapshot, meta: metaOf(snapshot, series) })),
     runs: tasks.map((task) => ({ task, snapshots: [0], owner, memoryBytes: 0 })),
   };
+}
+
+/** Warms the only thread of a pool up, as a worker's threads are. */
+export async function warmUp(pool: Pool, batches: number): Promise<void> {
+  for (let batch = 0; batch < batches; batch++) await runWhole(pool, warmUpBatch(batch));
+}
+
+/** Throws when a run does not complete. */
+export async function runWhole(pool: Pool, batch: PoolBatch): Promise<void> {
+  const outcomes = await pool.run(batch).outcomes;
+  const other = outcomes.find((outcome) => outcome.kind !== 'completed');
+  if (other !== undefined) throw new Error(JSON.stringify(other));
 }
 
 /** Read from the file, as a worker does, with another name for each series. */

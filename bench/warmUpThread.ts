@@ -1,10 +1,9 @@
 // The process that bench/warmUp.ts measures: one thread of a pool, warmed up as a worker's are unless it is told
 // `--cold`. It runs the batches that it is sent, and answers how much processor time each took.
 import { readdirSync, readFileSync } from 'node:fs';
-import type { PoolBatch } from '../src/engine/pool/messages.ts';
 import { createPool } from '../src/engine/pool/pool.ts';
-import { WARM_UP_BATCHES, warmUpBatch } from '../src/engine/pool/warmUp.ts';
-import { batchOf, SMALL_RUNS, type SmallBatch } from './smallRuns.ts';
+import { WARM_UP_BATCHES } from '../src/engine/pool/warmUp.ts';
+import { batchOf, runWhole, SMALL_RUNS, warmUp, type SmallBatch } from './smallRuns.ts';
 
 /** Processor time in nanoseconds. */
 export interface BatchTime {
@@ -16,12 +15,6 @@ export interface BatchTime {
 const [kind, ...options] = process.argv.slice(2);
 await using pool = createPool({ threads: 1 });
 const small = await SMALL_RUNS[kind]();
-
-async function run(batch: PoolBatch): Promise<void> {
-  const outcomes = await pool.run(batch).outcomes;
-  const other = outcomes.find((outcome) => outcome.kind !== 'completed');
-  if (other !== undefined) throw new Error(JSON.stringify(other));
-}
 
 /** Of the only thread that simulates. */
 const threadId = readdirSync('/proc/self/task').find(
@@ -37,10 +30,10 @@ function processTime(): number {
 process.on('message', async (request: SmallBatch) => {
   const batch = batchOf(small, request);
   const [thread, all] = [threadTime(), processTime()];
-  await run(batch);
+  await runWhole(pool, batch);
   process.send!({ thread: threadTime() - thread, process: processTime() - all } satisfies BatchTime);
 });
 
-if (!options.includes('--cold')) for (let batch = 0; batch < WARM_UP_BATCHES; batch++) await run(warmUpBatch(batch));
+if (!options.includes('--cold')) await warmUp(pool, WARM_UP_BATCHES);
 process.send!('ready');
 await new Promise(() => {});

@@ -1,7 +1,7 @@
 // A backtest, from a checked strategy and market columns to a result: the whole pipeline, stage by stage.
 import type { Bars, Market } from './bars/bars.ts';
 import { daysOf } from './bars/days.ts';
-import { flawSearch } from './bars/flaws.ts';
+import { flawSearch, type FlawSearch } from './bars/flaws.ts';
 import { rowsInRange } from './bars/rowRange.ts';
 import { EvaluatedPlan, RunStopped } from './evaluate/evaluatePlan.ts';
 import { SharedSpan } from './kernels/sharedBuffer.ts';
@@ -24,7 +24,7 @@ import { tradeTable } from './report/tradeTable.ts';
 import { configWarnings } from './report/warnings.ts';
 import { simulateBand } from './simulate/band.ts';
 import { resolveConfig, type ResolvedConfig } from './config.ts';
-import type { SimulationInput } from './simulate/simulation.ts';
+import type { Scratch, SimulationInput } from './simulate/simulation.ts';
 import type { RunControl } from './task.ts';
 import { LentMemory } from './simulate/lentMemory.ts';
 import { simulate } from './simulate/simulate.ts';
@@ -40,12 +40,16 @@ const columnStore = new ColumnStore(COLUMN_STORE_BYTES);
 
 const planCache = new PlanCache();
 
-/** Bounds what this thread keeps between runs: columns, and as much again in buffers to be reused. */
-export const limitKeptColumns = (maxBytes: number): void => columnStore.limit(Math.min(maxBytes, COLUMN_STORE_BYTES));
 /** Longer runs stream their equity, which takes as long as a column at a million bars and 5 ns per bar less at ten. */
 const MOST_COLUMN_ROWS = 1024 * 1024;
 /** The memory that the runs of a thread write their results to, with at most 8 MiB of equity. */
 const lentMemory = new LentMemory(MOST_COLUMN_ROWS);
+
+/** Bounds what this thread keeps between runs: columns, with as much again in buffers to be reused, and a trade log. */
+export function limitKept(bytes: { readonly columns: number; readonly trades: number }): void {
+  columnStore.limit(Math.min(bytes.columns, COLUMN_STORE_BYTES));
+  lentMemory.limit(bytes.trades);
+}
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
 export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): WrittenOutcome {
@@ -81,7 +85,7 @@ function runTask(
     const { firstRow, endRow, input } = prepared;
     const scratch = memory?.lend(input.end - input.start, streamedRows(input));
     const flaws = flawSearch(input.bars, firstRow, endRow);
-    return simulateAndReport(prepared, { ...input, control, keepOrders, flaws, scratch });
+    return simulateAndReport(prepared, inputOfRun(input, control, keepOrders, flaws, scratch));
   } catch (error) {
     if (error instanceof RunStopped) return stopped();
     if (error instanceof MemoryRefused) return { ok: false, error: error.runError };
@@ -91,6 +95,34 @@ function runTask(
     memory?.trim();
   }
 }
+
+/**
+ * The input with what this run alone has. Every member by its name: V8 forgets the hidden class of an object that begins
+ * with a spread whenever it collects garbage, and with it the code of 40 functions that read one.
+ */
+const inputOfRun = (
+  input: SimulationInput,
+  control: RunControl | null,
+  keepOrders: boolean,
+  flaws: FlawSearch,
+  scratch: Scratch | undefined,
+): SimulationInput => ({
+  bars: input.bars,
+  instrument: input.instrument,
+  start: input.start,
+  end: input.end,
+  fine: input.fine,
+  config: input.config,
+  maxConcurrentPositions: input.maxConcurrentPositions,
+  entries: input.entries,
+  exits: input.exits,
+  risk: input.risk,
+  slippageAtr: input.slippageAtr,
+  control,
+  keepOrders,
+  flaws,
+  scratch,
+});
 
 /** The rows whose marks a report reads of a long run, which writes no column of equity; null: a shorter run. */
 function streamedRows(input: SimulationInput): StreamedRows | null {

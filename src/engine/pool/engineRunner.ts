@@ -1,6 +1,6 @@
 // The engine as the pool's threads import it: the only connection between the pool and what it runs.
 import { buildArtifact as build } from '../artifacts.ts';
-import { limitKeptColumns } from '../backtest.ts';
+import { limitKept } from '../backtest.ts';
 import { limitSweepColumns } from './sweepWork.ts';
 import { decodeDetail, decodeTrades } from './detail.ts';
 import type { Runner } from './messages.ts';
@@ -21,8 +21,11 @@ export const buildArtifact: Runner['buildArtifact'] = (task, market, control, re
 
 export { runRobustnessSteps, runSweepWork } from './sweepWork.ts';
 
-/** Four parts of five are for backtests; each keeps as much again in buffers to be reused (evaluate/columnStore.ts). */
+/**
+ * Seven parts of ten are for columns of backtests, two for those of sweeps, half of each for buffers to be reused
+ * (evaluate/columnStore.ts), and one is for the trade log of the last run.
+ */
 export const keepBytes: NonNullable<Runner['keepBytes']> = (bytes) => {
-  limitKeptColumns(bytes * 0.4);
+  limitKept({ columns: bytes * 0.35, trades: bytes * 0.1 });
   limitSweepColumns(bytes * 0.1);
 };

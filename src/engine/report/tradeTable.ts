@@ -40,19 +40,20 @@ export const ROW_NUMBERS = 16;
 
 export function tradeTable(log: TradeLog, context: TradeContext): TradeTable {
   const { length } = log;
-  const table = emptyTable(length);
   const kinds = new TradeKinds(log, context);
+  const table = emptyTable(length, kinds.words);
   writeTimes(log, context.time, table.numbers);
   // A function per row, which V8 compiles, where a loop that runs once makes an object of every number it reads.
   for (let trade = 0; trade < length; trade++) writeRow(log, trade, context.firstRow, kinds, table);
-  return { ...table, words: kinds.words };
+  return table;
 }
 
-const emptyTable = (length: number): Omit<TradeTable, 'words'> => ({
+const emptyTable = (length: number, words: readonly TradeWords[]): TradeTable => ({
   length,
   numbers: newNumbers(length * ROW_NUMBERS),
   fineTimes: newNumbers(length),
   kinds: newWords(length),
+  words,
 });
 
 function writeRow(

@@ -9,14 +9,22 @@ import { TRADE_WIDTH, TradeLog } from './tradeLog.ts';
 const SHORT_LOG = 32_768;
 /** A longer one is kept for runs that were admitted by as many trades, up to this: 44 MB. */
 const LONGEST_KEPT_LOG = 262_144;
+/** A row of numbers, a reason and a decision. */
+const LOG_ROW_BYTES = 8 * (TRADE_WIDTH + 2);
 
 export class LentMemory {
   readonly #mostRows: number;
+  #longestLog = LONGEST_KEPT_LOG;
   #scratch: Scratch = { equity: new Float64Array(0), inPosition: new Uint32Array(0), trades: new TradeLog() };
 
   /** @param mostRows a longer run that writes its equity gets memory of its own, which is not kept. */
   constructor(mostRows: number) {
     this.#mostRows = mostRows;
+  }
+
+  /** Keeps no log of more than so many bytes, or a short one. */
+  limit(maxBytes: number): void {
+    this.#longestLog = Math.min(LONGEST_KEPT_LOG, Math.max(SHORT_LOG, maxBytes / LOG_ROW_BYTES));
   }
 
   /**
@@ -37,7 +45,7 @@ export class LentMemory {
 
   /** Leaves a log that is too long to be kept to the run that has written it. */
   trim(): void {
-    if (exceeds(this.#scratch.trades, LONGEST_KEPT_LOG)) this.#scratch = { ...this.#scratch, trades: new TradeLog() };
+    if (exceeds(this.#scratch.trades, this.#longestLog)) this.#scratch = { ...this.#scratch, trades: new TradeLog() };
   }
 }
 

@@ -33,3 +33,12 @@ it('does not keep the longest logs', () => {
   const log = logOf(memory, 10_000_000, 300_000);
   expect(logOf(memory, 10_000_000) === log).toBe(false);
 });
+
+it('keeps no longer log than it may', () => {
+  const memory = new LentMemory(100);
+  memory.limit(10 << 20);
+  const log = logOf(memory, 10_000_000, 100_000);
+  expect(logOf(memory, 10_000_000) === log).toBe(false);
+  const short = logOf(memory, 10_000_000, 32_768);
+  expect(logOf(memory, 10_000_000)).toBe(short);
+});
