@@ -64,7 +64,7 @@ const Environment = z.object({
   WARM_UP: z
     .enum(SWITCH_VALUES)
     .default('on')
-    .describe('Whether idle threads run samples before their first backtest or batch; `off` is for tests.'),
+    .describe('Whether threads without work run samples until they have warmed up; `off` is for tests.'),
 });
 
 /** Defaults that depend on the machine or on other variables. */

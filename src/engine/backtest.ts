@@ -97,8 +97,8 @@ function runTask(
 }
 
 /**
- * The input with what this run alone has. Every member by its name: V8 forgets the hidden class of an object that begins
- * with a spread whenever it collects garbage, and with it the code of 40 functions that read one.
+ * The input with what this run alone has. Every member by its name: whenever V8 collects garbage, it forgets the
+ * hidden class of an object that begins with a spread, and with it the code of 40 functions that read one.
  */
 const inputOfRun = (
   input: SimulationInput,

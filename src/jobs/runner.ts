@@ -51,7 +51,7 @@ export interface WorkerSettings {
 }
 export interface Worker extends AsyncDisposable {
   readonly id: string;
-  /** Share of the threads that are busy, 0 to 1. */
+  /** As of the pool. */
   readonly busyShare: number;
   /** Rejects when the worker cannot go on (Graphile Worker gave up); its process should end, and be started again. */
   readonly failed: Promise<never>;

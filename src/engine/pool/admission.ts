@@ -95,7 +95,12 @@ export class Admission {
 
   /** How many threads are held. */
   get heldCount(): number {
-    return this.#countOf(({ lane }) => lane !== 'elsewhere');
+    return this.heldCountOf(() => true);
+  }
+
+  /** How many threads are held by owners of whom `isCounted` is true. */
+  heldCountOf(isCounted: (owner: string) => boolean): number {
+    return this.#countOf(({ lane, owner }) => lane !== 'elsewhere' && isCounted(owner));
   }
 
   /** How many threads would take a task at once. */

@@ -11,6 +11,7 @@ import { Job, type OnOutcome, type PoolJob } from './job.ts';
 import { estimateRunBytes } from './memory.ts';
 import type { PoolBatch, RobustnessBatch, RobustnessOutcome, SweepBatch, SweepOutcome } from './messages.ts';
 import { startPart, type PartRun } from './partRun.ts';
+import { isWarmUp } from './warmUp.ts';
 
 export { PoolClosedError, type PoolJob } from './job.ts';
 
@@ -38,7 +39,7 @@ type SweepRun = PartRun<SweepOutcome>;
 
 export interface Pool {
   readonly threads: number;
-  /** Share of the threads that are busy, 0 to 1. */
+  /** Share of the threads that are busy, 0 to 1; those that warm up are not. */
   readonly busyShare: number;
   /** `onOutcome` is called once per run, as soon as it has ended. */
   run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob;
@@ -79,7 +80,7 @@ const allThreads = (threads: number): number => threads + reliefThreads(threads)
 
 /**
  * What threads keep between tasks, as a part of the memory there is and at the most: columns of backtests and of
- * sweeps, and as much again in buffers (engineRunner.ts).
+ * sweeps, as much again in buffers, and a trade log (engineRunner.ts).
  */
 const KEPT_SHARE = 1 / 4;
 const MAX_KEPT_BYTES = 640 << 20;
@@ -124,7 +125,7 @@ class ThreadPool implements Pool {
   }
 
   get busyShare(): number {
-    return Math.min(1, this.#admission.heldCount / this.threads);
+    return Math.min(1, this.#admission.heldCountOf((owner) => !isWarmUp(owner)) / this.threads);
   }
 
   run(batch: PoolBatch, onOutcome?: OnOutcome): PoolJob {

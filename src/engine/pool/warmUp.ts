@@ -139,6 +139,8 @@ export function warmUpBatch(batch: number): PoolBatch {
   return { snapshots, runs, ...(batch === COLLECTED_BATCH && { collectsGarbage: true }) };
 }
 
+export const isWarmUp = (owner: string): boolean => owner.startsWith(OWNER);
+
 /** A text of the length of a hash. */
 const hashOf = (text: string): string => Buffer.from(text).toString('hex').padStart(64, '0');
 

@@ -60,6 +60,15 @@ it('makes way for work, and goes on when there is none', async () => {
   expect(seen.filter((id) => warmUpIds.includes(id)).toSorted()).toEqual(warmUpIds.toSorted());
 });
 
+it('does not count as work', async () => {
+  await using pool = createPool({ threads: 1, warmUp: true, runner: STAND_IN_RUNNER });
+  expect(pool.busyShare).toBe(0);
+  const job = pool.run({ snapshots: [dailySnapshot(10)], runs: [poolRun({ act: 'spin', ms: 60_000 })] });
+  await eventually(() => pool.busyShare === 1);
+  job.stop(0, 'cancelled');
+  await job.outcomes;
+});
+
 it('gives the results that a pool without it gives', async () => {
   const batch = { snapshots: [dailySnapshot(300)], runs: [poolRun(), poolRun()] };
   const results: unknown[] = [];
