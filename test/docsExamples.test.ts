@@ -47,6 +47,7 @@ const RUN_BY: Readonly<Record<string, string>> = {
   'README.md sh': 'test/readme.test.ts',
   'README.md json': 'test/readme.test.ts',
   'docs/getting-started.md sh': 'test/gettingStarted.test.ts',
+  'docs/config.md json': 'test/configDoc.test.ts',
   'docs/language.md json': 'test/language.test.ts',
   'docs/mcp.md json': 'test/api/mcp.test.ts',
   'docs/operations.md sh': 'test/operations.test.ts',

@@ -1,8 +1,8 @@
 // candlepool backtest: one strategy file on bars, in this process.
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { runBacktest, shownSummary } from '../engine/index.ts';
-import type { BacktestTask, StrategyAst, Summary, TradeRow } from '../engine/index.ts';
+import type { BacktestTask, Summary, TradeRow } from '../engine/index.ts';
 import { makeFolder } from '../folders.ts';
 import { counted } from '../market/wording.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
@@ -28,7 +28,7 @@ interface Options extends StrategyOptions, MarketOptions, ArtifactOptions {
 export function register(program: Command): void {
   const command = withStrategyOptions(program.command('backtest'))
     .description('run a strategy file on bars')
-    .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
+    .requiredOption('--config <file>', 'the config of the backtest (docs/config.md)')
     .option('--out <folder>', 'write summary.json and trades.json into this folder');
   withJson(withArtifactOptions(withMarketOptions(command))).action(run);
 }
@@ -37,8 +37,7 @@ async function run(options: Options): Promise<void> {
   await checkOutputs(artifactPaths(options));
   if (options.out !== undefined) await makeFolder(options.out, 'Choose another folder with --out.');
   const config = await readConfig(options.config);
-  const { issues, ...strategy } = await readCheckedStrategy(options, config.timeframe);
-  const { strategyAst } = strategy;
+  const { issues, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const { market, sources } = await openMarket(config, strategy, options);
   const task: BacktestTask = { id: 'command-line', ...strategy, config };
   const outcome = runBacktest(task, market, null);
@@ -54,7 +53,7 @@ async function run(options: Options): Promise<void> {
     resolvedConfig: outcome.resolvedConfig,
     bars: sources,
   };
-  const heading = { strategyName: nameOf(strategyAst, options.strategy), strategyVersion: null, backtestId: null };
+  const heading = { strategyName: title, strategyVersion: null, backtestId: null };
   const files = [
     ...(options.out === undefined ? [] : resultFiles(options.out, result)),
     ...makeArtifacts(options, task, market, heading),
@@ -72,12 +71,6 @@ function resultFiles(folder: string, result: { readonly summaryJson: object; rea
     { path: join(folder, 'summary.json'), content: `${JSON.stringify(rest, null, 2)}\n` },
     { path: join(folder, 'trades.json'), content: `${JSON.stringify(trades)}\n` },
   ];
-}
-
-/** The name in the strategy, else that of its file. */
-function nameOf(ast: StrategyAst, path: string): string {
-  const name = ast.meta?.name;
-  return typeof name === 'string' && name !== '' ? name : basename(path).replace(/\.json$/i, '');
 }
 
 const percent = (fraction: number | null): string => (fraction === null ? '–' : `${(100 * fraction).toFixed(2)} %`);

@@ -13,6 +13,7 @@ import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
 import { readSourceFile } from '../market/sourceFile.ts';
 import { synthesizeBars } from '../market/synth.ts';
 import { openData } from './dataCatalog.ts';
+import { quotedJson } from './invocation.ts';
 import { printJson, printLine, UsageError } from './output.ts';
 
 export interface ImportOptions {
@@ -91,7 +92,8 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
   );
   const other = periods === 365 ? 252 : 365;
   printLine(
-    `${periods} periods per year, ${reason}. --instrument '{"periodsPerYear":${other}}' would annualize by ${other}.`,
+    `${periods} periods per year, ${reason}. --instrument ${quotedJson(`{"periodsPerYear":${other}}`)} would ` +
+      `annualize by ${other}.`,
   );
   printLine(
     entry.gaps === 0

@@ -7,6 +7,7 @@ import type { Bars } from '../engine/index.ts';
 import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
 import { oneOf, shortText } from './arguments.ts';
 import { answerRequest, type IndicatorAnswer, type IndicatorRequest } from './indicatorRequest.ts';
+import { quotedJson } from './invocation.ts';
 import { describeSource, listHint, openMarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, printJson, UsageError, withJson } from './output.ts';
 
@@ -66,7 +67,9 @@ function requestOf(options: Options): IndicatorRequest {
   try {
     args = JSON.parse(options.args ?? '{}');
   } catch {
-    throw new UsageError(`--args is not valid JSON: ${options.args}. Write it like this: '{"length":14}'.`);
+    throw new UsageError(
+      `--args is not valid JSON: ${options.args}. Write it like this: ${quotedJson('{"length":14}')}.`,
+    );
   }
   const inputs = options.inputs?.split(',');
   return { ...(options.name === undefined ? { talib: options.talib } : { name: options.name }), args, inputs };

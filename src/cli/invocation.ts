@@ -31,6 +31,10 @@ export function databaseCommandName(launch: Launch = readLaunch(), currentFolder
 /** A text as one word of a POSIX shell. */
 const quoted = (word: string): string => (/^[\w./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
+/** JSON as one word of the shell: in single quotes, which the command prompt of Windows does not know. */
+export const quotedJson = (json: string, platform: NodeJS.Platform = process.platform): string =>
+  platform === 'win32' ? `"${json.replaceAll('"', '\\"')}"` : `'${json}'`;
+
 /** The command that starts the server, as it was typed if npm started this program. */
 export const serveCommand = (launch: Launch = readLaunch()): string =>
   launch.npmScript === undefined ? `${commandName(launch)} serve` : 'npm start';

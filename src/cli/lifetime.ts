@@ -1,6 +1,7 @@
 // The lifetime of a process that opens resources: it ends on a signal or a failure, and closes what it opened in
 // bounded time.
 import type { Log } from '../log.ts';
+import { reportFailure } from './output.ts';
 
 /** A stop takes at most ten seconds; half a second is left for the process to exit. */
 const STOP_WITHIN_MS = 9_500;
@@ -71,11 +72,16 @@ export async function liveThrough(run: (lifetime: Lifetime) => Promise<void>): P
 
 /**
  * A reader that stops reading (head, a closed pager, a closed terminal) is not a failure. It ends the process:
- * immediately, or like a signal if open resources must be closed.
+ * immediately, or like a signal if open resources must be closed. Output that goes to a full disk is a failure.
  */
 export function endWithReader(): void {
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const [name, stream] of [
+    ['the output', process.stdout],
+    ['the error output', process.stderr],
+  ] as const) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
+      const isFull = error.code === 'ENOSPC' && askToStop === undefined;
+      if (isFull) process.exit(reportFailure(Object.assign(error, { path: name }), process.argv.includes('--json')));
       // EIO: the terminal was closed.
       if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
       if (askToStop === undefined) process.exit(0);

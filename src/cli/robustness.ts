@@ -41,7 +41,7 @@ const PARTS_PER_THREAD = 8;
 export function register(program: Command): void {
   const command = withStrategyOptions(program.command('robustness'))
     .description('check how robust the backtest of a strategy file is')
-    .requiredOption('--config <file>', 'the config of the backtest, as POST /public/v1/backtests takes it')
+    .requiredOption('--config <file>', 'the config of the backtest (docs/config.md)')
     .option('--analysis <name>', `one of ${ROBUSTNESS_ANALYSES.join(', ')}; repeatable; default: all`, repeated)
     .option('--seed <number>', 'seed of everything that is drawn at random; default: 1', wholeNumber(0, 0xffffffff))
     .option('--samples <count>', 'runs of the block bootstrap and of the parameter jitter', wholeNumber(10, 1_000))
@@ -51,7 +51,7 @@ export function register(program: Command): void {
 
 async function run(options: Options): Promise<void> {
   const config = await readConfig(options.config);
-  const { issues: _, ...strategy } = await readCheckedStrategy(options, config.timeframe);
+  const { issues: _, title: _title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const spec = readSpec(options);
   const { snapshots } = await openMarket(config, strategy, options);
   const job: RobustnessJob = { task: { id: 'command-line', ...strategy, config }, spec };

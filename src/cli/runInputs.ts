@@ -1,4 +1,5 @@
 // The inputs of commands that run a strategy: a checked strategy, its settings, a config, and the market they read.
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import {
   BacktestConfig,
@@ -39,6 +40,8 @@ export interface CheckedStrategy {
   readonly settings: Settings;
   readonly strategyHash: string;
   readonly issues: CheckOutcome['issues'];
+  /** The name of the strategy, else that of its file; for the headings of reports. */
+  readonly title: string;
 }
 
 /** An option that may be given several times. */
@@ -72,8 +75,13 @@ export async function readCheckedStrategy(
     settings: payloads.settings,
     strategyHash,
     issues: outcome.issues,
+    title: titleOf([payloads.name, strategyAst.meta?.name], options.strategy),
   };
 }
+
+const titleOf = (names: readonly unknown[], path: string): string =>
+  names.find((name): name is string => typeof name === 'string' && name !== '') ??
+  basename(path).replace(/\.json$/i, '');
 
 /** @throws CommandError BACKTEST_CONFIG_INVALID with every issue. */
 export async function readConfig(path: string): Promise<BacktestConfig> {

@@ -9,6 +9,8 @@ export interface StrategyFile {
   readonly strategyAst?: Json;
   readonly signalGraph?: Json;
   readonly settings?: Json;
+  /** That of a request body, not checked yet. */
+  readonly name?: unknown;
 }
 
 export interface StrategyOptions {

@@ -1,6 +1,5 @@
 // candlepool sweep: many variants of a strategy file on bars, in this process, on several threads.
 import { availableParallelism } from 'node:os';
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
@@ -41,8 +40,8 @@ interface Options extends StrategyOptions, MarketOptions {
 export function register(program: Command): void {
   const command = withStrategyOptions(program.command('sweep'))
     .description('run many variants of a strategy file on bars')
-    .requiredOption('--config <file>', 'the config of the backtests, as POST /public/v1/backtests takes it')
-    .requiredOption('--space <file>', 'the space, or a request body as POST /public/v1/sweeps takes it, in JSON')
+    .requiredOption('--config <file>', 'the config of the backtests (docs/config.md)')
+    .requiredOption('--space <file>', 'the space, or a whole request, in JSON (docs/sweeps.md)')
     .option(
       '--method <name>',
       `one of ${SWEEP_METHODS.join(', ')}; default: that of the space file, else grid`,
@@ -67,7 +66,7 @@ const formatOf = (path: string) => SWEEP_FORMATS.find((format) => path.toLowerCa
 
 async function run(options: Options): Promise<void> {
   await checkOutputs([options.rows, options.report].filter((path) => path !== undefined));
-  const inputs = await readInputs(options);
+  const { title, inputs } = await readInputs(options);
   await using pool = createPool({ threads: options.threads });
   const { job } = inputs;
   const { rows, shards } = await (async () => {
@@ -75,7 +74,6 @@ async function run(options: Options): Promise<void> {
     const kept = { threads: options.threads, keepsShards: options.rows !== undefined };
     return await runShards(pool, inputs, kept, (done, best) => progress.update(done, noteOf(best)));
   })();
-  const title = basename(options.strategy).replace(/\.json$/i, '');
   const finished = await pool.sweep({ ...inputs, work: { kind: 'finish', rows, earlierTrials: null, title } }).outcome;
   if (finished.kind !== 'result')
     throw new CommandError('error' in finished ? finished.error.message : 'The sweep was stopped.');
@@ -94,9 +92,9 @@ function rowsIn(job: SweepJob, shards: readonly Uint8Array[], path: string): Rea
 }
 
 /** @throws CommandError with every fault in the space. */
-async function readInputs(options: Options): Promise<SweepInputs> {
+async function readInputs(options: Options): Promise<{ title: string; inputs: SweepInputs }> {
   const config = await readConfig(options.config);
-  const { issues: _, ...strategy } = await readCheckedStrategy(options, config.timeframe);
+  const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const content = await readJsonObject(options.space);
   const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };
   delete body.strategyVersionId;
@@ -117,7 +115,7 @@ async function readInputs(options: Options): Promise<SweepInputs> {
   }
   const planned = planSweep(strategy, parsed.data);
   if (!planned.ok) throw refusal('SWEEP_INVALID', 'The sweep cannot be run', planned.faults);
-  return { job: planned.job, ...(await readMarkets(planned.job, options)) };
+  return { title, inputs: { job: planned.job, ...(await readMarkets(planned.job, options)) } };
 }
 
 /** What each symbol and timeframe of the space reads. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { commandName, databaseCommandName, serveCommandWith } from '../../src/cli/invocation.ts';
+import { commandName, databaseCommandName, quotedJson, serveCommandWith } from '../../src/cli/invocation.ts';
 import { readLaunch, ROOT } from '../../src/config.ts';
 import { callCommand } from '../support/command.ts';
 
@@ -37,6 +37,11 @@ it('names all missing required options at once', async () => {
   const { code, stderr } = await callCommand(['backtest']);
   expect(code).toBe(2);
   expect(stderr).toContain('error: --strategy <file> and --config <file> are required.');
+});
+
+it('quotes JSON as the shell of the system reads it', () => {
+  expect(quotedJson('{"length":14}', 'linux')).toBe(`'{"length":14}'`);
+  expect(quotedJson('{"length":14}', 'win32')).toBe('"{\\"length\\":14}"');
 });
 
 describe('the name of the command', () => {

@@ -1,12 +1,25 @@
 // The files that `candlepool backtest` writes: what the API has, in the format of the extension, whole or not at all.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configOf, CROSS_GRAPH } from '../../src/cli/demoStrategies.ts';
 import { writeOutputs } from '../../src/cli/outputFiles.ts';
+import { ROOT } from '../../src/config.ts';
 import { callCommand } from '../support/command.ts';
+import { cleanEnvironment } from '../support/environment.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
 const at = (name: string): string => join(folder, name);
@@ -59,6 +72,27 @@ describe('backtest', () => {
     const page = readFileSync(report, 'utf8');
     expect(page).toMatch(/^<!doctype html>/i);
     expect(page).toContain('Two means');
+  });
+
+  it('heads the report with the name in the request body', async () => {
+    writeFileSync(at('body.json'), JSON.stringify({ name: 'Golden goose', signalGraph: CROSS_GRAPH }));
+    const { code } = await callCommand([...INPUTS, '--strategy', at('body.json'), '--report', at('named.html')]);
+    expect(code).toBe(0);
+    expect(readFileSync(at('named.html'), 'utf8')).toContain('<title>Golden goose: backtest of SPX</title>');
+  });
+
+  it.runIf(existsSync('/dev/full'))('says that the disk is full when its output goes to a file on it', () => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(join(ROOT, 'bin', 'candlepool'), INPUTS, {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+      env: cleanEnvironment(),
+    });
+    closeSync(full);
+    expect([status, stderr]).toEqual([
+      1,
+      'error: The disk is full: the output could not be written. Free some space.\n',
+    ]);
   });
 
   it('counts one bar in the singular', async () => {

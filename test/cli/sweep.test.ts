@@ -55,6 +55,12 @@ describe('candlepool sweep', () => {
     expect(await readFile(file('report.html'), 'utf8')).toContain(result.verdict.text);
   });
 
+  it('says what a dimension must be where the space is another file', async () => {
+    const { code, stderr } = await sweep('--space', file('config.json'));
+    expect(code).toBe(2);
+    expect(stderr).toContain('/space/timeframe: must be {"values": […]}, or a range such as {"min": 2, "max": 30}');
+  });
+
   it('runs as many variants as the budget by the given method', async () => {
     const { stdout } = await sweep('--space', file('space.json'), '--method', 'tpe', '--budget', '30', '--json');
     expect((JSON.parse(stdout) as { evaluated: number }).evaluated).toBe(30);

@@ -17,6 +17,7 @@ export const PAGES: readonly Page[] = [
     about: 'From a key to a result over HTTP, command by command.',
   },
   { file: 'language.md', title: 'What strategies can say', about: 'Sections, expressions and places of a strategy.' },
+  { file: 'config.md', title: 'What a backtest runs on', about: 'Market, range, money and costs: every member.' },
   { file: 'indicators.md', title: 'Indicators and patterns', about: 'Every one with its arguments and formula.' },
   { file: 'fills.md', title: 'Fill rules', about: 'What happens inside a bar, in pictures.' },
   {

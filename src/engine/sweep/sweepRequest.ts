@@ -16,23 +16,26 @@ const MAX_SEED = 0xffffffff;
 
 const Level = z.union([z.number(), z.boolean(), z.string().min(1).max(100)]);
 
-const SpaceDimension = z.union([
-  z.strictObject({ values: z.array(Level).min(1).max(MAX_LEVELS) }),
-  z.strictObject({
-    min: z.number().optional().meta({ description: 'Default: the minimum that the strategy declares.' }),
-    max: z.number().optional().meta({ description: 'Default: the maximum that the strategy declares.' }),
-    step: z
-      .number()
-      .positive()
-      .optional()
-      .meta({
-        description:
-          'Distance of neighboring values; with log, their ratio. Whole numbers have 1. Without it the range is ' +
-          'continuous.',
-      }),
-    log: z.boolean().optional(),
-  }),
-]);
+const SpaceDimension = z.union(
+  [
+    z.strictObject({ values: z.array(Level).min(1).max(MAX_LEVELS) }),
+    z.strictObject({
+      min: z.number().optional().meta({ description: 'Default: the minimum that the strategy declares.' }),
+      max: z.number().optional().meta({ description: 'Default: the maximum that the strategy declares.' }),
+      step: z
+        .number()
+        .positive()
+        .optional()
+        .meta({
+          description:
+            'Distance of neighboring values; with log, their ratio. Whole numbers have 1. Without it the range is ' +
+            'continuous.',
+        }),
+      log: z.boolean().optional(),
+    }),
+  ],
+  { error: 'must be {"values": […]}, or a range such as {"min": 2, "max": 30}' },
+);
 
 const Objective = z.union([
   z.enum(FLAT_KEYS),
