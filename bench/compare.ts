@@ -7,7 +7,7 @@ import { commandLine, positive, refuse, refuseUnknown } from './commandLine.ts';
 import { compareSuites, type Compared, type MeasureSuite, type Verdict } from './comparison.ts';
 import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
-import { unitsOf } from './measure.ts';
+import { NAME_WIDTH, unitsOf } from './measure.ts';
 import { PROCESS_SUITES } from './suites.ts';
 
 /** Suites of one thread: what they measure depends on nothing but the code. */
@@ -95,12 +95,12 @@ async function compare(options: ReturnType<typeof readCommandLine>, interrupted:
 
 function print(all: readonly Compared[], revision: string, limit: number): void {
   const head = [revision.slice(0, 12), 'here', 'ratio'].map((name, at) => name.padStart(at < 2 ? 12 : 7));
-  console.log(`${'ns per bar, call or run'.padEnd(60)} ${head.join(' ')}   of each round`);
+  console.log(`${'ns per bar, call or run'.padEnd(NAME_WIDTH)} ${head.join(' ')}   of each round`);
   for (const { task, before, after, ratio, ratios, verdict } of all) {
     const times = [before, after].map((us) => ((us * 1_000) / unitsOf(task)).toFixed(2).padStart(12));
     const rounds = ratios.map((one) => one.toFixed(2)).join(' ');
     const mark = verdict === 'alike' ? '' : `  ${verdict}`;
-    console.log(`${task.padEnd(60)} ${times.join(' ')} ${ratio.toFixed(3).padStart(7)}   ${rounds}${mark}`);
+    console.log(`${task.padEnd(NAME_WIDTH)} ${times.join(' ')} ${ratio.toFixed(3).padStart(7)}   ${rounds}${mark}`);
   }
   const howMany = (wanted: Verdict): number => all.filter(({ verdict }) => verdict === wanted).length;
   console.log(`\n${howMany('slower')} of ${all.length} tasks are more than ${limit} % slower than at ${revision}.`);

@@ -100,6 +100,12 @@ export function unitsOf(task: string): number {
   return units;
 }
 
-const line = ({ task, unit, ns }: Measure): string => `${task.padEnd(60)} ${format(ns)} ns/${unit}`;
+/** The longest name of a task is this long. */
+export const NAME_WIDTH = 70;
 
-const format = (ns: number): string => ns.toFixed(ns < 100 ? 2 : 0).padStart(10);
+/** What is done once per bar or trade takes nanoseconds, the rest microseconds or more. */
+function line({ task, unit, ns }: Measure): string {
+  const isTiny = unit === 'bar' || unit === 'trade';
+  const time = isTiny ? ns : ns / 1_000;
+  return `${task.padEnd(NAME_WIDTH)} ${time.toFixed(time < 100 ? 2 : 0).padStart(8)} ${isTiny ? 'ns' : 'µs'}/${unit}`;
+}

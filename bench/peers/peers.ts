@@ -55,18 +55,30 @@ async function install(folder: string, signal: AbortSignal): Promise<string> {
   console.error('Installing the peers from PyPI into a temporary environment …');
   const python = join(folder, 'environment', 'bin', 'python');
   const requirements = join(import.meta.dirname, 'requirements.txt');
+  // What pip unpacks goes with the folder, also when a signal ends it.
+  const options = { env: { ...process.env, TMPDIR: folder }, signal };
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
-  await run('python3', ['-m', 'venv', join(folder, 'environment')], 'python3 cannot make an environment.', signal);
-  await run(python, pip, 'The peers could not be installed from PyPI.', signal);
+  await run('python3', ['-m', 'venv', join(folder, 'environment')], 'python3 cannot make an environment.', options);
+  await run(python, pip, 'The peers could not be installed from PyPI.', options);
   return python;
 }
 
-async function run(command: string, args: readonly string[], failure: string, signal: AbortSignal): Promise<void> {
+async function run(
+  command: string,
+  args: readonly string[],
+  failure: string,
+  { env, signal }: { readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
+): Promise<void> {
   // What it prints is about a failure. Standard output is for the table.
-  const child = spawn(command, args, { stdio: ['ignore', 2, 2], signal });
+  // In a group of its own, which ends as a whole before the folder that it fills is removed.
+  const child = spawn(command, args, { env, detached: true, stdio: ['ignore', 2, 2] });
+  const stop = (): void => void process.kill(-child.pid!, 'SIGKILL');
+  signal.addEventListener('abort', stop);
   const [code] = (await once(child, 'close').catch((cause: Error) => {
     throw new Error(`${command} cannot be run (${cause.message}). ${ADVICE}`, { cause });
   })) as [number | null];
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
   if (code !== 0) throw new Error(`${failure} ${ADVICE}`);
 }
 
@@ -117,7 +129,7 @@ async function main(): Promise<void> {
     if (!signal.aborted) throw error;
     process.exitCode = exitCodeOf(signal);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
