@@ -30,12 +30,12 @@ export function conditionColumn(step: ConditionStep, columns: StepInputs): Condi
       );
     }
     case 'cross': {
-      const averages = columns.compareAverages(inputs);
-      if (averages !== null)
+      const sides = columns.compareAverages(inputs) ?? columns.compareSides(step);
+      if (sides !== null)
         return crossOf(
           step.direction,
-          () => averages.greater,
-          () => averages.less,
+          () => sides.greater,
+          () => sides.less,
           n,
           out,
         );

@@ -9,6 +9,7 @@ import { ComparedAverages } from './comparedAverages.ts';
 import { conditionColumn } from './conditionSteps.ts';
 import { rawField } from './fieldColumns.ts';
 import { alignedRows, barsOf, textOfBars } from './frames.ts';
+import { compareSides, type ComparedSides } from './leafConditions.ts';
 import type { StepInputs } from './stepInputs.ts';
 import { valueColumn } from './valueSteps.ts';
 
@@ -28,6 +29,8 @@ export class EvaluatedPlan implements StepInputs {
   readonly poll: () => void;
   readonly #columns: (ValueColumn | ConditionColumn | undefined)[];
   readonly #averages: ComparedAverages;
+  /** The last two columns that were compared: a cross down mostly follows a cross up of the same. */
+  #compared: { readonly left: Slot; readonly right: Slot; readonly sides: ComparedSides } | null = null;
   readonly #base: Bars;
   /** The bars of the frames other than the base. */
   readonly #others = new Map<string, Bars>();
@@ -113,6 +116,17 @@ export class EvaluatedPlan implements StepInputs {
       this.#columns[slot] = column;
     }
     return compared;
+  }
+
+  compareSides(step: Step): ComparedSides | null {
+    const [left, right] = step.inputs;
+    const known = this.#compared;
+    if (known !== null && known.left === left && known.right === right) return known.sides;
+    const rows = this.barsOf(step).length;
+    if (rows > FEW_ROWS || this.numberAt(left) !== undefined || this.numberAt(right) !== undefined) return null;
+    const sides = compareSides(this.value(left), this.value(right), rows);
+    this.#compared = { left, right, sides };
+    return sides;
   }
 
   barsOf({ frame }: Step): Bars {

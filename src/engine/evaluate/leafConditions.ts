@@ -1,7 +1,17 @@
 // Leaf conditions over columns and numbers: the kernel that computes them, and the rows that are unknown.
 import { type ConditionColumn, type ValueColumn } from '../kernels/column.ts';
 import { NOTHING_UNKNOWN, leadingOnes, wordCount } from '../kernels/bits.ts';
-import { greaterThan, invert, lessThan, missingRows, trimUnknown, within, withinNumber } from '../kernels/compare.ts';
+import {
+  compareBlocks,
+  greaterThan,
+  invert,
+  lessThan,
+  missingRows,
+  trimUnknown,
+  within,
+  withinNumber,
+} from '../kernels/compare.ts';
+import { newWords } from '../kernels/sharedBuffer.ts';
 import { becomesTrue, delayBits, or, throughoutRows } from '../kernels/logic.ts';
 import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
 
@@ -117,6 +127,21 @@ export function crossColumns(
     rows,
     out,
   );
+}
+
+/** Which rows of two columns are greater, and which are less. */
+export interface ComparedSides {
+  readonly greater: ConditionColumn;
+  readonly less: ConditionColumn;
+}
+
+/** Both comparisons at once: valid until the run ends. */
+export function compareSides(left: ValueColumn, right: ValueColumn, rows: number): ComparedSides {
+  const greater = newWords(wordCount(rows));
+  const less = newWords(wordCount(rows));
+  compareBlocks(left.values, right.values, greater, less);
+  const isUnknown = missingRows([left, right]);
+  return { greater: { isTrue: greater, isUnknown }, less: { isTrue: less, isUnknown } };
 }
 
 type CrossDirection = 'up' | 'down' | 'any';

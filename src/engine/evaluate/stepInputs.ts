@@ -4,6 +4,7 @@ import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import type { Frame, Plan, Slot, Step } from '../plan/plan.ts';
 import type { ColumnStore } from './columnStore.ts';
 import type { ComparedAverages } from './comparedAverages.ts';
+import type { ComparedSides } from './leafConditions.ts';
 
 export interface StepInputs {
   readonly plan: Plan;
@@ -14,6 +15,8 @@ export interface StepInputs {
   numberAt(slot: Slot): number | undefined;
   /** Bits of two averages that are computed and compared at once; null where one has its column already. */
   compareAverages(sides: readonly Slot[]): ReturnType<ComparedAverages['compare']>;
+  /** Bits of the two columns of a step over few rows, which steps share; null: there are many rows, or a number. */
+  compareSides(step: Step): ComparedSides | null;
   barsOf(step: Step): Bars;
   /** For each bar of the step's frame, the row it reads in the frame it aligns from. */
   rowsOf(step: Step & { readonly from: Frame }): Int32Array;

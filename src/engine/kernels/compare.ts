@@ -11,13 +11,18 @@ const BLOCK_WORDS = BLOCK_ROWS / 32;
 
 /** @param b a column, or the number on every row */
 export const greaterThan = (a: Float64Array, b: Float64Array | number, out: Uint32Array): void =>
-  compareBlocks(a, b, 0, out);
+  compareBlocks(a, b, out, null);
 
 export const lessThan = (a: Float64Array, b: Float64Array | number, out: Uint32Array): void =>
-  compareBlocks(a, b, BLOCK_WORDS, out);
+  compareBlocks(a, b, null, out);
 
-/** @param result where a block has the words that are wanted: those of greater rows come first, then of less ones */
-function compareBlocks(a: Float64Array, b: Float64Array | number, result: number, out: Uint32Array): void {
+/** Both at once, which takes as long as one of them; null: those words are not wanted. */
+export function compareBlocks(
+  a: Float64Array,
+  b: Float64Array | number,
+  greater: Uint32Array | null,
+  less: Uint32Array | null,
+): void {
   const rows = a.length;
   const bits = 2 * BLOCK_BYTES;
   const { values, words } = simdMemory(bits + 2 * BLOCK_WORDS * 4);
@@ -28,10 +33,16 @@ function compareBlocks(a: Float64Array, b: Float64Array | number, result: number
     if (typeof b !== 'number') values.set(blockOf(b, from, end), BLOCK_ROWS);
     // Eight rows at a time; those behind the end are compared too.
     compareRows(0, BLOCK_BYTES, 64 * Math.ceil((end - from) / 8), bits, bits + BLOCK_WORDS * 4);
-    const first = bits / 4 + result - from / 32;
-    for (let w = from / 32; w < wordCount(end); w++) out[w] = words[first + w];
+    if (greater !== null) readWords(words, bits / 4, greater, from, end);
+    if (less !== null) readWords(words, bits / 4 + BLOCK_WORDS, less, from, end);
   }
-  if ((rows & 31) !== 0) out[rows >>> 5] &= (1 << (rows & 31)) - 1;
+}
+
+/** Copies the words of rows `from` … `end`-1 that a block has at `at`, without the bits behind the last row. */
+function readWords(words: Uint32Array, at: number, out: Uint32Array, from: number, end: number): void {
+  const first = at - from / 32;
+  for (let w = from / 32; w < wordCount(end); w++) out[w] = words[first + w];
+  if ((end & 31) !== 0) out[end >>> 5] &= (1 << (end & 31)) - 1;
 }
 
 const blockOf = (column: Float64Array, from: number, end: number): Float64Array =>

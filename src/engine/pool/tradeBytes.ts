@@ -31,7 +31,7 @@ const small = new Memory(4_096);
  */
 export function tradeBytes({ numbers, fineTimes, kinds, words }: TradeTable, first: number, end: number): Uint8Array {
   const rows = end - first;
-  const text = JSON.stringify(words);
+  const text = `[${words.map(jsonOf).join(',')}]`;
   const textAt = MAGIC.length + WORD;
   const most = textAt + padded(3 * text.length) + rows * (WORD * (ROW_NUMBERS + 1) + 4);
   const memory = most <= small.bytes.length ? small : new Memory(Math.ceil(most / WORD));
@@ -53,6 +53,15 @@ export function tradeBytes({ numbers, fineTimes, kinds, words }: TradeTable, fir
 }
 
 const encoder = new TextEncoder();
+
+/** The JSON of words, which the runs of a strategy share. */
+const keptJson = new WeakMap<TradeWords, string>();
+
+function jsonOf(words: TradeWords): string {
+  let json = keptJson.get(words);
+  if (json === undefined) keptJson.set(words, (json = JSON.stringify(words)));
+  return json;
+}
 
 export const isTradeBytes = (stored: Uint8Array): boolean => MAGIC.equals(stored.subarray(0, MAGIC.length));
 

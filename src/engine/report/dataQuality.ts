@@ -1,6 +1,6 @@
 // Data quality: what a reader should know about the bars behind a result.
 import type { Bars } from '../bars/bars.ts';
-import { flawSearch } from '../bars/flaws.ts';
+import { flawSearch, type Flaws } from '../bars/flaws.ts';
 import type { Outlier } from '../bars/outliers.ts';
 
 export interface DataQuality {
@@ -26,9 +26,17 @@ export interface DataQuality {
 /** A longer list tells a reader nothing new: data with more outliers needs repair. */
 const MAX_OUTLIERS = 20;
 
+/** The block of the last run of each range, by its flaws, which runs over the same range share. */
+const kept = new WeakMap<Flaws, DataQuality>();
+const texts = new WeakMap<DataQuality, string>();
+
 export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
-  const { gaps, longestGapBars, zeroVolumeBars, flatBars, outliers } = flawSearch(bars, start, end).flaws();
-  return {
+  const flaws = flawSearch(bars, start, end).flaws();
+  const fineTimeframe = fine?.timeframe ?? null;
+  const known = kept.get(flaws);
+  if (known?.fineTimeframe === fineTimeframe) return known;
+  const { gaps, longestGapBars, zeroVolumeBars, flatBars, outliers } = flaws;
+  const block: DataQuality = {
     bars: end - start,
     gaps,
     longestGapBars,
@@ -38,6 +46,15 @@ export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: n
     outliers: outliers.slice(0, MAX_OUTLIERS),
     partialBars: bars.partialBars,
     isResampled: bars.isResampled,
-    fineTimeframe: fine?.timeframe ?? null,
+    fineTimeframe,
   };
+  kept.set(flaws, block);
+  return block;
+}
+
+/** What JSON.stringify writes: runs over the same range share it. */
+export function dataQualityJson(block: DataQuality): string {
+  let json = texts.get(block);
+  if (json === undefined) texts.set(block, (json = JSON.stringify(block)));
+  return json;
 }

@@ -106,7 +106,7 @@ function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTabl
   const kindOf = (row: number): number => kinds[row] + (fineTimes[row] === fineTimes[row] ? words.length : 0);
   const pieces: (Uint8Array | undefined)[] = [];
   const pieceOf = (kind: number): Uint8Array =>
-    (pieces[kind] ??= Buffer.from(`${wordLines(words[kind % words.length], kind >= words.length)}\n`));
+    (pieces[kind] ??= kind < words.length ? linesOf(words[kind]) : linesWith(words[kind - words.length], true));
   const fours: (Uint8Array | undefined)[] = [];
   const hasFours = length >= MANY_ROWS && !hasTimes && words.length <= MOST_WORDS_OF_FOURS;
   for (let row = 0; row < length;) {
@@ -126,9 +126,18 @@ function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTabl
   if (length > 0) digest.dropLast();
 }
 
+/** The lines of words without a time, which the runs of a strategy share. */
+const keptLines = new WeakMap<TradeWords, Uint8Array>();
+
+function linesOf(words: TradeWords): Uint8Array {
+  let lines = keptLines.get(words);
+  if (lines === undefined) keptLines.set(words, (lines = linesWith(words, false)));
+  return lines;
+}
+
 /** A missing time of a child is an empty line in its place. */
-function wordLines(words: TradeWords, hasTime: boolean): string {
+function linesWith(words: TradeWords, hasTime: boolean): Uint8Array {
   const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words;
   const method = `${side}\n${exitReason}\n${exitMethod}\n${exitResolution}\n${exitPolicy ?? ''}\n`;
-  return `${method}${hasTime ? '' : '\n'}${entryRule}\n${exitRule ?? ''}`;
+  return Buffer.from(`${method}${hasTime ? '' : '\n'}${entryRule}\n${exitRule ?? ''}\n`);
 }

@@ -6,13 +6,21 @@ import { exitsOf, type Exits } from './exits.ts';
 import { extremes } from './positionStatistics.ts';
 import type { Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
-import type { JsonPiece } from './jsonWriter.ts';
+import { constantJson, JsonWriter, type JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { monthMarks, monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
 import type { ResultSeries } from './writtenResult.ts';
 import { ruleBits, soleBlockers } from './ruleBits.ts';
 import { ruleStatistics } from './ruleStatistics.ts';
-import { breakdownsOf, circumstancesOf, conventionsOf, type Breakdowns, type Circumstances } from './summaryBlocks.ts';
+import {
+  breakdownsOf,
+  circumstancesOf,
+  conventionsOf,
+  writeBreakdowns,
+  writeCircumstances,
+  type Breakdowns,
+  type Circumstances,
+} from './summaryBlocks.ts';
 import { ruleStatsSummary, type RuleStatsSummary } from './ruleStatsSummary.ts';
 import { fitTrace, shownTrace, traceOf, type FittedTrace, type StrategyTrace } from './trace.ts';
 
@@ -43,6 +51,9 @@ export interface WrittenSummary {
   readonly diagnosis: string | null;
 }
 
+const json = new JsonWriter();
+const TEXTS = { comma: constantJson(','), byMonth: constantJson(',"byMonth":') } as const;
+
 export function summarize(report: ReportInput): WrittenSummary {
   const { initialBalance } = report.input.config;
   const measured = measureRun(report);
@@ -56,10 +67,10 @@ export function summarize(report: ReportInput): WrittenSummary {
   const conventions = conventionsOf(report.input.instrument);
   const fitted = fittedTraceOf(report, flat, positions, exits);
   const preview = equityPreview(report);
-  const breakdownsJson = JSON.stringify(breakdowns).slice(1, -1);
-  const circumstancesJson = JSON.stringify(circumstances).slice(1, -1);
-  const beforeMonths = `${breakdownsJson},"byMonth":`;
-  const beforePreview = `,${circumstancesJson},"conventions":${conventions.json},"equityPreview":`;
+  writeBreakdowns(json.begin(), breakdowns);
+  const beforeMonths = json.add(TEXTS.byMonth).bytes();
+  writeCircumstances(json.begin().add(TEXTS.comma), circumstances);
+  const beforePreview = json.addText(`,"conventions":${conventions.json},"equityPreview":`).bytes();
   const flatNumbers = numbersOfParts(flat);
   let summary: Summary | undefined;
   return {
@@ -78,14 +89,15 @@ export function summarize(report: ReportInput): WrittenSummary {
     flatNumbers,
     jsonPieces: [
       flatJsonOf(flatNumbers),
-      `,${beforeMonths}`,
+      ',',
+      beforeMonths,
       ...monthsJson(months, monthEquity, initialBalance),
       beforePreview,
       ...preview.json,
       fitted.json,
       '}',
     ],
-    thinBlocksJson: [`{${beforeMonths}[]${beforePreview}[]`, fitted.json, '}'],
+    thinBlocksJson: ['{', beforeMonths, '[]', beforePreview, '[]', fitted.json, '}'],
     series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };
 }

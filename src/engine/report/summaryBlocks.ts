@@ -1,8 +1,13 @@
-// The blocks of a summary that are no lists: results by exit and by side, the circumstances of a run, and conventions.
+// The blocks of a summary that are no lists: results by exit and by side, the circumstances of a run, and conventions;
+// and their JSON.
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
-import { dataQuality, type DataQuality } from './dataQuality.ts';
+import type { ResolvedConfig } from '../config.ts';
+import type { SimulationResult } from '../simulate/simulation.ts';
+import { EXIT_REASONS } from '../simulate/trade.ts';
+import { dataQuality, dataQualityJson, type DataQuality } from './dataQuality.ts';
 import type { Exits } from './exits.ts';
+import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -24,9 +29,26 @@ export interface Circumstances {
     readonly taker: number;
     readonly tiers: readonly object[];
   };
-  readonly ambiguity: object;
+  readonly ambiguity: Ambiguity;
   readonly dataQuality: DataQuality;
-  readonly evaluationWindow: object;
+  readonly evaluationWindow: EvaluationWindow;
+}
+
+interface Ambiguity extends Readonly<SimulationResult['ambiguity']> {
+  readonly resolution: ResolvedConfig['ambiguityResolution'];
+  readonly fallback: ResolvedConfig['ambiguityFallback'];
+  readonly exitsByMethod: Exits['byMethod'];
+  readonly band: ReportInput['band'] & { readonly note: typeof BAND_NOTE };
+}
+
+interface EvaluationWindow {
+  readonly start: number | null;
+  readonly end: number | null;
+  readonly firstBar: number | null;
+  readonly bars: number;
+  readonly barsInRange: number;
+  readonly warmupBars: number;
+  readonly warmupSource: ReportInput['warmup']['source'];
 }
 
 export const breakdownsOf = (positions: Positions, exits: Exits): Breakdowns => ({
@@ -65,11 +87,12 @@ function feesBlock({ simulation, input }: ReportInput, total: number): Circumsta
   return { total, maker: totals.makerFees, taker: totals.takerFees, tiers };
 }
 
-function ambiguityBlock({ simulation, input, band }: ReportInput, exitsByMethod: Exits['byMethod']): object {
+const BAND_NOTE = 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.';
+
+function ambiguityBlock({ simulation, input, band }: ReportInput, exitsByMethod: Exits['byMethod']): Ambiguity {
   const { ambiguityResolution: resolution, ambiguityFallback: fallback } = input.config;
   const { undecidedBars, drilledBars, fallbackBars, childrenMissingBars } = simulation.ambiguity;
   const { low, high, pessimistic, optimistic } = band;
-  const note = 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.';
   return {
     resolution,
     fallback,
@@ -78,11 +101,11 @@ function ambiguityBlock({ simulation, input, band }: ReportInput, exitsByMethod:
     fallbackBars,
     childrenMissingBars,
     exitsByMethod,
-    band: { low, high, pessimistic, optimistic, note },
+    band: { low, high, pessimistic, optimistic, note: BAND_NOTE },
   };
 }
 
-function evaluationWindow({ input, firstRow, endRow, warmup }: ReportInput): object {
+function evaluationWindow({ input, firstRow, endRow, warmup }: ReportInput): EvaluationWindow {
   const { start, end, bars } = input;
   const hasRows = end > start;
   return {
@@ -94,6 +117,83 @@ function evaluationWindow({ input, firstRow, endRow, warmup }: ReportInput): obj
     warmupBars: warmup.bars,
     warmupSource: warmup.source,
   };
+}
+
+const TEXTS = {
+  comma: constantJson(','),
+  byExitReason: constantJson('"byExitReason":{'),
+  long: constantJson('},"bySide":{"long":{"positions":'),
+  short: constantJson(',"short":{"positions":'),
+  pnl: constantJson(',"pnl":'),
+  winRate: constantJson(',"winRate":'),
+  end: constantJson('}'),
+  total: constantJson('"fees":{"total":'),
+  maker: constantJson(',"maker":'),
+  taker: constantJson(',"taker":'),
+  undecidedBars: constantJson(',"undecidedBars":'),
+  drilledBars: constantJson(',"drilledBars":'),
+  fallbackBars: constantJson(',"fallbackBars":'),
+  childrenMissingBars: constantJson(',"childrenMissingBars":'),
+  direct: constantJson(',"exitsByMethod":{"direct":'),
+  gap: constantJson(',"gap":'),
+  drill: constantJson(',"drill":'),
+  fallback: constantJson(',"fallback":'),
+  low: constantJson('},"band":{"low":'),
+  high: constantJson(',"high":'),
+  pessimistic: constantJson(',"pessimistic":'),
+  optimistic: constantJson(',"optimistic":'),
+  note: constantJson(`,"note":${JSON.stringify(BAND_NOTE)}}},"dataQuality":`),
+  start: constantJson(',"evaluationWindow":{"start":'),
+  endTime: constantJson(',"end":'),
+  firstBar: constantJson(',"firstBar":'),
+  bars: constantJson(',"bars":'),
+  barsInRange: constantJson(',"barsInRange":'),
+  warmupBars: constantJson(',"warmupBars":'),
+} as const;
+
+const REASON_TEXTS: Readonly<Record<string, WrittenText>> = Object.fromEntries(
+  EXIT_REASONS.map((reason) => [reason, constantJson(`"${reason}":{"trades":`)]),
+);
+
+/** Writes the members of the object as JSON.stringify does. */
+export function writeBreakdowns(json: JsonWriter, { byExitReason, bySide }: Breakdowns): void {
+  json.add(TEXTS.byExitReason);
+  let isFirst = true;
+  for (const reason in byExitReason) {
+    const { trades, pnl, winRate } = byExitReason[reason];
+    if (!isFirst) json.add(TEXTS.comma);
+    isFirst = false;
+    json.number(REASON_TEXTS[reason], trades).number(TEXTS.pnl, pnl).number(TEXTS.winRate, winRate).add(TEXTS.end);
+  }
+  const { long, short } = bySide;
+  json.number(TEXTS.long, long.positions).number(TEXTS.pnl, long.pnl).number(TEXTS.winRate, long.winRate);
+  json.add(TEXTS.end).number(TEXTS.short, short.positions).number(TEXTS.pnl, short.pnl);
+  json.number(TEXTS.winRate, short.winRate).add(TEXTS.end).add(TEXTS.end);
+}
+
+/** Writes the members of the object as JSON.stringify does. */
+export function writeCircumstances(json: JsonWriter, circumstances: Circumstances): void {
+  const { fees, ambiguity, evaluationWindow } = circumstances;
+  json.number(TEXTS.total, fees.total).number(TEXTS.maker, fees.maker).number(TEXTS.taker, fees.taker);
+  json.addText(`,"tiers":${JSON.stringify(fees.tiers)}}`);
+  writeAmbiguity(json, ambiguity);
+  json.addText(dataQualityJson(circumstances.dataQuality));
+  const { start, end, firstBar, bars, barsInRange, warmupBars, warmupSource } = evaluationWindow;
+  json.number(TEXTS.start, start).number(TEXTS.endTime, end).number(TEXTS.firstBar, firstBar);
+  json.number(TEXTS.bars, bars).number(TEXTS.barsInRange, barsInRange).number(TEXTS.warmupBars, warmupBars);
+  json.addText(`,"warmupSource":"${warmupSource}"}`);
+}
+
+function writeAmbiguity(json: JsonWriter, ambiguity: Ambiguity): void {
+  json.addText(`,"ambiguity":{"resolution":"${ambiguity.resolution}","fallback":"${ambiguity.fallback}"`);
+  json.number(TEXTS.undecidedBars, ambiguity.undecidedBars).number(TEXTS.drilledBars, ambiguity.drilledBars);
+  json.number(TEXTS.fallbackBars, ambiguity.fallbackBars);
+  json.number(TEXTS.childrenMissingBars, ambiguity.childrenMissingBars);
+  const { direct, gap, drill, fallback } = ambiguity.exitsByMethod;
+  json.number(TEXTS.direct, direct).number(TEXTS.gap, gap).number(TEXTS.drill, drill).number(TEXTS.fallback, fallback);
+  const { low, high, pessimistic, optimistic } = ambiguity.band;
+  json.number(TEXTS.low, low).number(TEXTS.high, high).number(TEXTS.pessimistic, pessimistic);
+  json.number(TEXTS.optimistic, optimistic).add(TEXTS.note);
 }
 
 interface Conventions {

@@ -137,7 +137,7 @@ class TradeKinds {
     const exitRule = numbers[at + TRADE.exitRule];
     // The exit's id for a signal, the place of the ladder's step for a take profit.
     const rules = reasons[trade] === 'take_profit' ? boundRules.targetPaths : boundRules.exits.map(({ id }) => id);
-    return {
+    return sharedWords({
       side: numbers[at + TRADE.side] > 0 ? 'long' : 'short',
       exitReason: reasons[trade],
       exitMethod: method,
@@ -145,9 +145,30 @@ class TradeKinds {
       exitPolicy: policy,
       entryRule: boundRules.entries[numbers[at + TRADE.entryRule]].id,
       exitRule: exitRule < 0 ? null : (rules[exitRule] ?? null),
-    };
+    });
   }
 }
+
+/** The last words of trades: the runs of a strategy share them, and with them what is written of them. */
+const lastWords: TradeWords[] = [];
+const MOST_LAST_WORDS = 8;
+
+/** Equal words, one object as a rule. */
+function sharedWords(words: TradeWords): TradeWords {
+  for (const known of lastWords) if (areSameWords(known, words)) return known;
+  if (lastWords.length === MOST_LAST_WORDS) lastWords.shift();
+  lastWords.push(words);
+  return words;
+}
+
+const areSameWords = (a: TradeWords, b: TradeWords): boolean =>
+  a.exitReason === b.exitReason &&
+  a.side === b.side &&
+  a.exitMethod === b.exitMethod &&
+  a.exitResolution === b.exitResolution &&
+  a.exitPolicy === b.exitPolicy &&
+  a.entryRule === b.entryRule &&
+  a.exitRule === b.exitRule;
 
 /** Each child that decides has a decision of its own. */
 const isSameDecision = (a: Decision, b: Decision): boolean =>

@@ -59,3 +59,36 @@ it('leaves samples out before near misses until the trace fits', () => {
   const length = (part: unknown): number => Buffer.byteLength(JSON.stringify(part));
   expect(length(strategyTrace) + length(ruleStatsSummary)).toBeLessThanOrEqual(32 * 1024);
 });
+
+it('is what JSON.stringify writes of exits, filters, fee tiers and undecided bars', () => {
+  const strategyAst = astOf({
+    entry: {
+      ...entry(compare(market(), 'gt', sma(10))),
+      filters: [compare(market(), 'lt', sma(50)), compare(sma(5), 'gt', sma(9))],
+    },
+    exits: [exit(compare(market(), 'lt', sma(20)))],
+    risk: {
+      stopLoss: { mode: 'percent', value: 1 },
+      takeProfits: [{ triggerPercent: 1, closePercent: 50 }],
+      timeStop: { maxBars: 5 },
+    },
+  });
+  const tiers = [
+    { takerRate: 0.001, makerRate: 0.0002, minCumulativeNotional: 0 },
+    { minCumulativeNotional: 50_000, makerRate: 0, takerRate: 1 / 3000 },
+  ];
+  const config = {
+    timeframe: '1h',
+    signalInstrument: { symbol: 'TEST' },
+    initialBalance: 10_000,
+    execution: { feeModel: { kind: 'tiered_maker_taker', tiers }, slippage: { kind: 'none' } },
+  } as const;
+  const run = simulateTask({ id: 'run', strategyAst, settings: {}, config, strategyHash: '' }, bars, null, false);
+  if (!run.ok) throw new Error(JSON.stringify(run));
+  const { byExitReason, strategyTrace, fees, ambiguity } = run.summary;
+  expect(jsonText(run.written.jsonPieces)).toBe(JSON.stringify(run.summary));
+  expect(Object.keys(byExitReason).length).toBeGreaterThan(2);
+  expect(strategyTrace!.funnel.afterFilter).toHaveLength(2);
+  expect(fees.tiers).toHaveLength(2);
+  expect(ambiguity.exitsByMethod.fallback).toBeGreaterThan(0);
+});
