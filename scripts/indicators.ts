@@ -97,15 +97,15 @@ const defaults = (args: readonly ArgDefinition[]): Args =>
   Object.fromEntries(args.map((arg) => [arg.name, arg.default]));
 
 function argText(arg: ArgDefinition): string {
-  const range = arg.type === 'int' || arg.type === 'float' ? ` (${bound(arg.min)} … ${bound(arg.max)})` : '';
+  const range = arg.type === 'int' || arg.type === 'float' ? ` (${bound(arg.min, '−∞')} … ${bound(arg.max, '∞')})` : '';
   const values = arg.type === 'choice' && arg.values!.length < 8 ? ` (${arg.values!.join(', ')})` : '';
   return cell(
     `${arg.name} = ${arg.default}${range}${values}${arg.description === undefined ? '' : `: ${arg.description}`}`,
   );
 }
 
-const bound = (value: number | undefined): string =>
-  value === undefined || Math.abs(value) >= 1e30 ? '∞' : String(value);
+const bound = (value: number | undefined, infinite: string): string =>
+  value === undefined || Math.abs(value) >= 1e30 ? infinite : String(value);
 /** Escapes vertical bars, which would end the table cell. */
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
