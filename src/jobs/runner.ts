@@ -10,9 +10,10 @@ import { claimDue, returnAllRuns } from '../db/claims.ts';
 import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { notify } from '../db/notifications.ts';
 import { MAX_KEPT_BYTES } from '../db/reruns.ts';
+import type { WorkerTotals } from '../db/workerProcesses.ts';
 import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addRerunJob, addTickets, TicketLeaver } from '../db/tickets.ts';
 import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
-import type { PoolOptions } from '../engine/index.ts';
+import type { Pool, PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { listenForCancels } from './cancels.ts';
 import { Claimer, type ClaimSource } from './claimer.ts';
@@ -76,61 +77,25 @@ const KILL_GRACE_MS = 3_000;
 /** Starts a worker. Disposing of it finishes or gives back active runs within ten seconds. */
 export async function startWorker(settings: WorkerSettings, log: Log): Promise<Worker> {
   const id = randomUUID();
+  const { url, threads } = settings;
   await using stack = new AsyncDisposableStack();
-  const tickets = settings.threads * TICKETS_PER_THREAD;
-  const sql = connect(settings.url, { max: tickets + 4, applicationName: 'candlepool worker' });
-  stack.defer(() => sql.end({ timeout: 2 }));
+  const connections = openConnections(settings, stack);
   let heartbeat: AsyncDisposable | undefined;
   // Disposed of last: this process stays registered until its last claim is given back.
   stack.defer(() => heartbeat?.[Symbol.asyncDispose]());
-  const pool = createPool({ killGraceMs: KILL_GRACE_MS, ...settings.pool, threads: settings.threads });
-  stack.use(pool);
+  const pool = stack.use(createPool({ killGraceMs: KILL_GRACE_MS, ...settings.pool, threads }));
   const predecessor = await settings.begin?.();
-  const source = settings.snapshots(sql);
-  const inputs = new InputReader(sql, source, log);
-  const noteMissing = (names: readonly string[]) => noteMissingSnapshots(sql, id, names);
-  const outages = new Outages(settings.url, log);
-  const { outlast } = outages;
-  const shared = { sql, pool, inputs, workerId: id, log, noteMissing, outlast };
-  const sweeps = new SweepRunner(shared);
-  const executor = new Executor({ ...shared, results: new ResultWriter(sql, log) });
-  stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, id)).catch(() => {}));
-  stack.use(await listenForCancels(sql, executor, sweeps));
-  stack.use(watchProgress(sql, executor, log));
-  stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
-
-  const start = settings.startSuspectProcess;
-  // One more than there are threads, so that slow suspects of as many workspaces do not keep others waiting.
-  const suspects = start && new CrashSuspects({ ...shared, start, maxProcesses: settings.threads + 1 });
-  const reliefs = reliefThreads(settings.threads);
-  const claimer = new Claimer(claimsOf(sql, id, suspects), {
-    shares: tickets,
-    reliefShares: reliefs,
-    quickShares: QUICK_THREADS,
-  });
-  const reruns = new RerunTurns(reliefs);
-  const maxFileBytes = settings.maxArtifactBytes ?? MAX_KEPT_BYTES;
-  const runOneRerun = (rerunId: string) => runRerun({ ...shared, maxFileBytes }, rerunId);
+  const outages = new Outages(url, log);
+  const parts = partsOf(settings, connections, { workerId: id, pool, log, outlast: outages.outlast });
+  await watch(parts, stack);
   // Nothing is claimed before the process is registered: claims of an unregistered process are taken over.
   const registered = Promise.withResolvers<void>();
-  const taskList = tasksOf({ sql, claimer, executor, sweeps, reruns, runOneRerun, outlast }, registered.promise);
-  const finishMs = settings.finishMs ?? FINISH_MS;
-  const stopWithinMs = finishMs + KILL_GRACE_MS;
-  // What may be worked on at a time (shares, shards of sweeps, reruns), and one for a ticket that finds no room.
-  const jobs = tickets + reliefs + QUICK_THREADS + settings.threads + reliefs + 1;
-  const graphile = await startGraphile({ url: settings.url, tickets: jobs, taskList, stopWithinMs }, outages, log);
-  stack.defer(async () => {
-    await Promise.all([stopGraphile(graphile, claimer, executor, sweeps, finishMs), suspects?.close(finishMs)]);
-  });
+  const graphile = await openGraphile(settings, parts, outages, registered.promise, stack);
   stack.defer(() => outages.close());
-  const processOf = { id, host: hostname(), pid: process.pid, threads: settings.threads };
-  const worker = () => ({ ...processOf, poolId: graphile.poolId });
-  const totals = () => {
-    const { busyShare } = pool;
-    return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
-  };
+  const worker = () => ({ id, host: hostname(), pid: process.pid, threads, poolId: graphile.poolId });
+  const totals = () => totalsOf(parts);
   try {
-    heartbeat = await startHeartbeat({ sql, url: settings.url, worker, predecessor, totals }, log);
+    heartbeat = await startHeartbeat({ sql: connections.sql, url, worker, predecessor, totals }, log);
     registered.resolve();
   } catch (error) {
     registered.reject(error);
@@ -138,7 +103,7 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   }
 
   const opened = stack.move();
-  log.info({ workerId: id, threads: settings.threads }, 'worker started');
+  log.info({ workerId: id, threads }, 'worker started');
   return {
     id,
     failed: graphile.failed,
@@ -152,28 +117,109 @@ export async function startWorker(settings: WorkerSettings, log: Log): Promise<W
   };
 }
 
+interface Connections {
+  readonly sql: Sql;
+  /** One connection each: its statements are planned once, not once per connection of a pool that takes turns. */
+  readonly claims: Sql;
+  readonly results: Sql;
+}
+
+function openConnections({ url, threads }: WorkerSettings, stack: AsyncDisposableStack): Connections {
+  const open = (max: number): Sql => {
+    const sql = connect(url, { max, applicationName: 'candlepool worker' });
+    stack.defer(() => sql.end({ timeout: 2 }));
+    return sql;
+  };
+  return { sql: open(threads * TICKETS_PER_THREAD + 2), claims: open(1), results: open(1) };
+}
+
+interface Shared {
+  readonly workerId: string;
+  readonly pool: Pool;
+  readonly log: Log;
+  readonly outlast: Outlast;
+}
+
+/** What the tasks of the worker work with. */
+interface WorkerParts extends Shared {
+  readonly sql: Sql;
+  readonly source: SnapshotSource;
+  readonly executor: Executor;
+  readonly sweeps: SweepRunner;
+  readonly claimer: Claimer;
+  readonly suspects: CrashSuspects | undefined;
+  readonly reruns: RerunTurns;
+  readonly runOneRerun: (rerunId: string) => Promise<void>;
+}
+
+function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections, shared: Shared): WorkerParts {
+  const { threads, maxArtifactBytes: maxFileBytes = MAX_KEPT_BYTES, startSuspectProcess: start } = settings;
+  const { workerId, log } = shared;
+  const source = settings.snapshots(sql);
+  const noteMissing = (names: readonly string[]) => noteMissingSnapshots(sql, workerId, names);
+  const running = { ...shared, sql, inputs: new InputReader(sql, source, log), noteMissing };
+  // One more than there are threads, so that slow suspects of as many workspaces do not keep others waiting.
+  const suspects = start && new CrashSuspects({ ...running, start, maxProcesses: threads + 1 });
+  const limits = {
+    shares: threads * TICKETS_PER_THREAD,
+    reliefShares: reliefThreads(threads),
+    quickShares: QUICK_THREADS,
+  };
+  return {
+    ...shared,
+    sql,
+    source,
+    sweeps: new SweepRunner(running),
+    executor: new Executor({ ...running, results: new ResultWriter(results, log) }),
+    suspects,
+    claimer: new Claimer(claimsOf(sql, claims, workerId, suspects), limits),
+    reruns: new RerunTurns(reliefThreads(threads)),
+    runOneRerun: (rerunId) => runRerun({ ...running, maxFileBytes }, rerunId),
+  };
+}
+
+/** What goes on beside the tasks, until `stack` is disposed of; then claims that are left go back. */
+async function watch({ sql, workerId, executor, sweeps, source, log }: WorkerParts, stack: AsyncDisposableStack) {
+  stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, workerId)).catch(() => {}));
+  stack.use(await listenForCancels(sql, executor, sweeps));
+  stack.use(watchProgress(sql, executor, log));
+  stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
+}
+
+async function openGraphile(
+  { url, threads, finishMs = FINISH_MS }: WorkerSettings,
+  parts: WorkerParts,
+  outages: Outages,
+  registered: Promise<void>,
+  stack: AsyncDisposableStack,
+): Promise<Graphile> {
+  const taskList = tasksOf(parts, registered);
+  const stopWithinMs = finishMs + KILL_GRACE_MS;
+  // What may be worked on at a time (shares, shards of sweeps, reruns), and one for a ticket that finds no room.
+  const tickets = threads * TICKETS_PER_THREAD + threads + 2 * reliefThreads(threads) + QUICK_THREADS + 1;
+  const graphile = await startGraphile({ url, tickets, taskList, stopWithinMs }, outages, parts.log);
+  stack.defer(async () => {
+    await Promise.all([stopGraphile(graphile, parts, finishMs), parts.suspects?.close(finishMs)]);
+  });
+  return graphile;
+}
+
+function totalsOf({ pool: { busyShare }, executor }: WorkerParts): WorkerTotals {
+  return { busyShare, idleSeconds: busyShare > 0 ? 0 : executor.idleSeconds, ...executor.totals };
+}
+
 /** Where the claimer of this worker claims from. Crash suspects are not claimed here; `suspects` is told of them. */
-const claimsOf = (sql: Sql, workerId: string, suspects: CrashSuspects | undefined): ClaimSource => ({
+const claimsOf = (sql: Sql, claims: Sql, workerId: string, suspects: CrashSuspects | undefined): ClaimSource => ({
   claimDue: async (maxRuns, maxCost, only) => {
-    const claimed = await claimDue(sql, workerId, maxRuns, maxCost, only);
+    const claimed = await claimDue(claims, workerId, maxRuns, maxCost, only);
     if (claimed.hasCrashSuspects) suspects?.look();
     return claimed;
   },
   copied: (ids) => notify(sql, 'changed', ids),
 });
 
-interface TaskParts {
-  readonly sql: Sql;
-  readonly claimer: Claimer;
-  readonly executor: Executor;
-  readonly sweeps: SweepRunner;
-  readonly reruns: RerunTurns;
-  readonly runOneRerun: (rerunId: string) => Promise<void>;
-  readonly outlast: Outlast;
-}
-
 /** What Graphile Worker calls; each task waits until the process is registered. */
-function tasksOf(parts: TaskParts, registered: Promise<void>): TaskList {
+function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
   const { sql, claimer, executor, sweeps, reruns, runOneRerun, outlast } = parts;
   const leaver = new TicketLeaver(sql);
   return {
@@ -207,9 +253,7 @@ async function workOff(sql: Sql, claimer: Claimer, executor: Executor, leaver: T
 /** Lets runs finish, then returns unfinished ones to the queue. */
 async function stopGraphile(
   graphile: Graphile,
-  claimer: Claimer,
-  executor: Executor,
-  sweeps: SweepRunner,
+  { claimer, executor, sweeps }: WorkerParts,
   finishMs: number,
 ): Promise<void> {
   claimer.close();
