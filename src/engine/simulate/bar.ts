@@ -56,11 +56,11 @@ function playPosition(run: Run, position: Position, row: number): void {
     recordExtremes(position, best, worst);
     return;
   }
-  const at = pricesAt(run.bars, row, side);
-  if (!isPassed(run, position, at.open)) {
-    playTouched(run, position, row, at);
+  const prices = pricesAt(run.bars, row, side);
+  if (!isPassed(run, position, prices.open)) {
+    playTouched(run, position, row, prices);
     return;
   }
-  fillPassed(run, position, at.open, atGap(run, row));
+  fillPassed(run, position, prices.open, atGap(run, row));
   if (position.quantity > 0) playInside(run, position, row);
 }

@@ -2,7 +2,7 @@
 import { TIMEFRAME_MS, type Bars } from '../bars/bars.ts';
 import { priceBlocksOf } from '../bars/priceBlocks.ts';
 import type { AmbiguityFallback } from '../config.ts';
-import type { EntryRule, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
+import type { EntryRule, RiskRules, Stateful, ValueSource } from '../evaluate/tradingRules.ts';
 import { wordCount } from '../kernels/bits.ts';
 import { kernelsUnder } from '../kernels/simd/inPlace.ts';
 import { createFeeSchedule, createSlippage } from './costs.ts';
@@ -37,7 +37,7 @@ export function createRun(
   const children = childrenOf(input);
   const history = recordedHistory(input);
   const reads = history.length > 0 ? EVERYTHING : (input.reads ?? EVERYTHING);
-  // Rules over state read earlier marks, so that all of them are kept.
+  // Rules over state read earlier equity, so all of it is kept.
   const streamed = history.length > 0 ? null : (input.scratch?.streamed ?? null);
   const equity = equityColumn(input.scratch, streamed === null ? rows : 0);
   const decisions = decisionsOf(bars.timeframe, policy);
@@ -77,12 +77,11 @@ export function createRun(
         ? new Marks(equity, start, bars.close, reads.marks)
         : new StreamedMarks(start, bars.close, streamed, config.initialBalance),
     equity,
-    inPosition: input.scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows)),
+    inPosition: inPositionBits(input.scratch, rows),
     trades: (input.scratch?.trades ?? new TradeLog()).clear(reads.trades, budget),
     reads,
     readsState: history.length > 0,
-    hasLevels:
-      risk.stopLoss !== null || risk.takeProfits.length > 0 || risk.trailingStop !== null || risk.breakeven !== null,
+    hasLevels: hasLevels(risk),
     blocks: input.reads === undefined ? null : priceBlocksOf(bars),
     kernels: kernelsUnder(bars.high, bars.low),
     roundTrips: roundTripsOf(input, exits, children),
@@ -93,7 +92,7 @@ export function createRun(
     lastFullExitRow: -Infinity,
     isOver: false,
     counts: noCounts(input.entries),
-    ambiguous: { undecided: noBars(), drilled: noBars(), fallback: noBars(), childrenMissing: noBars() },
+    ambiguous: noAmbiguousBars(),
     state: new StateReader(),
     history,
     memories: new Map(history.map(({ node, memory }) => [node, memory])),
@@ -145,6 +144,19 @@ const noCounts = (entries: readonly EntryRule[]): Run['counts'] => ({
 });
 
 const noBars = (): BarCount => ({ lastRow: -1, count: 0 });
+
+const noAmbiguousBars = (): Run['ambiguous'] => ({
+  undecided: noBars(),
+  drilled: noBars(),
+  fallback: noBars(),
+  childrenMissing: noBars(),
+});
+
+const hasLevels = ({ stopLoss, takeProfits, trailingStop, breakeven }: RiskRules): boolean =>
+  stopLoss !== null || takeProfits.length > 0 || trailingStop !== null || breakeven !== null;
+
+const inPositionBits = (scratch: Scratch | undefined, rows: number): Uint32Array =>
+  scratch?.inPosition.subarray(0, wordCount(rows)).fill(0) ?? new Uint32Array(wordCount(rows));
 
 const equityColumn = (scratch: Scratch | undefined, rows: number): Float64Array =>
   scratch === undefined || scratch.equity.length < rows ? new Float64Array(rows) : scratch.equity.subarray(0, rows);

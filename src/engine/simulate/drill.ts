@@ -9,45 +9,46 @@ import { barRange, childrenOf, childRange, pricesAt, pricesOf, type Prices, type
 
 /** Plays the inside of a base bar for one position. */
 export function playInside(run: Run, position: Position, row: number): void {
-  const at = pricesAt(run.bars, row, position.side);
-  if (isTouched(run, position, at.best, at.worst)) playTouched(run, position, row, at);
-  else recordExtremes(position, at.best, at.worst);
+  const prices = pricesAt(run.bars, row, position.side);
+  if (isTouched(run, position, prices.best, prices.worst)) playTouched(run, position, row, prices);
+  else recordExtremes(position, prices.best, prices.worst);
 }
 
 /** A base bar that touches a level: decided, it fills there; else it is walked, or left to the policy. */
-export function playTouched(run: Run, position: Position, row: number, at: Prices): void {
-  if (isDecided(run, position, at)) settleDecided(run, position, barRange(run, row), at);
+export function playTouched(run: Run, position: Position, row: number, prices: Prices): void {
+  if (isDecided(run, position, prices)) settleDecided(run, position, barRange(run, row), prices);
   else {
     countBar(run.ambiguous.undecided, row);
     if (run.children !== null) {
-      if (walkAlone(run, run.children, position, row, at)) return;
+      if (walkAlone(run, run.children, position, row, prices)) return;
       countBar(run.ambiguous.childrenMissing, row);
     }
-    settleUndecided(run, position, barRange(run, row), at);
+    settleUndecided(run, position, barRange(run, row), prices);
   }
 }
 
-function settleUndecided(run: Run, position: Position, range: PriceRange, at: Prices): void {
-  if (!settleMoving(run, position, range, at)) settleByPolicy(run, position, range, { at, entry: null, end: null });
+function settleUndecided(run: Run, position: Position, range: PriceRange, prices: Prices): void {
+  if (!settleMoving(run, position, range, prices))
+    settleByPolicy(run, position, range, { prices, entry: null, end: null });
 }
 
 /** Carries a position through the children of its bar; false, and as if it had not been, when they decide nothing. */
-function walkAlone(run: Run, children: Bars, position: Position, row: number, at: Prices): boolean {
+function walkAlone(run: Run, children: Bars, position: Position, row: number, prices: Prices): boolean {
   const { first, last } = childrenOf(run, row);
   if (first === last) return false;
   countBar(run.ambiguous.drilled, row);
-  const before = beforeWalk(position, at);
+  const before = beforeWalk(position, prices);
   for (let index = first; index < last && position.quantity > 0; index++) {
-    const prices = pricesAt(children, index, position.side);
-    if (!isTouched(run, position, prices.best, prices.worst)) {
-      recordExtremes(position, prices.best, prices.worst);
+    const { best, worst } = pricesAt(children, index, position.side);
+    if (!isTouched(run, position, best, worst)) {
+      recordExtremes(position, best, worst);
       continue;
     }
     const child = childRange(run, children, row, index);
     fillPassed(run, position, position.side * children.open[index], openOf(child));
     if (position.quantity > 0) playLevels(run, position, child);
   }
-  return !undoWalk(before, at);
+  return !undoWalk(before, prices);
 }
 
 /** Fills at the open of a child. */
@@ -60,11 +61,11 @@ export const openOf = ({ bars, index, row, certain }: PriceRange): Instant => ({
 
 /** The inside of a price range that is not walked any further, for a position held from its open on. */
 export function playLevels(run: Run, position: Position, range: PriceRange, end: number | null = null): void {
-  const at = pricesOf(range, position.side);
-  if (end !== null) settleByPolicy(run, position, range, { at, entry: null, end });
-  else if (!isTouched(run, position, at.best, at.worst)) recordExtremes(position, at.best, at.worst);
-  else if (isDecided(run, position, at)) settleDecided(run, position, range, at);
-  else settleUndecided(run, position, range, at);
+  const prices = pricesOf(range, position.side);
+  if (end !== null) settleByPolicy(run, position, range, { prices, entry: null, end });
+  else if (!isTouched(run, position, prices.best, prices.worst)) recordExtremes(position, prices.best, prices.worst);
+  else if (isDecided(run, position, prices)) settleDecided(run, position, range, prices);
+  else settleUndecided(run, position, range, prices);
 }
 
 /** A position before a walk that may decide nothing for it. */
@@ -80,14 +81,14 @@ export interface BeforeWalk {
   readonly isReplaced: boolean;
 }
 
-export const beforeWalk = (position: Position, at: Prices): BeforeWalk => ({
+export const beforeWalk = (position: Position, prices: Prices): BeforeWalk => ({
   position,
   quantity: position.quantity,
   nextStep: position.nextStep,
   best: position.best,
   peak: position.peak,
   trough: position.trough,
-  isReplaced: hasMovingStop(position, at.best),
+  isReplaced: hasMovingStop(position, prices.best),
 });
 
 /**
@@ -95,11 +96,11 @@ export const beforeWalk = (position: Position, at: Prices): BeforeWalk => ({
  * what is left of the position has been held through the whole bar, whatever the children show of it; its stops know
  * the children alone.
  */
-export function undoWalk(before: BeforeWalk, at: Prices): boolean {
+export function undoWalk(before: BeforeWalk, prices: Prices): boolean {
   const { position, best, peak, trough } = before;
   if (before.isReplaced || position.quantity !== before.quantity || position.nextStep !== before.nextStep) {
-    position.peak = Math.max(position.peak, at.best);
-    position.trough = Math.min(position.trough, at.worst);
+    position.peak = Math.max(position.peak, prices.best);
+    position.trough = Math.min(position.trough, prices.worst);
     return false;
   }
   position.best = best;

@@ -4,7 +4,7 @@ import type { OrderRole } from '../config.ts';
 import { chargeFee, feeRate, slippedPrice } from './costs.ts';
 import { equityAt, freeCash } from './ledger.ts';
 import { closedRow, timeOf, type Instant } from './instant.ts';
-import { remark } from './margin.ts';
+import { updateMargin } from './margin.ts';
 import { initialStop, setLevels } from './levels.ts';
 import type { EntryFill, EntryOrder, ExitFill, ExitOrder } from './orders.ts';
 import { logEntry, logExit, rejectEntry } from './orderLog.ts';
@@ -108,7 +108,7 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
   run.counts.fillsByRule[order.rule]++;
   if (run.readsState) run.state.noteEntry(price);
   ledger.balance -= fee;
-  remark(run);
+  updateMargin(run);
   if (run.orders !== null) {
     const { id } = position;
     logEntry(run, order, { status: 'filled', filledRow: at.row, fillPrice: price, quantity, fee, positionId: id });
@@ -172,7 +172,7 @@ export function fillExit(run: Run, position: Position, exit: ExitFill, at: Insta
   ledger.balance += gross - exitFee;
   run.slippageCost += exitSlippage;
   if (isFull) removePosition(run, position, at.row);
-  remark(run);
+  updateMargin(run);
   if (run.readsState) run.state.noteExit(position, price, at.row);
   if (run.orders !== null) logFill(run, position, exit, at.row, { fillPrice: price, quantity, fee: exitFee });
 }

@@ -1,5 +1,5 @@
 // Funding: what positions pay or receive every eight hours for being held.
-import { remark } from './margin.ts';
+import { updateMargin } from './margin.ts';
 import type { Run } from './run.ts';
 
 const EIGHT_HOURS_MS = 8 * 3_600_000;
@@ -30,5 +30,5 @@ export function payFunding(run: Run, row: number): void {
     ledger.balance -= paid;
     run.fundingPaid += paid;
   }
-  remark(run);
+  updateMargin(run);
 }

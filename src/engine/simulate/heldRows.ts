@@ -1,6 +1,7 @@
-// Held rows: those in which nothing of an open position is touched, passed at once, with the extremes of their prices.
+// Held rows: bars in which no level of an open position is touched. They are passed in one loop, which keeps only the
+// extremes of their prices.
 import { firstOutside, highestOf, lowestOf, type PriceBlocks } from '../bars/priceBlocks.ts';
-import { ABOVE, BELOW, BEST, FACTOR, OFFSET, PEAK, state, WORST } from '../kernels/simd/inPlace.ts';
+import { ABOVE, BELOW, BEST, FACTOR, OFFSET, PEAK, scanState, WORST } from '../kernels/simd/inPlace.ts';
 import { adverseLevel } from './margin.ts';
 import { tightenStop, type Position } from './position.ts';
 import type { Run } from './run.ts';
@@ -9,8 +10,8 @@ import type { Run } from './run.ts';
 export function skipOne(run: Run, position: Position, from: number, limit: number): number {
   const isTrailing = position.best >= position.trailFrom;
   // Prices at which something happens: a target, break-even, or the start of trailing.
-  state[ABOVE] = Math.min(position.nextTarget, position.breakevenFrom, isTrailing ? Infinity : position.trailFrom);
-  state[BELOW] = adverseLevel(run, position);
+  scanState[ABOVE] = Math.min(position.nextTarget, position.breakevenFrom, isTrailing ? Infinity : position.trailFrom);
+  scanState[BELOW] = adverseLevel(run, position);
   let row = from;
   if (isTrailing) row = trail(run, position, from, limit);
   else if (run.blocks !== null) row = passBlocks(run, run.blocks, position, from, limit);
@@ -20,8 +21,8 @@ export function skipOne(run: Run, position: Position, from: number, limit: numbe
 }
 
 /**
- * The same for several positions of one side whose stops do not move: one band of prices in which none of them is
- * touched.
+ * Like `skipOne`, for several positions of one side whose stops do not move: there is one band of prices in which no
+ * level of any of them is touched.
  */
 export function skipSeveral(run: Run, from: number, limit: number): number {
   const { positions } = run;
@@ -31,51 +32,51 @@ export function skipSeveral(run: Run, from: number, limit: number): number {
     above = Math.min(above, position.nextTarget);
     below = Math.max(below, adverseLevel(run, position));
   }
-  state[ABOVE] = above;
-  state[BELOW] = below;
-  state[BEST] = -Infinity;
-  state[WORST] = Infinity;
+  scanState[ABOVE] = above;
+  scanState[BELOW] = below;
+  scanState[BEST] = -Infinity;
+  scanState[WORST] = Infinity;
   const row = passRows(run, positions[0].side, from, limit);
   run.marks.held(from, row, run.ledger);
   for (const position of positions) {
-    position.best = Math.max(position.best, state[BEST]);
-    position.peak = Math.max(position.peak, state[BEST]);
-    position.trough = Math.min(position.trough, state[WORST]);
+    position.best = Math.max(position.best, scanState[BEST]);
+    position.peak = Math.max(position.peak, scanState[BEST]);
+    position.trough = Math.min(position.trough, scanState[WORST]);
   }
   return row;
 }
 
-/** The rows in which nothing is touched while the stop follows the price. */
+/** Passes rows while a trailing stop follows the price. @returns the first row that touches a level, or `limit` */
 export function trail(run: Run, position: Position, from: number, limit: number): number {
-  state[BEST] = position.best;
-  state[WORST] = position.trough;
-  state[PEAK] = position.peak;
-  state[FACTOR] = position.trailFactor;
-  state[OFFSET] = position.trailOffset;
+  scanState[BEST] = position.best;
+  scanState[WORST] = position.trough;
+  scanState[PEAK] = position.peak;
+  scanState[FACTOR] = position.trailFactor;
+  scanState[OFFSET] = position.trailOffset;
   const row = trailRows(run, position.side, from, limit);
-  position.best = state[BEST];
-  position.peak = state[PEAK];
-  position.trough = state[WORST];
+  position.best = scanState[BEST];
+  position.peak = scanState[PEAK];
+  position.trough = scanState[WORST];
   tightenStop(position);
   return row;
 }
 
-/** The same with a stop that stands. */
+/** Passes rows with a stop that does not move. @returns the first row that touches a level, or `limit` */
 function pass(run: Run, position: Position, from: number, limit: number): number {
-  // Not `peak`: that may know a high that no child of a walked bar showed to the stops.
-  state[BEST] = position.best;
-  state[WORST] = position.trough;
+  // Not from `peak`, which may include a high that no child of a walked bar reached and no stop has followed.
+  scanState[BEST] = position.best;
+  scanState[WORST] = position.trough;
   const row = passRows(run, position.side, from, limit);
-  position.best = state[BEST];
+  position.best = scanState[BEST];
   if (position.best > position.peak) position.peak = position.best;
-  position.trough = state[WORST];
+  position.trough = scanState[WORST];
   return row;
 }
 
-/** The same, block after block. */
+/** Like `pass`, by the extremes of whole blocks of rows. */
 function passBlocks(run: Run, blocks: PriceBlocks, position: Position, from: number, limit: number): number {
-  const above = state[ABOVE];
-  const below = state[BELOW];
+  const above = scanState[ABOVE];
+  const below = scanState[BELOW];
   const isLong = position.side > 0;
   const row = isLong
     ? firstOutside(blocks, from, limit, above, below)
@@ -93,8 +94,8 @@ function passBlocks(run: Run, blocks: PriceBlocks, position: Position, from: num
 }
 
 /**
- * The first row of [from, limit) that touches a level of the state; what comes before it is in BEST and WORST. The loop
- * is what the kernel computes, for prices that it cannot read.
+ * The first row of [from, limit) that reaches ABOVE or BELOW of `scanState`, or `limit`. BEST and WORST become the
+ * extremes of the rows before it. The loop computes what the kernel does, for prices that the kernel cannot read.
  */
 export function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
   const favorable = side > 0 ? bars.high : bars.low;
@@ -102,12 +103,12 @@ export function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, lim
   if (kernels !== null) {
     const high = favorable.byteOffset + 8 * from;
     const low = contrary.byteOffset + 8 * from;
-    return from + kernels.passRows(high, low, limit - from, side > 0 ? 0 : -0);
+    return from + kernels.passRows(high, low, limit - from, signOf(side));
   }
-  const above = state[ABOVE];
-  const below = state[BELOW];
-  let best = state[BEST];
-  let worst = state[WORST];
+  const above = scanState[ABOVE];
+  const below = scanState[BELOW];
+  let best = scanState[BEST];
+  let worst = scanState[WORST];
   let row = from;
   for (; row < limit; row++) {
     const highest = side * favorable[row];
@@ -116,27 +117,30 @@ export function passRows({ bars, kernels }: Run, side: 1 | -1, from: number, lim
     if (highest > best) best = highest;
     if (lowest < worst) worst = lowest;
   }
-  state[BEST] = best;
-  state[WORST] = worst;
+  scanState[BEST] = best;
+  scanState[WORST] = worst;
   return row;
 }
 
-/** The same for a stop that follows BEST, as `trailingLevel` does; PEAK is taken along. */
+/** The sign by which the kernels multiply prices: that of a zero. */
+const signOf = (side: 1 | -1): number => (side > 0 ? 0 : -0);
+
+/** Like `passRows`, with a stop that follows BEST as `trailingLevel` does. PEAK becomes the highest price seen. */
 function trailRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: number): number {
   const favorable = side > 0 ? bars.high : bars.low;
   const contrary = side > 0 ? bars.low : bars.high;
   if (kernels !== null) {
     const high = favorable.byteOffset + 8 * from;
     const low = contrary.byteOffset + 8 * from;
-    return from + kernels.trailRows(high, low, limit - from, side > 0 ? 0 : -0);
+    return from + kernels.trailRows(high, low, limit - from, signOf(side));
   }
-  const above = state[ABOVE];
-  const below = state[BELOW];
-  const factor = state[FACTOR];
-  const offset = state[OFFSET];
-  let best = state[BEST];
-  let peak = state[PEAK];
-  let worst = state[WORST];
+  const above = scanState[ABOVE];
+  const below = scanState[BELOW];
+  const factor = scanState[FACTOR];
+  const offset = scanState[OFFSET];
+  let best = scanState[BEST];
+  let peak = scanState[PEAK];
+  let worst = scanState[WORST];
   let row = from;
   for (; row < limit; row++) {
     const highest = side * favorable[row];
@@ -147,8 +151,8 @@ function trailRows({ bars, kernels }: Run, side: 1 | -1, from: number, limit: nu
     if (highest > peak) peak = highest;
     if (lowest < worst) worst = lowest;
   }
-  state[BEST] = best;
-  state[PEAK] = peak;
-  state[WORST] = worst;
+  scanState[BEST] = best;
+  scanState[PEAK] = peak;
+  scanState[WORST] = worst;
   return row;
 }

@@ -61,26 +61,26 @@ export function isTouched(run: Run, position: Position, best: number, worst: num
  * in it, and not both sides are touched, nor a target that moves the stop of what is left to where the range has also
  * been.
  */
-export function isDecided(run: Run, position: Position, at: Prices): boolean {
-  if (hasMovingStop(position, at.best)) return !isTouched(run, position, at.best, at.worst);
-  if (at.best < position.nextTarget) return true;
-  const isStopTouched = at.worst <= adverseLevel(run, position);
-  if (!isStopTouched && at.worst > position.side * position.entryPrice) return true;
+export function isDecided(run: Run, position: Position, prices: Prices): boolean {
+  if (hasMovingStop(position, prices.best)) return !isTouched(run, position, prices.best, prices.worst);
+  if (prices.best < position.nextTarget) return true;
+  const isStopTouched = prices.worst <= adverseLevel(run, position);
+  if (!isStopTouched && prices.worst > position.side * position.entryPrice) return true;
   const { risk, instrument } = run.input;
-  const { closesSome, movesStop } = reachedSteps(position, at.best, risk.takeProfits, instrument.qtyStep);
+  const { closesSome, movesStop } = reachedSteps(position, prices.best, risk.takeProfits, instrument.qtyStep);
   return isStopTouched ? !closesSome && !movesStop : !movesStop;
 }
 
 /** A decided range: its levels fill where they stand, and no policy is asked. */
-export function settleDecided(run: Run, position: Position, range: PriceRange, at: Prices): void {
+export function settleDecided(run: Run, position: Position, range: PriceRange, prices: Prices): void {
   const { bars, index, row, certain } = range;
   const instant: Instant = { row, isAtClose: false, from: bars.open[index], decision: certain };
   const adverse = adverseLevel(run, position);
-  if (at.worst <= adverse) fillAdverse(run, position, adverse, instant);
+  if (prices.worst <= adverse) fillAdverse(run, position, adverse, instant);
   else
-    while (position.quantity > 0 && at.best >= position.nextTarget)
+    while (position.quantity > 0 && prices.best >= position.nextTarget)
       fillTarget(run, position, position.nextTarget, instant);
-  if (position.quantity > 0) recordExtremes(position, at.best, at.worst);
+  if (position.quantity > 0) recordExtremes(position, prices.best, prices.worst);
 }
 
 /**
@@ -88,29 +88,31 @@ export function settleDecided(run: Run, position: Position, range: PriceRange, a
  * no target is touched, and either no stop has moved in it, so that every policy hits the same stop, or only the moved
  * stop is touched and the policy follows no path, so that nothing fills. False when the range is another one.
  */
-export function settleMoving(run: Run, position: Position, range: PriceRange, at: Prices): boolean {
-  if (at.best >= position.nextTarget) return false;
-  const afterBest = stopAfter(position, at.best);
+export function settleMoving(run: Run, position: Position, range: PriceRange, prices: Prices): boolean {
+  if (prices.best >= position.nextTarget) return false;
+  const afterBest = stopAfter(position, prices.best);
   if (afterBest <= position.stop) {
-    settleDecided(run, position, range, at);
+    settleDecided(run, position, range, prices);
     return true;
   }
   const { side } = position;
-  if (at.worst <= adverseLevel(run, position) || goesWorstFirst(side, at, run.policy) !== null) return false;
+  if (prices.worst <= adverseLevel(run, position) || goesWorstFirst(side, prices, run.policy) !== null) return false;
   // On a path the stop is met on the way down from the best price, or before it where the open has moved it.
   const isMet = (isWorstFirst: boolean | null): boolean =>
-    isWorstFirst !== null && (!isWorstFirst || at.worst <= stopAfter(position, at.open) || at.close <= afterBest);
-  const isContested = isMet(goesWorstFirst(side, at, 'bar_direction')) || isMet(goesWorstFirst(side, at, 'distance'));
+    isWorstFirst !== null &&
+    (!isWorstFirst || prices.worst <= stopAfter(position, prices.open) || prices.close <= afterBest);
+  const isContested =
+    isMet(goesWorstFirst(side, prices, 'bar_direction')) || isMet(goesWorstFirst(side, prices, 'distance'));
   if (isContested) countBar(run.ambiguous.fallback, range.row);
-  recordExtremes(position, at.best, at.worst);
+  recordExtremes(position, prices.best, prices.worst);
   return true;
 }
 
 /** A price range left to the policy, for the part of it that the position lives in. */
 export function settleByPolicy(run: Run, position: Position, range: PriceRange, part: Part): void {
-  const { at, entry, end } = part;
+  const { prices, entry, end } = part;
   const { policy } = run;
-  if (isTouched(run, position, at.best, at.worst) || (entry !== null && hasMovingStop(position, at.best))) {
+  if (isTouched(run, position, prices.best, prices.worst) || (entry !== null && hasMovingStop(position, prices.best))) {
     const from = entry === null ? range.bars.open[range.index] : position.side * entry.price;
     settle(new RunExits(run, position, range, from, agreedFills(run, position, part, range.row)), part, policy);
   }

@@ -17,7 +17,7 @@ export interface Exits {
 
 /** Which part of a price range a position lives in. */
 export interface Part {
-  readonly at: Prices;
+  readonly prices: Prices;
   /** The limit or stop order that opened it inside the price range; null when it was held from the open on. */
   readonly entry: { readonly price: number; readonly type: 'limit' | 'stop' } | null;
   /** Where a pending order that closes or reverses it ends its part; null when none does. */
@@ -26,31 +26,33 @@ export interface Part {
 
 /** Fills what the part of a price range does to a position whose levels its beginning has not passed. */
 export function settle(exits: Exits, part: Part, policy: AmbiguityFallback): void {
-  const { at, entry } = part;
-  const isWorstFirst = goesWorstFirst(exits.position.side, at, policy);
+  const { prices, entry } = part;
+  const isWorstFirst = goesWorstFirst(exits.position.side, prices, policy);
   if (isWorstFirst !== null) followPath(exits, part, isWorstFirst);
   else if (policy === 'optimistic') settleOptimistic(exits, untilEnd(part), entry);
   else settlePessimistic(exits, untilEnd(part), entry);
 }
 
 /** Without a path: the extreme on the side of the open on which the part ends counts only up to there. */
-function untilEnd({ at, end }: Part): Prices {
-  if (end === null) return at;
-  return end > at.open ? { ...at, best: Math.min(at.best, end) } : { ...at, worst: Math.max(at.worst, end) };
+function untilEnd({ prices, end }: Part): Prices {
+  if (end === null) return prices;
+  return end > prices.open
+    ? { ...prices, best: Math.min(prices.best, end) }
+    : { ...prices, worst: Math.max(prices.worst, end) };
 }
 
 /**
  * Assumes against the trader: the stop was hit before any target, and after an entry inside. Then a target counts only
  * if every way to it crosses the entry, or the close is past it. Moves of the stop act after the price range.
  */
-function settlePessimistic(exits: Exits, at: Prices, entry: Part['entry']): void {
+function settlePessimistic(exits: Exits, prices: Prices, entry: Part['entry']): void {
   const { position } = exits;
   const adverse = exits.adverseLevel();
-  if (at.worst <= adverse) {
+  if (prices.worst <= adverse) {
     exits.fillAdverse(adverse);
     return;
   }
-  const reach = entry?.type === 'limit' ? Math.min(at.best, at.close) : at.best;
+  const reach = entry?.type === 'limit' ? Math.min(prices.best, prices.close) : prices.best;
   while (position.quantity > 0 && reach >= position.nextTarget) exits.fillTarget(position.nextTarget);
 }
 
@@ -58,12 +60,12 @@ function settlePessimistic(exits: Exits, at: Prices, entry: Part['entry']): void
  * Assumes for the trader: the targets in order of distance, then the stop as they moved it, on what is left; after an
  * entry inside, the stop counts only if every way to it crosses the entry, or the close is past it.
  */
-function settleOptimistic(exits: Exits, at: Prices, entry: Part['entry']): void {
+function settleOptimistic(exits: Exits, prices: Prices, entry: Part['entry']): void {
   const { position } = exits;
   const stopBefore = position.stop;
   // The price from which the market comes to the stop: it may stand beyond a target that has moved it.
   let from = Infinity;
-  while (position.quantity > 0 && at.best >= position.nextTarget) {
+  while (position.quantity > 0 && prices.best >= position.nextTarget) {
     from = position.nextTarget;
     exits.fillTarget(from);
   }
@@ -71,7 +73,7 @@ function settleOptimistic(exits: Exits, at: Prices, entry: Part['entry']): void 
   applyBreakevenDue(position);
   const isCertain = entry === null || (entry.type === 'limit' && position.stop === stopBefore);
   const adverse = exits.adverseLevel();
-  const reach = isCertain ? at.worst : at.close;
+  const reach = isCertain ? prices.worst : prices.close;
   if (reach <= adverse) exits.fillAdverse(Math.min(from, adverse));
 }
 
@@ -79,12 +81,12 @@ function settleOptimistic(exits: Exits, at: Prices, entry: Part['entry']): void 
  * Open, the two extremes in the given order, close; stops move at once along it. An entry inside joins where the path
  * reaches it.
  */
-function followPath(exits: Exits, { at, entry, end }: Part, isWorstFirst: boolean): void {
+function followPath(exits: Exits, { prices, entry, end }: Part, isWorstFirst: boolean): void {
   const { position } = exits;
   let isHeld = entry === null;
-  let from = at.open;
+  let from = prices.open;
   if (isHeld) moveAt(exits, from);
-  for (const to of isWorstFirst ? [at.worst, at.best, at.close] : [at.best, at.worst, at.close]) {
+  for (const to of pathFromOpen(prices, isWorstFirst)) {
     if (!isHeld && reaches(entry!, to)) {
       isHeld = true;
       from = entry!.price;
@@ -93,11 +95,15 @@ function followPath(exits: Exits, { at, entry, end }: Part, isWorstFirst: boolea
       const isLast = end !== null && end >= Math.min(from, to) && end <= Math.max(from, to);
       followLeg(exits, from, isLast ? end : to);
       if (position.quantity === 0 || isLast) return;
-      if (to !== at.close) moveAt(exits, to);
+      if (to !== prices.close) moveAt(exits, to);
     }
     from = to;
   }
 }
+
+/** The prices that a path comes to after the open. */
+const pathFromOpen = ({ best, worst, close }: Prices, isWorstFirst: boolean): number[] =>
+  isWorstFirst ? [worst, best, close] : [best, worst, close];
 
 const reaches = ({ price, type }: NonNullable<Part['entry']>, to: number): boolean =>
   type === 'limit' ? to <= price : to >= price;
@@ -131,19 +137,19 @@ function followLeg(exits: Exits, from: number, to: number): void {
 /** The extremes a position has surely (or, on a path, by the policy) been held through in its part of a price range. */
 export function heldExtremes(
   side: 1 | -1,
-  { at, entry }: Part,
+  { prices, entry }: Part,
   policy: AmbiguityFallback,
 ): [best: number, worst: number] {
-  if (entry === null) return [at.best, at.worst];
+  if (entry === null) return [prices.best, prices.worst];
   const { price, type } = entry;
-  const isWorstFirst = goesWorstFirst(side, at, policy);
+  const isWorstFirst = goesWorstFirst(side, prices, policy);
   if (isWorstFirst === null) {
     // Only the extreme beyond the entry is surely the position's; of the other, the close is.
-    const best = type === 'stop' ? at.best : Math.max(price, at.close);
-    const worst = type === 'limit' ? at.worst : Math.min(price, at.close);
+    const best = type === 'stop' ? prices.best : Math.max(price, prices.close);
+    const worst = type === 'limit' ? prices.worst : Math.min(price, prices.close);
     return [best, worst];
   }
-  const points = isWorstFirst ? [at.worst, at.best, at.close] : [at.best, at.worst, at.close];
+  const points = pathFromOpen(prices, isWorstFirst);
   const held = points.slice(points.findIndex((point) => reaches(entry, point)));
   return [Math.max(price, ...held), Math.min(price, ...held)];
 }

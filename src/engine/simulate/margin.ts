@@ -3,10 +3,11 @@ import type { Position } from './position.ts';
 import type { Run } from './run.ts';
 
 /**
- * Derives margin, marks and the liquidation price from the balance and what is open; after every fill and funding.
- * Summed from scratch, so that a flat account is exactly its balance (semantics §4.5).
+ * Computes the used margin, what equity is marked with and the liquidation price from the balance and the open
+ * positions, after every fill and funding. The sums start from 0 each time, so that the equity of a flat account is
+ * exactly its balance (semantics §4.5).
  */
-export function remark(run: Run): void {
+export function updateMargin(run: Run): void {
   const { ledger, positions } = run;
   const { leverage, maintenanceMarginRate } = run.input.config;
   let quantity = 0;
@@ -53,8 +54,8 @@ export function liquidationLevel(
 export const adverseLevel = (run: Run, position: Position): number => Math.max(position.stop, run.ledger.liquidation);
 
 /**
- * Oldest first; in a bar that reaches the liquidation price the nearer stops first, since what they give up moves that
- * price.
+ * The open positions in the order in which a bar is played for them: oldest first. In a bar that reaches the liquidation
+ * price, the nearest stop goes first, because its loss moves that price.
  */
 export function inOrder(run: Run, row: number): Position[] {
   const positions = [...run.positions];

@@ -120,7 +120,7 @@ function fillInside(run: Run, order: EntryOrder, range: PriceRange, later: reado
   if (position.quantity > 0) {
     const entry = { price, type: orderRule.type as 'limit' | 'stop' };
     const end = endOf(run, position, later);
-    settleByPolicy(run, position, range, { at: pricesOf(range, side), entry, end });
+    settleByPolicy(run, position, range, { prices: pricesOf(range, side), entry, end });
   }
   if (position.quantity > 0) return;
   if (side > 0) freed.long++;
@@ -129,8 +129,8 @@ function fillInside(run: Run, order: EntryOrder, range: PriceRange, later: reado
 
 /** The signed price of the first of `orders` that closes or reverses a position; null: none does. */
 function endOf(run: Run, { side }: Position, orders: readonly EntryOrder[]): number | null {
-  const turning = orders.find(({ rule }) => run.entries[rule].side !== side && run.entries[rule].conflict !== 'ignore');
-  return turning === undefined ? null : side * turning.price;
+  const closing = orders.find(({ rule }) => run.entries[rule].side !== side && run.entries[rule].conflict !== 'ignore');
+  return closing === undefined ? null : side * closing.price;
 }
 
 /**
@@ -199,13 +199,15 @@ function reachedOrders(run: Run, range: PriceRange): EntryOrder[] {
     (order): order is EntryOrder => order !== null && touchOf(run, order, range) === 'inside',
   );
   if (reached.length < 2) return reached;
-  const at = pricesOf(range, 1);
-  const isLowFirst = goesWorstFirst(1, at, run.policy);
-  const first = isLowFirst ? at.worst : at.best;
+  const prices = pricesOf(range, 1);
+  const isLowFirst = goesWorstFirst(1, prices, run.policy);
+  const first = isLowFirst ? prices.worst : prices.best;
   /** How far the market has come when it reaches a price: along the path, or straight from the open. */
   const distance = (price: number): number => {
-    const isBeyondFirst = isLowFirst !== null && price > at.open === isLowFirst;
-    return isBeyondFirst ? 2 * Math.abs(at.open - first) + Math.abs(price - at.open) : Math.abs(price - at.open);
+    const isBeyondFirst = isLowFirst !== null && price > prices.open === isLowFirst;
+    return isBeyondFirst
+      ? 2 * Math.abs(prices.open - first) + Math.abs(price - prices.open)
+      : Math.abs(price - prices.open);
   };
   return reached.sort((a, b) => distance(a.price) - distance(b.price));
 }

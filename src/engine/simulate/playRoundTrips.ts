@@ -3,7 +3,7 @@
 // a bar that moves the stop and touches it, a rejected or blocked order, an entry at the close of an exit, a
 // liquidation, a signal at the last close.
 import { hasBit, nextBit, setBits } from '../kernels/bits.ts';
-import { ABOVE, BELOW, BEST, state, WORST } from '../kernels/simd/inPlace.ts';
+import { ABOVE, BELOW, BEST, scanState, WORST } from '../kernels/simd/inPlace.ts';
 import { chargeFee, feeRate, slippedPrice } from './costs.ts';
 import { FUNDS_TOLERANCE } from './fills.ts';
 import { passRows, trail } from './heldRows.ts';
@@ -143,7 +143,7 @@ function findEntry(run: Run, { entry, entryWords }: RoundTrips, row: number, lim
   return true;
 }
 
-/** Whether a signal, the stop or the last close ends the trip. The extremes of its rows until then are in `state`. */
+/** Whether a signal, the stop or the last close ends the trip. The extremes of its rows until then are in `scanState`. */
 function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const { entry, position } = trips;
   const { side } = entry;
@@ -158,17 +158,17 @@ function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const openBalance = run.ledger.balance - notional * trip.entryRate;
   const { maintenanceMarginRate } = run.input.config;
   const liquidation = liquidationLevel(side, openBalance, quantity, notional, maintenanceMarginRate);
-  state[ABOVE] = Infinity;
-  state[BELOW] = liquidation;
+  scanState[ABOVE] = Infinity;
+  scanState[BELOW] = liquidation;
   if (position !== null) {
     resetPosition(position, 0, side, entryPrice, quantity);
     position.initialRisk = Math.abs(entryPrice - stopPrice);
     setLevels(position, run.input.risk, NO_LEVELS, stopPrice);
-    state[ABOVE] = position.nextTarget;
-    state[BELOW] = Math.max(liquidation, position.stop);
+    scanState[ABOVE] = position.nextTarget;
+    scanState[BELOW] = Math.max(liquidation, position.stop);
   }
-  state[BEST] = side * entryPrice;
-  state[WORST] = side * entryPrice;
+  scanState[BEST] = side * entryPrice;
+  scanState[WORST] = side * entryPrice;
   const last = Math.min(exitSignal + 1, end);
   const exitRow =
     position !== null && trips.isTrailing ? trail(run, position, entryRow, last) : passRows(run, side, entryRow, last);
@@ -217,8 +217,8 @@ function writeTrade(run: Run, trips: RoundTrips, exitPrice: number, entryFee: nu
   numbers[at + TRADE.slippage] = entrySlippage + exitSlippage;
   numbers[at + TRADE.pnl] = pnl;
   numbers[at + TRADE.returnPct] = pnl / (quantity * entryPrice);
-  numbers[at + TRADE.maePct] = (Math.min(state[WORST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
-  numbers[at + TRADE.mfePct] = (Math.max(state[BEST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
+  numbers[at + TRADE.maePct] = (Math.min(scanState[WORST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
+  numbers[at + TRADE.mfePct] = (Math.max(scanState[BEST], exitOpen, side * exitPrice) - signedEntry) / entryPrice;
   numbers[at + TRADE.entryRule] = 0;
   numbers[at + TRADE.exitRule] = ending === 'signal' ? exitRule(trips, exitRow - 1) : -1;
   numbers[at + TRADE.initialRisk] = Math.abs(entryPrice - trip.stopPrice);

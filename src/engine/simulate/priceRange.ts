@@ -62,19 +62,19 @@ export function childrenOf(run: Run, row: number): { first: number; last: number
  * Whether the path of a policy goes to the adverse extreme first; null: the policy follows no path, or the extremes are
  * equally far, which is settled as pessimistic.
  */
-export function goesWorstFirst(side: 1 | -1, at: Prices, policy: AmbiguityFallback): boolean | null {
+export function goesWorstFirst(side: 1 | -1, prices: Prices, policy: AmbiguityFallback): boolean | null {
   switch (policy) {
     case 'pessimistic':
     case 'optimistic':
       return null;
     case 'bar_direction': {
       // close >= open reads O-L-H-C: the low, a long's worst and a short's best, comes first.
-      const isLowFirst = side > 0 ? at.close >= at.open : at.close <= at.open;
+      const isLowFirst = side > 0 ? prices.close >= prices.open : prices.close <= prices.open;
       return side > 0 ? isLowFirst : !isLowFirst;
     }
     case 'distance': {
-      const toBest = at.best - at.open;
-      const toWorst = at.open - at.worst;
+      const toBest = prices.best - prices.open;
+      const toWorst = prices.open - prices.worst;
       return toBest === toWorst ? null : toWorst < toBest;
     }
   }

@@ -39,7 +39,7 @@ export interface Run {
   readonly end: number;
   /** The children to drill into; null when there are none or the resolution does not ask for them. */
   readonly children: Bars | null;
-  /** What decides where nothing finer does. */
+  /** Decides the bars that finer bars leave undecided. */
   readonly policy: AmbiguityFallback;
   readonly barMs: number;
   readonly entries: readonly EntryRule[];
@@ -50,9 +50,9 @@ export interface Run {
   readonly readsLevels: boolean;
   /** How fills on base bars are decided: of themselves, because the open had passed the level, or by the policy. */
   readonly decisions: { readonly direct: Decision; readonly gap: Decision; readonly policy: Decision };
-  /** The instants of a bar, written again for each. */
+  /** The instants of the current bar, overwritten for the next. */
   readonly instants: Readonly<Record<'open' | 'gap' | 'close', ReusedInstant>>;
-  /** The arguments of the next fill, written again for each: a new object per fill costs more than the fill itself. */
+  /** The arguments of a fill, overwritten for the next: a new object per fill costs more than the fill itself. */
   readonly entryFill: EntryFill;
   readonly exitFill: ExitFill;
   readonly closing: ClosingFill;
@@ -60,7 +60,7 @@ export interface Run {
 
   /** Oldest first. */
   readonly positions: Position[];
-  /** Positions closed on the row of the last full exit; in `blanks`, those of earlier rows, to be used again. */
+  /** Positions closed on the row of the last full exit; `blanks` has those of earlier rows, to be reused. */
   readonly closed: Position[];
   readonly blanks: Position[];
   readonly dueExits: DueExits;
@@ -86,9 +86,9 @@ export interface Run {
   readonly readsState: boolean;
   /** Whether positions have levels of their own: stops, targets or a trailing stop. */
   readonly hasLevels: boolean;
-  /** To pass over bars in which nothing is touched; null: bar by bar, which is quicker once. */
+  /** The extremes of blocks of bars, to skip blocks in which nothing is touched; null: bars are read one by one. */
   readonly blocks: PriceBlocks | null;
-  /** The kernels that pass over bars; null: the prices are not where they read. */
+  /** The kernels that skip bars; null: the prices do not lie in shared memory. */
   readonly kernels: InPlaceKernels | null;
   /** null: the general loop plays everything. */
   readonly roundTrips: RoundTrips | null;

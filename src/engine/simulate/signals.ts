@@ -1,6 +1,5 @@
 // Signals: what a close asks for. Exits first, then the time stop, then at most one entry order.
-import { hasBit } from '../kernels/bits.ts';
-import { countBits } from '../kernels/bits.ts';
+import { countBits, hasBit } from '../kernels/bits.ts';
 import { fillDueExits, fillEntry } from './fills.ts';
 import { readPrice, readSignalLevels, updateStopPrices } from './levels.ts';
 import { NO_LEVELS, type EntryOrder } from './orders.ts';
@@ -171,14 +170,14 @@ function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
     stayingSide = position.side;
   }
   const isOpposed = staying > 0 && stayingSide !== rule.side;
-  const isTurning = isOpposed && rule.conflict !== 'ignore';
+  const closesOpposite = isOpposed && rule.conflict !== 'ignore';
   const isMarket = rule.order.type === 'market';
-  if (isTurning && isMarket && rule.conflict === 'close') {
-    closeStaying(run, row);
+  if (closesOpposite && isMarket && rule.conflict === 'close') {
+    orderReversal(run, row);
     return true;
   }
   const waiting = run.pendingCount - (run.pending[ruleIndex] === null ? 0 : 1);
-  const taken = (isTurning ? 0 : staying) + waiting;
+  const taken = (closesOpposite ? 0 : staying) + waiting;
   if (taken >= maxConcurrentPositions) {
     if (maxConcurrentPositions === 1 && staying > 0) run.counts.blockedInPosition++;
     else run.counts.blockedMaxPositions++;
@@ -188,12 +187,13 @@ function takeSignal(run: Run, row: number, ruleIndex: number): boolean {
     run.counts.blockedInPosition++;
     return false;
   }
-  if (isTurning && isMarket) closeStaying(run, row);
+  if (closesOpposite && isMarket) orderReversal(run, row);
   placeEntry(run, row, ruleIndex);
   return true;
 }
 
-function closeStaying(run: Run, row: number): void {
+/** Orders the exit of every position that this close leaves open, for an entry of the other side. */
+function orderReversal(run: Run, row: number): void {
   for (const position of run.positions) {
     if (position.plannedQuantity > 0) orderExit(run, row, position, position.plannedQuantity, 'reverse', null);
   }

@@ -18,9 +18,9 @@ import { countSkippedSignals, readClose } from './signals.ts';
 import { TradeBudget } from './tradeBudget.ts';
 import { nextWatched, type WatchedCloses } from './watch.ts';
 
-/** How often a run looks whether it is cancelled, in rows (semantics §6.4). */
+/** How often a run checks whether it is cancelled, in rows (semantics §6.4). */
 const POLL_ROWS = 65_536;
-/** A rule over state may read a window of its own on every row, which takes up to some 10 µs. */
+/** The same where rules read state: on every row they may scan a window, which takes up to about 10 µs. */
 const STATEFUL_POLL_ROWS = 1_024;
 
 /**
@@ -34,9 +34,9 @@ export function simulate(input: SimulationInput): SimulationResult {
   if (policy !== 'worst') return simulateUnder(input, policy);
   const budget = new TradeBudget(input.bars.length, input.control);
   const pessimistic = simulateUnder(input, 'pessimistic', budget);
-  // Without a bar that a policy decided, every policy gives the same run.
+  // Where no bar was decided by the policy, every policy gives the same run.
   if (pessimistic.cancelled || pessimistic.ambiguity.fallbackBars === 0) return pessimistic;
-  // The first result holds the borrowed memory.
+  // The first result is in the lent memory, and is still needed.
   const { scratch: _, ...unshared } = input;
   const optimistic = simulateUnder(unshared, 'optimistic', budget);
   if (optimistic.cancelled) return optimistic;
@@ -74,12 +74,13 @@ function simulateUnder(input: SimulationInput, policy: AmbiguityFallback, budget
   return new GatheredResult(run, false);
 }
 
-/** Nothing can open any more, and nothing is counted. */
+/** Whether no position can open any more and no signal needs to be counted. */
 const isFinished = (run: Run): boolean => run.isOver && isIdle(run) && !run.watch.hasStatefulEntries;
 
 /**
- * Plays rows from `from` on until all before `until` are done, but none from `limit` on. Returns the row after the
- * last. A function of its own, because V8 compiles what is called often better than a loop that runs once.
+ * Plays rows from `from` to at least `until`, never past `limit`: a skip that starts before `until` may go beyond it.
+ * Returns the next row to play. It is a function of its own because V8 compiles a function that is called often better
+ * than a loop that runs once.
  */
 function playRows(run: Run, from: number, until: number, limit: number): number {
   let row = from;
@@ -94,7 +95,7 @@ function playRows(run: Run, from: number, until: number, limit: number): number 
       if (row < run.end) endBar(run, row++);
     } else {
       playOpen(run, row);
-      // What the open has closed is flat from here on, this bar included.
+      // When the open has closed everything, the same row is played again as a flat one.
       if (!isIdle(run)) row = playOn(run, row, limit);
     }
   }
@@ -113,7 +114,7 @@ const readsState = ({ entries, exits }: SimulationInput): boolean =>
     ({ signal, order }) => signal.kind === 'stateful' || (order.type !== 'market' && order.price.kind === 'stateful'),
   ) || exits.some(({ when }) => when.kind === 'stateful');
 
-/** Nothing is open, due or waiting: only an entry signal can change anything. */
+/** Whether nothing is open, due or pending, so that only an entry signal can change anything. */
 const isIdle = (run: Run): boolean =>
   run.positions.length === 0 && run.pendingCount === 0 && run.dueEntry === null && run.dueExits.count === 0;
 

@@ -9,14 +9,14 @@ export interface WatchedCloses {
   readonly words: Uint32Array | null;
 }
 
-/** Each situation is looked at when a run first comes into it: most runs come into two or three of the five. */
+/** The closes to read in each of five situations, found when a run first gets into one; most runs know two or three. */
 export class Watch {
   /** While nothing is open. */
   readonly flat: WatchedCloses;
   readonly hasStatefulExits: boolean;
   /**
-   * Their signals are counted as they are read, after trading has ended too; those of the others are counted from their
-   * bits.
+   * Whether an entry rule reads state. Its signals are counted as they are read, even after trading has ended; the
+   * signals of other rules are counted from their bits.
    */
   readonly hasStatefulEntries: boolean;
   readonly #input: SimulationInput;
@@ -39,11 +39,11 @@ export class Watch {
 
   /** While longs fill every slot: their exits, and opposite entries that close or reverse. */
   get longFull(): WatchedCloses {
-    return (this.#longFull ??= this.#whileOpen(1, this.#turning(1)));
+    return (this.#longFull ??= this.#whileOpen(1, this.#closingEntries(1)));
   }
 
   get shortFull(): WatchedCloses {
-    return (this.#shortFull ??= this.#whileOpen(-1, this.#turning(-1)));
+    return (this.#shortFull ??= this.#whileOpen(-1, this.#closingEntries(-1)));
   }
 
   /** While longs are open and slots are free: their exits and every entry. */
@@ -55,7 +55,8 @@ export class Watch {
     return (this.#shortOpen ??= this.#whileOpen(-1, this.#input.entries));
   }
 
-  #turning(side: 1 | -1): readonly EntryRule[] {
+  /** The entries that close or reverse the positions of a side. */
+  #closingEntries(side: 1 | -1): readonly EntryRule[] {
     return this.#input.entries.filter((rule) => isStateful(rule) || (rule.side !== side && rule.conflict !== 'ignore'));
   }
 

@@ -9,7 +9,7 @@ import {
   kernelsUnder,
   OFFSET,
   PEAK,
-  state,
+  scanState,
   WORST,
 } from '../../../src/engine/kernels/simd/inPlace.ts';
 import { allocateShared } from '../../../src/engine/kernels/simd/sharedMemory.ts';
@@ -33,8 +33,8 @@ const ODD = [NaN, 0, Infinity, -Infinity, 100, 5e-324];
 
 /** `passRows` and, with a factor, `trailRows`, row by row. */
 function reference(high: Float64Array, low: Float64Array, first: number, rows: number, side: 1 | -1, trails: boolean) {
-  const [above, below, , , , factor, offset] = state;
-  let [, , best, worst, peak] = state;
+  const [above, below, , , , factor, offset] = scanState;
+  let [, , best, worst, peak] = scanState;
   let row = 0;
   for (; row < rows; row++) {
     const highest = side * high[first + row];
@@ -50,13 +50,13 @@ function reference(high: Float64Array, low: Float64Array, first: number, rows: n
 
 function setState(random: () => number, side: 1 | -1): void {
   const level = (): number => side * (100 + Math.round(random() * 16 - 8) / 4);
-  state[ABOVE] = random() < 0.3 ? Infinity : level() + 1.5;
-  state[BELOW] = random() < 0.3 ? -Infinity : level() - 1.5;
-  state[BEST] = random() < 0.1 ? -Infinity : level();
-  state[WORST] = random() < 0.1 ? Infinity : level();
-  state[PEAK] = Math.max(state[BEST], level());
-  state[FACTOR] = random() < 0.5 ? 1 : 1 - side * 0.015;
-  state[OFFSET] = random() < 0.5 ? 0 : random() * 3;
+  scanState[ABOVE] = random() < 0.3 ? Infinity : level() + 1.5;
+  scanState[BELOW] = random() < 0.3 ? -Infinity : level() - 1.5;
+  scanState[BEST] = random() < 0.1 ? -Infinity : level();
+  scanState[WORST] = random() < 0.1 ? Infinity : level();
+  scanState[PEAK] = Math.max(scanState[BEST], level());
+  scanState[FACTOR] = random() < 0.5 ? 1 : 1 - side * 0.015;
+  scanState[OFFSET] = random() < 0.5 ? 0 : random() * 3;
 }
 
 describe.each([
@@ -77,7 +77,7 @@ describe.each([
       const expected = reference(a, b, first, rows, side, trails);
       const at = 8 * first;
       const row = kernels[name](a.byteOffset + at, b.byteOffset + at, rows, side > 0 ? 0 : -0);
-      const found = [row, state[BEST], state[WORST], ...(trails ? [state[PEAK]] : [])];
+      const found = [row, scanState[BEST], scanState[WORST], ...(trails ? [scanState[PEAK]] : [])];
       // Which of two zeros is the extreme of both is not said: they are equal wherever they are read.
       expect(found.map((value) => value + 0)).toEqual(expected.map((value) => value + 0));
       passed.add(row);

@@ -6,14 +6,14 @@ import { INPLACE_WASM } from './wasm.ts';
 
 export interface InPlaceKernels {
   /**
-   * How many of `rows` rows pass before one of which `high` is at least `state[ABOVE]` or `low` at most
-   * `state[BELOW]`; `state[BEST]` and `state[WORST]` become the extremes of those, if they exceed what they were. The
-   * sign of `sign` is that of the prices: for -0 they are negated, and `high` is the lower of the two columns.
+   * How many of `rows` rows come before the first whose `high` is at least `scanState[ABOVE]` or whose `low` is at most
+   * `scanState[BELOW]`. BEST and WORST become the extremes of those rows, where these exceed what they were. A `sign` of
+   * -0 negates the prices: then `high` is the column of lows, and `low` that of highs.
    */
   readonly passRows: (high: number, low: number, rows: number, sign: number) => number;
   /**
-   * The same up to a row of which `low` is at most BEST × FACTOR - OFFSET, where BEST knows the row itself. PEAK is a
-   * highest price that moves no level.
+   * Like passRows, but also stops before a row whose `low` is at most BEST × FACTOR - OFFSET, with the row's own `high`
+   * included in BEST. PEAK becomes the highest price seen; no level depends on it.
    */
   readonly trailRows: (high: number, low: number, rows: number, sign: number) => number;
   readonly countZeros: (column: number, rows: number) => number;
@@ -32,8 +32,8 @@ export interface InPlaceKernels {
 }
 
 const memory = new WebAssembly.Memory({ initial: 1 });
-/** What the last call left, and what the next one is given: numbers in arguments would be objects. */
-export const state = new Float64Array(memory.buffer, 0, 7);
+/** Arguments and results of passRows and trailRows. V8 would box each if they were passed as numbers. */
+export const scanState = new Float64Array(memory.buffer, 0, 7);
 export const ABOVE = 0;
 export const BELOW = 1;
 export const BEST = 2;
