@@ -17,7 +17,6 @@ import { previewRows } from './report/equityPreview.ts';
 import { reproducibilityOf } from './report/reproducibility.ts';
 import { resultHash } from './report/resultHash.ts';
 import type { ReportInput } from './report/reportInput.ts';
-import type { WrittenOutcome } from './report/writtenResult.ts';
 import { CompletedOutcome, CompletedRun, type FailedRun, type SimulatedRun } from './report/simulatedRun.ts';
 import { summarize } from './report/summary.ts';
 import { tradeTable } from './report/tradeTable.ts';
@@ -52,7 +51,11 @@ export function limitKept(bytes: { readonly columns: number; readonly trades: nu
 }
 
 /** Runs a task on a market. Pure: the same task and bars give the same bytes, on any thread of any host. */
-export function runBacktest(task: BacktestTask, market: Market, control: RunControl | null): WrittenOutcome {
+export function runBacktest(
+  task: BacktestTask,
+  market: Market,
+  control: RunControl | null,
+): CompletedOutcome | FailedRun {
   const memory = new SharedSpan();
   const run = runTask(task, market, control, { keepOrders: false, memory: lentMemory });
   if (!run.ok) return run;

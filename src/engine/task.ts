@@ -1,7 +1,7 @@
 // The domain types that cross threads, jobs and HTTP unchanged: a backtest task, its outcome and its errors.
 import type { Settings, StrategyAst } from './language/grammar/ast.ts';
 import type { SignalGraph } from './language/grammar/graph.ts';
-import type { BacktestConfig, ResolvedConfig } from './config.ts';
+import type { BacktestConfig } from './config.ts';
 
 /** One backtest as the engine takes it. */
 export interface BacktestTask {
@@ -32,19 +32,6 @@ export interface Reproducibility {
   readonly runKey: string;
   readonly resultHash: string;
 }
-
-/** The outcome of `runBacktest`. */
-export type BacktestOutcome =
-  | {
-      readonly ok: true;
-      /** Summary and trades are made when they are first asked for. */
-      readonly summaryJson: object;
-      readonly trades: readonly object[];
-      readonly reproducibility: Reproducibility;
-      readonly warnings: readonly object[];
-      readonly resolvedConfig: ResolvedConfig;
-    }
-  | { readonly ok: false; readonly error: RunError; readonly issues?: readonly object[] };
 
 export const ARTIFACT_NAMES = ['trades', 'equity', 'orders', 'signals', 'report'] as const;
 export const ARTIFACT_FORMATS = ['arrow', 'csv', 'json', 'html'] as const;

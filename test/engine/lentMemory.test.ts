@@ -59,7 +59,7 @@ it('writes the runs of a batch on the same memory, each encoded before the next 
   const encoded = quantities.map((quantity) => {
     const outcome = runBacktest(taskOf(quantity, 'bar_direction'), bars, null);
     if (!outcome.ok) throw new Error('A run failed.');
-    const { buffer } = outcome.written!.flatNumbers;
+    const { buffer } = outcome.written.flatNumbers;
     return { buffer, result: encodeResult(outcome) };
   });
   expect(new Set(encoded.map(({ buffer }) => buffer)).size).toBe(1);

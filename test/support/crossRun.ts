@@ -8,7 +8,8 @@ import {
   type StrategyAst,
 } from '../../src/engine/index.ts';
 import { buildArtifact } from '../../src/engine/pool/engineRunner.ts';
-import type { ArtifactRequest, BacktestOutcome } from '../../src/engine/task.ts';
+import type { CompletedOutcome } from '../../src/engine/report/simulatedRun.ts';
+import type { ArtifactRequest } from '../../src/engine/task.ts';
 import { openShippedData } from '../../src/market/shipped.ts';
 import { astOf, cross, entry, exit, sma } from './builders.ts';
 
@@ -25,7 +26,7 @@ const CROSS_AST: StrategyAst = astOf({
 export interface CrossRun {
   readonly task: BacktestTask;
   readonly market: Market;
-  readonly outcome: BacktestOutcome & { readonly ok: true };
+  readonly outcome: CompletedOutcome;
   artifact(request: ArtifactRequest): Uint8Array;
 }
 

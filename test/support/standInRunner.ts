@@ -2,17 +2,14 @@
 import { appendFileSync } from 'node:fs';
 import { MessagePort, threadId } from 'node:worker_threads';
 import type { Market } from '../../src/engine/bars/bars.ts';
-import type {
-  ArtifactNotice,
-  ArtifactOutcome,
-  ArtifactRequest,
-  BacktestOutcome,
-  BacktestTask,
-} from '../../src/engine/task.ts';
+import type { ArtifactNotice, ArtifactOutcome, ArtifactRequest, BacktestTask } from '../../src/engine/task.ts';
 import { CHUNK_BYTES } from '../../src/engine/pool/artifactChunks.ts';
 import { resolveConfig } from '../../src/engine/config.ts';
-import type { OutcomeMessage } from '../../src/engine/pool/messages.ts';
+import type { EncodedResult } from '../../src/engine/pool/detail.ts';
+import type { OutcomeMessage, Runner } from '../../src/engine/pool/messages.ts';
 import type { RunControl } from '../../src/engine/task.ts';
+import { jsonDetail, jsonTrades, splitSummary } from './jsonResults.ts';
+import { summaryBytes } from './summaries.ts';
 
 /** Bytes of results that this thread has sent as a copy: what is moved is empty here afterwards. */
 let copiedBytes = 0;
@@ -38,7 +35,11 @@ MessagePort.prototype.postMessage = function (this: MessagePort, message: readon
  * has `params.pieces` chunks more, counted in `params.written` (shared memory). The id of each run is written to the
  * file that RUNS_FILE names.
  */
-export function runBacktest(task: BacktestTask, market: Market, control: RunControl): BacktestOutcome {
+export function runBacktest(
+  task: BacktestTask,
+  market: Market,
+  control: RunControl,
+): ReturnType<Runner['runBacktest']> {
   const { act, ms = 0 } = (task.config.params ?? {}) as { act?: string; ms?: number };
   const rows = market.base.length;
   if (process.env.RUNS_FILE !== undefined) appendFileSync(process.env.RUNS_FILE, `${task.id}\n`);
@@ -68,7 +69,22 @@ export function runBacktest(task: BacktestTask, market: Market, control: RunCont
       process.exit(3);
   }
   control.report(rows, rows);
-  return outcomeOf(task, market);
+  return { ok: true, result: encoded(outcomeOf(task, market)) };
+}
+
+/** As the engine encodes it: in one buffer, which is moved to the other thread. */
+function encoded({ summaryJson, trades, warnings, ...rest }: ReturnType<typeof outcomeOf>): EncodedResult {
+  const { summary, detail } = splitSummary(summaryJson);
+  const parts = [summaryBytes(summary), jsonDetail({ summary: detail, warnings, ...rest }), jsonTrades(trades)];
+  const bytes = Uint8Array.from(Buffer.concat(parts));
+  const ends = [parts[0].length, parts[0].length + parts[1].length];
+  return {
+    summary: bytes.subarray(0, ends[0]),
+    detail: bytes.subarray(ends[0], ends[1]),
+    trades: bytes.subarray(ends[1]),
+    warnings: warnings.map(({ code }) => code),
+    diagnosis: summaryJson.strategyTrace.diagnosis[0].code,
+  };
 }
 
 const NOTICE: ArtifactNotice = {
@@ -96,7 +112,7 @@ export function buildArtifact(
   const outcome = runBacktest(task, market, control);
   if (!outcome.ok) return outcome;
   const text = `${request.name} ${request.format} ${market.base.length}`;
-  const { resultHash } = outcome.reproducibility;
+  const { resultHash } = outcomeOf(task, market).reproducibility;
   const { stored } = request;
   const isStored = stored === undefined || stored.resultHash === resultHash;
   const { pieces = 0, written } = (task.config.params ?? {}) as { pieces?: number; written?: SharedArrayBuffer };
@@ -139,13 +155,12 @@ function spin(ms: number, control: RunControl | null, rows: number): boolean {
   return true;
 }
 
-function outcomeOf(task: BacktestTask, market: Market): BacktestOutcome {
+function outcomeOf(task: BacktestTask, market: Market) {
   const act = task.config.params?.act;
   const value = act === 'where' ? threadId : Number(task.config.params?.value ?? 0);
   let sum = 0;
   for (const close of market.base.close) sum += close;
   return {
-    ok: true,
     summaryJson: {
       returnPct: value,
       sharpeRatio: null,

@@ -2,10 +2,8 @@
 // read with one backtest; and the trades, which can be a thousand times as large and are read by themselves.
 import { zstdCompressSync, zstdDecompressSync, constants } from 'node:zlib';
 import type { ResolvedConfig } from '../config.ts';
-import { flatNumbersOf } from '../report/flatJson.ts';
-import { FLAT_KEYS } from '../report/flatSummary.ts';
+import type { CompletedOutcome } from '../report/simulatedRun.ts';
 import { tradeRows, type TradeTable } from '../report/tradeTable.ts';
-import type { WrittenOutcome } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
 import { detailOf, detailParts, isDetailBytes } from './detailBytes.ts';
 import { isTradeBytes, tradeBytes, tradesOf } from './tradeBytes.ts';
@@ -40,7 +38,6 @@ const COMPRESSED_BYTES = 8_192;
 const MAX_PART_BYTES = 1 << 28;
 /** What a list of trades as JSON begins with, and none as numbers does. */
 const LIST = '['.charCodeAt(0);
-const FLAT_NAMES: ReadonlySet<string> = new Set(FLAT_KEYS);
 /** Trades of one part: a reader of many parts goes through one in about ten milliseconds. */
 const TRADES_PER_PART = 5_000;
 
@@ -48,22 +45,12 @@ const TRADES_PER_PART = 5_000;
  * Encodes an outcome for storage and gives its memory back: it must not be read afterwards.
  * @param owner as in `BacktestTask`
  */
-export function encodeResult(outcome: WrittenOutcome & { readonly ok: true }, owner = ''): EncodedResult {
-  const { warnings, resolvedConfig, reproducibility } = outcome;
+export function encodeResult(
+  outcome: Pick<CompletedOutcome, 'written' | 'warnings' | 'reproducibility'>,
+  owner = '',
+): EncodedResult {
+  const { warnings, reproducibility } = outcome;
   const codes = warnings.map((warning) => String((warning as { readonly code?: unknown }).code));
-  const rest = { warnings, resolvedConfig, reproducibility };
-  if (outcome.written === undefined) {
-    const { summary, detail } = splitSummary(outcome.summaryJson);
-    return {
-      ...inOneBuffer(
-        [bytesOf(flatNumbersOf(summary))],
-        [encodeDetail({ summary: detail, ...rest })],
-        [encodeTrades(outcome.trades)],
-      ),
-      warnings: codes,
-      diagnosis: firstDiagnosis(detail),
-    };
-  }
   const {
     flatNumbers,
     thinBlocksJson: summaryJson,
@@ -113,39 +100,12 @@ function copyTo(bytes: Uint8Array, at: number, parts: Parts): void {
   }
 }
 
-/**
- * Numbers of the flat summary are searched and listed; everything else is compressed, which costs a tenth of storing it
- * as jsonb.
- */
-export function splitSummary(summaryJson: object): {
-  summary: Record<string, number | null>;
-  detail: Record<string, unknown>;
-} {
-  const members = Object.entries(summaryJson);
-  const isFlat = ([name]: [string, unknown]): boolean => FLAT_NAMES.has(name);
-  return {
-    summary: Object.fromEntries(members.filter(isFlat)),
-    detail: Object.fromEntries(members.filter((member) => !isFlat(member))),
-  };
-}
-
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
-
-function firstDiagnosis(detail: Readonly<Record<string, unknown>>): string | null {
-  const trace = detail.strategyTrace as { readonly diagnosis?: readonly { readonly code: string }[] } | undefined;
-  return trace?.diagnosis?.[0]?.code ?? null;
-}
-
-export const encodeDetail = (detail: ResultDetail): Uint8Array => compress(JSON.stringify(detail));
 
 /** Reads a detail; also one of an earlier version, which stored all of it as compressed JSON. */
 export const decodeDetail = (bytes: Uint8Array): ResultDetail =>
   (isDetailBytes(bytes) ? detailOf(bytes, decompress) : JSON.parse(decompress(bytes).toString())) as ResultDetail;
-
-/** Trade rows as JSON: what an earlier version stored. */
-export const encodeTrades = (trades: readonly object[]): Uint8Array =>
-  Buffer.concat(partsOf(trades.length, (first, end) => compress(JSON.stringify(trades.slice(first, end)))));
 
 /** Trade rows as numbers, in pieces: writing and reading them as text takes longer than simulating them. */
 export const tradeTableParts = (table: TradeTable): Parts =>

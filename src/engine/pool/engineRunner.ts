@@ -1,12 +1,15 @@
 // The engine as the pool's threads import it: the only connection between the pool and what it runs.
 import { buildArtifact as build } from '../artifacts.ts';
-import { limitKept } from '../backtest.ts';
+import { limitKept, runBacktest as run } from '../backtest.ts';
 import { limitSweepColumns } from './sweepWork.ts';
-import { decodeDetail, decodeTrades } from './detail.ts';
+import { decodeDetail, decodeTrades, encodeResult } from './detail.ts';
 import type { Runner } from './messages.ts';
 import { pageAssets } from './pageAssets.ts';
 
-export { runBacktest } from '../backtest.ts';
+export const runBacktest: Runner['runBacktest'] = (task, market, control) => {
+  const outcome = run(task, market, control);
+  return outcome.ok ? { ok: true, result: encodeResult(outcome, task.owner) } : outcome;
+};
 
 export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request, write) => {
   const { stored } = request;

@@ -7,7 +7,7 @@ import type { BacktestConfig } from '../config.ts';
 import type { EncodedResult } from './detail.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
 import type { RankingRows } from '../sweep/rankingRows.ts';
-import type { WrittenOutcome } from '../report/writtenResult.ts';
+import type { FailedRun } from '../report/simulatedRun.ts';
 import type { ShardRange } from '../sweep/shard.ts';
 import type { MarketOf, SweepJob } from '../sweep/sweepJob.ts';
 import type { SweepResult } from '../sweep/sweepResult.ts';
@@ -18,7 +18,11 @@ import type { ArtifactOutcome, ArtifactRequest, BacktestTask, RunControl, RunErr
 
 /** The engine as the pool sees it; a thread imports one module of this shape. */
 export interface Runner {
-  runBacktest(task: BacktestTask, market: Market, control: RunControl): WrittenOutcome;
+  runBacktest(
+    task: BacktestTask,
+    market: Market,
+    control: RunControl,
+  ): { readonly ok: true; readonly result: EncodedResult } | FailedRun;
   /** `write` takes the file piece by piece; what it throws ends the artifact. */
   buildArtifact(
     task: BacktestTask,

@@ -4,13 +4,11 @@ import { workerData } from 'node:worker_threads';
 import { createMarket } from '../bars/market.ts';
 import type { Snapshot } from '../bars/arrow.ts';
 import type { Market, StoredTimeframe } from '../bars/bars.ts';
-import type { WrittenOutcome } from '../report/writtenResult.ts';
 import { MemoryRefused } from '../simulate/tradeBudget.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
 import { Bell } from './bell.ts';
 import { BatchControl } from './control.ts';
 import { OutcomeSender } from './outcomeSender.ts';
-import { encodeResult } from './detail.ts';
 import { LruMap } from './lruMap.ts';
 import { lowerThreadPriority } from './priority.ts';
 import { ChunkSender, WritingStopped } from './artifactChunks.ts';
@@ -134,15 +132,11 @@ function runOne(batch: Inputs, run: number, control: BatchControl, sender: Outco
     const reason = control.stopReason(run);
     // A run that finished before it saw the flag has a result, and results are kept.
     if (!outcome.ok && reason) return { kind: 'stopped', reason };
-    return encodeOutcome(outcome, batch.runs[run].owner);
+    if (outcome.ok) return { kind: 'completed', result: outcome.result };
+    return { kind: 'failed', error: outcome.error, ...(outcome.issues && { issues: outcome.issues }) };
   } catch (error) {
     return { kind: 'failed', error: internalError(error) };
   }
-}
-
-function encodeOutcome(outcome: WrittenOutcome, owner: string | undefined): PoolOutcome {
-  if (!outcome.ok) return { kind: 'failed', error: outcome.error, ...(outcome.issues && { issues: outcome.issues }) };
-  return { kind: 'completed', result: encodeResult(outcome, owner) };
 }
 
 function buildArtifact({ batch, request, port, taken }: ArtifactMessage): ArtifactAnswer {

@@ -34,7 +34,8 @@ export class CompletedRun {
     return (this.#trades ??= tradeRows(this.tradeTable));
   }
 }
-/** What `runBacktest` returns; a class for the same reason. */
+
+/** What `runBacktest` returns; a class for the same reason. Summary and trades are made when first asked for. */
 export class CompletedOutcome {
   readonly ok = true;
   readonly written: WrittenResult;

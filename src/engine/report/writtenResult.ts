@@ -1,6 +1,5 @@
 // A result as text and numbers, before it is compressed: what storage asks for instead of objects.
 import type { SharedSpan } from '../kernels/sharedBuffer.ts';
-import type { BacktestOutcome } from '../task.ts';
 import type { TradeTable } from './tradeTable.ts';
 
 /** The lists of a summary that are most of its text, as numbers. */
@@ -27,6 +26,3 @@ export interface WrittenResult {
   /** The memory of its small arrays, to be given back once they have been encoded. */
   readonly memory: SharedSpan;
 }
-
-/** Stand-ins for the engine in tests write nothing. */
-export type WrittenOutcome = BacktestOutcome & { readonly written?: WrittenResult };

@@ -1,7 +1,8 @@
 // Trades as they are stored: the bytes of a table give its rows back.
 import { describe, expect, it } from 'vitest';
-import { decodeTrades, encodeTrades, tradeTableParts } from '../../../src/engine/pool/detail.ts';
+import { decodeTrades, tradeTableParts } from '../../../src/engine/pool/detail.ts';
 import { ROW_NUMBERS, tradeRows, type TradeTable, type TradeWords } from '../../../src/engine/report/tradeTable.ts';
+import { jsonTrades } from '../../support/jsonResults.ts';
 import { seededRandom } from '../../support/scale.ts';
 
 const WORDS: readonly TradeWords[] = [
@@ -57,6 +58,6 @@ describe('encoded trades', () => {
 
   it('that were stored as JSON are still read', () => {
     const rows = tradeRows(tableOf(7));
-    expect(read(encodeTrades(rows))).toEqual(rows);
+    expect(read(jsonTrades(rows))).toEqual(rows);
   });
 });

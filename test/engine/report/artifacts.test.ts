@@ -4,9 +4,9 @@ import papaparse from 'papaparse';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ENGINE_VERSION, encodeStoredTrades } from '../../../src/engine/index.ts';
 import type { ArtifactRequest, StoredResult, Summary, TradeRow } from '../../../src/engine/index.ts';
-import { encodeDetail, encodeTrades } from '../../../src/engine/pool/detail.ts';
 import { buildArtifact } from '../../../src/engine/pool/engineRunner.ts';
 import { HOSTILE_ID, runCross, type CrossRun } from '../../support/crossRun.ts';
+import { jsonDetail, jsonTrades } from '../../support/jsonResults.ts';
 
 type Row = Record<string, string | number | boolean | null>;
 const CONTROL = { isCancelled: () => false, report: () => {} };
@@ -140,9 +140,9 @@ describe('an artifact whose stored result differs', () => {
     const part = (flat: boolean) =>
       Object.fromEntries(Object.entries(summary).filter(([, value]) => isFlat(value) === flat));
     const { warnings, resolvedConfig, reproducibility } = run.outcome;
-    const detail = encodeDetail({ summary: part(false), warnings, resolvedConfig, reproducibility });
+    const detail = jsonDetail({ summary: part(false), warnings, resolvedConfig, reproducibility });
     const older = { engineVersion: '0.9.0', resultHash: 'older' };
-    return { ...older, summary: part(true), detail, trades: encodeTrades(rows) };
+    return { ...older, summary: part(true), detail, trades: jsonTrades(rows) };
   }
   const build = (name: ArtifactRequest['name'], format: ArtifactRequest['format'], stored: StoredResult) => {
     const pieces: Uint8Array[] = [];

@@ -1,9 +1,9 @@
 // Rows of sweeps: each is the single backtest of its parameters, whatever the space, the method and the shards.
 import { describe, expect, it } from 'vitest';
 import { runBacktest } from '../../../src/engine/backtest.ts';
-import { splitSummary } from '../../../src/engine/pool/detail.ts';
 import { taskOf } from '../../../src/engine/sweep/shard.ts';
 import { configOf } from '../../../src/engine/sweep/space.ts';
+import { splitSummary } from '../../support/jsonResults.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 import { compiled, CROSSING, marketOf, rowsOf, sceneFor, finished, tpeRowsOf } from '../../support/sweeps.ts';
 import type { SweepScene } from '../../../src/engine/sweep/shard.ts';
