@@ -5,7 +5,7 @@ import type { BacktestConfig, Settings, StrategyAst } from '../../src/engine/ind
 import { RobustnessSpec } from '../../src/engine/robustness/robustnessRequest.ts';
 import { robustnessResult, type RobustnessResult } from '../../src/engine/robustness/robustnessResult.ts';
 import { runSteps, stepsOf, type StepOutcome } from '../../src/engine/robustness/robustnessSteps.ts';
-import { simulateVariant, type RobustnessScene, type SimulatedVariant } from '../../src/engine/robustness/scene.ts';
+import { simulateRun, type RobustnessScene, type CheckRun } from '../../src/engine/robustness/scene.ts';
 import { CONFIG } from './sweeps.ts';
 
 interface Given {
@@ -25,8 +25,8 @@ export function robustnessScene(strategyAst: StrategyAst, market: Market, given:
   };
 }
 
-export function baselineOf(scene: RobustnessScene): SimulatedVariant {
-  const made = simulateVariant(scene, scene.task);
+export function baselineOf(scene: RobustnessScene): CheckRun {
+  const made = simulateRun(scene, scene.task);
   if ('code' in made) throw new Error(made.message);
   return made;
 }

@@ -34,7 +34,7 @@ export function runRecursion(recursion: Recursion, first: number, n: number): vo
   else runChunks(recursion, Float64Array.of(...seed), 0, first, n);
 }
 
-/** Each part has `apart` rows, and begins with the state that `warmUp` rows lead to. */
+/** Each part has `apart` rows. Its first state is guessed: the one that the `warmUp` rows before it lead to. */
 function runParts(
   recursion: Recursion,
   writeParts: WriteParts,
@@ -49,16 +49,16 @@ function runParts(
   const startOf = (part: number): number => first + part * apart;
   for (let part = 1; part < PARTS; part++)
     runChunks(recursion, state, part * size, startOf(part) - warmUp, startOf(part));
-  const begun = state.slice();
+  const guesses = state.slice();
   const rows = CHUNK / PARTS;
   for (let row = first; row < startOf(1); row += rows) writeParts(state, row, Math.min(startOf(1), row + rows), apart);
   for (let part = 1; part < PARTS; part++) {
     const reached = state.slice((part - 1) * size, part * size);
-    const guess = begun.slice(part * size, (part + 1) * size);
-    // States that have not met by then may never: an overflow goes on forever.
-    const patience = startOf(part) + warmUp;
-    if (!runUntilMet(recursion, reached, guess, startOf(part), patience))
-      return runChunks(recursion, reached, 0, patience, n);
+    const guess = guesses.slice(part * size, (part + 1) * size);
+    // States that still differ after a warm-up may differ forever: an overflow never decays.
+    const limit = startOf(part) + warmUp;
+    if (!rewriteUntilEqual(recursion, reached, guess, startOf(part), limit))
+      return runChunks(recursion, reached, 0, limit, n);
   }
   runChunks(recursion, state, (PARTS - 1) * size, startOf(PARTS), n);
 }
@@ -67,17 +67,20 @@ function runChunks(recursion: Recursion, states: Float64Array, at: number, from:
   for (let row = from; row < end; row += CHUNK) recursion.run(states, at, row, Math.min(end, row + CHUNK));
 }
 
-/** Writes rows with the state that is reached until the one that the half began with is the same, or up to `end`. */
-function runUntilMet(
+/**
+ * Writes the first rows of a part again, from the state that the part before has reached, until that state equals the
+ * one that was guessed for the part. False: at row `end` they still differ.
+ */
+function rewriteUntilEqual(
   recursion: Recursion,
   reached: Float64Array,
-  begun: Float64Array,
+  guess: Float64Array,
   from: number,
   end: number,
 ): boolean {
   for (let row = from; row < end; row++) {
-    if (reached.every((number, index) => Object.is(number, begun[index]))) return true;
-    recursion.run(begun, 0, row, row + 1);
+    if (reached.every((number, index) => Object.is(number, guess[index]))) return true;
+    recursion.run(guess, 0, row, row + 1);
     recursion.run(reached, 0, row, row + 1);
   }
   return false;

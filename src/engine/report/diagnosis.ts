@@ -5,7 +5,7 @@ import type { Band } from '../simulate/band.ts';
 import type { Funnel } from './funnel.ts';
 import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
 import type { PositionStatistics } from './positionStatistics.ts';
-import { conjunctsOf, neverTogether, type RuleBits, type Window } from './ruleBits.ts';
+import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
 import type { RuleStats } from './ruleStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
@@ -32,9 +32,9 @@ const FEW_POSITIONS = 30;
 
 export interface DiagnosisInput {
   readonly report: ReportInput;
-  readonly bits: readonly RuleBits[];
+  readonly bits: readonly ConditionBits[];
   /** For every conjunct, the rows on which it alone was false (`soleBlockers`). */
-  readonly blockers: ReadonlyMap<RuleBits, Uint32Array>;
+  readonly blockers: ReadonlyMap<ConditionBits, Uint32Array>;
   readonly stats: readonly RuleStats[];
   readonly funnel: Funnel;
   readonly positions: PositionStatistics;
@@ -47,12 +47,13 @@ export interface DiagnosisInput {
 }
 
 export function diagnose(input: DiagnosisInput): Diagnosis[] {
-  const reasons = input.funnel.entriesFilled === 0 ? noTrades(input) : traded(input);
+  const reasons = input.funnel.entriesFilled === 0 ? withoutTrades(input) : withTrades(input);
   if (reasons.length > 0) return reasons;
   return [info('OK', null, 'Nothing stands out.', 'Read the statistics and the trades.')];
 }
 
-function noTrades(input: DiagnosisInput): Diagnosis[] {
+/** Why nothing was traded. */
+function withoutTrades(input: DiagnosisInput): Diagnosis[] {
   const { report, funnel } = input;
   const window = report.input.end - report.input.start;
   if (window <= 0 || (funnel.barsUnknown >= window * report.boundRules.entries.length && funnel.entrySignals === 0)) {
@@ -132,15 +133,15 @@ export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInp
 function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: string, index: number): Diagnosis[] {
   const window: Window = report.input;
   const conjuncts = conjunctsOf(bits, 'entry', index);
-  const statsOf = (rule: RuleBits): RuleStats => stats[bits.indexOf(rule)];
-  const dead = conjuncts.filter((rule) => statsOf(rule).trueCount === 0 && statsOf(rule).evaluated > 0);
+  const statsOf = (condition: ConditionBits): RuleStats => stats[bits.indexOf(condition)];
+  const dead = conjuncts.filter((condition) => statsOf(condition).trueCount === 0 && statsOf(condition).evaluated > 0);
   if (dead.length > 0) {
-    return dead.map((rule) => {
-      const stat = statsOf(rule);
+    return dead.map((condition) => {
+      const stat = statsOf(condition);
       const range =
         stat.leftStats?.min == null ? '' : ` (${text(stat.leftStats.min)} … ${text(stat.leftStats.max)} on the left)`;
-      const message = `${rule.node.text} was never true on ${stat.evaluated} bars${range}.`;
-      return error('RULE_ALWAYS_FALSE', rule.node, message, thresholdAdvice(stat));
+      const message = `${condition.node.text} was never true on ${stat.evaluated} bars${range}.`;
+      return error('RULE_ALWAYS_FALSE', condition.node, message, thresholdAdvice(stat));
     });
   }
   const [pair] = neverTogether(conjuncts, window);
@@ -161,13 +162,13 @@ function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: stri
     return [error('FILTER_BLOCKS_ALL', blocking, message, `Loosen or remove the filter ${blocking.nodeId}.`)];
   }
   const blockers = conjuncts
-    .map((rule) => ({ rule, count: statsOf(rule).soleBlockerCount ?? 0 }))
+    .map((condition) => ({ node: condition.node, count: statsOf(condition).soleBlockerCount ?? 0 }))
     .sort((a, b) => b.count - a.count);
   const [first] = blockers;
   const message =
     `The ${conjuncts.length} conditions of ${id} were each true at some time, but never all at once; ` +
-    `${first.rule.node.text} alone stood in the way on ${first.count} bars.`;
-  return [error('NEVER_TOGETHER', first.rule.node, message, `Loosen ${first.rule.node.nodeId} first.`)];
+    `${first.node.text} alone stood in the way on ${first.count} bars.`;
+  return [error('NEVER_TOGETHER', first.node, message, `Loosen ${first.node.nodeId} first.`)];
 }
 
 function thresholdAdvice(stat: RuleStats): string {
@@ -187,7 +188,8 @@ function thresholdAdvice(stat: RuleStats): string {
 
 const text = (value: number | null): string => (value === null ? '–' : String(Number(value.toPrecision(6))));
 
-function traded(input: DiagnosisInput): Diagnosis[] {
+/** What stands out in the trades. */
+function withTrades(input: DiagnosisInput): Diagnosis[] {
   const { positions, netProfit, totalFees, bestPnl, funnel } = input;
   const found: Diagnosis[] = [];
   const closedByData = funnel.exits.end_of_data ?? 0;
@@ -196,14 +198,14 @@ function traded(input: DiagnosisInput): Diagnosis[] {
     const message = 'No position was ever closed by a rule: every exit is the end of the data.';
     found.push(warning('NEVER_EXITS', null, message, 'Add an exit rule, a stop loss, a take profit or a time stop.'));
   }
-  const rejections = manyRejected(input);
+  const rejections = rejectionWarning(input);
   if (rejections) found.push(rejections);
   const gross = netProfit + totalFees;
   if (gross > 0 && netProfit <= 0) {
     const message = `Before fees the strategy made ${text(gross)}, fees took ${text(totalFees)}.`;
     found.push(warning('FEES_EXCEED_EDGE', null, message, 'Trade less often, hold longer, or use maker orders.'));
   }
-  const sensitivity = sensitive(input.report);
+  const sensitivity = ambiguityWarning(input.report);
   if (sensitivity) found.push(sensitivity);
   if (netProfit > 0 && positions.totalPositions > 1 && bestPnl > netProfit) {
     const message = `One position made ${text(bestPnl)}, more than the whole net profit of ${text(netProfit)}.`;
@@ -226,7 +228,7 @@ function traded(input: DiagnosisInput): Diagnosis[] {
   return [...found, ...againstTheMarket(input)];
 }
 
-function manyRejected({ funnel, report }: DiagnosisInput): Diagnosis | undefined {
+function rejectionWarning({ funnel, report }: DiagnosisInput): Diagnosis | undefined {
   const rejected = Object.values(funnel.ordersRejected).reduce((sum, count) => sum + count, 0);
   const orders = rejected + funnel.entriesFilled + funnel.ordersExpired + funnel.ordersReplaced;
   const most = rejected === 0 ? undefined : mostRejected(funnel);
@@ -238,7 +240,7 @@ function manyRejected({ funnel, report }: DiagnosisInput): Diagnosis | undefined
   return warning('ORDERS_REJECTED', null, message, rejectionAdvice(most.reason, report));
 }
 
-function sensitive({ band, input: { config } }: ReportInput): Diagnosis | undefined {
+function ambiguityWarning({ band, input: { config } }: ReportInput): Diagnosis | undefined {
   if (!isSensitive(band)) return undefined;
   const { pessimistic, optimistic } = band;
   const readings =

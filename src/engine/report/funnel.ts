@@ -4,7 +4,7 @@ import { REJECTION_REASONS } from '../simulate/simulation.ts';
 import { EXIT_REASONS } from '../simulate/trade.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
-import type { RuleBits } from './ruleBits.ts';
+import type { ConditionBits } from './conditionBits.ts';
 
 export interface EntryFunnel {
   /** The entry's id. */
@@ -39,7 +39,7 @@ export interface Funnel extends Omit<EntryFunnel, 'rule'> {
 }
 
 /** @param exits trades by reason, in the order in which the reasons first occur */
-export function funnelOf(report: ReportInput, bits: readonly RuleBits[], exits: Funnel['exits']): Funnel {
+export function funnelOf(report: ReportInput, bits: readonly ConditionBits[], exits: Funnel['exits']): Funnel {
   const { simulation, input, firstRow, endRow, boundRules } = report;
   const entries = boundRules.entries.map((entry, index) => entryFunnel(entry.id, index, bits, input.start, input.end));
   const total = (read: (entry: EntryFunnel) => number): number => entries.reduce((sum, entry) => sum + read(entry), 0);
@@ -65,12 +65,18 @@ export function funnelOf(report: ReportInput, bits: readonly RuleBits[], exits: 
   };
 }
 
-function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], start: number, end: number): EntryFunnel {
+function entryFunnel(
+  rule: string,
+  index: number,
+  bits: readonly ConditionBits[],
+  start: number,
+  end: number,
+): EntryFunnel {
   const tops = bits.filter(({ node }) => node.ruleIndex === index && node.role !== 'exit' && node.parent === null);
   if (tops.length === 1) return triggerFunnel(rule, tops[0], start, end);
   const together = new Uint32Array(wordCount(end)).fill(0xffffffff);
   const maybe = together.slice();
-  const narrow = (part: RuleBits): number => {
+  const narrow = (part: ConditionBits): number => {
     for (let w = 0; w < together.length; w++) {
       together[w] &= part.isTrue[w];
       maybe[w] &= part.isTrue[w] | (w < part.isUnknown.length ? part.isUnknown[w] : 0);
@@ -96,7 +102,7 @@ function entryFunnel(rule: string, index: number, bits: readonly RuleBits[], sta
 }
 
 /** The funnel of an entry that has only a trigger. */
-function triggerFunnel(rule: string, { isTrue, isUnknown }: RuleBits, start: number, end: number): EntryFunnel {
+function triggerFunnel(rule: string, { isTrue, isUnknown }: ConditionBits, start: number, end: number): EntryFunnel {
   const triggerTrue = countBits(isTrue, start, end);
   return {
     rule,

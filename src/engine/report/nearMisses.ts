@@ -5,7 +5,7 @@ import type { ConditionNode } from '../plan/plan.ts';
 import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
-import { conjunctsOf, type RuleBits, type Window } from './ruleBits.ts';
+import { conjunctsOf, type ConditionBits, type Window } from './conditionBits.ts';
 import { SAMPLED_ROWS } from './ruleStatistics.ts';
 
 /** A bar on which a single condition kept an entry from being true, and how far it was from passing. */
@@ -36,14 +36,14 @@ const MAX_NEAR_MISSES = 10;
 /** The nearest of at most SAMPLED_ROWS bars on which one condition alone was false, nearest first. */
 export function nearMissesOf(
   report: ReportInput,
-  bits: readonly RuleBits[],
-  blockers: ReadonlyMap<RuleBits, Uint32Array>,
+  bits: readonly ConditionBits[],
+  blockers: ReadonlyMap<ConditionBits, Uint32Array>,
 ): NearMiss[] {
   const { start, end } = report.input;
   const conditions: Condition[] = [];
   for (const [index, entry] of report.boundRules.entries.entries()) {
-    for (const rule of conjunctsOf(bits, 'entry', index))
-      conditions.push({ rule: entry.id, node: rule.node, words: blockers.get(rule)! });
+    for (const condition of conjunctsOf(bits, 'entry', index))
+      conditions.push({ rule: entry.id, node: condition.node, words: blockers.get(condition)! });
   }
   if (end - start <= SAMPLED_ROWS) keepNearestOfAll(report, conditions);
   else keepNearestOfSample(report, conditions);
@@ -78,7 +78,7 @@ const RIGHT_VALUES = new Float64Array(SAMPLED_ROWS);
 const SMALLEST = 1e-12;
 
 /** How far apart both values are, as a share of the larger; Infinity where one is missing. */
-function closenessOf(left: number, right: number): number {
+function relativeGap(left: number, right: number): number {
   const a = Math.abs(left);
   const b = Math.abs(right);
   const larger = a > b ? a : b;
@@ -140,7 +140,7 @@ function keepNearestRows(
 }
 
 /**
- * A bound on |a - b| / |a|: where it is exceeded, `closenessOf` exceeds `farthest` too, since b is no larger than
+ * A bound on |a - b| / |a|: where it is exceeded, `relativeGap` exceeds `farthest` too, since b is no larger than
  * |a| + |a - b|. It allows for rounding, and rejects most rows without a division.
  */
 const limitOf = (farthest: number): number => (farthest < 1 ? (farthest / (1 - farthest)) * (1 + 1e-9) : Infinity);
@@ -158,7 +158,8 @@ const NEAREST = {
   count: 0,
   /** Nothing farther than this is kept. */
   bound: Infinity,
-  closeness: new Float64Array(MAX_NEAR_MISSES),
+  /** `relativeGap` of each. */
+  gaps: new Float64Array(MAX_NEAR_MISSES),
   /** Where each stands in the columns below, which stay as they are when a closer one comes. */
   places: new Int32Array(MAX_NEAR_MISSES),
   rows: new Int32Array(MAX_NEAR_MISSES),
@@ -170,7 +171,7 @@ const NEAREST = {
 
 /** Another row must be nearer than this to be kept. */
 const farthestKept = (): number =>
-  NEAREST.count === MAX_NEAR_MISSES ? NEAREST.closeness[MAX_NEAR_MISSES - 1] : NEAREST.bound;
+  NEAREST.count === MAX_NEAR_MISSES ? NEAREST.gaps[MAX_NEAR_MISSES - 1] : NEAREST.bound;
 
 /** Keeps the nearest rows of a sample of a long window. */
 function keepNearestOfSample({ evaluated, input }: ReportInput, conditions: readonly Condition[]): void {
@@ -195,19 +196,19 @@ function keepIfNearest(
   row: number,
   condition: number,
 ): boolean {
-  const { closeness, places } = NEAREST;
+  const { gaps, places } = NEAREST;
   const left = leftValues[valueAt];
   const right = rightValues[valueAt];
-  const near = closenessOf(left, right);
+  const gap = relativeGap(left, right);
   const isFull = NEAREST.count === MAX_NEAR_MISSES;
-  if (isFull ? near >= closeness[MAX_NEAR_MISSES - 1] : near > NEAREST.bound) return false;
+  if (isFull ? gap >= gaps[MAX_NEAR_MISSES - 1] : gap > NEAREST.bound) return false;
   const place = isFull ? places[MAX_NEAR_MISSES - 1] : NEAREST.count++;
   let at = NEAREST.count - 1;
-  for (; at > 0 && closeness[at - 1] > near; at--) {
-    closeness[at] = closeness[at - 1];
+  for (; at > 0 && gaps[at - 1] > gap; at--) {
+    gaps[at] = gaps[at - 1];
     places[at] = places[at - 1];
   }
-  closeness[at] = near;
+  gaps[at] = gap;
   places[at] = place;
   NEAREST.rows[place] = row;
   NEAREST.left[place] = left;

@@ -4,7 +4,7 @@ import type { ValueColumn } from '../kernels/column.ts';
 import { valueStats } from '../kernels/simd/sides.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode, Slot } from '../plan/plan.ts';
-import type { RuleBits, Window } from './ruleBits.ts';
+import type { ConditionBits, Window } from './conditionBits.ts';
 
 /** Five numbers of one side of a comparison over at most SAMPLED_ROWS rows of the window. */
 export interface SideStats {
@@ -16,6 +16,7 @@ export interface SideStats {
   readonly sampled: number;
 }
 
+/** The statistics of one condition of a rule. */
 export interface RuleStats {
   readonly nodeId: string;
   readonly path: string;
@@ -42,9 +43,10 @@ export interface RuleStats {
 
 /** The most rows that statistics of values sample, evenly spaced. */
 export const SAMPLED_ROWS = 4096;
+
 export function ruleStatistics(
-  bits: readonly RuleBits[],
-  blockers: ReadonlyMap<RuleBits, Uint32Array>,
+  bits: readonly ConditionBits[],
+  blockers: ReadonlyMap<ConditionBits, Uint32Array>,
   evaluated: EvaluatedPlan,
   window: Window,
 ): RuleStats[] {
@@ -60,14 +62,20 @@ export function ruleStatistics(
     }
     return known;
   };
-  return bits.map((rule) => {
-    const { node, isTrue, isUnknown } = rule;
-    const blocked = blockers.get(rule);
+  return bits.map((condition) => {
+    const { node, isTrue, isUnknown } = condition;
+    const blocked = blockers.get(condition);
     const rows =
-      rule.evaluated === null ? window.end - window.start : countBits(rule.evaluated, window.start, window.end);
+      condition.evaluated === null
+        ? window.end - window.start
+        : countBits(condition.evaluated, window.start, window.end);
     const trueCount = countBits(isTrue, window.start, window.end);
     const unknownCount = countBits(isUnknown, window.start, window.end);
-    const { firstTrueAt, lastTrueAt, transitions, maxStreakTrue } = runs(isTrue, window, evaluated.market.base.time);
+    const { firstTrueAt, lastTrueAt, transitions, maxStreakTrue } = streaksOf(
+      isTrue,
+      window,
+      evaluated.market.base.time,
+    );
     return {
       nodeId: node.nodeId,
       path: node.path,
@@ -91,7 +99,7 @@ export function ruleStatistics(
 }
 
 /** First and last true bar, changes and the longest streak, word by word. */
-function runs(
+function streaksOf(
   isTrue: Uint32Array,
   { start, end }: Window,
   time: Float64Array,

@@ -4,7 +4,7 @@ import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { constantJson, type JsonWriter } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
-import { PAIRED_LEAVES, conjunctsOf, neverTogether, type RuleBits, type Window } from './ruleBits.ts';
+import { PAIRED_LEAVES, conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
 import type { RuleStats, SideStats } from './ruleStatistics.ts';
 
 export interface RuleStatsSummary {
@@ -23,7 +23,7 @@ export interface RuleStatsSummary {
 }
 
 export function ruleStatsSummary(
-  bits: readonly RuleBits[],
+  bits: readonly ConditionBits[],
   stats: readonly RuleStats[],
   entryIds: readonly string[],
   { simulation, positions }: { readonly simulation: SimulationResult; readonly positions: Positions },
@@ -35,7 +35,7 @@ export function ruleStatsSummary(
       nodeIds: [a.node.nodeId, b.node.nodeId] as [string, string],
     })),
   );
-  const known = stats.filter((rule) => rule.evaluated > 0);
+  const known = stats.filter((condition) => condition.evaluated > 0);
   const pnls = pnlByRule(simulation.tradeLog, entryIds.length);
   const counts = entryIds.map(() => 0);
   for (let index = 0; index < positions.count; index++) counts[positions.entryRule[index]]++;
@@ -49,8 +49,8 @@ export function ruleStatsSummary(
   return {
     rules: stats,
     pairwiseNeverTogether: pairs.slice(0, PAIRED_LEAVES),
-    alwaysTrue: known.filter((rule) => rule.trueCount === rule.evaluated).map((rule) => rule.nodeId),
-    alwaysFalse: known.filter((rule) => rule.falseCount === rule.evaluated).map((rule) => rule.nodeId),
+    alwaysTrue: known.filter(({ trueCount, evaluated }) => trueCount === evaluated).map(({ nodeId }) => nodeId),
+    alwaysFalse: known.filter(({ falseCount, evaluated }) => falseCount === evaluated).map(({ nodeId }) => nodeId),
     tradesByRule,
     truncated: false,
   };

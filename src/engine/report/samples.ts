@@ -7,7 +7,7 @@ import type { NamedNode } from '../plan/plan.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { NearMiss } from './nearMisses.ts';
 import type { ReportInput } from './reportInput.ts';
-import type { RuleBits } from './ruleBits.ts';
+import type { ConditionBits } from './conditionBits.ts';
 
 /** Values by the id of their node; null where missing or unknown. */
 type SampleValues = Record<string, number | boolean | null>;
@@ -153,7 +153,11 @@ function shown(type: NamedNode['type'], value: number): number | boolean | null 
   return type === 'value' ? value : value === 1;
 }
 
-export function samplesOf(report: ReportInput, bits: readonly RuleBits[], nearMisses: readonly NearMiss[]): Samples {
+export function samplesOf(
+  report: ReportInput,
+  bits: readonly ConditionBits[],
+  nearMisses: readonly NearMiss[],
+): Samples {
   const { input, simulation, firstRow } = report;
   const kinds: Sample['kind'][] = [];
   const rows = newIntegers(MAX_SAMPLES);

@@ -10,7 +10,7 @@ import { constantJson, JsonWriter, type JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { monthMarks, monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
 import type { ResultSeries } from './writtenResult.ts';
-import { ruleBits, soleBlockers } from './ruleBits.ts';
+import { conditionBits, soleBlockers } from './conditionBits.ts';
 import { ruleStatistics } from './ruleStatistics.ts';
 import {
   breakdownsOf,
@@ -107,7 +107,7 @@ function fittedTraceOf(report: ReportInput, flat: FlatParts, positions: Position
   const { simulation, input, evaluated, boundRules } = report;
   const window = { start: input.start, end: Math.max(input.start, input.end) };
   const { netProfit, returnPct, buyHoldReturnPct } = flat.money;
-  const bits = ruleBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
+  const bits = conditionBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
   const blockers = soleBlockers(bits, window);
   const stats = ruleStatistics(bits, blockers, evaluated, window);
   const entryIds = boundRules.entries.map((entry) => entry.id);

@@ -2,7 +2,7 @@
 import { positionsOf } from '../report/positions.ts';
 import { uniform } from '../sweep/seeded.ts';
 import { distributionOf, shareOf, type Distribution } from './distribution.ts';
-import type { SimulatedVariant } from './scene.ts';
+import type { CheckRun } from './scene.ts';
 
 const SAMPLES = 2_000;
 /** The most positions that are drawn in all, about a second of work: runs with very many get fewer samples. */
@@ -28,7 +28,7 @@ export interface MonteCarlo {
  * A position earns the same fraction of the balance wherever it stands, so that the returns compound. null below two
  * positions.
  */
-export function monteCarlo({ prepared, simulation }: SimulatedVariant, seed: number): MonteCarlo | null {
+export function monteCarlo({ prepared, simulation }: CheckRun, seed: number): MonteCarlo | null {
   let balance = prepared.input.config.initialBalance;
   const returns: number[] = [];
   for (const pnl of positionsOf(simulation.tradeLog).pnl) {

@@ -3,6 +3,7 @@
 import { prepareRun, type PreparedRun } from '../backtest.ts';
 import type { MarketOf } from '../sweep/sweepJob.ts';
 import type { ColumnStore } from '../evaluate/columnStore.ts';
+import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import type { BacktestTask, RunControl, RunError } from '../task.ts';
 import { bootstrapMarket, defaultBlockBars } from './bootstrapMarket.ts';
 import { lookAheadAudit, type LookAheadAudit } from './lookAheadAudit.ts';
@@ -11,14 +12,13 @@ import { jitteredNumbers, jitteredTask } from './parameterJitter.ts';
 import type { RobustnessAnalysis } from './robustnessRequest.ts';
 import {
   numbersOf,
-  runVariant,
-  simulateVariant,
-  StoppedError,
+  runOutcome,
+  simulateRun,
+  type CheckRun,
   type RobustnessJob,
   type RobustnessScene,
   type RunNumbers,
   type RunOutcome,
-  type SimulatedVariant,
 } from './scene.ts';
 import {
   feeLevels,
@@ -116,7 +116,7 @@ export function runSteps(
       control?.report(outcomes.length, steps.length);
     }
   } catch (error) {
-    if (error instanceof StoppedError) return null;
+    if (error instanceof RunStopped) return null;
     throw error;
   }
   return outcomes;
@@ -125,7 +125,7 @@ export function runSteps(
 /** Runs steps of one check, and keeps the baseline for those that compare with it. */
 class StepRunner {
   readonly #scene: RobustnessScene;
-  #baseline: SimulatedVariant | RunError | undefined;
+  #baseline: CheckRun | RunError | undefined;
   #prepared: PreparedRun | RunError | undefined;
 
   constructor(scene: RobustnessScene) {
@@ -170,11 +170,11 @@ class StepRunner {
   }
 
   #runTask(task: BacktestTask): StepOutcome {
-    return { kind: 'run', outcome: runVariant(this.#scene, task) };
+    return { kind: 'run', outcome: runOutcome(this.#scene, task) };
   }
 
-  #withBaseline(then: (baseline: SimulatedVariant) => StepOutcome): StepOutcome {
-    this.#baseline ??= simulateVariant(this.#scene, this.#scene.task);
+  #withBaseline(then: (baseline: CheckRun) => StepOutcome): StepOutcome {
+    this.#baseline ??= simulateRun(this.#scene, this.#scene.task);
     return 'code' in this.#baseline ? { kind: 'failed', error: this.#baseline } : then(this.#baseline);
   }
 
@@ -195,7 +195,7 @@ class StepRunner {
     if (end < 2) return { kind: 'skipped' };
     const blockBars = spec.blockBars ?? defaultBlockBars(end);
     const made = bootstrapMarket(market, { end, blockBars, seed: spec.seed, sample });
-    return { kind: 'run', outcome: runVariant(this.#scene, this.#scene.task, made) };
+    return { kind: 'run', outcome: runOutcome(this.#scene, this.#scene.task, made) };
   }
 
   #shifted(bars: number): StepOutcome {

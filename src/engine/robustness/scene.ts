@@ -2,6 +2,7 @@
 import { prepareRun, type PreparedRun } from '../backtest.ts';
 import type { Market } from '../bars/bars.ts';
 import { ColumnStore } from '../evaluate/columnStore.ts';
+import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import { chosenSummary, type FlatKey } from '../report/flatSummary.ts';
 import { simulate } from '../simulate/simulate.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
@@ -35,12 +36,8 @@ export type RunOutcome =
   | { readonly ok: true; readonly run: RunNumbers }
   | { readonly ok: false; readonly error: RunError };
 
-/** Thrown when a run is stopped; the loop over the steps catches it. */
-export class StoppedError extends Error {
-  override readonly name = 'StoppedError';
-}
-
-export interface SimulatedVariant {
+/** One run of a check: the backtest itself, or the same under changed conditions. */
+export interface CheckRun {
   readonly prepared: PreparedRun;
   readonly simulation: SimulationResult;
 }
@@ -48,13 +45,13 @@ export interface SimulatedVariant {
 /**
  * Runs a task; an expected failure is returned.
  * @param market default: that of the scene. A changed one has columns of its own, which are not kept for other runs.
- * @throws StoppedError; MemoryRefused when it would have to run again
+ * @throws RunStopped when it was stopped; MemoryRefused when it would have to run again
  */
-export function simulateVariant(
+export function simulateRun(
   scene: RobustnessScene,
   task: BacktestTask,
   market: Market = scene.market,
-): SimulatedVariant | RunError {
+): CheckRun | RunError {
   const store = market === scene.market ? scene.store : new ColumnStore(0);
   const prepared = prepareRun(task, market, store, false);
   if (!prepared.ok) return prepared.error;
@@ -67,17 +64,18 @@ export function simulateVariant(
     if (error instanceof MemoryRefused && error.isFinal) return error.runError;
     throw error;
   }
-  if (simulation.cancelled) throw new StoppedError('The check was stopped.');
+  if (simulation.cancelled) throw new RunStopped('The run was stopped.');
   scene.store.trim();
   return { prepared, simulation };
 }
 
-export function runVariant(scene: RobustnessScene, task: BacktestTask, market?: Market): RunOutcome {
-  const made = simulateVariant(scene, task, market);
+/** Runs a task and keeps its headline numbers. */
+export function runOutcome(scene: RobustnessScene, task: BacktestTask, market?: Market): RunOutcome {
+  const made = simulateRun(scene, task, market);
   return 'code' in made ? { ok: false, error: made } : { ok: true, run: numbersOf(made) };
 }
 
-export function numbersOf({ prepared, simulation }: SimulatedVariant): RunNumbers {
+export function numbersOf({ prepared, simulation }: CheckRun): RunNumbers {
   const summary = chosenSummary({ ...prepared, simulation }, null, WANTED);
   return Object.fromEntries(RUN_KEYS.map((key) => [key, summary[key] ?? null])) as RunNumbers;
 }

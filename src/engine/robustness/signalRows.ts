@@ -1,9 +1,9 @@
 // Signals and trades of two runs over the same bars, compared row by row.
 import { hasBit } from '../kernels/bits.ts';
-import type { SimulatedVariant } from './scene.ts';
+import type { CheckRun } from './scene.ts';
 
 /** The rules of a run whose signals are columns; those that read position or account state show in the trades. */
-function ruleColumns({ prepared }: SimulatedVariant): { readonly id: string; readonly isTrue: Uint32Array }[] {
+function ruleColumns({ prepared }: CheckRun): { readonly id: string; readonly isTrue: Uint32Array }[] {
   const { entries, exits } = prepared.input;
   return [
     ...entries.map(({ id, signal }) => ({ id: `entry ${id}`, source: signal })),
@@ -12,7 +12,7 @@ function ruleColumns({ prepared }: SimulatedVariant): { readonly id: string; rea
 }
 
 /** Rows [from, to) in which any rule has a signal. */
-export function signalRows(run: SimulatedVariant, from: number, to: number): number[] {
+export function signalRows(run: CheckRun, from: number, to: number): number[] {
   const columns = ruleColumns(run);
   const rows: number[] = [];
   for (let row = from; row < to; row++) if (columns.some(({ isTrue }) => hasBit(isTrue, row))) rows.push(row);
@@ -38,8 +38,8 @@ export interface SignalComparison {
  * @param offset rows that the data of the cut run begins later.
  */
 export function compareSignals(
-  whole: SimulatedVariant,
-  cut: SimulatedVariant,
+  whole: CheckRun,
+  cut: CheckRun,
   { from, to, offset }: { readonly from: number; readonly to: number; readonly offset: number },
 ): SignalComparison {
   const others = ruleColumns(cut);
@@ -59,7 +59,7 @@ export function compareSignals(
 }
 
 /** Identifies a fill; prices are left out where a warm-up may move a level in its last digits. */
-export function tradeKeys(run: SimulatedVariant, offset: number, withPrices: boolean): string[] {
+export function tradeKeys(run: CheckRun, offset: number, withPrices: boolean): string[] {
   return run.simulation.trades
     .filter(({ exitReason }) => exitReason !== 'end_of_data')
     .map(({ side, entryRow, exitRow, exitReason, entryPrice, exitPrice, quantity }) =>

@@ -1,7 +1,7 @@
 // The warm-up audit: whether signals change when the data before the first evaluated bar is only the warm-up, or a
 // multiple of it, instead of everything there is.
 import { marketFrom } from './cutMarket.ts';
-import { simulateVariant, type RobustnessScene, type SimulatedVariant } from './scene.ts';
+import { simulateRun, type RobustnessScene, type CheckRun } from './scene.ts';
 import { compareSignals, tradeKeys } from './signalRows.ts';
 
 const MULTIPLES = [1, 2, 4, 8] as const;
@@ -25,7 +25,7 @@ export interface WarmUpAudit {
   }[];
 }
 
-export function warmUpAudit(scene: RobustnessScene, whole: SimulatedVariant): WarmUpAudit {
+export function warmUpAudit(scene: RobustnessScene, whole: CheckRun): WarmUpAudit {
   const { input, warmup } = whole.prepared;
   const { start, end, bars } = input;
   const starts = STARTS.map((fraction) => start + Math.floor(fraction * (end - start)));
@@ -42,13 +42,13 @@ export function warmUpAudit(scene: RobustnessScene, whole: SimulatedVariant): Wa
       ...scene.task,
       config: { ...scene.task.config, range: { ...scene.task.config.range, start: bars.time[first] } },
     };
-    const full = simulateVariant(scene, task);
+    const full = simulateRun(scene, task);
     if ('code' in full) continue;
     for (const total of totals) {
       const offset = first - total.multiple * warmup.bars;
       // With no bar left out there is nothing to compare.
       if (offset <= 0) continue;
-      const cut = simulateVariant(scene, task, marketFrom(scene.market, offset));
+      const cut = simulateRun(scene, task, marketFrom(scene.market, offset));
       if ('code' in cut) continue;
       const { compared, differing } = compareSignals(full, cut, { from: first, to: end, offset });
       total.starts++;
@@ -76,7 +76,7 @@ function countDiffering(a: readonly string[], b: readonly string[]): number {
   return a.filter((key) => !inB.has(key)).length + b.filter((key) => !inA.has(key)).length;
 }
 
-function returnOf({ prepared, simulation }: SimulatedVariant): number {
+function returnOf({ prepared, simulation }: CheckRun): number {
   const { initialBalance } = prepared.input.config;
   return (simulation.equity.at(-1) ?? initialBalance) / initialBalance - 1;
 }

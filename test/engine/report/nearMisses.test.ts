@@ -4,7 +4,7 @@ import { hasBit } from '../../../src/engine/kernels/bits.ts';
 import type { ConditionNode } from '../../../src/engine/plan/plan.ts';
 import { nearMissesOf } from '../../../src/engine/report/nearMisses.ts';
 import type { ReportInput } from '../../../src/engine/report/reportInput.ts';
-import type { RuleBits } from '../../../src/engine/report/ruleBits.ts';
+import type { ConditionBits } from '../../../src/engine/report/conditionBits.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 
 const ROWS = 700;
@@ -32,7 +32,7 @@ const SIDES: Readonly<Record<string, () => readonly [number, number]>> = {
   },
 };
 
-function closenessOf([left, right]: readonly [number, number]): number {
+function relativeGap([left, right]: readonly [number, number]): number {
   const ratio = Math.abs(left - right) / Math.max(Math.abs(left), Math.abs(right), 1e-12);
   return Number.isNaN(ratio) ? Infinity : ratio;
 }
@@ -45,9 +45,9 @@ function expectNearest(
 ): void {
   const bits = conditions.map((_, index) => ({
     node: { role: 'trigger', ruleIndex: index, isConjunct: true, kind: 'cross', text: `${index}` } as ConditionNode,
-  })) as RuleBits[];
+  })) as ConditionBits[];
   bits.forEach(({ node }, index) => Object.assign(node, { left: 2 * index, right: 2 * index + 1 }));
-  const blockers = new Map(bits.map((rule) => [rule, words()]));
+  const blockers = new Map(bits.map((condition) => [condition, words()]));
   const columns = conditions.flatMap((rows) => [0, 1].map((side) => Float64Array.from(rows, (row) => row[side])));
   const report = {
     boundRules: { entries: conditions.map((_, index) => ({ id: `${index}` })) },
@@ -58,7 +58,7 @@ function expectNearest(
   const found = nearMissesOf(report as unknown as ReportInput, bits, blockers);
   const all = conditions.flatMap((rows, index) =>
     rows
-      .map((sides, bar) => ({ bar, text: `${index}`, near: closenessOf(sides) }))
+      .map((sides, bar) => ({ bar, text: `${index}`, near: relativeGap(sides) }))
       .filter(({ bar }) => bar >= input.start && bar < input.end && hasBit(blockers.get(bits[index])!, bar)),
   );
   // Sorting keeps the order of equal ones.

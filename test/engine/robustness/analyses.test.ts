@@ -5,7 +5,7 @@ import type { BacktestConfig, BacktestTask, StrategyAst, Summary } from '../../.
 import { bootstrapMarket, defaultBlockBars } from '../../../src/engine/robustness/bootstrapMarket.ts';
 import { monteCarlo } from '../../../src/engine/robustness/monteCarlo.ts';
 import { jitteredNumbers, jitteredTask } from '../../../src/engine/robustness/parameterJitter.ts';
-import type { SimulatedVariant } from '../../../src/engine/robustness/scene.ts';
+import type { CheckRun } from '../../../src/engine/robustness/scene.ts';
 import { cross, indicator, market as field } from '../../support/builders.ts';
 import { baselineOf, checked, robustnessScene } from '../../support/robustness.ts';
 import { compiled, CONFIG, CROSSING, marketOf } from '../../support/sweeps.ts';
@@ -119,7 +119,7 @@ describe('a counterfactual', () => {
 
 describe('Monte Carlo over trades', () => {
   /** Positions that earn these fractions of the balance, one after the other. */
-  function runOf(returns: readonly number[]): SimulatedVariant {
+  function runOf(returns: readonly number[]): CheckRun {
     const made = baselineOf(scene);
     const log = new TradeLog();
     let balance = made.prepared.input.config.initialBalance;

@@ -1,4 +1,4 @@
-// Bits of rules: on which rows each condition was true or unknown, and which one alone kept a rule from being true.
+// Bits of conditions: on which rows each was true or unknown, and on which it alone kept its rule from being true.
 import { newWords } from '../kernels/sharedBuffer.ts';
 import { countBits, wordCount } from '../kernels/bits.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
@@ -12,7 +12,7 @@ export interface Window {
 }
 
 /** Bits of one condition node over all rows. `evaluated`: the rows it was evaluated on; null: all of the window. */
-export interface RuleBits {
+export interface ConditionBits {
   readonly node: ConditionNode;
   readonly isTrue: Uint32Array;
   readonly isUnknown: Uint32Array;
@@ -23,13 +23,13 @@ export interface RuleBits {
 export const PAIRED_LEAVES = 32;
 
 /** The bits of every condition node of the rules. */
-export function ruleBits(
-  rules: readonly ConditionNode[],
+export function conditionBits(
+  nodes: readonly ConditionNode[],
   evaluated: EvaluatedPlan,
   recorded: ReadonlyMap<object, RecordedCondition>,
-): RuleBits[] {
+): ConditionBits[] {
   let nothing: Uint32Array | null = null;
-  return rules.map((node) => {
+  return nodes.map((node) => {
     // Every member is named: a spread takes ten times as long.
     if (node.slot !== null) {
       const { isTrue, isUnknown } = evaluated.condition(node.slot);
@@ -43,18 +43,20 @@ export function ruleBits(
 }
 
 /** Whether a node is a leaf conjunct: the rule needs it to be true, and it is not itself an `all`. */
-const isLeafConjunct = ({ node }: RuleBits): boolean => node.isConjunct && node.kind !== 'all';
+const isLeafConjunct = ({ node }: ConditionBits): boolean => node.isConjunct && node.kind !== 'all';
 
 /** The leaf conjuncts of one entry or exit. */
-export const conjunctsOf = (bits: readonly RuleBits[], kind: 'entry' | 'exit', index: number): RuleBits[] =>
+export const conjunctsOf = (bits: readonly ConditionBits[], kind: 'entry' | 'exit', index: number): ConditionBits[] =>
   bits.filter(
-    (rule) =>
-      rule.node.ruleIndex === index && (rule.node.role === 'exit') === (kind === 'exit') && isLeafConjunct(rule),
+    (condition) =>
+      condition.node.ruleIndex === index &&
+      (condition.node.role === 'exit') === (kind === 'exit') &&
+      isLeafConjunct(condition),
   );
 
 /** For each conjunct of every entry and exit, the rows on which it alone was false. */
-export function soleBlockers(bits: readonly RuleBits[], window: Window): ReadonlyMap<RuleBits, Uint32Array> {
-  const found = new Map<RuleBits, Uint32Array>();
+export function soleBlockers(bits: readonly ConditionBits[], window: Window): ReadonlyMap<ConditionBits, Uint32Array> {
+  const found = new Map<ConditionBits, Uint32Array>();
   for (const conjuncts of conjunctsByRule(bits)) {
     const rows = soleBlockerRows(conjuncts, window);
     for (let index = 0; index < conjuncts.length; index++) found.set(conjuncts[index], rows[index]);
@@ -63,13 +65,13 @@ export function soleBlockers(bits: readonly RuleBits[], window: Window): Readonl
 }
 
 /** The conjuncts of each entry and exit, in one pass over all nodes. */
-function conjunctsByRule(bits: readonly RuleBits[]): readonly RuleBits[][] {
-  const entries: RuleBits[][] = [];
-  const exits: RuleBits[][] = [];
-  for (const rule of bits) {
-    if (!isLeafConjunct(rule)) continue;
-    const { role, ruleIndex } = rule.node;
-    ((role === 'exit' ? exits : entries)[ruleIndex] ??= []).push(rule);
+function conjunctsByRule(bits: readonly ConditionBits[]): readonly ConditionBits[][] {
+  const entries: ConditionBits[][] = [];
+  const exits: ConditionBits[][] = [];
+  for (const condition of bits) {
+    if (!isLeafConjunct(condition)) continue;
+    const { role, ruleIndex } = condition.node;
+    ((role === 'exit' ? exits : entries)[ruleIndex] ??= []).push(condition);
   }
   return [...entries, ...exits].filter((conjuncts) => conjuncts !== undefined);
 }
@@ -77,7 +79,7 @@ function conjunctsByRule(bits: readonly RuleBits[]): readonly RuleBits[][] {
 /**
  * For each conjunct, the rows on which it is false and all others are true, computed by prefix and suffix conjunctions.
  */
-function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32Array[] {
+function soleBlockerRows(conjuncts: readonly ConditionBits[], window: Window): Uint32Array[] {
   const words = wordCount(window.end);
   // For each conjunct but the last, the conjunction of those after it.
   const suffixes = conjuncts.slice(1).map(({ isTrue }) => isTrue.slice(0, words));
@@ -94,7 +96,7 @@ function soleBlockerRows(conjuncts: readonly RuleBits[], window: Window): Uint32
   });
 }
 
-function falseRows({ isTrue, isUnknown, evaluated }: RuleBits, words: number): Uint32Array {
+function falseRows({ isTrue, isUnknown, evaluated }: ConditionBits, words: number): Uint32Array {
   const rows = newWords(words);
   const unknownWords = Math.min(words, isUnknown.length);
   for (let w = 0; w < unknownWords; w++) rows[w] = ~(isTrue[w] | isUnknown[w]);
@@ -108,11 +110,11 @@ function intersect(words: Uint32Array, others: Uint32Array): void {
 }
 
 /** Pairs of conjuncts of one rule that are each true at some time but never together. */
-export function neverTogether(conjuncts: readonly RuleBits[], window: Window): [RuleBits, RuleBits][] {
+export function neverTogether(conjuncts: readonly ConditionBits[], window: Window): [ConditionBits, ConditionBits][] {
   const leaves = conjuncts
-    .filter((rule) => rule.evaluated === null && countBits(rule.isTrue, window.start, window.end) > 0)
+    .filter(({ evaluated, isTrue }) => evaluated === null && countBits(isTrue, window.start, window.end) > 0)
     .slice(0, PAIRED_LEAVES);
-  const pairs: [RuleBits, RuleBits][] = [];
+  const pairs: [ConditionBits, ConditionBits][] = [];
   for (const [index, a] of leaves.entries()) {
     for (const b of leaves.slice(index + 1)) if (!meet(a.isTrue, b.isTrue, window)) pairs.push([a, b]);
   }
