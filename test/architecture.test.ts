@@ -307,7 +307,7 @@ describe('the check for spreads', () => {
     'src/engine/indicators/ichimoku.ts': 'three lengths',
     'src/engine/indicators/almaAlligator.ts': 'three lines',
     'src/engine/indicators/oscillators.ts': 'three lengths',
-    'src/engine/indicators/momentumOscillators.ts': 'four steps',
+    'src/engine/indicators/oscillatorsBeyondTalib.ts': 'four steps',
     'src/engine/patterns/patternProgram.ts': 'the items of one condition of a pattern',
     'src/engine/kernels/arithmetic.ts': 'at most 64 arguments',
     'src/engine/kernels/logic.ts': 'the items of one condition, bounded by MAX_CONTAINERS',

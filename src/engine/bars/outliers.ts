@@ -16,7 +16,7 @@ export interface Outlier {
   readonly neighbor: number;
 }
 
-export type PriceColumns = Pick<Bars, 'time' | 'open' | 'high' | 'low' | 'close'>;
+export type TimedPrices = Pick<Bars, 'time' | 'open' | 'high' | 'low' | 'close'>;
 
 /**
  * A spike lies beyond both neighboring bars by 6 times the usual range of a bar and 5 %, or by 25 times and 1 %. In 22
@@ -27,8 +27,9 @@ export const SPIKES = [
   { fraction: 0.05, ranges: 6 },
   { fraction: 0.01, ranges: 25 },
 ] as const;
+/** The smallest fraction of a spike. */
 const NEAREST_SPIKE = 0.01;
-/** Less than any jump, so that rounding cannot hide one from `nextCandidate`. */
+/** Less than the fraction of a jump, so that rounding cannot hide one from `nextCandidate`. */
 const NEAREST_JUMP = 0.1;
 /** Unadjusted splits are 33 % and more. News moved AAPL by 47 % overnight in 2000: the only jump in the same series. */
 export const JUMP = { fraction: 0.2, ranges: 10 };
@@ -42,7 +43,7 @@ export const WINDOW = 100;
 export const BLOCK_ROWS = 4096;
 
 /** All outliers, oldest first, at most one per bar. The first and the last bar have one neighbor: only jumps show. */
-export function findOutliers(bars: PriceColumns): Outlier[] {
+export function findOutliers(bars: TimedPrices): Outlier[] {
   const search = new OutlierSearch(bars);
   search.readTo(bars.time.length);
   return search.found;
@@ -51,11 +52,11 @@ export function findOutliers(bars: PriceColumns): Outlier[] {
 /** The search for outliers, some rows at a time, so that others can read the rows while they are in the cache. */
 export class OutlierSearch {
   readonly found: Outlier[] = [];
-  readonly #bars: PriceColumns;
+  readonly #bars: TimedPrices;
   #row = 1;
   #spikeRow = -2;
 
-  constructor(bars: PriceColumns) {
+  constructor(bars: TimedPrices) {
     this.#bars = bars;
   }
 
@@ -84,7 +85,7 @@ export class OutlierSearch {
 }
 
 /** `nextCandidate`, computed by a kernel where one can read the prices. */
-function candidateIn(bars: PriceColumns, first: number, end: number): number {
+function candidateIn(bars: TimedPrices, first: number, end: number): number {
   const { open, high, low, close } = bars;
   const kernels = end - first < 2 ? null : kernelsUnder(open, high, low, close);
   if (kernels === null) return nextCandidate(bars, first, end);
@@ -109,7 +110,7 @@ function candidateIn(bars: PriceColumns, first: number, end: number): number {
  * NEAREST_JUMP from the close before. Without a branch or a maximum, which real prices mispredict, because almost no
  * bar is one: it replaces `spikeAt` and `isBeyond` on every row and takes a fifth of their time (bench/report.ts).
  */
-function nextCandidate({ open, high, low, close }: PriceColumns, first: number, end: number): number {
+function nextCandidate({ open, high, low, close }: TimedPrices, first: number, end: number): number {
   let row = first;
   const spike = 1 + NEAREST_SPIKE;
   const jump = 1 + NEAREST_JUMP;
@@ -136,7 +137,7 @@ function nextCandidate({ open, high, low, close }: PriceColumns, first: number, 
   return row;
 }
 
-function spikeAt(bars: PriceColumns, row: number): Outlier | null {
+function spikeAt(bars: TimedPrices, row: number): Outlier | null {
   const { time, open, high, low, close } = bars;
   const top = Math.max(high[row - 1], high[row + 1]);
   const bottom = Math.min(low[row - 1], low[row + 1]);
@@ -157,7 +158,7 @@ function spikeAt(bars: PriceColumns, row: number): Outlier | null {
  * only the fraction counts.
  */
 function isBeyond(
-  bars: PriceColumns,
+  bars: TimedPrices,
   row: number,
   price: number,
   neighbor: number,
@@ -168,7 +169,7 @@ function isBeyond(
   return Math.log(ratio) > limit.ranges * usualRange(bars, row);
 }
 
-function usualRange({ high, low }: PriceColumns, row: number): number {
+function usualRange({ high, low }: TimedPrices, row: number): number {
   const first = Math.max(0, row - WINDOW);
   const end = Math.min(high.length, row + WINDOW + 1);
   const ranges = new Float64Array(end - first - 1);

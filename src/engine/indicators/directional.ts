@@ -104,7 +104,7 @@ function directionalIndicator(id: string, talib: string, name: string, formula: 
     talib: { name: talib, args: { timeperiod: 'length' }, outputs: ['real'] },
     inputs: ['high', 'low', 'close'],
     args: [length(14, 1)],
-    outputs: number1(),
+    outputs: BOUNDED,
     formula: `${formula}; length 1: unsmoothed and not times 100 (TA-Lib ${talib})`,
     lookback: (args) => number(args),
     stableLookback: (args) => 1 + wilderStable(number(args)),
@@ -142,10 +142,6 @@ function directionalMovement(id: string, talib: string, name: string, formula: s
       out.fill(NaN, 0, Math.max(1, number(args) - 1));
     },
   };
-}
-
-function number1(): readonly OutputDefinition[] {
-  return [{ name: 'value', kind: 'bounded', min: 0, max: 100 }];
 }
 
 /** dx of the sums, `before` where it is undefined. */

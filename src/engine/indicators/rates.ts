@@ -28,13 +28,18 @@ function rate(
   };
 }
 
+/** In percent; 0 where the earlier value is 0, as in TA-Lib. */
+export function percentChange(value: number, earlier: number): number {
+  return earlier === 0 ? 0 : (value / earlier - 1) * 100;
+}
+
 export const mom = rate('mom', ['momentum'], 'Momentum', 'x - x[length]', (value, earlier) => value - earlier);
 export const roc = rate(
   'roc',
   ['rate_of_change'],
   'Rate of Change',
   '100·(x/x[length] - 1); 0 where x[length] is 0',
-  (value, earlier) => (earlier === 0 ? 0 : (value / earlier - 1) * 100),
+  percentChange,
 );
 export const rocP = rate(
   'rocp',

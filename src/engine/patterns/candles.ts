@@ -54,19 +54,19 @@ export const range = (back: number): Value => minus(high(back), low(back));
  * candle has when the pattern's first value is due, which is where TA-Lib starts that very sum, then `sum += entering -
  * leaving`. Starting elsewhere gives different last bits.
  */
-const benchmark =
+const scaledAverage =
   (part: (back: number) => Value, period: 5 | 10, factor: number) =>
   (back: number): Value => ({ op: 'mean', of: part(back), period, factor });
 
 // TA-Lib's default candle settings (TA_CandleDefaultSettings in ta_global.c). Its averages of shadows are of one
 // shadow.
-const averageBody = benchmark(body, 10, 1);
-export const averageShadow = benchmark((back) => plus(upperShadow(back), lowerShadow(back)), 10, 0.5);
+const averageBody = scaledAverage(body, 10, 1);
+export const averageShadow = scaledAverage((back) => plus(upperShadow(back), lowerShadow(back)), 10, 0.5);
 /** The longest body of a doji, and the shortest shadow worth the name. */
-export const tiny = benchmark(range, 10, 0.1);
-export const near = benchmark(range, 5, 0.2);
-export const far = benchmark(range, 5, 0.6);
-export const equal = benchmark(range, 5, 0.05);
+export const tiny = scaledAverage(range, 10, 0.1);
+export const near = scaledAverage(range, 5, 0.2);
+export const far = scaledAverage(range, 5, 0.6);
+export const equal = scaledAverage(range, 5, 0.05);
 
 // Comparisons.
 export const gt = (left: Value, right: Value): Condition => ({ op: 'gt', left, right });

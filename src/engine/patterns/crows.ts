@@ -25,7 +25,7 @@ import {
   white,
   type Condition,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 /** A candle that opens strictly inside the black body before it. */
 const opensInside = (back: number): Condition => between(open(back), close(back + 1), open(back + 1));
@@ -36,7 +36,7 @@ const THREE_FALLING = [
   allOf(gt(close(2), close(1)), gt(close(1), close(0))),
 ];
 
-export const CROW_PATTERNS: readonly PatternRule[] = [
+export const CROW_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'two_crows',
     aliases: ['2_crows'],

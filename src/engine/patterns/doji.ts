@@ -25,11 +25,11 @@ import {
   veryLongLowerShadow,
   white,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 const middle = plus(low(0), times(range(0), 0.5));
 
-export const DOJI_PATTERNS: readonly PatternRule[] = [
+export const DOJI_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'doji',
     talib: 'CDLDOJI',

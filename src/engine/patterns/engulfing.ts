@@ -26,7 +26,7 @@ import {
   times,
   white,
 } from './candles.ts';
-import type { PatternRule, PatternSigns } from './patternDefinition.ts';
+import type { PatternDeclaration, PatternSigns } from './patternDefinition.ts';
 import type { Condition } from './candles.ts';
 
 const covers = anyOf(
@@ -42,7 +42,7 @@ const harami = (small: Condition): PatternSigns => ({
   tied: not(allOf(lt(bodyTop(0), bodyTop(1)), gt(bodyBottom(0), bodyBottom(1)))),
 });
 
-export const ENGULFING_PATTERNS: readonly PatternRule[] = [
+export const ENGULFING_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'engulfing',
     talib: 'CDLENGULFING',

@@ -30,7 +30,7 @@ import {
   whites,
   type Condition,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 /** A candle that opens within the body before it, or near it. */
 const opensNearBody = (back: number): Condition => {
@@ -45,7 +45,7 @@ const opensAndClosesLower = (back: number): Condition =>
 /** A body that reaches into the range of the first of five candles. */
 const reachesInto = (back: number): Condition => allOf(lt(bodyBottom(back), high(4)), gt(bodyTop(back), low(4)));
 
-export const FIVE_BAR_PATTERNS: readonly PatternRule[] = [
+export const FIVE_BAR_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'three_line_strike',
     aliases: ['3_line_strike'],

@@ -16,12 +16,12 @@ import {
   plus,
   short,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 const HAMMER = [short(0), longLowerShadow(0), noUpperShadow(0)];
 const INVERTED_HAMMER = [short(0), longUpperShadow(0), noLowerShadow(0)];
 
-export const HAMMER_PATTERNS: readonly PatternRule[] = [
+export const HAMMER_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'hammer',
     talib: 'CDLHAMMER',

@@ -1,6 +1,6 @@
 // Hikkake: a false break of an inside bar, and its confirmation within three bars.
 import { allOf, close, ge, gt, high, le, low, lt, minus, near, plus, type Condition } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 /** A candle inside the one before it. */
 const isInside = (back: number): Condition => allOf(lt(high(back), high(back + 1)), gt(low(back), low(back + 1)));
@@ -8,7 +8,7 @@ const isInside = (back: number): Condition => allOf(lt(high(back), high(back + 1
 const BREAKS_DOWN = [lt(high(0), high(1)), lt(low(0), low(1))];
 const BREAKS_UP = [gt(high(0), high(1)), gt(low(0), low(1))];
 
-export const HIKKAKE_PATTERNS: readonly PatternRule[] = [
+export const HIKKAKE_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'hikkake',
     talib: 'CDLHIKKAKE',

@@ -15,14 +15,14 @@ import {
   veryLongUpperShadow,
   white,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 const shortUpperShadow = lt(upperShadow(0), averageShadow(0));
 const shortLowerShadow = lt(lowerShadow(0), averageShadow(0));
 /** The side is the candle's color. */
 const BY_COLOR = { bullish: [white(0)], bearish: [black(0)] };
 
-export const ONE_BAR_PATTERNS: readonly PatternRule[] = [
+export const ONE_BAR_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'belt_hold',
     talib: 'CDLBELTHOLD',

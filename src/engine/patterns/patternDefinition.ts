@@ -47,11 +47,11 @@ export interface PatternDefinition {
     args: Args,
     out: PatternValues,
   ): void;
-  readonly rule: PatternRule;
+  readonly declaration: PatternDeclaration;
 }
 
 /** A pattern as its family's file declares it. */
-export interface PatternRule {
+export interface PatternDeclaration {
   readonly id: string;
   readonly aliases?: readonly string[];
   readonly talib: string;
@@ -74,12 +74,12 @@ const penetrationArg = (value: number): ArgDefinition => ({
   description: 'Share of the first body that the last candle must close into.',
 });
 
-export const signsOf = ({ signs }: PatternRule, penetration: number): PatternSigns =>
+export const signsOf = ({ signs }: PatternDeclaration, penetration: number): PatternSigns =>
   typeof signs === 'function' ? signs(penetration) : signs;
 
-export function definePattern(rule: PatternRule): PatternDefinition {
-  const { id, aliases = [], talib, name, description, lookback, penetration } = rule;
-  const { bullish, bearish } = signsOf(rule, 0);
+export function definePattern(declaration: PatternDeclaration): PatternDefinition {
+  const { id, aliases = [], talib, name, description, lookback, penetration } = declaration;
+  const { bullish, bearish } = signsOf(declaration, 0);
   const definition: PatternDefinition = {
     id,
     aliases,
@@ -91,7 +91,7 @@ export function definePattern(rule: PatternRule): PatternDefinition {
     lookback: () => lookback,
     compute: (open, high, low, close, args, out) =>
       computePatterns({ open, high, low, close }, [{ definition, args, out }]),
-    rule,
+    declaration,
   };
   return definition;
 }
@@ -114,15 +114,17 @@ interface CompiledPatterns {
 export function computePatterns(columns: PriceColumns, requests: readonly PatternRequest[]): void {
   const n = columns.open.length;
   const { finder, indexes } = compiled(requests, n);
-  if (finder instanceof PatternKernel && !requests[0].definition.rule.isConfirmable)
+  if (finder instanceof PatternKernel && !requests[0].definition.declaration.isConfirmable)
     return finder.write(columns, requests[0].out);
-  const confirmations = requests.map(({ definition: { rule }, out }) =>
-    rule.isConfirmable ? new Confirmation(columns, rule.lookback, (row, value) => (out[row] = value)) : null,
+  const confirmations = requests.map(({ definition: { declaration }, out }) =>
+    declaration.isConfirmable
+      ? new Confirmation(columns, declaration.lookback, (row, value) => (out[row] = value))
+      : null,
   );
   finder.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
       const { definition, out } = requests[at];
-      const { lookback } = definition.rule;
+      const { lookback } = definition.declaration;
       const confirmation = confirmations[at];
       if (confirmation === null) {
         writeValues(finder, indexes[at], lookback, start, end, words, out);
@@ -143,16 +145,16 @@ export function findPatterns(
   const n = columns.open.length;
   const { finder, indexes } = compiled(requests, n);
   const all = requests.map(() => newSides(n));
-  const confirmations = requests.map(({ definition: { rule } }, at) =>
-    rule.isConfirmable
-      ? new Confirmation(columns, rule.lookback, (row, value) => {
+  const confirmations = requests.map(({ definition: { declaration } }, at) =>
+    declaration.isConfirmable
+      ? new Confirmation(columns, declaration.lookback, (row, value) => {
           (value > 0 ? all[at].bullish : all[at].bearish)[row >>> 5] |= 1 << (row & 31);
         })
       : null,
   );
   finder.run(columns, (start, end, words) => {
     for (let at = 0; at < requests.length; at++) {
-      const { lookback } = requests[at].definition.rule;
+      const { lookback } = requests[at].definition.declaration;
       const confirmation = confirmations[at];
       readSides(finder, indexes[at], confirmation ? 0 : lookback, start, end, words, confirmation?.found ?? all[at]);
       confirmation?.write(start, end);
@@ -172,37 +174,37 @@ const MAX_KNOWN = 128;
 const ROWS_BEFORE_KERNEL = 200_000;
 
 function compiled(requests: readonly Omit<PatternRequest, 'out'>[], rows: number): CompiledPatterns {
-  const rules = requests.map(({ definition: { rule }, args }) => ({
-    rule,
-    penetration: Number(args.penetration ?? rule.penetration ?? 0),
+  const patterns = requests.map(({ definition: { declaration }, args }) => ({
+    declaration,
+    penetration: Number(args.penetration ?? declaration.penetration ?? 0),
   }));
-  const key = rules.map(({ rule, penetration }) => `${rule.id} ${penetration}`).join();
+  const key = patterns.map(({ declaration, penetration }) => `${declaration.id} ${penetration}`).join();
   let found = known.get(key);
   if (found === undefined) {
     if (known.size >= MAX_KNOWN) known.clear();
-    found = programOf(rules);
+    found = programOf(patterns);
     known.set(key, found);
   }
   if (found.finder instanceof PatternKernel || requests.length > 1) return found;
   found.rows += rows;
   if (found.rows < ROWS_BEFORE_KERNEL) return found;
-  const kernel = kernelOf(rules[0]);
+  const kernel = kernelOf(patterns[0]);
   known.set(key, kernel);
   return kernel;
 }
 
 interface PatternWithArgs {
-  readonly rule: PatternRule;
+  readonly declaration: PatternDeclaration;
   readonly penetration: number;
 }
 
 /** Several patterns: what they have in common is computed once. */
 function programOf(patterns: readonly PatternWithArgs[]): CompiledPatterns {
   const finder = new PatternProgram();
-  const indexes = patterns.map(({ rule, penetration }) => {
-    const { when = [], bullish, bearish, tied } = signsOf(rule, penetration);
+  const indexes = patterns.map(({ declaration, penetration }) => {
+    const { when = [], bullish, bearish, tied } = signsOf(declaration, penetration);
     const add = (conditions: readonly Condition[] | undefined): number | null =>
-      conditions === undefined ? null : finder.add(allOf(...conditions), firstRowOf(rule));
+      conditions === undefined ? null : finder.add(allOf(...conditions), firstRowOf(declaration));
     return {
       bullish: add(bullish && [...when, ...bullish]),
       bearish: add(bearish && [...when, ...bearish]),
@@ -212,12 +214,13 @@ function programOf(patterns: readonly PatternWithArgs[]): CompiledPatterns {
   return { finder, indexes, rows: 0 };
 }
 
-function kernelOf({ rule, penetration }: PatternWithArgs): CompiledPatterns {
-  const signs = signsOf(rule, penetration);
+function kernelOf({ declaration, penetration }: PatternWithArgs): CompiledPatterns {
+  const signs = signsOf(declaration, penetration);
   const address = (sign: 'bullish' | 'bearish' | 'tied'): number | null => (signs[sign] ? SIGNS[sign] : null);
   const indexes = { bullish: address('bullish'), bearish: address('bearish'), tied: address('tied') };
-  return { finder: new PatternKernel(signs, firstRowOf(rule)), indexes: [indexes], rows: 0 };
+  return { finder: new PatternKernel(signs, firstRowOf(declaration)), indexes: [indexes], rows: 0 };
 }
 
 /** The search for what may be confirmed starts three bars early, and so do its averages. */
-const firstRowOf = ({ isConfirmable, lookback }: PatternRule): number => (isConfirmable ? lookback - 3 : lookback);
+const firstRowOf = ({ isConfirmable, lookback }: PatternDeclaration): number =>
+  isConfirmable ? lookback - 3 : lookback;

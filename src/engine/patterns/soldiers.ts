@@ -22,7 +22,7 @@ import {
   whites,
   type Condition,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 const RISING_WHITES = [whites(0, 1, 2), gt(close(0), close(1)), gt(close(1), close(2))];
 
@@ -34,7 +34,7 @@ const longerUpperShadow = (back: number): Condition => gt(upperShadow(back), ave
 const shrinks = (back: number): Condition => lt(body(back), minus(body(back + 1), far(back + 1)));
 const isSmaller = (back: number): Condition => lt(body(back), body(back + 1));
 
-export const SOLDIER_PATTERNS: readonly PatternRule[] = [
+export const SOLDIER_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'three_white_soldiers',
     aliases: ['3_white_soldiers'],

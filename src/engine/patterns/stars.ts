@@ -23,7 +23,7 @@ import {
   white,
   type Condition,
 } from './candles.ts';
-import type { PatternRule, PatternSigns } from './patternDefinition.ts';
+import type { PatternDeclaration, PatternSigns } from './patternDefinition.ts';
 
 /** The last candle turns up from below the first, closing so far into its body. */
 const turnsUp = (penetration: number): Condition =>
@@ -45,7 +45,7 @@ const evening =
 /** Three doji: the benchmark of the first candle measures all three. */
 const THREE_DOJI = [0, 1, 2].map((back) => le(body(back), tiny(2)));
 
-export const STAR_PATTERNS: readonly PatternRule[] = [
+export const STAR_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'morning_star',
     talib: 'CDLMORNINGSTAR',

@@ -24,9 +24,9 @@ import {
   white,
   whites,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
-export const THREE_BAR_PATTERNS: readonly PatternRule[] = [
+export const THREE_BAR_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'three_inside',
     aliases: ['3_inside'],

@@ -24,7 +24,7 @@ import {
   times,
   white,
 } from './candles.ts';
-import type { PatternRule } from './patternDefinition.ts';
+import type { PatternDeclaration } from './patternDefinition.ts';
 
 /** A long black candle, then a white one that opens below its low. */
 const OPENS_BELOW = [black(1), long(1), white(0), lt(open(0), low(1))];
@@ -36,7 +36,7 @@ const kicksUp = allOf(black(1), white(0), gapUp(0, 1));
 const kicksDown = allOf(white(1), black(0), gapDown(0, 1));
 const isLonger = gt(body(0), body(1));
 
-export const TWO_BAR_PATTERNS: readonly PatternRule[] = [
+export const TWO_BAR_PATTERNS: readonly PatternDeclaration[] = [
   {
     id: 'on_neck',
     talib: 'CDLONNECK',

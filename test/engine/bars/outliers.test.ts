@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findOutliers, OutlierSearch } from '../../../src/engine/bars/outliers.ts';
-import type { PriceColumns } from '../../../src/engine/bars/outliers.ts';
+import type { TimedPrices } from '../../../src/engine/bars/outliers.ts';
 import { dataQuality } from '../../../src/engine/report/dataQuality.ts';
 import { randomBars } from '../../support/bars.ts';
 import { seededRandom } from '../../support/scale.ts';
@@ -9,7 +9,7 @@ const DAY = 86_400_000;
 type Row = readonly [open: number, high: number, low: number, close: number];
 
 /** Quiet days of about 1 %, with rows replaced. */
-function days(replaced: Readonly<Record<number, Row>> = {}, count = 60): PriceColumns {
+function days(replaced: Readonly<Record<number, Row>> = {}, count = 60): TimedPrices {
   const random = seededRandom(3);
   let price = 110;
   const rows = Array.from({ length: count }, (_, at): Row => {
@@ -30,7 +30,7 @@ function changed(open: number, high: number, low: number, close: number): Row {
 }
 
 /** Whether two prices are apart by a fraction and so many times the median range of the 100 bars on either side. */
-function areApart(bars: PriceColumns, row: number, a: number, b: number, fraction: number, ranges: number): boolean {
+function areApart(bars: TimedPrices, row: number, a: number, b: number, fraction: number, ranges: number): boolean {
   const ratio = Math.max(a / b, b / a);
   const around = Array.from(bars.high, (high, other) => Math.log(high / bars.low[other])).filter(
     (_, other) => other !== row && Math.abs(other - row) <= 100,
@@ -40,7 +40,7 @@ function areApart(bars: PriceColumns, row: number, a: number, b: number, fractio
 }
 
 /** Every row by the words of the definition: its kind and row. */
-function plainOutliers(bars: PriceColumns): string[] {
+function plainOutliers(bars: TimedPrices): string[] {
   const { open, high, low, close } = bars;
   const found: string[] = [];
   for (let row = 1; row < high.length; row++) {

@@ -23,7 +23,7 @@ it('repeats itself where the bars do', () => {
     const column = (field: 'open' | 'high' | 'low' | 'close'): Float64Array =>
       Float64Array.from({ length: COUNT }, (_, row) => bars[row % CYCLE][field]);
     const columns = { open: column('open'), high: column('high'), low: column('low'), close: column('close') };
-    for (const definition of PATTERNS.filter(({ rule }) => rule.isConfirmable)) {
+    for (const definition of PATTERNS.filter(({ declaration }) => declaration.isConfirmable)) {
       const out = new Int32Array(COUNT);
       definition.compute(columns.open, columns.high, columns.low, columns.close, {}, out);
       const [{ bullish, bearish }] = findPatterns(columns, [{ definition, args: {} }]);

@@ -34,12 +34,12 @@ function found(kernel: PatternKernel, columns: PriceColumns): Record<'bullish' |
 }
 
 describe('the kernel of a pattern', () => {
-  it('finds every condition on the rows on which the rule holds, in columns that it copies and in shared ones', () => {
+  it('finds every condition on the rows on which the declaration holds, in columns that it copies and in shared ones', () => {
     const columns = bars(2_003, 7);
     const places = [columns, shared(columns, 0), shared(columns, 1024)];
-    for (const { rule } of PATTERNS) {
-      const signs = signsOf(rule, rule.penetration ?? 0);
-      const first = rule.isConfirmable ? rule.lookback - 3 : rule.lookback;
+    for (const { declaration } of PATTERNS) {
+      const signs = signsOf(declaration, declaration.penetration ?? 0);
+      const first = declaration.isConfirmable ? declaration.lookback - 3 : declaration.lookback;
       const kernel = new PatternKernel(signs, first);
       const reference = new RowByRow(columns, first);
       const { when = [], bullish, bearish, tied } = signs;
@@ -51,9 +51,12 @@ describe('the kernel of a pattern', () => {
       const ties = tied === undefined ? [] : [...either].filter((row) => reference.holds(tied, row));
       for (const place of places) {
         const { tied: alsoWithoutSide, ...sides } = found(kernel, place);
-        expect({ id: rule.id, ...sides }).toEqual({ id: rule.id, ...expected });
+        expect({ id: declaration.id, ...sides }).toEqual({ id: declaration.id, ...expected });
         const tiesOfKernel = alsoWithoutSide.filter((row) => either.has(row));
-        expect({ id: rule.id, ties: tiesOfKernel }).toEqual({ id: rule.id, ties: ties.toSorted((a, b) => a - b) });
+        expect({ id: declaration.id, ties: tiesOfKernel }).toEqual({
+          id: declaration.id,
+          ties: ties.toSorted((a, b) => a - b),
+        });
       }
     }
   });
@@ -61,10 +64,10 @@ describe('the kernel of a pattern', () => {
   it('finds in a series of any length what it finds in the beginning of a longer one', () => {
     const columns = bars(2_200, 3);
     for (const id of ['doji', 'engulfing', 'rise_fall_three_methods', 'kicking_by_length', 'hikkake']) {
-      const { rule } = PATTERNS.find((one) => one.id === id)!;
-      const kernel = new PatternKernel(signsOf(rule, 0), rule.lookback);
+      const { declaration } = PATTERNS.find((one) => one.id === id)!;
+      const kernel = new PatternKernel(signsOf(declaration, 0), declaration.lookback);
       const all = found(kernel, columns);
-      for (const count of [0, 1, rule.lookback, rule.lookback + 1, 20, 40, 1023, 1024, 1040, 2199]) {
+      for (const count of [0, 1, declaration.lookback, declaration.lookback + 1, 20, 40, 1023, 1024, 1040, 2199]) {
         const cut = (column: Float64Array): Float64Array => column.slice(0, count);
         const { open, high, low, close } = columns;
         const short = { open: cut(open), high: cut(high), low: cut(low), close: cut(close) };
@@ -89,8 +92,8 @@ describe('the kernel of a pattern', () => {
       return Buffer.from(Float64Array.from(out).buffer);
     };
     const check = (definition: PatternDefinition): void => {
-      const { id, rule } = definition;
-      for (const count of [rule.lookback, 40, 512, 527, 1024, 1034, 1035, 1049, 1050, 1058, 1544, 2058, 2100]) {
+      const { id, declaration } = definition;
+      for (const count of [declaration.lookback, 40, 512, 527, 1024, 1034, 1035, 1049, 1050, 1058, 1544, 2058, 2100]) {
         const [open, high, low, close] = [all.open, all.high, all.low, all.close].map((all) => all.slice(0, count));
         const copied = { open, high, low, close };
         const expected = values(definition, new Float64Array(count).fill(-7), copied);
@@ -101,7 +104,9 @@ describe('the kernel of a pattern', () => {
             const isEqual = values(definition, out.fill(-7).subarray(0, count), place).equals(expected);
             expect({ id, count, isEqual }).toEqual({ id, count, isEqual: true });
             expect([...out.subarray(count, count + BEHIND)]).toEqual(Array(BEHIND).fill(-7));
-            expect([...out.subarray(0, rule.lookback)]).toEqual(Array(Math.min(count, rule.lookback)).fill(-7));
+            expect([...out.subarray(0, declaration.lookback)]).toEqual(
+              Array(Math.min(count, declaration.lookback)).fill(-7),
+            );
           }
       }
     };

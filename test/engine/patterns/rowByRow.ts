@@ -10,14 +10,14 @@ export const bars = (count: number, seed: number): PriceColumns => {
 };
 
 /** The conditions of every pattern, each with the first row on which it is read. */
-export const CONDITIONS = PATTERNS.flatMap(({ rule }) => {
-  const { when = [], bullish, bearish, tied } = signsOf(rule, 0.3);
+export const CONDITIONS = PATTERNS.flatMap(({ declaration }) => {
+  const { when = [], bullish, bearish, tied } = signsOf(declaration, 0.3);
   const sides = [bullish, bearish].filter((side) => side !== undefined).map((side) => allOf(...when, ...side));
-  const first = rule.isConfirmable ? rule.lookback - 3 : rule.lookback;
-  return [...sides, ...(tied ? [tied] : [])].map((condition) => ({ id: rule.id, condition, first }));
+  const first = declaration.isConfirmable ? declaration.lookback - 3 : declaration.lookback;
+  return [...sides, ...(tied ? [tied] : [])].map((condition) => ({ id: declaration.id, condition, first }));
 });
 
-/** A rule read row by row, without blocks, words or SIMD. */
+/** A declaration read row by row, without blocks, words or SIMD. */
 export class RowByRow {
   readonly columns: PriceColumns;
   readonly first: number;
