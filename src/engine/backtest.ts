@@ -194,7 +194,7 @@ export function prepareRun(
   return { ok: true, strategy, evaluated, boundRules, input, firstRow, endRow, warmup };
 }
 
-/** The same run over the range that `task.config` names, with the same columns: they do not depend on the range. */
+/** The prepared run over the range that `task.config` names. Its columns do not depend on the range and are reused. */
 export function narrowRun(run: PreparedRun, task: BacktestTask): PreparedRun {
   const config = resolveConfig(task.config);
   const rows = evaluationRows(run.strategy, task.settings, task.strategyAst, config, run.input.bars);

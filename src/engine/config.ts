@@ -152,6 +152,7 @@ const NO_FEES: FeeModel = {
 };
 const NO_SLIPPAGE: Slippage = { kind: 'none' };
 
+/** Fills every default of a parsed config, and turns its range into milliseconds. */
 export function resolveConfig(config: BacktestConfig): ResolvedConfig {
   const { execution } = config;
   return {

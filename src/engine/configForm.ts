@@ -46,6 +46,10 @@ export const CONFIG_EXAMPLE: BacktestConfig = {
 issueCodes.add(BacktestConfig.shape.timeframe, { code: 'UNKNOWN_TIMEFRAME' });
 const CONFIG_SHAPE = shapeOf(BacktestConfig) as ObjectShape;
 
+/**
+ * Checks a config of any type against the schema and repairs what is certain. Values are checked by `configIssues`.
+ * @param config as sent: any JSON value
+ */
 export function checkConfigForm(config: unknown, defaults: ConfigDefaults = {}): ConfigForm {
   const log = new IssueLog();
   const report = (code: 'UNKNOWN_FIELD' | 'TYPE_MISMATCH', habits: readonly Habit[]): PatchOperation[] => {

@@ -115,7 +115,7 @@ export function readSnapshotAbout(bytes: Uint8Array): SnapshotAbout {
   return parseSnapshotAbout(tableFromIPC(bytes).schema.metadata);
 }
 
-/** The same from the metadata of the file's schema. */
+/** @throws Error when the metadata of the file's schema does not describe a series */
 export function parseSnapshotAbout(metadata: ReadonlyMap<string, string>): SnapshotAbout {
   const text = metadata.get(ABOUT_KEY);
   if (text === undefined) throw new Error('This Arrow file is not a snapshot: its schema does not describe a series.');

@@ -6,6 +6,7 @@ const ALL_DAYS = 365;
 /** Weekdays less the holidays of a stock exchange. */
 const TRADING_DAYS = 252;
 
+/** The days per year by which daily statistics of the instrument are annualized (semantics §5.1). */
 export function periodsPerYear({ tradesAllDay }: Pick<Instrument, 'tradesAllDay'>): 365 | 252 {
   return tradesAllDay ? ALL_DAYS : TRADING_DAYS;
 }

@@ -15,6 +15,7 @@ export interface PriceBlocks {
 /** Keyed by the high column, which has the lifetime of its snapshot and is never written to. */
 const known = new WeakMap<Float64Array, PriceBlocks>();
 
+/** The blocks of a series, computed when they are first asked for and kept as long as the series. */
 export function priceBlocksOf({ high, low }: Bars): PriceBlocks {
   let blocks = known.get(high);
   if (blocks === undefined || blocks.low !== low) known.set(high, (blocks = summarize(high, low)));

@@ -10,6 +10,7 @@ import { compareColumns, crossColumns, crossOf, movingColumn } from './leafCondi
 import { isPattern, patternColumn, patternSide } from './patternColumns.ts';
 import { operandOf, type StepInputs } from './stepInputs.ts';
 
+/** Computes the column of a condition step: true and unknown bits, one of each per bar of the step's frame. */
 export function conditionColumn(step: ConditionStep, columns: StepInputs): ConditionColumn {
   const n = columns.barsOf(step).length;
   // An array of its own, not one that the run gives back: a kept column may share these bits.

@@ -18,6 +18,7 @@ export function rawField(bars: Bars, field: string): Float64Array | null {
   }
 }
 
+/** The column of a market field: a view of the bars, or a computed average of several prices (hl2, hlc3, ohlc4). */
 export function fieldColumn(bars: Bars, field: string, store: ColumnStore): ValueColumn {
   const { open, high, low, close } = bars;
   const whole = (values: Float64Array): ValueColumn => ({ values, firstValid: 0, hasHoles: false });

@@ -11,6 +11,10 @@ function barsFor(market: Market, frame: Frame): Bars | undefined {
   return symbol === base.symbol && timeframe === base.timeframe ? base : market.bars(symbol, timeframe);
 }
 
+/**
+ * The bars of a frame of the plan.
+ * @throws Error when the market has none; callers check `missingSeries` first
+ */
 export function barsOf(market: Market, frame: Frame): Bars {
   const bars = barsFor(market, frame);
   if (!bars) throw new Error(`The market has no bars for ${frameText(frame)}.`);

@@ -57,6 +57,7 @@ const POSITION_FIELDS: ReadonlySet<unknown> = new Set(POSITION_STATE_FIELDS);
 export const readsPosition = (expression: RunnableExpression): boolean =>
   expression.kind === 'state' ? POSITION_FIELDS.has(expression.field) : childrenOf(expression).some(readsPosition);
 
+/** What a bound expression records at each close, with the nodes that read position state apart from the others. */
 export function historyOf(history: readonly HistoryNode[]): Stateful {
   const ofAccount = history.filter(({ isOfPosition }) => !isOfPosition);
   const ofPosition = history.filter(({ isOfPosition }) => isOfPosition);

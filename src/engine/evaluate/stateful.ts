@@ -29,6 +29,7 @@ export function bindCondition(
   return { ...historyOf(binder.history), gate, test };
 }
 
+/** Binds a value over state to the columns of its stateless parts. */
 export function bindValue(expression: StatefulExpression<RunnableValue>, evaluated: EvaluatedPlan): StatefulValue {
   const binder = new Binder(evaluated, expression.slots, null);
   const value = binder.value(expression.expression);

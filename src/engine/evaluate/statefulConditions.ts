@@ -6,6 +6,7 @@ import { compareNumbers } from './leafConditions.ts';
 import { Ring } from './stateHistory.ts';
 import { neverOverState, type ReadTruth, type ReadValue, type StatefulParts, type Truth } from './statefulParts.ts';
 
+/** How a condition node that reads state, or has a part that does, is read at a close. */
 export function statefulCondition(node: RunnableCondition, parts: StatefulParts): ReadTruth {
   switch (node.kind) {
     case 'compare':

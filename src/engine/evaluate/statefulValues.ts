@@ -7,6 +7,7 @@ import { rollingKernel } from './rollingKernel.ts';
 import { Ring } from './stateHistory.ts';
 import { neverOverState, type ReadValue, type StatefulParts } from './statefulParts.ts';
 
+/** How a value node that reads state, or has a part that does, is read at a close. */
 export function statefulValue(node: RunnableValue, parts: StatefulParts): ReadValue {
   switch (node.kind) {
     case 'state': {

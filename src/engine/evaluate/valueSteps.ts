@@ -12,6 +12,10 @@ import { overPresent } from './presentRows.ts';
 import { rollingKernel } from './rollingKernel.ts';
 import { operandOf, type StepInputs } from './stepInputs.ts';
 
+/**
+ * Computes the column of a value step: one number per bar of the step's frame, NaN where it is missing.
+ * @throws RunStopped inside indicators and windows that take long
+ */
 export function valueColumn(step: ValueStep, columns: StepInputs): ValueColumn {
   const bars = columns.barsOf(step);
   const n = bars.length;

@@ -41,6 +41,7 @@ export const mama: IndicatorDefinition = {
     mesa(source, 0, number(args, 'fast_limit'), number(args, 'slow_limit'), line, following),
 };
 
+/** KAMA of source[first … n-1], rows first+length … n-1; of length 1, the source itself. The formula is in `kama`. */
 export function kaufman(
   source: Float64Array,
   first: number,

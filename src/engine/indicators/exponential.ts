@@ -127,14 +127,17 @@ function recursive(source: Float64Array, first: number, length: number, weight: 
   runRecursion(recursion, start + 1, n);
 }
 
+/** EMA of source[first … n-1] with weight 2/(length+1), rows first+length-1 … n-1. */
 export function exponential(source: Float64Array, first: number, length: number, out: Float64Array): void {
   recursive(source, first, length, 2 / (length + 1), out);
 }
 
+/** Wilder's average of source[first … n-1] with weight 1/length, rows first+length-1 … n-1. */
 export function wilder(source: Float64Array, first: number, length: number, out: Float64Array): void {
   recursive(source, first, length, 1 / length, out);
 }
 
+/** DEMA of source[first … n-1], rows first+2·(length-1) … n-1. */
 export function doubleExponential(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const once = new Float64Array(source.length);
   exponential(source, first, length, once);
@@ -142,6 +145,7 @@ export function doubleExponential(source: Float64Array, first: number, length: n
   for (let row = first + 2 * (length - 1); row < source.length; row++) out[row] = 2 * once[row] - out[row];
 }
 
+/** TEMA of source[first … n-1], rows first+3·(length-1) … n-1. */
 export function tripleExponential(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const once = new Float64Array(source.length);
   const twice = new Float64Array(source.length);
@@ -151,6 +155,7 @@ export function tripleExponential(source: Float64Array, first: number, length: n
   for (let row = first + 3 * (length - 1); row < source.length; row++) out[row] += 3 * once[row] - 3 * twice[row];
 }
 
+/** T3 of source[first … n-1], rows first+6·(length-1) … n-1. */
 export function tilson(source: Float64Array, first: number, length: number, factor: number, out: Float64Array): void {
   const n = source.length;
   const stages = [0, 1, 2, 3, 4, 5].map(() => new Float64Array(n));
@@ -170,6 +175,7 @@ export function tilson(source: Float64Array, first: number, length: number, fact
   }
 }
 
+/** ZLEMA of source[first … n-1], rows first+lag+length-1 … n-1, where lag is floor((length-1)/2). */
 export function zeroLag(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const lag = Math.floor((length - 1) / 2);
   const corrected = new Float64Array(source.length);

@@ -115,6 +115,7 @@ export const heikinAshi: IndicatorDefinition = {
   },
 };
 
+/** out[row] = (high + low + close)/3, on every row. */
 export function typicalPrice(high: Float64Array, low: Float64Array, close: Float64Array, out: Float64Array): void {
   for (let row = 0; row < out.length; row++) out[row] = (high[row] + low[row] + close[row]) / 3;
 }

@@ -111,6 +111,10 @@ export function averageTrueRange(
   runRecursion(recursion, length + 1, n);
 }
 
+/**
+ * The true range of one bar: from the higher of its high and the close before to the lower of its low and that
+ * close.
+ */
 export function trueRangeOf(high: number, low: number, before: number): number {
   const top = high > before ? high : before;
   const bottom = low < before ? low : before;

@@ -112,6 +112,7 @@ export const imi: IndicatorDefinition = {
   },
 };
 
+/** RSI of the source, rows length … n-1 (Wilder 1978). */
 export function relativeStrength(source: Float64Array, length: number, out: Float64Array): void {
   const n = source.length;
   if (length >= n) return;

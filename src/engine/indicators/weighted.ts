@@ -118,6 +118,7 @@ export function weighted(source: Float64Array, first: number, length: number, ou
   }
 }
 
+/** Triangular average, the mean of a mean, rows first+length-1 … n-1; the formula is that of `trima`. */
 export function triangular(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const outer = Math.floor(length / 2) + 1;
   const inner = length + 1 - outer;
@@ -126,6 +127,7 @@ export function triangular(source: Float64Array, first: number, length: number, 
   rollingMean(scratch, first + inner - 1, outer, out);
 }
 
+/** Hull average, rows first+length+floor(√length)-2 … n-1; the formula is that of `hma`. */
 export function hull(source: Float64Array, first: number, length: number, out: Float64Array): void {
   const n = source.length;
   const half = Math.max(1, Math.floor(length / 2));

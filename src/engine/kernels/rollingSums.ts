@@ -65,7 +65,7 @@ export function exactSums(length: number, divisor: number): BlockKernel {
   };
 }
 
-/** The same over a whole column, one row after the other. */
+/** Runs `sumSegment` over a whole column, for windows that are too long for blocks. */
 function longSums(source: Float64Array, first: number, length: number, divisor: number, out: Float64Array): void {
   const n = source.length;
   for (let row = first + length - 1; row < n; row = segmentEnd(row, length, n))
@@ -137,7 +137,7 @@ function writeFlat(
 /** Rows far from each other are rarely equal where prices are coarse. */
 const apartOf = (length: number): number => (length < 8 ? 1 : length >> 2);
 
-/** The same for a block of means, its first results. */
+/** `writeFlat` for a block of means, which are the first of its columns of results. */
 export function writeFlatBlock({ source, from, end, address, targets }: Block, length: number): void {
   const apart = apartOf(length);
   const { kernels, values, cell } = targets[0];

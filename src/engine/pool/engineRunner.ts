@@ -6,11 +6,13 @@ import { decodeDetail, decodeTrades, encodeResult } from './detail.ts';
 import type { Runner } from './messages.ts';
 import { pageAssets } from './pageAssets.ts';
 
+/** Runs a task and encodes its result on the thread that ran it. */
 export const runBacktest: Runner['runBacktest'] = (task, market, control) => {
   const outcome = run(task, market, control);
   return outcome.ok ? { ok: true, result: encodeResult(outcome, task.owner) } : outcome;
 };
 
+/** Builds an artifact, with the pages' assets and the stored result that it is compared with. */
 export const buildArtifact: Runner['buildArtifact'] = (task, market, control, request, write) => {
   const { stored } = request;
   const storedResult =

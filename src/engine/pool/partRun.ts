@@ -16,12 +16,13 @@ interface PartOptions {
   readonly owner: string | undefined;
   /** What the part may need; a pool with less memory runs it alone. */
   readonly bytes: number;
-  /** As of RunMemory. */
+  /** As in `RunMemory`. */
   readonly tables?: number;
   readonly admission: Admission;
   readonly dispatch: Dispatch;
 }
 
+/** Starts a part: it waits for its memory and a thread, and runs again with more memory when it was refused more. */
 export function startPart<Outcome extends SweepOutcome | RobustnessOutcome>(
   messageWith: (control: SharedArrayBuffer) => ThreadMessage,
   { owner, bytes, tables, admission, dispatch }: PartOptions,

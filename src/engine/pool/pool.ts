@@ -92,6 +92,7 @@ export function keptBytesPerThread(options: PoolOptions): number {
   return Math.min(MAX_KEPT_BYTES, (memoryBytes * KEPT_SHARE) / allThreads(threads));
 }
 
+/** Starts the threads. Whoever creates a pool disposes of it (`await using`). */
 export const createPool = (options: PoolOptions): Pool => new ThreadPool(options);
 
 class ThreadPool implements Pool {

@@ -19,6 +19,7 @@ interface Head {
   readonly failures: VariantFailures;
 }
 
+/** Encodes the rows of a shard for the database. */
 export function encodeRows(rows: SweepRows): Uint8Array {
   const head: Head = {
     rows: rows.indexes.length,
@@ -54,6 +55,10 @@ const columnsOf = (rows: SweepRows): Float64Array[] => [
   rows.sums,
 ];
 
+/**
+ * Decodes rows; the columns are views of one buffer.
+ * @throws Error when the bytes are not what `encodeRows` wrote, or unpack to more than 1 GiB
+ */
 export function decodeRows(compressed: Uint8Array): SweepRows {
   const unpacked = zstdDecompressSync(compressed, { maxOutputLength: MAX_ROWS_BYTES });
   // A buffer of its own, so that it begins at a multiple of eight.

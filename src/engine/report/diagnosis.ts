@@ -46,6 +46,7 @@ export interface DiagnosisInput {
   readonly buyHoldReturnPct: number | null;
 }
 
+/** What stands out in a run, the most useful finding first; a single `OK` when nothing does. */
 export function diagnose(input: DiagnosisInput): Diagnosis[] {
   const reasons = input.funnel.entriesFilled === 0 ? withoutTrades(input) : withTrades(input);
   if (reasons.length > 0) return reasons;

@@ -26,9 +26,11 @@ export interface DrawdownStatistics {
   readonly meanEquity: number | null;
 }
 
+/** The drawdown statistics of a column of equity, one mark per bar. */
 export const drawdownStatistics = (equity: Float64Array, initialBalance: number): DrawdownStatistics =>
   statisticsOf(fallsOf(equity, initialBalance), equity.length);
 
+/** The drawdown statistics of a run, whether its equity is a column or was streamed. */
 export function drawdownOf({ simulation, input }: Pick<ReportInput, 'simulation' | 'input'>): DrawdownStatistics {
   const { equity, streamed } = simulation;
   if (streamed === null) return drawdownStatistics(equity, input.config.initialBalance);

@@ -8,8 +8,8 @@ import { NumbersJson } from './jsonWriter.ts';
 const NAMES = numberTexts(FLAT_KEYS.map((key, at) => `${at === 0 ? '{' : ','}"${key}":`));
 
 /**
- * The values of FLAT_KEYS in their order, as they are read back from JSON; NaN stands for null. Written with `for … in`,
- * which takes half as long as `Object.values`.
+ * The values of FLAT_KEYS in their order, as they are read back from JSON; NaN stands for null. The loop is a
+ * `for … in`, which takes half as long as `Object.values`.
  */
 export function numbersOfParts({ money, drawdown, returns, use, positions, costs }: FlatParts): Float64Array {
   const numbers = newNumbers(FLAT_KEYS.length);

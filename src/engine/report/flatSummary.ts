@@ -88,6 +88,7 @@ export interface MeasuredRun {
   readonly positions: Positions;
 }
 
+/** The daily series and the positions of a run, valid until the next call. */
 export function measureRun(parts: MeasuredParts): MeasuredRun {
   return { daily: dailyOf(parts), positions: positionsOf(parts.simulation.tradeLog) };
 }
@@ -114,6 +115,7 @@ export interface FlatParts {
   readonly costs: ReturnType<typeof costKeys>;
 }
 
+/** Computes every key of the flat summary (formulas: semantics §5). */
 export function flatParts(parts: MeasuredParts, measured: MeasuredRun): FlatParts {
   const drawdown = drawdownOf(parts);
   return {

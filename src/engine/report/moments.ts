@@ -46,7 +46,7 @@ export function populationShape(values: ArrayLike<number>): Shape | null {
   return center === null ? null : shapeOf(powerSums(values, center), values.length);
 }
 
-/** The same from the sums over n > 0 values; null when all are equal. */
+/** The shape of n > 0 values from their power sums; null when all are equal. */
 export function shapeOf({ second, third, fourth }: PowerSums, n: number): Shape | null {
   const variance = second / n;
   if (variance === 0) return null;
@@ -79,7 +79,7 @@ export function percentile(
   return low + (ascending[Math.min(below + 1, count - 1) - first] - low) * (rank - below);
 }
 
-/** The same of values in any order, which it reorders. */
+/** `percentile` of values in any order, which it reorders. */
 export function percentileOf(values: Float64Array, percent: number): number | null {
   if (values.length === 0) return null;
   const rank = (percent / 100) * (values.length - 1);

@@ -39,6 +39,10 @@ const known = new WeakMap<Float64Array, Months>();
 const whole = new WeakMap<ArrayBufferLike, SeriesMonths>();
 const named = new KeptByRange<Float64Array, NamedMonths>();
 
+/**
+ * The calendar months (UTC) of some days.
+ * @param day starts of days, ms UTC, ascending: a part of the days of a series (bars/days.ts)
+ */
 export function monthsOf(day: Float64Array): Months {
   let months = known.get(day);
   if (months === undefined) known.set(day, (months = findMonths(day)));

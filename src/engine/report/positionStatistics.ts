@@ -34,6 +34,7 @@ export interface PositionStatistics {
   readonly kellyFraction: number | null;
 }
 
+/** Statistics of closed positions (semantics §5.2); null where there are too few positions to define one. */
 export function positionStatistics(positions: Positions): PositionStatistics {
   const { count, pnl, returnPct } = positions;
   const { wins, losses, won, lost, longestWins, longestLosses } = winsAndLosses(pnl);

@@ -44,6 +44,7 @@ export interface RuleStats {
 /** The most rows that statistics of values sample, evenly spaced. */
 export const SAMPLED_ROWS = 4096;
 
+/** The statistics of every condition over the rows of the window, in the order of `bits`. */
 export function ruleStatistics(
   bits: readonly ConditionBits[],
   blockers: ReadonlyMap<ConditionBits, Uint32Array>,

@@ -54,6 +54,7 @@ export interface WrittenSummary {
 const json = new JsonWriter();
 const TEXTS = { comma: constantJson(','), byMonth: constantJson(',"byMonth":') } as const;
 
+/** Computes the summary of a simulated run. It is valid until the next run of this thread where memory was lent. */
 export function summarize(report: ReportInput): WrittenSummary {
   const { initialBalance } = report.input.config;
   const measured = measureRun(report);

@@ -14,7 +14,7 @@ export interface StrategyTrace {
   readonly truncated: boolean;
 }
 
-/** The same before its samples are made into objects. */
+/** A trace whose samples are still columns, not objects. */
 export interface SampledTrace extends Omit<StrategyTrace, 'samples'> {
   readonly samples: Samples;
   /** How many of them are kept. */
@@ -23,7 +23,11 @@ export interface SampledTrace extends Omit<StrategyTrace, 'samples'> {
 
 /** The limit on the JSON of trace and rule statistics together. */
 const MAX_TRACE_BYTES = 32 * 1024;
+/** How much of long lists is left when a trace is cut: more than a reader acts on at a time. */
+const LISTED_CONDITIONS = 32;
+const LISTED_FINDINGS = 16;
 
+/** Builds the trace of a run, before it is cut to its limit of bytes (`fitTrace`). */
 export function traceOf(input: DiagnosisInput): SampledTrace {
   const nearMisses = nearMissesOf(input.report, input.bits, input.blockers);
   const samples = samplesOf(input.report, input.bits, nearMisses);
@@ -100,8 +104,8 @@ function shorter({ trace, rules }: FittedTrace): Pick<FittedTrace, 'trace' | 'ru
   }
   if (rules.rules.length > 0) {
     const first = rules.rules.slice(0, Math.floor(rules.rules.length * 0.75));
-    const alwaysFalse = rules.alwaysFalse.slice(0, 32);
-    const alwaysTrue = rules.alwaysTrue.slice(0, 32);
+    const alwaysFalse = rules.alwaysFalse.slice(0, LISTED_CONDITIONS);
+    const alwaysTrue = rules.alwaysTrue.slice(0, LISTED_CONDITIONS);
     return { trace, rules: { ...rules, rules: first, alwaysFalse, alwaysTrue, truncated: true }, isLast: false };
   }
   const { entries, afterFilter } = trace.funnel;
@@ -111,5 +115,9 @@ function shorter({ trace, rules }: FittedTrace): Pick<FittedTrace, 'trace' | 'ru
     afterFilter: afterFilter.slice(0, afterFilter.length >> 1),
   };
   const isLast = entries.length <= 1 && afterFilter.length <= 1;
-  return { trace: { ...trace, funnel, diagnosis: trace.diagnosis.slice(0, 16), truncated: true }, rules, isLast };
+  return {
+    trace: { ...trace, funnel, diagnosis: trace.diagnosis.slice(0, LISTED_FINDINGS), truncated: true },
+    rules,
+    isLast,
+  };
 }

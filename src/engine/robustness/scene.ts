@@ -75,6 +75,7 @@ export function runOutcome(scene: RobustnessScene, task: BacktestTask, market?: 
   return 'code' in made ? { ok: false, error: made } : { ok: true, run: numbersOf(made) };
 }
 
+/** The headline numbers of a run. */
 export function numbersOf({ prepared, simulation }: CheckRun): RunNumbers {
   const summary = chosenSummary({ ...prepared, simulation }, null, WANTED);
   return Object.fromEntries(RUN_KEYS.map((key) => [key, summary[key] ?? null])) as RunNumbers;

@@ -21,6 +21,7 @@ const withExecution = (task: BacktestTask, changed: Partial<Execution>): Backtes
   };
 };
 
+/** The fee levels of a task: multiples of its fees, or bps where it has none. */
 export function feeLevels({ config }: BacktestTask): StressLevel[] {
   const { tiers } = resolveConfig(config).execution.feeModel;
   const hasFees = tiers.some(({ makerRate, takerRate }) => makerRate > 0 || takerRate > 0);
@@ -40,6 +41,7 @@ export function withFees(task: BacktestTask, level: StressLevel): BacktestTask {
   return withExecution(task, { feeModel: { ...feeModel, tiers } satisfies FeeModel });
 }
 
+/** The slippage levels of a task: multiples of its slippage, or bps where it has none. */
 export function slippageLevels({ config }: BacktestTask): StressLevel[] {
   return isFree(resolveConfig(config).execution.slippage)
     ? GIVEN_BPS.map((bps) => ({ bps }))

@@ -34,7 +34,7 @@ function fillDueOrders(run: Run, row: number): void {
   fillEntry(run, dueEntry, at.from, at);
 }
 
-/** The same for several positions: what the open has passed of any of them comes before the inside of the bar. */
+/** Like `playPosition`, for several: levels that the open has passed fill before the inside of the bar is played. */
 function playPositions(run: Run, row: number): void {
   const open = run.bars.open[row];
   for (const position of inOrder(run, row)) {

@@ -90,6 +90,7 @@ export type SlippageModel =
       readonly atr: Float64Array | null;
     };
 
+/** @throws Error when a tick size or the ATR column is missing, which the checks of configs and plans rule out */
 export function createSlippage(
   slippage: Slippage,
   bars: Bars,

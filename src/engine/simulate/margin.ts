@@ -54,8 +54,8 @@ export function liquidationLevel(
 export const adverseLevel = (run: Run, position: Position): number => Math.max(position.stop, run.ledger.liquidation);
 
 /**
- * The open positions in the order in which a bar is played for them: oldest first. In a bar that reaches the liquidation
- * price, the nearest stop goes first, because its loss moves that price.
+ * The open positions in the order in which a bar is played for them: oldest first. In a bar that reaches the
+ * liquidation price, the nearest stop goes first, because its loss moves that price.
  */
 export function inOrder(run: Run, row: number): Position[] {
   const positions = [...run.positions];

@@ -85,7 +85,7 @@ function playRoundTrip(run: Run, trips: RoundTrips, row: number, limit: number):
   run.marks.held(entryRow, exitRow, ledger);
   countSkippedSignals(run, entryRow, exitRow);
 
-  // As in `fillExit`, of all that is open.
+  // As `fillExit` does for a position that closes wholly.
   const exitPrice = slippedPrice(run.slippage, trip.rawExit, side > 0 ? -1 : 1, trip.exitDecisionRow);
   const entryFee = chargeFee(run.fees, notional, entryOrderRole, NaN);
   const exitFee = chargeFee(run.fees, quantity * exitPrice, ending === 'stop' ? riskOrderRole : exitOrderRole, NaN);

@@ -23,10 +23,12 @@ export interface Prices {
   readonly close: number;
 }
 
+/** A base bar as a price range. */
 export function barRange({ bars, decisions }: Run, row: number): PriceRange {
   return { bars, index: row, row, certain: decisions.direct, contested: decisions.policy };
 }
 
+/** A child of base bar `row` as a price range. */
 export function childRange(run: Run, children: Bars, row: number, index: number): PriceRange {
   const certain: Decision = {
     method: 'drill',
@@ -45,6 +47,7 @@ export function childRange(run: Run, children: Bars, row: number, index: number)
 
 export const pricesOf = ({ bars, index }: PriceRange, side: 1 | -1): Prices => pricesAt(bars, index, side);
 
+/** The signed prices of one bar. */
 export function pricesAt({ open, high, low, close }: Bars, index: number, side: 1 | -1): Prices {
   if (side > 0) return { open: open[index], best: high[index], worst: low[index], close: close[index] };
   return { open: -open[index], best: -low[index], worst: -high[index], close: -close[index] };

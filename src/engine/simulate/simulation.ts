@@ -85,7 +85,7 @@ export interface OrderRecord {
 export interface SimulationResult {
   readonly cancelled: boolean;
   readonly tradeLog: TradeLog;
-  /** The same as objects, which are made when they are first asked for. */
+  /** The trades as objects, which are made when they are first asked for. */
   readonly trades: readonly Trade[];
   /** Equity at the close of rows start … end-1; none of them where it was streamed. */
   readonly equity: Float64Array;

@@ -43,7 +43,7 @@ export class StreamedMarks {
     for (let row = from; row < to;) {
       const end = Math.min(to, this.#endOfBlock(row));
       const first = this.#first;
-      // As in `Marks`.
+      // fill() is quicker for long gaps only, as in `Marks`.
       if (end - row > 256) NEXT_MARKS.fill(balance, row - first, end - first);
       else for (let at = row - first; at < end - first; at++) NEXT_MARKS[at] = balance;
       row = end;

@@ -40,6 +40,7 @@ export function marketsOf(
   return symbols.flatMap((symbol) => timeframes.map((timeframe) => ({ symbol, timeframe })));
 }
 
+/** The days of all markets that variants run on, and how they are divided into blocks. */
 export function calendarOf({ spec }: SweepJob, space: Space, marketOf: MarketOf): Calendar {
   const { range } = resolveConfig(spec.config);
   const ofMarkets = marketsOf(spec.config, space).flatMap(({ symbol, timeframe }) => {

@@ -35,6 +35,7 @@ export function foldsOf(spec: SweepSpec, marketOf: MarketOf): Fold[] {
 
 type Rows = readonly [from: number, to: number];
 
+/** Divides rows [first, last) into folds, as `foldsOf` describes; rows are [from, to). */
 export function cutFolds(
   { kind, folds, trainFraction, purgeBars, embargoBars }: NonNullable<SweepSpec['walkForward']>,
   first: number,

@@ -87,6 +87,12 @@ function influenceOf(groups: readonly (readonly number[])[]): number | null {
   return total > 0 ? between / total : null;
 }
 
+/**
+ * The objective over two dimensions of the space, averaged over all others.
+ * @param coordinates per dimension, the coordinate of each row
+ * @param values the objective of each row; NaN where it is undefined
+ * @param sign 1 if higher values are better, -1 if lower ones are
+ */
 export function heatmapOf(
   space: Space,
   [xAt, yAt]: readonly [number, number],

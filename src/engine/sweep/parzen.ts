@@ -28,6 +28,10 @@ const CANDIDATES = 24;
 const PRIOR_WEIGHT = 1;
 const MAX_DRAWS = 50;
 
+/**
+ * Proposes the coordinates of `count` variants from index `first` on. The same history and seed give the same
+ * proposals.
+ */
 export function proposeVariants(
   space: Space,
   history: SweepHistory,

@@ -92,6 +92,7 @@ export function fractionOf(dimension: Dimension, coordinate: number): number {
   return log ? Math.log(coordinate / min) / Math.log(max / min) : (coordinate - min) / (max - min);
 }
 
+/** Whether a point satisfies the constraints on its parameters; those on results are checked after its run. */
 export function meetsConstraints(space: Space, coordinates: ArrayLike<number>): boolean {
   const { dimensions } = space;
   const read = (side: Side): number =>
@@ -99,6 +100,7 @@ export function meetsConstraints(space: Space, coordinates: ArrayLike<number>): 
   return space.constraints.every(({ left, op, right }) => holds(read(left), op, read(right)));
 }
 
+/** Whether `left op right`; false when either is NaN, except for neq. */
 export function holds(left: number, op: CompareOp, right: number): boolean {
   switch (op) {
     case 'lt':

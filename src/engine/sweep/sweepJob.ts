@@ -8,6 +8,7 @@ import { resolveSpace, type SpaceFault } from './resolveSpace.ts';
 import type { Space } from './space.ts';
 import type { SweepSpec } from './sweepRequest.ts';
 
+/** What a sweep needs to know of its strategy. */
 export type SweepStrategy = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings' | 'strategyHash'>;
 
 /** Plain data, so that it crosses threads and is stored. */
@@ -97,6 +98,7 @@ export function spaceOf({ strategy, spec }: SweepJob): Space {
   return resolved.space;
 }
 
+/** The key that variants are ranked by, and 1 if higher values are better, -1 if lower ones are. */
 export const objectiveOf = ({
   objective,
 }: Pick<SweepSpec, 'objective'>): { readonly key: FlatKey; readonly sign: 1 | -1 } => {

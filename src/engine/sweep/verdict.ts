@@ -29,6 +29,7 @@ export interface Verdict {
 const MIN_DEFLATED = 0.95;
 const MAX_OVERFITTING = 0.5;
 
+/** Whether the best row is more than luck, and why, in one paragraph (semantics §5.4). */
 export function verdictOf(found: Overfitting): Verdict {
   const { deflatedSharpe: deflated, overfittingProbability: overfitting, trials } = found;
   if (deflated === null)
