@@ -143,7 +143,7 @@ function findEntry(run: Run, { entry, entryWords }: RoundTrips, row: number, lim
   return true;
 }
 
-/** Whether a signal, the stop or the last close ends the trip. The extremes of its rows until then are in `scanState`. */
+/** Whether a signal, the stop or the last close ends the trip. `scanState` has the extremes of its rows until then. */
 function findExit(run: Run, trips: RoundTrips, limit: number): boolean {
   const { entry, position } = trips;
   const { side } = entry;

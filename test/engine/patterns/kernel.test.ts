@@ -34,7 +34,7 @@ function found(kernel: PatternKernel, columns: PriceColumns): Record<'bullish' |
 }
 
 describe('the kernel of a pattern', () => {
-  it('finds every condition on the rows on which the declaration holds, in columns that it copies and in shared ones', () => {
+  it('finds a pattern on the rows on which its conditions hold, in columns that it copies and in shared ones', () => {
     const columns = bars(2_003, 7);
     const places = [columns, shared(columns, 0), shared(columns, 1024)];
     for (const { declaration } of PATTERNS) {

@@ -7,8 +7,8 @@ import { INPLACE_WASM } from './wasm.ts';
 export interface InPlaceKernels {
   /**
    * How many of `rows` rows come before the first whose `high` is at least `scanState[ABOVE]` or whose `low` is at
-   * most `scanState[BELOW]`. BEST and WORST become the extremes of those rows, where these exceed what they were. A `sign` of
-   * -0 negates the prices: then `high` is the column of lows, and `low` that of highs.
+   * most `scanState[BELOW]`. BEST and WORST become the extremes of those rows, where these exceed what they were. A
+   * `sign` of -0 negates the prices: then `high` is the column of lows, and `low` that of highs.
    */
   readonly passRows: (high: number, low: number, rows: number, sign: number) => number;
   /**
