@@ -1,6 +1,6 @@
 // The claimer: one per process, for all its tickets. It claims for all waiters in one statement.
 import type { Claim, Claimed, ClaimFilter } from '../db/claims.ts';
-import { COST_PER_SHARE, PARTS_PER_BUSY_SHARE, QUICK_COST, RUNS_PER_SHARE, divide } from './shares.ts';
+import { COST_PER_SHARE, QUICK_COST, RUNS_PER_SHARE, divide } from './shares.ts';
 
 /** Where claims come from; the database, or a test. */
 export interface ClaimSource {
@@ -105,18 +105,17 @@ export class Claimer {
     const free = this.#free;
     if (free > 0) {
       const count = Math.min(free, this.#waiting.length);
-      const parts = count < free ? count : count * PARTS_PER_BUSY_SHARE;
-      return this.#take(await this.#claimParts(parts), count);
+      return this.#take(await this.#claimOnce(count), count);
     }
     if (-free < this.#limits.reliefShares) {
-      const claimed = await this.#claimParts(1, { excluded: this.#workspaces() });
+      const claimed = await this.#claimOnce(1, { excluded: this.#workspaces() });
       if (!isEmpty(claimed)) return this.#take(claimed, 1);
     }
     if (this.#quick.size >= this.#limits.quickShares) return this.#sendAway();
-    return this.#take(await this.#claimParts(1, { mostCost: QUICK_COST }), 1, true);
+    return this.#take(await this.#claimOnce(1, { mostCost: QUICK_COST }), 1, true);
   }
 
-  #claimParts(count: number, only?: ClaimFilter): Promise<Claimed> {
+  #claimOnce(count: number, only?: ClaimFilter): Promise<Claimed> {
     return this.#source.claimDue(count * RUNS_PER_SHARE, count * COST_PER_SHARE, only);
   }
 

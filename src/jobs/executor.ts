@@ -15,7 +15,7 @@ import { isPoolRun } from './inputs.ts';
 import type { InputReader, Inputs, NoteMissing } from './inputs.ts';
 import type { Outlast } from './outages.ts';
 import type { ResultWriter } from './results.ts';
-import { partsOf, QUICK_COST } from './shares.ts';
+import { QUICK_COST } from './shares.ts';
 
 interface Active {
   readonly claim: Claim;
@@ -124,22 +124,11 @@ export class Executor {
     if (others.length === 0) active.job.stop(active.run, 'cancelled');
   }
 
-  /** Outcomes of all parts are stored together. */
   async #runAll(claims: readonly Claim[]): Promise<void> {
-    const stored = new Set<Promise<void>>();
-    const parts = await Promise.allSettled(partsOf(claims).map((part) => this.#runPart(part, stored)));
-    this.#outcomes.send();
-    await Promise.all(stored);
-    for (const part of parts) if (part.status === 'rejected') throw part.reason;
-    // For the workers that can open what is missing here.
-    if (parts.some((part) => part.status === 'fulfilled' && part.value.isMissing)) await addTickets(this.#sql, 2);
-  }
-
-  /** @param stored gets what resolves when an outcome is stored; those of all runs, by the time that they have ended */
-  async #runPart(claims: readonly Claim[], stored: Set<Promise<void>>): Promise<{ readonly isMissing: boolean }> {
     const { snapshots, runs, missing } = await this.#inputs.read(claims);
     const missingEverywhere = missing.length > 0 ? await this.#noteMissing(missing) : new Set<string>();
     const { poolRuns, runOf } = shareEqualRuns(claims, runs);
+    const stored = new Set<Promise<void>>();
     const claimsOf: Claim[][] = poolRuns.map(() => []);
     for (const [index, claim] of claims.entries()) claimsOf[runOf[index]]?.push(claim);
     const settle = (run: number, outcome: PoolOutcome): void => {
@@ -165,8 +154,14 @@ export class Executor {
         : claimOutcomeOf(claim, { kind: 'failed', error: run }, NOTHING_DONE, false);
       stored.add(this.#outcomes.add(outcome));
     }
-    await job.outcomes;
-    return { isMissing: missing.length > 0 };
+    try {
+      await job.outcomes;
+    } finally {
+      this.#outcomes.send();
+      await Promise.all(stored);
+    }
+    // For the workers that can open what is missing here.
+    if (missing.length > 0) await addTickets(this.#sql, 2);
   }
 
   /** From here on the runs can be stopped; those that were cancelled before are stopped at once. */

@@ -1,27 +1,16 @@
 // Shares: how much work one ticket takes at a time, and how claimed work is divided among waiting tickets.
 
 /**
- * A dispatch to a thread costs 10 µs; spread over a hundred small backtests, it is negligible. A batch that comes while
- * threads rest is divided among them in shares of this size.
+ * A dispatch to a thread costs 10 µs and a claim a millisecond or two; spread over a hundred small backtests, both are
+ * negligible.
  */
 export const RUNS_PER_SHARE = 100;
 /** Bars of work: a few tens of milliseconds, which is the longest that a newly arrived workspace waits for its turn. */
 export const COST_PER_SHARE = 500_000;
-/**
- * A share that is claimed while every other is worked on is this many times as large, and threads get it in as many
- * parts: a claim and the storing of results take a millisecond of Postgres each, however much they do.
- */
-export const PARTS_PER_BUSY_SHARE = 2;
 /** A backtest that costs no more is quick: it does not wait behind slow ones, of whomever. */
 export const QUICK_COST = COST_PER_SHARE;
 /** Below this, dividing work between threads costs more than it gains. */
 const MIN_COST_PER_SHARE = 20_000;
-
-/** The parts of a share, one dispatch each: other workspaces have their turns between them. */
-export function partsOf<Item extends { readonly cost: number }>(share: readonly Item[]): Item[][] {
-  const cost = share.reduce((sum, item) => sum + item.cost, 0);
-  return divide(share, Math.round(Math.max(share.length / RUNS_PER_SHARE, cost / COST_PER_SHARE)));
-}
 
 /** Divides into at most `count` shares of about equal cost, in order; fewer when there is little to divide. */
 export function divide<Item extends { readonly cost: number }>(items: readonly Item[], count: number): Item[][] {

@@ -66,24 +66,6 @@ it('continues when the claim itself completed some', async () => {
   expect(from.calls).toEqual(['due 100', 'copied x', 'due 100']);
 });
 
-it('claims larger shares once every share is worked on', async () => {
-  const from = source(['a', 'b', 'c'].map((id) => ({ ...nothing, runs: [claim(id)] })));
-  const claimer = new Claimer(from, { shares: 2, reliefShares: 0, quickShares: 0 });
-  const releases: (() => void)[] = [];
-  const take = () => claimer.takeShare(() => new Promise((resolve) => releases.push(resolve)));
-  const first = take();
-  await settle();
-  const second = take();
-  await settle();
-  releases[0]();
-  expect(await first).toBe(true);
-  const third = take();
-  await settle();
-  expect(from.calls).toEqual(['due 100', 'due 200', 'due 200']);
-  for (const release of releases) release();
-  expect(await Promise.all([second, third])).toEqual([true, true]);
-});
-
 it('rejects all waiters when a claim fails, and tries the next one again', async () => {
   const from = source([{ ...nothing, runs: [claim('a')] }]);
   let isAway = true;

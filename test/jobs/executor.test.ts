@@ -63,37 +63,3 @@ it('runs each backtest for its workspace, and fails one that its tier gives no m
       'timeframe, shorter periods or fewer nodes.',
   });
 });
-
-it('sends a large share to the pool in parts, and stores what they gave together', async () => {
-  const { sql } = queue;
-  const sizes: number[] = [];
-  const endings: (() => void)[] = [];
-  const ended = Promise.withResolvers<[]>();
-  const pool = {
-    run: ({ runs }: PoolBatch, onOutcome: OnOutcome): PoolJob => {
-      sizes.push(runs.length);
-      endings.push(() => runs.forEach((_, run) => onOutcome(run, { kind: 'stopped', reason: 'cancelled' })));
-      const progress = () => ({ state: 'done', barsDone: 0, barsTotal: 0 }) as const;
-      if (sizes.length === 2) {
-        for (const end of endings) end();
-        ended.resolve([]);
-      }
-      return { outcomes: ended.promise, stop: () => {}, progress };
-    },
-  } as unknown as Pool;
-  const inputs = new InputReader(sql, snapshotsIn(queue.data.folder)(sql), quiet);
-  const writes: number[] = [];
-  const results = new ResultWriter(sql, quiet);
-  const write = results.write.bind(results);
-  results.write = (runs) => {
-    writes.push(runs.length);
-    return write(runs);
-  };
-  const executor = new Executor({ sql, pool, inputs, results, log: quiet });
-  const ids = await queue.enqueue(Array.from({ length: 200 }, () => ({})));
-  const { runs } = await claimDue(sql, '0198c1de-7a5b-7c4e-9d0a-2f6b1c3d4e5f', 200, 1e9);
-  await executor.run(runs);
-  expect(sizes).toEqual([100, 100]);
-  expect(writes).toEqual([200]);
-  expect((await queue.find(ids[199]))!.status).toBe('cancelled');
-});

@@ -6,7 +6,7 @@ import { enqueueRerun } from '../../src/jobs/enqueue.ts';
 import { notify } from '../../src/db/notifications.ts';
 import { claimDue } from '../../src/db/claims.ts';
 import { RerunTurns } from '../../src/jobs/rerunTask.ts';
-import { divide, partsOf } from '../../src/jobs/shares.ts';
+import { divide } from '../../src/jobs/shares.ts';
 import { eventually } from '../support/eventually.ts';
 import { countByStatus, enqueue, makeWorkspace, type TestWorkspace } from '../support/queue.ts';
 import { scaled } from '../support/scale.ts';
@@ -210,17 +210,6 @@ it('never gives two concurrent claims the same backtest', async () => {
   const ids = claims.flatMap((claim) => claim.runs.map((run) => run.id));
   expect(ids.length).toBe(300);
   expect(new Set(ids).size).toBe(300);
-});
-
-it('divides a share into parts that hold a thread for as long as an ordinary one', () => {
-  const partSizes = (runs: number, cost: number) =>
-    partsOf(Array.from({ length: runs }, () => ({ cost }))).map((part) => part.length);
-  expect(partSizes(200, 500)).toEqual([100, 100]);
-  expect(partSizes(100, 500)).toEqual([100]);
-  // The last backtest of a claim may exceed its cost.
-  expect(partSizes(101, 5_000)).toEqual([101]);
-  expect(partSizes(10, 100_000)).toEqual([5, 5]);
-  expect(partSizes(1, 1e9)).toEqual([1]);
 });
 
 it('divides a claim by cost, in order, and not into tiny shares', () => {
