@@ -101,7 +101,7 @@ function runTask(
 
 /**
  * The input with what this run alone has. Every member by its name: whenever V8 collects garbage, it forgets the
- * hidden class of an object that begins with a spread, and with it the code of 40 functions that read one.
+ * hidden class of an object that begins with a spread, and with it the code of the functions that read one.
  */
 const inputOfRun = (
   input: SimulationInput,

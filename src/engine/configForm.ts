@@ -125,10 +125,19 @@ function misplacedMembers(config: Members): Habit[] {
     const { range } = config;
     if (config[name] !== undefined && (!isMembers(range) || range[end] === undefined)) move(name, 'range', end);
   }
+  const { execution } = config;
   for (const name of Object.keys(config)) {
     const to = FEES.has(name) ? 'feeModel' : name === 'slippage' ? 'slippage' : undefined;
-    const { execution } = config;
     if (to !== undefined && (!isMembers(execution) || execution[to] === undefined)) move(name, 'execution', to);
+  }
+  for (const name of isMembers(execution) ? Object.keys(execution) : []) {
+    if (!Object.hasOwn(BacktestConfig.shape, name) || config[name] !== undefined) continue;
+    const path = pointerTo('/config/execution', name);
+    found.push({
+      path,
+      message: `"${name}" belongs beside "execution", not in it.`,
+      patch: [{ op: 'move', from: path, path: pointerTo('/config', name) }],
+    });
   }
   return found;
 }

@@ -3,6 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   BacktestConfig,
+  checkConfigForm,
+  CONFIG_EXAMPLE,
   configIssues,
   createMarket,
   resolveConfig,
@@ -54,6 +56,19 @@ describe('a warning', () => {
     const { strategyTrace } = run({}, sizing).summaryJson as Summary;
     expect(strategyTrace!.diagnosis[0]).toMatchObject({ code: 'REJECTED_BALANCE', suggestion });
     expect(suggestion).toContain('a larger initialBalance does not help');
+  });
+});
+
+describe('the form', () => {
+  it('moves a member of the config out of its execution, unless the config has it as well', () => {
+    const execution = { ...CONFIG_EXAMPLE.execution, leverage: 2 };
+    const path = '/config/execution/leverage';
+    const { issues } = checkConfigForm({ ...MINIMAL, execution });
+    const patch = [{ op: 'move', from: path, path: '/config/leverage' }];
+    expect(issues).toEqual([expect.objectContaining({ code: 'UNKNOWN_FIELD', path, patch })]);
+    const both = checkConfigForm({ ...MINIMAL, leverage: 3, execution }).issues;
+    expect(both).toEqual([expect.objectContaining({ code: 'UNKNOWN_FIELD', path })]);
+    expect(both[0].patch).toBeUndefined();
   });
 });
 

@@ -318,6 +318,10 @@ describe('a client that only applies patches and suggestions', () => {
       (config) => (execution(config).entryOrderRole = dice.pick(['Taker', 'takker'])),
       (config) => (config.ambiguityFallback = dice.pick(['pesimistic', 'PESSIMISTIC'])),
       (config) => (config.leverage = dice.pick(['2', 0, 5000])),
+      (config) => {
+        execution(config).ambiguityResolution = config.ambiguityResolution;
+        delete config.ambiguityResolution;
+      },
       (config) => (config.params = dice.pick([{ lenght: 30 }, { length: 1 }, { length: '30' }, { length: 7.5 }])),
     ]; // prettier-ignore
     const bodies = Array.from({ length: CONFIGS }, () => {
