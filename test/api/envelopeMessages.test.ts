@@ -110,8 +110,8 @@ describe('a message about the shape of a request', () => {
       CreateSweepBody,
       { ...sweep, space: { fast: [5, 10] } },
       '/space/fast',
-      '"fast" must be an object.',
-      '{"values": [',
+      '"fast" must be {"values": […]}, or a range such as {"min": 2, "max": 30}.',
+      undefined,
     ],
     [
       'a text as a constraint',

@@ -206,6 +206,7 @@ describe('the name of an indicator', () => {
     ['EMAIndicator', 'ema'],
     ['lsma', 'linearreg'],
     ['kmaa', 'kama'],
+    ['rssi', 'rsi'],
     ['linearegr', 'linearreg'],
   ])('is known from another library: %s', (written, meant) => {
     const { issue, right } = nameOf(written);

@@ -1,6 +1,7 @@
 // The summary as text, which is written without its objects: what JSON.stringify makes of them, member by member.
 import { expect, it } from 'vitest';
 import { createMarket } from '../../../src/engine/bars/market.ts';
+import { numbersOfParts } from '../../../src/engine/report/flatJson.ts';
 import { simulateTask } from '../../../src/engine/backtest.ts';
 import { randomSnapshot } from '../../support/bars.ts';
 import { astOf, compare, entry, exit, market, sma } from '../../support/builders.ts';
@@ -91,4 +92,12 @@ it('is what JSON.stringify writes of exits, filters, fee tiers and undecided bar
   expect(strategyTrace!.funnel.afterFilter).toHaveLength(2);
   expect(fees.tiers).toHaveLength(2);
   expect(ambiguity.exitsByMethod.fallback).toBeGreaterThan(0);
+});
+
+it('is stored as numbers that JSON would give back: 0 for -0, and NaN for null and what JSON writes as null', () => {
+  const money = { a: -0, b: Infinity, c: -Infinity, d: NaN, e: null, f: 1 / 3 };
+  const parts = { money, drawdown: {}, returns: {}, use: {}, positions: {}, costs: {} };
+  const numbers = numbersOfParts(parts as never);
+  const read = JSON.parse(JSON.stringify(Object.values(money))) as (number | null)[];
+  expect([...numbers.subarray(0, read.length)]).toEqual(read.map((value) => value ?? NaN));
 });

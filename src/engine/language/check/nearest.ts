@@ -50,16 +50,18 @@ export function nearestName(word: string, candidates: Iterable<string>): Nearest
 
 /**
  * Whether an abbreviation was meant to be `name`, for certain: with another letter, a short one often names something
- * else (`rsx` is not `rsi`, `lsma` not `sma`).
+ * else (`rsx` is not `rsi`, `lsma` not `sma`). Swapped and doubled letters are typing errors (`rssi`).
  */
 export function isMistyped(word: string, name: string): boolean {
   const [wanted, meant] = [plain(word), plain(name)];
   const length = Math.min(wanted.length, meant.length);
   const isSwapped = wanted.length === meant.length && sortedLetters(wanted) === sortedLetters(meant);
-  return editsBetween(wanted, meant) <= (length >= 9 ? 2 : length >= 6 || isSwapped ? 1 : 0);
+  const hasItsLetters = isSwapped || withoutDoubles(wanted) === withoutDoubles(meant);
+  return editsBetween(wanted, meant) <= (length >= 9 ? 2 : length >= 6 || hasItsLetters ? 1 : 0);
 }
 
 const sortedLetters = (word: string): string => word.split('').sort().join('');
+const withoutDoubles = (word: string): string => word.replaceAll(/(.)\1/g, '$1');
 
 /** The only candidate that begins with a shortened word: `symbol` for `sym`. */
 function abbreviated(wanted: string, candidates: Iterable<string>): Nearest | undefined {
