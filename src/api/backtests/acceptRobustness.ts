@@ -9,10 +9,7 @@ import { TIER_LIMITS } from '../../tiers.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { problem } from '../http/problems.ts';
 import { notFound } from '../http/routeSchemas.ts';
-
-/** About a second of work on one thread, in bars; and below, what a run costs however few its bars are. */
-const COST_PER_SHARD = 50_000_000;
-const COST_PER_RUN = 50_000;
+import { COST_PER_RUN, COST_PER_SHARD } from './shardCosts.ts';
 
 /**
  * What is stored of the request.

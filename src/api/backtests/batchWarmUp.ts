@@ -8,6 +8,7 @@ import type { HeavyRequest } from '../http/heavyRequests.ts';
 import { ProblemError } from '../http/problems.ts';
 import { EXAMPLE_STRATEGY_AST } from '../strategies/strategyExamples.ts';
 import goldenCross from '../templates/goldenCross.ts';
+import { cross, indicator, strategy } from '../templates/nodes.ts';
 import { compiledAst } from '../templates/template.ts';
 import { BacktestCheck } from './backtestChecks.ts';
 import { BACKTESTS } from './backtestBodies.ts';
@@ -29,25 +30,18 @@ const CALLER: Caller = {
   expiresAt: null,
 };
 
-const sma = (param: string) => ({ kind: 'indicator', indicator: 'sma', args: { length: { param } } });
-const cross = (op: string) => ({ kind: 'cross', op, left: sma('fast'), right: sma('slow') });
+const average = (param: string) => indicator('sma', { length: { param } });
 /** Most batches vary the params of one strategy. */
-const VARIED_AST = {
-  ...EXAMPLE_STRATEGY_AST,
-  strategy: {
-    kind: 'strategy',
-    params: [
-      { name: 'fast', type: 'int', default: 10, min: 1, max: 100 },
-      { name: 'slow', type: 'int', default: 50, min: 1, max: 300 },
-    ],
-    entry: {
-      kind: 'entry',
-      trigger: cross('cross_up'),
-      action: { side: 'long', sizing: { mode: 'percent_equity', value: 100 } },
-    },
-    exits: [{ kind: 'exit', when: cross('cross_down') }],
-  },
-};
+const VARIED_AST = strategy({
+  symbol: 'SPX',
+  timeframe: '1d',
+  params: [
+    { name: 'fast', type: 'int', default: 10, min: 1, max: 100 },
+    { name: 'slow', type: 'int', default: 50, min: 1, max: 300 },
+  ],
+  trigger: cross('up', average('fast'), 'cross_up', average('slow')),
+  exits: [cross('down', average('fast'), 'cross_down', average('slow'))],
+});
 
 const VERSIONS = [VARIED_AST, EXAMPLE_STRATEGY_AST, compiledAst(goldenCross)].map(versionOf);
 

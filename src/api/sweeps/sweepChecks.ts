@@ -13,12 +13,10 @@ import {
 import type { Catalog } from '../../market/catalog.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { BacktestCheck } from '../backtests/backtestChecks.ts';
+import { COST_PER_RUN, COST_PER_SHARD } from '../backtests/shardCosts.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { problem, ProblemError } from '../http/problems.ts';
 
-/** About a second of work on one thread, and what a variant costs however few its bars are; both measured in bars. */
-const COST_PER_SHARD = 50_000_000;
-const COST_PER_VARIANT = 50_000;
 const MAX_SHARD = 20_000;
 /** How many points are tried for a first variant: constraints may rule out the first ones, but hardly this many. */
 const MAX_LOOKED_AT = 4_000_000;
@@ -60,7 +58,7 @@ export async function acceptSweep(
     }),
   );
   const windows = 1 + (spec.walkForward?.folds ?? 0);
-  const cost = (markets.reduce((most, market) => Math.max(most, market.cost), 0) + COST_PER_VARIANT) * windows;
+  const cost = (markets.reduce((most, market) => Math.max(most, market.cost), 0) + COST_PER_RUN) * windows;
   const size = Math.max(1, Math.min(MAX_SHARD, Math.floor(COST_PER_SHARD / cost)));
   const shards = shardsOf(job, size).map((shard) => ({ ...shard, cost: cost * (shard.last - shard.first) }));
   return {

@@ -40,6 +40,7 @@ export const cross = (id: string, left: Operand, op: 'cross_up' | 'cross_down', 
 interface Parts {
   readonly symbol: string;
   readonly timeframe: string;
+  readonly params?: readonly Json[];
   readonly side?: 'long' | 'short';
   readonly sizing?: Json;
   readonly setup?: Node;
@@ -59,6 +60,7 @@ export const strategy = (parts: Parts): Json => {
     strategy: {
       kind: 'strategy',
       defaults: { instrument: { symbol }, timeframe },
+      ...(parts.params && { params: parts.params }),
       entry: {
         kind: 'entry',
         ...(parts.setup && { setup: parts.setup }),

@@ -1,5 +1,4 @@
-// Oscillators that TA-Lib does not have or defines differently: Fisher, KST, WaveTrend, TSI with its signal, lagged
-// DPO.
+// Oscillators that TA-Lib does not have or defines differently: Fisher, KST, WaveTrend, lagged DPO.
 import { length, number } from './arguments.ts';
 import type { Args, IndicatorDefinition } from './definition.ts';
 import { exponential } from './exponential.ts';
@@ -141,48 +140,6 @@ export const wavetrend: IndicatorDefinition = {
     exponential(distance, first, number(args, 'average_length'), wt1);
     rollingMean(wt1, firstWave, number(args, 'signal_length'), wt2);
     wt1.fill(NaN, 0, Math.min(n, waveLookback(args)));
-  },
-};
-
-const tsiLookback = (args: Args): number =>
-  number(args, 'slow_length') + number(args, 'fast_length') - 1 + number(args, 'signal_length') - 1;
-
-export const tsiSignal: IndicatorDefinition = {
-  id: 'tsi_signal',
-  aliases: [],
-  name: 'True Strength Index with its signal',
-  category: 'momentum',
-  inputs: ['source'],
-  args: [length(25, 1, 'slow_length'), length(13, 1, 'fast_length'), length(13, 1, 'signal_length')],
-  outputs: [
-    { name: 'tsi', kind: 'bounded', min: -100, max: 100 },
-    { name: 'signal', kind: 'bounded', min: -100, max: 100 },
-  ],
-  formula:
-    'tsi = 100·ema(ema(x - x[1], slow), fast)/ema(ema(|x - x[1]|, slow), fast), 0 on a flat source; signal = ' +
-    'ema(tsi) (Blau 1991; pandas-ta tsi)',
-  lookback: tsiLookback,
-  stableLookback: (args) =>
-    emaStable(number(args, 'slow_length')) +
-    emaStable(number(args, 'fast_length')) +
-    emaStable(number(args, 'signal_length')),
-  compute([source], args, [tsi, signal]) {
-    const n = source.length;
-    const slow = number(args, 'slow_length');
-    const fast = number(args, 'fast_length');
-    const first = slow + fast - 1;
-    const change = new Float64Array(n);
-    const once = new Float64Array(n);
-    const size = new Float64Array(n);
-    for (let row = 1; row < n; row++) change[row] = source[row] - source[row - 1];
-    exponential(change, 1, slow, once);
-    exponential(once, slow, fast, tsi);
-    for (let row = 1; row < n; row++) change[row] = Math.abs(change[row]);
-    exponential(change, 1, slow, once);
-    exponential(once, slow, fast, size);
-    for (let row = first; row < n; row++) tsi[row] = size[row] > 0 ? 100 * (tsi[row] / size[row]) : 0;
-    exponential(tsi, first, number(args, 'signal_length'), signal);
-    tsi.fill(NaN, 0, Math.min(n, tsiLookback(args)));
   },
 };
 

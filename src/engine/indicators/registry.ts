@@ -11,7 +11,7 @@ import { adx, adxr, dx, minusDi, minusDm, plusDi, plusDm } from './directional.t
 import { dema, ema, rma, t3, tema, zlema } from './exponential.ts';
 import { highest, lowest, maxIndex, minIndex, minMax, minMaxIndex } from './extremes.ts';
 import { accelerator, awesome, balanceOfPower, coppock, dpo, qstick, ultimate } from './oscillators.ts';
-import { smi, trix, tsi } from './smoothedMomentum.ts';
+import { smi, trix, tsi, tsiSignal } from './smoothedMomentum.ts';
 import { sar, sarExt } from './parabolic.ts';
 import { avgPrice, heikinAshi, medPrice, midPoint, midPrice, typPrice, wclPrice } from './prices.ts';
 import { adr, atr, natr, trueRangeIndicator } from './range.ts';
@@ -31,7 +31,7 @@ import { hma, sma, trima, vwma, wma } from './weighted.ts';
 import { alligator, alma } from './almaAlligator.ts';
 import { chandelierExit, donchianSplit, keltnerOriginal, keltnerRange } from './atrChannels.ts';
 import { ichimoku } from './ichimoku.ts';
-import { dpoLagged, fisher, kst, tsiSignal, wavetrend } from './oscillatorsBeyondTalib.ts';
+import { dpoLagged, fisher, kst, wavetrend } from './oscillatorsBeyondTalib.ts';
 import { pivotsCamarilla, pivotsClassic, pivotsFibonacci } from './pivotPoints.ts';
 import { qqe } from './qqe.ts';
 import { squeezeMomentum, ttmSqueeze } from './squeeze.ts';

@@ -1,6 +1,6 @@
-// Momentum smoothed by several exponential averages: TRIX, TSI and SMI.
+// Momentum smoothed by several exponential averages: TRIX, TSI (alone and with its signal) and SMI.
 import { length, number } from './arguments.ts';
-import type { IndicatorDefinition } from './definition.ts';
+import type { Args, IndicatorDefinition } from './definition.ts';
 import { exponential } from './exponential.ts';
 import { rollingMax, rollingMin } from '../kernels/rollingExtremes.ts';
 import { percentChange } from './rates.ts';
@@ -44,19 +44,66 @@ export const tsi: IndicatorDefinition = {
   stableLookback: (args) => 1 + emaStable(number(args, 'slow_length')) + emaStable(number(args, 'fast_length')),
   compute([source], args, [out]) {
     const n = out.length;
-    const change = new Float64Array(n);
-    const size = new Float64Array(n);
-    const scratch = new Float64Array(n);
-    for (let row = 1; row < n; row++) {
-      change[row] = source[row] - source[row - 1];
-      size[row] = Math.abs(change[row]);
-    }
     const [slow, fast] = [number(args, 'slow_length'), number(args, 'fast_length')];
-    exponential(change, 1, slow, scratch);
-    exponential(scratch, slow, fast, out);
-    exponential(size, 1, slow, scratch);
-    exponential(scratch, slow, fast, size);
+    const size = new Float64Array(n);
+    smoothedChanges(source, slow, fast, out, size);
     for (let row = slow + fast - 1; row < n; row++) out[row] = size[row] > 0 ? (100 * out[row]) / size[row] : 0;
+  },
+};
+
+/**
+ * The changes of a source and their absolute values, each smoothed by one exponential average after the other. Rows of
+ * `changes` and `sizes` are written from slow + fast - 1 on.
+ */
+function smoothedChanges(
+  source: Float64Array,
+  slow: number,
+  fast: number,
+  changes: Float64Array,
+  sizes: Float64Array,
+): void {
+  const n = source.length;
+  const change = new Float64Array(n);
+  const once = new Float64Array(n);
+  for (let row = 1; row < n; row++) change[row] = source[row] - source[row - 1];
+  exponential(change, 1, slow, once);
+  exponential(once, slow, fast, changes);
+  for (let row = 1; row < n; row++) change[row] = Math.abs(change[row]);
+  exponential(change, 1, slow, once);
+  exponential(once, slow, fast, sizes);
+}
+
+const tsiLookback = (args: Args): number =>
+  number(args, 'slow_length') + number(args, 'fast_length') - 1 + number(args, 'signal_length') - 1;
+
+export const tsiSignal: IndicatorDefinition = {
+  id: 'tsi_signal',
+  aliases: [],
+  name: 'True Strength Index with its signal',
+  category: 'momentum',
+  inputs: ['source'],
+  args: [length(25, 1, 'slow_length'), length(13, 1, 'fast_length'), length(13, 1, 'signal_length')],
+  outputs: [
+    { name: 'tsi', kind: 'bounded', min: -100, max: 100 },
+    { name: 'signal', kind: 'bounded', min: -100, max: 100 },
+  ],
+  formula:
+    'tsi = 100·ema(ema(x - x[1], slow), fast)/ema(ema(|x - x[1]|, slow), fast), 0 on a flat source; signal = ' +
+    'ema(tsi) (Blau 1991; pandas-ta tsi)',
+  lookback: tsiLookback,
+  stableLookback: (args) =>
+    emaStable(number(args, 'slow_length')) +
+    emaStable(number(args, 'fast_length')) +
+    emaStable(number(args, 'signal_length')),
+  compute([source], args, [tsi, signal]) {
+    const n = source.length;
+    const [slow, fast] = [number(args, 'slow_length'), number(args, 'fast_length')];
+    const first = slow + fast - 1;
+    const size = new Float64Array(n);
+    smoothedChanges(source, slow, fast, tsi, size);
+    for (let row = first; row < n; row++) tsi[row] = size[row] > 0 ? 100 * (tsi[row] / size[row]) : 0;
+    exponential(tsi, first, number(args, 'signal_length'), signal);
+    tsi.fill(NaN, 0, Math.min(n, tsiLookback(args)));
   },
 };
 
