@@ -41,13 +41,13 @@ async function exitOf(server: ChildProcessWithoutNullStreams, signal: NodeJS.Sig
 
 const workerOf = (server: ChildProcessWithoutNullStreams, not = 0) => childOf(server, 'worker', not);
 const childOf = (server: ChildProcessWithoutNullStreams, command: string, not = 0): Promise<number> =>
-  eventually(() => childrenOf(Number(server.pid), command).find((pid) => pid !== not && isAlive(pid)));
-/** Two processes: one works, and the other stands by. */
+  eventually(() => childrenOf(Number(server.pid), command).find((pid) => pid !== not));
+/** Two processes: the older one works, and the other stands by. */
 const pairOf = (server: ChildProcessWithoutNullStreams, command: string): Promise<[working: number, standBy: number]> =>
   eventually(
     () => {
-      const pids = childrenOf(Number(server.pid), command).filter((pid) => isAlive(pid));
-      return pids.length === 2 ? ([Math.min(...pids), Math.max(...pids)] as const) : null;
+      const [working, standBy] = childrenOf(Number(server.pid), command);
+      return working !== undefined && standBy !== undefined ? ([working, standBy] as const) : null;
     },
     { what: `a ${command} that stands by` },
   ).then((pids) => [...pids]);

@@ -1,7 +1,6 @@
 // A real `serve` in a folder of its own, with tenants, and what its processes need meanwhile.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { readdirSync, readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { connect, socketUrl } from '../../src/db/connect.ts';
 import { stopEmbedded } from '../../src/db/embedded.ts';
 import type { Tier } from '../../src/tiers.ts';
 import { readyUrl, startCommand } from '../support/command.ts';
+import { childrenOf, residentBytesOf } from '../support/processes.ts';
 import { makeKey, makeTenant } from '../support/tenants.ts';
 import { signToken, startIdentity, type Signer } from './identity.ts';
 
@@ -25,8 +25,8 @@ export interface Service extends AsyncDisposable {
   tenant(tier: Tier): Promise<Tenant>;
   /** Resident bytes of the process of this service that works as a command, such as `api`. */
   residentBytes(command: 'api' | 'worker'): number;
-  /** Process ids of it: a process that was started again has another. */
-  pids(command: 'api' | 'worker'): number[];
+  /** The process that works as it; one that was started again has another pid. */
+  pidOf(command: 'api' | 'worker'): number | undefined;
 }
 
 /** @param more environment variables of its processes. */
@@ -37,31 +37,19 @@ export async function startService(more: Record<string, string> = {}): Promise<S
   const server = startCommand(['serve', '--port', '0', '--json'], env);
   const url = await readyUrl(server);
   const sql = connect(socketUrl(join(folder, 'postgres', 'socket'), 'candlepool', 'postgres'), { max: 1 });
-  const pids = (command: string): number[] =>
-    readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map(Number)
-      .filter((pid) => {
-        const words = read(pid, 'cmdline').split('\0');
-        return words.includes(command) && words.includes('--supervised') && read(pid, 'environ').includes(folder);
-      })
-      // The oldest works; another stands by.
-      .toSorted((a, b) => a - b)
-      .slice(0, 1);
+  // The oldest works; another stands by.
+  const pidOf = (command: string): number | undefined => childrenOf(server.pid!, command)[0];
   return {
     url,
     signer: identity.signer,
-    pids,
+    pidOf,
     tenant: async (tier) => {
       const subject = `idp|${randomUUID()}`;
       const ids = await makeTenant(sql, tier, subject);
       const [key, viewerKey] = [await makeKey(sql, ids), await makeKey(sql, ids, 'viewer')];
       return { workspaceId: ids.workspaceId, key, viewerKey, token: await signToken(identity.signer, subject) };
     },
-    residentBytes: (command) =>
-      pids(command)
-        .map((pid) => Number(/VmRSS:\s+(\d+) kB/.exec(read(pid, 'status'))?.[1] ?? 0) * 1024)
-        .reduce((sum, bytes) => sum + bytes, 0),
+    residentBytes: (command) => residentBytesOf(pidOf(command) ?? 0),
     [Symbol.asyncDispose]: async () => {
       await sql.end({ timeout: 1 });
       const ended = once(server, 'close');
@@ -72,15 +60,6 @@ export async function startService(more: Record<string, string> = {}): Promise<S
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Empty for a process that has ended. */
-function read(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** Largest value of a metric, over all its labels. */

@@ -71,7 +71,7 @@ export class ServedService {
   }
 
   pidOf(role: Role): Promise<number> {
-    return eventually(() => childrenOf(this.#server!.pid!, role).find((pid) => isAlive(pid)), { what: `a ${role}` });
+    return eventually(() => childrenOf(this.#server!.pid!, role)[0], { what: `a ${role}` });
   }
 
   async kill(role: Role): Promise<void> {
