@@ -1,4 +1,4 @@
-// Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, bestOfFour.wat, bands.wat,
+// Builds each module of src/engine/kernels/simd/ (steps.wat, signs.wat, compareRows.wat, windowExtremes.wat, bands.wat,
 // columns.wat, inPlace.wat, decimals.wat, digits.wat, powerSums.wat, falls.wat, sides.wat, recursions.wat) into wasm.ts
 // beside it: `npm run simd`.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ const MODULES = [
   'steps',
   'signs',
   'compareRows',
-  'bestOfFour',
+  'windowExtremes',
   'bands',
   'columns',
   'inPlace',

@@ -1,7 +1,6 @@
 // Extremes of a moving window: the highest and lowest values, and the rows they stand on.
-import { bestOfFourOn } from './simd/bestOfFour.ts';
+import { extremeKernels } from './simd/windowExtremes.ts';
 import { memoryUnderOwned } from './simd/ownedColumns.ts';
-import { columnKernels, type Readable } from './simd/rolling.ts';
 import { kernelMemory, simdMemory } from './simd/simdMemory.ts';
 
 /** out[row] = the highest of source[row-length+1 … row], the latest of equals, for rows first+length-1 … n-1. */
@@ -14,33 +13,27 @@ export function rollingMin(source: Float64Array, first: number, length: number, 
   rollingExtreme(SMALLEST, source, first, length, out);
 }
 
-export interface ExtremeKernels {
+/** Names of the kernels for one end of a window. */
+export interface Extreme {
   readonly ofFour: 'largestOfFour' | 'smallestOfFour';
-  readonly of4Rows: 'largestOf4Rows' | 'smallestOf4Rows';
-  readonly of16Rows: 'largestOf16Rows' | 'smallestOf16Rows';
+  readonly by4: 'largestBy4' | 'smallestBy4';
+  readonly by16: 'largestBy16' | 'smallestBy16';
 }
-export const LARGEST: ExtremeKernels = {
-  ofFour: 'largestOfFour',
-  of4Rows: 'largestOf4Rows',
-  of16Rows: 'largestOf16Rows',
-};
-export const SMALLEST: ExtremeKernels = {
-  ofFour: 'smallestOfFour',
-  of4Rows: 'smallestOf4Rows',
-  of16Rows: 'smallestOf16Rows',
-};
+export const LARGEST: Extreme = { ofFour: 'largestOfFour', by4: 'largestBy4', by16: 'largestBy16' };
+export const SMALLEST: Extreme = { ofFour: 'smallestOfFour', by4: 'smallestBy4', by16: 'smallestBy16' };
 
 function rollingExtreme(
-  kernels: ExtremeKernels,
+  extreme: Extreme,
   source: Float64Array,
   first: number,
   length: number,
   out: Float64Array,
 ): void {
   const n = source.length;
-  const block = extremeRows(length);
-  const { values } = simdMemory(extremeCells(length) * NUMBER_BYTES);
   const memory = memoryUnderOwned(out);
+  const leastRows = memory === undefined ? BLOCK_ROWS : IN_PLACE_ROWS;
+  const block = extremeRows(length, leastRows);
+  const { values } = simdMemory(extremeCells(length, leastRows) * NUMBER_BYTES);
   let row = first + length - 1;
   while (row < n) {
     // Further blocks begin with an even row: what lies in two lines of the cache takes longer to write.
@@ -48,9 +41,9 @@ function rollingExtreme(
     const start = row - length + 1;
     if (memory !== undefined && rows % PAD === 0) {
       const address = out.byteOffset + row * NUMBER_BYTES;
-      blockExtremes(kernels, source, start, 0, rows, length, { memory, address });
+      blockExtremes(extreme, source, start, 0, rows, length, { memory, address });
     } else {
-      blockExtremes(kernels, source, start, 0, rows, length);
+      blockExtremes(extreme, source, start, 0, rows, length);
       out.set(values.subarray(0, rows), row);
     }
     row += rows;
@@ -62,10 +55,15 @@ const NUMBER_BYTES = 8;
 const PAD = 8;
 const padded = (cells: number): number => Math.ceil(cells / PAD) * PAD;
 const sizeOf = (rows: number): number => padded(rows) * NUMBER_BYTES;
-/** Rows of a block, which fit the first cache twice. Long windows need long blocks: their rows are computed again. */
-export const extremeRows = (length: number): number => padded(Math.max(2048, 4 * length));
+/** Rows of a block, which fit the first cache twice. */
+const BLOCK_ROWS = 2048;
+/** Rows of a block that is not copied out: the first cache needs only what is still read of it. */
+const IN_PLACE_ROWS = 8192;
+/** Rows of a block. Long windows need long blocks: their first `length` rows are computed again. */
+export const extremeRows = (length: number, least = BLOCK_ROWS): number => padded(Math.max(least, 4 * length));
 /** Cells of the memory that a block of extremes takes: a multiple of 2. */
-export const extremeCells = (length: number): number => Math.ceil((extremeRows(length) + length + 2 * PAD) / 2) * 2;
+export const extremeCells = (length: number, least = BLOCK_ROWS): number =>
+  Math.ceil((extremeRows(length, least) + length + 2 * PAD) / 2) * 2;
 
 /** Where a block of extremes is written, if not where it is computed. */
 interface Place {
@@ -82,7 +80,7 @@ interface Place {
  * takes up to ten times as long (bench/indicators.ts).
  */
 export function blockExtremes(
-  { ofFour, of4Rows, of16Rows }: ExtremeKernels,
+  { ofFour, by4, by16 }: Extreme,
   source: Float64Array,
   start: number,
   cell: number,
@@ -91,33 +89,37 @@ export function blockExtremes(
   place?: Place,
 ): void {
   const address = cell * NUMBER_BYTES;
+  const here: Place = { memory: kernelMemory, address };
+  const there = place ?? here;
   // From an even row on, so that cells of even rows lie in one line of the cache with the next.
   const lead = length >= 4 ? start & 1 : 0;
   const cells = lead + rows + length - 1;
-  let width = 1;
-  if (length >= 4) {
-    const column: Readable = columnKernels.read(source, start - lead, start - lead + cells, PAD);
-    width = length >= 16 ? 16 : 4;
-    column.kernels[length >= 16 ? of16Rows : of4Rows](column.address, address, sizeOf(cells));
-  } else {
-    simdMemory(0).values.set(source.subarray(start, start + cells), cell);
-  }
-  // Where the extremes of `width` cells are, by their first cells. Those kernels have them by their last.
+  let width = length >= 16 ? 16 : length >= 4 ? 4 : 1;
+  if (width === 1) simdMemory(0).values.set(source.subarray(start, start + cells), cell);
+  let to = 4 * width < length ? here : there;
+  const column = extremeKernels.read(source, start - lead, start - lead + cells, PAD, to.memory);
+  let { kernels } = column;
+  // Where the windows of `width` cells are, by their first cells. The first pass has them by their last.
   let windows = address + (lead + width - 1) * NUMBER_BYTES;
-  const best = (back: number, count: number, to: Place): void => {
-    bestOfFourOn(to.memory)[ofFour](
-      windows,
-      windows + Math.min(width, back) * NUMBER_BYTES,
-      windows + Math.min(2 * width, back) * NUMBER_BYTES,
-      windows + back * NUMBER_BYTES,
-      to.address,
-      sizeOf(count),
-    );
+  for (let isFirst = width > 1; ; isFirst = false) {
+    const isLast = 4 * width >= length;
+    const back = Math.min(length - width, 3 * width);
+    const second = windows + Math.min(width, back) * NUMBER_BYTES;
+    const third = windows + Math.min(2 * width, back) * NUMBER_BYTES;
+    const fourth = windows + back * NUMBER_BYTES;
+    const size = sizeOf(isLast ? rows : cells - lead - 4 * width + 1);
+    if (isFirst) {
+      const pass = kernels[width === 16 ? by16 : by4];
+      pass(column.address, address, sizeOf(cells), windows, second, third, fourth, to.address, size);
+    } else {
+      kernels[ofFour](windows, second, third, fourth, to.address, size);
+    }
+    if (isLast) return;
     windows = address;
-  };
-  const here = { memory: kernelMemory, address };
-  for (; width * 4 <= length; width *= 4) best(3 * width, cells - lead - 4 * width + 1, here);
-  if (windows !== address || length > width || place !== undefined) best(length - width, rows, place ?? here);
+    width *= 4;
+    to = 4 * width < length ? here : there;
+    kernels = extremeKernels.on(column.memory, to.memory);
+  }
 }
 
 /** Up to this length, scanning a window whose extreme has left it is cheaper than keeping its candidates in order. */

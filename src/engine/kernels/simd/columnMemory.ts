@@ -54,17 +54,19 @@ export class ColumnModule<Exports> {
 
   /**
    * Where kernels can read cells [from, end) of a column, and `beyond` more, which are any numbers.
+   *
+   * @param results where they write
    */
-  read(column: Float64Array, from: number, end: number, beyond: number): ReadColumn<Exports> {
+  read(column: Float64Array, from: number, end: number, beyond: number, results = this.#memory): ReadColumn<Exports> {
     const memory = end + beyond <= column.length ? memoryUnder(column) : undefined;
     if (memory !== undefined)
-      return { kernels: this.on(memory), memory, address: column.byteOffset + from * NUMBER_BYTES };
+      return { kernels: this.on(memory, results), memory, address: column.byteOffset + from * NUMBER_BYTES };
     const count = end - from;
     if (count + beyond > copies.values.length) copies = newCopies(2 * (count + beyond) * NUMBER_BYTES);
     copies.values.set(column.subarray(from, end));
     // Beyond the end, ordinary numbers: the last ones again.
     copies.values.copyWithin(count, count - Math.min(beyond, count), count);
-    return { kernels: this.on(copies.memory), memory: copies.memory, address: 0 };
+    return { kernels: this.on(copies.memory, results), memory: copies.memory, address: 0 };
   }
 }
 

@@ -4,12 +4,6 @@ import { ColumnModule, type ReadColumn } from './columnMemory.ts';
 import { compileModule, instantiate } from './simdMemory.ts';
 import { COLUMNS_WASM, COMPAREROWS_WASM } from './wasm.ts';
 
-/**
- * Writes the best of each row of a source and the 3 or 15 before it, the latest of equals. The first 3 or 15 results
- * mean nothing.
- */
-type BestOfRows = (source: number, a: number, size: number) => void;
-
 type Sums<Result> = (
   a: number,
   b: number,
@@ -22,11 +16,6 @@ type Sums<Result> = (
 
 /** Their first addresses are of columns, in the memory that they are made for; of `stochastic`, that of `close`. */
 interface ColumnKernels {
-  /** Sizes are multiples of 64. */
-  readonly largestOf4Rows: BestOfRows;
-  readonly smallestOf4Rows: BestOfRows;
-  readonly largestOf16Rows: BestOfRows;
-  readonly smallestOf16Rows: BestOfRows;
   /**
    * Writes 100·(close - low)/(high - low), 0 where the range is at most `epsilon` of |high| + |low|, both in the
    * kernels' memory. The size is a multiple of 16.
