@@ -12,8 +12,8 @@ export function commandLinesWith(text: string): string[] {
 }
 
 /**
- * Living children of a process that were started as `main.ts <command>`, the oldest first. Pids do not tell which one is
- * older: after the greatest one they begin again.
+ * Living children of a process that were started as `main.ts <command>`, the oldest first. Pids do not tell which one
+ * is older: after the greatest one they begin again.
  */
 export const childrenOf = (parent: number, command: string): number[] =>
   readdirSync('/proc')

@@ -73,6 +73,10 @@ export class PatternCode {
     }
   }
 
+  get keepsChanges(): boolean {
+    return this.#changes.length > 0;
+  }
+
   module(): Uint8Array {
     const cleared = this.#form === 'bits' ? this.#clearBits() : [];
     const group = asm.block([this.#updateSums(), this.#find()]);

@@ -1,7 +1,7 @@
 // The kernel of one pattern: WebAssembly made from its conditions. A plan of many patterns computes what they have in
 // common once (patternProgram.ts); one pattern alone takes half the time in a loop of its own, which keeps values in
 // registers, reads bars where they are, and leaves eight rows as soon as none of them can hold (bench/patterns.ts).
-import { COLUMN_BLOCK, ColumnModule, overBlocks } from '../kernels/simd/columnMemory.ts';
+import { COLUMN_BLOCK, ColumnModule, LONG_COLUMN_BLOCK, overBlocks } from '../kernels/simd/columnMemory.ts';
 import { memoryUnderOwned } from '../kernels/simd/ownedColumns.ts';
 import { kernelMemory, simdMemory } from '../kernels/simd/simdMemory.ts';
 import { FREE, SIGN_VALUES, SIGNS } from '../kernels/simd/steps.ts';
@@ -22,6 +22,8 @@ interface FormKernel {
   readonly module: ColumnModule<Kernel>;
   /** One of each running sum. */
   readonly means: readonly Mean[];
+  /** Whether it has columns of changes, which are as long as a short block. */
+  readonly keepsChanges: boolean;
 }
 
 const NUMBER_BYTES = 8;
@@ -77,23 +79,26 @@ export class PatternKernel implements Finder {
     form: ResultForm,
     columns: PriceColumns,
     results: WebAssembly.Memory,
-    visit: Parameters<typeof overBlocks<Kernel>>[4],
+    visit: Parameters<typeof overBlocks<Kernel>>[5],
   ): void {
     if (columns.open.length <= this.#first) return;
-    const { module, means } = this.#form(form);
+    const { module, means, keepsChanges } = this.#form(form);
     const { values } = simdMemory(MEMORY_BYTES);
     means.forEach((mean, index) => {
       values[LAYOUT.sums / NUMBER_BYTES + index] = firstSum(mean, columns, this.#first);
     });
     const prices = FIELDS.map((field) => columns[field]);
-    overBlocks(module, prices, this.#first, results, visit);
+    // Bits, and values that are copied out, lie in the kernels' memory, where there is room for a short block of them.
+    const inPlaceRows = results === kernelMemory || keepsChanges ? COLUMN_BLOCK : LONG_COLUMN_BLOCK;
+    overBlocks(module, prices, this.#first, results, inPlaceRows, visit);
   }
 
   #form(form: ResultForm): FormKernel {
     const known = this.#forms.get(form);
     if (known !== undefined) return known;
     const code = new PatternCode(this.#signs, form, LAYOUT);
-    const made = { module: new ColumnModule<Kernel>(new WebAssembly.Module(code.module())), means: code.means };
+    const { means, keepsChanges } = code;
+    const made = { module: new ColumnModule<Kernel>(new WebAssembly.Module(code.module())), means, keepsChanges };
     this.#forms.set(form, made);
     return made;
   }

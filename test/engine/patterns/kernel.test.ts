@@ -91,10 +91,10 @@ describe('the kernel of a pattern', () => {
       definition.compute(bars.open, bars.high, bars.low, bars.close, {}, out);
       return Buffer.from(Float64Array.from(out).buffer);
     };
-    const check = (definition: PatternDefinition): void => {
+    const check = (definition: PatternDefinition, bars: PriceColumns, counts: readonly number[]): void => {
       const { id, declaration } = definition;
-      for (const count of [declaration.lookback, 40, 512, 527, 1024, 1034, 1035, 1049, 1050, 1058, 1544, 2058, 2100]) {
-        const [open, high, low, close] = [all.open, all.high, all.low, all.close].map((all) => all.slice(0, count));
+      for (const count of [declaration.lookback, ...counts]) {
+        const [open, high, low, close] = [bars.open, bars.high, bars.low, bars.close].map((all) => all.slice(0, count));
         const copied = { open, high, low, close };
         const expected = values(definition, new Float64Array(count).fill(-7), copied);
         const doubles = owned(count);
@@ -110,12 +110,14 @@ describe('the kernel of a pattern', () => {
           }
       }
     };
+    const counts = [40, 512, 527, 1024, 1034, 1035, 1049, 1050, 1058, 1544, 2058, 2100];
     const long = bars(200_000, 2);
     for (const definition of PATTERNS) {
-      // The program at first, and after so many rows the kernel.
-      check(definition);
+      // The program at first, and after so many rows the kernel, whose blocks may be longer.
+      check(definition, all, counts);
       definition.compute(long.open, long.high, long.low, long.close, {}, new Int32Array(200_000));
-      check(definition);
+      check(definition, all, counts);
+      check(definition, long, [33_000]);
     }
   });
 

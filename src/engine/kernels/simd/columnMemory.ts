@@ -72,6 +72,8 @@ export class ColumnModule<Exports> {
 
 /** Rows of a block of `overBlocks`. Copies of four columns fit the first cache. */
 export const COLUMN_BLOCK = 1024;
+/** Rows of a block whose function keeps nothing per row: between two blocks the processor does not fetch ahead. */
+export const LONG_COLUMN_BLOCK = 16 * COLUMN_BLOCK;
 /** How many rows before its first row a kernel may read there. */
 export const ROWS_BEHIND = 24;
 /** Such a kernel computes as many rows at once, and reads beyond the last where they are not whole. */
@@ -82,13 +84,14 @@ const COPY_CELLS = ROWS_BEHIND + COLUMN_BLOCK + GROUP;
  * Calls `visit` for one block of rows after the other, from `first` on, with the function that reads these columns, the
  * address that each has ROWS_BEHIND before the block, and the memory that the function writes to: `results` where
  * columns are read in place and the block has whole groups of eight rows, else that of the kernels. A block has
- * COLUMN_BLOCK rows, but the last two.
+ * COLUMN_BLOCK rows, or `inPlaceRows` where columns are read in place, but the last two.
  */
 export function overBlocks<Exports>(
   module: ColumnModule<Exports>,
   columns: readonly Float64Array[],
   first: number,
   results: WebAssembly.Memory,
+  inPlaceRows: number,
   visit: (
     kernels: Exports,
     addresses: readonly number[],
@@ -105,9 +108,9 @@ export function overBlocks<Exports>(
     const whole = first + Math.floor((n - first) / GROUP) * GROUP;
     const addresses = columns.map(({ byteOffset }) => byteOffset + (start - ROWS_BEHIND) * NUMBER_BYTES);
     while (start < whole) {
-      const end = Math.min(whole, start + COLUMN_BLOCK);
+      const end = Math.min(whole, start + inPlaceRows);
       visit(kernels, addresses, start, end, results);
-      for (let index = 0; index < addresses.length; index++) addresses[index] += COLUMN_BLOCK * NUMBER_BYTES;
+      for (let index = 0; index < addresses.length; index++) addresses[index] += inPlaceRows * NUMBER_BYTES;
       start = end;
     }
   }
