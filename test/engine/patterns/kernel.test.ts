@@ -117,7 +117,7 @@ describe('the kernel of a pattern', () => {
       check(definition, all, counts);
       definition.compute(long.open, long.high, long.low, long.close, {}, new Int32Array(200_000));
       check(definition, all, counts);
-      check(definition, long, [33_000]);
+      check(definition, long, [66_000]);
     }
   });
 

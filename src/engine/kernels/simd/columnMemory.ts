@@ -73,7 +73,7 @@ export class ColumnModule<Exports> {
 /** Rows of a block of `overBlocks`. Copies of four columns fit the first cache. */
 export const COLUMN_BLOCK = 1024;
 /** Rows of a block whose function keeps nothing per row: between two blocks the processor does not fetch ahead. */
-export const LONG_COLUMN_BLOCK = 16 * COLUMN_BLOCK;
+export const LONG_COLUMN_BLOCK = 64 * COLUMN_BLOCK;
 /** How many rows before its first row a kernel may read there. */
 export const ROWS_BEHIND = 24;
 /** Such a kernel computes as many rows at once, and reads beyond the last where they are not whole. */
