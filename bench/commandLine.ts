@@ -11,7 +11,7 @@ export function commandLine<const Config extends ParseArgsConfig>(
   usage: string,
   config: Config,
 ): ReturnType<typeof parseArgs<Config>> {
-  if (process.argv.includes('--help')) {
+  if (process.argv.some((each) => each === '--help' || each === '-h')) {
     console.log(`Usage: ${usage}`);
     process.exit(0);
   }
@@ -19,7 +19,7 @@ export function commandLine<const Config extends ParseArgsConfig>(
     return parseArgs(config);
   } catch (error) {
     // Node adds how a positional that looks like an option could be given, which none of ours does.
-    return refuse(usage, `${(error as Error).message.split('. ', 1)[0].replace(/\.$/, '')}.`);
+    return refuse(usage, `${(error as Error).message.split(/\. |\n/, 1)[0].replace(/\.$/, '')}.`);
   }
 }
 
@@ -39,6 +39,26 @@ export function positive(usage: string, option: string, text: string): number {
 export function count(usage: string, option: string, text: string): number {
   const isCount = /^\d+$/.test(text) && Number(text) > 0;
   return isCount ? Number(text) : refuse(usage, `--${option} takes a whole number above 0, not "${text}".`);
+}
+
+/**
+ * Whether a name contains `text`, in upper or lower case. A number that it begins or ends with is a whole one: 10000
+ * is not in 1000000.
+ */
+export function containing(text: string): (name: string) => boolean {
+  const begin = /^\d/.test(text) ? String.raw`(?<!\d)` : '';
+  const end = /\d$/.test(text) ? String.raw`(?!\d)` : '';
+  const pattern = new RegExp(begin + text.replaceAll(/[^\w ]/g, String.raw`\$&`) + end, 'i');
+  return (name) => pattern.test(name);
+}
+
+/** Refuses a text that the names of no task contain, and says which tasks there are. */
+export const refuseTask = (usage: string, text: string, names: readonly string[]): never =>
+  refuse(usage, `No task's name contains "${text}". There are:\n  ${names.join('\n  ')}`);
+
+/** Refuses arguments that nothing reads. */
+export function refuseMore(usage: string, [first]: readonly string[]): void {
+  if (first !== undefined) refuse(usage, `Unexpected argument '${first}'.`);
 }
 
 /** Refuses names that are none of `known`. */

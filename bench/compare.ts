@@ -3,12 +3,12 @@
 // of one and then of the other, in round after round until it is known which tasks are slower beyond the limit.
 import { measureBoth } from './bothSides.ts';
 import { checkout, HERE } from './checkout.ts';
-import { commandLine, positive, refuse, refuseUnknown } from './commandLine.ts';
+import { commandLine, containing, positive, refuse, refuseUnknown } from './commandLine.ts';
 import { compareSuites, type Compared, type MeasureSuite, type Verdict } from './comparison.ts';
 import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { NAME_WIDTH, unitsOf } from './measure.ts';
-import { PROCESS_SUITES } from './suites.ts';
+import { PROCESS_SUITES, suitesWith } from './suites.ts';
 
 /** Suites of one thread: what they measure depends on nothing but the code. */
 const SUITES = ['indicators', 'patterns', 'conditions', 'compile', 'evaluate', 'fills', 'whole'] as const;
@@ -17,19 +17,19 @@ const MINUTES_PER_SUITE = 3;
 /** README.md says the same. */
 const EXIT = { alike: 0, slower: 1, failed: 2, late: 3 } as const;
 /** A comparison of nothing must not pass. */
-const NOTHING_MEASURED = 'No task was measured: both revisions must have the suites, and a task that contains --task.';
+const NOTHING_MEASURED = 'No task was measured: the other revision has none of them.';
 
 const USAGE = `npm run bench:compare -- REV [SUITE…] [--task TEXT] [--short] [--limit PERCENT] [--minutes N]
 This checkout, as it is, against a revision: exits with 1 when a task is slower, with 3 when time ran out before that.
   REV              a revision, or the folder of another checkout
   SUITE            ${SUITES.join(', ')} without one;
                    ${PROCESS_SUITES.filter((name) => !SUITES.some((usual) => usual === name)).join(', ')} too
-  --task TEXT      only the tasks whose names contain TEXT
+  --task TEXT      only the tasks whose names, as npm run bench prints them, contain TEXT
   --short          small sizes
   --limit PERCENT  how much slower is too slow (15)
   --minutes N      at most so many minutes (${MINUTES_PER_SUITE} per suite)`;
 
-function readCommandLine() {
+async function readCommandLine() {
   const { values, positionals } = commandLine(USAGE, {
     allowPositionals: true,
     options: {
@@ -40,11 +40,11 @@ function readCommandLine() {
     },
   });
   const [revision, ...named] = positionals;
-  if (revision === undefined) {
-    return refuse(USAGE, 'Say which revision to compare with.');
-  }
+  // An empty one is a variable that was not set, and a path to this checkout.
+  if (!revision) return refuse(USAGE, 'Say which revision to compare with.');
   refuseUnknown(USAGE, 'comparable suite', named, PROCESS_SUITES);
-  const suites: readonly string[] = named.length > 0 ? named : SUITES;
+  // Each once, however often it was named.
+  const suites = await suitesWith(USAGE, values.task, named.length > 0 ? [...new Set(named)] : SUITES);
   return {
     revision,
     suites,
@@ -56,7 +56,7 @@ function readCommandLine() {
 }
 
 async function main(): Promise<void> {
-  const options = readCommandLine();
+  const options = await readCommandLine();
   console.log(`${machineLines(describeMachine())}\n`);
   console.log(`${options.suites.join(', ')}: at most ${options.minutes} minutes in all.\n`);
   const interrupted = interruption();
@@ -69,15 +69,15 @@ async function main(): Promise<void> {
 }
 
 /** @throws Error when it cannot be done, or when `interrupted` */
-async function compare(options: ReturnType<typeof readCommandLine>, interrupted: AbortSignal): Promise<void> {
+async function compare(options: Awaited<ReturnType<typeof readCommandLine>>, interrupted: AbortSignal): Promise<void> {
   const { revision, suites, task, args, limit, minutes } = options;
   await using other = await checkout(revision, interrupted);
   const late = AbortSignal.timeout(minutes * 60_000);
   const stopped = AbortSignal.any([interrupted, late]);
   const roots = { before: other.root, after: HERE };
+  const isNamed = containing(task);
   const measureSuite: MeasureSuite = async function* (suite, isWanted) {
-    const isNamed = (name: string): boolean => name.includes(task) && isWanted(name);
-    for await (const round of measureBoth(suite, roots, args, isNamed, stopped)) {
+    for await (const round of measureBoth(suite, roots, args, (name) => isNamed(name) && isWanted(name), stopped)) {
       console.error(`${round.task}: ${round.ratio.toFixed(2)}`);
       yield round;
     }

@@ -3,7 +3,7 @@
 import { basename } from 'node:path';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import type { Bench, BenchOptions, FnOptions } from 'tinybench';
-import { commandLine } from './commandLine.ts';
+import { commandLine, containing, refuseTask } from './commandLine.ts';
 
 export interface Measure {
   readonly task: string;
@@ -70,9 +70,13 @@ export const needs = (...all: readonly (() => unknown)[]): FnOptions => ({
  * @throws Error when a task failed, because a bench that measures nothing must not look fast.
  */
 export async function measure(bench: Bench, unit: Unit = 'bar'): Promise<void> {
-  commandLine(`node scripts/node24.mjs bench/${basename(process.argv[1])} [--task TEXT] [--short] [--json]`, CONFIG);
-  for (const { name } of bench.tasks) if (!name.includes(String(options.task ?? ''))) bench.remove(name);
+  const usage = `node scripts/node24.mjs bench/${basename(process.argv[1])} [--task TEXT] [--short] [--json]`;
+  const { task: text = '' } = commandLine(usage, CONFIG).values;
+  const names = bench.tasks.map(({ name }) => name);
+  const isWanted = containing(text);
+  for (const name of names) if (!isWanted(name)) bench.remove(name);
   const count = bench.tasks.length;
+  if (count === 0) refuseTask(usage, text, names);
   const measures: Measure[] = [];
   bench.addEventListener('cycle', ({ task }) => {
     const { result } = task;

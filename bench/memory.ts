@@ -14,9 +14,13 @@ const USAGE = `node scripts/node24.mjs bench/memory.ts [--bars N,N] [--json]
 The peak memory of one run, in a process of its own, beside the estimate that it is admitted by.
   --bars N,N  how many bars (100000,1000000,10000000)
   --json      the measures on stdout`;
-const { values: options, positionals } = commandLine(USAGE, {
-  allowPositionals: true,
-  options: { bars: { type: 'string', default: '100000,1000000,10000000' }, json: { type: 'boolean', default: false } },
+const { values: options } = commandLine(USAGE, {
+  options: {
+    bars: { type: 'string', default: '100000,1000000,10000000' },
+    json: { type: 'boolean', default: false },
+    // What a process of its own runs.
+    run: { type: 'string' },
+  },
 });
 
 export interface MemoryMeasure {
@@ -47,18 +51,21 @@ function runOnce(task: string, bars: number): MemoryMeasure {
 }
 
 function main(): void {
-  const [task, bars] = positionals;
-  if (task !== undefined) return console.log(JSON.stringify(runOnce(task, Number(bars))));
+  if (options.run !== undefined) return console.log(JSON.stringify(runOnce(options.run, Number(options.bars))));
   const sizes = options.bars.split(',').map((bars) => String(count(USAGE, 'bars', bars)));
   // With --json, stdout is for the measures alone.
   (options.json ? console.error : console.log)(`${machineLines(describeMachine())}\n`);
   const measures: MemoryMeasure[] = [];
   for (const task of Object.keys(PAYLOADS))
     for (const bars of sizes) {
-      const child = execFileSync(process.execPath, ['--expose-gc', import.meta.filename, task, bars], {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = execFileSync(
+        process.execPath,
+        ['--expose-gc', import.meta.filename, '--run', task, '--bars', bars],
+        {
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      );
       const found = JSON.parse(child) as MemoryMeasure;
       measures.push(found);
       if (options.json) continue;

@@ -4,10 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { Session, type Profiler } from 'node:inspector/promises';
 import { join, resolve } from 'node:path';
 import type { Bench, Task } from 'tinybench';
-import { commandLine, positive, refuse } from './commandLine.ts';
+import { commandLine, containing, positive, refuse, refuseMore } from './commandLine.ts';
 import { flameGraph, hottest } from './flameGraph.ts';
 import { describeMachine, machineLines } from './machine.ts';
-import { ENGINE_SUITES } from './suites.ts';
+import { ENGINE_SUITES, suitesWith } from './suites.ts';
 
 const USAGE = `npm run bench:profile -- SUITE[/TASK] [--seconds N] [--out FOLDER]
 Writes a CPU profile and a flame graph of each task, and prints the functions that take most of its time.
@@ -21,28 +21,31 @@ const { values: options, positionals } = commandLine(USAGE, {
 });
 /** So many functions are printed. */
 const HOTTEST = 5;
-const [wanted] = positionals;
+const [wanted, ...more] = positionals;
 const milliseconds = positive(USAGE, 'seconds', options.seconds) * 1000;
 const suite = ENGINE_SUITES.find((name) => wanted?.split('/')[0] === name);
 if (wanted === undefined) refuse(USAGE, 'Say which task to profile.');
 if (suite === undefined)
   refuse(USAGE, `There is no suite ${wanted.split('/')[0]} to profile. There are ${ENGINE_SUITES.join(', ')}.`);
+refuseMore(USAGE, more);
+await suitesWith(USAGE, wanted, [suite]);
+// Before anything is measured: it may not be possible.
+const folder = resolve(options.out);
+try {
+  mkdirSync(folder, { recursive: true });
+} catch (error) {
+  refuse(USAGE, `--out takes a folder that can be written to: ${(error as Error).message}.`);
+}
 
 console.log(`${machineLines(describeMachine())}\n`);
 const module = (await import(`./${suite}.ts`)) as { suite(): Bench };
-const all = module.suite().tasks;
-const tasks = all.filter(({ name }) => name.includes(wanted));
-if (tasks.length === 0) {
-  const names = all.map(({ name }) => name);
-  refuse(USAGE, `No task's name contains "${wanted}". There are:\n  ${names.join('\n  ')}`);
-}
-const folder = resolve(options.out);
-for (const task of tasks) {
+const isWanted = containing(wanted);
+for (const task of module.suite().tasks) {
   const { name } = task;
+  if (!isWanted(name)) continue;
   console.log(name);
   const profile = await profiled(task, milliseconds);
   const file = join(folder, name.replaceAll(/[^\w.-]+/g, '-'));
-  mkdirSync(folder, { recursive: true });
   writeFileSync(`${file}.cpuprofile`, JSON.stringify(profile));
   writeFileSync(`${file}.svg`, flameGraph(profile, name));
   for (const { name, place, share } of hottest(profile, HOTTEST))

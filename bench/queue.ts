@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { BATCH, CLIENTS, instantOf, makeVersion, requireComplete, runAll, SYMBOL } from './backtests.ts';
 import { HERE } from './checkout.ts';
-import { commandLine, count, refuse } from './commandLine.ts';
+import { commandLine, containing, count, refuse, refuseTask } from './commandLine.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import { isShort, type Measure } from './measure.ts';
 import { caller, startServer } from './server.ts';
@@ -122,10 +122,11 @@ async function main(): Promise<void> {
   const runs = count(USAGE, 'runs', values.runs ?? (isShort ? SHORT_RUNS : RUNS));
   const warm = values.warm === '0' ? 0 : count(USAGE, 'warm', values.warm);
   const rounds = count(USAGE, 'rounds', values.rounds);
-  if (values.against !== undefined && !existsSync(join(values.against, 'src', 'main.ts')))
+  const isOther = (folder: string): boolean => existsSync(join(folder, 'src', 'main.ts')) && resolve(folder) !== HERE;
+  if (values.against !== undefined && !isOther(values.against))
     refuse(USAGE, `--against takes the folder of another checkout, and ${values.against} is not one.`);
   const task = taskOf(runs);
-  if (values.task !== undefined && !task.includes(values.task)) return console.log(values.json ? '[]' : '');
+  if (values.task !== undefined && !containing(values.task)(task)) refuseTask(USAGE, values.task, [task]);
   const roots = values.against === undefined ? [HERE] : [resolve(values.against), HERE];
   // With --json, stdout is for the measures alone.
   const say = values.json ? console.error : console.log;

@@ -4,11 +4,11 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { commandLine, refuse, refuseUnknown } from './commandLine.ts';
+import { commandLine, refuseUnknown } from './commandLine.ts';
 import { exitCodeOf, interruption } from './interruption.ts';
 import { describeMachine, machineLines } from './machine.ts';
 import type { Measure } from './measure.ts';
-import { SUITES, taskNames } from './suites.ts';
+import { SUITES, suitesWith } from './suites.ts';
 
 /** They read processor times from /proc. */
 const LINUX_ONLY: readonly string[] = ['queue'];
@@ -17,7 +17,7 @@ const USAGE = `npm run bench [-- SUITE…] [--task TEXT] [--short] [--json]
 Measures the suites one after the other, each in its own process, and prints the best of several rounds.
   SUITE        ${SUITES.slice(0, 8).join(', ')},
                ${SUITES.slice(8).join(', ')}; all of them without one
-  --task TEXT  only the tasks whose names contain TEXT
+  --task TEXT  only the tasks whose names, as they are printed, contain TEXT; 10000 is not 1000000
   --short      small sizes and few rounds
   --json       {machine, measures: [{task, unit, count, ns, rounds}]} on stdout, progress on stderr`;
 
@@ -28,15 +28,6 @@ function readCommandLine() {
   });
   refuseUnknown(USAGE, 'suite', positionals, SUITES);
   return { ...values, suites: SUITES.filter((name) => positionals.length === 0 || positionals.includes(name)) };
-}
-
-/** Those suites of `suites` that have a task whose name contains `task`. */
-async function suitesWith(task: string, suites: readonly string[]): Promise<string[]> {
-  const all = await Promise.all(suites.map(async (suite) => ({ suite, names: await taskNames(suite) })));
-  const found = all.filter(({ names }) => names.some((name) => name.includes(task)));
-  if (found.length > 0) return found.map(({ suite }) => suite);
-  const names = all.flatMap((each) => each.names);
-  return refuse(USAGE, `No task's name contains "${task}". There are:\n  ${names.join('\n  ')}`);
 }
 
 /** What a suite has measured; nothing without --json. */
@@ -58,7 +49,7 @@ async function runSuite(suite: string, args: readonly string[], isJson: boolean,
 
 async function main(): Promise<void> {
   const { suites, task, short: isShort, json: isJson } = readCommandLine();
-  const wanted = task === undefined ? suites : await suitesWith(task, suites);
+  const wanted = task === undefined ? suites : await suitesWith(USAGE, task, suites);
   const machine = describeMachine();
   (isJson ? console.error : console.log)(`${machineLines(machine)}\n`);
   const args = [

@@ -1,4 +1,5 @@
 // The suites of benches, by the names of their files.
+import { containing, refuseTask } from './commandLine.ts';
 
 /** Of one process and one thread, from the smallest part to the whole. */
 export const ENGINE_SUITES = [
@@ -30,4 +31,16 @@ interface SuiteModule {
 export async function taskNames(suite: string): Promise<string[]> {
   const module = (await import(new URL(`${suite}.ts`, import.meta.url).href)) as SuiteModule;
   return module.suite().tasks.map(({ name }) => name);
+}
+
+/** Those of `suites` that have a task whose name contains `text`; ends the process when none has. */
+export async function suitesWith(usage: string, text: string, suites: readonly string[]): Promise<string[]> {
+  const all = await Promise.all(suites.map(async (suite) => ({ suite, names: await taskNames(suite) })));
+  const found = all.filter(({ names }) => names.some(containing(text)));
+  if (found.length > 0) return found.map(({ suite }) => suite);
+  return refuseTask(
+    usage,
+    text,
+    all.flatMap(({ names }) => names),
+  );
 }

@@ -1,7 +1,10 @@
 // The command lines of the benches: wrong ones are refused at once, with what is wrong and how the bench is used.
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { containing } from '../../bench/commandLine.ts';
 import { SUITES } from '../../bench/suites.ts';
 import { ROOT } from '../../src/config.ts';
 
@@ -18,6 +21,20 @@ const run = (file: string, ...args: string[]): Promise<Ended> =>
     );
   });
 
+it.each([
+  ['10000', ['sma/10000']],
+  ['1000', []],
+  ['0000', []],
+  ['sma/10', []],
+  ['sma', ['sma/10000', 'sma/1000000', 'SMA 10/30, fees/20000']],
+  ['SMA 10/30, fees', ['SMA 10/30, fees/20000']],
+  ['10/30', ['SMA 10/30, fees/20000']],
+  ['', ['sma/10000', 'sma/1000000', 'SMA 10/30, fees/20000']],
+  ['.', []],
+])('names tasks by a part of their names, with whole numbers: %s', (text, found) => {
+  expect(['sma/10000', 'sma/1000000', 'SMA 10/30, fees/20000'].filter(containing(text))).toEqual(found);
+});
+
 describe.concurrent('a bench', () => {
   it.each<[string, string[], string]>([
     ['run.ts', ['nosuch'], 'There is no suite nosuch. There are indicators,'],
@@ -29,14 +46,25 @@ describe.concurrent('a bench', () => {
     ['compare.ts', ['HEAD', '--limit', '-1'], "Option '--limit' argument is ambiguous."],
     ['compare.ts', ['HEAD', 'queue'], 'There is no comparable suite queue. There are indicators,'],
     ['compare.ts', [], 'Say which revision to compare with.'],
+    ['compare.ts', [''], 'Say which revision to compare with.'],
+    ['compare.ts', ['HEAD', 'fills', '--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  fills/'],
+    ['compare.ts', ['HEAD', '--task', '--short'], "Option '--task' argument is ambiguous.\nUsage:"],
+    ['fills.ts', ['--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  fills/'],
+    ['fills.ts', ['--task', '10000'], 'No task\'s name contains "10000". There are:\n  fills/'],
     ['profile.ts', ['nosuch/x'], 'There is no suite nosuch to profile. There are indicators,'],
     ['profile.ts', ['fills/nosuch'], 'No task\'s name contains "fills/nosuch". There are:\n  fills/'],
+    ['profile.ts', ['fills/SMA', '10/30'], "Unexpected argument '10/30'."],
+    ['profile.ts', ['fills', '--out', '/dev/null/x'], '--out takes a folder that can be written to: ENOTDIR'],
     ['profile.ts', ['fills', '--seconds', '0'], '--seconds takes a number above 0, not "0".'],
     ['queue.ts', ['--runs', 'abc'], '--runs takes a whole number above 0, not "abc".'],
     ['queue.ts', ['--foo'], "Unknown option '--foo'."],
     ['queue.ts', ['--against', '/nonexistent'], '--against takes the folder of another checkout'],
+    ['queue.ts', ['--against', ROOT], '--against takes the folder of another checkout'],
+    ['queue.ts', ['--task', 'nosuch'], 'No task\'s name contains "nosuch". There are:\n  queue/'],
+    ['memory.ts', ['nosuch'], "Unexpected argument 'nosuch'."],
     ['memory.ts', ['--bars', '1000,abc'], '--bars takes a whole number above 0, not "abc".'],
     ['warmUp.ts', ['nosuch'], 'No kind contains "nosuch". There are'],
+    ['warmUp.ts', ['stop', 'target'], "Unexpected argument 'target'."],
     ['warmUp.ts', ['--tries', '0'], '--tries takes a whole number above 0, not "0".'],
     ['warmUp.ts', ['--runs', '100'], '--runs takes whole hundreds from 200 on.'],
     ['peers/peers.ts', ['--only', 'foo'], 'There is no part foo. There are kernels, patterns, whole.'],
@@ -71,8 +99,14 @@ describe.concurrent('a bench', () => {
   });
 
   it('does not pass a comparison in which nothing was measured', async () => {
-    const { code, stderr } = await run('compare.ts', ROOT, 'fills', '--task', 'nosuch', '--short');
-    expect(code, stderr).toBe(2);
-    expect(stderr).toContain('No task was measured');
+    const other = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
+    try {
+      writeFileSync(join(other, 'package.json'), '{}');
+      const { code, stderr } = await run('compare.ts', other, 'fills', '--short');
+      expect(code, stderr).toBe(2);
+      expect(stderr).toContain('No task was measured');
+    } finally {
+      rmSync(other, { recursive: true });
+    }
   });
 });
