@@ -3,7 +3,7 @@
 import { Bench } from 'tinybench';
 import { ColumnStore } from '../src/engine/evaluate/columnStore.ts';
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
-import { runShard, sceneOf, type SweepScene } from '../src/engine/sweep/shard.ts';
+import { runShard, sweepContext, type SweepContext } from '../src/engine/sweep/shard.ts';
 import { planSweep } from '../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../src/engine/sweep/sweepRequest.ts';
 import type { Market } from '../src/engine/bars/bars.ts';
@@ -42,14 +42,14 @@ export const pairConfig = (takerRate: number) => ({
 });
 
 /** @throws Error when the strategy or the space, and therefore the bench, is invalid. */
-export function pairScene(market: () => Market, space: object, metrics: unknown): SweepScene {
+export function pairContext(market: () => Market, space: object, metrics: unknown): SweepContext {
   const { compiled, issues } = checkStrategy({ strategyAst: PAIRS, settings: {} });
   if (compiled === null) throw new Error(JSON.stringify(issues));
   const strategy = { strategyAst: compiled.strategyAst, settings: {}, strategyHash: compiled.strategyHash };
   const spec = SweepSpec.parse({ config: pairConfig(0.0005), space, method: 'grid', metrics });
   const planned = planSweep(strategy, spec);
   if (!planned.ok) throw new Error(JSON.stringify(planned.faults));
-  return sceneOf(planned.job, market, new ColumnStore(96 << 20));
+  return sweepContext(planned.job, market, new ColumnStore(96 << 20));
 }
 
 export function suite(bars = barCount(100_000)): Bench {
@@ -57,10 +57,10 @@ export function suite(bars = barCount(100_000)): Bench {
   const market = onDemand(() => walkMarket(bars));
   const space = { fast: { min: 5, max: 14 }, slow: { min: 40, max: 58, step: 2 } };
   for (const metrics of ['headline', 'all']) {
-    const scene = pairScene(market, space, metrics);
-    const { indexes } = scene.job;
+    const context = pairContext(market, space, metrics);
+    const { indexes } = context.job;
     const name = `sweep/${indexes} pairs, ${metrics}/${bars * indexes}`;
-    bench.add(name, () => void runShard(scene, { first: 0, last: indexes }, null), needs(market));
+    bench.add(name, () => void runShard(context, { first: 0, last: indexes }, null), needs(market));
   }
   return bench;
 }

@@ -49,7 +49,7 @@ export async function runShards(
 
 /** Collects finished shards: of each only the rows that are read, and its bytes when they are wanted. */
 class Collected {
-  readonly #scene: { readonly job: SweepJob; readonly space: Space };
+  readonly #context: { readonly job: SweepJob; readonly space: Space };
   readonly #keepsShards: boolean;
   readonly #parts: RankingRows[] = [];
   readonly #shards: { readonly first: number; readonly bytes: Uint8Array }[] = [];
@@ -57,15 +57,15 @@ class Collected {
   best: Best = null;
 
   constructor({ job }: SweepInputs, keepsShards: boolean) {
-    this.#scene = { job, space: spaceOf(job) };
+    this.#context = { job, space: spaceOf(job) };
     this.#keepsShards = keepsShards;
   }
 
   add({ first, last }: ShardRange, { bytes, best }: Extract<SweepOutcome, { kind: 'rows' }>): void {
-    this.#parts.push(rankingRows(this.#scene, decodeRows(bytes)));
+    this.#parts.push(rankingRows(this.#context, decodeRows(bytes)));
     if (this.#keepsShards) this.#shards.push({ first, bytes });
     this.done += last - first;
-    this.best = better(this.best, best, this.#scene.job);
+    this.best = better(this.best, best, this.#context.job);
   }
 
   /** The ranking rows so far, without gaps: a round of tpe ends before the next one begins. */

@@ -102,7 +102,7 @@ export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 export { ROBUSTNESS_ANALYSES, RobustnessSpec } from './robustness/robustnessRequest.ts';
 export { robustnessResult, type RobustnessResult } from './robustness/robustnessResult.ts';
 export { runCountOf, stepsOf, type StepOutcome } from './robustness/robustnessSteps.ts';
-export type { RobustnessJob } from './robustness/scene.ts';
+export type { RobustnessJob } from './robustness/checkRuns.ts';
 
 // The pool of threads, and what its messages carry
 export {

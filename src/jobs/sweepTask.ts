@@ -244,9 +244,9 @@ export class SweepRunner {
 
   /** The ranking rows of all finished shards, decoded one after the other, so that only what is read is in memory. */
   async #rankingRows({ sweepId }: ShardClaim, job: SweepJob): Promise<RankingRows> {
-    const scene = { job, space: spaceOf(job) };
+    const context = { job, space: spaceOf(job) };
     const parts: RankingRows[] = [];
-    for await (const bytes of readSweepShards(this.#sql, sweepId)) parts.push(rankingRows(scene, decodeRows(bytes)));
+    for await (const bytes of readSweepShards(this.#sql, sweepId)) parts.push(rankingRows(context, decodeRows(bytes)));
     return joinRankingRows(parts);
   }
 }

@@ -10,7 +10,7 @@ import { sweepPage } from '../../src/engine/sweep/page/sweepPage.ts';
 import { rankingRows } from '../../src/engine/sweep/rankingRows.ts';
 import type { SweepResult } from '../../src/engine/sweep/sweepResult.ts';
 import { canBrowse, CHROMIUM, FLAGS, openPage, SCREENS, type Screen } from '../support/chromium.ts';
-import { compiled, CROSSING, finished, marketOf, rowsOf, sceneFor } from '../support/sweeps.ts';
+import { compiled, CROSSING, finished, marketOf, rowsOf, sweepContextFor } from '../support/sweeps.ts';
 
 describe.runIf(canBrowse)('the report of a sweep', () => {
   let folder: string;
@@ -24,15 +24,21 @@ describe.runIf(canBrowse)('the report of a sweep', () => {
       method: 'grid',
       walkForward: { kind: 'rolling', folds: 3 },
     };
-    const scene = sceneFor(
+    const context = sweepContextFor(
       compiled(CROSSING),
       given,
       marketOf(700, 5, (row, noise) => 0.004 * Math.sin(row / 9) + 0.006 * noise),
     );
-    const rows = rowsOf(scene);
-    result = finished(scene, rows);
+    const rows = rowsOf(context);
+    result = finished(context, rows);
     // A title that would be markup if it were not written as text.
-    const page = sweepPage(scene, rankingRows(scene, rows), result, '<img src=x onerror=alert(1)>', sweepPageAssets());
+    const page = sweepPage(
+      context,
+      rankingRows(context, rows),
+      result,
+      '<img src=x onerror=alert(1)>',
+      sweepPageAssets(),
+    );
     await writeFile(join(folder, 'report.html'), page);
     browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
   });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { compare } from '../support/builders.ts';
 import { isLong, seededRandom } from '../support/scale.ts';
-import { compiled, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../support/sweeps.ts';
+import { compiled, CROSSING, marketOf, rowsOf, sweepContextFor, finished } from '../support/sweeps.ts';
 
 const SEEDS = isLong ? 100 : 5;
 const BARS = 700;
@@ -19,8 +19,8 @@ describe('a verdict on 500 variants', { timeout: TIMEOUT_MS }, () => {
       metrics: 'headline',
     };
     const verdicts = Array.from({ length: SEEDS }, (_, seed) => {
-      const scene = sceneFor(strategy, given, marketOf(BARS, 1_000 + seed));
-      const result = finished(scene, rowsOf(scene));
+      const context = sweepContextFor(strategy, given, marketOf(BARS, 1_000 + seed));
+      const result = finished(context, rowsOf(context));
       expect(result.trials.sweep).toBe(500);
       return result.verdict.code;
     });
@@ -39,8 +39,8 @@ describe('a verdict on 500 variants', { timeout: TIMEOUT_MS }, () => {
       const forecast = Float64Array.from({ length: BARS }, () => 2 * Math.sqrt(3) * (random() - 0.5));
       const returnOf = (row: number, noise: number): number => 0.01 * (0.6 * (forecast[row - 1 - LAG] ?? 0) + noise);
       const market = marketOf(BARS, 1_000 + seed, returnOf, new Map([['forecast', forecast]]));
-      const scene = sceneFor(strategy, given, market);
-      const result = finished(scene, rowsOf(scene));
+      const context = sweepContextFor(strategy, given, market);
+      const result = finished(context, rowsOf(context));
       expect(result.trials.sweep).toBe(500);
       return result.verdict.code;
     });

@@ -1,11 +1,11 @@
-// Robustness checks for tests: a scene of a strategy on bars, its baseline, and a whole check in this thread.
+// Robustness checks for tests: a context of a strategy on bars, its baseline, and a whole check in this thread.
 import type { Market } from '../../src/engine/bars/bars.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import type { BacktestConfig, Settings, StrategyAst } from '../../src/engine/index.ts';
 import { RobustnessSpec } from '../../src/engine/robustness/robustnessRequest.ts';
 import { robustnessResult, type RobustnessResult } from '../../src/engine/robustness/robustnessResult.ts';
 import { runSteps, stepsOf, type StepOutcome } from '../../src/engine/robustness/robustnessSteps.ts';
-import { simulateRun, type RobustnessScene, type CheckRun } from '../../src/engine/robustness/scene.ts';
+import { simulateRun, type RobustnessContext, type CheckRun } from '../../src/engine/robustness/checkRuns.ts';
 import { CONFIG } from './sweeps.ts';
 
 interface Given {
@@ -14,7 +14,7 @@ interface Given {
   readonly spec?: Partial<RobustnessSpec>;
 }
 
-export function robustnessScene(strategyAst: StrategyAst, market: Market, given: Given = {}): RobustnessScene {
+export function robustnessContext(strategyAst: StrategyAst, market: Market, given: Given = {}): RobustnessContext {
   const { config = CONFIG, settings = {}, spec = {} } = given;
   return {
     task: { id: 'test', strategyAst, settings, config, strategyHash: '' },
@@ -25,15 +25,15 @@ export function robustnessScene(strategyAst: StrategyAst, market: Market, given:
   };
 }
 
-export function baselineOf(scene: RobustnessScene): CheckRun {
-  const made = simulateRun(scene, scene.task);
+export function baselineOf(context: RobustnessContext): CheckRun {
+  const made = simulateRun(context, context.task);
   if ('code' in made) throw new Error(made.message);
   return made;
 }
 
 /** The whole check, its steps run in so many parts, the last part first. */
-export function checked(scene: RobustnessScene, parts = 1): RobustnessResult {
-  const { task, spec, market } = scene;
+export function checked(context: RobustnessContext, parts = 1): RobustnessResult {
+  const { task, spec, market } = context;
   const job = { task, spec };
   const count = stepsOf(job).length;
   const made: StepOutcome[][] = [];

@@ -5,7 +5,7 @@ import type { Market } from '../../src/engine/bars/bars.ts';
 import type { BacktestConfig } from '../../src/engine/config.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
-import { runShard, sceneOf, type SweepScene } from '../../src/engine/sweep/shard.ts';
+import { runShard, sweepContext, type SweepContext } from '../../src/engine/sweep/shard.ts';
 import { planSweep, type SweepStrategy } from '../../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../../src/engine/sweep/sweepRequest.ts';
 import { joinRankingRows, rankingRows } from '../../src/engine/sweep/rankingRows.ts';
@@ -84,23 +84,23 @@ export function marketOf(
 
 type Given = Parameters<typeof SweepSpec.parse>[0];
 
-export function sceneFor(strategy: SweepStrategy, given: object, market: Market): SweepScene {
+export function sweepContextFor(strategy: SweepStrategy, given: object, market: Market): SweepContext {
   const planned = planSweep(strategy, SweepSpec.parse({ config: CONFIG, ...given } satisfies Given));
   if (!planned.ok) throw new Error(JSON.stringify(planned.faults));
   const { base } = market;
   const open = (symbol: string, timeframe: string) =>
     symbol === base.symbol && timeframe === base.timeframe ? market : undefined;
-  return sceneOf(planned.job, open, new ColumnStore(64 << 20));
+  return sweepContext(planned.job, open, new ColumnStore(64 << 20));
 }
 
 /** All rows, made in so many shards that are run last first. */
-export function rowsOf(scene: SweepScene, shards = 1): SweepRows {
-  const { indexes } = scene.job;
+export function rowsOf(context: SweepContext, shards = 1): SweepRows {
+  const { indexes } = context.job;
   const ranges = Array.from({ length: shards }, (_, shard) => ({
     first: Math.floor((shard * indexes) / shards),
     last: Math.floor(((shard + 1) * indexes) / shards),
   }));
-  return joinRows(ranges.toReversed().map((range) => runShard(scene, range, null)!));
+  return joinRows(ranges.toReversed().map((range) => runShard(context, range, null)!));
 }
 
 /** Joins the rows of several shards in the order of their variants, whatever the order of the shards. */
@@ -135,16 +135,16 @@ function joinRows(shards: readonly SweepRows[]): SweepRows {
 const firstIndex = (rows: SweepRows): number => rows.indexes[0] ?? rows.failures.first[0]?.variant ?? Infinity;
 
 /** The result of these rows, joined from so many shards. */
-export const finished = (scene: SweepScene, ...shards: readonly SweepRows[]): SweepResult =>
-  finishSweep(scene, joinRankingRows(shards.map((rows) => rankingRows(scene, rows))), null);
+export const finished = (context: SweepContext, ...shards: readonly SweepRows[]): SweepResult =>
+  finishSweep(context, joinRankingRows(shards.map((rows) => rankingRows(context, rows))), null);
 
 /** The rounds of tpe in this thread. */
-export function tpeRowsOf(scene: SweepScene): SweepRows {
+export function tpeRowsOf(context: SweepContext): SweepRows {
   let rows: SweepRows | null = null;
-  for (const range of shardsOf(scene.job, 0)) {
+  for (const range of shardsOf(context.job, 0)) {
     const made: SweepRows = runShard(
-      scene,
-      rows === null ? range : { ...range, history: historyOf(scene, rows) },
+      context,
+      rows === null ? range : { ...range, history: historyOf(context, rows) },
       null,
     )!;
     rows = rows === null ? made : joinRows([rows, made]);

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createMarket, createPool, decodeRows, metricOf, shardsOf } from '../../../src/engine/index.ts';
-import { pairScene } from '../../sweep.ts';
+import { pairContext } from '../../sweep.ts';
 import { SYMBOL, walkSnapshot } from '../../walk.ts';
 
 const [folder, bars = '100000', threads = '2'] = process.argv.slice(2);
@@ -26,7 +26,7 @@ const markets = [{ symbol: SYMBOL, timeframe: '1h' as const, snapshots: [0] }];
 
 /** @param owner runs share the columns of their own owner only: a new one computes every average and signal again. */
 async function run(metrics: readonly string[], owner: string) {
-  const job = { ...pairScene(() => market, space, metrics).job, owner };
+  const job = { ...pairContext(() => market, space, metrics).job, owner };
   const runs = shardsOf(job, 50).map((range) =>
     pool.sweep({ snapshots: [snapshot], markets, job, work: { kind: 'shard', range } }),
   );

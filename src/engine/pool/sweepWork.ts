@@ -4,7 +4,7 @@ import { RunStopped } from '../evaluate/evaluatePlan.ts';
 import { runSteps } from '../robustness/robustnessSteps.ts';
 import { finishSweep } from '../sweep/sweepResult.ts';
 import { rankingRows } from '../sweep/rankingRows.ts';
-import { runShard, sceneOf, type SweepScene } from '../sweep/shard.ts';
+import { runShard, sweepContext, type SweepContext } from '../sweep/shard.ts';
 import { paramsOf } from '../sweep/space.ts';
 import type { SweepRows } from '../sweep/sweepRows.ts';
 import { objectiveOf } from '../sweep/sweepJob.ts';
@@ -21,16 +21,18 @@ const store = new ColumnStore(SWEEP_STORE_BYTES);
 export const limitSweepColumns = (maxBytes: number): void => store.limit(Math.min(maxBytes, SWEEP_STORE_BYTES));
 
 export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, marketOf, control) => {
-  const scene = sceneOf(job, marketOf, store);
+  const context = sweepContext(job, marketOf, store);
   if (work.kind === 'shard') {
-    const rows = runShard(scene, work.range, control);
-    return rows && { kind: 'rows', bytes: encodeRows(rows), evaluated: rows.indexes.length, best: bestOf(scene, rows) };
+    const rows = runShard(context, work.range, control);
+    return (
+      rows && { kind: 'rows', bytes: encodeRows(rows), evaluated: rows.indexes.length, best: bestOf(context, rows) }
+    );
   }
   const { rows } = work;
   store.clear();
   try {
-    const result = finishSweep({ ...scene, control }, rows, work.earlierTrials);
-    return { kind: 'result', result, page: sweepPage(scene, rows, result, work.title, sweepPageAssets()) };
+    const result = finishSweep({ ...context, control }, rows, work.earlierTrials);
+    return { kind: 'result', result, page: sweepPage(context, rows, result, work.title, sweepPageAssets()) };
   } catch (error) {
     if (error instanceof RunStopped) return null;
     throw error;
@@ -40,9 +42,9 @@ export const runSweepWork: NonNullable<Runner['runSweepWork']> = (job, work, mar
 export const runRobustnessSteps: NonNullable<Runner['runRobustnessSteps']> = (job, range, marketOf, control) =>
   runSteps(job, range, marketOf, store, control);
 
-function bestOf(scene: SweepScene, rows: SweepRows) {
-  const [best] = rankingRows(scene, rows).top;
+function bestOf(context: SweepContext, rows: SweepRows) {
+  const [best] = rankingRows(context, rows).top;
   if (best === undefined) return null;
   const { variant, coordinates, metrics } = best;
-  return { variant, params: paramsOf(scene.space, coordinates), value: metrics[objectiveOf(scene.job.spec).key]! };
+  return { variant, params: paramsOf(context.space, coordinates), value: metrics[objectiveOf(context.job.spec).key]! };
 }

@@ -4,7 +4,7 @@ import type { Distribution } from './distribution.ts';
 import type { LookAheadAudit } from './lookAheadAudit.ts';
 import type { MonteCarlo } from './monteCarlo.ts';
 import type { Jittered } from './parameterJitter.ts';
-import type { RunNumbers } from './scene.ts';
+import type { RunNumbers } from './checkRuns.ts';
 import type { Removable, StressLevel } from './stress.ts';
 import type { WarmUpAudit } from './warmUpAudit.ts';
 

@@ -2,7 +2,7 @@
 import type { Market } from '../bars/bars.ts';
 import { previewIndexes } from '../report/preview.ts';
 import { marketUpTo } from './cutMarket.ts';
-import { simulateRun, type RobustnessScene, type CheckRun } from './scene.ts';
+import { simulateRun, type RobustnessContext, type CheckRun } from './checkRuns.ts';
 import { compareSignals, signalRows, tradeKeys, type SignalDifference } from './signalRows.ts';
 
 /** How many cuts are right after a signal, where reading later bars would show; the others are evenly spaced. */
@@ -23,7 +23,7 @@ export interface LookAheadAudit {
 
 /** @param cutMarket cuts a market after a number of base rows; a test plants a look-ahead here */
 export function lookAheadAudit(
-  scene: RobustnessScene,
+  context: RobustnessContext,
   whole: CheckRun,
   cutMarket: (market: Market, rows: number) => Market = marketUpTo,
 ): LookAheadAudit {
@@ -35,7 +35,7 @@ export function lookAheadAudit(
   let first: SignalDifference | null = null;
   let cuts = 0;
   for (const last of [...rows].sort((a, b) => a - b)) {
-    const cut = simulateRun(scene, scene.task, cutMarket(scene.market, last + 1));
+    const cut = simulateRun(context, context.task, cutMarket(context.market, last + 1));
     if ('code' in cut) continue;
     cuts++;
     const found = compareSignals(whole, cut, { from: start, to: last + 1, offset: 0 });

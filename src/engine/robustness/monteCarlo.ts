@@ -2,7 +2,7 @@
 import { positionsOf } from '../report/positions.ts';
 import { uniform } from '../sweep/seeded.ts';
 import { distributionOf, shareOf, type Distribution } from './distribution.ts';
-import type { CheckRun } from './scene.ts';
+import type { CheckRun } from './checkRuns.ts';
 
 const SAMPLES = 2_000;
 /** The most positions that are drawn in all, about a second of work: runs with very many get fewer samples. */

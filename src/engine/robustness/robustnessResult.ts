@@ -6,7 +6,7 @@ import { distributionOf, shareOf } from './distribution.ts';
 import { findingsOf, verdictOf, type Finding, type RobustnessVerdict } from './findings.ts';
 import { jitteredNumbers } from './parameterJitter.ts';
 import type { RobustnessAnalysis } from './robustnessRequest.ts';
-import type { RobustnessJob, RunNumbers } from './scene.ts';
+import type { RobustnessJob, RunNumbers } from './checkRuns.ts';
 import { stepsOf, type StepOutcome } from './robustnessSteps.ts';
 import { feeLevels, removables, slippageLevels, START_SHIFTS, type StressLevel } from './stress.ts';
 

@@ -16,10 +16,10 @@ import {
   simulateRun,
   type CheckRun,
   type RobustnessJob,
-  type RobustnessScene,
+  type RobustnessContext,
   type RunNumbers,
   type RunOutcome,
-} from './scene.ts';
+} from './checkRuns.ts';
 import {
   feeLevels,
   removables,
@@ -124,16 +124,16 @@ export function runSteps(
 
 /** Runs steps of one check, and keeps the baseline for those that compare with it. */
 class StepRunner {
-  readonly #scene: RobustnessScene;
+  readonly #context: RobustnessContext;
   #baseline: CheckRun | RunError | undefined;
   #prepared: PreparedRun | RunError | undefined;
 
-  constructor(scene: RobustnessScene) {
-    this.#scene = scene;
+  constructor(context: RobustnessContext) {
+    this.#context = context;
   }
 
   run(step: Step): StepOutcome {
-    const { task, spec } = this.#scene;
+    const { task, spec } = this.#context;
     switch (step.analysis) {
       case 'baseline':
         return this.#withBaseline((baseline) => ({
@@ -144,10 +144,10 @@ class StepRunner {
       case 'lookAheadAudit':
         return this.#withBaseline((baseline) => ({
           kind: 'lookAheadAudit',
-          value: lookAheadAudit(this.#scene, baseline),
+          value: lookAheadAudit(this.#context, baseline),
         }));
       case 'warmUpAudit':
-        return this.#withBaseline((baseline) => ({ kind: 'warmUpAudit', value: warmUpAudit(this.#scene, baseline) }));
+        return this.#withBaseline((baseline) => ({ kind: 'warmUpAudit', value: warmUpAudit(this.#context, baseline) }));
       case 'monteCarlo':
         return this.#withBaseline((baseline) => ({ kind: 'monteCarlo', value: monteCarlo(baseline, spec.seed) }));
       case 'blockBootstrap':
@@ -170,18 +170,18 @@ class StepRunner {
   }
 
   #runTask(task: BacktestTask): StepOutcome {
-    return { kind: 'run', outcome: runOutcome(this.#scene, task) };
+    return { kind: 'run', outcome: runOutcome(this.#context, task) };
   }
 
   #withBaseline(then: (baseline: CheckRun) => StepOutcome): StepOutcome {
-    this.#baseline ??= simulateRun(this.#scene, this.#scene.task);
+    this.#baseline ??= simulateRun(this.#context, this.#context.task);
     return 'code' in this.#baseline ? { kind: 'failed', error: this.#baseline } : then(this.#baseline);
   }
 
   /** The evaluated rows, without a simulation. */
   #rows(): PreparedRun | RunError {
     if (this.#prepared === undefined) {
-      const prepared = prepareRun(this.#scene.task, this.#scene.market, this.#scene.store, false);
+      const prepared = prepareRun(this.#context.task, this.#context.market, this.#context.store, false);
       this.#prepared = prepared.ok ? prepared : prepared.error;
     }
     return this.#prepared;
@@ -190,12 +190,12 @@ class StepRunner {
   #bootstrap(sample: number): StepOutcome {
     const rows = this.#rows();
     if ('code' in rows) return { kind: 'failed', error: rows };
-    const { spec, market } = this.#scene;
+    const { spec, market } = this.#context;
     const { end } = rows.input;
     if (end < 2) return { kind: 'skipped' };
     const blockBars = spec.blockBars ?? defaultBlockBars(end);
     const made = bootstrapMarket(market, { end, blockBars, seed: spec.seed, sample });
-    return { kind: 'run', outcome: runOutcome(this.#scene, this.#scene.task, made) };
+    return { kind: 'run', outcome: runOutcome(this.#context, this.#context.task, made) };
   }
 
   #shifted(bars: number): StepOutcome {
@@ -204,7 +204,7 @@ class StepRunner {
     const { start, end, bars: base } = rows.input;
     // A shift that leaves out a fifth of the bars is another backtest.
     if (bars * 5 > end - start) return { kind: 'skipped' };
-    return this.#runTask(startingAt(this.#scene.task, base.time[start + bars]));
+    return this.#runTask(startingAt(this.#context.task, base.time[start + bars]));
   }
 }
 

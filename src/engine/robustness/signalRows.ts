@@ -1,6 +1,6 @@
 // Signals and trades of two runs over the same bars, compared row by row.
 import { hasBit } from '../kernels/bits.ts';
-import type { CheckRun } from './scene.ts';
+import type { CheckRun } from './checkRuns.ts';
 
 /** The rules of a run whose signals are columns; those that read position or account state show in the trades. */
 function ruleColumns({ prepared }: CheckRun): { readonly id: string; readonly isTrue: Uint32Array }[] {

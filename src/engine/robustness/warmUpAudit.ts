@@ -1,7 +1,7 @@
 // The warm-up audit: whether signals change when the data before the first evaluated bar is only the warm-up, or a
 // multiple of it, instead of everything there is.
 import { marketFrom } from './cutMarket.ts';
-import { simulateRun, type RobustnessScene, type CheckRun } from './scene.ts';
+import { simulateRun, type RobustnessContext, type CheckRun } from './checkRuns.ts';
 import { compareSignals, tradeKeys } from './signalRows.ts';
 
 const MULTIPLES = [1, 2, 4, 8] as const;
@@ -25,7 +25,7 @@ export interface WarmUpAudit {
   }[];
 }
 
-export function warmUpAudit(scene: RobustnessScene, whole: CheckRun): WarmUpAudit {
+export function warmUpAudit(context: RobustnessContext, whole: CheckRun): WarmUpAudit {
   const { input, warmup } = whole.prepared;
   const { start, end, bars } = input;
   const starts = STARTS.map((fraction) => start + Math.floor(fraction * (end - start)));
@@ -39,16 +39,16 @@ export function warmUpAudit(scene: RobustnessScene, whole: CheckRun): WarmUpAudi
   }));
   for (const first of starts) {
     const task = {
-      ...scene.task,
-      config: { ...scene.task.config, range: { ...scene.task.config.range, start: bars.time[first] } },
+      ...context.task,
+      config: { ...context.task.config, range: { ...context.task.config.range, start: bars.time[first] } },
     };
-    const full = simulateRun(scene, task);
+    const full = simulateRun(context, task);
     if ('code' in full) continue;
     for (const total of totals) {
       const offset = first - total.multiple * warmup.bars;
       // With no bar left out there is nothing to compare.
       if (offset <= 0) continue;
-      const cut = simulateRun(scene, task, marketFrom(scene.market, offset));
+      const cut = simulateRun(context, task, marketFrom(context.market, offset));
       if ('code' in cut) continue;
       const { compared, differing } = compareSignals(full, cut, { from: first, to: end, offset });
       total.starts++;

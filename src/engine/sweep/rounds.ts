@@ -1,7 +1,7 @@
 // Rounds: the shards of a sweep. Rounds of tpe run one after the other, because each reads the results of all earlier
 // ones.
 import { STARTUP_VARIANTS, type SweepHistory } from './parzen.ts';
-import type { ShardRange, SweepScene } from './shard.ts';
+import type { ShardRange, SweepContext } from './shard.ts';
 import { objectiveOf, type SweepJob } from './sweepJob.ts';
 import type { SweepRows } from './sweepRows.ts';
 import { scoresOf } from './scores.ts';
@@ -25,7 +25,7 @@ export function shardsOf({ spec, indexes }: SweepJob, size: number): Omit<ShardR
 
 /** What a round of tpe learns from. */
 export function historyOf(
-  { job, space }: Pick<SweepScene, 'job' | 'space'>,
+  { job, space }: Pick<SweepContext, 'job' | 'space'>,
   rows: Pick<SweepRows, 'coordinates' | 'metrics'>,
 ): SweepHistory {
   const { key, sign } = objectiveOf(job.spec);

@@ -29,7 +29,7 @@ export interface ShardRange {
 }
 
 /** Everything that the variants of one sweep share in one thread. */
-export interface SweepScene {
+export interface SweepContext {
   readonly job: SweepJob;
   readonly space: Space;
   readonly marketOf: MarketOf;
@@ -44,19 +44,23 @@ interface Variant {
 }
 
 /** Runs the variants of a range; null if it was cancelled. The rows do not depend on other shards or on the thread. */
-export function runShard(scene: SweepScene, range: ShardRange, control: SweepControl | null): SweepRows | null {
-  const variants = variantsOf(scene, range);
-  const rows = new RowWriter({ ...scene, control }, variants);
+export function runShard(context: SweepContext, range: ShardRange, control: SweepControl | null): SweepRows | null {
+  const variants = variantsOf(context, range);
+  const rows = new RowWriter({ ...context, control }, variants);
   // Neighbors in the space share columns; in this order they are still cached.
   const order = variants.map((_, at) => at).sort((a, b) => compareCoordinates(variants[a], variants[b]));
   for (let done = 0; done < order.length;) {
-    const kept = scene.store.bytes;
+    const kept = context.store.bytes;
     try {
       const prepared: PreparedRow[] = [];
       do {
         if (control?.isCancelled()) return null;
         prepared.push(rows.prepare(order[done++]));
-      } while (done < order.length && prepared.length < MAX_PREPARED && scene.store.bytes - kept < MAX_PREPARED_BYTES);
+      } while (
+        done < order.length &&
+        prepared.length < MAX_PREPARED &&
+        context.store.bytes - kept < MAX_PREPARED_BYTES
+      );
       for (const row of prepared) {
         if (control?.isCancelled()) return null;
         rows.run(row);
@@ -65,7 +69,7 @@ export function runShard(scene: SweepScene, range: ShardRange, control: SweepCon
       if (error instanceof RunStopped) return null;
       throw error;
     } finally {
-      scene.store.trim();
+      context.store.trim();
     }
     control?.report(done, variants.length);
   }
@@ -88,7 +92,7 @@ interface PreparedRow {
   readonly prepared: PreparedRun | RunError;
 }
 
-function variantsOf({ job, space }: SweepScene, { first, last, history }: ShardRange): Variant[] {
+function variantsOf({ job, space }: SweepContext, { first, last, history }: ShardRange): Variant[] {
   if (job.spec.method === 'tpe' && history !== undefined) {
     const proposed = proposeVariants(space, history, { seed: job.spec.seed, first, count: last - first });
     return proposed.map((coordinates, at) => ({ index: first + at, coordinates }));
@@ -120,10 +124,10 @@ export const taskOf = ({ strategy, owner = '' }: SweepJob, config: BacktestConfi
   config,
 });
 
-/** @throws RunStopped when the control of the scene says so */
-export function prepareVariant(scene: SweepScene, config: BacktestConfig): PreparedRun | RunError {
+/** @throws RunStopped when the control of the context says so */
+export function prepareVariant(context: SweepContext, config: BacktestConfig): PreparedRun | RunError {
   const { symbol } = config.signalInstrument;
-  const market = scene.marketOf(symbol, config.timeframe);
+  const market = context.marketOf(symbol, config.timeframe);
   if (market === undefined)
     return {
       code: 'SYMBOL_NOT_AVAILABLE',
@@ -131,12 +135,12 @@ export function prepareVariant(scene: SweepScene, config: BacktestConfig): Prepa
       message: `There are no ${config.timeframe} bars of ${symbol}.`,
     };
   // Progress counts variants, not the bars of one.
-  const control = scene.control ? { ...scene.control, report: () => {} } : null;
-  const prepared = prepareRun(taskOf(scene.job, config), market, scene.store, false, control);
+  const control = context.control ? { ...context.control, report: () => {} } : null;
+  const prepared = prepareRun(taskOf(context.job, config), market, context.store, false, control);
   return prepared.ok ? { ...prepared, input: { ...prepared.input, control } } : prepared.error;
 }
 
-/** @throws RunStopped when the control of the scene says so */
+/** @throws RunStopped when the control of the context says so */
 export function simulateVariant(input: SimulationInput): SimulationResult {
   const simulation = simulate(input);
   if (simulation.cancelled) throw new RunStopped('The run was stopped.');
@@ -145,7 +149,7 @@ export function simulateVariant(input: SimulationInput): SimulationResult {
 
 /** Fills the columns of a shard's rows. */
 class RowWriter {
-  readonly #scene: SweepScene;
+  readonly #context: SweepContext;
   readonly #variants: readonly Variant[];
   readonly #keys: readonly FlatKey[];
   readonly #wanted: ReadonlySet<FlatKey>;
@@ -160,10 +164,10 @@ class RowWriter {
   readonly #failures = new Map<number, RunError>();
   readonly #memory = new LentMemory(Infinity);
 
-  constructor(scene: SweepScene, variants: readonly Variant[]) {
-    const { job, space, marketOf } = scene;
+  constructor(context: SweepContext, variants: readonly Variant[]) {
+    const { job, space, marketOf } = context;
     const count = variants.length;
-    this.#scene = scene;
+    this.#context = context;
     this.#variants = variants;
     this.#keys = metricsOf(job, space);
     this.#wanted = new Set(this.#keys);
@@ -182,9 +186,9 @@ class RowWriter {
 
   /** @throws RunStopped */
   prepare(at: number): PreparedRow {
-    const { job, space } = this.#scene;
+    const { job, space } = this.#context;
     const config = configOf(job.spec.config, space, this.#variants[at].coordinates);
-    return { at, config, prepared: prepareVariant(this.#scene, config) };
+    return { at, config, prepared: prepareVariant(this.#context, config) };
   }
 
   /** @throws RunStopped; MemoryRefused when it would have to run again */
@@ -203,7 +207,7 @@ class RowWriter {
   }
 
   #measure({ at, config, prepared }: PreparedRow & { readonly prepared: PreparedRun }): void {
-    const { job } = this.#scene;
+    const { job } = this.#context;
     const simulation = this.#simulate(prepared, this.#wanted);
     const parts = { ...prepared, simulation };
     const daily = dailyOf(parts);
@@ -230,7 +234,7 @@ class RowWriter {
     const failed = [...this.#failures].sort(([a], [b]) => a - b);
     return {
       indexes: Float64Array.from(kept, (at) => this.#variants[at].index),
-      coordinates: this.#scene.space.dimensions.map((_, dimension) =>
+      coordinates: this.#context.space.dimensions.map((_, dimension) =>
         Float64Array.from(kept, (at) => this.#variants[at].coordinates[dimension]),
       ),
       metrics: this.#keys.map((key, column) => ({ key, values: pick(this.#metrics[column]) })),
@@ -253,7 +257,7 @@ class RowWriter {
   }
 
   #score(prepared: PreparedRun): number {
-    const { job, space } = this.#scene;
+    const { job, space } = this.#context;
     const summary = chosenSummary(
       { ...prepared, simulation: this.#simulate(prepared, this.#trainingKeys) },
       null,
@@ -271,8 +275,8 @@ class RowWriter {
   }
 }
 
-/** The scene of a job on the markets that are open in a thread. */
-export const sceneOf = (job: SweepJob, marketOf: MarketOf, store: ColumnStore): SweepScene => ({
+/** The context of a job on the markets that are open in a thread. */
+export const sweepContext = (job: SweepJob, marketOf: MarketOf, store: ColumnStore): SweepContext => ({
   job,
   space: spaceOf(job),
   marketOf,

@@ -9,7 +9,7 @@ import { heatmapOf, marginalOf, plateauOf, type Heatmap, type Marginal, type Pla
 import { minTrackRecord, probabilisticSharpe, type SharpeSample } from '../report/sharpeConfidence.ts';
 import { expectedMaximum, overfittingProbability } from './overfitting.ts';
 import { gridIndex, isCountable } from './samplers.ts';
-import { prepareVariant, simulateVariant, taskOf, type SweepScene } from './shard.ts';
+import { prepareVariant, simulateVariant, taskOf, type SweepContext } from './shard.ts';
 import type { RankingRows } from './rankingRows.ts';
 import { scoresOf } from './scores.ts';
 import { configOf, paramsOf, type LevelValue, type Space } from './space.ts';
@@ -64,8 +64,8 @@ const CURVE_POINTS = 200;
  * Puts the rows of all shards into a result.
  * @param earlierTrials trials of the workspace on the same lineage and data; null if not known.
  */
-export function finishSweep(scene: SweepScene, rows: RankingRows, earlierTrials: number | null): SweepResult {
-  const { job, space } = scene;
+export function finishSweep(context: SweepContext, rows: RankingRows, earlierTrials: number | null): SweepResult {
+  const { job, space } = context;
   const { key, sign } = objectiveOf(job.spec);
   const values = metricOf(rows, key);
   const scores = scoresOf(space, rows, key, sign);
@@ -74,7 +74,7 @@ export function finishSweep(scene: SweepScene, rows: RankingRows, earlierTrials:
   const variance = varianceOf(rows.dailySharpe);
   const ascending = scores.filter((score) => score === score).sort();
   const median = percentile(ascending, 50) ?? NaN;
-  const samples = rows.top.map((row) => sampleOf(scene, row));
+  const samples = rows.top.map((row) => sampleOf(context, row));
   const deflate = (sample: SharpeSample | null, count: number): number | null =>
     sample === null ? null : probabilisticSharpe(sample, expectedMaximum(count, variance));
   const top = rows.top.map(({ variant, coordinates, metrics }, at): RankedRow => ({
@@ -87,7 +87,7 @@ export function finishSweep(scene: SweepScene, rows: RankingRows, earlierTrials:
     deflatedSharpe: deflate(samples[at]?.sample ?? null, trials),
   }));
   const best = samples[0]?.sample ?? null;
-  const overfitting = overfittingOf(scene, rows, best, trials, variance);
+  const overfitting = overfittingOf(context, rows, best, trials, variance);
   const workspace = earlierTrials === null ? null : trials + earlierTrials;
   const marginals = space.dimensions.map((_, at) => marginalOf(space, at, rows.coordinates[at], values, sign));
   return {
@@ -105,7 +105,7 @@ export function finishSweep(scene: SweepScene, rows: RankingRows, earlierTrials:
     top,
     marginals,
     heatmap: heatmapOfBest(space, rows, values, marginals, sign),
-    walkForward: walkForwardOf(scene, rows),
+    walkForward: walkForwardOf(context, rows),
     curves: samples.slice(0, CURVES).flatMap((each) => (each === null ? [] : [each.curve])),
   };
 }
@@ -131,13 +131,13 @@ function varianceOf(values: Float64Array): number {
 
 /** The daily returns of a row, which is run once more for them. */
 function sampleOf(
-  scene: SweepScene,
+  context: SweepContext,
   row: RankingRows['top'][number],
 ): { sample: SharpeSample; curve: EquityCurve } | null {
-  const config = configOf(scene.job.spec.config, scene.space, row.coordinates);
-  const prepared = prepareVariant(scene, config);
+  const config = configOf(context.job.spec.config, context.space, row.coordinates);
+  const prepared = prepareVariant(context, config);
   if ('code' in prepared) return null;
-  const run = narrowRun(prepared, taskOf(scene.job, config));
+  const run = narrowRun(prepared, taskOf(context.job, config));
   const simulation = simulateVariant(run.input);
   const { returns } = dailyOf({ ...run, simulation });
   const shape = populationShape(returns);
@@ -158,13 +158,13 @@ function sampleOf(
 }
 
 function overfittingOf(
-  scene: SweepScene,
+  context: SweepContext,
   rows: RankingRows,
   best: SharpeSample | null,
   trials: number,
   variance: number,
 ): Overfitting {
-  const { blocks, daysPerBlock, days } = calendarOf(scene.job, scene.space, scene.marketOf);
+  const { blocks, daysPerBlock, days } = calendarOf(context.job, context.space, context.marketOf);
   const compared = Math.min(MAX_SAMPLED, rows.sampled.length);
   const sums = rows.sums.subarray(0, compared * 2 * blocks);
   const threshold = expectedMaximum(trials, variance);

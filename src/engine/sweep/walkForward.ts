@@ -8,7 +8,7 @@ import { narrowRun } from '../backtest.ts';
 import { foldsOf, type Fold } from './folds.ts';
 import { configOf, paramsOf, type LevelValue } from './space.ts';
 import { objectiveOf } from './sweepJob.ts';
-import { prepareVariant, simulateVariant, taskOf, type SweepScene } from './shard.ts';
+import { prepareVariant, simulateVariant, taskOf, type SweepContext } from './shard.ts';
 import type { RankingRows, WholeRow } from './rankingRows.ts';
 
 interface FoldResult extends Fold {
@@ -40,13 +40,13 @@ export interface WalkForwardResult {
 const PREVIEW_POINTS = 500;
 
 /** The walk-forward of a sweep; null when none was asked for. */
-export function walkForwardOf(scene: SweepScene, rows: RankingRows): WalkForwardResult | null {
-  const { job, marketOf } = scene;
+export function walkForwardOf(context: SweepContext, rows: RankingRows): WalkForwardResult | null {
+  const { job, marketOf } = context;
   if (job.spec.walkForward === undefined) return null;
   const { initialBalance } = job.spec.config;
   const joined: JoinedWindows = { balance: initialBalance, times: [], equity: [], returns: [], periodsPerYear: 365 };
   const folds = foldsOf(job.spec, marketOf).map((fold, index) =>
-    tradeFold(scene, fold, rows.inTraining[index], joined),
+    tradeFold(context, fold, rows.inTraining[index], joined),
   );
   const { balance, times, equity, returns } = joined;
   const deviation = standardDeviation(returns);
@@ -81,11 +81,11 @@ interface JoinedWindows {
  * Trades the test window of a fold with the variant that was best in training, and adds it to those before. A window
  * without such a variant, or without balance left, is left out.
  */
-function tradeFold(scene: SweepScene, fold: Fold, best: WholeRow | null, joined: JoinedWindows): FoldResult {
-  const { job, space } = scene;
+function tradeFold(context: SweepContext, fold: Fold, best: WholeRow | null, joined: JoinedWindows): FoldResult {
+  const { job, space } = context;
   if (best === null || joined.balance <= 0) return untraded(fold);
   const config = configOf(job.spec.config, space, best.coordinates);
-  const prepared = prepareVariant(scene, config);
+  const prepared = prepareVariant(context, config);
   if ('code' in prepared) return untraded(fold);
   const task = taskOf(job, { ...config, range: fold.test, initialBalance: joined.balance });
   const run = narrowRun(prepared, task);

@@ -5,16 +5,16 @@ import type { BacktestConfig, BacktestTask, StrategyAst, Summary } from '../../.
 import { bootstrapMarket, defaultBlockBars } from '../../../src/engine/robustness/bootstrapMarket.ts';
 import { monteCarlo } from '../../../src/engine/robustness/monteCarlo.ts';
 import { jitteredNumbers, jitteredTask } from '../../../src/engine/robustness/parameterJitter.ts';
-import type { CheckRun } from '../../../src/engine/robustness/scene.ts';
+import type { CheckRun } from '../../../src/engine/robustness/checkRuns.ts';
 import { cross, indicator, market as field } from '../../support/builders.ts';
-import { baselineOf, checked, robustnessScene } from '../../support/robustness.ts';
+import { baselineOf, checked, robustnessContext } from '../../support/robustness.ts';
 import { compiled, CONFIG, CROSSING, marketOf } from '../../support/sweeps.ts';
 import { TRADE, TradeLog } from '../../../src/engine/simulate/tradeLog.ts';
 
 const crossing = compiled(CROSSING).strategyAst;
 const bars = marketOf(700, 11, (row, noise) => 0.004 * Math.sin(row / 15) + 0.006 * noise);
-const scene = robustnessScene(crossing, bars, { spec: { samples: 12 } });
-const whole = checked(scene);
+const context = robustnessContext(crossing, bars, { spec: { samples: 12 } });
+const whole = checked(context);
 
 /** The same numbers from a single backtest. */
 function single(task: BacktestTask): Record<string, number | null> {
@@ -24,18 +24,18 @@ function single(task: BacktestTask): Record<string, number | null> {
   return { returnPct, excessReturnPct, sharpeRatio, maxDrawdown, totalPositions };
 }
 const withConfig = (config: Partial<BacktestConfig>): BacktestTask => ({
-  ...scene.task,
-  config: { ...scene.task.config, ...config },
+  ...context.task,
+  config: { ...context.task.config, ...config },
 });
 
 describe('a robustness check', () => {
   it('gives the same result again, and in any number of parts', () => {
-    expect(checked(scene)).toEqual(whole);
-    expect(checked(scene, 7)).toEqual(whole);
+    expect(checked(context)).toEqual(whole);
+    expect(checked(context, 7)).toEqual(whole);
   });
 
   it('draws other samples with another seed, and leaves alone what is not drawn', () => {
-    const other = checked(robustnessScene(crossing, bars, { spec: { samples: 12, seed: 2 } }));
+    const other = checked(robustnessContext(crossing, bars, { spec: { samples: 12, seed: 2 } }));
     expect(other.blockBootstrap).not.toEqual(whole.blockBootstrap);
     expect(other.monteCarlo!.resampled).not.toEqual(whole.monteCarlo!.resampled);
     expect(other.feeStress).toEqual(whole.feeStress);
@@ -43,14 +43,14 @@ describe('a robustness check', () => {
   });
 
   it('holds what was asked for and nothing else, in less than 20 KB', () => {
-    const few = checked(robustnessScene(crossing, bars, { spec: { analyses: ['startShift'] } }));
+    const few = checked(robustnessContext(crossing, bars, { spec: { analyses: ['startShift'] } }));
     expect(Object.keys(few).toSorted()).toEqual(['baseline', 'findings', 'seed', 'startShift', 'verdict']);
-    const large = checked(robustnessScene(crossing, bars, { spec: { samples: 100 } }));
+    const large = checked(robustnessContext(crossing, bars, { spec: { samples: 100 } }));
     expect(JSON.stringify(large).length).toBeLessThan(20_000);
   });
 
   it('has the numbers of the backtest as its baseline', () => {
-    expect(whole.baseline).toEqual(single(scene.task));
+    expect(whole.baseline).toEqual(single(context.task));
     expect(whole.baseline.totalPositions).toBeGreaterThan(5);
   });
 });
@@ -86,7 +86,7 @@ describe('a stressed cost', () => {
 
 describe('a later start', () => {
   it('gives the numbers of a backtest that starts there', () => {
-    const { start } = baselineOf(scene).prepared.input;
+    const { start } = baselineOf(context).prepared.input;
     for (const { bars: shift, ...run } of whole.startShift!.shifts)
       expect(run).toEqual(single(withConfig({ range: { start: bars.base.time[start + shift] } })));
   });
@@ -101,7 +101,7 @@ describe('a counterfactual', () => {
     for (const rule of ['stopLoss', 'timeStop'] as const) {
       const { without: _, ...run } = rows.find((row) => row.without === rule)!;
       const strategyAst = { ...crossing, strategy: { ...strategy, risk: risks[rule] } } as StrategyAst;
-      expect(run).toEqual(single({ ...scene.task, strategyAst }));
+      expect(run).toEqual(single({ ...context.task, strategyAst }));
     }
   });
 
@@ -110,7 +110,7 @@ describe('a counterfactual', () => {
     const entry = strategy.entry as { action: object };
     const action = { ...entry.action, sizing: { mode: 'risk_percent', value: 1 } };
     const bySize = { ...crossing, strategy: { ...strategy, entry: { ...entry, action } } } as StrategyAst;
-    const { counterfactuals } = checked(robustnessScene(bySize, bars, { spec: { analyses: ['counterfactuals'] } }));
+    const { counterfactuals } = checked(robustnessContext(bySize, bars, { spec: { analyses: ['counterfactuals'] } }));
     expect(counterfactuals!.find((row) => row.without === 'stopLoss')).toMatchObject({
       error: { code: 'SIZING_NEEDS_STOP' },
     });
@@ -120,7 +120,7 @@ describe('a counterfactual', () => {
 describe('Monte Carlo over trades', () => {
   /** Positions that earn these fractions of the balance, one after the other. */
   function runOf(returns: readonly number[]): CheckRun {
-    const made = baselineOf(scene);
+    const made = baselineOf(context);
     const log = new TradeLog();
     let balance = made.prepared.input.config.initialBalance;
     for (const [index, fraction] of returns.entries()) {
@@ -191,13 +191,13 @@ describe('the block bootstrap of bars', () => {
 
 describe('parameter jitter', () => {
   it('moves declared params within their bounds, whole ones to whole numbers', () => {
-    const numbers = jitteredNumbers(scene.task, 10);
+    const numbers = jitteredNumbers(context.task, 10);
     expect(numbers.map(({ name, low, high }) => [name, low, high])).toEqual([
       ['fast', 4, 6],
       ['slow', 18, 22],
       ['stop', 4.5, 5.5],
     ]);
-    const drawn = Array.from({ length: 50 }, (_, sample) => jitteredTask(scene.task, numbers, { seed: 1, sample }));
+    const drawn = Array.from({ length: 50 }, (_, sample) => jitteredTask(context.task, numbers, { seed: 1, sample }));
     const fast = new Set(drawn.map(({ config }) => config.params!.fast));
     expect(fast).toEqual(new Set([4, 5, 6]));
     for (const { config } of drawn) expect(Math.abs(Number(config.params!.stop) - 5)).toBeLessThanOrEqual(0.5);
@@ -219,7 +219,7 @@ describe('parameter jitter', () => {
         risk: { stopLoss: { mode: 'percent', value: 4 } },
       },
     } as StrategyAst;
-    const task = { ...scene.task, strategyAst };
+    const task = { ...context.task, strategyAst };
     const numbers = jitteredNumbers(task, 25);
     expect(numbers.map(({ value, low, high, pointers }) => [value, low, high, pointers!.length])).toEqual([
       [20, 15, 25, 2],
@@ -228,7 +228,7 @@ describe('parameter jitter', () => {
     const { overrides } = jitteredTask(task, numbers, { seed: 1, sample: 0 }).config;
     expect(Object.keys(overrides!)).toHaveLength(3);
     const jittered = checked(
-      robustnessScene(strategyAst, bars, { spec: { samples: 10, analyses: ['parameterJitter'] } }),
+      robustnessContext(strategyAst, bars, { spec: { samples: 10, analyses: ['parameterJitter'] } }),
     );
     expect(jittered.parameterJitter).toMatchObject({ runs: 10, failed: 0 });
   });

@@ -10,7 +10,7 @@ import { lookAheadAudit } from '../../../src/engine/robustness/lookAheadAudit.ts
 import { warmUpAudit } from '../../../src/engine/robustness/warmUpAudit.ts';
 import { openShippedData } from '../../../src/market/shipped.ts';
 import { compare, cross, indicator, market as field } from '../../support/builders.ts';
-import { baselineOf, robustnessScene } from '../../support/robustness.ts';
+import { baselineOf, robustnessContext } from '../../support/robustness.ts';
 import { marketOf } from '../../support/sweeps.ts';
 
 const action = { side: 'long', sizing: { mode: 'percent_equity', value: 100 } };
@@ -30,8 +30,8 @@ describe('the look-ahead audit', () => {
     const symbols = new Set([...symbolsOf(ast), symbol]);
     const snapshots = await Promise.all([...symbols].map((each) => shipped.snapshots(each, config.timeframe)));
     const market = createMarket([...new Set(snapshots.flat())], symbol, config.timeframe);
-    const scene = robustnessScene(ast, market, { config, settings: template.settings });
-    const audit = lookAheadAudit(scene, baselineOf(scene));
+    const context = robustnessContext(ast, market, { config, settings: template.settings });
+    const audit = lookAheadAudit(context, baselineOf(context));
     expect(audit).toMatchObject({ passed: true, signalsDiffering: 0, tradesDiffering: 0, equityDiffering: 0 });
     expect(audit.cuts).toBeGreaterThan(10);
     expect(audit.signalsCompared).toBeGreaterThan(1_000);
@@ -56,8 +56,8 @@ describe('the look-ahead audit', () => {
 
   it('catches a strategy that reads the next close', () => {
     const honest = marketOf(400, 3);
-    const scene = robustnessScene(onNext, peeking(honest));
-    const audit = lookAheadAudit(scene, baselineOf(scene), (_, rows) => peeking(marketUpTo(honest, rows)));
+    const context = robustnessContext(onNext, peeking(honest));
+    const audit = lookAheadAudit(context, baselineOf(context), (_, rows) => peeking(marketUpTo(honest, rows)));
     expect(audit.passed).toBe(false);
     // A signal on the last bar of every cut needs the bar after it, and is not there.
     expect(audit.signalsDiffering).toBeGreaterThanOrEqual(12);
@@ -71,8 +71,8 @@ describe('the look-ahead audit', () => {
       const bars = { ...base, series: new Map([['next', base.close.map((_, row) => base.close[row - 1] ?? NaN)]]) };
       return { ...market, base: bars, bars: (symbol) => (symbol === base.symbol ? bars : undefined) };
     };
-    const scene = robustnessScene(onNext, delayed(honest));
-    const audit = lookAheadAudit(scene, baselineOf(scene), (_, rows) => delayed(marketUpTo(honest, rows)));
+    const context = robustnessContext(onNext, delayed(honest));
+    const audit = lookAheadAudit(context, baselineOf(context), (_, rows) => delayed(marketUpTo(honest, rows)));
     expect(audit).toMatchObject({ passed: true, signalsDiffering: 0 });
   });
 });
@@ -84,8 +84,8 @@ describe('the warm-up audit', () => {
       exits: [{ kind: 'exit', when: cross(field('close'), 'cross_down', indicator(id, { length })) }],
     });
   const audited = (ast: StrategyAst, warmupPeriod: number) => {
-    const scene = robustnessScene(ast, marketOf(1_200, 4), { settings: { warmupPeriod } });
-    return warmUpAudit(scene, baselineOf(scene));
+    const context = robustnessContext(ast, marketOf(1_200, 4), { settings: { warmupPeriod } });
+    return warmUpAudit(context, baselineOf(context));
   };
 
   it('finds that an exponential average still remembers its seed', () => {

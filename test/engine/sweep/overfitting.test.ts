@@ -14,7 +14,7 @@ import {
   slowProbabilisticSharpe,
 } from '../../support/overfitting.ts';
 import { seededRandom } from '../../support/scale.ts';
-import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../../support/sweeps.ts';
+import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sweepContextFor, finished } from '../../support/sweeps.ts';
 
 describe('the probability of over-fitting', () => {
   it.each([
@@ -43,21 +43,21 @@ describe('the deflated Sharpe ratio', () => {
 
   it('equals the one computed from the daily returns of single backtests, like the over-fitting', () => {
     const market = marketOf(150, 11);
-    const scene = sceneFor(
+    const context = sweepContextFor(
       compiled(CROSSING),
       { space: { fast: { values: [3, 5, 8] }, slow: { values: [20, 30] } }, method: 'grid' },
       market,
     );
-    const rows = rowsOf(scene);
-    const result = finished(scene, rows);
+    const rows = rowsOf(context);
+    const result = finished(context, rows);
     const days = market.base.length;
     const table = Array.from(rows.indexes, (_, row) => {
       const config = configOf(
         CONFIG,
-        scene.space,
+        context.space,
         rows.coordinates.map((column) => column[row]),
       );
-      const run = simulateTask(taskOf(scene.job, config), market, null, false);
+      const run = simulateTask(taskOf(context.job, config), market, null, false);
       if (!run.ok) throw new Error(run.error.message);
       return [...dailyOf(run.report).returns];
     });
@@ -69,10 +69,10 @@ describe('the deflated Sharpe ratio', () => {
     expect(result.overfitting.overfittingProbability).toBe(slowOverfittingProbability(aligned, 8));
     const single = runBacktest(
       taskOf(
-        scene.job,
+        context.job,
         configOf(
           CONFIG,
-          scene.space,
+          context.space,
           rows.coordinates.map((column) => column[best]),
         ),
       ),

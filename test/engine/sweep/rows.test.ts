@@ -5,21 +5,21 @@ import { taskOf } from '../../../src/engine/sweep/shard.ts';
 import { configOf } from '../../../src/engine/sweep/space.ts';
 import { splitSummary } from '../../support/jsonResults.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
-import { compiled, CROSSING, marketOf, rowsOf, sceneFor, finished, tpeRowsOf } from '../../support/sweeps.ts';
-import type { SweepScene } from '../../../src/engine/sweep/shard.ts';
+import { compiled, CROSSING, marketOf, rowsOf, sweepContextFor, finished, tpeRowsOf } from '../../support/sweeps.ts';
+import type { SweepContext } from '../../../src/engine/sweep/shard.ts';
 import type { Market } from '../../../src/engine/bars/bars.ts';
 import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
 
 const strategy = compiled(CROSSING);
 
 /** JSON of the flat summary, of a row and of the backtest with its config. */
-function bothSummaries(scene: SweepScene, rows: SweepRows, row: number, market: Market): [string, string] {
+function bothSummaries(context: SweepContext, rows: SweepRows, row: number, market: Market): [string, string] {
   const config = configOf(
-    scene.job.spec.config,
-    scene.space,
+    context.job.spec.config,
+    context.space,
     rows.coordinates.map((column) => column[row]),
   );
-  const outcome = runBacktest(taskOf(scene.job, config), market, null);
+  const outcome = runBacktest(taskOf(context.job, config), market, null);
   if (!outcome.ok) throw new Error(outcome.error.message);
   const own = Object.fromEntries(rows.metrics.map(({ key, values }) => [key, values[row]]));
   return [JSON.stringify(own), JSON.stringify(splitSummary(outcome.summaryJson).summary)];
@@ -48,12 +48,12 @@ describe('a row', () => {
 
   it.each(spaces)('equals a single backtest byte for byte, in one shard and in three: %j', (given) => {
     const market = marketOf(260, given.seed);
-    const scene = sceneFor(strategy, given, market);
-    const rows = rowsOf(scene);
-    expect(rowsOf(scene, 3)).toEqual(rows);
+    const context = sweepContextFor(strategy, given, market);
+    const rows = rowsOf(context);
+    expect(rowsOf(context, 3)).toEqual(rows);
     expect(rows.indexes.length).toBeGreaterThan(0);
     for (let row = 0; row < rows.indexes.length; row++) {
-      const [own, single] = bothSummaries(scene, rows, row, market);
+      const [own, single] = bothSummaries(context, rows, row, market);
       expect(own).toBe(single);
     }
   });
@@ -61,8 +61,8 @@ describe('a row', () => {
   it('holds the requested keys, with the same values', () => {
     const market = marketOf(260, 5);
     const given = { space: { fast: { min: 2, max: 9 } }, method: 'grid' };
-    const all = rowsOf(sceneFor(strategy, given, market));
-    const few = rowsOf(sceneFor(strategy, { ...given, metrics: ['cvar95', 'turnover', 'avgMfePct'] }, market));
+    const all = rowsOf(sweepContextFor(strategy, given, market));
+    const few = rowsOf(sweepContextFor(strategy, { ...given, metrics: ['cvar95', 'turnover', 'avgMfePct'] }, market));
     expect(few.metrics.map(({ key }) => key)).toEqual([
       'returnPct',
       'sharpeRatio',
@@ -76,12 +76,12 @@ describe('a row', () => {
   });
 
   it('is absent for a variant that cannot be run, and the result says why', () => {
-    const scene = sceneFor(
+    const context = sweepContextFor(
       strategy,
       { space: { '/strategy/risk/timeStop/maxBars': { values: [0, 10] } }, method: 'grid' },
       marketOf(260, 5),
     );
-    const rows = rowsOf(scene);
+    const rows = rowsOf(context);
     expect([...rows.indexes]).toEqual([1]);
     expect(rows.failures).toMatchObject({ count: 1, first: [{ variant: 0, code: 'STRATEGY_INVALID' }] });
   });
@@ -96,8 +96,8 @@ describe('tpe', () => {
       constraints: [{ left: 'fast', op: 'lt', right: 'slow' }],
     };
     const bestOf = (method: string, seed: number): number => {
-      const scene = sceneFor(strategy, { ...given, method, seed }, market);
-      return finished(scene, method === 'tpe' ? tpeRowsOf(scene) : rowsOf(scene)).top[0].metrics.sharpeRatio!;
+      const context = sweepContextFor(strategy, { ...given, method, seed }, market);
+      return finished(context, method === 'tpe' ? tpeRowsOf(context) : rowsOf(context)).top[0].metrics.sharpeRatio!;
     };
     const seeds = [1, 2, 3, 4, 5];
     const total = (method: string): number => seeds.reduce((sum, seed) => sum + bestOf(method, seed), 0);

@@ -4,10 +4,10 @@ import { RunStopped } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import { joinRankingRows, rankingRows } from '../../../src/engine/sweep/rankingRows.ts';
 import { runShard } from '../../../src/engine/sweep/shard.ts';
 import { finishSweep } from '../../../src/engine/sweep/sweepResult.ts';
-import { compiled, CROSSING, marketOf, rowsOf, sceneFor } from '../../support/sweeps.ts';
+import { compiled, CROSSING, marketOf, rowsOf, sweepContextFor } from '../../support/sweeps.ts';
 
 const space = { fast: { min: 2, max: 5 }, slow: { min: 10, max: 13 } };
-const scene = () => sceneFor(compiled(CROSSING), { space, method: 'grid' }, marketOf(260, 3));
+const context = () => sweepContextFor(compiled(CROSSING), { space, method: 'grid' }, marketOf(260, 3));
 /** Says so from the read of that number on. */
 function stoppingAt(read: number) {
   let reads = 0;
@@ -17,22 +17,22 @@ function stoppingAt(read: number) {
 describe('a shard that is told to stop', () => {
   it.each([1, 2, 3, 4])('gives nothing when the flag is up at read %i, and reads it no more', (read) => {
     const control = stoppingAt(read);
-    expect(runShard(scene(), { first: 0, last: 1 }, control)).toBeNull();
+    expect(runShard(context(), { first: 0, last: 1 }, control)).toBeNull();
     expect(control.reads()).toBe(read);
   });
 
   it('reads the flag several times per variant, and gives the same rows when it stays down', () => {
     const control = stoppingAt(Infinity);
     const range = { first: 0, last: 16 };
-    expect(runShard(scene(), range, control)).toEqual(runShard(scene(), range, null));
+    expect(runShard(context(), range, control)).toEqual(runShard(context(), range, null));
     expect(control.reads()).toBeGreaterThan(3 * 16);
   });
 });
 
 it('stops in the last step of a sweep, which runs the best variant again', () => {
-  const own = scene();
+  const own = context();
   const rows = joinRankingRows([rankingRows(own, rowsOf(own))]);
-  // A scene of its own has no columns yet, and reads the flag before it makes one.
-  expect(() => finishSweep({ ...scene(), control: stoppingAt(1) }, rows, null)).toThrow(RunStopped);
+  // A context of its own has no columns yet, and reads the flag before it makes one.
+  expect(() => finishSweep({ ...context(), control: stoppingAt(1) }, rows, null)).toThrow(RunStopped);
   expect(finishSweep({ ...own, control: stoppingAt(Infinity) }, rows, null)).toEqual(finishSweep(own, rows, null));
 });

@@ -6,9 +6,9 @@ import { runShard } from '../../../src/engine/sweep/shard.ts';
 import { paramsOf } from '../../../src/engine/sweep/space.ts';
 import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
 import { encodeSweepRows, type SweepFormat } from '../../../src/engine/sweep/sweepTable.ts';
-import { compiled, CONFIG, CROSSING, finished, marketOf, rowsOf, sceneFor } from '../../support/sweeps.ts';
+import { compiled, CONFIG, CROSSING, finished, marketOf, rowsOf, sweepContextFor } from '../../support/sweeps.ts';
 
-const scene = sceneFor(
+const context = sweepContextFor(
   compiled(CROSSING),
   {
     space: { symbol: { values: [CONFIG.signalInstrument.symbol] }, fast: { min: 2, max: 9 }, stop: { min: 1, max: 9 } },
@@ -17,24 +17,24 @@ const scene = sceneFor(
   },
   marketOf(260, 2),
 );
-const whole = rowsOf(scene);
+const whole = rowsOf(context);
 /** Shards of unequal length, one of them without a row. */
 const shards: SweepRows[] = [
   [0, 1],
   [1, 1],
   [1, 20],
   [20, 30],
-].map(([first, last]) => runShard(scene, { first, last }, null)!);
+].map(([first, last]) => runShard(context, { first, last }, null)!);
 
 async function fileOf(format: SweepFormat): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of encodeSweepRows(scene.space, shards, format)) pieces.push(piece);
+  for await (const piece of encodeSweepRows(context.space, shards, format)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
 const paramsAt = (row: number) =>
   paramsOf(
-    scene.space,
+    context.space,
     whole.coordinates.map((column) => column[row]),
   );
 
@@ -85,7 +85,7 @@ describe('the rows as a file', () => {
 
 describe('the result', () => {
   it('is the same of shards as of all rows', () => {
-    expect(finished(scene, ...shards)).toEqual(finished(scene, whole));
-    expect(finished(scene, ...shards.toReversed())).toEqual(finished(scene, whole));
+    expect(finished(context, ...shards)).toEqual(finished(context, whole));
+    expect(finished(context, ...shards.toReversed())).toEqual(finished(context, whole));
   });
 });

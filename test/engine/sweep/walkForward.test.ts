@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { cutFolds } from '../../../src/engine/sweep/folds.ts';
 import { planSweep } from '../../../src/engine/sweep/sweepJob.ts';
 import { SweepSpec } from '../../../src/engine/sweep/sweepRequest.ts';
-import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sceneFor, finished } from '../../support/sweeps.ts';
+import { compiled, CONFIG, CROSSING, marketOf, rowsOf, sweepContextFor, finished } from '../../support/sweeps.ts';
 
 const strategy = compiled(CROSSING);
 const space = { fast: { min: 2, max: 8, step: 2 }, slow: { min: 10, max: 40, step: 10 } };
@@ -14,12 +14,12 @@ describe('walk-forward', () => {
     'chooses the same parameters when every bar out of sample changes (%s)',
     (kind) => {
       const walkForward = { kind, folds: 1, trainFraction: 0.6, purgeBars: 3, embargoBars: 5 };
-      const scene = (market: ReturnType<typeof marketOf>) =>
-        sceneFor(strategy, { space, method: 'grid', walkForward }, market);
+      const context = (market: ReturnType<typeof marketOf>) =>
+        sweepContextFor(strategy, { space, method: 'grid', walkForward }, market);
       const before = marketOf(600, 9);
       // The same noise up to the purged bars, then another market.
       const after = marketOf(600, 9, (row, noise) => (row < 600 * 0.6 - 3 ? 0.01 * noise : 0.03 - 0.02 * noise));
-      const [a, b] = [before, after].map((market) => finished(scene(market), rowsOf(scene(market))).walkForward!);
+      const [a, b] = [before, after].map((market) => finished(context(market), rowsOf(context(market))).walkForward!);
       expect(b.folds.map(({ variant, params, inSample }) => ({ variant, params, inSample }))).toEqual(
         a.folds.map(({ variant, params, inSample }) => ({ variant, params, inSample })),
       );
@@ -30,8 +30,8 @@ describe('walk-forward', () => {
 
   it('begins each test window with the balance that the previous one left, closing every position at its end', () => {
     const walkForward = { kind: 'rolling', folds: 3, trainFraction: 0.4 };
-    const scene = sceneFor(strategy, { space, method: 'grid', walkForward }, marketOf(600, 4));
-    const { folds, outOfSample, equity } = finished(scene, rowsOf(scene)).walkForward!;
+    const context = sweepContextFor(strategy, { space, method: 'grid', walkForward }, marketOf(600, 4));
+    const { folds, outOfSample, equity } = finished(context, rowsOf(context)).walkForward!;
     const grown = folds.reduce((money, { returnPct }) => money * (1 + returnPct!), CONFIG.initialBalance);
     expect(outOfSample.returnPct).toBeCloseTo(grown / CONFIG.initialBalance - 1, 12);
     expect(equity.at(-1)![1]).toBeCloseTo(grown, 8);

@@ -3,7 +3,7 @@
 import { html, htmlPage, section, type Html } from '../../report/page/html.ts';
 import type { FlatKey } from '../../report/flatSummary.ts';
 import { heatmapOf, type Heatmap } from '../landscape.ts';
-import type { SweepScene } from '../shard.ts';
+import type { SweepContext } from '../shard.ts';
 import { objectiveOf } from '../sweepJob.ts';
 import type { SweepResult } from '../sweepResult.ts';
 import type { RankingRows } from '../rankingRows.ts';
@@ -29,7 +29,7 @@ export interface SweepPageAssets {
 }
 
 export function sweepPage(
-  scene: SweepScene,
+  context: SweepContext,
   rows: RankingRows,
   result: SweepResult,
   title: string,
@@ -40,7 +40,7 @@ export function sweepPage(
       ...result,
       top: result.top.map(({ metrics, ...row }) => ({ ...row, metrics: shownOf(metrics, result.objective.key) })),
     },
-    heatmaps: heatmapsOf(scene, rows),
+    heatmaps: heatmapsOf(context, rows),
     cloud: cloudOf(rows, result),
   };
   return htmlPage({
@@ -81,7 +81,7 @@ function shownOf(metrics: SweepResult['top'][number]['metrics'], objective: Flat
   return Object.fromEntries(keys.filter((key) => key in metrics).map((key) => [key, metrics[key]]));
 }
 
-function heatmapsOf({ job, space }: SweepScene, rows: RankingRows): Heatmap[] {
+function heatmapsOf({ job, space }: SweepContext, rows: RankingRows): Heatmap[] {
   const { key, sign } = objectiveOf(job.spec);
   const values = metricOf(rows, key);
   const paired = space.dimensions.slice(0, MAX_PAIRED);

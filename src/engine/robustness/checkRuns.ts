@@ -1,4 +1,4 @@
-// The scene of a robustness check: the backtest that is checked, and the runs of it under changed conditions.
+// The runs of a robustness check: the backtest that is checked, and the same under changed conditions.
 import { prepareRun, type PreparedRun } from '../backtest.ts';
 import type { Market } from '../bars/bars.ts';
 import { ColumnStore } from '../evaluate/columnStore.ts';
@@ -15,7 +15,8 @@ export interface RobustnessJob {
   readonly task: BacktestTask;
   readonly spec: RobustnessSpec;
 }
-export interface RobustnessScene extends RobustnessJob {
+/** What the runs of one check share in one thread. */
+export interface RobustnessContext extends RobustnessJob {
   readonly market: Market;
   readonly store: ColumnStore;
   readonly control: Pick<RunControl, 'isCancelled' | 'mayTake'> | null;
@@ -44,18 +45,18 @@ export interface CheckRun {
 
 /**
  * Runs a task; an expected failure is returned.
- * @param market default: that of the scene. A changed one has columns of its own, which are not kept for other runs.
+ * @param market default: that of the context. A changed one has columns of its own, which are not kept for other runs.
  * @throws RunStopped when it was stopped; MemoryRefused when it would have to run again
  */
 export function simulateRun(
-  scene: RobustnessScene,
+  context: RobustnessContext,
   task: BacktestTask,
-  market: Market = scene.market,
+  market: Market = context.market,
 ): CheckRun | RunError {
-  const store = market === scene.market ? scene.store : new ColumnStore(0);
+  const store = market === context.market ? context.store : new ColumnStore(0);
   const prepared = prepareRun(task, market, store, false);
   if (!prepared.ok) return prepared.error;
-  const { control } = scene;
+  const { control } = context;
   const input = { ...prepared.input, control: control && { ...control, report: () => {} } };
   let simulation: SimulationResult;
   try {
@@ -65,13 +66,13 @@ export function simulateRun(
     throw error;
   }
   if (simulation.cancelled) throw new RunStopped('The run was stopped.');
-  scene.store.trim();
+  context.store.trim();
   return { prepared, simulation };
 }
 
 /** Runs a task and keeps its headline numbers. */
-export function runOutcome(scene: RobustnessScene, task: BacktestTask, market?: Market): RunOutcome {
-  const made = simulateRun(scene, task, market);
+export function runOutcome(context: RobustnessContext, task: BacktestTask, market?: Market): RunOutcome {
+  const made = simulateRun(context, task, market);
   return 'code' in made ? { ok: false, error: made } : { ok: true, run: numbersOf(made) };
 }
 
