@@ -9,9 +9,9 @@ import type { ReadTruth, ReadValue, StatefulParts } from './statefulParts.ts';
 import { statefulValue } from './statefulValues.ts';
 import type { StatefulCondition, StatefulValue, StateMemory, StateView } from './tradingRules.ts';
 
-/** The rows on which a condition over state was evaluated, and its answers. */
+/** The rows on which a condition over state was evaluated, and its answers: one bit per row. */
 export interface RecordedCondition {
-  readonly evaluated: Uint32Array;
+  readonly evaluatedRows: Uint32Array;
   readonly isTrue: Uint32Array;
   readonly isUnknown: Uint32Array;
 }
@@ -77,7 +77,7 @@ class Binder implements StatefulParts {
     if (recorded === null) return read;
     const words = wordCount(this.#evaluated.market.base.length);
     const record = {
-      evaluated: new Uint32Array(words),
+      evaluatedRows: new Uint32Array(words),
       isTrue: new Uint32Array(words),
       isUnknown: new Uint32Array(words),
     };
@@ -85,7 +85,7 @@ class Binder implements StatefulParts {
     return (row, state, memory) => {
       const truth = read(row, state, memory);
       const bit = 1 << (row & 31);
-      record.evaluated[row >>> 5] |= bit;
+      record.evaluatedRows[row >>> 5] |= bit;
       if (truth === 1) record.isTrue[row >>> 5] |= bit;
       else if (truth === 2) record.isUnknown[row >>> 5] |= bit;
       return truth;

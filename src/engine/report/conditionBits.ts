@@ -11,12 +11,13 @@ export interface Window {
   readonly end: number;
 }
 
-/** Bits of one condition node over all rows. `evaluated`: the rows it was evaluated on; null: all of the window. */
+/** Bits of one condition node, one per row. */
 export interface ConditionBits {
   readonly node: ConditionNode;
   readonly isTrue: Uint32Array;
   readonly isUnknown: Uint32Array;
-  readonly evaluated: Uint32Array | null;
+  /** The rows on which it was evaluated; null: all of the window. */
+  readonly evaluatedRows: Uint32Array | null;
 }
 
 /** The most leaves of one conjunction whose pairs are all examined. */
@@ -33,12 +34,15 @@ export function conditionBits(
     // Every member is named: a spread takes ten times as long.
     if (node.slot !== null) {
       const { isTrue, isUnknown } = evaluated.condition(node.slot);
-      return { node, isTrue, isUnknown, evaluated: null };
+      return { node, isTrue, isUnknown, evaluatedRows: null };
     }
     const kept = recorded.get(node.expression);
-    if (kept !== undefined) return { node, isTrue: kept.isTrue, isUnknown: kept.isUnknown, evaluated: kept.evaluated };
+    if (kept !== undefined) {
+      const { isTrue, isUnknown, evaluatedRows } = kept;
+      return { node, isTrue, isUnknown, evaluatedRows };
+    }
     nothing ??= new Uint32Array(wordCount(evaluated.market.base.length));
-    return { node, isTrue: nothing, isUnknown: nothing, evaluated: nothing };
+    return { node, isTrue: nothing, isUnknown: nothing, evaluatedRows: nothing };
   });
 }
 
@@ -96,12 +100,12 @@ function soleBlockerRows(conjuncts: readonly ConditionBits[], window: Window): U
   });
 }
 
-function falseRows({ isTrue, isUnknown, evaluated }: ConditionBits, words: number): Uint32Array {
+function falseRows({ isTrue, isUnknown, evaluatedRows }: ConditionBits, words: number): Uint32Array {
   const rows = newWords(words);
   const unknownWords = Math.min(words, isUnknown.length);
   for (let w = 0; w < unknownWords; w++) rows[w] = ~(isTrue[w] | isUnknown[w]);
   for (let w = unknownWords; w < words; w++) rows[w] = ~isTrue[w];
-  if (evaluated !== null) intersect(rows, evaluated);
+  if (evaluatedRows !== null) intersect(rows, evaluatedRows);
   return rows;
 }
 
@@ -112,7 +116,7 @@ function intersect(words: Uint32Array, others: Uint32Array): void {
 /** Pairs of conjuncts of one rule that are each true at some time but never together. */
 export function neverTogether(conjuncts: readonly ConditionBits[], window: Window): [ConditionBits, ConditionBits][] {
   const leaves = conjuncts
-    .filter(({ evaluated, isTrue }) => evaluated === null && countBits(isTrue, window.start, window.end) > 0)
+    .filter(({ evaluatedRows, isTrue }) => evaluatedRows === null && countBits(isTrue, window.start, window.end) > 0)
     .slice(0, PAIRED_LEAVES);
   const pairs: [ConditionBits, ConditionBits][] = [];
   for (const [index, a] of leaves.entries()) {

@@ -6,7 +6,7 @@ import type { Funnel } from './funnel.ts';
 import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
 import type { PositionStatistics } from './positionStatistics.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
-import type { RuleStats } from './ruleStatistics.ts';
+import type { ConditionStats } from './conditionStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
   'ALL_WARMUP', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
@@ -35,7 +35,7 @@ export interface DiagnosisInput {
   readonly bits: readonly ConditionBits[];
   /** For every conjunct, the rows on which it alone was false (`soleBlockers`). */
   readonly blockers: ReadonlyMap<ConditionBits, Uint32Array>;
-  readonly stats: readonly RuleStats[];
+  readonly stats: readonly ConditionStats[];
   readonly funnel: Funnel;
   readonly positions: PositionStatistics;
   readonly netProfit: number;
@@ -134,7 +134,7 @@ export function rejectionAdvice(reason: RejectionReason, { strategy }: ReportInp
 function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: string, index: number): Diagnosis[] {
   const window: Window = report.input;
   const conjuncts = conjunctsOf(bits, 'entry', index);
-  const statsOf = (condition: ConditionBits): RuleStats => stats[bits.indexOf(condition)];
+  const statsOf = (condition: ConditionBits): ConditionStats => stats[bits.indexOf(condition)];
   const dead = conjuncts.filter((condition) => statsOf(condition).trueCount === 0 && statsOf(condition).evaluated > 0);
   if (dead.length > 0) {
     return dead.map((condition) => {
@@ -172,7 +172,7 @@ function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: stri
   return [error('NEVER_TOGETHER', first.node, message, `Loosen ${first.node.nodeId} first.`)];
 }
 
-function thresholdAdvice(stat: RuleStats): string {
+function thresholdAdvice(stat: ConditionStats): string {
   const { leftStats, rightStats } = stat;
   if (stat.kind !== 'compare' || leftStats?.min == null || rightStats?.min == null)
     return `Loosen ${stat.nodeId} or take it out.`;
@@ -279,7 +279,7 @@ function isSensitive({ low, high }: Band): boolean {
 }
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(2)} %`;
-type Node = Pick<RuleStats, 'nodeId' | 'path'> | null;
+type Node = Pick<ConditionStats, 'nodeId' | 'path'> | null;
 const finding =
   (severity: Diagnosis['severity']) =>
   (code: Diagnosis['code'], node: Node, message: string, suggestion: string): Diagnosis => ({

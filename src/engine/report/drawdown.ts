@@ -1,6 +1,6 @@
 // Drawdown of bar-close equity, the initial balance included as the first peak (semantics §5.1).
 import { fallsOf, type Falls } from '../kernels/simd/falls.ts';
-import type { ReportInput } from './reportInput.ts';
+import type { ReportedSimulation } from './reportInput.ts';
 
 export interface DrawdownStatistics {
   /**
@@ -31,7 +31,7 @@ export const drawdownStatistics = (equity: Float64Array, initialBalance: number)
   statisticsOf(fallsOf(equity, initialBalance), equity.length);
 
 /** The drawdown statistics of a run, whether its equity is a column or was streamed. */
-export function drawdownOf({ simulation, input }: Pick<ReportInput, 'simulation' | 'input'>): DrawdownStatistics {
+export function drawdownOf({ simulation, input }: ReportedSimulation): DrawdownStatistics {
   const { equity, streamed } = simulation;
   if (streamed === null) return drawdownStatistics(equity, input.config.initialBalance);
   return statisticsOf(streamed.falls, input.end - input.start);

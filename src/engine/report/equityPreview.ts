@@ -4,11 +4,9 @@ import { textsWithNumbers, type NumberTexts } from '../kernels/simd/decimals.ts'
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 import { previewIndexes } from './preview.ts';
-import type { ReportInput } from './reportInput.ts';
+import type { ReportedSimulation } from './reportInput.ts';
 
 const PREVIEW_POINTS = 500;
-
-type Marks = Pick<ReportInput, 'simulation' | 'input'>;
 
 /** What the previews of one range share: the rows of the points, and the beginning of the JSON of each. */
 interface Points {
@@ -21,7 +19,7 @@ interface Points {
 
 const kept = new KeptByRange<Float64Array, Points>();
 
-function points({ start, end, bars: { time } }: Marks['input']): Points {
+function points({ start, end, bars: { time } }: ReportedSimulation['input']): Points {
   return kept.get(time, start, end, () => {
     const rows = Int32Array.from(previewIndexes(Math.max(0, end - start), PREVIEW_POINTS));
     for (let point = 0; point < rows.length; point++) rows[point] += start;
@@ -32,10 +30,10 @@ function points({ start, end, bars: { time } }: Marks['input']): Points {
 }
 
 /** The rows of the points. */
-export const previewRows = (input: Marks['input']): Int32Array => points(input).rows;
+export const previewRows = (input: ReportedSimulation['input']): Int32Array => points(input).rows;
 
 /** The marks at these rows. A loop, since `map` would allocate every number. */
-function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }: Marks): Float64Array {
+function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }: ReportedSimulation): Float64Array {
   const marks = newNumbers(rows.length);
   for (let point = 0; point < marks.length; point++) marks[point] = equity[rows[point] - start];
   return marks;
@@ -51,9 +49,9 @@ export interface EquityPreview {
 }
 
 /** A copy, which stays valid when the memory of the run is used again. */
-export function equityPreview(report: Marks): EquityPreview {
-  const { rows, times, texts } = points(report.input);
-  const marks = report.simulation.streamed?.preview ?? marksAt(rows, report);
+export function equityPreview(reported: ReportedSimulation): EquityPreview {
+  const { rows, times, texts } = points(reported.input);
+  const marks = reported.simulation.streamed?.preview ?? marksAt(rows, reported);
   return {
     times,
     marks,

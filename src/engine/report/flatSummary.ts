@@ -8,7 +8,7 @@ import { drawdownOf, type DrawdownStatistics } from './drawdown.ts';
 import { mean } from './moments.ts';
 import { positionsOf, type Positions } from './positions.ts';
 import { positionStatistics, type PositionStatistics } from './positionStatistics.ts';
-import type { ReportInput } from './reportInput.ts';
+import type { ReportedSimulation } from './reportInput.ts';
 import { cagr, dailySeries, returnStatistics, type DailySeries, type ReturnStatistics } from './returns.ts';
 
 /** Percents are fractions, money is in quote units, times are in ms; null means undefined. */
@@ -80,8 +80,6 @@ const COUNT_KEYS: readonly FlatKey[] = ['totalPositions', 'longPositions', 'shor
 /** Computed from the trades. */
 const TRADE_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(FLAT_KEYS.indexOf('winRate'), FLAT_KEYS.indexOf('totalFees'));
 
-export type MeasuredParts = Pick<ReportInput, 'simulation' | 'input'>;
-
 /** What several statistics are computed from. */
 export interface MeasuredRun {
   readonly daily: DailySeries;
@@ -89,15 +87,15 @@ export interface MeasuredRun {
 }
 
 /** The daily series and the positions of a run, valid until the next call. */
-export function measureRun(parts: MeasuredParts): MeasuredRun {
-  return { daily: dailyOf(parts), positions: positionsOf(parts.simulation.tradeLog) };
+export function measureRun(reported: ReportedSimulation): MeasuredRun {
+  return { daily: dailyOf(reported), positions: positionsOf(reported.simulation.tradeLog) };
 }
 
 /** The marks of every row, or those of every day where equity was streamed; the last of either is that of the run. */
 const marksOf = ({ equity, streamed }: SimulationResult): Float64Array => streamed?.days ?? equity;
 
 /** The daily series of a run; valid until the next call. */
-export function dailyOf({ simulation, input }: MeasuredParts): DailySeries {
+export function dailyOf({ simulation, input }: ReportedSimulation): DailySeries {
   const { start, end, bars, config } = input;
   return dailySeries(bars, marksOf(simulation), start, Math.max(start, end), config.initialBalance);
 }
@@ -116,15 +114,15 @@ export interface FlatParts {
 }
 
 /** Computes every key of the flat summary (formulas: semantics §5). */
-export function flatParts(parts: MeasuredParts, measured: MeasuredRun): FlatParts {
-  const drawdown = drawdownOf(parts);
+export function flatParts(reported: ReportedSimulation, measured: MeasuredRun): FlatParts {
+  const drawdown = drawdownOf(reported);
   return {
-    money: moneyKeys(parts),
-    drawdown: drawdownKeys(parts, growthOf(parts), drawdown),
-    returns: returnStatistics(measured.daily, periodsOf(parts)),
-    use: { exposurePct: exposure(parts), turnover: turnover(parts, drawdown.meanEquity) },
+    money: moneyKeys(reported),
+    drawdown: drawdownKeys(reported, growthOf(reported), drawdown),
+    returns: returnStatistics(measured.daily, periodsOf(reported)),
+    use: { exposurePct: exposure(reported), turnover: turnover(reported, drawdown.meanEquity) },
     positions: positionStatistics(measured.positions),
-    costs: costKeys(parts),
+    costs: costKeys(reported),
   };
 }
 
@@ -157,45 +155,45 @@ export function readsOf(wanted: ReadonlySet<FlatKey>, { bars, start, end }: Simu
  * already has it. A sweep needs a dozen of the sixty keys, thousands of times.
  */
 export function chosenSummary(
-  parts: MeasuredParts,
+  reported: ReportedSimulation,
   daily: DailySeries | null,
   wanted: ReadonlySet<FlatKey>,
 ): Partial<FlatSummary> {
   const wants = (keys: readonly FlatKey[]): boolean => wantsAny(wanted, keys);
-  const growth = wants(['cagr', 'calmarRatio']) ? growthOf(parts) : null;
-  const { equity } = parts.simulation;
-  const drawdown = wants(DRAWDOWN_KEYS) ? drawdownOf(parts) : null;
+  const growth = wants(['cagr', 'calmarRatio']) ? growthOf(reported) : null;
+  const { equity } = reported.simulation;
+  const drawdown = wants(DRAWDOWN_KEYS) ? drawdownOf(reported) : null;
   return {
-    ...moneyKeys(parts),
-    ...(drawdown === null ? { cagr: growth } : drawdownKeys(parts, growth, drawdown)),
-    ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(parts), periodsOf(parts), wanted)),
-    ...(wanted.has('exposurePct') && { exposurePct: exposure(parts) }),
-    ...(wanted.has('turnover') && { turnover: turnover(parts, drawdown?.meanEquity ?? mean(equity)) }),
+    ...moneyKeys(reported),
+    ...(drawdown === null ? { cagr: growth } : drawdownKeys(reported, growth, drawdown)),
+    ...(wants(RETURN_KEYS) && returnStatistics(daily ?? dailyOf(reported), periodsOf(reported), wanted)),
+    ...(wanted.has('exposurePct') && { exposurePct: exposure(reported) }),
+    ...(wanted.has('turnover') && { turnover: turnover(reported, drawdown?.meanEquity ?? mean(equity)) }),
     ...(wants(TRADE_KEYS)
-      ? positionStatistics(positionsOf(parts.simulation.tradeLog))
-      : wants(COUNT_KEYS) && countKeys(parts)),
-    ...costKeys(parts),
+      ? positionStatistics(positionsOf(reported.simulation.tradeLog))
+      : wants(COUNT_KEYS) && countKeys(reported)),
+    ...costKeys(reported),
   };
 }
 
 /** Every position that was opened is closed at the end at the latest. */
-function countKeys({ simulation, input }: MeasuredParts) {
+function countKeys({ simulation, input }: ReportedSimulation) {
   const { fillsByRule, entriesFilled } = simulation.counts;
   const longPositions = fillsByRule.reduce((sum, fills, rule) => (input.entries[rule].side > 0 ? sum + fills : sum), 0);
   return { totalPositions: entriesFilled, longPositions, shortPositions: entriesFilled - longPositions };
 }
 
-const periodsOf = ({ input }: MeasuredParts): number => periodsPerYear(input.instrument);
+const periodsOf = ({ input }: ReportedSimulation): number => periodsPerYear(input.instrument);
 
-function finalEquityOf({ simulation, input }: MeasuredParts): number {
+function finalEquityOf({ simulation, input }: ReportedSimulation): number {
   const marks = marksOf(simulation);
   return marks.length > 0 ? marks[marks.length - 1] : input.config.initialBalance;
 }
 
-function moneyKeys(parts: MeasuredParts) {
-  const { start, end, bars } = parts.input;
-  const { initialBalance } = parts.input.config;
-  const finalEquity = finalEquityOf(parts);
+function moneyKeys(reported: ReportedSimulation) {
+  const { start, end, bars } = reported.input;
+  const { initialBalance } = reported.input.config;
+  const finalEquity = finalEquityOf(reported);
   const firstOpen = end > start ? bars.open[start] : NaN;
   const returnPct = finalEquity / initialBalance - 1;
   const buyHoldReturnPct = firstOpen > 0 ? bars.close[end - 1] / firstOpen - 1 : null;
@@ -209,15 +207,15 @@ function moneyKeys(parts: MeasuredParts) {
   };
 }
 
-function growthOf(parts: MeasuredParts): number | null {
-  const { start, end, bars } = parts.input;
+function growthOf(reported: ReportedSimulation): number | null {
+  const { start, end, bars } = reported.input;
   if (end <= start) return null;
   const endMs = bars.time[end - 1] + TIMEFRAME_MS[bars.timeframe];
-  return cagr(parts.input.config.initialBalance, finalEquityOf(parts), bars.time[start], endMs);
+  return cagr(reported.input.config.initialBalance, finalEquityOf(reported), bars.time[start], endMs);
 }
 
 function drawdownKeys(
-  parts: MeasuredParts,
+  reported: ReportedSimulation,
   growth: number | null,
   drawdown: DrawdownStatistics,
 ): Pick<
@@ -234,8 +232,8 @@ function drawdownKeys(
   | 'maxDrawdownRecoveredAt'
   | 'timeUnderwaterPct'
 > {
-  const { config } = parts.input;
-  const { start, end, bars } = parts.input;
+  const { config } = reported.input;
+  const { start, end, bars } = reported.input;
   const timeAt = (index: number | null): number | null =>
     index === null ? null : bars.time[start + Math.max(0, index)];
   const { maxDrawdown, maxDrawdownMoney } = drawdown;
@@ -243,7 +241,8 @@ function drawdownKeys(
     equityPeak: drawdown.equityPeak,
     cagr: growth,
     calmarRatio: growth === null || maxDrawdown === 0 ? null : growth / maxDrawdown,
-    recoveryFactor: maxDrawdownMoney === 0 ? null : (finalEquityOf(parts) - config.initialBalance) / maxDrawdownMoney,
+    recoveryFactor:
+      maxDrawdownMoney === 0 ? null : (finalEquityOf(reported) - config.initialBalance) / maxDrawdownMoney,
     maxDrawdown,
     avgDrawdown: drawdown.avgDrawdown,
     maxDrawdownDurationBars: drawdown.maxDrawdownDurationBars,
@@ -254,19 +253,19 @@ function drawdownKeys(
   };
 }
 
-function exposure({ simulation, input }: MeasuredParts): number | null {
+function exposure({ simulation, input }: ReportedSimulation): number | null {
   const rows = Math.max(0, input.end - input.start);
   return rows === 0 ? null : countBits(simulation.inPosition, 0, rows) / rows;
 }
 
-function turnover({ simulation }: MeasuredParts, average: number | null): number | null {
+function turnover({ simulation }: ReportedSimulation, average: number | null): number | null {
   return average === null || average <= 0 ? null : simulation.totals.totalNotional / average;
 }
 
-function costKeys(parts: MeasuredParts) {
-  const { totals } = parts.simulation;
+function costKeys(reported: ReportedSimulation) {
+  const { totals } = reported.simulation;
   const totalFees = totals.makerFees + totals.takerFees;
-  const grossProfit = finalEquityOf(parts) - parts.input.config.initialBalance + totalFees;
+  const grossProfit = finalEquityOf(reported) - reported.input.config.initialBalance + totalFees;
   return {
     totalFees,
     makerFees: totals.makerFees,

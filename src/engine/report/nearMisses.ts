@@ -6,7 +6,7 @@ import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
 import { conjunctsOf, type ConditionBits, type Window } from './conditionBits.ts';
-import { SAMPLED_ROWS } from './ruleStatistics.ts';
+import { SAMPLED_ROWS } from './conditionStatistics.ts';
 
 /** A bar on which a single condition kept an entry from being true, and how far it was from passing. */
 export interface NearMiss {

@@ -5,7 +5,6 @@ import type { RunnableStrategy } from '../language/grammar/ast.ts';
 import type { BoundRules } from '../evaluate/bindRules.ts';
 import type { SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 
-/** Everything a report is made of. */
 export interface ReportInput {
   readonly strategy: RunnableStrategy;
   readonly evaluated: EvaluatedPlan;
@@ -19,3 +18,6 @@ export interface ReportInput {
   readonly warmup: { readonly bars: number; readonly source: 'settings' | 'defaults' | 'inferred' };
   readonly band: Band;
 }
+
+/** A simulation and what it was given: all that the flat summary is computed from. */
+export type ReportedSimulation = Pick<ReportInput, 'simulation' | 'input'>;

@@ -5,10 +5,10 @@ import type { SimulationResult } from '../simulate/simulation.ts';
 import { constantJson, type JsonWriter } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
 import { PAIRED_LEAVES, conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
-import type { RuleStats, SideStats } from './ruleStatistics.ts';
+import type { ConditionStats, SideStats } from './conditionStatistics.ts';
 
 export interface RuleStatsSummary {
-  readonly rules: readonly RuleStats[];
+  readonly rules: readonly ConditionStats[];
   readonly pairwiseNeverTogether: readonly { readonly rule: string; readonly nodeIds: readonly [string, string] }[];
   readonly alwaysTrue: readonly string[];
   readonly alwaysFalse: readonly string[];
@@ -24,7 +24,7 @@ export interface RuleStatsSummary {
 
 export function ruleStatsSummary(
   bits: readonly ConditionBits[],
-  stats: readonly RuleStats[],
+  stats: readonly ConditionStats[],
   entryIds: readonly string[],
   { simulation, positions }: { readonly simulation: SimulationResult; readonly positions: Positions },
   window: Window,
@@ -110,7 +110,7 @@ export function writeRuleStats(json: JsonWriter, summary: RuleStatsSummary): voi
   json.addText(`],"truncated":${summary.truncated}}`);
 }
 
-function writeRule(json: JsonWriter, rule: RuleStats): void {
+function writeRule(json: JsonWriter, rule: ConditionStats): void {
   const { nodeId, path, role, kind, text } = rule;
   json.addText(JSON.stringify({ nodeId, path, role, kind, text }).slice(0, -1));
   json.number(TEXTS.evaluated, rule.evaluated);

@@ -2,7 +2,7 @@
 import { flatParts, flatSummary, measureRun, type FlatParts, type FlatSummary } from './flatSummary.ts';
 import { flatJsonOf, numbersOfParts } from './flatJson.ts';
 import { funnelOf } from './funnel.ts';
-import { exitsOf, type Exits } from './exits.ts';
+import { exitStatistics, type ExitStatistics } from './exitStatistics.ts';
 import { extremes } from './positionStatistics.ts';
 import type { Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
@@ -11,7 +11,7 @@ import type { ReportInput } from './reportInput.ts';
 import { monthMarks, monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
 import type { ResultSeries } from './writtenResult.ts';
 import { conditionBits, soleBlockers } from './conditionBits.ts';
-import { ruleStatistics } from './ruleStatistics.ts';
+import { conditionStatistics } from './conditionStatistics.ts';
 import {
   breakdownsOf,
   circumstancesOf,
@@ -62,7 +62,7 @@ export function summarize(report: ReportInput): WrittenSummary {
   const months = monthsOf(daily.day);
   const monthEquity = monthMarks(months, daily.equity);
   const flat = flatParts(report, measured);
-  const exits = exitsOf(report.simulation.tradeLog);
+  const exits = exitStatistics(report.simulation.tradeLog);
   const breakdowns = breakdownsOf(positions, exits);
   const circumstances = circumstancesOf(report, flat.costs.totalFees, exits);
   const conventions = conventionsOf(report.input.instrument);
@@ -104,13 +104,13 @@ export function summarize(report: ReportInput): WrittenSummary {
 }
 
 /** The trace and the rule statistics, cut to their limit of bytes. */
-function fittedTraceOf(report: ReportInput, flat: FlatParts, positions: Positions, exits: Exits): FittedTrace {
+function fittedTraceOf(report: ReportInput, flat: FlatParts, positions: Positions, exits: ExitStatistics): FittedTrace {
   const { simulation, input, evaluated, boundRules } = report;
   const window = { start: input.start, end: Math.max(input.start, input.end) };
   const { netProfit, returnPct, buyHoldReturnPct } = flat.money;
   const bits = conditionBits(evaluated.plan.conditions, evaluated, boundRules.recorded);
   const blockers = soleBlockers(bits, window);
-  const stats = ruleStatistics(bits, blockers, evaluated, window);
+  const stats = conditionStatistics(bits, blockers, evaluated, window);
   const entryIds = boundRules.entries.map((entry) => entry.id);
   const rules = ruleStatsSummary(bits, stats, entryIds, { simulation, positions }, window);
   const trace = traceOf({

@@ -1,4 +1,4 @@
-// The blocks of a summary that are no lists: results by exit and by side, the circumstances of a run, and conventions;
+// The blocks of a summary that are not lists: results by exit and by side, the circumstances of a run, and conventions;
 // and their JSON.
 import { TIMEFRAME_MS, type Instrument } from '../bars/bars.ts';
 import { periodsPerYear, periodsPerYearReason } from '../bars/periodsPerYear.ts';
@@ -6,7 +6,7 @@ import type { ResolvedConfig } from '../config.ts';
 import type { SimulationResult } from '../simulate/simulation.ts';
 import { EXIT_REASONS } from '../simulate/trade.ts';
 import { dataQuality, dataQualityJson, type DataQuality } from './dataQuality.ts';
-import type { Exits } from './exits.ts';
+import type { ExitStatistics } from './exitStatistics.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
 import type { Positions } from './positions.ts';
 import type { ReportInput } from './reportInput.ts';
@@ -18,7 +18,7 @@ interface SideResult {
 }
 
 export interface Breakdowns {
-  readonly byExitReason: Exits['byReason'];
+  readonly byExitReason: ExitStatistics['byReason'];
   readonly bySide: Readonly<Record<'long' | 'short', SideResult>>;
 }
 
@@ -37,7 +37,7 @@ export interface Circumstances {
 interface Ambiguity extends Readonly<SimulationResult['ambiguity']> {
   readonly resolution: ResolvedConfig['ambiguityResolution'];
   readonly fallback: ResolvedConfig['ambiguityFallback'];
-  readonly exitsByMethod: Exits['byMethod'];
+  readonly exitsByMethod: ExitStatistics['byMethod'];
   readonly band: ReportInput['band'] & { readonly note: typeof BAND_NOTE };
 }
 
@@ -51,12 +51,12 @@ interface EvaluationWindow {
   readonly warmupSource: ReportInput['warmup']['source'];
 }
 
-export const breakdownsOf = (positions: Positions, exits: Exits): Breakdowns => ({
+export const breakdownsOf = (positions: Positions, exits: ExitStatistics): Breakdowns => ({
   byExitReason: exits.byReason,
   bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
 });
 
-export const circumstancesOf = (report: ReportInput, totalFees: number, exits: Exits): Circumstances => ({
+export const circumstancesOf = (report: ReportInput, totalFees: number, exits: ExitStatistics): Circumstances => ({
   fees: feesBlock(report, totalFees),
   ambiguity: ambiguityBlock(report, exits.byMethod),
   dataQuality: dataQuality(report.input.bars, report.input.fine, report.firstRow, report.endRow),
@@ -89,7 +89,10 @@ function feesBlock({ simulation, input }: ReportInput, total: number): Circumsta
 
 const BAND_NOTE = 'Returns with the fallback replaced by each extreme reading: a sensitivity, not a bound.';
 
-function ambiguityBlock({ simulation, input, band }: ReportInput, exitsByMethod: Exits['byMethod']): Ambiguity {
+function ambiguityBlock(
+  { simulation, input, band }: ReportInput,
+  exitsByMethod: ExitStatistics['byMethod'],
+): Ambiguity {
   const { ambiguityResolution: resolution, ambiguityFallback: fallback } = input.config;
   const { undecidedBars, drilledBars, fallbackBars, childrenMissingBars } = simulation.ambiguity;
   const { low, high, pessimistic, optimistic } = band;

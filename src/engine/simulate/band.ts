@@ -13,8 +13,8 @@ export interface Band {
   readonly optimistic: number;
 }
 
-/** What is read of a run that is made for its final balance alone. */
-const readsOf = ({ bars, end }: SimulationInput): ResultReads => ({
+/** Only the final balance of a run is read. */
+const readsOfFinalBalance = ({ bars, end }: SimulationInput): ResultReads => ({
   marks: { rows: Int32Array.of(end - 1), closes: Float64Array.of(bars.close[end - 1]) },
   extremes: false,
   trades: false,
@@ -41,7 +41,7 @@ export function simulateBand(input: SimulationInput, result: SimulationResult): 
       ...rest,
       config: { ...config, ...replaced },
       keepOrders: false,
-      reads: readsOf(input),
+      reads: readsOfFinalBalance(input),
     });
     return outcome.cancelled ? null : returnOf(outcome.finalBalance);
   };

@@ -34,7 +34,7 @@ export function createRun(
   const { bars, config, risk, start, end } = input;
   // A warm-up longer than the data leaves nothing to evaluate.
   const rows = Math.max(0, end - start);
-  const children = childrenOf(input);
+  const children = barsToDrill(input);
   const history = recordedHistory(input);
   const reads = history.length > 0 ? EVERYTHING : (input.reads ?? EVERYTHING);
   // Rules over state read earlier equity, so all of it is kept.
@@ -102,7 +102,7 @@ export function createRun(
 }
 
 /** The bars to drill into: resampled ones say nothing that the base bars do not. */
-function childrenOf({ config, fine }: SimulationInput): Bars | null {
+function barsToDrill({ config, fine }: SimulationInput): Bars | null {
   const isDrilling = config.ambiguityResolution === 'multi_resolution';
   return isDrilling && fine !== null && !fine.isResampled ? fine : null;
 }

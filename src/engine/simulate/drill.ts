@@ -5,7 +5,7 @@ import type { Instant } from './instant.ts';
 import { isDecided, isTouched, settleByPolicy, settleDecided, settleMoving } from './inside.ts';
 import { hasMovingStop, recordExtremes, tightenStop, type Position } from './position.ts';
 import { countBar, type Run } from './run.ts';
-import { barRange, childrenOf, childRange, pricesAt, pricesOf, type Prices, type PriceRange } from './priceRange.ts';
+import { barRange, childRange, childRows, pricesAt, pricesOf, type Prices, type PriceRange } from './priceRange.ts';
 
 /** Plays the inside of a base bar for one position. */
 export function playInside(run: Run, position: Position, row: number): void {
@@ -34,7 +34,7 @@ function settleUndecided(run: Run, position: Position, range: PriceRange, prices
 
 /** Carries a position through the children of its bar; false, and as if it had not been, when they decide nothing. */
 function walkAlone(run: Run, children: Bars, position: Position, row: number, prices: Prices): boolean {
-  const { first, last } = childrenOf(run, row);
+  const { first, last } = childRows(run, row);
   if (first === last) return false;
   countBar(run.ambiguous.drilled, row);
   const before = beforeWalk(position, prices);

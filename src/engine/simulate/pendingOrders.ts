@@ -10,7 +10,7 @@ import { logEntry, removePending } from './orderLog.ts';
 import type { EntryOrder, ExitOrder } from './orders.ts';
 import type { Position } from './position.ts';
 import { atGap, atOpen, countBar, type Run } from './run.ts';
-import { barRange, childrenOf, childRange, goesWorstFirst, pricesOf, type PriceRange } from './priceRange.ts';
+import { barRange, childRange, childRows, goesWorstFirst, pricesOf, type PriceRange } from './priceRange.ts';
 
 /**
  * Positions closed inside a price range: their slots and their side stay taken until its close, since nobody knows when
@@ -54,7 +54,7 @@ function playOpen(run: Run, range: PriceRange, passed: Instant, ordered: Instant
 function walkTogether(run: Run, base: PriceRange): boolean {
   const { children } = run;
   const { row } = base;
-  const { first, last } = childrenOf(run, row);
+  const { first, last } = childRows(run, row);
   if (children === null || first === last) return false;
   countBar(run.ambiguous.drilled, row);
   const held = run.positions.map((position) => beforeWalk(position, pricesOf(base, position.side)));

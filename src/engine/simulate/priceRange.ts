@@ -54,7 +54,7 @@ export function pricesAt({ open, high, low, close }: Bars, index: number, side: 
 }
 
 /** The child rows [first, last) of base row `row`; empty when there are none. */
-export function childrenOf(run: Run, row: number): { first: number; last: number } {
+export function childRows(run: Run, row: number): { first: number; last: number } {
   if (run.children === null) return { first: 0, last: 0 };
   const { time } = run.children;
   const opens = run.bars.time[row];

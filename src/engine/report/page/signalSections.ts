@@ -2,7 +2,7 @@
 import { policyInForce } from '../../config.ts';
 import type { Diagnosis } from '../diagnosis.ts';
 import type { EntryFunnel, Funnel } from '../funnel.ts';
-import type { RuleStats } from '../ruleStatistics.ts';
+import type { ConditionStats } from '../conditionStatistics.ts';
 import type { CompletedRun } from '../simulatedRun.ts';
 import { html, NOTHING, section, table, type Html } from './html.ts';
 import { count, percent, percentWithSign } from './numberText.ts';
@@ -156,7 +156,7 @@ Finer bars settled ${count(settled)}, the ${policy} policy ${count(ambiguity.fal
   return section({ id: 'band', title, note }, scale);
 }
 
-const ROLE_WORDS: Readonly<Record<RuleStats['role'], string>> = {
+const ROLE_WORDS: Readonly<Record<ConditionStats['role'], string>> = {
   setup: 'Setup',
   trigger: 'Trigger',
   filter: 'Filter',
@@ -191,7 +191,7 @@ export function conditionsSection({ summary }: CompletedRun): Html {
 }
 
 /** With several entries, also names the one that a condition belongs to. */
-function roleOf({ role, path }: RuleStats, entries: readonly EntryFunnel[]): string {
+function roleOf({ role, path }: ConditionStats, entries: readonly EntryFunnel[]): string {
   const index = /^\/strategy\/entry\/(\d+)\//.exec(path)?.[1];
   const entry = entries.length > 1 && index !== undefined ? entries[Number(index)]?.rule : undefined;
   return entry === undefined ? ROLE_WORDS[role] : `${ROLE_WORDS[role]} of ${entry}`;

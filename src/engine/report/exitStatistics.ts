@@ -10,7 +10,7 @@ interface ExitsByReason {
   readonly winRate: number | null;
 }
 
-export interface Exits {
+export interface ExitStatistics {
   /** Results by the reasons that occur, in the order of EXIT_REASONS. */
   readonly byReason: Readonly<Record<string, ExitsByReason>>;
   /** Trades by reason, in the order in which the reasons first occur. */
@@ -27,7 +27,7 @@ const SUMS = {
   methods: new Int32Array(EXIT_METHODS.length),
 };
 
-export function exitsOf(log: TradeLog): Exits {
+export function exitStatistics(log: TradeLog): ExitStatistics {
   const { trades, wins, pnl, lost, methods } = SUMS;
   for (const sums of [trades, wins, pnl, lost, methods]) sums.fill(0);
   const counts: Record<string, number> = {};

@@ -1,4 +1,5 @@
-// Rule statistics (semantics §6.1): how often each condition was true, on which bars, and what its two sides were.
+// Condition statistics (semantics §6.1): how often each condition of a rule was true, on which bars, and what its two
+// sides were. Results list them as `ruleStatsSummary.rules`.
 import { countBits, popcount } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
 import { valueStats } from '../kernels/simd/sides.ts';
@@ -17,12 +18,13 @@ export interface SideStats {
 }
 
 /** The statistics of one condition of a rule. */
-export interface RuleStats {
+export interface ConditionStats {
   readonly nodeId: string;
   readonly path: string;
   readonly role: ConditionNode['role'];
   readonly kind: string;
   readonly text: string;
+  /** On how many bars it was evaluated. */
   readonly evaluated: number;
   readonly trueCount: number;
   readonly falseCount: number;
@@ -45,12 +47,12 @@ export interface RuleStats {
 export const SAMPLED_ROWS = 4096;
 
 /** The statistics of every condition over the rows of the window, in the order of `bits`. */
-export function ruleStatistics(
+export function conditionStatistics(
   bits: readonly ConditionBits[],
   blockers: ReadonlyMap<ConditionBits, Uint32Array>,
   evaluated: EvaluatedPlan,
   window: Window,
-): RuleStats[] {
+): ConditionStats[] {
   let sampled: Int32Array | undefined;
   // A cross up and a cross down have the same two sides.
   const sides = new Map<Slot, SideStats>();
@@ -64,12 +66,10 @@ export function ruleStatistics(
     return known;
   };
   return bits.map((condition) => {
-    const { node, isTrue, isUnknown } = condition;
+    const { node, isTrue, isUnknown, evaluatedRows } = condition;
     const blocked = blockers.get(condition);
     const rows =
-      condition.evaluated === null
-        ? window.end - window.start
-        : countBits(condition.evaluated, window.start, window.end);
+      evaluatedRows === null ? window.end - window.start : countBits(evaluatedRows, window.start, window.end);
     const trueCount = countBits(isTrue, window.start, window.end);
     const unknownCount = countBits(isUnknown, window.start, window.end);
     const { firstTrueAt, lastTrueAt, transitions, maxStreakTrue } = streaksOf(
@@ -104,7 +104,7 @@ function streaksOf(
   isTrue: Uint32Array,
   { start, end }: Window,
   time: Float64Array,
-): Pick<RuleStats, 'firstTrueAt' | 'lastTrueAt' | 'transitions' | 'maxStreakTrue'> {
+): Pick<ConditionStats, 'firstTrueAt' | 'lastTrueAt' | 'transitions' | 'maxStreakTrue'> {
   let first = -1;
   let last = -1;
   let transitions = 0;
