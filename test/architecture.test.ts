@@ -149,6 +149,16 @@ describe('the order inside the engine', () => {
     expect(lines(arrowsAgainst(STAGES, ENGINE, stageOf))).toEqual([]);
   });
 
+  it('lets the grammar import nothing that checks or rewrites strategies', () => {
+    const wrong = ENGINE.filter(
+      ({ file, target }) =>
+        file.startsWith('src/engine/language/grammar/') &&
+        target.startsWith('src/engine/language/') &&
+        !target.startsWith('src/engine/language/grammar/'),
+    );
+    expect(lines(wrong)).toEqual([]);
+  });
+
   it('rejects a planted import of a later stage', () => {
     const planted = { file: 'src/engine/kernels/bits.ts', target: 'src/engine/plan/plan.ts', isTypeOnly: true };
     expect(arrowsAgainst(STAGES, [...ENGINE, planted], stageOf)).toEqual([planted]);

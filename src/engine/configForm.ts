@@ -1,15 +1,14 @@
 // The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
 import { BacktestConfig, Instant } from './config.ts';
-import { isMembers } from './language/check/displayNames.ts';
-import { IssueLog, issueCodes, type ValidationIssue } from './language/check/issues.ts';
+import { IssueLog, type ValidationIssue } from './language/check/issues.ts';
+import { issueCodes } from './language/grammar/issueCodes.ts';
 import { writeAdvice } from './language/check/leafFaults.ts';
 import type { PatchOperation } from './language/check/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/check/repair.ts';
 import { Structure } from './language/check/structure.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
 import { pointerTo } from './language/pointer.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { isMembers, type Members } from './language/grammar/payloadObjects.ts';
 
 /** What the strategy's own `defaults` name, for a config that leaves it out. */
 export interface ConfigDefaults {

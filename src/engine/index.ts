@@ -27,7 +27,8 @@ export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patter
 // Strategies: what they can say, checking, preparing, hashing
 export { describeCapabilities } from './language/capabilities.ts';
 export { checkStrategy, type CheckOutcome } from './language/check/checkStrategy.ts';
-export { ISSUE_CODES, type ValidationIssue } from './language/check/issues.ts';
+export { type ValidationIssue } from './language/check/issues.ts';
+export { ISSUE_CODES } from './language/grammar/issueCodes.ts';
 export { nearestName } from './language/check/nearest.ts';
 export { type PatchOperation } from './language/check/patch.ts';
 export { strategyHash } from './language/canonical/content.ts';

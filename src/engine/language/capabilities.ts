@@ -9,7 +9,7 @@ import { seriesInputsOf } from './canonical/canonicalizer.ts';
 import { describe, fieldOf, fieldsOf, NAMES, numberPaths, refKind } from './fieldCapabilities.ts';
 import type { FieldCapability } from './fieldCapabilities.ts';
 import { GRAPH_EDITORS } from './grammar/graph.ts';
-import { ISSUE_CODES, SEVERITIES, severityOf } from './check/issues.ts';
+import { ISSUE_CODES, SEVERITIES, severityOf } from './grammar/issueCodes.ts';
 import { KIND_DESCRIPTIONS } from './grammar/kinds.ts';
 import { MEMBER_CONSTRAINTS, REQUIRED_WHEN } from './grammar/memberConstraints.ts';
 import {

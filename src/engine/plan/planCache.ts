@@ -13,6 +13,7 @@ import { hasSlots } from '../language/canonical/paramSlots.ts';
 import { namedSymbols, type SeriesName } from '../language/canonical/foreignSeries.ts';
 import { resolveParams } from '../language/canonical/params.ts';
 import type { StrategyAst } from '../language/grammar/ast.ts';
+import { hasMembers } from '../language/grammar/payloadObjects.ts';
 import type { ResolvedConfig } from '../config.ts';
 import type { BacktestTask } from '../task.ts';
 import { compilePlan, type CompileOptions } from './compile.ts';
@@ -163,10 +164,4 @@ const baseOf = ({ signalInstrument, timeframe }: ResolvedConfig): SeriesName => 
 
 function slippageAtrPeriod({ execution: { slippage } }: ResolvedConfig): number | null {
   return slippage.kind === 'volatility_scaled' && slippage.reference === 'atr_pct' ? (slippage.atrPeriod ?? 14) : null;
-}
-
-/** A loop, because `Object.keys` would list names of which there may be thousands. */
-function hasMembers(record: object): boolean {
-  for (const _ in record) return true;
-  return false;
 }

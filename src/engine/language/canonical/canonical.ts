@@ -1,7 +1,8 @@
 // Canonical form: one spelling for every meaning, so that a strategy has one hash and later stages need no defaults.
 import type { StrategyAst } from '../grammar/ast.ts';
 import { AST_SHAPE, type ObjectShape, type Shape } from '../grammar/shapes.ts';
-import { Canonicalizer, type Members } from './canonicalizer.ts';
+import { Canonicalizer } from './canonicalizer.ts';
+import type { Members } from '../grammar/payloadObjects.ts';
 
 const STRATEGY_SHAPE = AST_SHAPE.fields.get('strategy')!.shape as ObjectShape;
 const SECTION_SHAPES = {

@@ -8,10 +8,9 @@ import { ANY_NUMBER, expressionShapeOf, isParamRef, type ObjectShape, type Shape
 import { canonicalField, isTooLongSlope } from '../grammar/words.ts';
 import { childrenOf } from '../grammar/visit.ts';
 import { ParamReferences, type ParamOptions } from './paramReferences.ts';
+import type { Members } from '../grammar/payloadObjects.ts';
 
 export type { ParamValues } from './paramReferences.ts';
-export type Members = Readonly<Record<string, unknown>>;
-
 export interface CanonicalOptions extends ParamOptions {
   /** Keep the author's id, label, description and meta, and the nodes that have an id. */
   readonly keepNames: boolean;

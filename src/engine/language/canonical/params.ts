@@ -1,7 +1,8 @@
 // Params: the values of a strategy that a run may set. Checks their declarations and resolves their values.
 import type { Param } from '../grammar/ast.ts';
 import { numericText, shown } from '../check/displayNames.ts';
-import type { IssueCode, IssueLog } from '../check/issues.ts';
+import type { IssueLog } from '../check/issues.ts';
+import type { IssueCode } from '../grammar/issueCodes.ts';
 import { nearestName, suggestionFor } from '../check/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 

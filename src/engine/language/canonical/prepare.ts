@@ -3,6 +3,7 @@ import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
 import type { Expression, RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
 import type { CanonicalSections } from './canonical.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
+import { hasMembers } from '../grammar/payloadObjects.ts';
 import { shown } from '../check/displayNames.ts';
 import { IssueLog, type ValidationIssue } from '../check/issues.ts';
 import { applyOverrides } from './overrides.ts';
@@ -61,13 +62,10 @@ export function prepareStrategy(
 ): Prepared {
   const { params = {}, overrides = {} } = inputs;
   const log = new IssueLog();
-  const isPlain = isEmpty(params) && isEmpty(overrides);
-  const ast = isEmpty(overrides) ? strategyAst : applyOverrides(strategyAst, context.signalGraph, overrides, log);
-  // Computed on demand: a sweep runs thousands of variants that never need it.
-  const placeOf: PointerOf = (owner, ...member) => {
-    const places = sentPlaces(ast, context.signalGraph);
-    return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
-  };
+  const isOverridden = hasMembers(overrides);
+  const isPlain = !isOverridden && !hasMembers(params);
+  const ast = isOverridden ? applyOverrides(strategyAst, context.signalGraph, overrides, log) : strategyAst;
+  const placeOf = placesIn(ast, context);
   let sections = isPlain ? plainSections.get(strategyAst) : undefined;
   if (sections === undefined) {
     const values = resolveParams(ast.strategy.params ?? [], params, log);
@@ -103,10 +101,7 @@ export function prepareWithSlots(
   context: PrepareContext,
 ): SlottedStrategy | undefined {
   const log = new IssueLog();
-  const placeOf: PointerOf = (owner, ...member) => {
-    const places = sentPlaces(ast, context.signalGraph);
-    return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
-  };
+  const placeOf = placesIn(ast, context);
   const names = [...values].flatMap(([name, value]) => (typeof value === 'string' ? [] : [name]));
   const slots = new ParamSlots(names, needed);
   const sources = new Map<object, object>();
@@ -121,11 +116,13 @@ export function prepareWithSlots(
   };
 }
 
-/** A loop, because `Object.keys` would list names of which there may be thousands. */
-function isEmpty(record: object): boolean {
-  for (const _ in record) return false;
-  return true;
-}
+/** The places of an AST's objects in the payload as sent. Found on demand: most variants of a sweep never ask. */
+const placesIn =
+  (ast: StrategyAst, { signalGraph }: PrepareContext): PointerOf =>
+  (owner, ...member) => {
+    const places = sentPlaces(ast, signalGraph);
+    return pointerTo(places.get(owner) ?? places.get(ast)!, ...member);
+  };
 
 /** Reports TIMEFRAME_BELOW_BASE for every node finer than the run's bars. */
 function checkTimeframes({ strategy }: StrategyAst, base: StoredTimeframe, log: IssueLog): void {

@@ -1,6 +1,7 @@
 // Sent places: pointers into the payload that the author sent, for every object of the AST that is run.
 import type { StrategyAst } from '../grammar/ast.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
+import type { Members } from '../grammar/payloadObjects.ts';
 import { IssueLog } from '../check/issues.ts';
 import { locate } from '../check/locate.ts';
 import { Lowering } from '../convert/lowerGraph.ts';
@@ -27,7 +28,7 @@ export function sentPlaces(ast: StrategyAst, signalGraph: SignalGraph | undefine
  * the one that runs.
  */
 function placesInGraph(ast: StrategyAst, signalGraph: SignalGraph): Places | undefined {
-  const graph = signalGraph as unknown as Readonly<Record<string, unknown>>;
+  const graph = signalGraph as unknown as Members;
   const lowered = new Lowering(graph, new IssueLog(), new Set()).run();
   const places = new Map<object, string>();
   const stack: { value: object; twin: object; pointer: string }[] = [

@@ -5,11 +5,11 @@ import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import { synonymousArgument } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS } from '../grammar/words.ts';
-import { isMembers, shown } from './displayNames.ts';
-import type { IssueCode, IssueLog } from './issues.ts';
+import { shown } from './displayNames.ts';
+import type { IssueLog } from './issues.ts';
+import type { IssueCode } from '../grammar/issueCodes.ts';
 import { nearestName, certainPatch, suggestionFor } from './nearest.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** What a call is checked with. */
 export interface CallContext {

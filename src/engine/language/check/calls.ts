@@ -5,13 +5,12 @@ import { findPattern, PATTERNS } from '../../patterns/patternRegistry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { synonymousIndicator, synonymousOutput } from '../grammar/synonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
-import { isMembers, shown } from './displayNames.ts';
+import { shown } from './displayNames.ts';
 import type { IssueLog } from './issues.ts';
 import { columnMeant } from './misplaced.ts';
 import { nearestName, isMistyped, plain, certainPatch, suggestionFor, type Nearest } from './nearest.ts';
 import type { PatchOperation } from './patch.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 const INDICATOR_NAMES = INDICATORS.flatMap(({ id, aliases }) => [id, ...aliases]);
 const PATTERN_NAMES = PATTERNS.flatMap(({ id, aliases }) => [id, ...aliases]);

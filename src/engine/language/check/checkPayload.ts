@@ -19,7 +19,8 @@ import { checkLimits, countExpressions, WIDEST_LIMITS, type Census, type Languag
 import { childrenOf, rootsOf, type Root } from '../grammar/visit.ts';
 import { NO_ANALYSIS, timeframesOf, type StrategyAnalysis } from './strategyAnalysis.ts';
 import { checkWarmUp, type BarCounts, type WarmUp } from './warmUpCheck.ts';
-import { isMembers, shown } from './displayNames.ts';
+import { shown } from './displayNames.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 export interface CheckContext {
   /** What the caller's tier allows; default: the largest tier. */
@@ -70,7 +71,7 @@ class PayloadCheck {
   readonly #read: ReadPayload;
   readonly #context: PayloadContext;
   readonly #errorsBefore: number;
-  readonly #strategy: Readonly<Record<string, unknown>>;
+  readonly #strategy: Members;
   readonly #params: readonly Param[];
   readonly #base: Timeframe | undefined;
   readonly #entries: readonly Entry[];

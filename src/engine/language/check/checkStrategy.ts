@@ -2,7 +2,6 @@
 import type { Settings, StrategyAst } from '../grammar/ast.ts';
 import { canonicalize } from '../canonical/canonical.ts';
 import { contentOf, strategyHash } from '../canonical/content.ts';
-import { isMembers } from './displayNames.ts';
 import { firstDifference } from './firstDifference.ts';
 import { IssueLog, type ValidationIssue } from './issues.ts';
 import { checkPayload, type CheckContext, type CheckedPayload } from './checkPayload.ts';
@@ -11,6 +10,7 @@ import { parsePointer, pointerTo } from '../pointer.ts';
 import { SETTINGS_SHAPE } from '../grammar/shapes.ts';
 import { NO_ANALYSIS, type StrategyAnalysis } from './strategyAnalysis.ts';
 import { Structure } from './structure.ts';
+import { isMembers } from '../grammar/payloadObjects.ts';
 
 export type { CheckContext } from './checkPayload.ts';
 

@@ -1,10 +1,6 @@
 // Display names: how messages name the values of a payload and what the grammar expects.
 import type { ObjectShape, Shape } from '../grammar/shapes.ts';
 
-/** A JSON object with any members. */
-export const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The number that a string spells; undefined when it spells none. */
 export function numericText(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.trim() === '') return undefined;

@@ -14,6 +14,7 @@ import type { PointerOf } from './sectionChecks.ts';
 import { shown } from './displayNames.ts';
 import { isTooLongSlope } from '../grammar/words.ts';
 import { childSlots } from '../grammar/visit.ts';
+import type { Members } from '../grammar/payloadObjects.ts';
 
 export interface ExpressionContext {
   readonly log: IssueLog;
@@ -24,7 +25,6 @@ export interface ExpressionContext {
   readonly knownSymbols: ReadonlySet<string> | undefined;
 }
 
-type Members = Readonly<Record<string, unknown>>;
 const KIND_ALIASES: Readonly<Record<string, string>> = { and: 'all', or: 'any' };
 export const INTRADAY_FIELDS: ReadonlySet<unknown> = new Set(['hour', 'minute', 'minute_of_day']);
 export const HOURS_OF_DAILY_BARS = {

@@ -1,84 +1,8 @@
 // Issues: everything that validation finds in a strategy, with place, message and, where certain, the patch.
-import { z } from 'zod';
+import { severityOf, type IssueCode, type Severity } from '../grammar/issueCodes.ts';
 import { firstSegment } from '../pointer.ts';
 import type { PatchOperation } from './patch.ts';
 import { inOrder, translatePatch, type Translation } from './repair.ts';
-
-/** Errors: a payload with one of these is not valid. */
-const ERROR_CODES = [
-  'PAYLOAD_REQUIRED',
-  'PAYLOADS_DISAGREE',
-  'PROTOCOL_UNSUPPORTED',
-  'VERSION_UNSUPPORTED',
-  'UNKNOWN_FIELD',
-  'MISSING_FIELD',
-  'TYPE_MISMATCH',
-  'OUT_OF_RANGE',
-  'UNKNOWN_NODE_KIND',
-  'UNKNOWN_INDICATOR',
-  'UNKNOWN_INDICATOR_ARG',
-  'INDICATOR_ARG_REQUIRED',
-  'INDICATOR_ARG_OUT_OF_RANGE',
-  'INDICATOR_OUTPUT_REQUIRED',
-  'INDICATOR_OUTPUT_UNKNOWN',
-  'UNKNOWN_OPERATOR',
-  'UNKNOWN_PATTERN',
-  'UNKNOWN_STATE_FIELD',
-  'UNKNOWN_TIMEFRAME',
-  'NODE_ID_DUPLICATE',
-  'REF_NOT_FOUND',
-  'REF_TYPE_MISMATCH',
-  'GRAPH_CYCLE',
-  'ENTRY_MISSING',
-  'TRIGGER_MISSING',
-  'SIZING_INVALID',
-  'SIZING_NEEDS_STOP',
-  'TIMEFRAME_BELOW_BASE',
-  'RISK_INVALID',
-  'TP_CLOSE_OVER_100',
-  'PARAM_UNDEFINED',
-  'PAYLOAD_TOO_DEEP',
-  'NOT_AVAILABLE_YET',
-  'TIER_LIMIT_CONDITIONS',
-  'TIER_LIMIT_NODES',
-  'TIER_LIMIT_EXITS',
-] as const;
-
-/** Never blocking. Only CONTRADICTION has to be acknowledged before a strategy is finalized. */
-const STRATEGY_WARNING_CODES = [
-  'WARMUP_TOO_SHORT',
-  'SYMBOL_NOT_AVAILABLE',
-  'NO_EXIT_RULE',
-  'UNUSED_NODE',
-  'CONSTANT_CONDITION',
-  'CONTRADICTION',
-  'REDUNDANT_CONDITION',
-  'SIMULTANEOUS_CROSSES',
-  'FLOAT_EQUALITY',
-  'SELF_COMPARE_SAME_BAR',
-  'STOP_TIGHTER_THAN_NOISE',
-  'FRACTION_FOR_PERCENT',
-  'INTRADAY_WINDOW',
-  'WARMUP_EXCEEDS_DATA',
-  'ALIAS_USED',
-] as const;
-
-/** Blocking issues of a backtest's config. */
-export const CONFIG_ERROR_CODES = ['FEE_TIERS_ORDER', 'TICK_SIZE_UNKNOWN', 'RANGE_INVALID'] as const;
-/** Warnings that need a config, and come with the result of a backtest. */
-export const CONFIG_WARNING_CODES = [
-  'DEFAULTS_OVERRIDDEN',
-  'SIZING_UNAFFORDABLE',
-  'MAKER_FILL_ASSUMED',
-  'COSTS_NOT_MODELED',
-  'OPTIMISTIC_FILLS',
-] as const;
-const WARNING_CODES = [...STRATEGY_WARNING_CODES, ...CONFIG_WARNING_CODES] as const;
-
-export const ISSUE_CODES = [...ERROR_CODES, ...CONFIG_ERROR_CODES, ...WARNING_CODES] as const;
-export const SEVERITIES = ['error', 'warning'] as const;
-export type IssueCode = (typeof ISSUE_CODES)[number];
-export type Severity = (typeof SEVERITIES)[number];
 
 /**
  * Something wrong or doubtful in a strategy or config. `path` is an RFC 6901 pointer from the request body, `field` its
@@ -105,12 +29,6 @@ export interface IssueDetails {
 const MAX_ISSUES = 100;
 /** Pointers into a hostile payload can be as long as the payload. */
 const MAX_POINTER_LENGTH = 2_000;
-
-const WARNINGS: ReadonlySet<string> = new Set(WARNING_CODES);
-export const severityOf = (code: IssueCode): Severity => (WARNINGS.has(code) ? 'warning' : 'error');
-
-/** The issue code for values that a schema does not allow (range, choice), where it is not OUT_OF_RANGE. */
-export const issueCodes = z.registry<{ readonly code: IssueCode }>();
 
 /**
  * Collects issues: all are counted, the first hundred of each severity are kept, and each code is kept once per place.

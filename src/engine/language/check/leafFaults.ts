@@ -2,7 +2,7 @@
 import { numberIssue, type NumberShape, type Shape } from '../grammar/shapes.ts';
 import { synonymIn } from '../grammar/synonyms.ts';
 import { bounded, expected, numericText, shown } from './displayNames.ts';
-import type { IssueCode } from './issues.ts';
+import type { IssueCode } from '../grammar/issueCodes.ts';
 import { suggestionFor, type Nearest } from './nearest.ts';
 import type { PatchOperation } from './patch.ts';
 

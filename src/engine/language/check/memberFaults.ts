@@ -4,12 +4,11 @@ import type { Field, ObjectShape } from '../grammar/shapes.ts';
 import { synonymousMember } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { adviceFor, bounded, shown } from './displayNames.ts';
-import type { IssueCode } from './issues.ts';
+import type { IssueCode } from '../grammar/issueCodes.ts';
 import type { Fault, FindNearest } from './leafFaults.ts';
 import { MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor, type Nearest } from './nearest.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import type { Members } from '../grammar/payloadObjects.ts';
 
 /** The issue codes of some missing members. */
 export const MISSING_CODES: Readonly<Record<string, IssueCode>> = {

@@ -5,8 +5,9 @@ import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
 import { synonymIn, synonymousArgument } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
 import { pointerTo } from '../pointer.ts';
-import { isMembers, shown } from './displayNames.ts';
+import { shown } from './displayNames.ts';
 import type { Fault } from './leafFaults.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /**
  * The most misspelled members examined per object: more than the grammar has anywhere, and a hostile object can have a
@@ -14,7 +15,6 @@ import type { Fault } from './leafFaults.ts';
  */
 export const MAX_RENAMES = 32;
 
-type Members = Readonly<Record<string, unknown>>;
 /** The value that was meant, wrapped because it may be any value, undefined included. */
 interface Meant {
   readonly value: unknown;

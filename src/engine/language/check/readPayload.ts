@@ -5,12 +5,11 @@ import type { IssueLog } from './issues.ts';
 import { firstSegment } from '../pointer.ts';
 import { locate } from './locate.ts';
 import { Lowering } from '../convert/lowerGraph.ts';
-import { visitObjects } from '../grammar/payloadObjects.ts';
+import { isMembers, visitObjects } from '../grammar/payloadObjects.ts';
 import { pointerTo } from '../pointer.ts';
 import { repaired, translationOf } from './repair.ts';
 import { AST_SHAPE, GRAPH_SHAPE } from '../grammar/shapes.ts';
 import { Structure, type ParamUse } from './structure.ts';
-import { isMembers } from './displayNames.ts';
 
 /** The most expressions that a graph may have when written out as a tree: its AST is stored and read back as JSON. */
 const MAX_TREE_SIZE = 20_000;

@@ -3,9 +3,8 @@ import type { Timeframe } from '../../bars/bars.ts';
 import { type ParamValues } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import type { IssueLog } from './issues.ts';
-import { isMembers } from './displayNames.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
-type Members = Readonly<Record<string, unknown>>;
 /** The place of a member of an object of the payload, as a pointer from the request body. */
 export type PointerOf = (owner: object, ...member: readonly (string | number)[]) => string;
 

@@ -1,5 +1,6 @@
 // Structure: every issue of a payload's form against the grammar, in one pass, each with its place and its repair.
-import type { IssueCode, IssueLog } from './issues.ts';
+import type { IssueLog } from './issues.ts';
+import type { IssueCode } from '../grammar/issueCodes.ts';
 import type { PatchOperation } from './patch.ts';
 import { nearestName } from './nearest.ts';
 import { pointerTo } from '../pointer.ts';
@@ -15,7 +16,7 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { adviceFor, bounded, expected, isMembers, numericText, shown } from './displayNames.ts';
+import { adviceFor, bounded, expected, numericText, shown } from './displayNames.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -29,8 +30,7 @@ import {
 import { argumentsBeside, expressionMeant, keyedList, numberMeant, objectMeant } from './misplaced.ts';
 import { referenceFault } from './referenceFaults.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** A use of a param in place of a number, to be checked once the declarations are known. */
 export interface ParamUse {

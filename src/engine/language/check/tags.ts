@@ -6,8 +6,8 @@ import { shown } from './displayNames.ts';
 import { mismatch, replaceBy, type Fault, type FindNearest } from './leafFaults.ts';
 import { callMeant, fieldMeant, MAX_RENAMES } from './misplaced.ts';
 import { suggestionFor } from './nearest.ts';
+import type { Members } from '../grammar/payloadObjects.ts';
 
-type Members = Readonly<Record<string, unknown>>;
 export type Kinds = Shape & { readonly type: 'kinds' };
 
 interface TagFault {

@@ -7,9 +7,9 @@ import { locate } from '../check/locate.ts';
 import { firstSegment, parsePointer, pointerTo } from '../pointer.ts';
 import { shapeOf } from '../grammar/shapes.ts';
 import { Structure } from '../check/structure.ts';
-import { isMembers } from '../check/displayNames.ts';
 import { TokenParser } from './tokenParser.ts';
 import { TokenList, type Token } from './tokens.ts';
+import { isMembers } from '../grammar/payloadObjects.ts';
 
 export interface TokenPayloads {
   readonly entryTokens: unknown;

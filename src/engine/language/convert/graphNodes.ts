@@ -1,12 +1,13 @@
 // The nodes of a graph: which there are, which reads which, and which are used.
 import type { IssueLog } from '../check/issues.ts';
-import { isMembers, shown } from '../check/displayNames.ts';
+import { shown } from '../check/displayNames.ts';
 import { nodeShapeOf, typeOfKind, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { pointerTo } from '../pointer.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 export interface GraphNode {
   /** The node as its author wrote it, valid or not. */
-  readonly raw: Readonly<Record<string, unknown>>;
+  readonly raw: Members;
   readonly id: string | undefined;
   /** What it evaluates to; undefined when its kind, and therefore its shape, is unknown. */
   readonly type: ExpressionType | undefined;

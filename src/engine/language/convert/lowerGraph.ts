@@ -6,10 +6,9 @@ import { nearestName, suggestionFor } from '../check/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
 import { Structure } from '../check/structure.ts';
-import { isMembers, shown } from '../check/displayNames.ts';
+import { shown } from '../check/displayNames.ts';
 import { GraphNodes, type GraphNode } from './graphNodes.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** A payload as an AST, which may lack its invalid parts, and the places of its objects in the payload as sent. */
 export interface Lowered {

@@ -1,6 +1,7 @@
 // The token parser: one list of infix tokens as a condition, by recursive descent, one method per level of binding.
 import type { Condition, Expression, Value } from '../grammar/ast.ts';
-import { type IssueCode, type IssueLog } from '../check/issues.ts';
+import type { IssueLog } from '../check/issues.ts';
+import type { IssueCode } from '../grammar/issueCodes.ts';
 import { type PatchOperation } from '../check/patch.ts';
 import { nearestName, suggestionFor } from '../check/nearest.ts';
 import { pointerTo } from '../pointer.ts';

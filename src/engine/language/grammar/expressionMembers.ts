@@ -2,7 +2,7 @@
 // and the place that a value is read from.
 import { z } from 'zod';
 import { TIMEFRAMES } from '../../bars/bars.ts';
-import { issueCodes } from '../check/issues.ts';
+import { issueCodes } from './issueCodes.ts';
 
 /**
  * The most bars that a period, offset or wait may count: enough for the largest backtest of any tier, and no lookback

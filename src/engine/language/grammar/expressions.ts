@@ -1,6 +1,6 @@
 // Expressions: the zod schemas of every value and condition kind of `svc.strategy` version 1. The schema is the type.
 import { z } from 'zod';
-import { issueCodes } from '../check/issues.ts';
+import { issueCodes } from './issueCodes.ts';
 import type { WithChildren } from './childMembers.ts';
 import {
   bars0,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CONDITION_KINDS, conditionSlot, VALUE_KINDS, valueSlot } from './expressions.ts';
 import { ParamRef } from './expressionMembers.ts';
-import { issueCodes } from '../check/issues.ts';
+import { issueCodes } from './issueCodes.ts';
 import { Strategy } from './strategy.ts';
 
 export const GRAPH_EDITORS = ['token-flow', 'text-dsl', 'ai', 'runtime-strategy', 'signal-graph'] as const;

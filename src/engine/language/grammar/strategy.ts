@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { conditionSlot, valueSlot } from './expressions.ts';
 import { bars0, bars1, InstrumentRef, Int, named, ParamRef, timeframe } from './expressionMembers.ts';
-import { issueCodes } from '../check/issues.ts';
+import { issueCodes } from './issueCodes.ts';
 import {
   APPLIES_TO,
   CLOSE_BASES,
