@@ -2,10 +2,11 @@
 // and samples still read single rows of them: in a long series those rows are computed again, and no column is written.
 import { sma } from '../indicators/weighted.ts';
 import { leadingOnes, wordCount } from '../kernels/bits.ts';
-import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
+import type { ValueColumn } from '../kernels/column.ts';
 import { compareMeans, MAX_COMPARED_LENGTH, meansAt } from '../kernels/comparedMeans.ts';
 import type { Plan, Slot, Step } from '../plan/plan.ts';
 import { sameFrame } from '../plan/builder.ts';
+import type { ComparedSides } from './leafConditions.ts';
 
 /** A mean of raw prices. */
 interface Average {
@@ -15,9 +16,7 @@ interface Average {
 }
 
 /** Two averages, compared on every row. */
-interface Comparison {
-  readonly greater: ConditionColumn;
-  readonly less: ConditionColumn;
+interface Comparison extends ComparedSides {
   /** The columns of both sides, by slot; null: they have none, and `read` computes single rows. */
   readonly columns: ReadonlyMap<Slot, ValueColumn> | null;
 }

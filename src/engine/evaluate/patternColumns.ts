@@ -13,6 +13,7 @@ import type { StepInputs } from './stepInputs.ts';
 type PatternStep = ValueStep & { op: 'pattern' };
 type PatternSideStep = ConditionStep & { op: 'pattern_side' };
 
+/** Whether a step makes the values of a candlestick pattern. */
 export const isPattern = (step: Step): step is PatternStep => step.op === 'pattern';
 
 /** One call computes every pattern of these bars. The others go to the store, where their own steps find them. */

@@ -172,6 +172,7 @@ function keepReachable(rows: number[], now: number, minBars: number, maxBars: nu
   while (rows.length > 1 && now + 1 - rows[1] >= minBars) rows.shift();
 }
 
+/** True when every part is; false when one is false; else unknown. Parts after a false one are not read. */
 export const every =
   (parts: readonly ReadTruth[]): ReadTruth =>
   (row, state, memory) => {

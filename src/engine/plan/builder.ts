@@ -9,6 +9,7 @@ import type { ConditionOperation, ConditionStep, Frame, Slot, Step, ValueOperati
 const MAX_KEY_LENGTH = 400;
 
 export const sameFrame = (a: Frame, b: Frame): boolean => a.symbol === b.symbol && a.timeframe === b.timeframe;
+/** `SPX:1d`; `:1d` of the run's own instrument. */
 export const frameText = (frame: Frame): string => `${frame.symbol ?? ''}:${frame.timeframe}`;
 /** The series of a frame. @param symbol of the run's own instrument */
 export const seriesOf = (frame: Frame, symbol: string): SeriesName => ({ ...frame, symbol: frame.symbol ?? symbol });

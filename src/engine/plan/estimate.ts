@@ -41,6 +41,7 @@ export const TRADE_BYTES = 512;
 const BARS_PER_TRADE = 24;
 /** Every run is admitted by at least this many trades (2 MiB), so that a short one never asks. */
 const LEAST_TRADES = 4_096;
+/** The trades that a run over so many bars is admitted by. */
 export const admittedTrades = (bars: number): number => Math.max(LEAST_TRADES, bars / BARS_PER_TRADE);
 const VALUE_BYTES = 8;
 /** Two bits per bar: true, and unknown. */
@@ -61,6 +62,7 @@ const NODE_BYTES = 128;
 /** A position holds a window of its own; those of closed ones are freed a little later. */
 const MEMORIES_PER_POSITION = 2;
 
+/** The estimate of a plan, per bar of each series that it reads: nanoseconds and bytes. */
 export function estimatePlan(plan: Plan, maxConcurrentPositions: number): PlanEstimate {
   const loop = stateOf(plan, maxConcurrentPositions);
   const frames = [plan.base, ...plan.frames].map((frame, index): FrameEstimate => {

@@ -41,5 +41,6 @@ export class KeptByNumber {
 /** The slot that something was made of, if it was only one; null: it was several. */
 export type SoleSlot = number | null;
 
+/** The slot that all of these are; null where they differ. */
 export const soleSlotOf = (slots: readonly SoleSlot[]): SoleSlot =>
   slots.every((slot) => slot === slots[0]) ? slots[0] : null;

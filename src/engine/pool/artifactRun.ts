@@ -4,7 +4,7 @@ import type { ArtifactOutcome, ArtifactRequest, RunError } from '../task.ts';
 import type { Admission, Lease } from './admission.ts';
 import { ChunkReceiver, type TakeChunk } from './artifactChunks.ts';
 import { BatchControl } from './control.ts';
-import { bytesOf, messageOf, ownerOf, PoolClosedError, threadLost, tooLarge, type Dispatch } from './job.ts';
+import { bytesNeeded, batchMessage, ownerOf, PoolClosedError, threadLost, tooLarge, type Dispatch } from './job.ts';
 import type { Dispatched } from './job.ts';
 import { estimateArtifactBytes } from './memory.ts';
 import type { ArtifactAnswer, PoolBatch } from './messages.ts';
@@ -13,6 +13,11 @@ import { RunMemory } from './runMemory.ts';
 /** Tables of trades in memory: that of the result, and that of the file. */
 const TABLES_OF_FILE = 2;
 
+/**
+ * Makes an artifact of the one run of `batch`, again with more memory when it was refused more.
+ * @param take is given the file chunk by chunk
+ * @throws PoolClosedError when the pool is disposed of meanwhile
+ */
 export async function buildArtifact(
   batch: PoolBatch,
   request: ArtifactRequest,
@@ -22,7 +27,7 @@ export async function buildArtifact(
 ): Promise<ArtifactOutcome> {
   const [run] = batch.runs;
   const read = run.snapshots.map((index) => batch.snapshots[index]);
-  const bytes = bytesOf(batch, run) + estimateArtifactBytes(request, run.task, read);
+  const bytes = bytesNeeded(batch, run) + estimateArtifactBytes(request, run.task, read);
   if (bytes > admission.maxBytes) return { ok: false, error: tooLarge(bytes, admission.maxBytes) };
   const memory = new RunMemory(bytes, admission.maxBytes, TABLES_OF_FILE);
   for (;;) {
@@ -55,7 +60,7 @@ async function buildOnce(
   const { port1: near, port2: port } = new MessageChannel();
   const receiver = new ChunkReceiver(near, take, () => control.stop(0, 'cancelled'));
   try {
-    const inputs = messageOf(batch.snapshots, [run], control.buffer);
+    const inputs = batchMessage(batch.snapshots, [run], control.buffer);
     const message = { kind: 'artifact', batch: inputs, request, port, taken: receiver.taken } as const;
     const mayTake: Dispatched['mayTake'] = (_, more) => memory.answer(more, lease);
     const dispatched = dispatch({ message, port, control, lease, timeLimitsMs: [run.timeLimitMs], mayTake });

@@ -115,7 +115,7 @@ export class Job implements PoolJob {
   #prepare(run: number): RunMemory | null {
     const { maxBytes } = this.#admission;
     try {
-      const bytes = bytesOf(this.#batch, this.#batch.runs[run]);
+      const bytes = bytesNeeded(this.#batch, this.#batch.runs[run]);
       if (bytes <= maxBytes) return new RunMemory(bytes, maxBytes);
       this.#settle(run, { kind: 'failed', error: tooLarge(bytes, maxBytes) });
     } catch (error) {
@@ -179,7 +179,7 @@ export class Job implements PoolJob {
     near.on('message', settle);
     const { snapshots, collectsGarbage = false } = this.#batch;
     // Every message has the same shape.
-    const message = { ...messageOf(snapshots, chosen, control.buffer), collectsGarbage, port: far };
+    const message = { ...batchMessage(snapshots, chosen, control.buffer), collectsGarbage, port: far };
     const split = (): void => {
       const withdrawn = control.withdraw().map((index) => runs[index]);
       for (const run of withdrawn) moved.add(run);
@@ -221,9 +221,11 @@ export class Job implements PoolJob {
   }
 }
 
+/** The owner of a run; those without one are those of one owner. */
 export const ownerOf = ({ owner = '' }: { readonly owner?: string }): string => owner;
 
-export function bytesOf(batch: PoolBatch, run: PoolRun): number {
+/** Bytes that a run may need at its peak, besides the snapshots. */
+export function bytesNeeded(batch: PoolBatch, run: PoolRun): number {
   if (run.memoryBytes !== undefined) return run.memoryBytes;
   const read = run.snapshots.map((index) => batch.snapshots[index]);
   return estimateRunBytes(run.task, read);
@@ -235,7 +237,8 @@ function inParts(runs: readonly number[], free: number): number[][] {
   return Array.from({ length: Math.ceil(runs.length / size) || 0 }, (_, at) => runs.slice(at * size, (at + 1) * size));
 }
 
-export function messageOf(
+/** A message that runs these runs in this order; `control` is the memory of a `BatchControl` of as many. */
+export function batchMessage(
   snapshots: PoolBatch['snapshots'],
   runs: readonly PoolRun[],
   control: SharedArrayBuffer,
@@ -251,6 +254,7 @@ export function messageOf(
   return { kind: 'batch', snapshots, strategies: [...strategies.keys()], runs: listed, control };
 }
 
+/** Of a run that needs more bytes than any may have. */
 export const tooLarge = (bytes: number, limit: number): RunError => ({
   code: 'RESOURCE_LIMIT',
   path: '',
@@ -266,6 +270,7 @@ const notPrepared = (error: unknown): RunError => ({
   message: `This run could not be prepared: ${error instanceof Error ? error.message : String(error)}`,
 });
 
+/** Of a run whose thread has died, by its own fault or because it ignored its stop flag. */
 export const threadLost = (error: unknown): RunError => ({
   code: 'RESOURCE_LIMIT',
   path: '',

@@ -21,6 +21,7 @@ interface Findings {
   readonly added: string[];
 }
 
+/** Compares what a file was made from with the stored result, member by member and trade by trade. */
 export function artifactNotice(stored: ReadResult, run: CompletedRun): ArtifactNotice {
   const found: Findings = { differing: [], rounded: [], added: [] };
   compareMembers(stored.summary, run.summary as unknown as Json, '', found);

@@ -49,4 +49,5 @@ function sortedNames(value: object): string[] {
 
 /** Hexadecimal. */
 export const sha256 = (text: string): string => hash('sha256', text, 'hex');
+/** The sha256 of the canonical JSON of a value. */
 export const hashOf = (value: unknown): string => sha256(canonicalJson(value));

@@ -30,6 +30,7 @@ const MAX_OUTLIERS = 20;
 const kept = new WeakMap<Flaws, DataQuality>();
 const texts = new WeakMap<DataQuality, string>();
 
+/** The quality of the bars of rows [start, end). @param fine the bars to drill into; null: none */
 export function dataQuality(bars: Bars, fine: Bars | null, start: number, end: number): DataQuality {
   const flaws = flawSearch(bars, start, end).flaws();
   const fineTimeframe = fine?.timeframe ?? null;

@@ -19,7 +19,7 @@ interface Points {
 
 const kept = new KeptByRange<Float64Array, Points>();
 
-function points({ start, end, bars: { time } }: ReportedSimulation['input']): Points {
+function pointsOf({ start, end, bars: { time } }: ReportedSimulation['input']): Points {
   return kept.get(time, start, end, () => {
     const rows = Int32Array.from(previewIndexes(Math.max(0, end - start), PREVIEW_POINTS));
     for (let point = 0; point < rows.length; point++) rows[point] += start;
@@ -30,7 +30,7 @@ function points({ start, end, bars: { time } }: ReportedSimulation['input']): Po
 }
 
 /** The rows of the points. */
-export const previewRows = (input: ReportedSimulation['input']): Int32Array => points(input).rows;
+export const previewRows = (input: ReportedSimulation['input']): Int32Array => pointsOf(input).rows;
 
 /** The marks at these rows. A loop, since `map` would allocate every number. */
 function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }: ReportedSimulation): Float64Array {
@@ -50,7 +50,7 @@ export interface EquityPreview {
 
 /** A copy, which stays valid when the memory of the run is used again. */
 export function equityPreview(reported: ReportedSimulation): EquityPreview {
-  const { rows, times, texts } = points(reported.input);
+  const { rows, times, texts } = pointsOf(reported.input);
   const marks = reported.simulation.streamed?.preview ?? marksAt(rows, reported);
   return {
     times,

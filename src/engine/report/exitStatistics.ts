@@ -27,6 +27,7 @@ const SUMS = {
   methods: new Int32Array(EXIT_METHODS.length),
 };
 
+/** Counts and sums the trades of a run by exit reason and by method; money in quote units. */
 export function exitStatistics(log: TradeLog): ExitStatistics {
   const { trades, wins, pnl, lost, methods } = SUMS;
   for (const sums of [trades, wins, pnl, lost, methods]) sums.fill(0);

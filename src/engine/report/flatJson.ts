@@ -19,7 +19,7 @@ export function numbersOfParts({ money, drawdown, returns, use, positions, costs
   return numbers;
 }
 
-/** JSON has neither infinities nor a zero below zero. */
+/** JSON has neither infinities nor a negative zero. */
 const readBack = (value: number | null): number => (value !== null && Number.isFinite(value) ? value + 0 : NaN);
 
 /** The flat summary as JSON without its closing brace, so that other members can follow. */

@@ -3,6 +3,7 @@ import { compensatedSum } from '../kernels/compensatedSum.ts';
 import { powerSums, type PowerSums } from '../kernels/simd/powerSums.ts';
 import { least, selectRank } from '../kernels/select.ts';
 
+/** The arithmetic mean, summed with compensation. */
 export const mean = (values: ArrayLike<number>): number | null =>
   values.length === 0 ? null : compensatedSum(values) / values.length;
 

@@ -22,6 +22,7 @@ export interface RuleStatsSummary {
   readonly truncated: boolean;
 }
 
+/** @param stats of each condition, in the order of `bits` @param entryIds in the order of the entry rules */
 export function ruleStatsSummary(
   bits: readonly ConditionBits[],
   stats: readonly ConditionStats[],

@@ -153,6 +153,7 @@ function shown(type: NamedNode['type'], value: number): number | boolean | null 
   return type === 'value' ? value : value === 1;
 }
 
+/** The first trigger, the decisions of the first trades, the nearest misses and the last bar, at most MAX_SAMPLES. */
 export function samplesOf(
   report: ReportInput,
   bits: readonly ConditionBits[],

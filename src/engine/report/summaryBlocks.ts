@@ -51,11 +51,13 @@ interface EvaluationWindow {
   readonly warmupSource: ReportInput['warmup']['source'];
 }
 
+/** Results by exit reason and by side. */
 export const breakdownsOf = (positions: Positions, exits: ExitStatistics): Breakdowns => ({
   byExitReason: exits.byReason,
   bySide: { long: sideOf(positions, 1), short: sideOf(positions, -1) },
 });
 
+/** What the result depends on beside the rules: costs, ambiguous bars, data and window. */
 export const circumstancesOf = (report: ReportInput, totalFees: number, exits: ExitStatistics): Circumstances => ({
   fees: feesBlock(report, totalFees),
   ambiguity: ambiguityBlock(report, exits.byMethod),

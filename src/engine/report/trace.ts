@@ -41,6 +41,7 @@ export function traceOf(input: DiagnosisInput): SampledTrace {
   };
 }
 
+/** The trace with its samples as objects. */
 export const shownTrace = ({ samples, sampleCount, ...trace }: SampledTrace): StrategyTrace => ({
   diagnosis: trace.diagnosis,
   funnel: trace.funnel,

@@ -36,8 +36,10 @@ export interface TradeTable {
   readonly words: readonly TradeWords[];
 }
 
+/** Numbers per row. */
 export const ROW_NUMBERS = 16;
 
+/** Packs the closing fills of a run; bars are counted from the first row of the range. */
 export function tradeTable(log: TradeLog, context: TradeContext): TradeTable {
   const { length } = log;
   const kinds = new TradeKinds(log, context);

@@ -8,6 +8,7 @@ import { policyInForce, type ResolvedConfig } from '../config.ts';
 import { rejectionAdvice } from './diagnosis.ts';
 import type { ReportInput } from './reportInput.ts';
 
+/** The warnings about a config and what it did to the run. @param ast the strategy as its author wrote it */
 export function configWarnings(ast: StrategyAst, report: ReportInput): ValidationIssue[] {
   const { strategy } = report;
   const { config } = report.input;

@@ -6,7 +6,7 @@ import { simulate } from './simulate.ts';
 
 /** Returns as fractions of the initial balance; a sensitivity, not a bound (semantics §3.5). */
 export interface Band {
-  /** The least and the greatest of the result's, the pessimistic and the optimistic return. */
+  /** The least and the greatest of three returns: the result's own, the pessimistic and the optimistic. */
   readonly low: number;
   readonly high: number;
   readonly pessimistic: number;

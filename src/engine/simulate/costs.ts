@@ -23,6 +23,7 @@ export interface FeeSchedule {
   takerFees: number;
 }
 
+/** A schedule before the first fill. */
 export const createFeeSchedule = (model: FeeModel): FeeSchedule => ({
   tiers: model.tiers,
   windowMs: model.window === undefined ? null : model.window.days * DAY_MS,

@@ -32,7 +32,7 @@ function settleUndecided(run: Run, position: Position, range: PriceRange, prices
     settleByPolicy(run, position, range, { prices, entry: null, end: null });
 }
 
-/** Carries a position through the children of its bar; false, and as if it had not been, when they decide nothing. */
+/** Walks a position through the children of its bar. When they decide nothing: false, with the position as it was. */
 function walkAlone(run: Run, children: Bars, position: Position, row: number, prices: Prices): boolean {
   const { first, last } = childRows(run, row);
   if (first === last) return false;
@@ -72,15 +72,16 @@ export function playLevels(run: Run, position: Position, range: PriceRange, end:
 export interface BeforeWalk {
   readonly position: Position;
   readonly quantity: number;
-  /** Another one after the walk: a ladder step is done, though it may have been too small to close anything. */
+  /** Differs after the walk when a ladder step was done, even one too small to close anything. */
   readonly nextStep: number;
   readonly best: number;
   readonly peak: number;
   readonly trough: number;
-  /** With a stop that moves the children stand for the bar: a level they never touch is not hit. */
+  /** With a moving stop, the children replace the bar: a level that they never touch is not hit. */
   readonly isReplaced: boolean;
 }
 
+/** @param prices of the base bar, signed for the position */
 export const beforeWalk = (position: Position, prices: Prices): BeforeWalk => ({
   position,
   quantity: position.quantity,
@@ -92,9 +93,9 @@ export const beforeWalk = (position: Position, prices: Prices): BeforeWalk => ({
 });
 
 /**
- * Forgets a walk that decided nothing, so that the base bar can be settled in its place; false when it stands. Then
- * what is left of the position has been held through the whole bar, whatever the children show of it; its stops know
- * the children alone.
+ * Takes back a walk that decided nothing, so that the base bar can be settled instead. Returns false when the walk
+ * stands: what is left of the position was then held through the whole bar, whose extremes count for its MFE and MAE,
+ * while its stops follow only what the children show.
  */
 export function undoWalk(before: BeforeWalk, prices: Prices): boolean {
   const { position, best, peak, trough } = before;

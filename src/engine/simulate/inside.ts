@@ -17,7 +17,7 @@ class RunExits implements Exits {
   readonly run: Run;
   readonly range: PriceRange;
   readonly from: number;
-  /** How many more of the fills every policy makes alike. */
+  /** How many of the next fills every policy makes alike. */
   agreed: number;
 
   constructor(run: Run, position: Position, range: PriceRange, from: number, agreed: number) {
@@ -57,9 +57,9 @@ export function isTouched(run: Run, position: Position, best: number, worst: num
 }
 
 /**
- * Whether every path through a price range that touches a level gives the same outcome (semantics §3.1): no stop moves
- * in it, and not both sides are touched, nor a target that moves the stop of what is left to where the range has also
- * been.
+ * Whether every path through a price range that touches a level gives the same outcome (semantics §3.1). It does when
+ * no stop moves in the range, a stop and a target are not both touched, and no touched target moves the stop of what is
+ * left to a price that is in the range.
  */
 export function isDecided(run: Run, position: Position, prices: Prices): boolean {
   if (hasMovingStop(position, prices.best)) return !isTouched(run, position, prices.best, prices.worst);

@@ -134,7 +134,7 @@ function followLeg(exits: Exits, from: number, to: number): void {
   if (to <= adverse) exits.fillAdverse(Math.min(from, adverse));
 }
 
-/** The extremes a position has surely (or, on a path, by the policy) been held through in its part of a price range. */
+/** The extremes that a position was held through in its part of a range: the certain ones or, on a path, its own. */
 export function heldExtremes(
   side: 1 | -1,
   { prices, entry }: Part,

@@ -13,6 +13,7 @@ export interface Ledger {
   liquidation: number;
 }
 
+/** A flat account. @param initialBalance quote units */
 export const createLedger = (initialBalance: number): Ledger => ({
   balance: initialBalance,
   cashBase: initialBalance,
@@ -21,6 +22,7 @@ export const createLedger = (initialBalance: number): Ledger => ({
   liquidation: -Infinity,
 });
 
+/** Balance plus unrealized profit at a price, quote units. */
 export const equityAt = (ledger: Ledger, price: number): number => ledger.cashBase + ledger.netQuantity * price;
 
 /** Unrealized profit is not spendable (semantics §4.1). */

@@ -50,11 +50,13 @@ export function logExit(
   });
 }
 
+/** Counts and logs an entry order that cannot be filled. */
 export function rejectEntry(run: Run, order: EntryOrder, reason: RejectionReason): void {
   run.counts.ordersRejected[reason]++;
   logEntry(run, order, { status: 'rejected', reason });
 }
 
+/** Counts and logs an entry order whose time is over. */
 export function expireEntry(run: Run, order: EntryOrder): void {
   run.counts.ordersExpired++;
   logEntry(run, order, { status: 'expired' });
@@ -71,6 +73,7 @@ export function placePending(run: Run, order: EntryOrder): void {
   run.pending[order.rule] = order;
 }
 
+/** Takes a limit or stop order out of the book: it is filled, cancelled or expired. */
 export function removePending(run: Run, order: EntryOrder): void {
   run.pending[order.rule] = null;
   run.pendingCount--;

@@ -64,12 +64,12 @@ function walkTogether(run: Run, base: PriceRange): boolean {
     playOpen(run, child, open, open, row);
     playRange(run, child, inOrder(run, row), { long: 0, short: 0 });
   }
-  settleUndecidedByWalk(run, base, held);
+  settleOnBar(run, base, held);
   return true;
 }
 
 /** What no child touched although the bar did is settled on the bar. */
-function settleUndecidedByWalk(run: Run, base: PriceRange, held: ReturnType<typeof beforeWalk>[]): void {
+function settleOnBar(run: Run, base: PriceRange, held: ReturnType<typeof beforeWalk>[]): void {
   const open = held.filter(({ position }) => position.quantity > 0);
   const undone = open
     .filter((before) => undoWalk(before, pricesOf(base, before.position.side)))

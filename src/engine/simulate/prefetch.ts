@@ -40,7 +40,7 @@ export class Prefetch {
   read(row: number): void {
     const end = Math.min(this.#end, row + ROWS_AHEAD);
     this.nextRow = end;
-    // It reads all prices of these rows, unless an earlier run has.
+    // The search for flaws reads all prices of these rows, unless an earlier run has done so.
     if (this.#flaws?.readTo(end)) return;
     const { words } = this.#closes;
     let total = 0;

@@ -45,6 +45,7 @@ export function childRange(run: Run, children: Bars, row: number, index: number)
   };
 }
 
+/** The signed prices of a price range. */
 export const pricesOf = ({ bars, index }: PriceRange, side: 1 | -1): Prices => pricesAt(bars, index, side);
 
 /** The signed prices of one bar. */

@@ -29,7 +29,7 @@ export interface SimulationInput {
   readonly control: RunControl | null;
   /** Also keep the order log (artifacts); off in sweeps. */
   readonly keepOrders: boolean;
-  /** What the report will ask of the same bars, which a long run looks for on its way; absent: nothing. */
+  /** The search for flaws of these bars, which the report needs: a long run does it on its way; absent: none does. */
   readonly flaws?: FlawSearch;
   /** Memory that the run writes its result to; absent: its own. */
   readonly scratch?: Scratch | undefined;

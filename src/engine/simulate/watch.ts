@@ -9,7 +9,7 @@ export interface WatchedCloses {
   readonly words: Uint32Array | null;
 }
 
-/** The closes to read in each of five situations, found when a run first gets into one; most runs know two or three. */
+/** The closes to read in each of five situations, found when a run first gets into one: most runs know two or three. */
 export class Watch {
   /** While nothing is open. */
   readonly flat: WatchedCloses;

@@ -66,7 +66,8 @@ function marketYears({ report }: CompletedRun): Map<string, number> {
   return years;
 }
 
-interface Fall {
+/** From the bar of a peak (-1: the initial balance) to the bar that reaches it again; null: none has. */
+interface DrawdownSpan {
   readonly peak: number;
   bottom: number;
   end: number | null;
@@ -75,12 +76,12 @@ interface Fall {
 export function drawdownsSection({ report }: CompletedRun): Html {
   const { simulation, input } = report;
   const depth = drawdowns(simulation.equity, input.config.initialBalance);
-  const falls = fallsOf(depth)
+  const deepest = drawdownSpans(depth)
     .sort((a, b) => depth[b.bottom] - depth[a.bottom])
     .slice(0, LISTED_DRAWDOWNS);
-  if (falls.length === 0) return NOTHING;
+  if (deepest.length === 0) return NOTHING;
   const dayOf = (index: number): string => day(input.bars.time[input.start + Math.max(0, index)]);
-  const rows = falls.map(
+  const rows = deepest.map(
     ({ peak, bottom, end }) =>
       html`<tr>
         <td class="down">${percent(-depth[bottom])}</td>
@@ -100,20 +101,20 @@ export function drawdownsSection({ report }: CompletedRun): Html {
   return section({ id: 'drawdowns', title: 'Deepest drawdowns' }, table(headings, rows));
 }
 
-/** From each peak (-1: the initial balance) to the bar that reaches it again. */
-function fallsOf(depth: Float64Array): Fall[] {
-  const falls: Fall[] = [];
-  let open: Fall | null = null;
+/** The drawdowns in the order of their peaks. @param depth the drawdown at each bar, as a fraction of the peak */
+function drawdownSpans(depth: Float64Array): DrawdownSpan[] {
+  const spans: DrawdownSpan[] = [];
+  let open: DrawdownSpan | null = null;
   for (let index = 0; index < depth.length; index++) {
     if (depth[index] > 0) {
-      if (open === null) falls.push((open = { peak: index - 1, bottom: index, end: null }));
+      if (open === null) spans.push((open = { peak: index - 1, bottom: index, end: null }));
       else if (depth[index] > depth[open.bottom]) open.bottom = index;
     } else if (open !== null) {
       open.end = index;
       open = null;
     }
   }
-  return falls;
+  return spans;
 }
 
 const BINS = 31;
