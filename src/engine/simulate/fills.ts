@@ -116,25 +116,16 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
   return position;
 }
 
-/** The argument of `fillExit`, valid until the next exit. */
-export function exitFill(
-  run: Run,
-  quantity: number,
-  price: number,
-  isSlipped: boolean,
-  role: OrderRole,
-  reason: ExitReason,
-  rule: number | null,
-  order: ExitOrder | null,
-): ExitFill {
+/** The argument of `fillExit`, valid until the next exit: slipped, of no rule or order unless the caller sets these. */
+export function exitFill(run: Run, reason: ExitReason, quantity: number, price: number, role: OrderRole): ExitFill {
   const fill = run.exitFill;
+  fill.reason = reason;
   fill.quantity = quantity;
   fill.price = price;
-  fill.isSlipped = isSlipped;
   fill.role = role;
-  fill.reason = reason;
-  fill.rule = rule;
-  fill.order = order;
+  fill.isSlipped = true;
+  fill.rule = null;
+  fill.order = null;
   return fill;
 }
 
@@ -261,8 +252,11 @@ export function fillDueExits(run: Run, price: number, at: Instant): void {
 
 /** A market exit at `price`; not slipped when it is part of a limit entry of the other side (semantics §2.3). */
 export function fillMarketExit(run: Run, order: ExitOrder, price: number, isSlipped: boolean, at: Instant): void {
-  const { position, quantity, reason, rule } = order;
+  const { position } = order;
   if (position.quantity === 0) return;
-  const role = run.input.config.execution.exitOrderRole;
-  fillExit(run, position, exitFill(run, quantity, price, isSlipped, role, reason, rule, order), at);
+  const exit = exitFill(run, order.reason, order.quantity, price, run.input.config.execution.exitOrderRole);
+  exit.isSlipped = isSlipped;
+  exit.rule = order.rule;
+  exit.order = order;
+  fillExit(run, position, exit, at);
 }

@@ -17,7 +17,7 @@ export function fillAdverse(run: Run, position: Position, signedPrice: number, a
   const role = run.input.config.execution.riskOrderRole;
   for (const each of closing) {
     const reason = isLiquidation ? 'liquidation' : each.stopReason;
-    fillExit(run, each, exitFill(run, each.quantity, price, true, role, reason, null, null), at);
+    fillExit(run, each, exitFill(run, reason, each.quantity, price, role), at);
   }
 }
 
@@ -30,8 +30,11 @@ export function fillTarget(run: Run, position: Position, signedPrice: number, at
   const quantity = takeStep(position, risk.takeProfits, instrument.qtyStep);
   if (quantity === 0) return;
   const price = position.side * signedPrice;
-  const role = config.execution.riskOrderRole;
-  fillExit(run, position, exitFill(run, quantity, price, false, role, 'take_profit', step, null), at);
+  const exit = exitFill(run, 'take_profit', quantity, price, config.execution.riskOrderRole);
+  // A target fills like a limit order.
+  exit.isSlipped = false;
+  exit.rule = step;
+  fillExit(run, position, exit, at);
 }
 
 /** Whether the market's price (signed) has passed a level of the position. */

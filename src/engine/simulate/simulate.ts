@@ -183,7 +183,7 @@ function closeAtEnd(run: Run, row: number): boolean {
   const price = run.bars.close[row];
   const role = run.input.config.execution.exitOrderRole;
   for (const position of run.positions.slice()) {
-    fillExit(run, position, exitFill(run, position.quantity, price, true, role, 'end_of_data', null, null), at);
+    fillExit(run, position, exitFill(run, 'end_of_data', position.quantity, price, role), at);
   }
   return true;
 }
