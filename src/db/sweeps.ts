@@ -1,8 +1,9 @@
 // The sweeps table as the API sees it: accept, list, read, cancel, delete. Every query names the workspace. Robustness
-// checks of backtests are rows of it too, because they run in the same way; they are not in the list.
+// checks of backtests are rows of it too, because they run in the same way; they have a list of their own.
 //
 // Locks are always taken in one order: the row of a sweep, its shards, the turn of its workspace. Only a process that
 // gives back its own shard locks a shard alone.
+import type { PendingQuery, Row } from 'postgres';
 import type { Queryable, Transaction } from './connect.ts';
 import { deleteSweeps } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
@@ -119,31 +120,62 @@ export interface SweepFilters {
   readonly strategyVersionId?: string | undefined;
 }
 
-export async function listSweeps(
+type Fragment = PendingQuery<Row[]>;
+type Listed<Each> = Promise<{ rows: { row: Each; value: string; id: string }[]; total: number }>;
+
+export function listSweeps(
   sql: Queryable,
   workspaceId: string,
   { status, strategyId, strategyVersionId }: SweepFilters,
   page: KeysetPage,
-): Promise<{ rows: { row: SweepRow; value: string; id: string }[]; total: number }> {
+): Listed<SweepRow> {
   const where = sql`
     s.workspace_id = ${workspaceId} and s.backtest_id is null
     ${status ? sql`and s.status = ${status}` : sql``}
     ${strategyId ? sql`and s.strategy_id = ${strategyId}` : sql``}
     ${strategyVersionId ? sql`and s.strategy_version_id = ${strategyVersionId}` : sql``}`;
-  const { value, startsAfter, orderAndLimit } = keyset(
-    sql,
-    SWEEP_SORTS[page.order.name as keyof typeof SWEEP_SORTS],
-    's.id',
-    page,
-  );
-  const rows = await sql<(SweepRow & { sortValue: string })[]>`
-    select s.id, s.status, s.strategy_id as "strategyId", s.strategy_version_id as "strategyVersionId",
-      s.spec ->> 'method' as method,
-      s.variants, s.created_at as "createdAt", s.started_at as "startedAt", s.finished_at as "finishedAt", s.best,
-      s.result #>> '{verdict,code}' as verdict, ${value} as "sortValue"
+  const columns = sql`
+    s.strategy_id as "strategyId", s.strategy_version_id as "strategyVersionId", s.spec ->> 'method' as method,
+    s.variants, s.best`;
+  return listRows(sql, columns, where, page);
+}
+
+export interface CheckRow extends Pick<
+  SweepRow,
+  'id' | 'status' | 'createdAt' | 'startedAt' | 'finishedAt' | 'verdict'
+> {
+  /** The request, with every default filled in. */
+  readonly spec: Json;
+}
+
+/** The robustness checks of a backtest. */
+export function listChecks(
+  sql: Queryable,
+  workspaceId: string,
+  backtestId: string,
+  { status }: Pick<SweepFilters, 'status'>,
+  page: KeysetPage,
+): Listed<CheckRow> {
+  const where = sql`
+    s.workspace_id = ${workspaceId} and s.backtest_id = ${backtestId}
+    ${status ? sql`and s.status = ${status}` : sql``}`;
+  return listRows(sql, sql`s.spec -> 'robustness' as spec`, where, page);
+}
+
+async function listRows<Each extends { readonly id: string }>(
+  sql: Queryable,
+  columns: Fragment,
+  where: Fragment,
+  page: KeysetPage,
+): Listed<Each> {
+  const sort = SWEEP_SORTS[page.order.name as keyof typeof SWEEP_SORTS];
+  const { value, startsAfter, orderAndLimit } = keyset(sql, sort, 's.id', page);
+  const rows = await sql<(Each & { sortValue: string })[]>`
+    select s.id, s.status, ${columns}, s.created_at as "createdAt", s.started_at as "startedAt",
+      s.finished_at as "finishedAt", s.result #>> '{verdict,code}' as verdict, ${value} as "sortValue"
     from sweeps s where ${where} ${startsAfter} ${orderAndLimit}`;
   const [{ total }] = await sql<[{ total: number }]>`select count(*)::int as total from sweeps s where ${where}`;
-  return { rows: rows.map(({ sortValue, ...row }) => ({ row, value: sortValue, id: row.id })), total };
+  return { rows: rows.map(({ sortValue, ...row }) => ({ row: row as never, value: sortValue, id: row.id })), total };
 }
 
 /** Finds a sweep, or a robustness check. @param backtestId the backtest that is checked; null: it is a sweep */

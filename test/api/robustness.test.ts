@@ -108,6 +108,59 @@ describe('a robustness check', () => {
     }
   });
 
+  it('is in the list of its backtest, page by page, with the request and the verdict', async () => {
+    worker ??= await startOne(2);
+    const payload = { settings: {}, strategyAst: CROSSING };
+    const made = await client.post('/strategies', { name: 'listed', description: '', ...payload });
+    const ready = await client.post(`/strategies/${made.body.id}/versions/finalize`, payload);
+    const { id } = (await client.post('/backtests', { strategyVersionId: ready.body.id, config: config() })).body;
+    const listed = (await client.get(`/backtests/${id}?wait=60`)).body;
+    expect(listed.status).toBe('completed');
+    const path = `/backtests/${id}/robustness`;
+    expect(listed.links.robustness).toBe(`/public/v1${path}`);
+    expect((await client.get(path)).body).toEqual({
+      data: [],
+      pagination: { limit: 20, nextCursor: null, hasMore: false, total: 0 },
+    });
+    const done = await client.post(`${path}?wait=60`, { analyses: ['feeStress'], seed: 7 });
+    expect(done.body.status, done.text).toBe('completed');
+    await endOne();
+    const cancelled = await client.post(path, { analyses: ['startShift'] });
+    await client.post(`${path}/${cancelled.body.id}/cancel`);
+    const open = await client.post(path);
+    const first = await client.get(`${path}?limit=2`);
+    expect(first.status, first.text).toBe(200);
+    expect(first.body.pagination).toMatchObject({ limit: 2, hasMore: true, total: 3 });
+    expect(first.body.data).toMatchObject([
+      { id: open.body.id, status: 'queued', startedAt: null, finishedAt: null, verdict: null },
+      { id: cancelled.body.id, status: 'cancelled', verdict: null },
+    ]);
+    const { nextCursor } = first.body.pagination;
+    const second = await client.get(`${path}?limit=2&cursor=${nextCursor}`);
+    const { backtestId: checked, status, createdAt, startedAt, finishedAt, spec, links, result } = done.body;
+    const row = { id: done.body.id, backtestId: checked, status, createdAt, startedAt, finishedAt, spec, links };
+    expect(second.body).toEqual({
+      data: [{ ...row, verdict: result.verdict.code }],
+      pagination: { limit: 2, nextCursor: null, hasMore: false, total: 3 },
+    });
+    expect((await client.get(`${path}?status=cancelled`)).body.data).toMatchObject([{ id: cancelled.body.id }]);
+    const oldest = await client.get(`${path}?sort=createdAt`);
+    expect(oldest.body.data.map((each: { id: string }) => each.id)).toEqual(
+      [done, cancelled, open].map((reply) => reply.body.id),
+    );
+    expect(await client.get(`${path}?cursor=${nextCursor}&status=queued`)).toMatchObject({
+      status: 400,
+      body: { code: 'CURSOR_INVALID' },
+    });
+    expect((await client.get(`${path}?sort=verdict`)).status).toBe(400);
+    // Of another backtest, of another workspace, of none.
+    const others = (await client.get(`/backtests/${backtestId}/robustness?limit=100`)).body.data as { id: string }[];
+    expect(others.map((each) => each.id)).not.toContain(done.body.id);
+    expect((await (await api.client()).get(path)).status).toBe(404);
+    expect((await client.get('/backtests/00000000-0000-4000-8000-000000000001/robustness')).status).toBe(404);
+    await client.post(`${path}/${open.body.id}/cancel`);
+  });
+
   it('ends at once when it is cancelled, and answers 409 when cancelled again', async () => {
     await endOne();
     const queued = await check();

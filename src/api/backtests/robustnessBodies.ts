@@ -1,17 +1,17 @@
 // Robustness bodies: a check as the API answers it, whole and cut for an agent.
-import type { Sweep } from '../../db/sweeps.ts';
+import type { z } from 'zod';
+import type { CheckRow, Sweep } from '../../db/sweeps.ts';
 import type { RobustnessSpec } from '../../engine/index.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import { addFitting, jsonBytes } from '../http/jsonBytes.ts';
 import { significant } from '../http/significant.ts';
 import { BACKTESTS } from './backtestBodies.ts';
-import type { RobustnessCheck } from './robustnessSchemas.ts';
+import type { CheckRow as RowShape, RobustnessCheck } from './robustnessSchemas.ts';
 
 /** @param check its `indexes` count steps, most of which are a run. */
 export function robustnessBody(check: Sweep, backtestId: string): RobustnessCheck & { result: object | null } {
   const { id, status, spec, indexes, indexesDone, error, result } = check;
   const { robustness } = spec as { robustness: RobustnessSpec };
-  const self = `${BACKTESTS}/${backtestId}/robustness/${id}`;
   return {
     id,
     backtestId,
@@ -27,8 +27,24 @@ export function robustnessBody(check: Sweep, backtestId: string): RobustnessChec
     },
     error: error as RobustnessCheck['error'],
     result: result && { ...result },
-    links: { self, cancel: `${self}/cancel`, backtest: `${BACKTESTS}/${backtestId}` },
+    links: checkLinks(id, backtestId),
   };
+}
+
+export const checkRowBody = (row: CheckRow, backtestId: string): z.input<typeof RowShape> => ({
+  ...row,
+  backtestId,
+  createdAt: row.createdAt.toISOString(),
+  startedAt: isoOrNull(row.startedAt),
+  finishedAt: isoOrNull(row.finishedAt),
+  spec: { ...row.spec },
+  links: checkLinks(row.id, backtestId),
+});
+
+function checkLinks(id: string, backtestId: string): Record<string, string> {
+  const backtest = `${BACKTESTS}/${backtestId}`;
+  const self = `${backtest}/robustness/${id}`;
+  return { self, cancel: `${self}/cancel`, backtest };
 }
 
 /** At most `maxBytes` of JSON in UTF-8: the verdict, the findings, then the analyses, as many as fit. */

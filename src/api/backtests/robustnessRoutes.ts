@@ -1,9 +1,10 @@
-// Robustness checks of a completed backtest: start, read and cancel.
+// Robustness checks of a completed backtest: start, list, read and cancel.
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
-import { cancelSweep, findSweep, findSweepStatus } from '../../db/sweeps.ts';
+import { findCheckedBacktest } from '../../db/robustness.ts';
+import { cancelSweep, findSweep, findSweepStatus, listChecks } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import { enqueueSweep } from '../../jobs/enqueue.ts';
 import { requireKey } from '../http/auth/authentication.ts';
@@ -22,14 +23,22 @@ import {
 } from '../http/routeSchemas.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerOnce } from '../http/idempotency.ts';
+import { pageOf, paginate } from '../http/pagination.ts';
 import { problem } from '../http/problems.ts';
 import { waitForEnd } from '../http/waiting.ts';
 import type { App, Services } from '../services.ts';
 import { acceptCheck } from './acceptRobustness.ts';
 import { BACKTESTS } from './backtestBodies.ts';
 import { requireSweepRoom } from './queueing.ts';
-import { robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
-import { RobustnessAgentView, RobustnessBody, RobustnessCheck, RobustnessQuery } from './robustnessSchemas.ts';
+import { checkRowBody, robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
+import {
+  CheckListQuery,
+  CheckRow,
+  RobustnessAgentView,
+  RobustnessBody,
+  RobustnessCheck,
+  RobustnessQuery,
+} from './robustnessSchemas.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
@@ -43,6 +52,7 @@ it runs every analysis. With \`wait\` it answers when the check has ended, or af
 
 export function robustnessRoutes(app: App, services: Services): void {
   createRoute(app, services);
+  listRoute(app, services);
   readRoute(app, services);
   cancelRoute(app, services);
 }
@@ -83,6 +93,32 @@ function createRoute(app: App, services: Services): void {
       const body = await checkAfter(app, services, reply, { caller, backtestId, id: queued.id, query });
       // As text, like the answer to GET.
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(body) as never);
+    },
+  );
+}
+
+function listRoute(app: App, { sql }: Services): void {
+  app.get(
+    `${BACKTESTS}/:id/robustness`,
+    {
+      onRequest: read,
+      schema: {
+        ...described,
+        operationId: 'list_robustness',
+        summary: 'Robustness checks of a backtest, with their verdict',
+        params: IdParams,
+        querystring: CheckListQuery,
+        response: { 200: pageOf(CheckRow), ...problems(...KEY_PROBLEMS, 404) },
+      },
+    },
+    async ({ caller, params, query }) => {
+      const backtestId = pathId(params.id, 'backtest');
+      if ((await findCheckedBacktest(sql, caller.workspaceId, backtestId)) === undefined)
+        throw notFound('backtest', backtestId);
+      return paginate(query, async (page) => {
+        const { rows, total } = await listChecks(sql, caller.workspaceId, backtestId, query, page);
+        return { rows: rows.map((each) => ({ ...each, row: checkRowBody(each.row, backtestId) })), total };
+      });
     },
   );
 }

@@ -1,8 +1,9 @@
 // Robustness schemas: what the routes of robustness checks take and answer.
 import { z } from 'zod';
-import { SWEEP_STATUSES } from '../../db/sweeps.ts';
+import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
 import { RobustnessSpec } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
+import { listQuery } from '../http/pagination.ts';
 import { instant, instantOrNull, Json, Uuid } from '../http/routeSchemas.ts';
 import { SIGNIFICANT_DIGITS } from '../http/significant.ts';
 
@@ -13,6 +14,10 @@ export const RobustnessBody = RobustnessSpec.meta({
 
 export const RobustnessQuery = detailQuery('check');
 export type RobustnessQuery = z.infer<typeof RobustnessQuery>;
+
+export const CheckListQuery = listQuery(Object.keys(SWEEP_SORTS) as (keyof typeof SWEEP_SORTS)[], '-createdAt', {
+  status: z.enum(SWEEP_STATUSES).optional(),
+});
 
 export const RobustnessCheck = z
   .looseObject({
@@ -37,6 +42,23 @@ export const RobustnessCheck = z
   })
   .meta({ id: 'RobustnessCheck' });
 export type RobustnessCheck = z.input<typeof RobustnessCheck>;
+
+export const CheckRow = RobustnessCheck.pick({
+  id: true,
+  backtestId: true,
+  status: true,
+  createdAt: true,
+  startedAt: true,
+  finishedAt: true,
+  spec: true,
+  links: true,
+})
+  .extend({
+    verdict: z.string().nullable().meta({
+      description: '`robust`, `fragile`, `unprofitable` or `broken`, of a completed check.',
+    }),
+  })
+  .meta({ id: 'RobustnessCheckRow' });
 
 /** What `view=agent` answers. */
 export const RobustnessAgentView = z

@@ -55,6 +55,7 @@ function tableOf(space: Space, rows: SweepRows, format: SweepFormat): Table {
         name,
         column.map((coordinate) => valueAt(dimension, coordinate) as number),
       );
+    if (isBoolean(dimension)) return { name, type: 'boolean', read: (row) => valueAt(dimension, column[row]) };
     return { name, type: 'text', read: (row) => String(valueAt(dimension, column[row])) };
   });
   const metrics = rows.metrics.map(({ key, values }): TableColumn => {
@@ -69,6 +70,9 @@ function tableOf(space: Space, rows: SweepRows, format: SweepFormat): Table {
   const variant: TableColumn = { name: 'variant', type: 'count', read: (row) => rows.indexes[row] };
   return { length: rows.indexes.length, columns: [variant, ...dimensions, ...metrics] };
 }
+
+const isBoolean = (dimension: Dimension): boolean =>
+  dimension.kind === 'levels' && dimension.values.every((value) => typeof value === 'boolean');
 
 /** Whether all values of a numeric dimension are whole numbers of 32 bits. */
 function isWhole(dimension: Dimension): boolean {

@@ -8,10 +8,19 @@ import type { SweepRows } from '../../../src/engine/sweep/sweepRows.ts';
 import { encodeSweepRows, type SweepFormat } from '../../../src/engine/sweep/sweepTable.ts';
 import { compiled, CONFIG, CROSSING, finished, marketOf, rowsOf, sweepContextFor } from '../../support/sweeps.ts';
 
+const { params } = CROSSING.strategy;
 const context = sweepContextFor(
-  compiled(CROSSING),
+  compiled({
+    ...CROSSING,
+    strategy: { ...CROSSING.strategy, params: [...params, { name: 'isOn', type: 'bool', default: false }] },
+  }),
   {
-    space: { symbol: { values: [CONFIG.signalInstrument.symbol] }, fast: { min: 2, max: 9 }, stop: { min: 1, max: 9 } },
+    space: {
+      symbol: { values: [CONFIG.signalInstrument.symbol] },
+      fast: { min: 2, max: 9 },
+      stop: { min: 1, max: 9 },
+      isOn: {},
+    },
     method: 'random',
     budget: 30,
   },
@@ -39,14 +48,16 @@ const paramsAt = (row: number) =>
   );
 
 describe('the rows as a file', () => {
-  it('are an Arrow table, a batch per shard, of counts, times and numbers, null where missing', async () => {
+  it('are an Arrow table, a batch per shard, of counts, times, flags and numbers, null where missing', async () => {
     const table = tableFromIPC(await fileOf('arrow'));
     expect(table.numRows).toBe(30);
     expect(table.batches.map(({ numRows }) => numRows).filter((rows) => rows > 0)).toEqual([1, 19, 10]);
     expect([...table.getChild('variant')!]).toEqual([...whole.indexes]);
     expect(new Set(table.getChild('symbol'))).toEqual(new Set([CONFIG.signalInstrument.symbol]));
     const typeOf = (column: string) => table.schema.fields.find(({ name }) => name === column)!.type.toString();
-    expect(['variant', 'fast', 'stop'].map(typeOf)).toEqual(['Int32', 'Int32', 'Float64']);
+    expect(['variant', 'fast', 'stop', 'isOn'].map(typeOf)).toEqual(['Int32', 'Int32', 'Float64', 'Bool']);
+    expect([...table.getChild('isOn')!]).toEqual([...whole.indexes].map((_, at) => paramsAt(at).isOn));
+    expect(new Set(table.getChild('isOn'))).toEqual(new Set([false, true]));
     const counts = [
       'maxDrawdownDurationBars',
       'totalPositions',
