@@ -150,9 +150,15 @@ function binsOf(dimension: Dimension, coordinates: Float64Array): Binned {
 }
 
 function equalBins(dimension: Dimension): Binned {
-  const lowerEnd = (bin: number): LevelValue => {
-    if (dimension.kind !== 'continuous') return valueAt(dimension, Math.ceil((bin * levelCount(dimension)) / MAX_BINS));
-    const { min, max, log } = dimension;
+  if (dimension.kind !== 'continuous') {
+    const levels = levelCount(dimension);
+    return {
+      labels: Array.from({ length: MAX_BINS }, (_, bin) => valueAt(dimension, Math.ceil((bin * levels) / MAX_BINS))),
+      binOf: (coordinate) => Math.floor((coordinate * MAX_BINS) / levels),
+    };
+  }
+  const { min, max, log } = dimension;
+  const lowerEnd = (bin: number): number => {
     const fraction = bin / MAX_BINS;
     return Number((log ? min * (max / min) ** fraction : min + (max - min) * fraction).toPrecision(6));
   };

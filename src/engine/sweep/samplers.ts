@@ -15,8 +15,11 @@ export type Coordinates = Float64Array;
  * The indexes that a sweep visits. Some may have no variant: those that break a constraint, or find nothing left to
  * draw.
  */
-export const indexCount = (spec: Pick<SweepSpec, 'method' | 'budget'>, space: Space): number =>
-  spec.method === 'grid' ? space.size : spec.budget!;
+export function indexCount({ method, budget }: Pick<SweepSpec, 'method' | 'budget'>, space: Space): number {
+  if (method === 'grid') return space.size;
+  // Draws without replacement end when no point is left.
+  return method === 'random' ? Math.min(budget!, space.size) : budget!;
+}
 
 /** The coordinates of a variant; null if its index has none. Not for tpe, whose variants depend on results. */
 export function variantAt(

@@ -78,8 +78,9 @@ export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSwee
     });
   if (faults.length > 0) return { ok: false, faults };
   const indexes = indexCount(spec, space);
-  const variants =
-    spec.method === 'grid' && space.constraints.length > 0 ? countVariants(spec, space, indexes) : indexes;
+  // A random sweep with a budget for every point is a grid in another order.
+  const takesAll = (spec.method === 'grid' || spec.method === 'random') && indexes === space.size;
+  const variants = takesAll && space.constraints.length > 0 ? countVariants(spec, space, indexes) : indexes;
   if (variants === 0)
     return { ok: false, faults: [{ path: '/constraints', message: 'The constraints leave no variant.' }] };
   return { ok: true, job: { strategy, spec, variants, indexes }, space };

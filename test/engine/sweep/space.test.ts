@@ -145,6 +145,16 @@ describe('a sampler', () => {
     expect(variantsOf(spaceFrom({ method: 'random', space, budget: 100, constraints, seed: 2 }))).not.toEqual(drawn);
   });
 
+  it('draws at random no more variants than the space has points', () => {
+    const planned = planSweep(strategy, spaceFrom({ method: 'random', space: { fast: space.fast }, budget: 100 }).spec);
+    expect(planned).toMatchObject({ ok: true, job: { variants: 20, indexes: 20 } });
+    const ruled = spaceFrom({ method: 'random', space, budget: 1_000, constraints });
+    expect(variantsOf(ruled)).toHaveLength(190);
+    expect(planSweep(strategy, ruled.spec)).toMatchObject({ ok: true, job: { variants: 190, indexes: 400 } });
+    const continuous = spaceFrom({ method: 'random', space: { stop: { min: 1, max: 9 } }, budget: 100 });
+    expect(planSweep(strategy, continuous.spec)).toMatchObject({ ok: true, job: { variants: 100, indexes: 100 } });
+  });
+
   it('places one variant of a Latin hypercube in each stratum of each dimension', () => {
     const { spec, space: continuous } = spaceFrom({
       method: 'latin_hypercube',

@@ -1,0 +1,59 @@
+// The landscape of a sweep: every bin of a long dimension holds the levels from its label up to the next.
+import { describe, expect, it } from 'vitest';
+import { heatmapOf, marginalOf } from '../../../src/engine/sweep/landscape.ts';
+import type { Dimension, Space } from '../../../src/engine/sweep/space.ts';
+
+const steps = (name: string, count: number): Dimension => ({
+  name,
+  target: 'param',
+  kind: 'steps',
+  min: 2,
+  step: 1,
+  count,
+  log: false,
+});
+const spaceOf = (...dimensions: Dimension[]): Space => ({
+  dimensions,
+  size: dimensions.length,
+  constraints: [],
+  resultConstraints: [],
+});
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+describe('a dimension of more than forty levels', () => {
+  it.each([41, 50, 60, 79, 80, 100, 119, 299, 1_000])('of %d is shown in bins that begin at their labels', (count) => {
+    const levels = Float64Array.from(range(count));
+    // The value of a row is the level itself, so that the best of a bin is its highest level.
+    const values = levels.map((level) => 2 + level);
+    const { points } = marginalOf(spaceOf(steps('fast', count)), 0, levels, values, 1);
+    expect(points).toHaveLength(40);
+    const starts = points.map(({ value }) => value as number);
+    const ends = [...starts.slice(1), 2 + count].map((start) => start - 1);
+    expect(points.map(({ best }) => best)).toEqual(ends);
+    expect(points.map(({ variants }) => variants)).toEqual(starts.map((start, bin) => ends[bin] - start + 1));
+    expect(marginalOf(spaceOf(steps('fast', count)), 0, levels, values, -1).points.map(({ best }) => best)).toEqual(
+      starts,
+    );
+  });
+
+  it('has the same bins in a heatmap', () => {
+    const space = spaceOf(steps('fast', 50), steps('slow', 3));
+    const rows = range(150);
+    const coordinates = [rows.map((row) => Math.floor(row / 3)), rows.map((row) => row % 3)].map((column) =>
+      Float64Array.from(column),
+    );
+    const values = coordinates[0].map((level) => 2 + level);
+    const heatmap = heatmapOf(space, [0, 1], coordinates, values, -1);
+    expect(heatmap.x.values.slice(0, 4)).toEqual([2, 4, 5, 6]);
+    expect(heatmap.best).toEqual([2, 3, 4].map(() => heatmap.x.values));
+    expect(heatmap.variants[0].slice(0, 4)).toEqual([2, 1, 1, 1]);
+  });
+});
+
+describe('a dimension of at most forty levels', () => {
+  it('is shown level by level', () => {
+    const levels = Float64Array.from(range(40));
+    const { points } = marginalOf(spaceOf(steps('fast', 40)), 0, levels, levels, 1);
+    expect(points.map(({ value, best }) => [value, best])).toEqual(range(40).map((level) => [2 + level, level]));
+  });
+});
