@@ -2,7 +2,7 @@
 import { DAY_MS, MINUTE_MS } from '../bars/bars.ts';
 import type { TIME_FIELDS, WEEKDAYS } from '../language/grammar/ast.ts';
 
-export type TimeField = (typeof TIME_FIELDS)[number];
+type TimeField = (typeof TIME_FIELDS)[number];
 
 /** Monday is 0; 1970-01-01 was a Thursday. */
 const weekday = (local: number): number => (((Math.floor(local / DAY_MS) + 3) % 7) + 7) % 7;
@@ -43,7 +43,7 @@ const WEEKDAY_NUMBERS: Readonly<Record<(typeof WEEKDAYS)[number], number>> = {
   sun: 6,
 };
 
-export interface TimeWindow {
+interface TimeWindow {
   readonly weekdays?: readonly (typeof WEEKDAYS)[number][];
   readonly between?: { readonly from: string; readonly to: string };
   readonly dates?: { readonly from?: string; readonly to?: string };

@@ -19,7 +19,7 @@ import type { BacktestTask } from '../task.ts';
 import { compilePlan, type CompileOptions } from './compile.ts';
 import { planTemplate, type PlannedStrategy, type PlanTemplate } from './planTemplate.ts';
 
-export type Planned = ({ readonly ok: true } & PlannedStrategy) | Extract<Prepared, { readonly ok: false }>;
+type Planned = ({ readonly ok: true } & PlannedStrategy) | Extract<Prepared, { readonly ok: false }>;
 
 type PlannedTask = Pick<BacktestTask, 'strategyAst' | 'signalGraph' | 'settings'>;
 type PlanOptions = Pick<CompileOptions, 'slippageAtrPeriod' | 'recordsConditions'>;

@@ -5,7 +5,7 @@ import type { StopReason } from './messages.ts';
 
 /** `withdrawn`: it was taken back before its thread came to it, to run elsewhere. */
 const RUN_STATES = ['waiting', 'running', 'done', 'withdrawn'] as const;
-export type RunState = (typeof RUN_STATES)[number];
+type RunState = (typeof RUN_STATES)[number];
 
 export interface RunProgress {
   readonly state: RunState;

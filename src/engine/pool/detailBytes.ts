@@ -32,7 +32,7 @@ interface WithLists {
 }
 
 /** What `detailParts` writes. */
-export interface WrittenDetail {
+interface WrittenDetail {
   /** The summary as JSON in pieces, in which the lists of `series` are empty. */
   readonly summaryJson: readonly (string | Uint8Array)[];
   readonly series: ResultSeries;

@@ -39,7 +39,7 @@ function marksAt(rows: Int32Array, { simulation: { equity }, input: { start } }:
   return marks;
 }
 
-export interface EquityPreview {
+interface EquityPreview {
   readonly times: Float64Array;
   readonly marks: Float64Array;
   /** [time, equity] of the last mark of each of as many equal stretches. */

@@ -81,7 +81,7 @@ const COUNT_KEYS: readonly FlatKey[] = ['totalPositions', 'longPositions', 'shor
 const TRADE_KEYS: readonly FlatKey[] = FLAT_KEYS.slice(FLAT_KEYS.indexOf('winRate'), FLAT_KEYS.indexOf('totalFees'));
 
 /** What several statistics are computed from. */
-export interface MeasuredRun {
+interface MeasuredRun {
   readonly daily: DailySeries;
   readonly positions: Positions;
 }

@@ -15,7 +15,7 @@ export interface StrategyTrace {
 }
 
 /** A trace whose samples are still columns, not objects. */
-export interface SampledTrace extends Omit<StrategyTrace, 'samples'> {
+interface SampledTrace extends Omit<StrategyTrace, 'samples'> {
   readonly samples: Samples;
   /** How many of them are kept. */
   readonly sampleCount: number;

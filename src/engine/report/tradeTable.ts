@@ -6,7 +6,7 @@ import type { ExitReason } from '../simulate/trade.ts';
 import { TRADE, TRADE_WIDTH, type TradeLog } from '../simulate/tradeLog.ts';
 
 /** What the rows and rule indexes of a trade refer to. */
-export interface TradeContext {
+interface TradeContext {
   /** Open time of each row, ms UTC. */
   readonly time: Float64Array;
   /** First row of the range: bars are counted from it. */

@@ -1,6 +1,6 @@
 // Pending orders: a bar in which limit or stop entries wait, played in time order with the levels of what is held
 // (semantics §3.7, §3.8).
-import { beforeWalk, openOf, playInside, playLevels, undoWalk } from './drill.ts';
+import { beforeWalk, openOf, playInside, playLevels, undoWalk, type BeforeWalk } from './drill.ts';
 import { fillEntry, fillMarketExit } from './fills.ts';
 import { fillPassed } from './levelFills.ts';
 import { isDecided, settleByPolicy } from './inside.ts';
@@ -69,7 +69,7 @@ function walkTogether(run: Run, base: PriceRange): boolean {
 }
 
 /** What no child touched although the bar did is settled on the bar. */
-function settleOnBar(run: Run, base: PriceRange, held: ReturnType<typeof beforeWalk>[]): void {
+function settleOnBar(run: Run, base: PriceRange, held: readonly BeforeWalk[]): void {
   const open = held.filter(({ position }) => position.quantity > 0);
   const undone = open
     .filter((before) => undoWalk(before, pricesOf(base, before.position.side)))

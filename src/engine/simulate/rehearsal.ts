@@ -85,7 +85,7 @@ class Rehearsal implements Exits {
 const rehearsals = new Map(AMBIGUITY_FALLBACKS.map((policy) => [policy, new Rehearsal()]));
 
 /** How far the policies agree on a position's part of a price range. */
-export interface Agreement {
+interface Agreement {
   /** How many fills all policies make alike, from the first on. */
   readonly fills: number;
   /** Whether they also agree on everything after those. */

@@ -11,7 +11,7 @@ import { ParamReferences, type ParamOptions } from './paramReferences.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
 export type { ParamValues } from './paramReferences.ts';
-export interface CanonicalOptions extends ParamOptions {
+interface CanonicalOptions extends ParamOptions {
   /** Keep the author's id, label, description and meta, and the nodes that have an id. */
   readonly keepNames: boolean;
   /** The time zone of time windows that name none. */

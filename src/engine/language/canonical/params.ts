@@ -9,7 +9,7 @@ import { pointerTo } from '../pointer.ts';
 export type ParamValue = number | boolean | string;
 export type GivenParams = Readonly<Record<string, ParamValue>>;
 
-export interface ParamIssue {
+interface ParamIssue {
   readonly code: IssueCode;
   readonly message: string;
   /** The nearest value that the param can have, where that is clear. */

@@ -7,7 +7,7 @@ import { ANY_RELATION, possibleRelations } from './priceOrder.ts';
 import { isWithin, Ranges } from './ranges.ts';
 import type { PointerOf } from './sectionChecks.ts';
 
-export interface ConjunctionContext {
+interface ConjunctionContext {
   readonly log: IssueLog;
   readonly pointerOf: PointerOf;
   readonly keyOf: KeyOf;

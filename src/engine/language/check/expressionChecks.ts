@@ -16,7 +16,7 @@ import { isTooLongSlope } from '../grammar/words.ts';
 import { childSlots } from '../grammar/visit.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
-export interface ExpressionContext {
+interface ExpressionContext {
   readonly log: IssueLog;
   readonly pointerOf: PointerOf;
   readonly invalid: Set<object>;

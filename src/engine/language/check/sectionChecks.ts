@@ -15,7 +15,7 @@ export interface Sections {
   readonly risk: Members | undefined;
 }
 
-export interface SectionContext {
+interface SectionContext {
   readonly log: IssueLog;
   readonly pointerOf: PointerOf;
   /** What parameters stand for. */

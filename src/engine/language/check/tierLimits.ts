@@ -67,7 +67,7 @@ const isLeafCondition = (expression: Expression): boolean =>
   isCondition(expression) && CONDITION_ROLES[expression.kind] === 'leaf';
 
 /** The places at which exceeded limits are reported. */
-export interface LimitPlaces {
+interface LimitPlaces {
   readonly entry: string;
   readonly exits: string;
   readonly nodes: string;

@@ -11,12 +11,12 @@ import { TokenParser } from './tokenParser.ts';
 import { TokenList, type Token } from './tokens.ts';
 import { isMembers } from '../grammar/payloadObjects.ts';
 
-export interface TokenPayloads {
+interface TokenPayloads {
   readonly entryTokens: unknown;
   readonly exitTokens?: unknown;
   readonly settings?: unknown;
 }
-export interface CompiledTokens {
+interface CompiledTokens {
   readonly valid: boolean;
   /** Paths are in the token lists (`/entryTokens/3/name`). */
   readonly issues: readonly ValidationIssue[];

@@ -11,7 +11,7 @@ import { GraphNodes, type GraphNode } from './graphNodes.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** A payload as an AST, which may lack its invalid parts, and the places of its objects in the payload as sent. */
-export interface Lowered {
+interface Lowered {
   readonly ast: StrategyAst;
   /** Pointers of the objects of `ast` in the payload as sent. */
   readonly places: Map<object, string>;

@@ -20,7 +20,7 @@ interface ChartLine {
   readonly values: readonly (number | null)[];
 }
 
-export interface ChartData {
+interface ChartData {
   readonly barsPerPoint: number;
   /** Open of each point, seconds UTC. */
   readonly time: readonly number[];

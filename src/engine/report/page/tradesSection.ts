@@ -4,7 +4,7 @@ import { html, NOTHING, section, signedCell, table, trusted, type Html } from '.
 import { count, fixed, percent, type Precision } from './numberText.ts';
 import { EXIT_WORDS } from './returnsSections.ts';
 
-export interface TradeUnits {
+interface TradeUnits {
   readonly base: string;
   readonly quote: string;
 }
