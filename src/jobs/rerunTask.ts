@@ -25,7 +25,11 @@ export class RerunTurns {
     this.#maxWorkspaces = maxWorkspaces;
   }
 
-  /** @returns false when it was not taken, and is to be left for later */
+  /**
+   * @param run one that fails does not keep those behind it from running
+   * @returns false when it was not taken, and is to be left for later
+   * @throws the first error of `run`
+   */
   async take(workspaceId: string, rerunId: string, run: (rerunId: string) => Promise<void>): Promise<boolean> {
     const others = this.#waiting.get(workspaceId);
     if (others) {
@@ -35,12 +39,12 @@ export class RerunTurns {
     if (this.#waiting.size >= this.#maxWorkspaces) return false;
     const own = [rerunId];
     this.#waiting.set(workspaceId, own);
-    try {
-      for (let next = own.shift(); next !== undefined; next = own.shift()) await run(next);
-      return true;
-    } finally {
-      this.#waiting.delete(workspaceId);
-    }
+    const failures: unknown[] = [];
+    for (let next = own.shift(); next !== undefined; next = own.shift())
+      await run(next).catch((error: unknown) => failures.push(error));
+    this.#waiting.delete(workspaceId);
+    if (failures.length > 0) throw failures[0];
+    return true;
   }
 }
 

@@ -174,7 +174,8 @@ function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections
     suspects,
     claimer: new Claimer(claimsOf(sql, claims, workerId, suspects), limits),
     reruns: new RerunTurns(reliefThreads(threads)),
-    runOneRerun: (rerunId) => runRerun({ ...running, maxFileBytes }, rerunId),
+    // Each outlasts an outage by itself: repeating the turn of its workspace would lose those that wait behind it.
+    runOneRerun: (rerunId) => shared.outlast(() => runRerun({ ...running, maxFileBytes }, rerunId)),
   };
 }
 
@@ -233,7 +234,7 @@ function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
     },
     [RERUN_TASK]: async (payload) => {
       const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
-      const isTaken = await outlast(() => reruns.take(workspaceId, rerunId, runOneRerun));
+      const isTaken = await reruns.take(workspaceId, rerunId, runOneRerun);
       if (!isTaken) await addRerunJob(sql, rerunId, workspaceId, RERUN_LEFT_MS);
     },
   };

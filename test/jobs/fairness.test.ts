@@ -118,6 +118,22 @@ it('leaves the artifacts of further workspaces for later, so that backtests have
   expect(await first).toBe(true);
 });
 
+it('runs the artifacts that wait behind one that fails', async () => {
+  const turns = new RerunTurns(1);
+  const run: string[] = [];
+  const take = (id: string) =>
+    turns.take('a', id, async (rerunId) => {
+      run.push(rerunId);
+      await Promise.resolve();
+      if (rerunId === 'first') throw new Error('It fails.');
+    });
+  const first = take('first');
+  expect(await take('second')).toBe(true);
+  await expect(first).rejects.toThrow('It fails.');
+  expect(run).toEqual(['first', 'second']);
+  expect(await take('third')).toBe(true);
+});
+
 it('hands out only quick backtests to a claim that asks for them, even from behind slow ones', async () => {
   const [a, b] = [await makeWorkspace(queue.sql), await makeWorkspace(queue.sql)];
   await enqueue(queue.sql, a, queue.data, many(3), { cost: 1e6 });
