@@ -13,8 +13,8 @@ const TICKETS = {
 
 /** A ticket fails only when Postgres does; when its attempts are used up, `repairTickets` adds another. */
 const TICKET_ATTEMPTS = 5;
-/** A ticket that a busy process leaves to others is hidden for this long. */
-const LEFT_MS = 500;
+/** A ticket or job that a busy process leaves to others is hidden for this long. */
+export const LEFT_MS = 500;
 /** A repeated run that crashed a worker is not retried: the request that asked for it has ended. */
 const RERUN_ATTEMPTS = 1;
 

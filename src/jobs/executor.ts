@@ -101,6 +101,11 @@ export class Executor {
     return this.#totals;
   }
 
+  /** How long no share has been taken; 0 while one is being run. */
+  get idleSeconds(): number {
+    return this.#active.size > 0 ? 0 : (performance.now() - this.#tookAt) / 1_000;
+  }
+
   activeIds(): string[] {
     return [...this.#active.keys()];
   }
@@ -170,11 +175,6 @@ export class Executor {
     for (const each of active)
       if (each.claim.isCancelled || this.#recentCancels.delete(each.claim.id)) this.#cancelActive(each);
     if (this.#isStopping) this.returnAll();
-  }
-
-  /** How long no share has been taken; 0 while one is being run. */
-  get idleSeconds(): number {
-    return this.#active.size > 0 ? 0 : (performance.now() - this.#tookAt) / 1_000;
   }
 
   async #store(outcomes: readonly ClaimOutcome[]): Promise<void> {

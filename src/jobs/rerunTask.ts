@@ -67,7 +67,7 @@ export async function runRerun(parts: RerunParts, rerunId: string): Promise<void
   await deleteRerunChunks(sql, rerunId);
   const file = new KeptFile(sql, rerunId, parts.maxFileBytes);
   const made = await answer(parts, rerun, file);
-  if (made === 'elsewhere') return addRerunJob(sql, rerunId, rerun.workspaceId, LEFT_MS);
+  if (made === 'elsewhere') return addRerunJob(sql, rerunId, rerun.workspaceId, ELSEWHERE_MS);
   if (!made.ok) await deleteRerunChunks(sql, rerunId);
   const { backtestId } = rerun;
   const outcome: RerunOutcome = made.ok
@@ -81,7 +81,7 @@ export async function runRerun(parts: RerunParts, rerunId: string): Promise<void
 }
 
 /** A rerun whose inputs are missing here is hidden for this long, then another worker may take it. */
-const LEFT_MS = 100;
+const ELSEWHERE_MS = 100;
 const EMPTY_FILE: RerunSize = { chunks: 0, bytes: 0 };
 
 /** A file on its way into the database, chunk by chunk. */

@@ -2,7 +2,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskList } from 'graphile-worker';
 import { connect } from '../db/connect.ts';
 import type { Sql } from '../db/connect.ts';
@@ -11,7 +10,7 @@ import { noteMissingSnapshots } from '../db/missingSnapshots.ts';
 import { notify } from '../db/notifications.ts';
 import { MAX_KEPT_BYTES } from '../db/reruns.ts';
 import type { WorkerTotals } from '../db/workerProcesses.ts';
-import { RERUN_TASK, SWEEP_TASK, TICKET_TASK, addRerunJob, addTickets, TicketLeaver } from '../db/tickets.ts';
+import { LEFT_MS, RERUN_TASK, SWEEP_TASK, TICKET_TASK, TicketLeaver, addRerunJob, addTickets } from '../db/tickets.ts';
 import { createPool, QUICK_THREADS, reliefThreads } from '../engine/index.ts';
 import type { Pool, PoolOptions } from '../engine/index.ts';
 import type { Log } from '../log.ts';
@@ -29,6 +28,7 @@ import { watchProgress } from './progress.ts';
 import { startPruning } from './pruning.ts';
 import { RerunTurns, runRerun } from './rerunTask.ts';
 import { ResultWriter } from './results.ts';
+import { TICKET_MS } from './shares.ts';
 import { SweepRunner } from './sweepTask.ts';
 
 export interface WorkerSettings {
@@ -60,13 +60,6 @@ export interface Worker extends AsyncDisposable {
 
 /** Two tickets per thread: while one share runs, the results of the last are written and the next is claimed. */
 const TICKETS_PER_THREAD = 2;
-/**
- * A ticket keeps working for this long while anything is due, then adds a new ticket, so that hosts that joined later
- * get a part.
- */
-const TICKET_MS = 10_000;
-/** A rerun that finds this process busy is left for another. */
-const RERUN_LEFT_MS = 500;
 /**
  * How long runs may take to finish when the worker stops. With KILL_GRACE_MS and the last writes, stopping takes less
  * than ten seconds.
@@ -182,9 +175,9 @@ function partsOf(settings: WorkerSettings, { sql, claims, results }: Connections
 /** What goes on beside the tasks, until `stack` is disposed of; then claims that are left go back. */
 async function watch({ sql, workerId, executor, sweeps, source, log }: WorkerParts, stack: AsyncDisposableStack) {
   stack.defer(async () => notify(sql, 'changed', await returnAllRuns(sql, workerId)).catch(() => {}));
-  stack.use(await listenForCancels(sql, executor, sweeps));
+  stack.use(await listenForCancels(sql, log, executor, sweeps));
   stack.use(watchProgress(sql, executor, log));
-  stack.use(startPruning(sql, source.prune && (() => source.prune!()), log));
+  stack.use(startPruning(sql, source.prune?.bind(source), log));
 }
 
 async function openGraphile(
@@ -233,9 +226,11 @@ function tasksOf(parts: WorkerParts, registered: Promise<void>): TaskList {
       await outlast(() => sweeps.work());
     },
     [RERUN_TASK]: async (payload) => {
+      await registered;
       const { rerunId, workspaceId } = payload as { rerunId: string; workspaceId: string };
       const isTaken = await reruns.take(workspaceId, rerunId, runOneRerun);
-      if (!isTaken) await addRerunJob(sql, rerunId, workspaceId, RERUN_LEFT_MS);
+      // This process is busy with others.
+      if (!isTaken) await outlast(() => addRerunJob(sql, rerunId, workspaceId, LEFT_MS));
     },
   };
 }
@@ -258,14 +253,11 @@ async function stopGraphile(
   finishMs: number,
 ): Promise<void> {
   claimer.close();
-  const stopped = new AbortController();
   sweeps.close();
-  const returnUnfinished = (): void => {
+  const timer = setTimeout(() => {
     executor.returnAll();
     sweeps.returnAll();
-  };
-  const returning = sleep(finishMs, undefined, { signal: stopped.signal }).then(returnUnfinished, () => {});
+  }, finishMs);
   await graphile.stop();
-  stopped.abort();
-  await returning;
+  clearTimeout(timer);
 }

@@ -12,6 +12,12 @@ export const QUICK_COST = COST_PER_SHARE;
 /** Below this, dividing work between threads costs more than it gains. */
 const MIN_COST_PER_SHARE = 20_000;
 
+/**
+ * A ticket keeps working for this long while anything is due, then adds a new ticket, so that hosts that joined later
+ * get a part.
+ */
+export const TICKET_MS = 10_000;
+
 /** Divides into at most `count` shares of about equal cost, in order; fewer when there is little to divide. */
 export function divide<Item extends { readonly cost: number }>(items: readonly Item[], count: number): Item[][] {
   const total = items.reduce((sum, item) => sum + item.cost, 0);

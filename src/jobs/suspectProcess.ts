@@ -38,7 +38,7 @@ export async function runSuspects(
     noteMissing: (names) => noteMissingSnapshots(sql, ofWorker, names),
     outlast,
   });
-  await listenForCancels(sql, executor);
+  await listenForCancels(sql, log, executor);
   watchProgress(sql, executor, log);
   process.on('message', ({ claim, workerId }: SuspectMessage) => {
     ofWorker = workerId;

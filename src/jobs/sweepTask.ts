@@ -15,7 +15,7 @@ import {
 } from '../db/sweepShards.ts';
 import type { ShardClaim } from '../db/sweepShards.ts';
 import { readSweepShards } from '../db/sweeps.ts';
-import { addSweepTickets } from '../db/tickets.ts';
+import { addSweepTickets, LEFT_MS } from '../db/tickets.ts';
 import { decodeRows, historyOf, joinRankingRows, objectiveOf, rankingRows, spaceOf } from '../engine/index.ts';
 import type {
   PartRun,
@@ -34,13 +34,9 @@ import { maskInternalError } from './internalErrors.ts';
 import type { Outlast } from './outages.ts';
 import { encodeOutcomes, robustnessJobOf, robustnessResultOf } from './robustnessTask.ts';
 import { inputsOf, nextShard, sweepJobOf, type PartInputs } from './shardInputs.ts';
+import { TICKET_MS } from './shares.ts';
 
 type Unfinished = Extract<SweepOutcome, { kind: 'failed' | 'stopped' }>;
-
-/** A ticket keeps working for this long, then adds a new one, so that hosts that joined later get a part. */
-const TICKET_MS = 10_000;
-/** A ticket that finds this process busy is left for another. */
-const LEAVE_MS = 500;
 
 /** A shard that this process holds, from its claim to its end. */
 interface Active {
@@ -92,7 +88,7 @@ export class SweepRunner {
    * tickets.
    */
   async work(): Promise<void> {
-    if (this.#active.size >= this.#pool.threads) return addSweepTickets(this.#sql, 1, LEAVE_MS);
+    if (this.#active.size >= this.#pool.threads) return addSweepTickets(this.#sql, 1, LEFT_MS);
     const until = performance.now() + TICKET_MS;
     while (!this.#isStopping) {
       const claim = await claimShard(this.#sql, this.#workerId);

@@ -28,7 +28,10 @@ export interface PoolOptions {
   readonly killGraceMs?: number;
   /** Keep no columns between tasks, for a pool that lives as long as a few runs do. */
   readonly keepsColumns?: boolean;
-  /** Run synthetic backtests on every thread while there is no work: five seconds of processor time for each. */
+  /**
+   * Run synthetic backtests on every thread while there is no work. From the start of the process, that took 6.3 s of
+   * processor time with one thread and 10.2 s with two (docs/performance.md).
+   */
   readonly warmUp?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */
   readonly runner?: string;
