@@ -9,7 +9,7 @@ import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 
 export const BACKTEST_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 export type BacktestStatus = (typeof BACKTEST_STATUSES)[number];
-const TERMINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const satisfies readonly BacktestStatus[];
+export const TERMINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const satisfies readonly BacktestStatus[];
 export const isTerminal = (status: BacktestStatus): boolean =>
   (TERMINAL_STATUSES as readonly BacktestStatus[]).includes(status);
 

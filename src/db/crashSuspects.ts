@@ -4,10 +4,10 @@ import type { Claim } from './claims.ts';
 import type { Queryable, Sql, Transaction } from './connect.ts';
 
 /**
- * A backtest fails after this many of its processes died. The first may have had another cause; later ones, in which it
- * ran alone, had none.
+ * A backtest, or a sweep by one of its shards, fails after this many of its processes died. The first may have had
+ * another cause; later ones, in which a backtest ran alone, had none.
  */
-const MAX_KILLS = 3;
+export const MAX_KILLS = 3;
 /** Work is given back when its process stops or Postgres is away; ten times in a row must have another cause. */
 export const MAX_ATTEMPTS = 10;
 

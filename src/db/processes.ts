@@ -11,16 +11,14 @@ export function isAlive(pid: number): boolean {
   return statFields(pid)?.[0] !== 'Z';
 }
 
-/** The pid and start time of a process: pids are reused, this pair is not. Without /proc, the pid alone. */
+/**
+ * The pid of a process and when it was started, in clock ticks since the machine was: pids are reused, this pair is not.
+ * Without /proc, the pid alone.
+ */
 export function processStamp(pid: number): string {
-  return `${pid}:${startField(pid) ?? ''}`;
+  // Field 22 of /proc/<pid>/stat; field 3 is the first one after the name.
+  return `${pid}:${statFields(pid)?.[19] ?? ''}`;
 }
-
-/** When a process was started, in clock ticks since the machine was; NaN without /proc, or for one that has ended. */
-export const startTicks = (pid: number): number => Number(startField(pid) ?? NaN);
-
-/** Field 22 of /proc/<pid>/stat; field 3 is the first one after the name. */
-const startField = (pid: number): string | undefined => statFields(pid)?.[19];
 
 /** Whether the process that had this stamp still runs. */
 export function isStampAlive(stamp: string): boolean {

@@ -1,8 +1,9 @@
-// Request counts: how many requests each API key has made in a minute, over all API processes.
+// Request counts: how many requests each API key, member and workspace has made in a minute, over all API processes.
+// The column key_id names any of the three (src/api/http/rateLimits.ts).
 import type { Queryable } from './connect.ts';
 
 /**
- * Adds `used` requests of each key to the minute that began at `windowStart` (ms) and gives the totals of all
+ * Adds `used` requests of each to the minute that began at `windowStart` (ms) and gives the totals of all
  * processes.
  */
 export async function addRequestCounts(

@@ -2,11 +2,9 @@
 import type { Sql, Queryable, Transaction } from './connect.ts';
 import type { NewSweep } from './sweeps.ts';
 import { WEIGHTS } from './claims.ts';
+import { MAX_KILLS } from './crashSuspects.ts';
 import { deletedTrials } from './deletedTrials.ts';
 import { addSweepTickets } from './tickets.ts';
-
-/** A shard that was running when this many processes died fails its sweep. */
-const MAX_KILLS = 3;
 
 export interface ShardClaim {
   readonly sweepId: string;

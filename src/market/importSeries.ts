@@ -21,8 +21,8 @@ export interface ImportRequest {
   readonly onExisting: 'refuse' | 'append' | 'replace';
 }
 export interface ImportedSeries {
-  readonly entry: CatalogEntry;
   /** The catalog's entry after the import. */
+  readonly entry: CatalogEntry;
   readonly report: ImportReport;
 }
 

@@ -1,6 +1,6 @@
 // The processes of this machine, by what they were started with.
 import { readdirSync, readFileSync } from 'node:fs';
-import { isAlive, startTicks } from '../../src/db/processes.ts';
+import { isAlive, processStamp } from '../../src/db/processes.ts';
 
 /** Command lines of living processes in which `text` occurs, in their arguments or their environment. */
 export function commandLinesWith(text: string): string[] {
@@ -20,7 +20,7 @@ export const childrenOf = (parent: number, command: string): number[] =>
     .filter((pid) => /^\d+$/.test(pid))
     .filter((pid) => Number(read(pid, 'stat').split(') ')[1]?.split(' ')[1]) === parent)
     .filter((pid) => read(pid, 'cmdline').includes(`main.ts\0${command}`))
-    .map((pid) => ({ pid: Number(pid), startTicks: startTicks(Number(pid)) }))
+    .map((pid) => ({ pid: Number(pid), startTicks: Number(processStamp(Number(pid)).split(':')[1]) }))
     .filter(({ pid }) => isAlive(pid))
     .toSorted((a, b) => a.startTicks - b.startTicks)
     .map(({ pid }) => pid);

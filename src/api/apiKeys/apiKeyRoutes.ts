@@ -6,7 +6,7 @@ import { requireMember } from '../http/auth/authentication.ts';
 import { apiKeyAnswer } from './keyAnswer.ts';
 import { createKey } from './newKey.ts';
 import { problem } from '../http/problems.ts';
-import { instant, instantOrNull, JWT_SECURITY, pathId, problems, text } from '../http/routeSchemas.ts';
+import { instant, instantOrNull, JWT_SECURITY, NoQuery, pathId, problems, text } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Scope = z.enum(API_KEY_SCOPES).meta({ id: 'ApiKeyScope', description: 'What the key can reach.' });
@@ -89,7 +89,7 @@ function listRoute(app: App, { sql }: Services): void {
         ...described,
         summary: "List the workspace's API keys, newest first",
         params: z.object({ workspaceId: z.string() }),
-        querystring: z.strictObject({}),
+        querystring: NoQuery,
         response: { 200: z.object({ data: z.array(ApiKey) }), ...problems(400, 401, 403, 404, 431) },
       },
     },

@@ -7,6 +7,7 @@ import { findWorkspace, lockWorkspace } from '../../db/workspaces.ts';
 import type { Workspace } from '../../db/workspaces.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { problem } from '../http/problems.ts';
+import { isoOrNull } from '../http/routeSchemas.ts';
 import { generateApiKey, keyPrefix } from '../http/auth/keyFormat.ts';
 import type { Secrets } from '../http/auth/secrets.ts';
 
@@ -60,7 +61,7 @@ export async function createKey(sql: Sql, secrets: Secrets, request: KeyRequest)
     role: request.role,
     scopes: request.scopes,
     keyPrefix: keyPrefix(generated.keyId),
-    expiresAt: request.expiresAt?.toISOString() ?? null,
+    expiresAt: isoOrNull(request.expiresAt),
     createdAt: inserted.createdAt.toISOString(),
     apiKey: generated.apiKey,
   };

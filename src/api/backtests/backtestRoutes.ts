@@ -12,7 +12,7 @@ import { AgentView, agentView } from './agentView.ts';
 import { backtestQueueFull, queueOne, roomOf } from './queueing.ts';
 import { requireReady } from './readyVersion.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { boundOf } from '../http/detailQuery.ts';
+import { viewOf } from '../http/detailQuery.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import { BACKTESTS, detailBody, rowBody } from './backtestBodies.ts';
 import { BacktestCheck } from './backtestChecks.ts';
@@ -163,11 +163,7 @@ function listRoute(app: App, { sql }: Services): void {
         response: { 200: pageOf(shapes.BacktestRow), ...problems(...KEY_PROBLEMS) },
       },
     },
-    ({ caller, query }) =>
-      paginate(query, async (page) => {
-        const { rows, total } = await listBacktests(sql, caller.workspaceId, query, page);
-        return { rows: rows.map((each) => ({ ...each, row: rowBody(each.row) })), total };
-      }),
+    ({ caller, query }) => paginate(query, rowBody, (page) => listBacktests(sql, caller.workspaceId, query, page)),
   );
 }
 
@@ -189,12 +185,10 @@ function detailRoute(app: App, { sql }: Services): void {
       const { caller, params, query } = request;
       const id = pathId(params.id, 'backtest');
       if (query.wait > 0) await waitUntilEnded(app, sql, caller, id, query.wait * 1_000, reply);
-      const detail = detailBody(await requireBacktest(sql, caller, id));
-      const body = query.view === 'agent' ? agentView(detail, boundOf(query)) : detail;
+      const body = viewOf(query, detailBody(await requireBacktest(sql, caller, id)), agentView);
       // Terminal states never change, so neither does their tag; for others, an equal tag means that nothing has
       // changed.
-      sendTagged(request, reply, tagged(JSON.stringify(body)));
-      return reply as never;
+      return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
     },
   );
 }

@@ -1,15 +1,10 @@
 // Robustness checks of a completed backtest: start, list, read and cancel.
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { Queryable } from '../../db/connect.ts';
-import { notify } from '../../db/notifications.ts';
 import { findCheckedBacktest } from '../../db/robustness.ts';
-import { cancelSweep, findSweep, findSweepStatus, listChecks } from '../../db/sweeps.ts';
-import type { Sweep } from '../../db/sweeps.ts';
-import { enqueueSweep } from '../../jobs/enqueue.ts';
+import { listChecks, type CheckRow as StoredCheckRow } from '../../db/sweeps.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { boundOf } from '../http/detailQuery.ts';
-import type { Caller } from '../http/auth/authentication.ts';
+import { viewOf } from '../http/detailQuery.ts';
 import {
   API_KEY_SECURITY,
   BODY_PROBLEMS,
@@ -24,12 +19,9 @@ import {
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
-import { problem } from '../http/problems.ts';
-import { waitForEnd } from '../http/waiting.ts';
 import type { App, Services } from '../services.ts';
 import { acceptCheck } from './acceptRobustness.ts';
 import { BACKTESTS } from './backtestBodies.ts';
-import { requireSweepRoom } from './queueing.ts';
 import { checkRowBody, robustnessAgentView, robustnessBody } from './robustnessBodies.ts';
 import {
   CheckListQuery,
@@ -39,6 +31,7 @@ import {
   RobustnessCheck,
   RobustnessQuery,
 } from './robustnessSchemas.ts';
+import { awaitSweep, cancelOpenSweep, queueSweep, type NamedSweep } from './sweepRows.ts';
 
 const read = requireKey({ scope: 'backtests_read' });
 const write = requireKey({ scope: 'backtests_write', role: 'member' });
@@ -82,15 +75,13 @@ function createRoute(app: App, services: Services): void {
       const backtestId = pathId(params.id, 'backtest');
       const queued = await answerOnce<ReturnType<typeof robustnessBody>>(services, request, reply, async (tx, key) => {
         const check = await acceptCheck(tx, caller, backtestId, request.body ?? RobustnessBody.parse({}));
-        await requireSweepRoom(tx, caller);
-        const { id } = await enqueueSweep(tx, caller.workspaceId, check, key);
-        const body = robustnessBody((await findSweep(tx, caller.workspaceId, id, backtestId))!, backtestId);
+        const body = robustnessBody(await queueSweep(tx, key, caller, check), backtestId);
         return { status: 201, body, location: body.links.self };
       });
       // An answer that was sent already, such as a replayed refusal, has no check to wait for.
       if (reply.sent || reply.statusCode !== 201) return queued;
       if (query.wait === 0 && query.view === 'full') return queued;
-      const body = await checkAfter(app, services, reply, { caller, backtestId, id: queued.id, query });
+      const body = await checkAfter(app, services, reply, { caller, backtestId, id: queued.id }, query);
       // As text, like the answer to GET.
       return reply.type('application/json; charset=utf-8').send(JSON.stringify(body) as never);
     },
@@ -115,10 +106,11 @@ function listRoute(app: App, { sql }: Services): void {
       const backtestId = pathId(params.id, 'backtest');
       if ((await findCheckedBacktest(sql, caller.workspaceId, backtestId)) === undefined)
         throw notFound('backtest', backtestId);
-      return paginate(query, async (page) => {
-        const { rows, total } = await listChecks(sql, caller.workspaceId, backtestId, query, page);
-        return { rows: rows.map((each) => ({ ...each, row: checkRowBody(each.row, backtestId) })), total };
-      });
+      return paginate(
+        query,
+        (row: StoredCheckRow) => checkRowBody(row, backtestId),
+        (page) => listChecks(sql, caller.workspaceId, backtestId, query, page),
+      );
     },
   );
 }
@@ -139,10 +131,8 @@ function readRoute(app: App, services: Services): void {
     },
     async (request, reply) => {
       const { caller, params, query } = request;
-      const { backtestId, id } = idsOf(params);
-      const body = await checkAfter(app, services, reply, { caller, backtestId, id, query });
-      sendTagged(request, reply, tagged(JSON.stringify(body)));
-      return reply as never;
+      const body = await checkAfter(app, services, reply, { caller, ...idsOf(params) }, query);
+      return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
     },
   );
 }
@@ -166,13 +156,7 @@ function cancelRoute(app: App, services: Services): void {
       answerOnce(services, request, reply, async (tx) => {
         const { caller, params } = request;
         const { backtestId, id } = idsOf(params);
-        if (!(await cancelSweep(tx, caller.workspaceId, id, backtestId))) {
-          const { status } = await requireCheck(tx, caller, backtestId, id);
-          throw problem('ROBUSTNESS_ALREADY_TERMINAL', { message: `The check has ended already: it is ${status}.` });
-        }
-        await notify(tx, 'cancel', [id]);
-        await notify(tx, 'changed', [id]);
-        const cancelled = await requireCheck(tx, caller, backtestId, id);
+        const cancelled = await cancelOpenSweep(tx, { caller, backtestId, id });
         return { status: 200, body: robustnessBody(cancelled, backtestId) };
       }),
   );
@@ -185,28 +169,14 @@ const idsOf = (params: z.infer<typeof CheckParams>): { readonly backtestId: stri
   id: pathId(params.checkId, 'robustness check'),
 });
 
-interface Asked {
-  readonly caller: Caller;
-  readonly backtestId: string;
-  readonly id: string;
-  readonly query: RobustnessQuery;
-}
-
 /** The check once it is terminal or the time is up, in the requested view. */
 async function checkAfter(
   app: App,
   { sql }: Services,
   reply: FastifyReply,
-  { caller, backtestId, id, query }: Asked,
+  named: NamedSweep & { readonly backtestId: string },
+  query: RobustnessQuery,
 ): Promise<object> {
-  if (query.wait > 0)
-    await waitForEnd(app, reply, id, query.wait * 1_000, () => findSweepStatus(sql, caller.workspaceId, id));
-  const body = robustnessBody(await requireCheck(sql, caller, backtestId, id), backtestId);
-  return query.view === 'agent' ? robustnessAgentView(body, boundOf(query)) : body;
-}
-
-async function requireCheck(sql: Queryable, caller: Caller, backtestId: string, id: string): Promise<Sweep> {
-  const check = await findSweep(sql, caller.workspaceId, id, backtestId);
-  if (check === undefined) throw notFound('robustness check', id);
-  return check;
+  const check = await awaitSweep(app, sql, reply, named, query.wait);
+  return viewOf(query, robustnessBody(check, named.backtestId), robustnessAgentView);
 }

@@ -1,11 +1,18 @@
 // Capabilities: what a strategy may say, on which data, within which limits.
 import { z } from 'zod';
-import { BacktestConfig, describeCapabilities, Settings, SignalGraph, StrategyAst } from '../../engine/index.ts';
+import {
+  BacktestConfig,
+  describeCapabilities,
+  LruMap,
+  Settings,
+  SignalGraph,
+  StrategyAst,
+} from '../../engine/index.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { describeMembers } from './describedSchema.ts';
 import { sendTagged, tagged, type TaggedBody } from '../http/etag.ts';
-import { problem } from '../http/problems.ts';
+import { queryRefused } from '../http/envelopeIssues.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
@@ -49,12 +56,12 @@ const Query = z.strictObject({
     }),
 });
 
-/** How many answers are kept serialized: three tiers by the usual choices of sections. The oldest is dropped first. */
+/** How many answers are kept serialized: three tiers by the usual choices of sections. */
 const MAX_KEPT = 64;
 
 export async function capabilitiesRoutes(app: App, { catalog }: Services): Promise<void> {
   const fixed = fixedSections();
-  const kept = new Map<string, TaggedBody>();
+  const kept = new LruMap<string, TaggedBody>(MAX_KEPT);
 
   app.get(
     '/public/v1/capabilities',
@@ -74,13 +81,10 @@ export async function capabilitiesRoutes(app: App, { catalog }: Services): Promi
       const { tier } = request.caller;
       const instruments = sections.includes('instruments') ? await instrumentsOf(catalog) : [];
       const key = JSON.stringify([tier, sections, instruments]);
-      let answer = kept.get(key);
-      if (answer === undefined) {
+      const answer = kept.get(key, () => {
         const all: Record<Section, unknown> = { ...fixed, instruments, limits: limitsOf(tier) };
-        answer = tagged(JSON.stringify(Object.fromEntries(sections.map((section) => [section, all[section]]))));
-        if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value!);
-        kept.set(key, answer);
-      }
+        return tagged(JSON.stringify(Object.fromEntries(sections.map((section) => [section, all[section]]))));
+      });
       return sendTagged(request, reply, answer);
     },
   );
@@ -92,9 +96,7 @@ function sectionsOf(wanted: string | undefined): readonly Section[] {
   const names = wanted.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !(SECTIONS as readonly string[]).includes(name));
   if (unknown.length > 0) {
-    const message = `Unknown section "${unknown[0]}"; there are ${SECTIONS.join(', ')}.`;
-    const issue = { code: 'OUT_OF_RANGE', path: '/query/sections', field: 'sections', severity: 'error', message };
-    throw problem('VALIDATION_FAILED', { message, issues: [issue] });
+    throw queryRefused('sections', `Unknown section "${unknown[0]}"; there are ${SECTIONS.join(', ')}.`);
   }
   return SECTIONS.filter((section) => names.includes(section));
 }

@@ -1,9 +1,11 @@
 // Manifest: the workflow contract in one answer, for an agent that knows nothing yet.
 import { z } from 'zod';
+import { BACKTEST_STATUSES, TERMINAL_STATUSES } from '../../db/backtests.ts';
+import { ARTIFACT_NAMES } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { API_VERSION } from '../http/openapi.ts';
-import { API_KEY_SECURITY, Json, KEY_PROBLEMS, problems } from '../http/routeSchemas.ts';
+import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/routeSchemas.ts';
 import type { App } from '../services.ts';
 
 const BASE = '/public/v1';
@@ -85,8 +87,8 @@ const MANIFEST: z.infer<typeof Manifest> = {
   },
   strategyVersionStates: { states: ['draft', 'ready'], runnable: ['ready'] },
   backtestStates: {
-    states: ['queued', 'running', 'completed', 'failed', 'cancelled'],
-    terminal: ['completed', 'failed', 'cancelled'],
+    states: BACKTEST_STATUSES,
+    terminal: TERMINAL_STATUSES,
   },
   polling: {
     path: `${BASE}/backtests/{id}`,
@@ -97,7 +99,7 @@ const MANIFEST: z.infer<typeof Manifest> = {
   results: {
     readFirst: ['result.summaryJson.strategyTrace', 'result.summaryJson.ruleStatsSummary'],
     bounded: `${BASE}/backtests/{id}?view=agent&maxBytes=8000`,
-    artifacts: ['trades', 'equity', 'orders', 'signals', 'report'],
+    artifacts: ARTIFACT_NAMES,
   },
   semantics: SEMANTICS,
   validation: {
@@ -137,7 +139,7 @@ export async function manifestRoutes(app: App): Promise<void> {
         operationId: 'get_manifest',
         summary: 'The workflow contract',
         security: API_KEY_SECURITY,
-        querystring: z.strictObject({}),
+        querystring: NoQuery,
         response: { 200: Manifest, ...problems(...KEY_PROBLEMS) },
       },
     },

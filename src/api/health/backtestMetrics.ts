@@ -3,14 +3,15 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
 import { Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { Sql } from '../../db/connect.ts';
 import { readQueueNumbers, readTroubleNumbers } from '../../db/workerProcesses.ts';
 import type { QueueNumbers } from '../../db/workerProcesses.ts';
+import type { Services } from '../services.ts';
 
 /** A database that is away must not hold up the other numbers. */
 const READ_WITHIN_MS = 2_000;
 
 type Worker = QueueNumbers['workers'][number];
+type Numbered = Pick<Services, 'sql' | 'log' | 'config'>;
 
 /**
  * What each worker reports with its heartbeat. Totals are gauges, because prom-client's counters cannot be set; they
@@ -31,9 +32,9 @@ const OF_A_WORKER: readonly (readonly [name: string, help: string, value: (worke
 ];
 
 /** Failures, dead workers and the room there is; read like the queue. */
-export function measureTrouble(registry: Registry, sql: Sql, dataDir: string): void {
+export function measureTrouble(registry: Registry, { sql, log, config }: Numbered): void {
   const registers = [registry];
-  const read = once(() => readTroubleNumbers(sql));
+  const read = once(() => readTroubleNumbers(sql), log);
   const failures = new Gauge({
     name: 'candlepool_failures_last_hour',
     help: 'Failed backtests of those accepted within the last hour, by the code of their error.',
@@ -66,7 +67,7 @@ export function measureTrouble(registry: Registry, sql: Sql, dataDir: string): v
     help: 'Free bytes on the disk of DATA_DIR.',
     registers,
     async collect() {
-      const found = await statfs(dataDir).catch(() => null);
+      const found = await statfs(config.dataDir).catch(() => null);
       if (found !== null) free.set(found.bavail * found.bsize);
     },
   });
@@ -76,16 +77,21 @@ export function measureTrouble(registry: Registry, sql: Sql, dataDir: string): v
  * prom-client asks for every metric at the same time: one query answers them all. Without a database the other metrics
  * are still shown.
  */
-function once<Numbers>(look: () => Promise<Numbers>): () => Promise<Numbers | null> {
+function once<Numbers>(look: () => Promise<Numbers>, log: Services['log']): () => Promise<Numbers | null> {
   let reading: Promise<Numbers | null> | undefined;
+  const lookNow = (): Promise<Numbers | null> =>
+    look().catch((error: unknown) => {
+      log.warn({ err: error }, 'numbers of /metrics could not be read');
+      return null;
+    });
   return () =>
-    (reading ??= Promise.race([look().catch(() => null), after(READ_WITHIN_MS, null, { ref: false })]).finally(
+    (reading ??= Promise.race([lookNow(), after(READ_WITHIN_MS, null, { ref: false })]).finally(
       () => (reading = undefined),
     ));
 }
 
-export function measureBacktests(registry: Registry, sql: Sql): void {
-  const read = once(() => readQueueNumbers(sql));
+export function measureBacktests(registry: Registry, { sql, log }: Numbered): void {
+  const read = once(() => readQueueNumbers(sql), log);
   const registers = [registry];
   const depth = new Gauge({
     name: 'candlepool_backtests',

@@ -27,8 +27,8 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
   const metrics = new Registry();
   app.decorate('metrics', metrics);
   measureRequests(app, metrics);
-  measureBacktests(metrics, services.sql);
-  measureTrouble(metrics, services.sql, services.config.dataDir);
+  measureBacktests(metrics, services);
+  measureTrouble(metrics, services);
 
   const schema = { tags: ['Operations'], response: { 200: Status } };
   app.get('/healthz', { schema: { ...schema, summary: 'The process is alive' } }, async () => OK);

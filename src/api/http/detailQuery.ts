@@ -3,7 +3,8 @@ import { z } from 'zod';
 
 /** The longest wait. Hosts end requests after about a minute; to wait longer, send another request. */
 const MAX_WAIT_SECONDS = 60;
-const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
+/** Of an agent view. */
+export const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
 /** @param what as the description names it, such as "backtest" */
 export const detailQuery = (what: string) =>
@@ -34,6 +35,9 @@ export const detailQuery = (what: string) =>
       params: { code: 'OUT_OF_RANGE' },
     });
 
-/** The bound of the agent view; the query leaves it out for its default. */
-export const boundOf = ({ maxBytes = AGENT_BYTES.default }: { readonly maxBytes?: number | undefined }): number =>
-  maxBytes;
+/** The view of `detail` that the query asks for. @param agentView cuts it to a number of bytes */
+export const viewOf = <Detail extends object>(
+  { view, maxBytes = AGENT_BYTES.default }: z.infer<ReturnType<typeof detailQuery>>,
+  detail: Detail,
+  agentView: (detail: Detail, maxBytes: number) => object,
+): object => (view === 'agent' ? agentView(detail, maxBytes) : detail);

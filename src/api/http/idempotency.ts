@@ -127,6 +127,10 @@ const CLEAN_EVERY_MS = 3_600_000;
 
 /** Forgets old answers while the app runs. */
 export function forgetOldAnswers(app: App, services: Services): void {
-  const timer = setInterval(() => void deleteOldAnswers(services.sql).catch(() => {}), CLEAN_EVERY_MS).unref();
+  const clean = (): void =>
+    void deleteOldAnswers(services.sql).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'old answers could not be deleted, trying again later'),
+    );
+  const timer = setInterval(clean, CLEAN_EVERY_MS).unref();
   app.addHook('onClose', async () => clearInterval(timer));
 }

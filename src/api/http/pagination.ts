@@ -112,15 +112,17 @@ const sortOrder = (sort: string): SortOrder => ({
 /**
  * Reads one page. `select` is asked for one row more than the limit, which tells whether there is a next page; it gets
  * the order, and the position to start after.
+ * @param bodyOf a row as it is answered
  */
-export async function paginate<Row>(
+export async function paginate<Row, Body>(
   query: { readonly limit: number; readonly cursor?: string | undefined; readonly sort?: string } & Selection,
+  bodyOf: (row: Row) => Body,
   select: (page: {
     readonly limit: number;
     readonly after: Position | null;
     readonly order: SortOrder;
   }) => Promise<{ readonly rows: readonly Listed<Row>[]; readonly total: number }>,
-): Promise<Page<Row>> {
+): Promise<Page<Body>> {
   const { limit, cursor, ...selection } = query;
   const after = cursor === undefined ? null : decodeCursor(selection, cursor);
   const order = sortOrder(query.sort ?? '');
@@ -130,7 +132,7 @@ export async function paginate<Row>(
   const shown = rows.slice(0, limit);
   const hasMore = rows.length > limit;
   const nextCursor = hasMore ? encodeCursor(selection, shown[shown.length - 1]) : null;
-  return { data: shown.map((each) => each.row), pagination: { limit, nextCursor, hasMore, total } };
+  return { data: shown.map(({ row }) => bodyOf(row)), pagination: { limit, nextCursor, hasMore, total } };
 }
 
 /** Reads one page of a list in memory, which is sorted by the unique key that `keyOf` returns. */
@@ -140,8 +142,12 @@ export function paginateItems<Row>(
   keyOf: (item: Row) => string,
 ): Promise<Page<Row>> {
   const keyed = items.map((row) => ({ row, value: '', id: keyOf(row) })).toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  return paginate(query, async ({ limit, after }) => {
-    const rows = after === null ? keyed : keyed.filter((each) => each.id > after.id);
-    return { rows: rows.slice(0, limit), total: keyed.length };
-  });
+  return paginate(
+    query,
+    (row: Row) => row,
+    async ({ limit, after }) => {
+      const rows = after === null ? keyed : keyed.filter((each) => each.id > after.id);
+      return { rows: rows.slice(0, limit), total: keyed.length };
+    },
+  );
 }

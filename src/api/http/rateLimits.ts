@@ -167,7 +167,10 @@ export function limitRates(app: App, services: Services): void {
   }, SETTLE_EVERY_MS).unref();
   const settleOnce = async (): Promise<void> => {
     await rateLimits.settle();
-    if (++settlements % 60 === 0) await deleteOldRequestCounts(services.sql).catch(() => {});
+    if (++settlements % 60 !== 0) return;
+    await deleteOldRequestCounts(services.sql).catch((error: unknown) =>
+      services.log.warn({ err: error }, 'old request counts could not be deleted, trying again later'),
+    );
   };
   app.addHook('onClose', async () => {
     clearInterval(timer);

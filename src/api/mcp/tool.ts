@@ -1,5 +1,6 @@
 // A tool: its schema, and how a call of it becomes calls of the public API.
 import { z } from 'zod';
+import { AGENT_BYTES } from '../http/detailQuery.ts';
 import type { ApiAnswer, ApiRequest } from './apiCall.ts';
 
 /** The path of the public API; tools name paths below it. */
@@ -35,14 +36,19 @@ export interface Tool {
 }
 
 /** The largest view that the API answers. */
-export const MAX_BYTES = 200_000;
+export const MAX_BYTES = AGENT_BYTES.max;
 const SHOWN_PART = {
   path: z
     .string()
     .regex(/^(\/.*)?$/, 'must be empty or begin with /')
     .default('')
     .describe('JSON pointer into the answer, to read a part that an earlier answer omitted. Default: the whole.'),
-  maxBytes: z.int().min(1_000).max(MAX_BYTES).default(8_000).describe('Size limit of the answer.'),
+  maxBytes: z
+    .int()
+    .min(AGENT_BYTES.min)
+    .max(MAX_BYTES)
+    .default(AGENT_BYTES.default)
+    .describe('Size limit of the answer.'),
 };
 
 /** A tool that only reads. */

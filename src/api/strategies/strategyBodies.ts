@@ -2,7 +2,7 @@
 import type { NewStrategy, Strategy, StrategyHead } from '../../db/strategies.ts';
 import type { StrategyVersion, VersionSummary } from '../../db/strategyVersions.ts';
 import type { ProblemIssue } from '../http/problems.ts';
-import { issueBodies } from '../http/routeSchemas.ts';
+import { isoOrNull, issueBodies } from '../http/routeSchemas.ts';
 import { effectiveSettings } from './effectiveSettings.ts';
 
 const headBody = (head: StrategyHead) => ({
@@ -12,14 +12,14 @@ const headBody = (head: StrategyHead) => ({
   templateKey: head.templateKey,
   createdAt: head.createdAt.toISOString(),
   updatedAt: head.updatedAt.toISOString(),
-  archivedAt: head.archivedAt?.toISOString() ?? null,
+  archivedAt: isoOrNull(head.archivedAt),
 });
 
 /** A version as the API answers it; payloads are passed through when there are any. */
 export const versionBody = <Version extends VersionSummary>(version: Version) => ({
   ...version,
   createdAt: version.createdAt.toISOString(),
-  readyAt: version.readyAt?.toISOString() ?? null,
+  readyAt: isoOrNull(version.readyAt),
 });
 
 /** A version with its payloads and its effective settings. */

@@ -73,15 +73,9 @@ function readRoutes(app: App, { sql }: Services): void {
       },
     },
     ({ caller, query }) =>
-      paginate(query, async (page) => {
-        const { rows, total } = await listStrategies(
-          sql,
-          caller.workspaceId,
-          { ...query, isArchived: query.archived === 'true' },
-          page,
-        );
-        return { rows: rows.map((each) => ({ ...each, row: strategyBody(each.row) })), total };
-      }),
+      paginate(query, strategyBody, (page) =>
+        listStrategies(sql, caller.workspaceId, { ...query, isArchived: query.archived === 'true' }, page),
+      ),
   );
 
   app.get(

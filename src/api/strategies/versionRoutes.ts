@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { findStrategyHead } from '../../db/strategies.ts';
 import { deleteVersion, findVersionNumber, listVersions } from '../../db/strategyVersions.ts';
+import type { VersionSummary } from '../../db/strategyVersions.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import {
   API_KEY_SECURITY,
@@ -48,10 +49,9 @@ function listRoute(app: App, { sql }: Services): void {
     async ({ caller, params, query }) => {
       const id = pathId(params.id, 'strategy');
       if ((await findStrategyHead(sql, caller.workspaceId, id)) === undefined) throw notFound('strategy', params.id);
-      return paginate(query, async (page) => {
-        const { rows, total } = await listVersions(sql, caller.workspaceId, id, query, page);
-        return { rows: rows.map((each) => ({ ...each, row: versionBody(each.row) })), total };
-      });
+      return paginate(query, versionBody<VersionSummary>, (page) =>
+        listVersions(sql, caller.workspaceId, id, query, page),
+      );
     },
   );
 }

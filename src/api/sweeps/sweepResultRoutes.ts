@@ -3,7 +3,7 @@ import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions, strategyOf } from '../../db/strategyVersions.ts';
-import { findSweep, readSweepPage, readSweepShardOf, readSweepShards } from '../../db/sweeps.ts';
+import { readSweepPage, readSweepShardOf, readSweepShards } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
 import {
   configOf,
@@ -21,6 +21,7 @@ import { BacktestCheck } from '../backtests/backtestChecks.ts';
 import { QueuedBacktest } from '../backtests/backtestSchemas.ts';
 import { queueOne } from '../backtests/queueing.ts';
 import { requireReady } from '../backtests/readyVersion.ts';
+import { requireSweep } from '../backtests/sweepRows.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import type { Caller } from '../http/auth/authentication.ts';
 import {
@@ -30,7 +31,6 @@ import {
   IdempotencyHeader,
   KEY_PROBLEMS,
   NoQuery,
-  notFound,
   pathId,
   problems,
 } from '../http/routeSchemas.ts';
@@ -231,9 +231,7 @@ async function jobOf(sql: Queryable, caller: Caller, sweep: Sweep): Promise<Swee
 }
 
 async function requireCompleted(sql: Queryable, caller: Caller, given: string): Promise<Sweep> {
-  const id = pathId(given, 'sweep');
-  const sweep = await findSweep(sql, caller.workspaceId, id);
-  if (sweep === undefined) throw notFound('sweep', id);
+  const sweep = await requireSweep(sql, { caller, id: pathId(given, 'sweep'), backtestId: null });
   if (sweep.status !== 'completed')
     throw problem('NOT_FOUND', { message: `The sweep is ${sweep.status}; only a completed one has results.` });
   return sweep;

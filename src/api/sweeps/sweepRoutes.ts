@@ -1,19 +1,14 @@
 // Sweeps: start, list, read, follow, cancel and delete.
 import { z } from 'zod';
-import type { Queryable } from '../../db/connect.ts';
-import { notify } from '../../db/notifications.ts';
 import { findVersions } from '../../db/strategyVersions.ts';
-import { cancelSweep, deleteSweep, findSweep, findSweepStatus, listSweeps } from '../../db/sweeps.ts';
+import { deleteSweep, findSweep, listSweeps } from '../../db/sweeps.ts';
 import type { Sweep } from '../../db/sweeps.ts';
-import { enqueueSweep } from '../../jobs/enqueue.ts';
-import { waitForEnd } from '../http/waiting.ts';
 import { requireConfigBody } from '../backtests/configFaults.ts';
-import { requireSweepRoom } from '../backtests/queueing.ts';
 import { requireReady } from '../backtests/readyVersion.ts';
 import { deleteRoute, followRoute, type RunKind } from '../backtests/runRoutes.ts';
+import { awaitSweep, cancelOpenSweep, queueSweep } from '../backtests/sweepRows.ts';
 import { requireKey } from '../http/auth/authentication.ts';
-import { boundOf } from '../http/detailQuery.ts';
-import type { Caller } from '../http/auth/authentication.ts';
+import { viewOf } from '../http/detailQuery.ts';
 import {
   API_KEY_SECURITY,
   BODY_PROBLEMS,
@@ -21,14 +16,12 @@ import {
   IdempotencyHeader,
   KEY_PROBLEMS,
   NoQuery,
-  notFound,
   pathId,
   problems,
 } from '../http/routeSchemas.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
 import { answerOnce } from '../http/idempotency.ts';
 import { pageOf, paginate } from '../http/pagination.ts';
-import { problem } from '../http/problems.ts';
 import type { App, Services } from '../services.ts';
 import { sweepAgentView, sweepDetail, sweepLinks, sweepProgress, sweepRowBody, SWEEPS } from './sweepBodies.ts';
 import { acceptSweep } from './sweepChecks.ts';
@@ -84,10 +77,8 @@ function createRoute(app: App, services: Services): void {
         const { strategyVersionId, ...spec } = body;
         const [version] = await findVersions(tx, caller.workspaceId, [strategyVersionId]);
         const accepted = await acceptSweep(services.catalog, caller, requireReady(version, strategyVersionId), spec);
-        await requireSweepRoom(tx, caller);
-        const { id } = await enqueueSweep(tx, caller.workspaceId, accepted, requestKey);
-        const made = (await findSweep(tx, caller.workspaceId, id))!;
-        return { status: 201, body: sweepDetail(made), location: sweepLinks(id).self };
+        const made = await queueSweep(tx, requestKey, caller, accepted);
+        return { status: 201, body: sweepDetail(made), location: sweepLinks(made.id).self };
       });
     },
   );
@@ -106,11 +97,7 @@ function listRoute(app: App, { sql }: Services): void {
         response: { 200: pageOf(shapes.SweepRow), ...problems(...KEY_PROBLEMS) },
       },
     },
-    ({ caller, query }) =>
-      paginate(query, async (page) => {
-        const { rows, total } = await listSweeps(sql, caller.workspaceId, query, page);
-        return { rows: rows.map((each) => ({ ...each, row: sweepRowBody(each.row) })), total };
-      }),
+    ({ caller, query }) => paginate(query, sweepRowBody, (page) => listSweeps(sql, caller.workspaceId, query, page)),
   );
 }
 
@@ -131,13 +118,9 @@ function detailRoute(app: App, { sql }: Services): void {
     async (request, reply) => {
       const { caller, params, query } = request;
       const id = pathId(params.id, 'sweep');
-      if (query.wait > 0) {
-        await waitForEnd(app, reply, id, query.wait * 1_000, () => findSweepStatus(sql, caller.workspaceId, id));
-      }
-      const detail = sweepDetail(await requireSweep(sql, caller, id));
-      const body = query.view === 'agent' ? sweepAgentView(detail, boundOf(query)) : detail;
-      sendTagged(request, reply, tagged(JSON.stringify(body)));
-      return reply as never;
+      const sweep = await awaitSweep(app, sql, reply, { caller, id, backtestId: null }, query.wait);
+      const body = viewOf(query, sweepDetail(sweep), sweepAgentView);
+      return sendTagged(request, reply, tagged(JSON.stringify(body))) as never;
     },
   );
 }
@@ -161,13 +144,8 @@ function cancelRoute(app: App, services: Services): void {
       answerOnce(services, request, reply, async (tx) => {
         const { caller, params } = request;
         const id = pathId(params.id, 'sweep');
-        if (!(await cancelSweep(tx, caller.workspaceId, id))) {
-          const { status } = await requireSweep(tx, caller, id);
-          throw problem('SWEEP_ALREADY_TERMINAL', { message: `The sweep has ended already: it is ${status}.` });
-        }
-        await notify(tx, 'cancel', [id]);
-        await notify(tx, 'changed', [id]);
-        return { status: 200, body: sweepDetail(await requireSweep(tx, caller, id)) };
+        const cancelled = await cancelOpenSweep(tx, { caller, id, backtestId: null });
+        return { status: 200, body: sweepDetail(cancelled) };
       }),
   );
 }
@@ -185,9 +163,3 @@ const dataOf = (sweep: Sweep): string =>
     error: sweep.error,
     finishedAt: sweep.finishedAt,
   });
-
-async function requireSweep(sql: Queryable, caller: Caller, id: string): Promise<Sweep> {
-  const sweep = await findSweep(sql, caller.workspaceId, id);
-  if (sweep === undefined) throw notFound('sweep', id);
-  return sweep;
-}

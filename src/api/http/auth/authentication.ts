@@ -22,12 +22,13 @@ export type { Caller } from './keyCheck.ts';
  */
 type Admission = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
-/** The same for a signed-in member. */
+/** Called for each request of a signed-in member, before its role is checked. */
 type MemberAdmission = (member: Membership, request: FastifyRequest, reply: FastifyReply) => void;
 /** Called for each failed authentication; throws another problem instead when there have been too many. */
 type Rejection = (request: FastifyRequest) => void;
 
-export interface AdmissionRules {
+/** What else happens to a request when its credentials have been checked. */
+export interface AdmissionHooks {
   readonly admit?: Admission;
   readonly admitMember?: MemberAdmission;
   readonly reject?: Rejection;
@@ -59,7 +60,7 @@ declare module 'fastify' {
 export function authenticateRequests(
   app: App,
   services: Services,
-  { admit = () => {}, admitMember = () => {}, reject = () => {} }: AdmissionRules = {},
+  { admit = () => {}, admitMember = () => {}, reject = () => {} }: AdmissionHooks = {},
 ): void {
   const secrets = new Secrets();
   const lastUsed = createLastUsed(services.sql, services.log);
