@@ -1,26 +1,20 @@
 // Lists of backtests: the params and warnings of each row, and the order by any key of the flat summary.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Worker } from '../../src/jobs/runner.ts';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { createApiApp } from '../support/apiApp.ts';
 import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
-import { CROSSING } from '../support/sweeps.ts';
+import { readyVersion } from '../support/sweepApi.ts';
 
-let api: ApiApp;
-let client: Client;
-let worker: Worker;
+const api = await createApiApp();
+const client = await api.client();
 beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-  const payload = { settings: {}, strategyAst: CROSSING };
-  const { id } = (await client.post('/strategies', { name: 'crossing', description: '', ...payload })).body;
-  const strategyVersionId = (await client.post(`/strategies/${id}/versions/finalize`, payload)).body.id;
+  const strategyVersionId = await readyVersion(client);
   const items = [3, 5, 8, 13].map((fast) => ({ strategyVersionId, config: config({ params: { fast, slow: 40 } }) }));
   const { data } = (await client.post('/backtests/batch', { items })).body as { data: { id: string }[] };
-  // Never run: it has no summary.
-  worker = await startApiWorker(api.services);
+  const worker = await startApiWorker(api.services);
   for (const { id: backtest } of data) await client.get(`/backtests/${backtest}?wait=60`);
   await worker[Symbol.asyncDispose]();
+  // Never run: it has no summary.
   await client.post('/backtests', { strategyVersionId, config: config({ params: { fast: 21 } }) });
 });
 afterAll(() => api[Symbol.asyncDispose]());

@@ -1,14 +1,10 @@
 // Compression over a real socket: what a client asks for, tags that stay right, and streams that are left alone.
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createApiApp } from '../support/apiApp.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 const get = (path: string, headers: Record<string, string> = {}) =>

@@ -3,19 +3,15 @@ import { gzipSync } from 'node:zlib';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { connect as connectDatabase, urlOf } from '../../src/db/connect.ts';
 import { TIER_LIMITS } from '../../src/tiers.ts';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { createApiApp } from '../support/apiApp.ts';
 import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 const validate = (payload: string | Buffer, headers: Record<string, string> = {}) =>

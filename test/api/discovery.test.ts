@@ -1,19 +1,15 @@
 // Contract: workspace.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { PROBLEMS } from '../../src/api/http/problemTable.ts';
 import { ISSUE_CODES } from '../../src/engine/index.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
 import { STRATEGY_MEMBERS } from '../../src/api/discovery/strategyMembers.ts';
 import { describeCapabilities } from '../../src/engine/index.ts';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { createApiApp } from '../support/apiApp.ts';
 import { ast, brokenAst, contradictoryAst, settings } from '../support/strategyPayloads.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client({ tier: 'plus' });
-});
+const api = await createApiApp();
+const client = await api.client({ tier: 'plus' });
 afterAll(() => api[Symbol.asyncDispose]());
 
 describe('manifest', () => {

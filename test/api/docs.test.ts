@@ -1,15 +1,12 @@
 // The docs pages: every guide is served where it is cited, as a page for people and as Markdown for programs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { PAGES } from '../../src/api/docs/docsRoutes.ts';
 import { ROOT } from '../../src/config.ts';
-import { createApiApp, type ApiApp } from '../support/apiApp.ts';
+import { createApiApp } from '../support/apiApp.ts';
 
-let api: ApiApp;
-beforeAll(async () => {
-  api = await createApiApp();
-});
+const api = await createApiApp();
 afterAll(() => api[Symbol.asyncDispose]());
 
 const BROWSER = 'text/html,application/xhtml+xml,*/*;q=0.8';

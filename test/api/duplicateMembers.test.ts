@@ -1,15 +1,11 @@
 // Members that an object of a body names twice: JSON.parse keeps the last, so the body is refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { duplicateMembers, mayRepeatMembers } from '../../src/api/http/duplicateMembers.ts';
 import { EXAMPLE_STRATEGY_AST } from '../../src/api/strategies/strategyExamples.ts';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { createApiApp } from '../support/apiApp.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 describe('a body that names a member twice', () => {

@@ -1,15 +1,11 @@
 // Contract: strategy version states.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createApiApp, type Reply } from '../support/apiApp.ts';
 import { ast, brokenAst, contradictoryAst, graph, settings } from '../support/strategyPayloads.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 const create = async (level: number, who = client) =>

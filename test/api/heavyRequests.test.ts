@@ -2,16 +2,13 @@
 // others.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createLoopShare } from '../../src/api/http/loopShare.ts';
 import { TIER_LIMITS, TIERS } from '../../src/tiers.ts';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { createApiApp, type Client } from '../support/apiApp.ts';
 import { strategy } from '../support/builders.ts';
 
-let api: ApiApp;
-beforeAll(async () => {
-  api = await createApiApp({}, true);
-});
+const api = await createApiApp({}, true);
 afterAll(() => api[Symbol.asyncDispose]());
 
 /** Legal, and of so many bytes. */

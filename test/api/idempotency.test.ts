@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { answerOnce } from '../../src/api/http/idempotency.ts';
 import { requireKey } from '../../src/api/http/auth/authentication.ts';
 import { buildApp } from '../../src/api/app.ts';
 import { problem } from '../../src/api/http/problems.ts';
-import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { createApiApp, type Reply } from '../support/apiApp.ts';
 import { config } from '../support/backtestApi.ts';
 import { ast, brokenAst, settings } from '../support/strategyPayloads.ts';
 import { CROSSING } from '../support/sweeps.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 let keys = 0;

@@ -1,11 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiApp, type ApiApp } from '../support/apiApp.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createApiApp } from '../support/apiApp.ts';
 
-let api: ApiApp;
-beforeAll(async () => {
-  api = await createApiApp();
-});
+const api = await createApiApp();
 afterAll(() => api[Symbol.asyncDispose]());
 
 interface Operation {

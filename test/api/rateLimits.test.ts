@@ -1,12 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { buildApp } from '../../src/api/app.ts';
 import { createRateLimits } from '../../src/api/http/rateLimits.ts';
-import { createApiApp, type ApiApp } from '../support/apiApp.ts';
+import { createApiApp } from '../support/apiApp.ts';
 
-let api: ApiApp;
-beforeAll(async () => {
-  api = await createApiApp({ RATE_LIMITS: 'on' });
-});
+const api = await createApiApp({ RATE_LIMITS: 'on' });
 afterAll(() => api[Symbol.asyncDispose]());
 afterEach(() => void vi.useRealTimers());
 

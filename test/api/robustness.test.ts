@@ -7,14 +7,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROBUSTNESS_ANALYSES } from '../../src/engine/robustness/robustnessRequest.ts';
 import { claimShard, takeOverShards } from '../../src/db/sweepShards.ts';
 import type { Worker } from '../../src/jobs/runner.ts';
-import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { createApiApp, type Reply } from '../support/apiApp.ts';
 import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
 import { callCommand } from '../support/command.ts';
+import { readyVersion } from '../support/sweepApi.ts';
 import { CROSSING } from '../support/sweeps.ts';
 
-let api: ApiApp;
-let client: Client;
+const api = await createApiApp();
+const client = await api.client();
 let backtestId: string;
 let worker: Worker | undefined;
 const startOne = (threads: number): Promise<Worker> => startApiWorker(api.services, threads);
@@ -24,13 +25,9 @@ const endOne = async (): Promise<void> => {
 };
 
 beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-  const payload = { settings: {}, strategyAst: CROSSING };
-  const made = await client.post('/strategies', { name: 'crossing', description: '', ...payload });
-  const ready = await client.post(`/strategies/${made.body.id}/versions/finalize`, payload);
+  const strategyVersionId = await readyVersion(client);
   worker = await startOne(2);
-  backtestId = (await client.post('/backtests', { strategyVersionId: ready.body.id, config: config() })).body.id;
+  backtestId = (await client.post('/backtests', { strategyVersionId, config: config() })).body.id;
   expect((await client.get(`/backtests/${backtestId}?wait=60`)).body.status).toBe('completed');
 });
 afterAll(async () => {
@@ -196,10 +193,7 @@ describe('an invalid request for a robustness check', () => {
   it('is refused above the runs of the tier, and for a backtest that has not completed', async () => {
     await endOne();
     const free = await api.client({ tier: 'free' });
-    const payload = { settings: {}, strategyAst: CROSSING };
-    const made = await free.post('/strategies', { name: 'crossing', description: '', ...payload });
-    const ready = await free.post(`/strategies/${made.body.id}/versions/finalize`, payload);
-    const queued = await free.post('/backtests', { strategyVersionId: ready.body.id, config: config() });
+    const queued = await free.post('/backtests', { strategyVersionId: await readyVersion(free), config: config() });
     const path = `/backtests/${queued.body.id}`;
     const early = await free.post(`${path}/robustness`, {});
     expect(early).toMatchObject({ status: 404, body: { code: 'NOT_FOUND' } });

@@ -1,11 +1,8 @@
 // Short reads: what every request asks Postgres waits for nobody else's statements.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createApiApp, type ApiApp } from '../support/apiApp.ts';
+import { afterAll, expect, it } from 'vitest';
+import { createApiApp } from '../support/apiApp.ts';
 
-let api: ApiApp;
-beforeAll(async () => {
-  api = await createApiApp();
-});
+const api = await createApiApp();
 afterAll(() => api[Symbol.asyncDispose]());
 
 it('answers short reads while all other connections are held by transactions and long statements', async () => {

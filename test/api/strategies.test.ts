@@ -1,16 +1,12 @@
 // Contract: strategy, strategy version, validation issue, settings.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { TIER_LIMITS } from '../../src/tiers.ts';
-import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { createApiApp, type Reply } from '../support/apiApp.ts';
 import { ast, brokenAst, contradictoryAst, graph, settings } from '../support/strategyPayloads.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 const codes = (reply: Reply): string[] => reply.body.issues.map((issue: { code: string }) => issue.code);

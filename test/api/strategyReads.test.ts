@@ -1,15 +1,11 @@
 // One strategy with its versions, and lists of strategies.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createApiApp, type Reply } from '../support/apiApp.ts';
 import { ast, settings } from '../support/strategyPayloads.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 const create = async (level = 100, who = client): Promise<Reply> =>

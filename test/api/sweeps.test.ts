@@ -1,34 +1,21 @@
 // Sweeps over HTTP, run by a worker with the real engine: from request to ranked table, rows as files, a row as a
 // backtest, and refusals.
 import { tableFromIPC } from 'apache-arrow';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Worker } from '../../src/jobs/runner.ts';
-import { createApiApp, type ApiApp, type Client, type Reply } from '../support/apiApp.ts';
+import { createApiApp, type Reply } from '../support/apiApp.ts';
 import { startApiWorker } from '../support/apiWorker.ts';
 import { config } from '../support/backtestApi.ts';
-import { CROSSING } from '../support/sweeps.ts';
+import { readyVersion } from '../support/sweepApi.ts';
 
-let api: ApiApp;
-let client: Client;
+const api = await createApiApp();
+const client = await api.client();
+const strategyVersionId = await readyVersion(client);
 let worker: Worker | undefined;
-let strategyVersionId: string;
-
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-  strategyVersionId = await readyVersion(client);
-});
 afterAll(async () => {
   await worker?.[Symbol.asyncDispose]();
   await api[Symbol.asyncDispose]();
 });
-
-async function readyVersion(of: Client): Promise<string> {
-  const payload = { settings: {}, strategyAst: CROSSING };
-  const made = await of.post('/strategies', { name: 'crossing', description: '', ...payload });
-  const ready = await of.post(`/strategies/${made.body.id}/versions/finalize`, payload);
-  return ready.body.id as string;
-}
 
 async function withWorker(): Promise<void> {
   worker ??= await startApiWorker(api.services, 2);

@@ -1,16 +1,12 @@
 // Versions and storage: paging, payloads by version, deletion, and the quotas of a tier.
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { TIER_LIMITS } from '../../src/tiers.ts';
-import { createApiApp, type ApiApp, type Client } from '../support/apiApp.ts';
+import { createApiApp, type Client } from '../support/apiApp.ts';
 import { compare, indicator, strategy } from '../support/builders.ts';
 
-let api: ApiApp;
-let client: Client;
-beforeAll(async () => {
-  api = await createApiApp();
-  client = await api.client();
-});
+const api = await createApiApp();
+const client = await api.client();
 afterAll(() => api[Symbol.asyncDispose]());
 
 const payload = (length: number) => ({

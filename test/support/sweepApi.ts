@@ -26,10 +26,15 @@ export async function createSweepApi(): Promise<SweepApi> {
   };
 }
 
-async function sweepClient(client: Client): Promise<SweepClient> {
+/** Makes a ready version of a strategy with the params `fast` and `slow`. @returns its id */
+export async function readyVersion(client: Client): Promise<string> {
   const payload = { settings: {}, strategyAst: CROSSING };
   const { id } = (await client.post('/strategies', { name: 'crossing', description: '', ...payload })).body;
-  const strategyVersionId = (await client.post(`/strategies/${id}/versions/finalize`, payload)).body.id as string;
+  return (await client.post(`/strategies/${id}/versions/finalize`, payload)).body.id as string;
+}
+
+async function sweepClient(client: Client): Promise<SweepClient> {
+  const strategyVersionId = await readyVersion(client);
   return {
     ...client,
     strategyVersionId,
