@@ -2,6 +2,9 @@
 import { mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+/** What a person can do when a folder below DATA_DIR cannot be made. */
+export const DATA_DIR_ADVICE = 'Set DATA_DIR to a folder that this user can write.';
+
 /** A folder cannot be made or used; the message says which, why, and what to do. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { runBacktest, shownSummary } from '../engine/index.ts';
 import type { BacktestTask, Summary, TradeRow } from '../engine/index.ts';
 import { makeFolder } from '../folders.ts';
-import { counted } from '../market/wording.ts';
+import { counted } from '../market/formatting.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
 import { describeSource } from './marketSource.ts';
 import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';

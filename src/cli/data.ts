@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { CatalogEntry } from '../market/catalog.ts';
 import { EXPORT_FORMATS } from '../market/exportBars.ts';
 import { listGaps } from '../market/gaps.ts';
-import { isoTime, rangeOf } from '../market/wording.ts';
+import { isoTime, rangeOf } from '../market/formatting.ts';
 import { MAX_DAYS } from '../market/synth.ts';
 import { oneOf, shortText, wholeNumber } from './arguments.ts';
 import { findEntry, openBars, openData } from './dataCatalog.ts';

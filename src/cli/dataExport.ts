@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { EXPORT_FORMATS, exportChunks } from '../market/exportBars.ts';
 import type { ExportFormat } from '../market/exportBars.ts';
-import { isoTime } from '../market/wording.ts';
+import { isoTime } from '../market/formatting.ts';
 import { findEntry, openData } from './dataCatalog.ts';
 import type { SeriesOptions } from './dataCatalog.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';

@@ -7,7 +7,7 @@ import { readBars } from '../market/barsTable.ts';
 import type { CatalogEntry } from '../market/catalog.ts';
 import { MarketDataError } from '../market/importError.ts';
 import type { ImportReport } from '../market/importReport.ts';
-import { counted, isoTime, rangeOf } from '../market/wording.ts';
+import { counted, isoTime, rangeOf } from '../market/formatting.ts';
 import { importSeries } from '../market/importSeries.ts';
 import { makeInstrument, parseInstrumentFields } from '../market/instrument.ts';
 import { readSourceFile } from '../market/sourceFile.ts';

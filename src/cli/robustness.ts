@@ -12,7 +12,7 @@ import {
   type Snapshot,
   type StepOutcome,
 } from '../engine/index.ts';
-import { counted } from '../market/wording.ts';
+import { counted } from '../market/formatting.ts';
 import { wholeNumber } from './arguments.ts';
 import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 import { startProgress } from './progress.ts';

@@ -22,6 +22,7 @@ export type Best = Extract<SweepOutcome, { kind: 'rows' }>['best'];
 /** Enough shards that all threads finish together, few enough that starting one costs nothing. */
 const SHARDS_PER_THREAD = 12;
 const MIN_SHARD = 8;
+/** The rows of so many variants take 10 MB with every metric. */
 const MAX_SHARD = 20_000;
 const PROGRESS_MS = 100;
 

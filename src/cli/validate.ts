@@ -1,7 +1,7 @@
 // candlepool validate: lists every issue of a strategy file, without a server or a database.
 import type { Command } from 'commander';
 import { checkStrategy, type CheckOutcome, type ValidationIssue } from '../engine/index.ts';
-import { counted } from '../market/wording.ts';
+import { counted } from '../market/formatting.ts';
 import { printJson, printLine, printTable, withJson } from './output.ts';
 import { readPayloads, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 

@@ -3,15 +3,13 @@ import { spawnSync } from 'node:child_process';
 import { chown, stat } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { makeFolder } from '../folders.ts';
+import { DATA_DIR_ADVICE, makeFolder } from '../folders.ts';
 
 /** `nobody` on Linux. */
 const NOBODY = 65_534;
 
 /** Where root keeps the database when DATA_DIR lies in a folder that `nobody` may not enter. */
 const ROOTS_OWN_FOLDER = '/var/lib/candlepool';
-
-const DATA_DIR_ADVICE = 'Set DATA_DIR to a folder that this user can write.';
 
 export type Identity =
   /** Not root: the current user. */

@@ -9,6 +9,7 @@ import {
   tableFromIPC,
 } from 'apache-arrow';
 import { decompress } from 'lz4js';
+import { DAY_MS } from '../engine/bars/bars.ts';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Cells, Table, TimeUnit } from './table.ts';
 import type { Vector } from 'apache-arrow';
@@ -63,4 +64,4 @@ function readVector(vector: Vector): Cells {
 }
 
 const scaled = (value: number | bigint, type: DataType): number =>
-  DataType.isDate(type) && type.unit === DateUnit.DAY ? Number(value) * 86_400_000 : Number(value);
+  DataType.isDate(type) && type.unit === DateUnit.DAY ? Number(value) * DAY_MS : Number(value);

@@ -1,5 +1,5 @@
 // Bars from a table: the checks that every import must pass.
-import { STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import { DAY_MS, STORED_TIMEFRAMES, TIMEFRAME_MS } from '../engine/bars/bars.ts';
 import type { StoredTimeframe } from '../engine/bars/bars.ts';
 import type { SnapshotColumns } from '../engine/bars/arrow.ts';
 import { findColumns } from './header.ts';
@@ -21,7 +21,6 @@ export interface ReadOptions {
   readonly timeIs?: 'open' | 'close';
 }
 
-const DAY_MS = TIMEFRAME_MS['1d'];
 const HOUR_MS = TIMEFRAME_MS['1h'];
 const RESERVED = new Set(['time', 'open', 'high', 'low', 'close', 'volume']);
 

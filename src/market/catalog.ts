@@ -13,7 +13,7 @@ import { refuse } from './importError.ts';
 import type { BarsTable, ImportReport } from './importReport.ts';
 import { SnapshotFiles } from './snapshotFiles.ts';
 import { CopiedStorage, SnapshotFolder, SnapshotTable } from './snapshotStorage.ts';
-import { counted, rangeOf } from './wording.ts';
+import { counted, rangeOf } from './formatting.ts';
 
 export interface CatalogEntry {
   readonly symbol: string;

@@ -1,11 +1,9 @@
 // CSV: text tables with or without a header, of any common delimiter, into a Table.
 import Papa from 'papaparse';
-import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
+import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { RefusalList, refuse } from './importError.ts';
 
-/** A bar has at least a time and four prices. */
-const MIN_COLUMNS = 5;
 /** Lines above the table: a link (CryptoDataDownload writes one), a title, a remark. */
 const MAX_PREAMBLE_LINES = 5;
 

@@ -10,7 +10,7 @@ import type { BarsTable, ImportReport } from './importReport.ts';
 import { makeInstrument, updateInstrument } from './instrument.ts';
 import type { InstrumentFields } from './instrument.ts';
 import { mergeBars } from './mergeBars.ts';
-import { counted, rangeOf } from './wording.ts';
+import { counted, rangeOf } from './formatting.ts';
 
 export interface ImportRequest {
   readonly symbol: string;

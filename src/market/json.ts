@@ -1,11 +1,9 @@
 // JSON: lists of bars, bare or inside the answer of an exchange, into a Table.
-import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
+import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { MarketDataError, refuse } from './importError.ts';
 
 const EXPECTED = 'Expected a list of bars: [[time, open, high, low, close, volume], …] or [{"time": …, …}, …].';
-/** A bar has at least a time and four prices. */
-const MIN_COLUMNS = 5;
 /** Kraken: {"result": {"XXBTZUSD": [[…], …]}}; Polygon: {"results": [{…}, …]}. */
 const MAX_WRAPPERS = 2;
 

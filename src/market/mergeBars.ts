@@ -4,7 +4,7 @@ import type { StoredTimeframe } from '../engine/bars/bars.ts';
 import type { SnapshotColumns } from '../engine/bars/arrow.ts';
 import { MarketDataError, MAX_REFUSALS, refuse } from './importError.ts';
 import type { Refusal } from './importError.ts';
-import { isoTime } from './wording.ts';
+import { isoTime } from './formatting.ts';
 
 const BAR_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const;
 

@@ -2,6 +2,7 @@
 import { parquetMetadata, parquetRead } from 'hyparquet';
 import type { SchemaElement } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
+import { DAY_MS } from '../engine/bars/bars.ts';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { refuse } from './importError.ts';
@@ -13,7 +14,7 @@ const PARSERS = {
   timestampFromMilliseconds: (value: bigint) => Number(value),
   timestampFromMicroseconds: (value: bigint) => Number(value) / 1e3,
   timestampFromNanoseconds: (value: bigint) => Number(value) / 1e6,
-  dateFromDays: (days: number) => days * 86_400_000,
+  dateFromDays: (days: number) => days * DAY_MS,
 };
 
 /** @throws MarketDataError FILE_TOO_LARGE; an Error of the reader when the file is damaged */

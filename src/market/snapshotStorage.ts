@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Sql } from '../db/connect.ts';
 import { allocateShared, bytesOf, type SharedBytes } from '../engine/bars/arrow.ts';
 import { readSnapshotChunks, writeSnapshotChunks } from '../db/snapshotChunks.ts';
-import { makeFolder } from '../folders.ts';
+import { DATA_DIR_ADVICE, makeFolder } from '../folders.ts';
 
 /** Why there are no bytes to give. `damaged`: what is kept does not hash to its name. */
 export type Unreadable = 'absent' | 'damaged';
@@ -30,7 +30,6 @@ const verified = (sha256: string, shared: SharedBytes): SharedBytes | Unreadable
 /** A writer that has not renamed its file after this long is dead. */
 const ABANDONED_MS = 3_600_000;
 const PARTIAL = '.partial-';
-const DATA_DIR_ADVICE = 'Set DATA_DIR to a folder that this user can write.';
 
 /** One file per snapshot in a folder, which processes on several hosts may share. */
 export class SnapshotFolder implements SnapshotStorage {

@@ -25,6 +25,8 @@ export interface Table {
   readonly notes: readonly string[];
 }
 
+/** A bar has at least a time and four prices. */
+export const MIN_COLUMNS = 5;
 /** Wide files are read (the features of a model); absurdly wide ones are refused before they exhaust memory. */
 export const MAX_COLUMNS = 10_000;
 /** 200 million float64 cells take 1.6 GB. */

@@ -1,5 +1,5 @@
 // Times: what a time column means (unit, zone, date forms), and its values as ms UTC.
-import { TIMEFRAME_MS } from '../engine/bars/bars.ts';
+import { DAY_MS, TIMEFRAME_MS } from '../engine/bars/bars.ts';
 import type { Cells, TimeUnit } from './table.ts';
 import type { RefusalList } from './importError.ts';
 
@@ -29,7 +29,6 @@ const UNIT_BELOW: readonly (readonly [number, TimeUnit])[] = [
   [1e17, 'us'],
   [Infinity, 'ns'],
 ];
-const DAY_MS = 86_400_000;
 /**
  * Currencies open at 17:00 in New York (21:00 or 22:00 UTC), futures an hour later. No stock exchange opens that late.
  */

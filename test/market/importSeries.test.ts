@@ -16,7 +16,7 @@ import { importSeries } from '../../src/market/importSeries.ts';
 import type { ImportRequest, ImportedSeries } from '../../src/market/importSeries.ts';
 import { importShipped } from '../../src/market/shipped.ts';
 import { readSource } from '../../src/market/sourceFile.ts';
-import { counted } from '../../src/market/wording.ts';
+import { counted } from '../../src/market/formatting.ts';
 import { randomColumns } from '../support/bars.ts';
 import { createTestDatabase } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';

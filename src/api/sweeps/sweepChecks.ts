@@ -17,6 +17,7 @@ import { COST_PER_RUN, COST_PER_SHARD } from '../backtests/shardCosts.ts';
 import type { Asker } from '../http/bodyLimits.ts';
 import { problem, ProblemError } from '../http/problems.ts';
 
+/** The most variants of a shard: their rows with every metric take 10 MB, and a few shards are read at a time. */
 const MAX_SHARD = 20_000;
 /** How many points are tried for a first variant: constraints may rule out the first ones, but hardly this many. */
 const MAX_LOOKED_AT = 4_000_000;

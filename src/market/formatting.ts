@@ -1,4 +1,4 @@
-// Times and counts as texts for people say them.
+// Formatting: times and counts as messages show them.
 
 /** `1 bar`, `2 bars`. */
 export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
