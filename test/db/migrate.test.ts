@@ -21,6 +21,18 @@ it('leaves nothing to run in a migrated database, in which Graphile Worker can t
   expect(left).toBe(0);
 });
 
+it('has an index for every reference to rows that are deleted, which Postgres looks for at each deletion', async () => {
+  await using database = await createTestDatabase();
+  const rows = await database.sql<{ place: string }[]>`
+    select format('%s.%s', c.conrelid::regclass, a.attname) as place
+    from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+    where c.contype = 'f' and c.connamespace = 'public'::regnamespace and not exists (
+      select 1 from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = c.conkey[1])
+    order by place`;
+  // Users are never deleted, and there are few series.
+  expect(rows.map(({ place }) => place)).toEqual(['api_keys.created_by', 'series.sha256']);
+});
+
 it('runs each file once when two processes migrate at the same time', async () => {
   await using database = await createTestDatabase();
   await database.sql`drop schema public cascade`;
