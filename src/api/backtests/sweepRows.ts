@@ -1,5 +1,5 @@
-// Rows of the sweeps table, which are sweeps and robustness checks of backtests: how both are queued, found, awaited and
-// cancelled.
+// Rows of the sweeps table, which are sweeps and robustness checks of backtests: how both are queued, found, awaited
+// and cancelled.
 import type { FastifyReply } from 'fastify';
 import type { Queryable, Sql, Transaction } from '../../db/connect.ts';
 import { notify } from '../../db/notifications.ts';
