@@ -199,6 +199,16 @@ describe('an invalid request for a sweep', () => {
     expect([refused.status, refused.body.issues]).toMatchObject([422, [issue]]);
   });
 
+  it('is refused at the place of a number that the strategy does not allow', async () => {
+    const value = '/strategyAst/strategy/entry/action/sizing/value';
+    const path = '/space/~1strategyAst~1strategy~1entry~1action~1sizing~1value';
+    const listed = await client.post('/sweeps', body({ space: { [value]: { values: [-5, 50] } } }));
+    const issue = { code: 'SIZING_INVALID', path: `${path}/values/0`, field: 'space', severity: 'error' };
+    expect([listed.status, listed.body.issues]).toMatchObject([422, [issue]]);
+    const ranged = await client.post('/sweeps', body({ space: { [value]: { min: -5, max: 50, step: 5 } } }));
+    expect([ranged.status, ranged.body.issues]).toMatchObject([422, [{ ...issue, path }]]);
+  });
+
   it('is refused with the path of each fault in the space', async () => {
     const wrong = await client.post(
       '/sweeps',

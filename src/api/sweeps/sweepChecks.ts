@@ -4,9 +4,12 @@ import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   configOf,
   marketsOf,
+  parsePointer,
   planSweep,
+  pointerTo,
   shardsOf,
   variantAt,
+  type BacktestConfig,
   type SweepJob,
   type SweepSpec,
 } from '../../engine/index.ts';
@@ -52,9 +55,8 @@ export async function acceptSweep(
   const first = configOf(spec.config, space, firstVariant(job, space));
   const markets = await Promise.all(
     marketsOf(spec.config, space).map(async ({ symbol, timeframe }) => {
-      const accepted = await inSpace(spec, { symbol, timeframe }, () =>
-        check.accept(version, { ...first, timeframe, signalInstrument: { symbol } }),
-      );
+      const config = { ...first, timeframe, signalInstrument: { symbol } };
+      const accepted = await inSpace(spec, config, () => check.accept(version, config));
       return { symbol, timeframe, snapshots: accepted.snapshots, cost: accepted.cost };
     }),
   );
@@ -73,10 +75,10 @@ export async function acceptSweep(
   };
 }
 
-/** What is wrong with a market that the space names is a fault of the space, not of the config that it replaces. */
+/** What is wrong with a value that the space gave the config is a fault of the space, not of the config. */
 async function inSpace<Accepted>(
   { space }: SweepSpec,
-  market: { readonly symbol: string; readonly timeframe: string },
+  config: BacktestConfig,
   accept: () => Promise<Accepted>,
 ): Promise<Accepted> {
   try {
@@ -84,20 +86,29 @@ async function inSpace<Accepted>(
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
     const issues = error.issues?.map((issue) => {
-      const name = MARKET_PATHS.get(issue.path);
+      const [name, value] = memberAt(issue.path, config) ?? [];
       const given = name === undefined ? undefined : space[name];
-      if (name === undefined || given === undefined || !('values' in given)) return issue;
-      const path = `/space/${name}/values/${given.values.indexOf(market[name])}`;
+      if (name === undefined || value === undefined || given === undefined) return issue;
+      if (!('values' in given)) return { ...issue, path: pointerTo('/space', name), field: 'space', patch: undefined };
+      const path = pointerTo('/space', name, 'values', given.values.indexOf(value));
       const patch = issue.patch?.map((operation) => ({ ...(operation as object), path }));
       return { ...issue, path, field: 'space', ...(patch && { patch }) };
     });
     throw problem(error.code, { message: error.message, ...(issues && { issues }), extras: error.extras });
   }
 }
-const MARKET_PATHS: ReadonlyMap<string, 'symbol' | 'timeframe'> = new Map([
-  ['/config/signalInstrument/symbol', 'symbol'],
-  ['/config/timeframe', 'timeframe'],
-]);
+
+/** What a space calls the member of a config at a path, and the value of the member. */
+function memberAt(
+  path: string,
+  config: BacktestConfig,
+): readonly [string, string | number | boolean | undefined] | null {
+  if (path === '/config/signalInstrument/symbol') return ['symbol', config.signalInstrument.symbol];
+  if (path === '/config/timeframe') return ['timeframe', config.timeframe];
+  const [, section, name = ''] = parsePointer(path) ?? [];
+  if (section === 'params') return [name, config.params?.[name]];
+  return section === 'overrides' ? [name, config.overrides?.[name]] : null;
+}
 
 type Space = Parameters<typeof configOf>[1];
 
