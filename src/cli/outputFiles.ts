@@ -20,7 +20,10 @@ export async function writeOutputs(files: readonly OutputFile[]): Promise<void> 
     for (const { path, content } of files) {
       const partial = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.partial`);
       written.push({ path, partial });
-      await writeFile(partial, content);
+      // The user knows the file by its own name.
+      await writeFile(partial, content).catch((error: unknown) =>
+        Promise.reject(Object.assign(error as Error, { path })),
+      );
     }
     for (const { path, partial } of written) await rename(partial, path);
   } finally {

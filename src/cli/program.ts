@@ -42,10 +42,10 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     program.configureOutput({
       outputError: (text) => void reportFailure(new UsageError(text.replace(/^error: /, '').trim()), true),
     });
-  else program.showHelpAfterError(`(${commandName()} <command> --help describes the options)`);
   await registerCommands(program, args);
+  if (!isJson) pointToHelp(program, commandName());
   try {
-    await program.parseAsync(args, { from: 'user' });
+    await program.parseAsync(unknownFirst(args), { from: 'user' });
   } catch (error) {
     // Commander has already printed its message. Help and version arrive here too, with code 0.
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
@@ -67,4 +67,18 @@ async function registerCommands(program: Command, args: readonly string[]): Prom
         .action(() => {});
   }
   checkRequiredOptionsLast(program);
+}
+
+/** Lets the error of a wrong call name the help of the command that was called. */
+function pointToHelp(command: Command, call: string): void {
+  const describes = command.commands.length === 0 ? 'describes the options' : 'lists the commands';
+  command.showHelpAfterError(`(${call} --help ${describes})`);
+  for (const subcommand of command.commands) pointToHelp(subcommand, `${call} ${subcommand.name()}`);
+}
+
+/** An unknown command alone, because commander answers `backtset --help` and `help backtset` with the list. */
+function unknownFirst(args: readonly string[]): readonly string[] {
+  const name = args[0] === 'help' ? args[1] : args[0];
+  const isKnown = name === undefined || name === 'help' || name.startsWith('-');
+  return isKnown || COMMANDS.some(([command]) => command === name) ? args : [name];
 }

@@ -89,6 +89,11 @@ export async function readConfig(path: string): Promise<BacktestConfig> {
   const config = 'config' in content ? content.config : content;
   const parsed = BacktestConfig.safeParse(config);
   if (parsed.success) return parsed.data;
+  if (config === content && ('strategyAst' in content || 'signalGraph' in content || 'protocol' in content))
+    throw new CommandError(
+      `${path} holds a strategy, not the config of a backtest: give it as --strategy.`,
+      'BACKTEST_CONFIG_INVALID',
+    );
   const { issues } = checkConfigForm(config);
   const unexplained = parsed.error.issues.map((issue) => ({
     path: `/config/${issue.path.join('/')}`,

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { duplicateMembers } from '../api/http/duplicateMembers.ts';
-import { CommandError, UsageError } from './output.ts';
+import { CommandError } from './output.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 export interface StrategyFile {
@@ -35,14 +35,19 @@ export async function readPayloads({
 
 /**
  * The `protocol` says what a file holds; without one, its members decide.
- * @throws UsageError when it is none of the three, CommandError when it is not valid JSON.
+ * @throws CommandError when it is none of the three, or not valid JSON.
  */
 async function readStrategyFile(path: string): Promise<StrategyFile> {
   const content = await readJsonObject(path);
   if ('strategyAst' in content || 'signalGraph' in content) return withoutNulls(content);
   if (content.protocol === 'svc.signal-graph' || 'nodes' in content) return { signalGraph: content };
   if (content.protocol === 'svc.strategy' || 'strategy' in content) return { strategyAst: content };
-  throw new UsageError(`${path} is neither a StrategyAst, nor a SignalGraph, nor a request body with one of them.`);
+  const hint =
+    'signalInstrument' in content || 'config' in content ? ' It looks like a config: give it as --config.' : '';
+  throw new CommandError(
+    `${path} is neither a StrategyAst, nor a SignalGraph, nor a request body with one of them.${hint}`,
+    'STRATEGY_INVALID',
+  );
 }
 
 /** The API answers null for a payload that was not sent, so null counts as absent. */
@@ -51,7 +56,7 @@ const withoutNulls = (content: Json): StrategyFile =>
 
 /** @throws CommandError when the file is not a JSON object; the errors of reading it are passed on. */
 export async function readJsonObject(path: string): Promise<Json> {
-  const text = await readFile(path, 'utf8');
+  const text = await readText(path);
   let content: unknown;
   try {
     content = JSON.parse(text);
@@ -65,4 +70,15 @@ export async function readJsonObject(path: string): Promise<Json> {
   }
   if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
   throw new CommandError(`${path} is not a JSON object.`, 'MALFORMED_JSON');
+}
+
+/** Without the byte order mark that editors on Windows write. */
+async function readText(path: string): Promise<string> {
+  // The error for a folder does not name it.
+  const bytes = await readFile(path).catch((error: unknown) => Promise.reject(Object.assign(error as Error, { path })));
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new CommandError(`${path} is not text in UTF-8. Save it as JSON in UTF-8.`, 'MALFORMED_JSON');
+  }
 }

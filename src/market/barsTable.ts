@@ -31,7 +31,7 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   const refusals = new RefusalList(table.firstLine);
   const notes: string[] = [...table.notes, ...roles.notes];
   const reading = readTimes(roles.time, refusals);
-  refusals.throwIfAny();
+  refusals.throwIfAny(table.rowCount);
   if (reading.dateOrder !== null)
     notes.push(`Dates are read as ${reading.dateOrder}/year, the only order in which all of them are days.`);
   const { timeframe, times } = settleTimeframe(reading, options, notes);
@@ -41,9 +41,9 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   const prices = readPrices(roles, refusals, notes);
   const isReversed = isNewestFirst(time);
   checkOrder(time, timeframe, isReversed, refusals);
-  refusals.throwIfAny();
+  refusals.throwIfAny(table.rowCount);
   const volume = readVolume(roles.volume, table.rowCount, refusals);
-  refusals.throwIfAny();
+  refusals.throwIfAny(table.rowCount);
   const { series, dropped } = readSeries(roles);
   const columns: SnapshotColumns = { time, ...prices, volume, series };
   if (isReversed) {

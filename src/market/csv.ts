@@ -49,7 +49,7 @@ class CsvReader {
   /** @throws MarketDataError */
   finish(): Table {
     if (this.#columns.length === 0 && this.#preamble.length > 0) refuseText(this.#preamble);
-    this.#refusals.throwIfAny();
+    this.#refusals.throwIfAny(this.#rowCount);
     return {
       format: 'csv',
       names: this.#names,

@@ -51,9 +51,9 @@ export class MarketDataError extends Error {
   /** The code of the first refusal. */
   readonly code: RefusalCode;
 
-  constructor(refusals: readonly Refusal[], total = refusals.length) {
-    const rest = total > refusals.length ? `\n… and ${total - refusals.length} more` : '';
-    super(refusals.map((refusal) => refusal.message).join('\n') + rest);
+  /** @param message default: the refusals, line by line, and the number of those that are not listed */
+  constructor(refusals: readonly Refusal[], total = refusals.length, message = listed(refusals, total)) {
+    super(message);
     this.refusals = refusals;
     this.code = refusals[0].code;
     this.total = total;
@@ -65,9 +65,29 @@ export function refuse(code: RefusalCode, message: string): never {
   throw new MarketDataError([{ code, row: null, line: null, message }]);
 }
 
+/** The refusals line by line, and the number of the rest. */
+function listed(refusals: readonly Refusal[], total: number): string {
+  const rest = total > refusals.length ? `\n… and ${total - refusals.length} more` : '';
+  return refusals.map((refusal) => refusal.message).join('\n') + rest;
+}
+
+/** The refusals of one code in one column. */
+interface ColumnFault {
+  readonly code: RefusalCode;
+  /** Empty for faults of a row as a whole. */
+  readonly column: string;
+  /** The first MAX_REFUSALS of them. */
+  readonly refusals: Refusal[];
+  total: number;
+}
+
+/** Fewer faults than this are listed even if every row has one: each line shows a value to correct. */
+const MIN_WIDE_FAULTS = 5;
+
 /** Collects the refusals of rows; `throwIfAny` ends the import with all of them. */
 export class RefusalList {
   readonly #refusals: Refusal[] = [];
+  readonly #faults = new Map<string, ColumnFault>();
   #total = 0;
   /** Line of the first data row; null when the file has no lines. */
   readonly #firstLine: number | null;
@@ -80,17 +100,51 @@ export class RefusalList {
     return this.#total;
   }
 
-  /** @param index 0-based data row */
-  add(code: RefusalCode, index: number, message: string): void {
+  /**
+   * @param index 0-based data row
+   * @param column the column that is at fault, so that a fault of all its rows is told once
+   */
+  add(code: RefusalCode, index: number, message: string, column = ''): void {
     this.#total++;
-    if (this.#refusals.length >= MAX_REFUSALS) return;
+    const key = `${code} ${column}`;
+    const fault = this.#faults.get(key) ?? { code, column, refusals: [], total: 0 };
+    this.#faults.set(key, fault);
+    fault.total++;
+    if (fault.refusals.length >= MAX_REFUSALS) return;
     const row = index + 1;
     const line = this.#firstLine === null ? null : this.#firstLine + index;
     const place = line === null || line === row ? `Row ${row}` : `Row ${row} (line ${line})`;
-    this.#refusals.push({ code, row, line, message: `${place}: ${message}` });
+    const refusal = { code, row, line, message: `${place}: ${message}` };
+    fault.refusals.push(refusal);
+    if (this.#refusals.length < MAX_REFUSALS) this.#refusals.push(refusal);
   }
 
-  throwIfAny(): void {
-    if (this.#total > 0) throw new MarketDataError(this.#refusals, this.#total);
+  throwIfAny(rowCount: number): void {
+    if (this.#total > 0) throw new MarketDataError(this.#refusals, this.#total, this.#describe(rowCount));
   }
+
+  /** One line for each code that more than half the rows of a column have, then the other rows as a list. */
+  #describe(rowCount: number): string {
+    const isWide = ({ total }: ColumnFault): boolean => total >= MIN_WIDE_FAULTS && total * 2 > rowCount;
+    const faults = [...this.#faults.values()];
+    const wide = Map.groupBy(faults.filter(isWide), ({ code }) => code);
+    const lines = [...wide.values()].map((columns) => describeWide(columns, rowCount));
+    const rest = faults.filter((fault) => !isWide(fault));
+    const total = rest.reduce((sum, fault) => sum + fault.total, 0);
+    const rows = rest.flatMap(({ refusals }) => refusals).toSorted((a, b) => a.row! - b.row!);
+    if (total > 0) lines.push(listed(rows.slice(0, MAX_REFUSALS), total));
+    return lines.join('\n');
+  }
+}
+
+/** 'Row 1: open "1,5" is not a number. The same fault is in all 400 rows, in open, high, low and close.' */
+function describeWide(faults: readonly ColumnFault[], rowCount: number): string {
+  const [{ code, refusals }] = faults;
+  const names = faults.map(({ column }) => column);
+  const columns = names.length === 1 ? '' : `, in ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  const [fewest, most] = [Math.min, Math.max].map((end) => end(...faults.map(({ total }) => total)));
+  const rows =
+    fewest === rowCount ? `all ${rowCount} rows` : `${fewest === most ? '' : 'up to '}${most} of ${rowCount} rows`;
+  const swapped = code === 'HIGH_BELOW_LOW' ? ' Are the names of the columns high and low swapped?' : '';
+  return `${refusals[0].message}. The same fault is in ${rows}${columns}.${swapped}`;
 }

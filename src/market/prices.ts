@@ -74,7 +74,8 @@ export function readVolume(cells: Cells | null, rows: number, refusals: RefusalL
 
 /** Refuses a price of 0: a row of zeros stands for an absent bar, and a strategy would trade at its prices. */
 function checkPrice(name: string, cells: Cells, row: number, refusals: RefusalList): void {
-  if (cells.numbers[row] === 0) refusals.add('VALUE_ZERO', row, `${name} is 0; leave out bars that did not trade`);
+  if (cells.numbers[row] === 0)
+    refusals.add('VALUE_ZERO', row, `${name} is 0; leave out bars that did not trade`, name);
   else checkNumber(name, cells, row, refusals);
 }
 
@@ -82,10 +83,10 @@ function checkNumber(name: string, cells: Cells, row: number, refusals: RefusalL
   const value = cells.numbers[row];
   if (value >= 0 && value < Infinity) return;
   const text = cells.texts?.[row];
-  if (text !== undefined) refusals.add('VALUE_NOT_A_NUMBER', row, `${name} ${notANumber(text.slice(0, 60))}`);
-  else if (Number.isNaN(value)) refusals.add('VALUE_MISSING', row, `${name} is missing (empty or NaN)`);
-  else if (value < 0) refusals.add('VALUE_NEGATIVE', row, `${name} ${value} is negative`);
-  else refusals.add('VALUE_NOT_A_NUMBER', row, `${name} is infinite`);
+  if (text !== undefined) refusals.add('VALUE_NOT_A_NUMBER', row, `${name} ${notANumber(text.slice(0, 60))}`, name);
+  else if (Number.isNaN(value)) refusals.add('VALUE_MISSING', row, `${name} is missing (empty or NaN)`, name);
+  else if (value < 0) refusals.add('VALUE_NEGATIVE', row, `${name} ${value} is negative`, name);
+  else refusals.add('VALUE_NOT_A_NUMBER', row, `${name} is infinite`, name);
 }
 
 /** Why a text is not a number. 1,234 is not guessed: it is about one in some countries and a thousand in others. */

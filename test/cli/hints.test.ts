@@ -106,6 +106,6 @@ describe('the name of the command', () => {
   it('appears in help, in hints and in errors', async () => {
     const name = commandName(readLaunch());
     expect((await callCommand(['--help'])).stdout).toContain(`Usage: ${name} [options] [command]`);
-    expect((await callCommand(['validate'])).stderr).toContain(`(${name} <command> --help describes the options)`);
+    expect((await callCommand(['validate'])).stderr).toContain(`(${name} validate --help describes the options)`);
   });
 });

@@ -43,6 +43,15 @@ it.each([[['nonsense']], [['serve', '--port', '70000']], [['serve', '--nonsense'
   },
 );
 
+it.each([[['backtset']], [['backtset', '--help']], [['help', 'backtset']]])(
+  'answers the unknown command of %j with the one it is like',
+  async (args) => {
+    const { code, stdout, stderr } = await callCommand(args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^error: unknown command 'backtset'\n\(Did you mean backtest\?\)/);
+  },
+);
+
 it('reports an invalid call in JSON with --json', async () => {
   const { code, stderr } = await callCommand(['keys', 'list', '--json']);
   expect(code).toBe(2);

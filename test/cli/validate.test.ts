@@ -2,6 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stripVTControlCharacters } from 'node:util';
+import { issueLines } from '../../src/cli/validate.ts';
 import { callCommand } from '../support/command.ts';
 import { compare, graph, indicator, strategy, type Json } from '../support/builders.ts';
 
@@ -64,7 +66,7 @@ describe('candlepool validate', () => {
   it('refuses a file that is none of the three, is not JSON, or does not exist', async () => {
     const other = await callCommand(['validate', '--strategy', await file('other.json', { a: 1 })]);
     expect([other.code, other.stderr]).toEqual([
-      2,
+      1,
       expect.stringContaining('is neither a StrategyAst, nor a SignalGraph'),
     ]);
     const text = await callCommand(['validate', '--strategy', await file('text.json', '{"a"')]);
@@ -75,5 +77,45 @@ describe('candlepool validate', () => {
     expect(twice.stderr).toContain('names "version" more than once. Keep one of them, at /strategyAst/version.');
     const absent = await callCommand(['validate', '--strategy', join(folder, 'absent.json')]);
     expect([absent.code, absent.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
+    const none = await callCommand(['validate', '--strategy', folder]);
+    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining(`${folder} is a folder, not a file.`)]);
+  });
+
+  it('reads a file that begins with a byte order mark, and refuses one that is not text', async () => {
+    const marked = await callCommand([
+      'validate',
+      '--strategy',
+      await file('bom.json', `\ufeff${JSON.stringify(strategy())}`),
+    ]);
+    expect([marked.code, marked.stderr]).toEqual([0, '']);
+    await writeFile(join(folder, 'utf16.json'), Buffer.from('\ufeff{}', 'utf16le'));
+    const wide = await callCommand(['validate', '--strategy', join(folder, 'utf16.json')]);
+    expect([wide.code, wide.stderr]).toEqual([1, expect.stringContaining('utf16.json is not text in UTF-8. Save it')]);
+  });
+
+  it('points to the other option when strategy and config are swapped', async () => {
+    const [ast, config] = [
+      await file('a.json', strategy()),
+      await file('c.json', { signalInstrument: { symbol: 'SPX' } }),
+    ];
+    const first = await callCommand(['validate', '--strategy', config]);
+    expect(first.stderr).toContain('It looks like a config: give it as --config.');
+    const second = await callCommand(['backtest', '--strategy', ast, '--config', ast]);
+    expect([second.code, second.stderr]).toEqual([
+      1,
+      expect.stringContaining('holds a strategy, not the config of a backtest: give it as --strategy.'),
+    ]);
+  });
+
+  it('prints an issue on a terminal in two lines, of its place and its message', () => {
+    const issue = {
+      severity: 'error',
+      code: 'TYPE_MISMATCH',
+      path: '/a/b',
+      field: 'a',
+      message: 'M.',
+      suggestion: 'S.',
+    } as const;
+    expect(stripVTControlCharacters(issueLines(issue))).toBe('error TYPE_MISMATCH at /a/b\n  M. S.');
   });
 });

@@ -108,11 +108,36 @@ describe('an import that refuses rows', () => {
   });
 
   it('lists at most twenty rows and counts the rest', async () => {
-    const rows = Array.from({ length: 100 }, (_, at) => `${T0 + at * 60_000},1,1,1,-1,1`);
+    const rows = Array.from({ length: 100 }, (_, at) => `${T0 + at * 60_000},1,1,1,${at % 2 ? -1 : 1},1`);
     const error = await refusalsOf([HEADER, ...rows].join('\n'));
     expect(error.refusals.length).toBe(MAX_REFUSALS);
-    expect(error.total).toBe(100);
-    expect(error.message).toContain('… and 80 more');
+    expect(error.total).toBe(50);
+    expect(error.message.split('\n')).toHaveLength(MAX_REFUSALS + 1);
+    expect(error.message).toContain('… and 30 more');
+  });
+
+  it('tells a fault of whole columns once, with its count, and lists the other rows', async () => {
+    const rows = Array.from({ length: 100 }, (_, at) => {
+      const close = at === 7 ? 'abc' : '"1,5"';
+      return `${T0 + at * 60_000},"1,5",${at < 60 ? '"1,5"' : 2},"1,5",${close},${at === 9 ? 'x' : 1}`;
+    });
+    const error = await refusalsOf([HEADER, ...rows].join('\n'));
+    expect(error.message).toBe(
+      'Row 1 (line 2): open "1,5" is not a number; write 1234.5, with a decimal point and nothing else. ' +
+        'The same fault is in up to 100 of 100 rows, in open, high, low and close.',
+    );
+    expect([error.refusals.length, error.total]).toEqual([MAX_REFUSALS, 360]);
+    const swapped = [
+      'time,open,low,high,close,volume',
+      ...GOOD,
+      from2024('240000,1,2,0.5,-1,1'),
+      from2024('300000,2,3,1,2,1'),
+    ];
+    expect((await refusalsOf(swapped.join('\n'))).message.split('\n')).toEqual([
+      'Row 1 (line 2): high 9 is below low 12. The same fault is in 5 of 6 rows. Are the names of the columns high and ' +
+        'low swapped?',
+      'Row 5 (line 6): close -1 is negative',
+    ]);
   });
 
   it('gives the right line in a file without a header, and none after blank lines', async () => {
