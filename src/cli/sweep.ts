@@ -6,6 +6,7 @@ import {
   createPool,
   encodeSweepRows,
   decodeRows,
+  FLAT_KEYS,
   marketsOf,
   planSweep,
   spaceOf,
@@ -16,8 +17,9 @@ import {
   type SweepJob,
   type SweepResult,
 } from '../engine/index.ts';
+import { issuesOfZod } from '../api/http/envelopeIssues.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
-import { CommandError, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
+import { CommandError, printJson, printLine, printTable, refusal, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
 import { openMarket, readCheckedStrategy, readConfig, withMarketOptions, type MarketOptions } from './runInputs.ts';
@@ -49,7 +51,11 @@ export function register(program: Command): void {
     )
     .option('--budget <count>', 'how many variants to run; needed unless the method is grid', wholeNumber(1, 1_000_000))
     .option('--seed <number>', 'seed of the methods that draw at random; default: 1', wholeNumber(0, 0xffffffff))
-    .option('--objective <key>', 'the summary key to rank by; default: that of the space file, else sharpeRatio')
+    .option(
+      '--objective <key>',
+      'the summary key to rank by; default: that of the space file, else sharpeRatio',
+      oneOf(FLAT_KEYS),
+    )
     .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism())
     .option('--rows <file>', 'write every row into this file: .arrow, .csv or .json', rowsFile)
     .option('--report <file>', 'write the report, one HTML page, into this file');
@@ -110,8 +116,8 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   };
   const parsed = SweepSpec.safeParse(given);
   if (!parsed.success) {
-    const lines = parsed.error.issues.map(({ path, message }) => `  /${path.join('/')}: ${message}`);
-    throw new UsageError(`${options.space} does not describe a sweep:\n${lines.join('\n')}`);
+    const issues = issuesOfZod(parsed.error.issues, '', given);
+    throw refusal('SWEEP_INVALID', `${options.space} does not describe a sweep`, issues);
   }
   const planned = planSweep(strategy, parsed.data);
   if (!planned.ok) throw refusal('SWEEP_INVALID', 'The sweep cannot be run', planned.faults);

@@ -57,8 +57,16 @@ describe('candlepool sweep', () => {
 
   it('says what a dimension must be where the space is another file', async () => {
     const { code, stderr } = await sweep('--space', file('config.json'));
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      '/space/timeframe: "timeframe" must be {"values": […]}, or a range such as {"min": 2, "max": 30}.',
+    );
+  });
+
+  it('names the keys of the summary for an objective that is none', async () => {
+    const { code, stderr } = await sweep('--space', file('space.json'), '--objective', 'sharpee');
     expect(code).toBe(2);
-    expect(stderr).toContain('/space/timeframe: must be {"values": […]}, or a range such as {"min": 2, "max": 30}');
+    expect(stderr).toContain("'sharpee' is invalid. Choose one of: returnPct, netProfit,");
   });
 
   it('runs as many variants as the budget by the given method', async () => {
