@@ -14,7 +14,13 @@ export type StorageKind = (typeof STORAGE_KINDS)[number];
 
 /** An empty variable counts as absent: `DATABASE_URL= npm start` means the embedded database. */
 const Environment = z.object({
-  PORT: z.coerce.number().int().min(0).max(65_535).default(8080).describe('Port of the API; 0 picks a free one.'),
+  PORT: z.coerce
+    .number('give a whole number from 0 to 65535')
+    .int()
+    .min(0)
+    .max(65_535)
+    .default(8080)
+    .describe('Port of the API; 0 picks a free one.'),
   HOST: z.string().default('127.0.0.1').describe('Address the API listens on; 0.0.0.0 listens on every network.'),
   DATABASE_URL: z
     .string()
@@ -30,7 +36,7 @@ const Environment = z.object({
     .optional()
     .describe('Where hosts share market data: `postgres`, or the `folder` DATA_DIR/snapshots.'),
   WORKER_THREADS: z.coerce
-    .number()
+    .number('give a whole number from 1 to 512')
     .int()
     .min(1)
     .max(512)

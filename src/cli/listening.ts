@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { wholeNumber } from './arguments.ts';
 import { databaseCommandName } from './invocation.ts';
-import { printJson, printLine, withJson } from './output.ts';
+import { CommandError, printJson, printLine, withJson } from './output.ts';
 
 export interface ListenOptions {
   port?: number;
@@ -28,16 +28,24 @@ export function configWith(options: ListenOptions): Config {
 
 /**
  * Listens on the port for a moment, so that one that is in use is reported at once, and not after a database has been
- * made and started.
+ * made and started; and so is a host on which this machine cannot listen.
  * @throws the error of the system, such as EADDRINUSE
  */
 export async function requireFreePort({ host, port }: Config): Promise<void> {
-  if (port === 0) return;
   const server = createServer().listen({ host, port });
-  await once(server, 'listening');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (!FOREIGN_HOST.has(error.code)) throw error;
+    throw new CommandError(
+      `${host} is not an address of this machine. Give 127.0.0.1, or 0.0.0.0 for every network, as --host or HOST.`,
+      error.code,
+    );
+  });
   server.close();
   await once(server, 'close');
 }
+
+/** What the system answers for a name that is none, or the address of another machine. */
+const FOREIGN_HOST: ReadonlySet<string | undefined> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** One line of JSON for programs, or the address and how to get a key for people. */
 export function announce(url: string, isJson: boolean): void {

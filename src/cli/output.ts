@@ -103,6 +103,7 @@ export function reportFailure(error: unknown, isJson: boolean): 1 | 2 {
 
 /** Names of errors whose message is written for the user. Any other error is printed with its stack. */
 const EXPECTED = new Set([
+  'ApiStartError',
   'UsageError',
   'ConfigError',
   'CommandError',

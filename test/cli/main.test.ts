@@ -79,7 +79,8 @@ it('names every invalid environment variable at once, with exit code 2', async (
     DATABASE_URL: 'file:x',
   });
   expect(code).toBe(2);
-  for (const name of ['PORT=x', 'LOG_LEVEL=loud', 'DATABASE_URL=file:x']) expect(stderr).toContain(name);
+  for (const name of ['PORT=x: give a whole number from 0 to 65535', 'LOG_LEVEL=loud', 'DATABASE_URL=file:x'])
+    expect(stderr).toContain(name);
 });
 
 it('names a database that does not answer in a sentence, with exit code 1', async () => {
@@ -89,6 +90,15 @@ it('names a database that does not answer in a sentence, with exit code 1', asyn
     'Nothing answers at 127.0.0.1:1. Check that the database is running and that DATABASE_URL is right.',
   );
   expect(stderr).not.toContain('    at ');
+});
+
+it.each(['serve', 'api'])('names a host that is not of this machine before %s starts anything', async (command) => {
+  const { code, stderr } = await runCommand([command, '--host', '203.0.113.1', '--port', '0']);
+  expect([code, stderr]).toEqual([
+    1,
+    'error: 203.0.113.1 is not an address of this machine. Give 127.0.0.1, or 0.0.0.0 for every network, as --host or ' +
+      'HOST.\n',
+  ]);
 });
 
 it('migrates an embedded database that it starts and stops itself, and says what it did', async () => {
