@@ -155,3 +155,8 @@ describe('writing several files', () => {
     expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
   });
 });
+
+it('names the file that cannot be written, not the temporary one', async () => {
+  const path = at('absent/trades.csv');
+  await expect(writeOutputs([{ path, content: '' }])).rejects.toMatchObject({ code: 'ENOENT', path });
+});
