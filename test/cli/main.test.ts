@@ -96,8 +96,8 @@ it.each(['serve', 'api'])('names a host that is not of this machine before %s st
   const { code, stderr } = await runCommand([command, '--host', '203.0.113.1', '--port', '0']);
   expect([code, stderr]).toEqual([
     1,
-    'error: 203.0.113.1 is not an address of this machine. Give 127.0.0.1, or 0.0.0.0 for every network, as --host or ' +
-      'HOST.\n',
+    'error: 203.0.113.1 is not an address of this machine. Give 127.0.0.1, or 0.0.0.0 for every network, as --host ' +
+      'or HOST.\n',
   ]);
 });
 

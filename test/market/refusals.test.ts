@@ -134,8 +134,8 @@ describe('an import that refuses rows', () => {
       from2024('300000,2,3,1,2,1'),
     ];
     expect((await refusalsOf(swapped.join('\n'))).message.split('\n')).toEqual([
-      'Row 1 (line 2): high 9 is below low 12. The same fault is in 5 of 6 rows. Are the names of the columns high and ' +
-        'low swapped?',
+      'Row 1 (line 2): high 9 is below low 12. The same fault is in 5 of 6 rows. Are the names of the columns high ' +
+        'and low swapped?',
       'Row 5 (line 6): close -1 is negative',
     ]);
   });
