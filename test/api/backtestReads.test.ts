@@ -236,9 +236,12 @@ describe('POST /backtests/{id}/cancel', () => {
 
 describe('GET /backtests/{id}/events', () => {
   it('streams status and progress until the end', async () => {
-    await withWorker();
+    await withoutWorker();
     const { id } = (await post({ params: { act: 'spin', ms: 1_500, value: 5 } })).body;
-    const reply = await client.get(`/backtests/${id}/events`);
+    const reading = client.get(`/backtests/${id}/events`);
+    // It runs for a moment only, which a stream that was opened afterwards could miss.
+    await withWorker();
+    const reply = await reading;
     expect(reply.headers['content-type']).toContain('text/event-stream');
     const events = reply.text.split('\n\n').filter((block) => block.startsWith('event:'));
     const told = events.map(

@@ -64,7 +64,7 @@ describe('a request that never arrives whole', () => {
     const begun = performance.now();
     const answer = await answerTo((socket) => socket.write(`${head('content-length: 1000', 'nonsense')}{`));
     expect(answer.status).toBe(401);
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(performance.now() - begun).toBeLessThan(50_000);
   });
 });
 

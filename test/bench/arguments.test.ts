@@ -16,7 +16,7 @@ interface Ended {
 const run = (file: string, ...args: string[]): Promise<Ended> =>
   new Promise((resolve) => {
     const command = [join(ROOT, 'bench', file), ...args];
-    execFile(process.execPath, command, { timeout: 60_000 }, (error, stdout, stderr) =>
+    execFile(process.execPath, command, { timeout: 170_000 }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

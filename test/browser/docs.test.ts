@@ -25,7 +25,7 @@ it.runIf(canBrowse)('shows every operation and real examples on /docs/api to ano
     const refused: string[] = [];
     page.on('console', (message) => message.text().includes('Content Security Policy') && refused.push(message.text()));
     await page.goto(`http://candlepool.example:${port}/docs/api/`);
-    await page.waitForSelector('.opblock', { timeout: 20_000 });
+    await page.waitForSelector('.opblock', { timeout: 120_000 });
     const { paths } = api.app.swagger() as { paths: Record<string, object> };
     const operations = Object.values(paths).reduce((count, methods) => count + Object.keys(methods).length, 0);
     expect(await page.locator('.opblock').count()).toBe(operations);

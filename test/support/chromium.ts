@@ -41,6 +41,6 @@ export async function openPage(
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
   page.on('request', (request) => request.url().startsWith('file:') || faults.push(request.url()));
   await page.goto(pathToFileURL(path).href);
-  await page.waitForSelector('body[data-ready=yes]', { timeout: 20_000 });
+  await page.waitForSelector('body[data-ready=yes]', { timeout: 120_000 });
   return { page, faults };
 }

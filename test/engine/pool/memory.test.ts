@@ -18,14 +18,23 @@ const run = promisify(execFile);
  */
 const MOST_ABOVE = 1.2;
 const MOST_BELOW = 1 / 4;
+/**
+ * On a busy machine V8 now and then collects garbage so late that a run takes half as much again. The least of a few
+ * tries is what it needs: an estimate that is too small is so at each of them.
+ */
+const TRIES = 3;
 
 // The peak is read from /proc.
 it.skipIf(process.platform !== 'linux').each(Object.keys(MEMORY_CASES))('estimates the peak of %s', async (name) => {
-  const { stdout } = await run(process.execPath, ['--expose-gc', SCRIPT, name]);
-  const { estimate, peak, failure } = JSON.parse(stdout) as { estimate: number; peak: number; failure: string | null };
-  expect(failure).toBeNull();
-  expect(peak / estimate, `${peak} of ${estimate} bytes`).toBeLessThan(MOST_ABOVE);
-  expect(peak / estimate, `${peak} of ${estimate} bytes`).toBeGreaterThan(MOST_BELOW);
+  const shares: number[] = [];
+  do {
+    const { stdout } = await run(process.execPath, ['--expose-gc', SCRIPT, name]);
+    const measured = JSON.parse(stdout) as { estimate: number; peak: number; failure: string | null };
+    expect(measured.failure).toBeNull();
+    shares.push(measured.peak / measured.estimate);
+  } while (shares.at(-1)! >= MOST_ABOVE && shares.length < TRIES);
+  expect(Math.min(...shares), `of the estimate: ${shares.join(', ')}`).toBeLessThan(MOST_ABOVE);
+  expect(Math.min(...shares), `of the estimate: ${shares.join(', ')}`).toBeGreaterThan(MOST_BELOW);
 });
 
 const estimateOf = (trigger: Json, stored: '1m' | '15m', exits: Json[] = [], maxConcurrentPositions = 1): number => {

@@ -58,7 +58,7 @@ it('stops a run that waits for memory to run again', async () => {
   const taken = new SharedArrayBuffer(12);
   const runOf = (act: string, more: object) => ({ ...poolRun({ act, ...more }), memoryBytes: 40 * MIB });
   const snapshots = [dailySnapshot(500)];
-  const [long] = [pool.run({ snapshots, runs: [{ ...runOf('spin', { ms: 3_000 }), memoryBytes: 25 * MIB }] })];
+  const [long] = [pool.run({ snapshots, runs: [{ ...runOf('spin', { ms: 60_000 }), memoryBytes: 25 * MIB }] })];
   const job = pool.run({ snapshots, runs: [runOf('take', { mib: 20, taken })] });
   while (new Int32Array(taken)[2] < 1 || job.progress(0).state !== 'waiting')
     await new Promise((resolve) => setTimeout(resolve, 2));
