@@ -59,13 +59,10 @@ function emptyPositions(count: number): Positions {
 function writeTrades({ numbers, length }: TradeLog, positions: Positions): boolean {
   const { maePct, mfePct } = positions;
   let lastId = -Infinity;
-  let lastExit = -Infinity;
   for (let index = 0, at = 0; index < length; index++, at += TRADE_WIDTH) {
     const id = numbers[at + TRADE.positionId];
-    const exitRow = numbers[at + TRADE.exitRow];
-    if (id <= lastId || exitRow < lastExit) return false;
+    if (id <= lastId) return false;
     lastId = id;
-    lastExit = exitRow;
     // Like a sum that begins with 0, which is never -0.
     writeRow(positions, index, numbers, at, 0 + numbers[at + TRADE.quantity], 0 + numbers[at + TRADE.pnl]);
     maePct[index] = numbers[at + TRADE.maePct];
