@@ -111,6 +111,13 @@ describe('resampling', () => {
     expect(resample(bars, '1h').volume[0]).toBe(1e300);
   });
 
+  it('loses no small volume behind one that is too large for whole units', () => {
+    const bars = randomBars({ timeframe: '1m', count: 15 });
+    bars.volume.fill(1e-8).set([1.2e8]);
+    // 14 times 1e-8; neighboring doubles are 1.5e-8 apart here.
+    expect(resample(bars, '15m').volume[0]).toBeCloseTo(120_000_000.000_000_14, 7);
+  });
+
   it('reports how long after its bucket an off-grid child may close', () => {
     const times = [14.5, 15.5, 16.5].map((hour) => START + hour * 3_600_000);
     const made = resample(randomBars({ timeframe: '1h', times }), '4h');

@@ -44,3 +44,13 @@ it('finds the same flaws when rows are looked at some at a time', () => {
   expect(dataQuality(bars, null, 100, 2_900)).toEqual(whole);
   expect([whole.gaps > 10, whole.flatBars, whole.outlierCount > 10]).toEqual([true, 2_800, true]);
 });
+
+it('lists the outliers from the first bar of a range to its last', () => {
+  const price = Float64Array.from({ length: 300 }, (_, row) => (row === 100 || row === 200 ? 150 : 100));
+  const time = price.map((_, row) => row * HOUR);
+  const bars = barsFrom({ time, open: price, high: price, low: price, close: price }, '1h');
+  const rowsOf = (start: number, end: number): number[] =>
+    dataQuality(bars, null, start, end).outliers.map((outlier) => outlier.time / HOUR);
+  expect(rowsOf(100, 201)).toEqual([100, 200]);
+  expect(rowsOf(101, 200)).toEqual([]);
+});

@@ -8,11 +8,11 @@ import { astOf, compare, constant, entry, market, sma } from '../../support/buil
 
 const bars = createMarket([randomSnapshot({ count: 400 })], 'TEST', '1h');
 
-function funnelOf(more: object): Funnel {
+function funnelOf(more: object, warmupPeriod = 5): Funnel {
   const trigger = compare(market(), 'gt', sma(50));
   const strategyAst = astOf({ entry: { ...entry(trigger), ...more } });
   const config = { timeframe: '1h', signalInstrument: { symbol: 'TEST' }, initialBalance: 10_000 } as const;
-  const settings = { warmupPeriod: 5 };
+  const settings = { warmupPeriod };
   const run = simulateTask({ id: 'run', strategyAst, settings, config, strategyHash: '' }, bars, null, false);
   if (!run.ok) throw new Error(JSON.stringify(run));
   return run.summary.strategyTrace!.funnel;
@@ -25,4 +25,9 @@ it('counts the bars of a trigger alone as those of a trigger with a filter', () 
   // The average is missing at first.
   expect(alone.barsUnknown).toBe(49 - 5);
   expect(alone.triggerTrue).toBeGreaterThan(50);
+});
+
+it('counts no more warm-up bars than the range has', () => {
+  expect(funnelOf({}, 399)).toMatchObject({ barsTotal: 400, barsWarmup: 399 });
+  expect(funnelOf({}, 5_000)).toMatchObject({ barsTotal: 400, barsWarmup: 400 });
 });

@@ -1,7 +1,7 @@
 // Positions and what is counted of them and of trades, against formulas over plain objects: positions that close in
 // parts, in another order than they opened, and with a result of exactly zero.
 import { describe, expect, it } from 'vitest';
-import { exitsOf } from '../../../src/engine/report/exits.ts';
+import { exitStatistics } from '../../../src/engine/report/exitStatistics.ts';
 import { positionsOf } from '../../../src/engine/report/positions.ts';
 import { positionStatistics } from '../../../src/engine/report/positionStatistics.ts';
 import { breakdownsOf } from '../../../src/engine/report/summaryBlocks.ts';
@@ -169,7 +169,7 @@ describe('the positions of generated trades', () => {
       const positions = positionsOf(log);
       const groups = groupsOf(log.rows());
       expect(positionStatistics(positions)).toMatchObject(statisticsOf(groups));
-      const { bySide } = breakdownsOf(positions, exitsOf(log));
+      const { bySide } = breakdownsOf(positions, exitStatistics(log));
       expect(bySide).toEqual({
         long: sideOf(groups.filter(({ side }) => side === 1)),
         short: sideOf(groups.filter(({ side }) => side === -1)),
@@ -184,7 +184,7 @@ describe('the exits of generated trades', () => {
     for (let round = 0; round < scaled(2_000); round++) {
       const log = randomLog(dice);
       const trades = log.rows();
-      const found = exitsOf(log);
+      const found = exitStatistics(log);
       expect(Object.entries(found.byReason)).toEqual(Object.entries(exitsByReason(trades)));
       expect(Object.entries(found.counts)).toEqual(Object.entries(countBy(trades.map((trade) => trade.exitReason))));
       const methods = countBy(trades.map((trade) => trade.exitMethod));

@@ -123,6 +123,11 @@ describe('the drawdown of a few marks', () => {
     expect(statistics.maxDrawdownDurationBars).toBe(3);
     expect(statistics.underwaterBars).toBe(5);
   });
+
+  it('counts from the initial balance on, to the mark that recovers it', () => {
+    const statistics = drawdownStatistics(Float64Array.of(75, 110, 108), 100);
+    expect(statistics).toMatchObject({ maxDrawdown: 0.25, peakIndex: -1, troughIndex: 0, recoveredIndex: 1 });
+  });
 });
 
 describe('the normal distribution', () => {

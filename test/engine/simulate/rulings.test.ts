@@ -402,6 +402,27 @@ describe('a ladder', () => {
     ]);
   });
 
+  it('leaves no dust when its percents add up to 100 but for rounding', () => {
+    // 24.4 + 39.8 + 35.8 is 99.99999999999999 in doubles; the first two steps are rounded down.
+    const rows = rowsOf({
+      hours: [flat(100), [100, 100.5, 100, 100], [100, 104, 100, 104], [104, 105, 104, 104]],
+      entry: enterAt([0], { sizing: units(1.00000003) }),
+      risk: {
+        takeProfits: [
+          { triggerPercent: 1, closePercent: 24.4 },
+          { triggerPercent: 2, closePercent: 39.8 },
+          { triggerPercent: 3, closePercent: 35.8 },
+        ],
+      },
+      config: { ambiguityResolution: 'pessimistic' },
+    });
+    expect(rows).toEqual([
+      ['long', 1, 100, 2, 101, 0.244, 'take_profit', 'direct'],
+      ['long', 1, 100, 2, 102, 0.39800001, 'take_profit', 'direct'],
+      ['long', 1, 100, 2, 103, 0.35800002, 'take_profit', 'direct'],
+    ]);
+  });
+
   it('loses no step to division noise', () => {
     const rows = rowsOf({ hours: [flat(100), quiet, quiet], entry: enterAt([0], { sizing: units(1.15) }) });
     expect(rows).toEqual([['long', 1, 100, 2, 100, 1.15, 'end_of_data', 'direct']]);

@@ -1,9 +1,9 @@
-// Rule statistics of generated bits, against counting row by row.
+// Statistics of conditions with generated bits, against counting row by row.
 import { describe, expect, it } from 'vitest';
 import type { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import type { ConditionNode } from '../../../src/engine/plan/plan.ts';
 import { neverTogether, soleBlockers, type ConditionBits } from '../../../src/engine/report/conditionBits.ts';
-import { ruleStatistics, SAMPLED_ROWS } from '../../../src/engine/report/ruleStatistics.ts';
+import { conditionStatistics, SAMPLED_ROWS } from '../../../src/engine/report/conditionStatistics.ts';
 import { diceOf, type Dice } from '../../support/dice.ts';
 import { scaled } from '../../support/scale.ts';
 import { bitsAt } from '../simulate/input.ts';
@@ -28,7 +28,7 @@ function bitsOf(truths: readonly Truth[], index: number, isOverState: boolean): 
     isTrue: bitsAt(truths.length, rowsOf('true')),
     // Its words end with the last unknown row.
     isUnknown: bitsAt(unknown.length === 0 ? 0 : unknown.at(-1)! + 1, unknown),
-    evaluated: isOverState ? bitsAt(truths.length, rowsOf('true', 'false', 'unknown')) : null,
+    evaluatedRows: isOverState ? bitsAt(truths.length, rowsOf('true', 'false', 'unknown')) : null,
   };
 }
 
@@ -84,7 +84,7 @@ function expectedOf({ truths, columns }: Conditions, index: number, start: numbe
   };
 }
 
-describe('rule statistics', () => {
+describe('condition statistics', () => {
   it('are what counting row by row gives, in any window', () => {
     const dice = diceOf(31);
     for (let round = 0; round < scaled(3_000); round++) {
@@ -98,7 +98,7 @@ describe('rule statistics', () => {
       const start = dice.whole(0, rows - 1);
       for (const end of [dice.whole(start, rows), rows]) {
         const window = { start, end };
-        const found = ruleStatistics(bits, soleBlockers(bits, window), plan, window);
+        const found = conditionStatistics(bits, soleBlockers(bits, window), plan, window);
         const expected = truths.map((_, index) => expectedOf({ truths, columns }, index, start, end));
         expect(found, `round ${round}: rows ${start} to ${end} of ${rows}`).toMatchObject(expected);
       }
@@ -111,7 +111,7 @@ describe('rule statistics', () => {
     const values = Float64Array.from({ length: 300_000 }, (_, row) => row);
     for (const rows of lengths) {
       const window = { start: 7, end: 7 + rows };
-      const [{ leftStats }] = ruleStatistics([bitsOf(['false'], 0, false)], new Map(), planOf([values]), window);
+      const [{ leftStats }] = conditionStatistics([bitsOf(['false'], 0, false)], new Map(), planOf([values]), window);
       expect(leftStats).toMatchObject({ min: 7, max: rows + 6, last: rows + 6, sampled: SAMPLED_ROWS });
     }
   });
