@@ -41,6 +41,21 @@ function keyedGraph(): Json {
   return { ...rest, nodes: Object.fromEntries(nodes.map(({ id, ...node }) => [id, node])) };
 }
 
+/** A graph that compares with a constant written as a node in place of a reference. */
+const graphAboveFive = (): Json => ({
+  protocol: 'svc.signal-graph',
+  version: 2,
+  nodes: [
+    { id: 'close', ...close },
+    { id: 'above', kind: 'compare', op: 'gt', left: { ref: 'close' }, right: { kind: 'const', value: 5 } },
+  ],
+  strategy: {
+    kind: 'strategy',
+    entry: { ...entryOf({}), trigger: { ref: 'above' } },
+    risk: { timeStop: { maxBars: 9 } },
+  },
+});
+
 /**
  * Applies every patch of every error, in the order of the issues; where there is none, the word that a suggestion
  * proposes.
@@ -131,10 +146,6 @@ describe('a patch repairs', () => {
       'pandas-ta’s name of an output',
       strategyOf({ ...above, right: { kind: 'indicator', indicator: 'bbands', output: 'BBL_20_2.0' } }),
     ],
-    [
-      'the direction of supertrend',
-      strategyOf({ ...above, left: { kind: 'indicator', indicator: 'supertrend', output: 'direction' }, right: five }),
-    ],
     ['operator instead of op', strategyOf({ ...above, op: undefined, operator: '>' })],
     ['a constant of Pine as the side', strategyOf(above, { entry: entryOf({ side: 'strategy.long' }) })],
     [
@@ -155,6 +166,56 @@ describe('a patch repairs', () => {
         riskManagement: { takeProfits: [{ percent: 5, close: 100 }], trailingStop: { percent: 3 } },
       }),
     ],
+    ['{"and": [ … ]} as a condition', strategyOf({ and: [above, { or: [above, { not: above }] }] })],
+    [
+      'steps of a sequence without expr',
+      strategyOf({
+        kind: 'sequence',
+        steps: [
+          { ...above, op: '>' },
+          { ...above, left: 'open', minBars: 1 },
+        ],
+      }),
+    ],
+    ['a period instead of bars', strategyOf({ kind: 'rising', source: close, period: 3 })],
+    ['min and max instead of lower and upper', strategyOf({ kind: 'between', source: close, min: five, max: sma })],
+    [
+      'a stop order of an exchange',
+      strategyOf(above, { entry: entryOf({ order: { type: 'stop_market', stopPrice: 'high', expiry: 3 } }) }),
+    ],
+    ['entries instead of entry', strategyOf(above, { entry: undefined, entries: [entryOf({})] })],
+    [
+      'the types of params of other languages',
+      strategyOf(
+        { ...above, right: { ...sma, args: { length: { param: 'slow' } } } },
+        { params: [{ name: 'slow', type: 'integer', value: 5 }] },
+      ),
+    ],
+    [
+      'a break-even of another platform',
+      strategyOf(above, { risk: { stopLoss: { mode: 'percent', value: 5 }, breakEven: { afterPercent: 2 } } }),
+    ],
+    [
+      'multiples of R written as r',
+      strategyOf(above, {
+        risk: { stopLoss: { mode: 'percent', value: 5 }, takeProfits: [{ r: 2, closePercent: 100 }] },
+      }),
+    ],
+    [
+      'the lines of ichimoku in Japanese',
+      strategyOf({
+        ...above,
+        right: {
+          kind: 'indicator',
+          indicator: 'ichimoku',
+          args: { tenkan: 9, kijun: 26, senkou: 52 },
+          output: 'kijun_sen',
+        },
+      }),
+    ],
+    ['settings of freqtrade', { ...strategyOf(above), settings: { max_open_trades: 3, startup_candle_count: 30 } }],
+    ['a day as 1day', strategyOf(above, { defaults: { timeframe: '1day' } })],
+    ['a constant within a graph', { settings: {}, signalGraph: graphAboveFive() }],
     ['condition instead of expr', strategyOf({ kind: 'rolling_window', window: 3, mode: 'any', condition: above })],
   ])('%s', (_what, body) => {
     expect(check(body).valid).toBe(false);
@@ -247,6 +308,19 @@ describe('a suggestion', () => {
       strategyOf({ ...above, right: { ...sma, args: 20 } }),
       'TYPE_MISMATCH',
       '{"length": 20}',
+    ],
+    [
+      'an exit’s action as a word',
+      strategyOf(above, { exits: [{ kind: 'exit', when: above, action: 'close' }] }),
+      'TYPE_MISMATCH',
+      'without an action, an exit closes all',
+    ],
+    ['an exit as a text', strategyOf(above, { exits: ['rsi(14) > 70'] }), 'TYPE_MISMATCH', '"when": '],
+    [
+      'a take-profit as a number',
+      strategyOf(above, { risk: { takeProfits: [5], timeStop: { maxBars: 9 } } }),
+      'TYPE_MISMATCH',
+      'such as {"triggerPercent"',
     ],
     [
       'several exits as `exit`',
@@ -343,5 +417,55 @@ describe('a suggestion', () => {
     const codes = issues.map(({ code }) => code);
     expect(issues.find(({ code }) => code === 'REF_NOT_FOUND')?.suggestion).toBe('Add a node with this id.');
     expect(codes).not.toContain('UNUSED_NODE');
+  });
+});
+
+describe('what was meant is not certain, so that there is advice and no patch, for', () => {
+  const offset = { kind: 'market', field: 'close', offset: -1 };
+  const supertrend = { kind: 'indicator', indicator: 'supertrend', output: 'direction' };
+  it.each<[string, Body, string]>([
+    ['a negative offset', strategyOf({ ...above, left: offset }), '1 is the bar before'],
+    [
+      'a negative shift',
+      strategyOf({ ...above, left: { kind: 'shift', source: close, offset: -5 } }),
+      '1 is the bar before',
+    ],
+    ['a negative period', strategyOf({ ...above, right: { ...sma, args: { length: -20 } } }), 'The usual value is'],
+    ['a period of zero', strategyOf({ ...above, right: { ...sma, args: { length: 0 } } }), 'The usual value is'],
+    ['a fraction of a bar', strategyOf({ ...above, right: { ...sma, args: { length: '0.2' } } }), 'The usual value is'],
+    [
+      'a quantile in percent',
+      strategyOf({ ...above, right: { kind: 'rolling', op: 'quantile', source: close, period: 9, quantile: 95 } }),
+      'at most 1',
+    ],
+    ['the direction of supertrend', strategyOf({ ...above, left: supertrend, right: five }), 'in Pine'],
+    [
+      'more positions than allowed',
+      { ...strategyOf(above), settings: { maxConcurrentPositions: 1000 } },
+      'at most 100',
+    ],
+  ])('%s', (_what, body, advice) => {
+    const [issue, ...others] = check(body).issues;
+    expect(others).toEqual([]);
+    expect(issue.patch).toBeUndefined();
+    expect(issue.suggestion).toContain(advice);
+  });
+});
+
+describe('one fault is one issue:', () => {
+  const codesOf = (body: Body) => check(body).issues.map(({ code, path }) => `${code} ${path}`);
+  const params = [{ name: 'slow', type: 'int', default: 5, min: 'x' }];
+  const right = { ...sma, args: { length: { param: 'slow' } } };
+  it('a param that is declared with a fault counts as declared where it is used', () => {
+    const trigger = { kind: 'rising', source: { ...close, offset: { param: 'slow' } }, bars: 2 };
+    expect(codesOf(strategyOf({ kind: 'all', items: [trigger, { ...above, right }] }, { params }))).toEqual([
+      'TYPE_MISMATCH /strategyAst/strategy/params/0/min',
+    ]);
+  });
+  it('a take-profit that closes more than all of the position', () => {
+    const takeProfits = [{ triggerPercent: 4, closePercent: 150 }];
+    expect(codesOf(strategyOf(above, { risk: { takeProfits, timeStop: { maxBars: 9 } } }))).toEqual([
+      'RISK_INVALID /strategyAst/strategy/risk/takeProfits/0/closePercent',
+    ]);
   });
 });

@@ -12,8 +12,8 @@ export type GivenParams = Readonly<Record<string, ParamValue>>;
 interface ParamIssue {
   readonly code: IssueCode;
   readonly message: string;
-  /** The nearest value that the param can have, where that is clear. */
-  readonly nearest?: ParamValue;
+  /** The value that was certainly meant. A bound or a rounded number is another variant of the strategy. */
+  readonly meant?: ParamValue;
 }
 
 /** Why a param cannot have this value, as a predicate (`must be …`); undefined when it can. */
@@ -22,24 +22,23 @@ export function paramIssue(param: Param, value: ParamValue): ParamIssue | undefi
   if (type === 'bool') {
     if (typeof value === 'boolean') return undefined;
     const meant = value === 'true' || value === 1 ? true : value === 'false' || value === 0 ? false : undefined;
-    return { code: 'TYPE_MISMATCH', message: 'must be true or false', ...(meant !== undefined && { nearest: meant }) };
+    return { code: 'TYPE_MISMATCH', message: 'must be true or false', ...(meant !== undefined && { meant }) };
   }
   if (values !== undefined && !values.includes(value)) {
     const near = typeof value === 'string' ? nearestName(value, values.map(String)) : undefined;
-    const nearest = values.find((each) => String(each) === (near?.isCertain === true ? near.name : String(value)));
+    const meant = values.find((each) => String(each) === (near?.isCertain === true ? near.name : String(value)));
     const message = `must be one of ${values.join(', ')}, not ${shown(value)}`;
-    return { code: 'OUT_OF_RANGE', message, ...(nearest !== undefined && { nearest }) };
+    return { code: 'OUT_OF_RANGE', message, ...(meant !== undefined && { meant }) };
   }
   if (type === 'choice') return undefined;
   if (typeof value !== 'number' || !Number.isFinite(value) || (type === 'int' && !Number.isInteger(value))) {
-    const numeric = typeof value === 'number' ? value : numericText(value);
-    const nearest = numeric !== undefined && type === 'int' ? Math.round(numeric) : numeric;
+    const numeric = numericText(value);
+    const isMeant = numeric !== undefined && paramIssue(param, numeric) === undefined;
     const message = `must be ${type === 'int' ? 'a whole number' : 'a number'}, not ${shown(value)}`;
-    return { code: 'TYPE_MISMATCH', message, ...(Number.isFinite(nearest) && { nearest: nearest! }) };
+    return { code: 'TYPE_MISMATCH', message, ...(isMeant && { meant: numeric }) };
   }
   if (value < (min ?? -Infinity) || value > (max ?? Infinity)) {
-    const nearest = value < (min ?? -Infinity) ? min! : max!;
-    return { code: 'OUT_OF_RANGE', message: `must be ${boundsText(min, max)}, not ${value}`, nearest };
+    return { code: 'OUT_OF_RANGE', message: `must be ${boundsText(min, max)}, not ${value}` };
   }
   return undefined;
 }
@@ -87,14 +86,14 @@ function reportUndeclared(name: string, declared: ReadonlyMap<string, Param>, gi
   });
 }
 
-function reportUnfit(name: string, { code, message, nearest }: ParamIssue, log: IssueLog): void {
+function reportUnfit(name: string, { code, message, meant }: ParamIssue, log: IssueLog): void {
   const path = pointerTo('/config/params', name);
   const repair =
-    nearest === undefined
+    meant === undefined
       ? {}
       : {
-          suggestion: `Use ${String(nearest)}.`,
-          patch: [{ op: 'replace', path, value: nearest } as const],
+          suggestion: `Use ${String(meant)}.`,
+          patch: [{ op: 'replace', path, value: meant } as const],
         };
   log.add(code, path, { message: `Param ${shown(name)} ${message}.`, ...repair });
 }

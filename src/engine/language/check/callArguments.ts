@@ -5,7 +5,7 @@ import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import { synonymousArgument } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS } from '../grammar/words.ts';
-import { shown } from './displayNames.ts';
+import { numericText, shown } from './displayNames.ts';
 import type { IssueLog } from './issues.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import { nearestName, certainPatch, suggestionFor } from './nearest.ts';
@@ -104,11 +104,9 @@ function checkArg(definition: ArgDefinition, value: unknown, { log, at, paramDef
   return false;
 }
 
-/**
- * The value that was certainly meant: a number written as text, the bound that was exceeded, the one similar choice.
- */
+/** The value that was certainly meant: a number written as text, the one similar choice. */
 function repairOf(definition: ArgDefinition, value: unknown): number | string | undefined {
-  const { name, type, min = -Infinity, max = Infinity, values = [] } = definition;
+  const { name, type, values = [] } = definition;
   if (type === 'choice') {
     if (name.endsWith('ma_type') && Number.isInteger(value) && Number(value) < TALIB_MA_TYPES)
       return values[Number(value)];
@@ -116,20 +114,20 @@ function repairOf(definition: ArgDefinition, value: unknown): number | string | 
     return nearest?.isCertain === true ? nearest.name : undefined;
   }
   if (type === 'bool') return undefined;
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  if (typeof number !== 'number' || !Number.isFinite(number)) return undefined;
-  const clamped = Math.min(Math.max(number, min), max);
-  return argIssue(definition, clamped) === undefined ? clamped : undefined;
+  const number = numericText(value);
+  return number !== undefined && argIssue(definition, number) === undefined ? number : undefined;
 }
 
 /** TA-Lib numbers its averages, and ours come in the order of its numbers, beginning with sma. */
 const TALIB_MA_TYPES = 9;
 
 /** A param is an object; `"$fast"` and `"fast"` are texts. */
-const adviceOn = ({ type }: ArgDefinition, value: unknown): string | undefined =>
-  typeof value === 'string' && (type === 'int' || type === 'float')
-    ? 'Give a number, or a parameter {"param": "<name>"}.'
-    : undefined;
+function adviceOn({ type, default: usual }: ArgDefinition, value: unknown): string | undefined {
+  if (type !== 'int' && type !== 'float') return undefined;
+  if (isParamRef(value)) return undefined;
+  const isText = typeof value === 'string' && numericText(value) === undefined;
+  return isText ? 'Give a number, or a parameter {"param": "<name>"}.' : `The usual value is ${String(usual)}.`;
+}
 
 function checkSourceField(node: Members, value: unknown, { log, at }: CallContext): boolean {
   const path = at('args', 'source');

@@ -138,11 +138,17 @@ function checkOutput({ output }: Members, definition: IndicatorDefinition, { log
   const nearest = synonym === undefined ? nearestName(output, names) : { name: synonym, isCertain: true };
   log.add('INDICATOR_OUTPUT_UNKNOWN', path, {
     message: `${id} has no output ${shown(output)}.`,
-    suggestion: suggestionFor(nearest, names),
+    suggestion: outputAdvice(id, output) ?? suggestionFor(nearest, names),
     patch: certainPatch(nearest, path, nearest?.name),
   });
   return false;
 }
+
+/** Pine's direction of supertrend is -1 in an uptrend, others' is 1: which was meant, only the author knows. */
+const outputAdvice = (id: string, output: string): string | undefined =>
+  id === 'supertrend' && /^dir/i.test(output)
+    ? 'Use "trend", which is 1 in an uptrend and -1 in a downtrend; in Pine, direction has the opposite sign.'
+    : undefined;
 
 /** The output that another library's name stands for, or ours with the indicator's: `upper_band`, `macd_signal`. */
 function outputMeant(word: string, { id, outputs, talib }: IndicatorDefinition): string | undefined {

@@ -73,6 +73,8 @@ class PayloadCheck {
   readonly #errorsBefore: number;
   readonly #strategy: Members;
   readonly #params: readonly Param[];
+  /** Params whose declaration has an issue, so that their uses have none. */
+  readonly #faultyParams: ReadonlySet<unknown>;
   readonly #base: Timeframe | undefined;
   readonly #entries: readonly Entry[];
   readonly #exits: readonly Exit[];
@@ -88,6 +90,7 @@ class PayloadCheck {
     this.#strategy = strategy;
     const params: unknown[] = Array.isArray(strategy.params) ? strategy.params : [];
     this.#params = params.filter((one) => isMembers(one) && !invalid.has(one)) as Param[];
+    this.#faultyParams = new Set(params.map((one) => (isMembers(one) && invalid.has(one) ? one.name : undefined)));
     const named = isMembers(strategy.defaults) ? strategy.defaults.timeframe : undefined;
     this.#base = context.baseTimeframe ?? TIMEFRAMES.find((timeframe) => timeframe === named);
     const { entries, exits, risk } = sectionsOf(strategy);
@@ -141,7 +144,7 @@ class PayloadCheck {
   #checkParams(): ParamValues {
     const { log } = this.#context;
     checkParams(this.#params, log, this.#pointerOf);
-    checkParamUses(this.#read.paramUses, this.#paramsByName(), log);
+    checkParamUses(this.#read.paramUses, this.#paramsByName(), this.#faultyParams, log);
     return resolveParams(this.#params, {}, log);
   }
 
@@ -168,6 +171,7 @@ class PayloadCheck {
       pointerOf: this.#pointerOf,
       invalid: this.#read.invalid,
       params: this.#paramsByName(),
+      faultyParams: this.#faultyParams,
       baseTimeframe: this.#base,
       knownSymbols,
     });

@@ -48,10 +48,14 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   args: '[{"kind": "market", "field": "close"}, {"kind": "const", "value": 2}]',
   between: '{"from": "09:30", "to": "16:00"}',
 };
+/** The action of an exit, which has the name of an entry's. */
+const EXIT_ACTION = '{"mode": "percent_position", "value": 50} for half; without an action, an exit closes all';
+
 /** Advice on what to give for a member, with an example where there is one. The args of calls are not a list. */
 export function adviceFor(name: string, shape: Shape): string | undefined {
   if (!Object.hasOwn(EXAMPLES, name) || shape.type === 'record') return undefined;
-  return `Give ${expected(shape)}, such as ${EXAMPLES[name]}.`;
+  const example = name === 'action' && shape.type === 'kinds' ? EXIT_ACTION : EXAMPLES[name];
+  return `Give ${expected(shape)}, such as ${example}.`;
 }
 
 /** From here on, a bound is a limit of the number type and not worth a message. */

@@ -21,6 +21,7 @@ interface ExpressionContext {
   readonly pointerOf: PointerOf;
   readonly invalid: Set<object>;
   readonly params: ReadonlyMap<string, Param>;
+  readonly faultyParams: ReadonlySet<unknown>;
   readonly baseTimeframe: StoredTimeframe | undefined;
   readonly knownSymbols: ReadonlySet<string> | undefined;
 }
@@ -201,7 +202,6 @@ export class ExpressionChecks {
     this.#context.log.add('OUT_OF_RANGE', path, {
       message: `The op slope takes a period of at most ${MAX_SCANNED_LENGTH}, not ${period}.`,
       suggestion: 'Use a shorter period, or a coarser timeframe.',
-      patch: [{ op: 'replace', path, value: MAX_SCANNED_LENGTH }],
     });
     return false;
   }
@@ -241,9 +241,9 @@ export class ExpressionChecks {
 
   /** The param's default; reports PARAM_UNDEFINED where the param is not declared. */
   #paramDefault(name: string, pointer: string): number | boolean | string | undefined {
-    const { params, log } = this.#context;
+    const { params, faultyParams, log } = this.#context;
     const param = params.get(name);
-    if (param === undefined) reportUndefined(name, pointer, [...params.keys()], log);
+    if (param === undefined && !faultyParams.has(name)) reportUndefined(name, pointer, [...params.keys()], log);
     return param?.default;
   }
 

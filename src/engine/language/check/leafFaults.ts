@@ -59,7 +59,7 @@ export function leafFault(
     case 'choice':
       return choiceFault(shape, value, pointer, name, findNearest);
     case 'number':
-      return numberFault(shape, value, pointer);
+      return numberFault(shape, value, pointer, name);
     case 'string':
       return stringFault(shape, value, pointer);
     case 'boolean':
@@ -109,10 +109,14 @@ function choiceFault(
   return { code: code ?? 'OUT_OF_RANGE', message, suggestion, patch: isTimeframe ? undefined : patch };
 }
 
+/** In some languages -1 is the bar before, in others the next one. */
+const OFFSET_ADVICE = 'An offset counts bars back: 1 is the bar before, and nothing can read a later bar.';
+
 function numberFault(
   shape: NumberShape & { code?: IssueCode | undefined },
   value: unknown,
   pointer: string,
+  name: string,
 ): Fault | null {
   if (typeof value !== 'number') {
     const numeric = numericText(value);
@@ -121,10 +125,8 @@ function numberFault(
   }
   const issue = numberIssue(shape, value);
   if (issue === undefined) return null;
-  const { nearest } = issue;
-  const patch = nearest === undefined ? undefined : replaceBy(pointer, nearest);
-  const suggestion = nearest === undefined ? `Give ${bounded(shape)}.` : `Use ${nearest}.`;
-  return { code: shape.code ?? 'OUT_OF_RANGE', message: `This ${issue.message}.`, suggestion, patch };
+  const suggestion = name === 'offset' && value < 0 ? OFFSET_ADVICE : `Give ${bounded(shape)}.`;
+  return { code: shape.code ?? 'OUT_OF_RANGE', message: `This ${issue.message}.`, suggestion };
 }
 
 function stringFault(shape: Shape & { type: 'string' }, value: unknown, pointer: string): Fault | null {

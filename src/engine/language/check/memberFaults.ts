@@ -1,6 +1,6 @@
 // Members: what is wrong with the names of an object's members (unknown, misspelled, a level too high, missing), and
 // how to repair it.
-import type { Field, ObjectShape } from '../grammar/shapes.ts';
+import { typeOfKind, type ExpressionType, type Field, type ObjectShape } from '../grammar/shapes.ts';
 import { synonymousMember } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { adviceFor, bounded, shown } from './displayNames.ts';
@@ -24,10 +24,18 @@ const MISSING_ADVICE: Readonly<Record<string, string>> = {
 export function ownerOfUnknown(shape: ObjectShape, value: Members, unknown: readonly string[]): Field | undefined {
   if (unknown.length === 0) return undefined;
   return [...shape.fields.values()].find(({ name, isRequired, shape: inner }) => {
-    if (!isRequired || inner.type !== 'object' || value[name] !== undefined) return false;
+    if (!isRequired || value[name] !== undefined) return false;
+    if (inner.type === 'slot' || inner.type === 'reference') return isExpressionOf(inner.of, value, unknown);
+    if (inner.type !== 'object') return false;
     const isIn = (one: string): boolean => inner.fields.has(one);
     return unknown.every(isIn) && unknown.some((one) => inner.fields.get(one)!.isRequired && one !== 'kind');
   });
+}
+
+/** Whether the members are those of an expression or reference: a step of a sequence may be written without `expr`. */
+function isExpressionOf(of: ExpressionType, { kind }: Members, unknown: readonly string[]): boolean {
+  if (unknown.length === 1 && unknown[0] === 'ref') return true;
+  return unknown.includes('kind') && typeOfKind(kind) === of;
 }
 
 /**

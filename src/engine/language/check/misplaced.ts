@@ -55,6 +55,8 @@ export function objectMeant(
     return fields.length === 1 ? { value: { [shape.key]: value } } : undefined;
   }
   const [only, ...others] = [...shape.fields.values()].filter(({ isRequired }) => isRequired);
+  // A number in place of a take-profit is its trigger rather than the share that it closes.
+  if (only?.name === 'closePercent') return undefined;
   const type = only?.shape.type === 'either' ? 'number' : only?.shape.type;
   return others.length === 0 && typeof value === type ? { value: { [only.name]: value } } : undefined;
 }

@@ -7,10 +7,16 @@ import { nearestName, suggestionFor } from './nearest.ts';
 import type { ParamUse } from './structure.ts';
 
 /** Checks params that stand for a number: they must be declared, and their default must fit the place. */
-export function checkParamUses(uses: readonly ParamUse[], params: ReadonlyMap<string, Param>, log: IssueLog): void {
+export function checkParamUses(
+  uses: readonly ParamUse[],
+  params: ReadonlyMap<string, Param>,
+  faulty: ReadonlySet<unknown>,
+  log: IssueLog,
+): void {
   for (const { name, pointer, shape } of uses) {
     const param = params.get(name);
     if (param === undefined) {
+      if (faulty.has(name)) continue;
       // An indicator's args are checked again with the indicator; the log keeps one issue per place.
       reportUndefined(name, pointer, [...params.keys()], log);
       continue;

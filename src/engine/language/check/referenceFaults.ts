@@ -26,6 +26,9 @@ export function referenceFault(
     return { at: pointer, fault: mismatch(pointer, wanted, value, referenceMeant(of, value) ?? onlyItem) };
   }
   if (typeof value.kind === 'string') {
+    if (of === 'value' && value.kind === 'const' && typeof value.value === 'number') {
+      return { at: pointer, fault: mismatch(pointer, wanted, value, { value: { const: value.value } }) };
+    }
     const message = `This must be ${wanted}, not an expression.`;
     const suggestion = 'Put the expression into `nodes` and refer to it by its id.';
     return { at: pointer, fault: { code: 'TYPE_MISMATCH', message, suggestion } };

@@ -93,7 +93,8 @@ function checkTargets(risk: Members, { log, pointerOf, values }: SectionContext)
       });
     }
     const share = numberOf(target.closePercent, values);
-    if ((target.closeBasis ?? 'initial') === 'initial' && share > 0) closed += share;
+    // A share above 100 has an issue of its own.
+    if ((target.closeBasis ?? 'initial') === 'initial' && share > 0 && share <= 100) closed += share;
   }
   if (closed > 100 + CLOSE_TOLERANCE) {
     log.add('TP_CLOSE_OVER_100', pointerOf(risk, 'takeProfits'), {

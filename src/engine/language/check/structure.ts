@@ -47,6 +47,12 @@ const EXPRESSION_ADVICE: Readonly<Record<ExpressionType, string>> = {
 
 const OBJECT_ADVICE: Readonly<Record<string, string>> = {
   args: 'Give an object, such as {"length": 20}.',
+  entry: 'Give an object with kind, trigger and action; the trigger is a condition, such as a compare or cross.',
+  exits: 'Give an object, such as {"kind": "exit", "when": …}, with a condition, such as a compare or cross.',
+  takeProfits: 'Give an object, such as {"triggerPercent": 4, "closePercent": 100} for 4 %.',
+  nodes: 'Give an object, such as {"id": "fast", "kind": "indicator", "indicator": "sma", "args": {"length": 50}}.',
+  params: 'Give an object, such as {"name": "length", "type": "int", "default": 14}.',
+  steps: 'Give an object, such as {"expr": …}, with a condition in it.',
   exit: 'Write it as "exits", which takes a list.',
 };
 

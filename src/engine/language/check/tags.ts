@@ -59,6 +59,8 @@ function missingTag(
     };
     return { fault };
   }
+  const joined = joinedAsMember(options, value, pointer);
+  if (joined !== undefined) return joined;
   const [only, ...others] =
     findNearest === undefined ? [] : names.filter((name) => fitsShape(options.get(name)!, value, key));
   const fits = others.length === 0 ? only : undefined;
@@ -69,6 +71,33 @@ function missingTag(
     patch: fits === undefined ? undefined : [{ op: 'add', path, value: fits }],
   };
   return fits === undefined ? { fault } : { fault, meant: withAnyTag(options.get(fits)!, key) };
+}
+
+/** Kinds of joined conditions, and the member that holds the conditions. */
+const JOINED: ReadonlyMap<string, { readonly kind: string; readonly member: string }> = new Map([
+  ...['and', 'all'].map((word) => [word, { kind: 'all', member: 'items' }] as const),
+  ...['or', 'any'].map((word) => [word, { kind: 'any', member: 'items' }] as const),
+  ['not', { kind: 'not', member: 'item' }],
+]);
+
+/** A kind in the place of the member that holds its conditions: {"and": [ … ]}. */
+function joinedAsMember(options: Kinds['options'], value: Members, pointer: string): TagFault | undefined {
+  const [word, ...others] = Object.keys(value);
+  const joined = others.length === 0 ? JOINED.get(word) : undefined;
+  const held = joined && options.get(joined.kind)?.fields.get(joined.member);
+  if (joined === undefined || held === undefined) return undefined;
+  const { kind, member } = joined;
+  const fault: Fault = {
+    code: 'MISSING_FIELD',
+    message: `kind is missing; ${shown(word)} is not a member here.`,
+    suggestion: `Use kind "${kind}" with ${shown(word)} as "${member}".`,
+    patch: [
+      { op: 'add', path: pointerTo(pointer, 'kind'), value: kind },
+      { op: 'move', from: pointerTo(pointer, word), path: pointerTo(pointer, member) },
+    ],
+  };
+  // What it holds is checked where it stands.
+  return { fault, meant: { type: 'object', fields: new Map([[word, { ...held, name: word }]]) } };
 }
 
 /** An operator in the place of a kind: "gt" for kind "compare" with op "gt". */

@@ -197,17 +197,17 @@ function numberShape(def: Definition): NumberShape {
 }
 
 /**
- * Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. `nearest` is the bound it
- * exceeds.
+ * Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. The bound that it exceeds
+ * repairs nothing for certain: an offset of -1 may mean the bar before or the next one, and never means this one.
  */
-export function numberIssue(shape: NumberShape, value: number): { message: string; nearest?: number } | undefined {
+export function numberIssue(shape: NumberShape, value: number): { message: string } | undefined {
   if (!Number.isFinite(value)) return { message: 'must be a finite number' };
   if (shape.isInteger && !Number.isInteger(value)) return { message: `must be a whole number, not ${value}` };
   if (shape.isMinExclusive ? value <= shape.min : value < shape.min) {
     if (shape.isMinExclusive) return { message: `must be above ${shape.min}, not ${value}` };
-    return { message: `must be at least ${shape.min}, not ${value}`, nearest: shape.min };
+    return { message: `must be at least ${shape.min}, not ${value}` };
   }
-  if (value > shape.max) return { message: `must be at most ${shape.max}, not ${value}`, nearest: shape.max };
+  if (value > shape.max) return { message: `must be at most ${shape.max}, not ${value}` };
   return undefined;
 }
 

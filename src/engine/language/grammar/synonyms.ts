@@ -25,10 +25,10 @@ const OPERATORS: Synonyms = {
   var: ['variance'],
 };
 const TIMEFRAMES: Synonyms = {
-  '15m': ['15', '15min'],
-  '1h': ['60', '60m', '60min', '1hour', 'hourly'],
-  '4h': ['240', '240m', '4hour'],
-  '1d': ['D', 'd', '1D', 'daily', 'day', '24h', '1440m'],
+  '15m': ['15', '15min', '15minute', 'M15'],
+  '1h': ['60', '60m', '60min', '1hour', '1hr', 'hour', 'hourly', 'H1'],
+  '4h': ['240', '240m', '240min', '4hour', '4hr', 'H4'],
+  '1d': ['D', 'd', '1D', 'D1', 'daily', 'day', '1day', '24h', '1440', '1440m'],
 };
 /** Fields, sides, sizes and days. A word counts only where the place takes what it stands for. */
 const CHOICES: Synonyms = {
@@ -64,16 +64,30 @@ const CHOICES: Synonyms = {
   market: ['price', 'ohlc', 'ohlcv', 'candle'],
   const: ['constant', 'number', 'literal', 'value'],
   shift: ['lag', 'ref', 'previous'],
+  all: ['every'],
+  // Types of orders and of params.
+  limit: ['lmt'],
+  stop: ['stop_market', 'stp'],
+  int: ['integer'],
+  float: ['double', 'decimal'],
+  bool: ['boolean'],
+  choice: ['enum', 'categorical'],
 };
 /** Arguments of indicators. A word counts only where the indicator has the argument. */
 const ARGUMENTS: Synonyms = {
-  length: ['period', 'timeperiod', 'window', 'lookback', 'n', 'len', 'periods', 'atr_period'],
+  length: ['period', 'timeperiod', 'window', 'lookback', 'n', 'len', 'periods', 'atr_period', 'atrperiod'],
   fast_length: ['fast', 'fastperiod', 'fast_period'],
   slow_length: ['slow', 'slowperiod', 'slow_period'],
   signal_length: ['signal', 'signalperiod', 'signal_period'],
   atr_length: ['atr_period'],
   multiplier: ['std', 'stddev', 'std_dev', 'nbdev', 'mult', 'factor'],
   mult: ['std', 'stddev', 'std_dev', 'nbdev'],
+  k_length: ['k', 'k_period'],
+  d_length: ['d', 'd_period'],
+  k_smooth: ['smooth_k', 'smooth'],
+  conversion_length: ['tenkan', 'tenkan_period', 'conversion_periods', 'conversionperiods'],
+  base_length: ['kijun', 'kijun_period', 'base_periods', 'baseperiods'],
+  span_b_length: ['senkou', 'senkou_period', 'senkou_b_period'],
 };
 
 /** Other words for outputs, such as pandas-ta's column names without their numbers: `BBL` of `BBL_20_2.0`. */
@@ -82,8 +96,9 @@ const OUTPUTS: Readonly<Record<string, Synonyms>> = {
   donchian: { upper: ['dcu'], middle: ['dcm', 'basis'], lower: ['dcl'] },
   keltner: { upper: ['kcue', 'kcu'], middle: ['kcbe', 'kcb', 'basis'], lower: ['kcle', 'kcl'] },
   macd: { histogram: ['macdh', 'hist'], signal: ['macds'] },
-  supertrend: { supertrend: ['supert', 'value', 'line'], trend: ['supertd', 'direction', 'dir'] },
-  stoch: { k: ['stochk'], d: ['stochd'] },
+  supertrend: { supertrend: ['supert', 'value', 'line'], trend: ['supertd'] },
+  stoch: { k: ['stochk', '%k'], d: ['stochd', '%d'] },
+  ichimoku: { conversion: ['tenkan', 'tenkan_sen', 'its'], base: ['kijun', 'kijun_sen', 'iks'] },
   stoch_rsi: { k: ['stochrsik'], d: ['stochrsid'] },
   aroon: { up: ['aroonu'], down: ['aroond'] },
   vortex: { plus: ['vtxp'], minus: ['vtxm'] },
@@ -118,11 +133,11 @@ const MEMBERS: Synonyms = {
   side: ['direction'],
   sizing: ['size', 'position_size', 'positionSize', 'quantity'],
   window: ['size', 'length', 'period'],
-  value: ['amount', 'quantity', 'units', 'size', 'percent', 'pct'],
+  value: ['amount', 'quantity', 'units', 'size', 'percent', 'pct', 'source'],
   offset: ['lag'],
   args: ['params', 'parameters', 'arguments', 'options'],
   indicator: ['name'],
-  name: ['pattern'],
+  name: ['pattern', 'session'],
   item: ['condition'],
   when: ['condition', 'trigger'],
   cond: ['condition', 'if', 'when'],
@@ -133,8 +148,22 @@ const MEMBERS: Synonyms = {
   triggerPercent: ['percent', 'pct', 'target', 'profitPercent', 'profit'],
   closePercent: ['close', 'percent', 'pct', 'portion', 'sizePercent'],
   distancePercent: ['percent', 'pct', 'distance', 'trailPercent', 'callbackRate'],
+  triggerR: ['r', 'rMultiple', 'r_multiple'],
+  activateAfterPercent: ['afterPercent', 'activateAfter', 'activationPercent', 'activation'],
   multiplier: ['mult', 'factor', 'atr_multiplier'],
-  period: ['length', 'timeperiod', 'window'],
+  period: ['length', 'timeperiod', 'window', 'lookback'],
+  bars: ['period', 'length', 'window', 'lookback'],
+  source: ['value', 'input'],
+  lower: ['min', 'low'],
+  upper: ['max', 'high'],
+  price: ['stopPrice', 'stop_price', 'limitPrice', 'limit_price'],
+  expireBars: ['expiry', 'expiration', 'expire'],
+  entry: ['entries'],
+  default: ['value'],
+  values: ['options', 'choices'],
+  // Of settings.
+  maxConcurrentPositions: ['max_open_trades', 'maxOpenTrades', 'max_open_positions', 'maxPositions'],
+  warmupPeriod: ['startup_candle_count', 'startupCandleCount', 'warmup', 'warmupBars'],
   // Of configs.
   initialBalance: [
     'balance',
