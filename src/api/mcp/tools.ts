@@ -162,8 +162,8 @@ export const TOOLS: readonly Tool[] = [
   reader(
     'validate_strategy',
     'Validate a strategy',
-    'Every issue of a strategy at once, with patches where the repair is certain: apply them in the order of the issues. Repeat until valid. ' +
-      'Stores nothing.',
+    'Every issue of a strategy at once, with patches where the repair is certain: apply them in the order of the ' +
+      'issues. Repair and repeat until valid. Stores nothing.',
     VALIDATED,
     (args, { call }) => call(post('/strategies/validate', args)),
   ),
