@@ -191,6 +191,7 @@ describe('a patch repairs', () => {
         { params: [{ name: 'slow', type: 'integer', value: 5 }] },
       ),
     ],
+    ['the default of a param as a text', strategyOf(above, { params: [{ name: 'slow', type: 'int', default: '5' }] })],
     [
       'a break-even of another platform',
       strategyOf(above, { risk: { stopLoss: { mode: 'percent', value: 5 }, breakEven: { afterPercent: 2 } } }),

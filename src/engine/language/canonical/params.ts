@@ -86,17 +86,16 @@ function reportUndeclared(name: string, declared: ReadonlyMap<string, Param>, gi
   });
 }
 
-function reportUnfit(name: string, { code, message, meant }: ParamIssue, log: IssueLog): void {
+function reportUnfit(name: string, issue: ParamIssue, log: IssueLog): void {
   const path = pointerTo('/config/params', name);
-  const repair =
-    meant === undefined
-      ? {}
-      : {
-          suggestion: `Use ${String(meant)}.`,
-          patch: [{ op: 'replace', path, value: meant } as const],
-        };
-  log.add(code, path, { message: `Param ${shown(name)} ${message}.`, ...repair });
+  log.add(issue.code, path, { message: `Param ${shown(name)} ${issue.message}.`, ...repairOf(issue, path) });
 }
+
+/** The repair of a value at a place, where there is a certain one. */
+const repairOf = ({ meant }: ParamIssue, path: string) =>
+  meant === undefined
+    ? {}
+    : { suggestion: `Use ${String(meant)}.`, patch: [{ op: 'replace', path, value: meant } as const] };
 
 /** Reports issues of the declarations themselves; `pointerOf` gives the place of a member of a param. */
 export function checkParams(
@@ -130,7 +129,7 @@ export function checkParams(
     const issue = paramIssue(param, param.default);
     if (issue !== undefined) {
       const message = `The default of param ${shown(name)} ${issue.message}.`;
-      log.add(issue.code, pointerOf(param, 'default'), { message });
+      log.add(issue.code, pointerOf(param, 'default'), { message, ...repairOf(issue, pointerOf(param, 'default')) });
     }
   }
 }
