@@ -1,0 +1,75 @@
+// Errors that no patch repairs, because what was meant is not certain, and errors that must be reported once.
+import { describe, expect, it } from 'vitest';
+import { checkStrategy } from '../../../src/engine/index.ts';
+
+type Json = Record<string, unknown>;
+type Body = Record<string, unknown> & { readonly settings: Json };
+
+const check = (body: Body) => checkStrategy(body);
+const close = { kind: 'market', field: 'close' };
+const sma = { kind: 'indicator', indicator: 'sma', args: { length: 5 } };
+const five = { kind: 'const', value: 5 };
+const above = { kind: 'compare', op: 'gt', left: close, right: sma };
+const strategyOf = (trigger: Json, more: Json = {}): Body => ({
+  settings: {},
+  strategyAst: {
+    protocol: 'svc.strategy',
+    version: 1,
+    strategy: {
+      kind: 'strategy',
+      entry: { kind: 'entry', trigger, action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 } } },
+      risk: { timeStop: { maxBars: 9 } },
+      ...more,
+    },
+  },
+});
+
+describe('what was meant is not certain, so that there is advice and no patch, for', () => {
+  const offset = { kind: 'market', field: 'close', offset: -1 };
+  const supertrend = { kind: 'indicator', indicator: 'supertrend', output: 'direction' };
+  it.each<[string, Body, string]>([
+    ['a negative offset', strategyOf({ ...above, left: offset }), '1 is the bar before'],
+    [
+      'a negative shift',
+      strategyOf({ ...above, left: { kind: 'shift', source: close, offset: -5 } }),
+      '1 is the bar before',
+    ],
+    ['a negative period', strategyOf({ ...above, right: { ...sma, args: { length: -20 } } }), 'The usual value is'],
+    ['a period of zero', strategyOf({ ...above, right: { ...sma, args: { length: 0 } } }), 'The usual value is'],
+    ['a fraction of a bar', strategyOf({ ...above, right: { ...sma, args: { length: '0.2' } } }), 'The usual value is'],
+    [
+      'a quantile in percent',
+      strategyOf({ ...above, right: { kind: 'rolling', op: 'quantile', source: close, period: 9, quantile: 95 } }),
+      'at most 1',
+    ],
+    ['the direction of supertrend', strategyOf({ ...above, left: supertrend, right: five }), 'in Pine'],
+    [
+      'more positions than allowed',
+      { ...strategyOf(above), settings: { maxConcurrentPositions: 1000 } },
+      'at most 100',
+    ],
+  ])('%s', (_what, body, advice) => {
+    const [issue, ...others] = check(body).issues;
+    expect(others).toEqual([]);
+    expect(issue.patch).toBeUndefined();
+    expect(issue.suggestion).toContain(advice);
+  });
+});
+
+describe('one fault is one issue:', () => {
+  const codesOf = (body: Body) => check(body).issues.map(({ code, path }) => `${code} ${path}`);
+  const params = [{ name: 'slow', type: 'int', default: 5, min: 'x' }];
+  const right = { ...sma, args: { length: { param: 'slow' } } };
+  it('a param that is declared with a fault counts as declared where it is used', () => {
+    const trigger = { kind: 'rising', source: { ...close, offset: { param: 'slow' } }, bars: 2 };
+    expect(codesOf(strategyOf({ kind: 'all', items: [trigger, { ...above, right }] }, { params }))).toEqual([
+      'TYPE_MISMATCH /strategyAst/strategy/params/0/min',
+    ]);
+  });
+  it('a take-profit that closes more than all of the position', () => {
+    const takeProfits = [{ triggerPercent: 4, closePercent: 150 }];
+    expect(codesOf(strategyOf(above, { risk: { takeProfits, timeStop: { maxBars: 9 } } }))).toEqual([
+      'RISK_INVALID /strategyAst/strategy/risk/takeProfits/0/closePercent',
+    ]);
+  });
+});
