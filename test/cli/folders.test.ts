@@ -13,11 +13,17 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const file = join(folder, 'file');
 writeFileSync(file, '');
 
-/** A service ends with its process. */
+/** A service ends with its process. Its default port may be taken. */
 const isService = ([name]: readonly string[]): boolean => name === 'serve' || name === 'api';
 const answerOf = (args: readonly string[], env: Record<string, string>): Promise<CommandResult> =>
   isService(args) ? runCommand(args, env) : callCommand(args, env);
-const COMMANDS = [['serve'], ['api', '--port', '0'], ['data', 'list'], ['migrate'], ['workspace', 'list']];
+const COMMANDS = [
+  ['serve', '--port', '0'],
+  ['api', '--port', '0'],
+  ['data', 'list'],
+  ['migrate'],
+  ['workspace', 'list'],
+];
 
 it.each(COMMANDS)('%s refuses a DATA_DIR that is a file', async (...args) => {
   const { code, stdout, stderr } = await answerOf(args, { DATA_DIR: file });

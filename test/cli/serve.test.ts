@@ -202,10 +202,10 @@ describe('a command that starts the database', () => {
     expect(await exitOf(server, 'SIGTERM')).toBe(0);
   });
 
-  it.each(['serve', 'api', 'worker'])(
+  it.each([['serve', '--port', '0'], ['api', '--port', '0'], ['worker']])(
     'ends with 0 on SIGTERM while %s starts, and leaves no database running',
-    async (name) => {
-      const server = start(name);
+    async (...args) => {
+      const server = start(...args);
       let output = '';
       server.stdout.on('data', (chunk) => (output += String(chunk)));
       server.stderr.on('data', (chunk) => (output += String(chunk)));
