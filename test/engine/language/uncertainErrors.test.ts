@@ -25,35 +25,42 @@ const strategyOf = (trigger: Json, more: Json = {}): Body => ({
 });
 
 describe('what was meant is not certain, so that there is advice and no patch, for', () => {
-  const offset = { kind: 'market', field: 'close', offset: -1 };
   const supertrend = { kind: 'indicator', indicator: 'supertrend', output: 'direction' };
   it.each<[string, Body, string]>([
-    ['a negative offset', strategyOf({ ...above, left: offset }), '1 is the bar before'],
+    ['a period of zero', strategyOf({ ...above, right: { ...sma, args: { length: 0 } } }), 'Use 20, the usual value'],
     [
-      'a negative shift',
-      strategyOf({ ...above, left: { kind: 'shift', source: close, offset: -5 } }),
-      '1 is the bar before',
+      'a fraction of a bar',
+      strategyOf({ ...above, right: { ...sma, args: { length: '0.2' } } }),
+      'Use 20, the usual value',
     ],
-    ['a negative period', strategyOf({ ...above, right: { ...sma, args: { length: -20 } } }), 'The usual value is'],
-    ['a period of zero', strategyOf({ ...above, right: { ...sma, args: { length: 0 } } }), 'The usual value is'],
-    ['a fraction of a bar', strategyOf({ ...above, right: { ...sma, args: { length: '0.2' } } }), 'The usual value is'],
     [
       'a quantile in percent',
       strategyOf({ ...above, right: { kind: 'rolling', op: 'quantile', source: close, period: 9, quantile: 95 } }),
       'at most 1',
     ],
     ['the direction of supertrend', strategyOf({ ...above, left: supertrend, right: five }), 'in Pine'],
-    [
-      'more positions than allowed',
-      { ...strategyOf(above), settings: { maxConcurrentPositions: 1000 } },
-      'at most 100',
-    ],
   ])('%s', (_what, body, advice) => {
     const [issue, ...others] = check(body).issues;
     expect(others).toEqual([]);
     expect(issue.patch).toBeUndefined();
     expect(issue.suggestion).toContain(advice);
   });
+});
+
+it('a negative offset, length, multiplier, stop or count is repaired by the positive one', () => {
+  const band = { kind: 'indicator', indicator: 'supertrend', args: { length: -7, multiplier: -2.5 } };
+  const trigger = { ...above, left: { ...close, offset: -1 }, right: { ...band, output: 'supertrend' } };
+  const risk = { stopLoss: { mode: 'percent', value: -5 }, timeStop: { maxBars: -9 } };
+  const { issues } = check(strategyOf(trigger, { risk }));
+  const repairs = issues.map(({ path, patch: [step] = [] }) => [path.split('/').at(-1), step?.path === path && step]);
+  expect(Object.fromEntries(repairs)).toMatchObject({
+    offset: { op: 'replace', value: 1 },
+    length: { op: 'replace', value: 7 },
+    multiplier: { op: 'replace', value: 2.5 },
+    value: { op: 'replace', value: 5 },
+    maxBars: { op: 'replace', value: 9 },
+  });
+  expect(repairs).toHaveLength(5);
 });
 
 describe('one fault is one issue:', () => {

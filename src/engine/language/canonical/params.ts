@@ -12,8 +12,8 @@ export type GivenParams = Readonly<Record<string, ParamValue>>;
 interface ParamIssue {
   readonly code: IssueCode;
   readonly message: string;
-  /** The value that was certainly meant. A bound or a rounded number is another variant of the strategy. */
-  readonly meant?: ParamValue;
+  /** The nearest value that the param can have, where that is clear. */
+  readonly nearest?: ParamValue;
 }
 
 /** Why a param cannot have this value, as a predicate (`must be …`); undefined when it can. */
@@ -22,23 +22,24 @@ export function paramIssue(param: Param, value: ParamValue): ParamIssue | undefi
   if (type === 'bool') {
     if (typeof value === 'boolean') return undefined;
     const meant = value === 'true' || value === 1 ? true : value === 'false' || value === 0 ? false : undefined;
-    return { code: 'TYPE_MISMATCH', message: 'must be true or false', ...(meant !== undefined && { meant }) };
+    return { code: 'TYPE_MISMATCH', message: 'must be true or false', ...(meant !== undefined && { nearest: meant }) };
   }
   if (values !== undefined && !values.includes(value)) {
     const near = typeof value === 'string' ? nearestName(value, values.map(String)) : undefined;
-    const meant = values.find((each) => String(each) === (near?.isCertain === true ? near.name : String(value)));
+    const nearest = values.find((each) => String(each) === (near?.isCertain === true ? near.name : String(value)));
     const message = `must be one of ${values.join(', ')}, not ${shown(value)}`;
-    return { code: 'OUT_OF_RANGE', message, ...(meant !== undefined && { meant }) };
+    return { code: 'OUT_OF_RANGE', message, ...(nearest !== undefined && { nearest }) };
   }
   if (type === 'choice') return undefined;
   if (typeof value !== 'number' || !Number.isFinite(value) || (type === 'int' && !Number.isInteger(value))) {
-    const numeric = numericText(value);
-    const isMeant = numeric !== undefined && paramIssue(param, numeric) === undefined;
+    const numeric = typeof value === 'number' ? value : numericText(value);
+    const nearest = numeric !== undefined && type === 'int' ? Math.round(numeric) : numeric;
     const message = `must be ${type === 'int' ? 'a whole number' : 'a number'}, not ${shown(value)}`;
-    return { code: 'TYPE_MISMATCH', message, ...(isMeant && { meant: numeric }) };
+    return { code: 'TYPE_MISMATCH', message, ...(Number.isFinite(nearest) && { nearest: nearest! }) };
   }
   if (value < (min ?? -Infinity) || value > (max ?? Infinity)) {
-    return { code: 'OUT_OF_RANGE', message: `must be ${boundsText(min, max)}, not ${value}` };
+    const nearest = value < (min ?? -Infinity) ? min! : max!;
+    return { code: 'OUT_OF_RANGE', message: `must be ${boundsText(min, max)}, not ${value}`, nearest };
   }
   return undefined;
 }
@@ -91,11 +92,10 @@ function reportUnfit(name: string, issue: ParamIssue, log: IssueLog): void {
   log.add(issue.code, path, { message: `Param ${shown(name)} ${issue.message}.`, ...repairOf(issue, path) });
 }
 
-/** The repair of a value at a place, where there is a certain one. */
-const repairOf = ({ meant }: ParamIssue, path: string) =>
-  meant === undefined
+const repairOf = ({ nearest }: ParamIssue, path: string) =>
+  nearest === undefined
     ? {}
-    : { suggestion: `Use ${String(meant)}.`, patch: [{ op: 'replace', path, value: meant } as const] };
+    : { suggestion: `Use ${String(nearest)}.`, patch: [{ op: 'replace', path, value: nearest } as const] };
 
 /** Reports issues of the declarations themselves; `pointerOf` gives the place of a member of a param. */
 export function checkParams(
@@ -129,7 +129,10 @@ export function checkParams(
     const issue = paramIssue(param, param.default);
     if (issue !== undefined) {
       const message = `The default of param ${shown(name)} ${issue.message}.`;
-      log.add(issue.code, pointerOf(param, 'default'), { message, ...repairOf(issue, pointerOf(param, 'default')) });
+      const path = pointerOf(param, 'default');
+      // Beyond the bounds that its author gave, either may be what was not meant.
+      const repair = issue.code === 'TYPE_MISMATCH' ? repairOf(issue, path) : {};
+      log.add(issue.code, path, { message, ...repair });
     }
   }
 }

@@ -104,9 +104,12 @@ function checkArg(definition: ArgDefinition, value: unknown, { log, at, paramDef
   return false;
 }
 
-/** The value that was certainly meant: a number written as text, the one similar choice. */
+/**
+ * The value that was meant: a number written as text or with a wrong sign, the most there may be in place of more, the
+ * one similar choice. What zero or a part of a bar stands for, only the author knows.
+ */
 function repairOf(definition: ArgDefinition, value: unknown): number | string | undefined {
-  const { name, type, values = [] } = definition;
+  const { name, type, max = Infinity, values = [] } = definition;
   if (type === 'choice') {
     if (name.endsWith('ma_type') && Number.isInteger(value) && Number(value) < TALIB_MA_TYPES)
       return values[Number(value)];
@@ -114,8 +117,9 @@ function repairOf(definition: ArgDefinition, value: unknown): number | string | 
     return nearest?.isCertain === true ? nearest.name : undefined;
   }
   if (type === 'bool') return undefined;
-  const number = numericText(value);
-  return number !== undefined && argIssue(definition, number) === undefined ? number : undefined;
+  const number = typeof value === 'number' ? value : numericText(value);
+  if (number === undefined || !Number.isFinite(number)) return undefined;
+  return [number, Math.abs(number), Math.min(number, max)].find((each) => argIssue(definition, each) === undefined);
 }
 
 /** TA-Lib numbers its averages, and ours come in the order of its numbers, beginning with sma. */
@@ -126,7 +130,7 @@ function adviceOn({ type, default: usual }: ArgDefinition, value: unknown): stri
   if (type !== 'int' && type !== 'float') return undefined;
   if (isParamRef(value)) return undefined;
   const isText = typeof value === 'string' && numericText(value) === undefined;
-  return isText ? 'Give a number, or a parameter {"param": "<name>"}.' : `The usual value is ${String(usual)}.`;
+  return isText ? 'Give a number, or a parameter {"param": "<name>"}.' : `Use ${String(usual)}, the usual value.`;
 }
 
 function checkSourceField(node: Members, value: unknown, { log, at }: CallContext): boolean {

@@ -109,8 +109,8 @@ function choiceFault(
   return { code: code ?? 'OUT_OF_RANGE', message, suggestion, patch: isTimeframe ? undefined : patch };
 }
 
-/** In some languages -1 is the bar before, in others the next one. */
-const OFFSET_ADVICE = 'An offset counts bars back: 1 is the bar before, and nothing can read a later bar.';
+/** A percent is more likely than a slip beyond the bound. */
+const QUANTILE_ADVICE = 'Give a number of at least 0 and at most 1: 0.95 for 95 %.';
 
 function numberFault(
   shape: NumberShape & { code?: IssueCode | undefined },
@@ -125,8 +125,12 @@ function numberFault(
   }
   const issue = numberIssue(shape, value);
   if (issue === undefined) return null;
-  const suggestion = name === 'offset' && value < 0 ? OFFSET_ADVICE : `Give ${bounded(shape)}.`;
-  return { code: shape.code ?? 'OUT_OF_RANGE', message: `This ${issue.message}.`, suggestion };
+  const { message, nearest } = issue;
+  const fault = { code: shape.code ?? 'OUT_OF_RANGE', message: `This ${message}.` } as const;
+  if (name === 'quantile') return { ...fault, suggestion: QUANTILE_ADVICE };
+  if (nearest === undefined) return { ...fault, suggestion: `Give ${bounded(shape)}.` };
+  const reason = name === 'offset' && value < 0 ? ': an offset counts bars back, and nothing can read a later bar' : '';
+  return { ...fault, suggestion: `Use ${nearest}${reason}.`, patch: replaceBy(pointer, nearest) };
 }
 
 function stringFault(shape: Shape & { type: 'string' }, value: unknown, pointer: string): Fault | null {

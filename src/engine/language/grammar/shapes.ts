@@ -197,17 +197,21 @@ function numberShape(def: Definition): NumberShape {
 }
 
 /**
- * Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. The bound that it exceeds
- * repairs nothing for certain: an offset of -1 may mean the bar before or the next one, and never means this one.
+ * Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. `nearest` is what fits
+ * there: the number without its sign, else the bound that it exceeds.
  */
-export function numberIssue(shape: NumberShape, value: number): { message: string } | undefined {
+export function numberIssue(shape: NumberShape, value: number): { message: string; nearest?: number } | undefined {
   if (!Number.isFinite(value)) return { message: 'must be a finite number' };
   if (shape.isInteger && !Number.isInteger(value)) return { message: `must be a whole number, not ${value}` };
-  if (shape.isMinExclusive ? value <= shape.min : value < shape.min) {
-    if (shape.isMinExclusive) return { message: `must be above ${shape.min}, not ${value}` };
-    return { message: `must be at least ${shape.min}, not ${value}` };
+  const { min, max, isMinExclusive } = shape;
+  if (isMinExclusive ? value <= min : value < min) {
+    const isPositiveMeant = value < 0 && numberIssue(shape, -value) === undefined;
+    const bound = isMinExclusive ? undefined : min;
+    const nearest = isPositiveMeant ? -value : bound;
+    const message = `must be ${isMinExclusive ? 'above' : 'at least'} ${min}, not ${value}`;
+    return { message, ...(nearest !== undefined && { nearest }) };
   }
-  if (value > shape.max) return { message: `must be at most ${shape.max}, not ${value}` };
+  if (value > max) return { message: `must be at most ${max}, not ${value}`, nearest: max };
   return undefined;
 }
 
