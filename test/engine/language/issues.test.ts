@@ -118,7 +118,7 @@ const CASES: Case[] = [
   { code: 'TIMEFRAME_BELOW_BASE', path: `${TRIGGER}/left/timeframe`, body: triggered(compare(market('close', { timeframe: '15m' }), 'gt', 1), { defaults: { timeframe: '1h' } }) },
   { code: 'TIMEFRAME_BELOW_BASE', path: '/signalGraph/nodes/1/timeframe', body: inGraph((g) => (g.nodes[1].timeframe = '1h')), context: { baseTimeframe: '4h' } },
   { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/stopLoss/value', body: inAst((s) => (s.risk = { stopLoss: { mode: 'percent', value: 150 } })) },
-  { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/stopLoss/value', body: inAst((s) => (s.risk = { stopLoss: { mode: 'fixed', value: -1 } })), isRepaired: true },
+  { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/stopLoss/value', body: inAst((s) => (s.risk = { stopLoss: { mode: 'fixed', value: -1 } })) },
   { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/takeProfits/0', body: inAst((s) => (s.risk = { takeProfits: [{ closePercent: 100 }] })) },
   { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/takeProfits/0/triggerR', body: inAst((s) => (s.risk = { takeProfits: [{ triggerR: 2, closePercent: 100 }] })) },
   { code: 'RISK_INVALID', path: '/strategyAst/strategy/risk/trailingStop', body: inAst((s) => (s.risk = { trailingStop: { activateAfterPercent: 1 } })) },

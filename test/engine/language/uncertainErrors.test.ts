@@ -26,7 +26,9 @@ const strategyOf = (trigger: Json, more: Json = {}): Body => ({
 
 describe('what was meant is not certain, so that there is advice and no patch, for', () => {
   const supertrend = { kind: 'indicator', indicator: 'supertrend', output: 'direction' };
+  const stop = { risk: { stopLoss: { mode: 'percent', value: -5 }, timeStop: { maxBars: 9 } } };
   it.each<[string, Body, string]>([
+    ['a negative stop', strategyOf(above, stop), 'Give a number above 0'],
     ['a period of zero', strategyOf({ ...above, right: { ...sma, args: { length: 0 } } }), 'Use 20, the usual value'],
     [
       'a fraction of a bar',
@@ -47,20 +49,19 @@ describe('what was meant is not certain, so that there is advice and no patch, f
   });
 });
 
-it('a negative offset, length, multiplier, stop or count is repaired by the positive one', () => {
+it('a negative count of bars or multiplier is repaired by the positive one', () => {
   const band = { kind: 'indicator', indicator: 'supertrend', args: { length: -7, multiplier: -2.5 } };
   const trigger = { ...above, left: { ...close, offset: -1 }, right: { ...band, output: 'supertrend' } };
-  const risk = { stopLoss: { mode: 'percent', value: -5 }, timeStop: { maxBars: -9 } };
+  const risk = { timeStop: { maxBars: -9 } };
   const { issues } = check(strategyOf(trigger, { risk }));
   const repairs = issues.map(({ path, patch: [step] = [] }) => [path.split('/').at(-1), step?.path === path && step]);
   expect(Object.fromEntries(repairs)).toMatchObject({
     offset: { op: 'replace', value: 1 },
     length: { op: 'replace', value: 7 },
     multiplier: { op: 'replace', value: 2.5 },
-    value: { op: 'replace', value: 5 },
     maxBars: { op: 'replace', value: 9 },
   });
-  expect(repairs).toHaveLength(5);
+  expect(repairs).toHaveLength(4);
 });
 
 describe('one fault is one issue:', () => {

@@ -198,14 +198,14 @@ function numberShape(def: Definition): NumberShape {
 
 /**
  * Why a number does not fit its place, as a predicate (`must be …`); undefined when it fits. `nearest` is what fits
- * there: the number without its sign, else the bound that it exceeds.
+ * there: a count without its sign, else the bound that is exceeded. A negative amount may be a rebate or a debt.
  */
 export function numberIssue(shape: NumberShape, value: number): { message: string; nearest?: number } | undefined {
   if (!Number.isFinite(value)) return { message: 'must be a finite number' };
   if (shape.isInteger && !Number.isInteger(value)) return { message: `must be a whole number, not ${value}` };
   const { min, max, isMinExclusive } = shape;
   if (isMinExclusive ? value <= min : value < min) {
-    const isPositiveMeant = value < 0 && numberIssue(shape, -value) === undefined;
+    const isPositiveMeant = shape.isInteger && value < 0 && numberIssue(shape, -value) === undefined;
     const bound = isMinExclusive ? undefined : min;
     const nearest = isPositiveMeant ? -value : bound;
     const message = `must be ${isMinExclusive ? 'above' : 'at least'} ${min}, not ${value}`;
