@@ -5,35 +5,16 @@ import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
 import { TIER_LIMITS } from '../../../src/tiers.ts';
 import { graph, strategy } from '../../support/builders.ts';
-
-type Json = Record<string, unknown>;
-type Body = Record<string, unknown> & { readonly settings: Json };
+import { above, close, five, sma, strategyOf, type Body, type Json } from './strategyBodies.ts';
 
 const SYMBOLS = new Set(['SPX', 'EURUSD', 'AAPL', 'MSFT', 'GOOG', 'IBM', 'NASDAQ']);
 const check = (body: Body) => checkStrategy(body, { limits: TIER_LIMITS.pro, knownSymbols: SYMBOLS });
-const close = { kind: 'market', field: 'close' };
-const sma = { kind: 'indicator', indicator: 'sma', args: { length: 5 } };
-const strategyOf = (trigger: Json, more: Json = {}): Body => ({
-  settings: {},
-  strategyAst: {
-    protocol: 'svc.strategy',
-    version: 1,
-    strategy: {
-      kind: 'strategy',
-      entry: { kind: 'entry', trigger, action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 } } },
-      risk: { timeStop: { maxBars: 9 } },
-      ...more,
-    },
-  },
-});
 const entryOf = (action: Json): Json => ({
   kind: 'entry',
   trigger: above,
   action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 }, ...action },
 });
 const sized = (size: Json): Json => ({ ...entryOf({}), action: { side: 'long', size } });
-const five = { kind: 'const', value: 5 };
-const above = { kind: 'compare', op: 'gt', left: close, right: sma };
 
 /** A graph whose nodes stand in a map by their ids. */
 function keyedGraph(): Json {

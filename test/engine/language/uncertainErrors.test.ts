@@ -1,28 +1,10 @@
-// Errors that no patch repairs, because what was meant is not certain, and errors that must be reported once.
+// Numbers out of bounds: which have a patch, and which only advice, because what was meant is not certain. And errors
+// that must be reported once.
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/index.ts';
-
-type Json = Record<string, unknown>;
-type Body = Record<string, unknown> & { readonly settings: Json };
+import { above, close, five, sma, strategyOf, type Body } from './strategyBodies.ts';
 
 const check = (body: Body) => checkStrategy(body);
-const close = { kind: 'market', field: 'close' };
-const sma = { kind: 'indicator', indicator: 'sma', args: { length: 5 } };
-const five = { kind: 'const', value: 5 };
-const above = { kind: 'compare', op: 'gt', left: close, right: sma };
-const strategyOf = (trigger: Json, more: Json = {}): Body => ({
-  settings: {},
-  strategyAst: {
-    protocol: 'svc.strategy',
-    version: 1,
-    strategy: {
-      kind: 'strategy',
-      entry: { kind: 'entry', trigger, action: { side: 'long', sizing: { mode: 'percent_equity', value: 95 } } },
-      risk: { timeStop: { maxBars: 9 } },
-      ...more,
-    },
-  },
-});
 
 describe('what was meant is not certain, so that there is advice and no patch, for', () => {
   const supertrend = { kind: 'indicator', indicator: 'supertrend', output: 'direction' };
