@@ -262,12 +262,16 @@ describe('POST /backtests', () => {
     const free = await api.client({ tier: 'free' });
     const made = await makeVersions(free);
     const items = Array.from({ length: 101 }, () => body({}, made.versionId));
-    const batch = await free.post('/backtests/batch', { items });
+    const headers = { 'idempotency-key': 'all' };
+    const batch = await free.post('/backtests/batch', { items }, headers);
     expect(batch.body).toMatchObject({ accepted: 100, refused: 1 });
     expect(batch.body.data[100]).toMatchObject({
       index: 100,
       error: { code: 'QUEUE_FULL', retryable: true, limit: 100 },
     });
+    // The same request is not tried again, so the refused item must be told how to be.
+    expect((await free.post('/backtests/batch', { items }, headers)).body).toEqual(batch.body);
+    expect(batch.body.data[100].error.message).toContain('another Idempotency-Key');
     const reply = await free.post('/backtests', body({}, made.versionId));
     expect(reply).toMatchObject({
       status: 429,

@@ -139,7 +139,10 @@ async function queueBatch(tx: Transaction, requestKey: Buffer | null, caller: Ca
   const data = checked.map((item, index) => {
     if (item instanceof ProblemError) return { index, error: itemError(item) };
     const id = idOf.get(item);
-    if (id === undefined) return { index, error: itemError(backtestQueueFull(caller.tier, room.open + made.length)) };
+    if (id === undefined) {
+      const full = backtestQueueFull(caller.tier, room.open + made.length, true);
+      return { index, error: itemError(full) };
+    }
     return { index, id, status: 'queued' as const };
   });
   return { data, accepted: made.length, refused: checked.length - made.length };

@@ -30,11 +30,12 @@ export async function roomOf(
   return { open, left: Math.max(0, TIER_LIMITS[caller.tier].queuedBacktests - open) };
 }
 
-export function backtestQueueFull(tier: Tier, usage: number): ProblemError {
+/** @param isItem of a batch, whose answer is kept for its Idempotency-Key, refused items included */
+export function backtestQueueFull(tier: Tier, usage: number, isItem = false): ProblemError {
   const limit = TIER_LIMITS[tier].queuedBacktests;
   const message =
     `The workspace has ${usage} backtests queued or running; the ${tier} tier allows ${limit}. Wait until some have ` +
-    'ended, then send this request again.';
+    `ended, then send ${isItem ? 'what was refused again, under another Idempotency-Key' : 'this request again'}.`;
   return queueFull('queuedBacktests', limit, usage, message);
 }
 
