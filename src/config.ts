@@ -3,9 +3,16 @@ import { availableParallelism } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import manifest from '../package.json' with { type: 'json' };
 
 /** The folder of the repository; commands work from any current folder. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Of the program and of its API. The version of the engine's rules is in src/engine/version.ts. */
+export const VERSION = manifest.version;
+
+/** The most simulation threads of one process. */
+export const MAX_THREADS = 512;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const SWITCH_VALUES = ['on', 'off'] as const;
@@ -36,10 +43,10 @@ const Environment = z.object({
     .optional()
     .describe('Where hosts share market data: `postgres`, or the `folder` DATA_DIR/snapshots.'),
   WORKER_THREADS: z.coerce
-    .number('give a whole number from 1 to 512')
+    .number(`give a whole number from 1 to ${MAX_THREADS}`)
     .int()
     .min(1)
-    .max(512)
+    .max(MAX_THREADS)
     .default(availableParallelism())
     .describe('Simulation threads of one worker process; default: one per core.'),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('Lowest level that is logged (JSON lines on stderr).'),

@@ -257,7 +257,9 @@ describe('the map of packages', () => {
       string,
       Record<string, string>
     >;
-    const used = new Set(IMPORTS.map(({ target }) => target).filter((name) => !/^(node:|src\/)/.test(name)));
+    const used = new Set(
+      IMPORTS.map(({ target }) => target).filter((name) => !/^(node:|src\/|package\.json$)/.test(name)),
+    );
     const text = FILES.map(codeOf).join('\n');
     expect([...used].filter((name) => !Object.hasOwn(manifest.dependencies, name))).toEqual([]);
     const isNamed = (name: string): boolean =>

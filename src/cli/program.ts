@@ -1,5 +1,6 @@
 // The commands, by name, and how a call of one ends. A command's module is loaded when it is called.
 import { Command, CommanderError } from 'commander';
+import { VERSION } from '../config.ts';
 import { commandName } from './invocation.ts';
 import { reportFailure, UsageError } from './output.ts';
 import { checkRequiredOptionsLast } from './requiredOptions.ts';
@@ -36,7 +37,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     .description(
       'Backtests of trading strategies written as JSON, with honest fills and results that explain themselves.',
     )
-    .version('1.0.0')
+    .version(VERSION)
     .exitOverride();
   if (isJson)
     program.configureOutput({

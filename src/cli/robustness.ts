@@ -1,6 +1,7 @@
 // candlepool robustness: how robust the backtest of a strategy file is, in this process, on several threads.
 import { availableParallelism } from 'node:os';
 import type { Command } from 'commander';
+import { MAX_THREADS } from '../config.ts';
 import {
   createPool,
   robustnessResult,
@@ -45,7 +46,7 @@ export function register(program: Command): void {
     .option('--analysis <name>', `one of ${ROBUSTNESS_ANALYSES.join(', ')}; repeatable; default: all`, repeated)
     .option('--seed <number>', 'seed of everything that is drawn at random; default: 1', wholeNumber(0, 0xffffffff))
     .option('--samples <count>', 'runs of the block bootstrap and of the parameter jitter', wholeNumber(10, 1_000))
-    .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism());
+    .option('--threads <count>', 'worker threads', wholeNumber(1, MAX_THREADS), availableParallelism());
   withJson(withMarketOptions(command)).action(run);
 }
 

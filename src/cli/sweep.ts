@@ -18,6 +18,7 @@ import {
   type SweepResult,
 } from '../engine/index.ts';
 import { issuesOfZod } from '../api/http/envelopeIssues.ts';
+import { MAX_THREADS } from '../config.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
 import { CommandError, printJson, printLine, printTable, refusal, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
@@ -56,7 +57,7 @@ export function register(program: Command): void {
       'the summary key to rank by; default: that of the space file, else sharpeRatio',
       oneOf(FLAT_KEYS),
     )
-    .option('--threads <count>', 'worker threads', wholeNumber(1, 256), availableParallelism())
+    .option('--threads <count>', 'worker threads', wholeNumber(1, MAX_THREADS), availableParallelism())
     .option('--rows <file>', 'write every row into this file: .arrow, .csv or .json', rowsFile)
     .option('--report <file>', 'write the report, one HTML page, into this file');
   withJson(withMarketOptions(command)).action(run);

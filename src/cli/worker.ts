@@ -1,7 +1,7 @@
 // candlepool worker: runs queued backtests, on a database that other processes share.
 import { flushCompileCache } from 'node:module';
 import { Option, type Command } from 'commander';
-import { environmentOf, readConfig } from '../config.ts';
+import { environmentOf, MAX_THREADS, readConfig } from '../config.ts';
 import type { Config } from '../config.ts';
 import { waitForDatabase } from '../db/availability.ts';
 import { connect } from '../db/connect.ts';
@@ -36,7 +36,7 @@ interface WorkerOptions {
 
 export function register(program: Command): void {
   withJson(program.command('worker').description('run a worker alone'))
-    .option('--threads <count>', 'number of threads, in place of WORKER_THREADS', wholeNumber(1, 512))
+    .option('--threads <count>', 'number of threads, in place of WORKER_THREADS', wholeNumber(1, MAX_THREADS))
     .addOption(new Option('--supervised', 'print nothing but the log').hideHelp())
     .addOption(new Option('--suspects', 'run the crash suspects of the worker that starts this').hideHelp())
     .action((options: WorkerOptions) =>

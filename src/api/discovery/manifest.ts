@@ -1,10 +1,10 @@
 // Manifest: the workflow contract in one answer, for an agent that knows nothing yet.
 import { z } from 'zod';
-import { BACKTEST_STATUSES, TERMINAL_STATUSES } from '../../db/backtests.ts';
+import { VERSION } from '../../config.ts';
+import { RUN_STATUSES, TERMINAL_STATUSES } from '../../db/runStatus.ts';
 import { ARTIFACT_NAMES } from '../../engine/index.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import { sendTagged, tagged } from '../http/etag.ts';
-import { API_VERSION } from '../http/openapi.ts';
 import { API_KEY_SECURITY, Json, KEY_PROBLEMS, NoQuery, problems } from '../http/routeSchemas.ts';
 import type { App } from '../services.ts';
 
@@ -72,7 +72,7 @@ const SEMANTICS = [
 
 const MANIFEST: z.infer<typeof Manifest> = {
   name: 'Candlepool',
-  version: API_VERSION,
+  version: VERSION,
   description: 'Author trading strategies as JSON, have them validated, and run backtests of them.',
   authentication: {
     header: 'x-api-key',
@@ -87,7 +87,7 @@ const MANIFEST: z.infer<typeof Manifest> = {
   },
   strategyVersionStates: { states: ['draft', 'ready'], runnable: ['ready'] },
   backtestStates: {
-    states: BACKTEST_STATUSES,
+    states: RUN_STATUSES,
     terminal: TERMINAL_STATUSES,
   },
   polling: {

@@ -3,9 +3,8 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-zod-openapi';
 import { sendTagged, tagged, type TaggedBody } from './etag.ts';
+import { VERSION } from '../../config.ts';
 import type { App } from '../services.ts';
-
-export const API_VERSION = '1.0.0';
 
 const DESCRIPTION = `Author trading strategies as JSON, have them validated, and run backtests of them.
 
@@ -31,7 +30,7 @@ export async function describeRoutes(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Candlepool', version: API_VERSION, description: DESCRIPTION },
+      info: { title: 'Candlepool', version: VERSION, description: DESCRIPTION },
       // Clients resolve it against the address they read this from.
       servers: [{ url: '/' }],
       tags: [

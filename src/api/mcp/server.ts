@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { McpServer } from '@modelcontextprotocol/server';
-import { ROOT } from '../../config.ts';
-import { API_VERSION } from '../http/openapi.ts';
+import { ROOT, VERSION } from '../../config.ts';
 import { faultsMessage, type ProblemIssue } from '../http/problems.ts';
 import type { ApiAnswer, CallApi } from './apiCall.ts';
 import { boundedText, partAt } from './boundedAnswer.ts';
@@ -20,7 +19,7 @@ trades, equity, orders and signals with get_backtest_artifact.`;
 
 /** Builds a server whose tools call the API through `call`. Whatever the API refuses comes back as its problem body. */
 export function createMcpServer(call: CallApi): McpServer {
-  const server = new McpServer({ name: 'candlepool', version: API_VERSION }, { instructions: INSTRUCTIONS });
+  const server = new McpServer({ name: 'candlepool', version: VERSION }, { instructions: INSTRUCTIONS });
   for (const tool of TOOLS) registerTool(server, tool, call);
   registerResources(server, call);
   return server;
