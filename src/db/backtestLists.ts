@@ -1,6 +1,7 @@
 // Lists of backtests: filtered, sorted, and page by page. Every query names the workspace.
 import type { FlatKey } from '../engine/index.ts';
-import { BACKTEST_TABLES, STATUS_COLUMN, type BacktestStatus } from './backtests.ts';
+import { BACKTEST_TABLES, STATUS_COLUMN } from './backtests.ts';
+import type { RunStatus } from './runStatus.ts';
 import type { Queryable } from './connect.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
 import { summaryNumber } from './summaries.ts';
@@ -9,7 +10,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface BacktestRow {
   readonly id: string;
-  readonly status: BacktestStatus;
+  readonly status: RunStatus;
   readonly strategyId: string;
   readonly strategyVersionId: string;
   readonly symbol: string;
@@ -44,7 +45,7 @@ const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
 });
 
 export interface BacktestFilters {
-  readonly status?: BacktestStatus | undefined;
+  readonly status?: RunStatus | undefined;
   readonly strategyId?: string | undefined;
   readonly strategyVersionId?: string | undefined;
   readonly symbol?: string | undefined;
@@ -102,7 +103,7 @@ export async function listBacktests(
  * Selects one status. Open backtests are looked up by their ids: with statistics from when the queue was longer, the
  * planner would scan all backtests of the workspace to find the last few.
  */
-function hasStatus(sql: Queryable, workspaceId: string, status: BacktestStatus) {
+function hasStatus(sql: Queryable, workspaceId: string, status: RunStatus) {
   if (status !== 'queued' && status !== 'running') return sql`r.status = ${status}`;
   const claimed = status === 'queued' ? sql`claimed_by is null` : sql`claimed_by is not null`;
   return sql`b.id = any (array(select id from backtest_queue where workspace_id = ${workspaceId} and ${claimed}))`;

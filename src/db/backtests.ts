@@ -6,12 +6,7 @@ import type { Queryable, Transaction } from './connect.ts';
 import { summaryOf, SUMMARY_COLUMNS, type StoredSummary } from './summaries.ts';
 import { deleteBacktests } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
-
-export const BACKTEST_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
-export type BacktestStatus = (typeof BACKTEST_STATUSES)[number];
-export const TERMINAL_STATUSES = ['completed', 'failed', 'cancelled'] as const satisfies readonly BacktestStatus[];
-export const isTerminal = (status: BacktestStatus): boolean =>
-  (TERMINAL_STATUSES as readonly BacktestStatus[]).includes(status);
+import type { RunStatus } from './runStatus.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -35,7 +30,7 @@ export interface NewBacktest {
 /** Where a backtest is on its way; cheap to read often. */
 export interface BacktestState {
   readonly id: string;
-  readonly status: BacktestStatus;
+  readonly status: RunStatus;
   readonly finishedAt: Date | null;
   readonly barsDone: number;
   readonly barsTotal: number;
@@ -179,8 +174,8 @@ export async function findBacktestStatus(
   sql: Queryable,
   workspaceId: string,
   id: string,
-): Promise<BacktestStatus | undefined> {
-  const [row] = await sql<{ status: BacktestStatus }[]>`
+): Promise<RunStatus | undefined> {
+  const [row] = await sql<{ status: RunStatus }[]>`
     select ${sql.unsafe(STATUS_COLUMN)} as status from ${sql.unsafe(BACKTEST_TABLES)}
     where b.workspace_id = ${workspaceId} and b.id = ${id}`;
   return row?.status;

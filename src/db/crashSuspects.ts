@@ -2,6 +2,7 @@
 // processes of their own (jobs/crashSuspects.ts), so that the next death has one cause.
 import type { Claim } from './claims.ts';
 import type { Queryable, Sql, Transaction } from './connect.ts';
+import { NOT_HANDED_FOR } from './missingSnapshots.ts';
 
 /**
  * A backtest, or a sweep by one of its shards, fails after this many of its processes died. The first may have had
@@ -31,7 +32,7 @@ const waiting = (sql: Queryable, worker: string, excluded: readonly string[]) =>
   s.claimed_by is null and s.kills > 0 and s.workspace_id <> all (${excluded as string[]}::uuid[])
     and not exists (
       select 1 from missing_snapshots m join backtests a on a.id = s.id
-      where m.worker_id = ${worker} and m.sha256 = any (a.snapshots) and m.noted_at > now() - interval '10 seconds')`;
+      where m.worker_id = ${worker} and m.sha256 = any (a.snapshots) and m.noted_at > now() - ${NOT_HANDED_FOR}::interval)`;
 
 /** Whether `claimCrashSuspect` would find one. */
 export async function areCrashSuspectsWaiting(

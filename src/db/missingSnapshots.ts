@@ -3,9 +3,11 @@ import type { Queryable } from './connect.ts';
 
 /** A note older than this says nothing about the present. */
 const NOTE_LASTS_SECONDS = 60;
+/** After a note, the worker is handed nothing that reads the snapshot for this long. `claim_backtests` has it as well. */
+export const NOT_HANDED_FOR = '10 seconds';
 
 /**
- * Notes snapshots as missing for this worker, which is not handed backtests of them for ten seconds.
+ * Notes snapshots as missing for this worker, which is not handed backtests of them for NOT_HANDED_FOR.
  * @returns those that every registered worker has noted: nobody can open them
  */
 export async function noteMissingSnapshots(

@@ -1,9 +1,10 @@
 // What a robustness check needs to know of the backtest that it checks. The checks themselves are rows of sweeps.ts.
-import { BACKTEST_TABLES, STATUS_COLUMN, type BacktestStatus } from './backtests.ts';
+import { BACKTEST_TABLES, STATUS_COLUMN } from './backtests.ts';
+import type { RunStatus } from './runStatus.ts';
 import type { Queryable } from './connect.ts';
 
 export interface CheckedBacktest {
-  readonly status: BacktestStatus;
+  readonly status: RunStatus;
   readonly strategyId: string;
   readonly strategyVersionId: string;
   readonly config: object;

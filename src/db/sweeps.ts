@@ -8,10 +8,9 @@ import type { Queryable, Transaction } from './connect.ts';
 import { deleteSweeps } from './deletedTrials.ts';
 import { requestOf, WorkAlreadyDone } from './idempotencyKeys.ts';
 import { keyset, type KeysetPage, type SortColumn } from './keyset.ts';
+import type { RunStatus } from './runStatus.ts';
 import { addSweepTickets } from './tickets.ts';
 
-export const SWEEP_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
-export type SweepStatus = (typeof SWEEP_STATUSES)[number];
 type Json = Readonly<Record<string, unknown>>;
 
 export interface NewSweep {
@@ -33,7 +32,7 @@ export interface NewSweep {
 
 export interface SweepRow {
   readonly id: string;
-  readonly status: SweepStatus;
+  readonly status: RunStatus;
   readonly strategyId: string;
   readonly strategyVersionId: string;
   readonly method: string;
@@ -115,7 +114,7 @@ export const SWEEP_SORTS = {
 } as const satisfies Record<string, SortColumn>;
 
 export interface SweepFilters {
-  readonly status?: SweepStatus | undefined;
+  readonly status?: RunStatus | undefined;
   readonly strategyId?: string | undefined;
   readonly strategyVersionId?: string | undefined;
 }
@@ -195,12 +194,8 @@ export async function findSweep(
   return row;
 }
 
-export async function findSweepStatus(
-  sql: Queryable,
-  workspaceId: string,
-  id: string,
-): Promise<SweepStatus | undefined> {
-  const [row] = await sql<{ status: SweepStatus }[]>`
+export async function findSweepStatus(sql: Queryable, workspaceId: string, id: string): Promise<RunStatus | undefined> {
+  const [row] = await sql<{ status: RunStatus }[]>`
     select status from sweeps where workspace_id = ${workspaceId} and id = ${id}`;
   return row?.status;
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { listBacktests } from '../../src/db/backtestLists.ts';
-import { type BacktestStatus } from '../../src/db/backtests.ts';
+import type { RunStatus } from '../../src/db/runStatus.ts';
 import { claimDue, finishRuns, returnRuns, saveProgress, type Claim } from '../../src/db/claims.ts';
 import type { Transaction } from '../../src/db/connect.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -44,7 +44,7 @@ it('reads few rows when few are open and the statistics say that half of all are
   await sql`analyze`;
   const { runs } = await claimDue(sql, worker, COUNT / 2 - 2, 1e9);
   await finish(runs.slice(1));
-  const list = (status: BacktestStatus) =>
+  const list = (status: RunStatus) =>
     sql.begin(async (tx) => {
       const before = await rowsRead(tx, 'backtests');
       const page = { limit: 10, after: null, order: { name: 'createdAt', descending: true } };

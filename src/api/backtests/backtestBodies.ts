@@ -4,7 +4,7 @@ import type { ResultDetail } from '../../engine/index.ts';
 import { runSettings } from '../strategies/effectiveSettings.ts';
 import type { BacktestRow } from '../../db/backtestLists.ts';
 import type { Backtest, BacktestState } from '../../db/backtests.ts';
-import { isTerminal } from '../../db/backtests.ts';
+import { isTerminal } from '../../db/runStatus.ts';
 import { ARTIFACT_NAMES, FORMATS_OF, decodeDetail, shownSummary } from '../../engine/index.ts';
 import { isoOrNull } from '../http/routeSchemas.ts';
 import type { BacktestDetail, BacktestRow as RowShape, Progress } from './backtestSchemas.ts';

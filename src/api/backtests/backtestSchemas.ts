@@ -1,7 +1,7 @@
 // Backtest schemas: what the routes accept and answer.
 import { z } from 'zod';
 import { BACKTEST_SORTS } from '../../db/backtestLists.ts';
-import { BACKTEST_STATUSES } from '../../db/backtests.ts';
+import { RUN_STATUSES } from '../../db/runStatus.ts';
 import { BacktestConfig, FLAT_DESCRIPTIONS, FLAT_KEYS, TIMEFRAMES } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
@@ -78,7 +78,7 @@ export const BacktestListQuery = listQuery(
   [...(Object.keys(BACKTEST_SORTS) as (keyof typeof BACKTEST_SORTS)[]), ...FLAT_KEYS],
   '-createdAt',
   {
-    status: z.enum(BACKTEST_STATUSES).optional(),
+    status: z.enum(RUN_STATUSES).optional(),
     strategyId: Uuid.optional(),
     strategyVersionId: Uuid.optional(),
     symbol: text(1, 100).optional(),
@@ -91,7 +91,7 @@ export const BacktestListQuery = listQuery(
 export const BacktestRow = z
   .object({
     id: Uuid,
-    status: z.enum(BACKTEST_STATUSES),
+    status: z.enum(RUN_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
     symbol: z.string(),
@@ -128,7 +128,7 @@ export const Progress = z.object({
 export const BacktestDetail = z
   .object({
     id: Uuid,
-    status: z.enum(BACKTEST_STATUSES),
+    status: z.enum(RUN_STATUSES),
     readFirst: z.array(z.string()).meta({ description: 'JSON pointers into this answer, in the order to read them.' }),
     strategyId: Uuid,
     strategyVersionId: Uuid,

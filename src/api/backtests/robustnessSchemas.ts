@@ -1,6 +1,7 @@
 // Robustness schemas: what the routes of robustness checks take and answer.
 import { z } from 'zod';
-import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
+import { RUN_STATUSES } from '../../db/runStatus.ts';
+import { SWEEP_SORTS } from '../../db/sweeps.ts';
 import { RobustnessSpec } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
@@ -16,14 +17,14 @@ export const RobustnessQuery = detailQuery('check');
 export type RobustnessQuery = z.infer<typeof RobustnessQuery>;
 
 export const CheckListQuery = listQuery(Object.keys(SWEEP_SORTS) as (keyof typeof SWEEP_SORTS)[], '-createdAt', {
-  status: z.enum(SWEEP_STATUSES).optional(),
+  status: z.enum(RUN_STATUSES).optional(),
 });
 
 export const RobustnessCheck = z
   .looseObject({
     id: Uuid,
     backtestId: Uuid,
-    status: z.enum(SWEEP_STATUSES),
+    status: z.enum(RUN_STATUSES),
     createdAt: instant('When it was queued.'),
     startedAt: instantOrNull('When a worker began it; null while it waits.'),
     finishedAt: instantOrNull('When it became terminal; null before.'),

@@ -1,7 +1,7 @@
 // Run routes: what backtests and sweeps have in common, which is how they are followed and deleted.
 import { z } from 'zod';
 import type { Sql } from '../../db/connect.ts';
-import { isTerminal, type BacktestStatus } from '../../db/backtests.ts';
+import { isTerminal, type RunStatus } from '../../db/runStatus.ts';
 import { notify } from '../../db/notifications.ts';
 import { requireKey } from '../http/auth/authentication.ts';
 import {
@@ -37,7 +37,7 @@ interface Following<Row> {
   readonly dataOf: (row: Row) => string;
 }
 
-export function followRoute<Row extends { readonly status: BacktestStatus }>(
+export function followRoute<Row extends { readonly status: RunStatus }>(
   app: App,
   { path, what, tag }: RunKind,
   { read, dataOf, stateOf = dataOf }: Following<Row>,

@@ -1,6 +1,6 @@
 // Waiting: keeps requests open until a backtest, a sweep or a rerun changes, all on one LISTEN connection.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isTerminal, type BacktestStatus } from '../../db/backtests.ts';
+import { isTerminal, type RunStatus } from '../../db/runStatus.ts';
 import { openNotifications, type Notifications } from '../../db/notifications.ts';
 import type { App, Services } from '../services.ts';
 
@@ -82,7 +82,7 @@ export async function waitForEnd(
   reply: FastifyReply,
   id: string,
   timeoutMs: number,
-  readStatus: () => Promise<BacktestStatus | undefined>,
+  readStatus: () => Promise<RunStatus | undefined>,
 ): Promise<void> {
   const signals = [app.drainSignal, clientGone(reply)];
   await waitFor({ request: reply.request, notifications: app.notifications, id, timeoutMs, signals }, async () => {

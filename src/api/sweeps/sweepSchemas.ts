@@ -1,6 +1,7 @@
 // Sweep schemas: what the routes take and answer.
 import { z } from 'zod';
-import { SWEEP_SORTS, SWEEP_STATUSES } from '../../db/sweeps.ts';
+import { RUN_STATUSES } from '../../db/runStatus.ts';
+import { SWEEP_SORTS } from '../../db/sweeps.ts';
 import { SWEEP_FORMATS, SweepSpec } from '../../engine/index.ts';
 import { CSV_PAGE_PARAMETERS } from '../http/csvPages.ts';
 import { detailQuery } from '../http/detailQuery.ts';
@@ -16,7 +17,7 @@ export const CreateSweepBody = SweepSpec.extend({
 export type CreateSweepBody = z.infer<typeof CreateSweepBody>;
 
 export const SweepListQuery = listQuery(Object.keys(SWEEP_SORTS) as (keyof typeof SWEEP_SORTS)[], '-createdAt', {
-  status: z.enum(SWEEP_STATUSES).optional(),
+  status: z.enum(RUN_STATUSES).optional(),
   strategyId: Uuid.optional(),
   strategyVersionId: Uuid.optional(),
 });
@@ -29,7 +30,7 @@ const Best = z
 export const SweepRow = z
   .object({
     id: Uuid,
-    status: z.enum(SWEEP_STATUSES),
+    status: z.enum(RUN_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
     method: z.string(),
@@ -56,7 +57,7 @@ export const SweepProgress = z.object({
 export const SweepDetail = z
   .object({
     id: Uuid,
-    status: z.enum(SWEEP_STATUSES),
+    status: z.enum(RUN_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
     createdAt: instant('When it was queued.'),
