@@ -32,7 +32,8 @@ const waiting = (sql: Queryable, worker: string, excluded: readonly string[]) =>
   s.claimed_by is null and s.kills > 0 and s.workspace_id <> all (${excluded as string[]}::uuid[])
     and not exists (
       select 1 from missing_snapshots m join backtests a on a.id = s.id
-      where m.worker_id = ${worker} and m.sha256 = any (a.snapshots) and m.noted_at > now() - ${NOT_HANDED_FOR}::interval)`;
+      where m.worker_id = ${worker} and m.sha256 = any (a.snapshots)
+        and m.noted_at > now() - ${NOT_HANDED_FOR}::interval)`;
 
 /** Whether `claimCrashSuspect` would find one. */
 export async function areCrashSuspectsWaiting(

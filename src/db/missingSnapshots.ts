@@ -3,7 +3,7 @@ import type { Queryable } from './connect.ts';
 
 /** A note older than this says nothing about the present. */
 const NOTE_LASTS_SECONDS = 60;
-/** After a note, the worker is handed nothing that reads the snapshot for this long. `claim_backtests` has it as well. */
+/** After a note, the worker is handed nothing that reads the snapshot for this long; also in `claim_backtests`. */
 export const NOT_HANDED_FOR = '10 seconds';
 
 /**

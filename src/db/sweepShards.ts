@@ -49,7 +49,8 @@ async function nextSweep(tx: Transaction, worker: string): Promise<string | unde
       and exists (select 1 from sweep_shards shard where shard.sweep_id = s.id and shard.status = 'queued')
       and not exists (
         select 1 from missing_snapshots m
-        where m.worker_id = ${worker} and m.sha256 = any (s.snapshots) and m.noted_at > now() - ${NOT_HANDED_FOR}::interval)
+        where m.worker_id = ${worker} and m.sha256 = any (s.snapshots)
+          and m.noted_at > now() - ${NOT_HANDED_FOR}::interval)
     order by coalesce(turn.virtual_time, 0), s.id limit 1`;
   return next?.id;
 }
