@@ -67,7 +67,7 @@ class Supervisor<Ready> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     const children = [this.#working, this.#standBy].filter((child) => child !== undefined);
-    const sendAll = (signal: NodeJS.Signals): void => children.forEach((child) => child.process.kill(signal));
+    const sendAll = (signal: NodeJS.Signals): void => children.forEach((child) => child.process?.kill(signal));
     sendAll('SIGTERM');
     const timer = setTimeout(() => sendAll('SIGKILL'), STOP_WITHIN_MS);
     await Promise.all([this.#running, ...children.map(({ end }) => end)]);
@@ -95,8 +95,10 @@ class Supervisor<Ready> implements AsyncDisposable {
 
   /** Lets `child` work until it ends, while another stands by. */
   async #work(child: Child): Promise<ChildEnd> {
-    // A failure to send is ignored: the child has died then, and its end follows.
-    child.process.send({ event: 'begin', predecessor: this.#predecessor } satisfies BeginMessage<Ready>, () => {});
+    // A failure to send is ignored: the child has died then, and its end follows. One that could not be started may
+    // have no channel.
+    if (child.process?.connected)
+      child.process.send({ event: 'begin', predecessor: this.#predecessor } satisfies BeginMessage<Ready>, () => {});
     const ended = new AbortController();
     void this.#keepStandBy(child, ended.signal);
     const end = await child.end;
@@ -122,6 +124,7 @@ class Supervisor<Ready> implements AsyncDisposable {
 
   #start(message = 'child process started'): Child {
     const child = startChild(this.#options.nodeFlags ?? [], this.#args, this.#env);
+    if (child.process === null) return child;
     this.#log.info({ childPid: child.process.pid, args: this.#args }, message);
     child.process.on('message', (message) => {
       const ready = message as Ready;
@@ -133,7 +136,7 @@ class Supervisor<Ready> implements AsyncDisposable {
   }
 
   #noteDeath(child: Child, end: ChildEnd, restartInMs: number): void {
-    const childPid = child.process.pid;
+    const childPid = child.process?.pid;
     this.#log.error({ ...end, childPid, args: this.#args, restartInMs }, 'child process died');
   }
 }
@@ -141,10 +144,13 @@ class Supervisor<Ready> implements AsyncDisposable {
 interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** Why the child could not be started; absent: it was. */
+  readonly err?: unknown;
 }
 
 interface Child {
-  readonly process: ChildProcess;
+  /** null: it could not be started. */
+  readonly process: ChildProcess | null;
   /** Resolves when the child works; never if it dies before. */
   readonly ready: Promise<void>;
   readonly becomeReady: () => void;
@@ -152,12 +158,19 @@ interface Child {
 }
 
 function startChild(nodeFlags: readonly string[], args: readonly string[], env: NodeJS.ProcessEnv): Child {
-  const spawned = spawnMain(args, env, nodeFlags);
   const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
-  return { process: spawned, ready, becomeReady, end: endOf(spawned) };
+  try {
+    const spawned = spawnMain(args, env, nodeFlags);
+    return { process: spawned, ready, becomeReady, end: endOf(spawned) };
+  } catch (err) {
+    return { process: null, ready, becomeReady, end: Promise.resolve({ code: null, signal: null, err }) };
+  }
 }
 
-/** Starts `main.ts <args>` with a channel between the processes. */
+/**
+ * Starts `main.ts <args>` with a channel between the processes.
+ * @throws when there is no memory for it; other reasons why it cannot be started are an `error` event
+ */
 export function spawnMain(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -176,8 +189,8 @@ async function endOf(child: ChildProcess): Promise<ChildEnd> {
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     return { code, signal };
-  } catch {
-    // A child that could not be spawned (no memory, no processes left) counts as one that died at once.
-    return { code: null, signal: null };
+  } catch (err) {
+    // A child that could not be started counts as one that died at once.
+    return { code: null, signal: null, err };
   }
 }
