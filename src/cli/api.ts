@@ -82,7 +82,7 @@ async function prepareApi(
   stack.defer(() => sql.end({ timeout: 2 }));
   const shortReads = connect(databaseUrl, { applicationName: 'candlepool api', max: SHORT_READS });
   stack.defer(() => shortReads.end({ timeout: 2 }));
-  const catalog = openCatalog(sql, config.dataDir, { storage: config.snapshotStorage });
+  const catalog = openCatalog(sql, config.dataDir, { storage: config.snapshotStorage, log });
   const services = { sql, shortReads, config, log, catalog };
   const app = await buildApp(services, { heavyRequests: startHeavyRequests(services, begun) });
   stack.defer(async () => {

@@ -11,7 +11,7 @@ import { lowerProcessPriority } from '../engine/index.ts';
 import { startWorker } from '../jobs/runner.ts';
 import type { WorkerSettings } from '../jobs/runner.ts';
 import { runSuspects } from '../jobs/suspectProcess.ts';
-import { createLog } from '../log.ts';
+import { createLog, type Log } from '../log.ts';
 import { openCatalog } from '../market/catalog.ts';
 import { wholeNumber } from './arguments.ts';
 import { liveThrough, runUntilStopped, type Lifetime } from './lifetime.ts';
@@ -65,7 +65,7 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
         url: database.url,
         threads,
         pool: { warmUp: config.warmUp },
-        snapshots: snapshotsOf(config),
+        snapshots: snapshotsOf(config, log),
         startSuspectProcess: () => spawnMain(['worker', '--suspects'], environmentOf(config, database.url)),
         begin,
       },
@@ -81,13 +81,14 @@ async function run(options: WorkerOptions, lifetime: Lifetime): Promise<void> {
 async function runSuspectProcess(): Promise<void> {
   lowerProcessPriority(NICENESS);
   const config = readConfig();
-  await runSuspects({ url: config.databaseUrl!, snapshots: snapshotsOf(config) }, createLog(config));
+  const log = createLog(config);
+  await runSuspects({ url: config.databaseUrl!, snapshots: snapshotsOf(config, log) }, log);
 }
 
 const snapshotsOf =
-  (config: Config): WorkerSettings['snapshots'] =>
+  (config: Config, log: Log): WorkerSettings['snapshots'] =>
   (sql) =>
-    openCatalog(sql, config.dataDir, { storage: config.snapshotStorage });
+    openCatalog(sql, config.dataDir, { storage: config.snapshotStorage, log });
 
 async function migrateOnce(url: string): Promise<void> {
   const sql = connect(url, { max: 1 });

@@ -6,6 +6,7 @@ import { coversSpan } from '../engine/bars/coverage.ts';
 import { sourceTimeframe } from '../engine/bars/market.ts';
 import type { StorageKind } from '../config.ts';
 import type { Sql } from '../db/connect.ts';
+import type { Log } from '../log.ts';
 import { listSnapshotsWithoutChunks } from '../db/snapshotChunks.ts';
 import { deleteUnusedSnapshots, type UnusedSnapshot } from '../db/retention.ts';
 import { listRemovedSeries, listSeries, pointSeries, removeSeries } from '../db/series.ts';
@@ -99,6 +100,8 @@ const LIST_KEPT_MS = 1000;
 export interface CatalogOptions {
   /** Where snapshots are shared with other hosts; by default in the folder. */
   readonly storage?: StorageKind;
+  /** Told when this host cannot keep copies of shared snapshots; absent: nobody is. */
+  readonly log?: Log;
   /** Limit of the shared memory that opened snapshots take. */
   readonly maxBytes?: number;
   /** ms; for tests. */
@@ -112,7 +115,8 @@ export interface CatalogOptions {
 export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions = {}): StoredCatalog {
   const folder = new SnapshotFolder(join(dataDir, 'snapshots'));
   const table = options.storage === 'postgres' ? new SnapshotTable(sql) : null;
-  const files = new SnapshotFiles(table ? new CopiedStorage(table, folder) : folder, options.maxBytes);
+  const storage = table ? new CopiedStorage(table, folder, noteFailedCopy(options.log)) : folder;
+  const files = new SnapshotFiles(storage, options.maxBytes);
   const now = options.now ?? Date.now;
   let kept: { at: number; entries: Promise<readonly StoredEntry[]> } | null = null;
   const list = (): Promise<readonly StoredEntry[]> => {
@@ -166,6 +170,9 @@ export function openCatalog(sql: Sql, dataDir: string, options: CatalogOptions =
     },
   };
 }
+
+const noteFailedCopy = (log: Log | undefined) => (error: unknown) =>
+  log?.warn({ err: error }, 'no copy of a snapshot could be kept in DATA_DIR, so it is read from Postgres each time');
 
 function refuseOccupied(
   entries: readonly CatalogEntry[],

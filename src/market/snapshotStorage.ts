@@ -130,10 +130,13 @@ export class SnapshotTable implements SnapshotStorage {
 export class CopiedStorage implements SnapshotStorage {
   readonly #shared: SnapshotStorage;
   readonly #folder: SnapshotFolder;
+  readonly #onCopyFailed: (error: unknown) => void;
 
-  constructor(shared: SnapshotStorage, folder: SnapshotFolder) {
+  /** @param onCopyFailed called when a copy cannot be kept; reads go on without it */
+  constructor(shared: SnapshotStorage, folder: SnapshotFolder, onCopyFailed: (error: unknown) => void = () => {}) {
     this.#shared = shared;
     this.#folder = folder;
+    this.#onCopyFailed = onCopyFailed;
   }
 
   async write(sha256: string, bytes: Uint8Array): Promise<void> {
@@ -146,7 +149,7 @@ export class CopiedStorage implements SnapshotStorage {
     if (typeof copy !== 'string') return copy;
     const found = await this.#shared.read(sha256);
     if (typeof found === 'string') return copy === 'damaged' ? copy : found;
-    if (copy === 'damaged') await this.#folder.remove(sha256).catch(() => {});
+    if (copy === 'damaged') await this.#folder.remove(sha256).catch(this.#onCopyFailed);
     await this.#keep(sha256, bytesOf(found));
     return found;
   }
@@ -163,6 +166,6 @@ export class CopiedStorage implements SnapshotStorage {
 
   /** Keeps a copy, which only saves time: a folder that cannot be written must not fail the read. */
   async #keep(sha256: string, bytes: Uint8Array): Promise<void> {
-    await this.#folder.write(sha256, bytes).catch(() => {});
+    await this.#folder.write(sha256, bytes).catch(this.#onCopyFailed);
   }
 }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openCatalog } from '../../src/market/catalog.ts';
 import { CopiedStorage, SnapshotFolder, SnapshotTable } from '../../src/market/snapshotStorage.ts';
 import type { SnapshotStorage } from '../../src/market/snapshotStorage.ts';
@@ -80,12 +80,17 @@ describe('a copy in a folder', () => {
     expect(Buffer.compare(await bytesOf(new SnapshotFolder(folder), sha256), bytes)).toBe(0);
   });
 
-  it('is not needed: a folder that cannot be written hinders nothing', async () => {
+  it('is not needed: a folder that cannot be written hinders nothing, and is reported', async () => {
     const { sha256, bytes } = content(5_000);
     await writeFile(join(folder, 'file'), '');
-    const unwritable = new CopiedStorage(table(), new SnapshotFolder(join(folder, 'file', 'snapshots')));
+    const onCopyFailed = vi.fn<(error: unknown) => void>();
+    const unwritable = new CopiedStorage(table(), new SnapshotFolder(join(folder, 'file', 'snapshots')), onCopyFailed);
     await unwritable.write(sha256, bytes);
     expect(Buffer.compare(await bytesOf(unwritable, sha256), bytes)).toBe(0);
+    expect(onCopyFailed.mock.calls.map(([error]) => (error as Error).message)).toEqual([
+      expect.stringContaining('is a file, not a folder'),
+      expect.stringContaining('is a file, not a folder'),
+    ]);
   });
 });
 
