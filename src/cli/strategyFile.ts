@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { duplicateMembers } from '../api/http/duplicateMembers.ts';
+import { isMembers } from '../engine/index.ts';
 import { CommandError } from './output.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -68,7 +69,7 @@ export async function readJsonObject(path: string): Promise<Json> {
     const message = `${path}: ${repeated.message} Keep one of them, at ${repeated.path}.`;
     throw new CommandError(message, 'MALFORMED_JSON');
   }
-  if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
+  if (isMembers(content)) return content;
   throw new CommandError(`${path} is not a JSON object.`, 'MALFORMED_JSON');
 }
 

@@ -37,6 +37,7 @@ export { prepareStrategy } from './language/canonical/prepare.ts';
 export { compileTokens } from './language/convert/compileTokens.ts';
 export { Settings, StrategyAst } from './language/grammar/ast.ts';
 export { SignalGraph } from './language/grammar/graph.ts';
+export { isMembers } from './language/grammar/payloadObjects.ts';
 export { canonicalField } from './language/grammar/words.ts';
 export { parsePointer, pointerTo } from './language/pointer.ts';
 

@@ -3,16 +3,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { Queryable } from '../../db/connect.ts';
 import { findVersions, type StrategyVersion } from '../../db/strategyVersions.ts';
-import { checkConfigForm, CONFIG_EXAMPLE, isCovered, type StrategyAst } from '../../engine/index.ts';
+import { checkConfigForm, CONFIG_EXAMPLE, isCovered, isMembers, type StrategyAst } from '../../engine/index.ts';
 import type { Catalog } from '../../market/catalog.ts';
 import { validationIssues } from '../http/failures.ts';
 import { faultsMessage, problem, type ProblemIssue } from '../http/problems.ts';
 import { Uuid } from '../http/routeSchemas.ts';
 import { BacktestCheck, rooted } from './backtestChecks.ts';
-
-type Members = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * For routes with `attachValidation` whose body has a `config`: its faults of form are reported with their repairs, and
@@ -25,7 +21,7 @@ export async function requireConfigBody(
 ): Promise<void> {
   if (!request.validationError) return;
   const faults = validationIssues(request.validationError, request);
-  const id = isObject(request.body) ? Uuid.safeParse(request.body.strategyVersionId) : undefined;
+  const id = isMembers(request.body) ? Uuid.safeParse(request.body.strategyVersionId) : undefined;
   const [version] = id?.success ? await findVersions(services.sql, request.caller.workspaceId, [id.data]) : [];
   const check = new BacktestCheck(services.catalog, request.caller);
   const issues = await configFaults(request.body, faults, check, version);
@@ -48,7 +44,7 @@ export async function configFaults(
   version: StrategyVersion | undefined,
   root = '',
 ): Promise<ProblemIssue[]> {
-  if (!isObject(body) || !isObject(body.config)) return [...faults];
+  if (!isMembers(body) || !isMembers(body.config)) return [...faults];
   const { defaults } = (version?.strategyAst as StrategyAst | undefined)?.strategy ?? {};
   const form = checkConfigForm(body.config, { timeframe: defaults?.timeframe, symbol: defaults?.instrument?.symbol });
   const inForm = form.issues.map((issue) => rooted(issue, root));

@@ -1,6 +1,6 @@
 // Strategy check: validation of a request's payloads against what the caller's tier and the market data allow.
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { checkStrategy, TIMEFRAME_MS } from '../../engine/index.ts';
+import { checkStrategy, isMembers, TIMEFRAME_MS } from '../../engine/index.ts';
 import type { CheckOutcome, Timeframe, ValidationIssue } from '../../engine/index.ts';
 import type { VersionContent } from '../../db/strategyVersions.ts';
 import { TIER_LIMITS, type Tier } from '../../tiers.ts';
@@ -97,17 +97,14 @@ export async function requireEnvelope(services: Services, asker: Asker, request:
 }
 
 async function issuesInside(services: Services, asker: Asker, body: unknown): Promise<readonly ProblemIssue[]> {
-  if (!isObject(body)) return [];
-  const object = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
+  if (!isMembers(body)) return [];
+  const object = (value: unknown): Json | undefined => (isMembers(value) ? value : undefined);
   const strategyAst = object(body.strategyAst);
   const signalGraph = object(body.signalGraph);
   if (strategyAst === undefined && signalGraph === undefined) return [];
   const settings = object(body.settings) ?? {};
   return (await checkPayloads(services, asker, { settings, strategyAst, signalGraph })).issues;
 }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * `preValidation` of the strategy writes: payloads above the tier's size are refused before their form is checked.
@@ -120,7 +117,7 @@ export async function limitPayloads(request: FastifyRequest, _reply: FastifyRepl
 export function limitPayloadBytes(request: FastifyRequest, tier: Tier): void {
   const limit = TIER_LIMITS[tier].payloadBytes;
   // Compact JSON is never longer than what was sent, but for escapes; most bodies are done here.
-  if (request.rawBody === null || request.rawBody.length <= limit || !isObject(request.body)) return;
+  if (request.rawBody === null || request.rawBody.length <= limit || !isMembers(request.body)) return;
   const { strategyAst, signalGraph } = request.body;
   if (payloadBytes(strategyAst) + payloadBytes(signalGraph) <= limit) return;
   throw problem('PAYLOAD_TOO_LARGE', {

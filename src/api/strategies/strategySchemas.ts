@@ -1,6 +1,6 @@
 // Strategies: request and response shapes of strategies, versions and validation.
 import { z } from 'zod';
-import { TIMEFRAMES, type CheckOutcome } from '../../engine/index.ts';
+import { isMembers, TIMEFRAMES, type CheckOutcome } from '../../engine/index.ts';
 import { listQuery } from '../http/pagination.ts';
 import { EffectiveSettings } from './effectiveSettings.ts';
 import { instant, instantOrNull, Issue, issueBodies, Json, Uuid, name, text } from '../http/routeSchemas.ts';
@@ -24,11 +24,10 @@ const ignoreWarnings = z
 
 const hasPayload = (body: { strategyAst?: unknown; signalGraph?: unknown }): boolean =>
   (body.strategyAst ?? body.signalGraph ?? null) !== null;
-/** The check below runs even when other members are wrong, so that every fault is reported at once. */
-const isObject = ({ value }: { value: unknown }) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The checks below run even when other members are wrong, so that every fault is reported at once. */
+const whenObject = ({ value }: { value: unknown }) => isMembers(value);
 /** Zod changes the object it is given, so each schema gets its own. */
-const payloadRequired = (message: string) => ({ message, params: { code: 'PAYLOAD_REQUIRED' }, when: isObject });
+const payloadRequired = (message: string) => ({ message, params: { code: 'PAYLOAD_REQUIRED' }, when: whenObject });
 const SEND_PAYLOAD = 'Send strategyAst or signalGraph (or both).';
 const SEND_PAYLOAD_OR_VERSION =
   'Send strategyAst or signalGraph (or both), or send version alone to promote the stored draft.';
@@ -75,7 +74,7 @@ export const FinalizeBody = z
     message: 'Missing member "settings".',
     path: ['settings'],
     params: { code: 'MISSING_FIELD' },
-    when: isObject,
+    when: whenObject,
   })
   .meta({ id: 'FinalizeStrategyVersion', examples: FINALIZE_EXAMPLES });
 export type FinalizeBody = z.infer<typeof FinalizeBody>;

@@ -1,4 +1,5 @@
 // The artifact notice: says in plain words how a recomputed result differs from the stored one.
+import { isMembers } from '../language/grammar/payloadObjects.ts';
 import type { ArtifactNotice, StoredResult } from '../task.ts';
 import { ENGINE_VERSION } from '../version.ts';
 import type { CompletedRun } from './simulatedRun.ts';
@@ -62,13 +63,12 @@ function compareValues(stored: unknown, recomputed: unknown): Verdict {
 }
 
 const isContainer = (value: unknown): value is Json => typeof value === 'object' && value !== null;
-const isBlock = (value: unknown): value is Json => isContainer(value) && !Array.isArray(value);
 
 /** Compares members by name, one level into blocks. A stored member that is now absent differs too. */
 function compareMembers(stored: Json, recomputed: Json, prefix: string, found: Findings): void {
   for (const name of Object.keys(stored)) {
     const [before, after] = [stored[name], recomputed[name]];
-    if (prefix === '' && isBlock(before) && isBlock(after)) {
+    if (prefix === '' && isMembers(before) && isMembers(after)) {
       compareMembers(before, after, `${name}.`, found);
       continue;
     }

@@ -3,6 +3,7 @@
 /** A JSON object with any members. */
 export type Members = Readonly<Record<string, unknown>>;
 
+/** Whether a JSON value is an object, which neither null nor a list is. */
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
