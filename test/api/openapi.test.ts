@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
+import { PROBLEMS } from '../../src/api/http/problemTable.ts';
 import { createApiApp } from '../support/apiApp.ts';
 
 const api = await createApiApp();
@@ -73,7 +74,7 @@ describe('the OpenAPI document', () => {
         statuses.some((status) => status.startsWith('2')),
         name,
       ).toBe(true);
-      for (const status of statuses.filter((each) => each.startsWith('4')))
+      for (const status of statuses.filter((each) => /^[45]/.test(each)))
         expect(Object.keys(operation.responses[status].content ?? {}), `${name} ${status}`).toEqual([
           'application/problem+json',
         ]);
@@ -93,6 +94,20 @@ describe('the OpenAPI document', () => {
       expect(operation.security?.length, name).toBeGreaterThan(0);
       expect(Object.keys(operation.responses), name).toContain('401');
     }
+  });
+
+  it('states for every operation with a key or token what any of them may answer, and where a body may be late', () => {
+    for (const [name, { requestBody, responses }] of operations()) {
+      if (!/ \/(public\/v1|workspaces)/.test(name)) continue;
+      const general = ['401', '403', '429', '431', '500', '503', ...(requestBody ? ['408', '413', '415'] : [])];
+      expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(general)]);
+    }
+  });
+
+  it('states every status of the table of problems, except that of a method that a route does not have', () => {
+    const stated = new Set(operations().flatMap(([, { responses }]) => Object.keys(responses)));
+    const answered = Object.values(PROBLEMS).map(({ status }) => String(status));
+    expect([...new Set(answered)].filter((status) => !stated.has(status))).toEqual(['405']);
   });
 
   it('contains every endpoint of the contract', () => {

@@ -6,7 +6,17 @@ import { requireMember } from '../http/auth/authentication.ts';
 import { apiKeyAnswer } from './keyAnswer.ts';
 import { createKey } from './newKey.ts';
 import { problem } from '../http/problems.ts';
-import { instant, instantOrNull, JWT_SECURITY, NoQuery, pathId, problems, text } from '../http/routeSchemas.ts';
+import {
+  BODY_PROBLEMS,
+  instant,
+  instantOrNull,
+  JWT_SECURITY,
+  KEY_PROBLEMS,
+  NoQuery,
+  pathId,
+  problems,
+  text,
+} from '../http/routeSchemas.ts';
 import type { App, Services } from '../services.ts';
 
 const Scope = z.enum(API_KEY_SCOPES).meta({ id: 'ApiKeyScope', description: 'What the key can reach.' });
@@ -90,7 +100,7 @@ function listRoute(app: App, { sql }: Services): void {
         summary: "List the workspace's API keys, newest first",
         params: z.object({ workspaceId: z.string() }),
         querystring: NoQuery,
-        response: { 200: z.object({ data: z.array(ApiKey) }), ...problems(400, 401, 403, 404, 431) },
+        response: { 200: z.object({ data: z.array(ApiKey) }), ...problems(...KEY_PROBLEMS, 404) },
       },
     },
     async (request) => ({ data: (await listApiKeys(sql, request.member.workspaceId)).map(apiKeyAnswer) }),
@@ -107,7 +117,7 @@ function createRoute(app: App, { sql }: Services): void {
         summary: 'Create an API key; its plaintext is in this answer and nowhere else',
         params: z.object({ workspaceId: z.string() }),
         body: NewApiKeyBody,
-        response: { 201: CreatedApiKey, ...problems(400, 401, 403, 404, 413, 415, 431) },
+        response: { 201: CreatedApiKey, ...problems(...BODY_PROBLEMS, 404) },
       },
     },
     async (request, reply) => {
@@ -144,7 +154,7 @@ function revokeRoute(app: App, { sql }: Services): void {
             success: z.boolean(),
             revokedAt: instant('When the key was revoked, by this call or an earlier one.'),
           }),
-          ...problems(401, 403, 404, 431),
+          ...problems(...KEY_PROBLEMS, 404),
         },
       },
     },

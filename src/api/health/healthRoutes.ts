@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { isStalled, readQueueNumbers } from '../../db/workerProcesses.ts';
 import { sentBearer } from '../http/auth/transport.ts';
 import { problem } from '../http/problems.ts';
+import { problems } from '../http/routeSchemas.ts';
 import { measureBacktests, measureTrouble } from './backtestMetrics.ts';
 import type { App, Services } from '../services.ts';
 
@@ -36,7 +37,13 @@ export async function healthRoutes(app: App, services: Services): Promise<void> 
 
   app.get(
     '/readyz',
-    { schema: { ...schema, summary: 'The database answers, workers take what is due, and the disk has room' } },
+    {
+      schema: {
+        ...schema,
+        summary: 'The database answers, workers take what is due, and the disk has room',
+        response: { 200: Status, ...problems(503) },
+      },
+    },
     async () => {
       if (app.drainSignal.aborted) throw problem('UNAVAILABLE', { message: 'The process is stopping.' });
       const numbers = await Promise.race([

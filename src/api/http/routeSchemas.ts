@@ -94,12 +94,15 @@ const PROBLEM_DESCRIPTIONS = {
   401: 'No valid credentials.',
   403: 'Scope, role or tier does not allow it.',
   404: 'Not found in this workspace.',
+  408: 'The request took too long to arrive.',
   409: 'It is in a state that does not allow this.',
   413: 'The body is too large.',
   415: 'The body is not application/json.',
   422: 'Well-formed, but it cannot be done.',
   431: 'The query or a header is too long.',
   429: 'Too many requests; see Retry-After.',
+  500: 'Something went wrong on our side.',
+  503: 'The service cannot answer now; see Retry-After.',
 } as const;
 type ProblemStatus = keyof typeof PROBLEM_DESCRIPTIONS;
 
@@ -114,9 +117,10 @@ export function problems<const Status extends ProblemStatus>(...statuses: readon
     { description: string; content: { 'application/problem+json': { schema: typeof Problem } } }
   >;
 }
-/** Statuses that every route with a key may answer (431: the query is too long); those with a body add 413 and 415. */
-export const KEY_PROBLEMS = [400, 401, 403, 429, 431] as const;
-export const BODY_PROBLEMS = [...KEY_PROBLEMS, 413, 415] as const;
+/** Statuses that every route with a key or token may answer; 431: the query is too long. */
+export const KEY_PROBLEMS = [400, 401, 403, 429, 431, 500, 503] as const;
+/** Statuses that every such route with a body may answer. */
+export const BODY_PROBLEMS = [...KEY_PROBLEMS, 408, 413, 415] as const;
 
 /** How a route is authenticated, for the description. */
 export const API_KEY_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { bearerApiKey: [] }];

@@ -4,7 +4,7 @@ import { MANAGING_ROLES } from '../../db/members.ts';
 import { compileTokens } from '../../engine/index.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { requireMember } from '../http/auth/authentication.ts';
-import { Issue, issueBodies, Json, JWT_SECURITY, NoQuery, problems } from '../http/routeSchemas.ts';
+import { BODY_PROBLEMS, Issue, issueBodies, Json, JWT_SECURITY, NoQuery, problems } from '../http/routeSchemas.ts';
 import { TOKENS_EXAMPLES } from './strategyExamples.ts';
 import * as shapes from './strategySchemas.ts';
 import type { App, Services } from '../services.ts';
@@ -29,7 +29,7 @@ const params = z.object({ workspaceId: z.string() });
 export async function editorRoutes(app: App, services: Services): Promise<void> {
   const onRequest = requireMember(MANAGING_ROLES);
   const described = { tags: ['Management'], security: JWT_SECURITY, params, querystring: NoQuery };
-  const failures = problems(400, 401, 403, 404, 413, 415, 431);
+  const failures = problems(...BODY_PROBLEMS, 404);
 
   app.post(
     `${BASE}/validate-strategy`,

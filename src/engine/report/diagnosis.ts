@@ -6,7 +6,7 @@ import type { Funnel } from './funnel.ts';
 import { REJECTION_REASONS, type RejectionReason } from '../simulate/simulation.ts';
 import type { PositionStatistics } from './positionStatistics.ts';
 import { conjunctsOf, neverTogether, type ConditionBits, type Window } from './conditionBits.ts';
-import type { ConditionStats } from './conditionStatistics.ts';
+import type { ConditionStats, SideStats } from './conditionStatistics.ts';
 
 export const DIAGNOSIS_CODES = [
   'ALL_WARMUP', 'RULE_ALWAYS_FALSE', 'NEVER_TOGETHER', 'FILTER_BLOCKS_ALL', 'REJECTED_BALANCE', 'ORDERS_NEVER_FILLED',
@@ -139,8 +139,7 @@ function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: stri
   if (dead.length > 0) {
     return dead.map((condition) => {
       const stat = statsOf(condition);
-      const range =
-        stat.leftStats?.min == null ? '' : ` (${text(stat.leftStats.min)} … ${text(stat.leftStats.max)} on the left)`;
+      const range = stat.leftStats?.min == null ? '' : `: the left side ${movement(stat.leftStats)}`;
       const message = `${condition.node.text} was never true on ${stat.evaluated} bars${range}.`;
       return error('RULE_ALWAYS_FALSE', condition.node, message, thresholdAdvice(stat));
     });
@@ -176,16 +175,22 @@ function thresholdAdvice(stat: ConditionStats): string {
   const { leftStats, rightStats } = stat;
   if (stat.kind !== 'compare' || leftStats?.min == null || rightStats?.min == null)
     return `Loosen ${stat.nodeId} or take it out.`;
+  const isFixed = ({ min, max }: SideStats): boolean => min === max;
+  const sides = `The left side ${movement(leftStats)}, and the right side ${movement(rightStats)}`;
+  if (isFixed(leftStats) && isFixed(rightStats)) return `${sides}. Compare a value that changes.`;
   if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!))
     return (
       'The ranges of the two sides overlap, so another threshold does not help: they never stand this way on the ' +
       'same bar. Compare with an earlier bar (offset 1 on one side), or relate other values.'
     );
-  return (
-    `The left side moved between ${text(leftStats.min)} and ${text(leftStats.max)}, the right between ` +
-    `${text(rightStats.min)} and ${text(rightStats.max)}: move the threshold into that range.`
-  );
+  if (isFixed(rightStats)) return `${sides}. Move the right side into the range of the left.`;
+  if (isFixed(leftStats)) return `${sides}. Move the left side into the range of the right.`;
+  return `${sides}: these ranges do not meet. Compare values of the same scale.`;
 }
+
+/** What a side did over the run, as a predicate. */
+const movement = ({ min, max }: SideStats): string =>
+  min === max ? `was always ${text(min)}` : `moved between ${text(min)} and ${text(max)}`;
 
 const text = (value: number | null): string => (value === null ? '–' : String(Number(value.toPrecision(6))));
 

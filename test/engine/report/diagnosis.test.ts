@@ -24,6 +24,7 @@ const rsi = (length: number): Json => write.indicator('rsi', { length });
 const compare = (left: Json, op: string, right: Json, id?: string): Json =>
   write.compare(left, op, right, id === undefined ? {} : { id });
 const cross = (op: string, fast: number, slow: number): Json => write.cross(sma(fast), op, sma(slow));
+const hundredfold = { kind: 'math', op: 'mul', args: [close, constant(100)] };
 const hour = { kind: 'time', field: 'hour' };
 
 interface Case {
@@ -193,6 +194,28 @@ describe('the first diagnosis entry', () => {
 
   it('has a case for every code', () => {
     expect(Object.keys(CASES).toSorted()).toEqual([...DIAGNOSIS_CODES].toSorted());
+  });
+});
+
+describe('the suggestion for a comparison that is never true', () => {
+  const toldOf = (left: Json, right: Json): string => {
+    const [first] = summaryOf({ entry: { trigger: compare(left, 'gt', right) } }).strategyTrace!.diagnosis;
+    expect(first.code).toBe('RULE_ALWAYS_FALSE');
+    return `${first.message} ${first.suggestion}`;
+  };
+
+  it('names the range of what moves, and says which side to move into it', () => {
+    const toHigh = toldOf(close, constant(5));
+    expect(toHigh).toMatch(/was never true on \d+ bars: the left side moved between \S+ and \S+\. /);
+    expect(toHigh).toMatch(/ the right side was always 5\. Move the right side into the range of the left\.$/);
+    expect(toldOf(constant(0.5), close)).toMatch(/: the left side was always 0\.5\. .* into the range of the right\.$/);
+  });
+
+  it('says that neither side changes, or that values of different scale never meet', () => {
+    expect(toldOf(constant(20), constant(30))).toMatch(
+      /The left side was always 20, and the right side was always 30\. Compare a value that changes\.$/,
+    );
+    expect(toldOf(close, hundredfold)).toMatch(/these ranges do not meet\. Compare values of the same scale\.$/);
   });
 });
 
