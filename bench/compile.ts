@@ -2,7 +2,7 @@
 // and that of the plan of a run which differs from others in its params, overrides or symbol.
 import { Bench } from 'tinybench';
 import { checkStrategy } from '../src/engine/language/check/checkStrategy.ts';
-import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
 import { PlanCache } from '../src/engine/plan/planCache.ts';
 import { resolveConfig, type BacktestConfig } from '../src/engine/config.ts';

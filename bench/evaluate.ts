@@ -2,7 +2,7 @@
 import { Bench } from 'tinybench';
 import { EvaluatedPlan } from '../src/engine/evaluate/evaluatePlan.ts';
 import { ColumnStore } from '../src/engine/evaluate/columnStore.ts';
-import { prepareStrategy } from '../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../src/engine/plan/compile.ts';
 import { bindRules } from '../src/engine/evaluate/bindRules.ts';
 import { resolveConfig } from '../src/engine/config.ts';

@@ -149,14 +149,14 @@ describe('the order inside the engine', () => {
     expect(lines(arrowsAgainst(STAGES, ENGINE, stageOf))).toEqual([]);
   });
 
-  it('lets the grammar import nothing that checks or rewrites strategies', () => {
-    const wrong = ENGINE.filter(
-      ({ file, target }) =>
-        file.startsWith('src/engine/language/grammar/') &&
-        target.startsWith('src/engine/language/') &&
-        !target.startsWith('src/engine/language/grammar/'),
-    );
-    expect(lines(wrong)).toEqual([]);
+  it('lets a folder of the language import only earlier ones', () => {
+    const [, line] = ARCHITECTURE.match(/^ {4}language: (.*)$/m)!;
+    const layers = ['pointer.ts', ...line.split(/ → |, /), 'fieldCapabilities.ts', 'capabilities.ts'];
+    const layerOf = (file: string): string => file.split('/')[3];
+    const language = FILES.filter((file) => file.startsWith('src/engine/language/'));
+    expect([...new Set(language.map(layerOf))].toSorted()).toEqual(layers.toSorted());
+    const among = ENGINE.filter(({ file, target }) => language.includes(file) && language.includes(target));
+    expect(lines(arrowsAgainst(layers, among, layerOf))).toEqual([]);
   });
 
   it('rejects a planted import of a later stage', () => {
@@ -311,11 +311,11 @@ describe('the check of purity', () => {
 describe('the check for spreads', () => {
   /** A call with about 120,000 arguments overflows the stack. Lists that cannot grow so long, and why: */
   const BOUNDED: Readonly<Record<string, string>> = {
-    'src/engine/language/check/structure.ts': 'the steps of one patch',
+    'src/engine/language/form/structure.ts': 'the steps of one patch',
     'src/engine/language/check/checkPayload.ts': 'the children of one node, bounded by MAX_CONTAINERS',
-    'src/engine/language/canonical/prepare.ts': 'the children of one node, bounded by MAX_CONTAINERS',
+    'src/engine/language/prepare/prepare.ts': 'the children of one node, bounded by MAX_CONTAINERS',
     'src/engine/language/canonical/canonicalizer.ts': 'the items of one node, bounded by MAX_CONTAINERS',
-    'src/engine/language/check/repair.ts': 'the steps of one patch',
+    'src/engine/language/issues/repair.ts': 'the steps of one patch',
     'src/engine/indicators/ichimoku.ts': 'three lengths',
     'src/engine/indicators/almaAlligator.ts': 'three lines',
     'src/engine/indicators/oscillators.ts': 'three lengths',

@@ -1,9 +1,9 @@
 // Issues of a config that its schema cannot find: the order of the fee tiers, the range, the tick size of the
 // instrument.
 import type { Instrument } from './bars/bars.ts';
-import type { ValidationIssue } from './language/check/issues.ts';
+import type { ValidationIssue } from './language/issues/issues.ts';
 import type { CONFIG_ERROR_CODES } from './language/grammar/issueCodes.ts';
-import type { PatchOperation } from './language/check/patch.ts';
+import type { PatchOperation } from './language/issues/patch.ts';
 import { resolveConfig, type BacktestConfig } from './config.ts';
 
 /** Paths begin with `/config`. What depends on the instrument is checked only when one is given. */

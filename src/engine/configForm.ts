@@ -1,11 +1,11 @@
 // The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
 import { BacktestConfig, Instant } from './config.ts';
-import { IssueLog, type ValidationIssue } from './language/check/issues.ts';
+import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
 import { issueCodes } from './language/grammar/issueCodes.ts';
-import { writeAdvice } from './language/check/leafFaults.ts';
-import type { PatchOperation } from './language/check/patch.ts';
-import { repaired, translatePatch, translationOf } from './language/check/repair.ts';
-import { Structure } from './language/check/structure.ts';
+import { writeAdvice } from './language/form/leafFaults.ts';
+import type { PatchOperation } from './language/issues/patch.ts';
+import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
+import { Structure } from './language/form/structure.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
 import { pointerTo } from './language/pointer.ts';
 import { isMembers, type Members } from './language/grammar/payloadObjects.ts';

@@ -1,8 +1,8 @@
 // The estimate of a backtest: what its plan takes on the bars it reads, before it is queued or run.
 import type { SeriesName } from './language/canonical/foreignSeries.ts';
-import { prepareStrategy } from './language/canonical/prepare.ts';
+import { prepareStrategy } from './language/prepare/prepare.ts';
 import { resolveConfig } from './config.ts';
-import type { ValidationIssue } from './language/check/issues.ts';
+import type { ValidationIssue } from './language/issues/issues.ts';
 import { compilePlan } from './plan/compile.ts';
 import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts';
 import { PlanCache } from './plan/planCache.ts';

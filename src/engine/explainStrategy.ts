@@ -3,8 +3,8 @@ import type { Timeframe } from './bars/bars.ts';
 import type { Settings, StrategyAst } from './language/grammar/ast.ts';
 import type { SignalGraph } from './language/grammar/graph.ts';
 import { inferLookback } from './language/canonical/lookback.ts';
-import { prepareStrategy } from './language/canonical/prepare.ts';
-import type { ValidationIssue } from './language/check/issues.ts';
+import { prepareStrategy } from './language/prepare/prepare.ts';
+import type { ValidationIssue } from './language/issues/issues.ts';
 import { compilePlan } from './plan/compile.ts';
 import { explainPlan } from './plan/explain.ts';
 

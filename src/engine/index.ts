@@ -27,14 +27,14 @@ export { findPattern, PATTERNS, type PatternDefinition } from './patterns/patter
 // Strategies: what they can say, checking, preparing, hashing
 export { describeCapabilities } from './language/capabilities.ts';
 export { checkStrategy, type CheckOutcome } from './language/check/checkStrategy.ts';
-export { type ValidationIssue } from './language/check/issues.ts';
+export { type ValidationIssue } from './language/issues/issues.ts';
 export { ISSUE_CODES } from './language/grammar/issueCodes.ts';
-export { nearestName } from './language/check/nearest.ts';
-export { type PatchOperation } from './language/check/patch.ts';
+export { nearestName } from './language/issues/nearest.ts';
+export { type PatchOperation } from './language/issues/patch.ts';
 export { strategyHash } from './language/canonical/content.ts';
 export { foreignSeries, placeOfSeries, type SeriesName } from './language/canonical/foreignSeries.ts';
-export { prepareStrategy } from './language/canonical/prepare.ts';
-export { compileTokens } from './language/convert/compileTokens.ts';
+export { prepareStrategy } from './language/prepare/prepare.ts';
+export { compileTokens } from './language/tokens/compileTokens.ts';
 export { Settings, StrategyAst } from './language/grammar/ast.ts';
 export { SignalGraph } from './language/grammar/graph.ts';
 export { isMembers } from './language/grammar/payloadObjects.ts';

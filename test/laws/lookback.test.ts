@@ -6,7 +6,7 @@ import { EvaluatedPlan } from '../../src/engine/evaluate/evaluatePlan.ts';
 import { hasBit } from '../../src/engine/kernels/bits.ts';
 import { ColumnStore } from '../../src/engine/evaluate/columnStore.ts';
 import { inferLookback } from '../../src/engine/language/canonical/lookback.ts';
-import { prepareStrategy } from '../../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../../src/engine/language/prepare/prepare.ts';
 import { type StrategyAst } from '../../src/engine/language/grammar/ast.ts';
 import { compilePlan } from '../../src/engine/plan/compile.ts';
 import { randomSnapshot, START } from '../support/bars.ts';

@@ -1,13 +1,13 @@
 // The plan cache: the variants of a strategy are prepared and compiled once, as a template with slots for the numbers
 // of their params and overrides.
-import { prepareStrategy, type Prepared, type PrepareContext, type RunInputs } from '../language/canonical/prepare.ts';
-import { IssueLog } from '../language/check/issues.ts';
+import { prepareStrategy, type Prepared, type PrepareContext, type RunInputs } from '../language/prepare/prepare.ts';
+import { IssueLog } from '../language/issues/issues.ts';
 import {
   overriddenPlaces,
   withOverriddenParams,
   type OverriddenPlace,
   type Payload,
-} from '../language/canonical/overriddenParams.ts';
+} from '../language/prepare/overriddenParams.ts';
 import type { ParamValues } from '../language/canonical/canonicalizer.ts';
 import { hasSlots } from '../language/canonical/paramSlots.ts';
 import { namedSymbols, type SeriesName } from '../language/canonical/foreignSeries.ts';

@@ -1,12 +1,12 @@
 // A plan template: a strategy prepared and compiled once, with slots in the places of its params' numbers. The plan of
 // one run is a copy with the numbers in it.
 import { checkSections, sectionsOf } from '../language/check/sectionChecks.ts';
-import { IssueLog } from '../language/check/issues.ts';
+import { IssueLog } from '../language/issues/issues.ts';
 import { isParamRef } from '../language/grammar/shapes.ts';
 import type { ParamValues } from '../language/canonical/canonicalizer.ts';
 import type { SeriesName } from '../language/canonical/foreignSeries.ts';
 import { hasSlots, ParamValueNeeded, SlottedText } from '../language/canonical/paramSlots.ts';
-import { prepareWithSlots, type PrepareContext, type SlottedStrategy } from '../language/canonical/prepare.ts';
+import { prepareWithSlots, type PrepareContext, type SlottedStrategy } from '../language/prepare/prepare.ts';
 import type { RunnableExpression, RunnableStrategy, Settings, StrategyAst } from '../language/grammar/ast.ts';
 import { shortened, wholeTextOf } from '../language/grammar/kinds.ts';
 import { operationKey, stepKey } from './builder.ts';

@@ -1,6 +1,6 @@
 // Warnings about a backtest and its config: they never block, and are returned beside the result.
 import type { RunnableStrategy, StrategyAst } from '../language/grammar/ast.ts';
-import type { ValidationIssue } from '../language/check/issues.ts';
+import type { ValidationIssue } from '../language/issues/issues.ts';
 import type { CONFIG_WARNING_CODES } from '../language/grammar/issueCodes.ts';
 import { HOURS_OF_DAILY_BARS, INTRADAY_FIELDS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';

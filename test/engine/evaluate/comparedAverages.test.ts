@@ -5,7 +5,7 @@ import { createMarket } from '../../../src/engine/bars/market.ts';
 import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
 import { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import type { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
-import { prepareStrategy } from '../../../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../../../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
 import type { Snapshot } from '../../../src/engine/bars/arrow.ts';
 import { makeInstrument } from '../../../src/market/instrument.ts';

@@ -7,7 +7,7 @@ import { hasBit } from '../../../src/engine/kernels/bits.ts';
 import { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import { createMarket } from '../../../src/engine/bars/market.ts';
 import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
-import { prepareStrategy } from '../../../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../../../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
 import { randomSnapshot, START } from '../../support/bars.ts';
 import { Evaluator } from '../../support/reference/evaluate.ts';

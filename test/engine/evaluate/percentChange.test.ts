@@ -10,7 +10,7 @@ import { STATE_FIELDS, type StrategyAst } from '../../../src/engine/language/gra
 import { textOf } from '../../../src/engine/language/grammar/kinds.ts';
 import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
 import { describeCapabilities } from '../../../src/engine/language/capabilities.ts';
-import { prepareStrategy } from '../../../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../../../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
 import { randomSnapshot } from '../../support/bars.ts';
 import { graphOf } from '../../support/graphs.ts';

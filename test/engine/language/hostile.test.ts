@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
-import { compileTokens } from '../../../src/engine/language/convert/compileTokens.ts';
+import { compileTokens } from '../../../src/engine/language/tokens/compileTokens.ts';
 import { graph, strategy, type Json } from '../../support/builders.ts';
 
 const nodes = (count: number, node: (i: number) => Json): Json => ({

@@ -4,7 +4,7 @@ import { checkStrategy, type CheckContext } from '../../../src/engine/language/c
 import { ISSUE_CODES, severityOf } from '../../../src/engine/language/grammar/issueCodes.ts';
 import type { ArgDefinition } from '../../../src/engine/indicators/definition.ts';
 import { checkArgs } from '../../../src/engine/language/check/callArguments.ts';
-import { IssueLog } from '../../../src/engine/language/check/issues.ts';
+import { IssueLog } from '../../../src/engine/language/issues/issues.ts';
 import { CONFIG_ERROR_CODES, CONFIG_WARNING_CODES } from '../../../src/engine/language/grammar/issueCodes.ts';
 import { pointerTo } from '../../../src/engine/language/pointer.ts';
 import {

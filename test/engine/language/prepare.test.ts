@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lowerGraph } from '../../../src/engine/language/convert/lowerGraph.ts';
-import {
-  prepareStrategy,
-  type RunInputs,
-  type PrepareContext,
-} from '../../../src/engine/language/canonical/prepare.ts';
+import { lowerGraph } from '../../../src/engine/language/graph/lowerGraph.ts';
+import { prepareStrategy, type RunInputs, type PrepareContext } from '../../../src/engine/language/prepare/prepare.ts';
 import { all, compare, entry, graph, indicator, market, strategy, type Json } from '../../support/builders.ts';
 
 const withParams = (): Json =>

@@ -5,7 +5,7 @@ import { bindRules } from '../../../src/engine/evaluate/bindRules.ts';
 import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
 import { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import { barsOf } from '../../../src/engine/evaluate/frames.ts';
-import { prepareStrategy } from '../../../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../../../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
 import { estimatePlan } from '../../../src/engine/plan/estimate.ts';
 import { randomSnapshot } from '../../support/bars.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resolveConfig } from '../../../src/engine/config.ts';
 import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
-import { prepareStrategy } from '../../../src/engine/language/canonical/prepare.ts';
+import { prepareStrategy } from '../../../src/engine/language/prepare/prepare.ts';
 import { type StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 import type { Param } from '../../../src/engine/language/grammar/ast.ts';
 import { findIndicator } from '../../../src/engine/indicators/registry.ts';

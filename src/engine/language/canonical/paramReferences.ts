@@ -1,7 +1,7 @@
 // Param references: what stands in a canonical strategy where its author referred to a param.
 import { argIssue } from '../../indicators/arguments.ts';
 import type { ArgDefinition } from '../../indicators/definition.ts';
-import { shown } from '../check/displayNames.ts';
+import { shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import { numberIssue, type NumberShape } from '../grammar/shapes.ts';
 import type { ParamSlots } from './paramSlots.ts';

@@ -1,9 +1,9 @@
 // Params: the values of a strategy that a run may set. Checks their declarations and resolves their values.
 import type { Param } from '../grammar/ast.ts';
-import { numericText, shown } from '../check/displayNames.ts';
-import type { IssueLog } from '../check/issues.ts';
+import { numericText, shown } from '../issues/displayNames.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
-import { nearestName, suggestionFor } from '../check/nearest.ts';
+import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 
 export type ParamValue = number | boolean | string;

@@ -2,9 +2,9 @@
 import type { StrategyAst } from '../grammar/ast.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
-import { IssueLog } from '../check/issues.ts';
-import { locate } from '../check/locate.ts';
-import { Lowering } from '../convert/lowerGraph.ts';
+import { IssueLog } from '../issues/issues.ts';
+import { locate } from '../issues/locate.ts';
+import { Lowering } from '../graph/lowerGraph.ts';
 import { pointerTo } from '../pointer.ts';
 
 type Places = ReadonlyMap<object, string>;

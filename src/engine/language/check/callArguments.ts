@@ -5,10 +5,10 @@ import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
 import { synonymousArgument } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS } from '../grammar/words.ts';
-import { numericText, shown } from './displayNames.ts';
-import type { IssueLog } from './issues.ts';
+import { numericText, shown } from '../issues/displayNames.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
-import { nearestName, certainPatch, suggestionFor } from './nearest.ts';
+import { nearestName, certainPatch, suggestionFor } from '../issues/nearest.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** What a call is checked with. */

@@ -5,11 +5,11 @@ import { findPattern, PATTERNS } from '../../patterns/patternRegistry.ts';
 import { seriesInputsOf } from '../canonical/canonicalizer.ts';
 import { synonymousIndicator, synonymousOutput } from '../grammar/synonyms.ts';
 import { checkArgs, type CallContext } from './callArguments.ts';
-import { shown } from './displayNames.ts';
-import type { IssueLog } from './issues.ts';
-import { columnMeant } from './misplaced.ts';
-import { nearestName, isMistyped, plain, certainPatch, suggestionFor, type Nearest } from './nearest.ts';
-import type { PatchOperation } from './patch.ts';
+import { shown } from '../issues/displayNames.ts';
+import type { IssueLog } from '../issues/issues.ts';
+import { columnMeant } from '../form/misplaced.ts';
+import { nearestName, isMistyped, plain, certainPatch, suggestionFor, type Nearest } from '../issues/nearest.ts';
+import type { PatchOperation } from '../issues/patch.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 const INDICATOR_NAMES = INDICATORS.flatMap(({ id, aliases }) => [id, ...aliases]);

@@ -8,18 +8,18 @@ import { costOf } from './cost.ts';
 import { ExpressionChecks } from './expressionChecks.ts';
 import { checkParamUses, checkTimezone, reportSymbol } from './nameChecks.ts';
 import type { KeyOf } from './inferredRanges.ts';
-import type { IssueLog } from './issues.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import { checkParams, resolveParams } from '../canonical/params.ts';
 import { pointerTo } from '../pointer.ts';
 import { readPayload, type PayloadMember, type ReadPayload } from './readPayload.ts';
 import { checkSections, checkSectionWarnings, sectionsOf, type PointerOf } from './sectionChecks.ts';
-import { runnableSections, runnableStrategy } from '../canonical/runnable.ts';
+import { runnableSections, runnableStrategy } from './runnable.ts';
 import { isCondition, isExpression } from '../grammar/shapes.ts';
 import { checkLimits, countExpressions, WIDEST_LIMITS, type Census, type LanguageLimits } from './tierLimits.ts';
 import { childrenOf, rootsOf, type Root } from '../grammar/visit.ts';
 import { NO_ANALYSIS, timeframesOf, type StrategyAnalysis } from './strategyAnalysis.ts';
 import { checkWarmUp, type BarCounts, type WarmUp } from './warmUpCheck.ts';
-import { shown } from './displayNames.ts';
+import { shown } from '../issues/displayNames.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 export interface CheckContext {

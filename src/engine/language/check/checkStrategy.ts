@@ -2,14 +2,14 @@
 import type { Settings, StrategyAst } from '../grammar/ast.ts';
 import { canonicalize } from '../canonical/canonical.ts';
 import { contentOf, strategyHash } from '../canonical/content.ts';
-import { firstDifference } from './firstDifference.ts';
-import { IssueLog, type ValidationIssue } from './issues.ts';
+import { firstDifference } from '../issues/firstDifference.ts';
+import { IssueLog, type ValidationIssue } from '../issues/issues.ts';
 import { checkPayload, type CheckContext, type CheckedPayload } from './checkPayload.ts';
 import type { PayloadMember } from './readPayload.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { SETTINGS_SHAPE } from '../grammar/shapes.ts';
 import { NO_ANALYSIS, type StrategyAnalysis } from './strategyAnalysis.ts';
-import { Structure } from './structure.ts';
+import { Structure } from '../form/structure.ts';
 import { isMembers } from '../grammar/payloadObjects.ts';
 
 export type { CheckContext } from './checkPayload.ts';

@@ -2,7 +2,7 @@
 import type { Condition, Entry, Exit, Expression, Param } from '../grammar/ast.ts';
 import { CONDITION_ROLES } from '../grammar/kinds.ts';
 import { boundsOf, InferredRanges, constantTruth, type KeyOf } from './inferredRanges.ts';
-import type { IssueLog } from './issues.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import { ANY_RELATION, possibleRelations } from './priceOrder.ts';
 import { isWithin, Ranges } from './ranges.ts';
 import type { PointerOf } from './sectionChecks.ts';

@@ -1,10 +1,10 @@
 // Checks of names that must exist outside of the expression that uses them: params, symbols, time zones, calendar days.
 import type { Param } from '../grammar/ast.ts';
 import { numberIssue } from '../grammar/shapes.ts';
-import { shown } from './displayNames.ts';
-import type { IssueLog } from './issues.ts';
-import { nearestName, suggestionFor } from './nearest.ts';
-import type { ParamUse } from './structure.ts';
+import { shown } from '../issues/displayNames.ts';
+import type { IssueLog } from '../issues/issues.ts';
+import { nearestName, suggestionFor } from '../issues/nearest.ts';
+import type { ParamUse } from '../form/structure.ts';
 
 /** Checks params that stand for a number: they must be declared, and their default must fit the place. */
 export function checkParamUses(

@@ -1,15 +1,15 @@
 // Reading a payload: measure it, check its form and lower a graph, so that later checks see an AST with places.
 import type { Expression, StrategyAst } from '../grammar/ast.ts';
-import { measure, MAX_CONTAINERS, MAX_DEPTH } from './bounds.ts';
-import type { IssueLog } from './issues.ts';
+import { measure, MAX_CONTAINERS, MAX_DEPTH } from '../form/bounds.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import { firstSegment } from '../pointer.ts';
-import { locate } from './locate.ts';
-import { Lowering } from '../convert/lowerGraph.ts';
+import { locate } from '../issues/locate.ts';
+import { Lowering } from '../graph/lowerGraph.ts';
 import { isMembers, visitObjects } from '../grammar/payloadObjects.ts';
 import { pointerTo } from '../pointer.ts';
-import { repaired, translationOf } from './repair.ts';
+import { repaired, translationOf } from '../issues/repair.ts';
 import { AST_SHAPE, GRAPH_SHAPE } from '../grammar/shapes.ts';
-import { Structure, type ParamUse } from './structure.ts';
+import { Structure, type ParamUse } from '../form/structure.ts';
 
 /** The most expressions that a graph may have when written out as a tree: its AST is stored and read back as JSON. */
 const MAX_TREE_SIZE = 20_000;

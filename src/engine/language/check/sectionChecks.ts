@@ -2,7 +2,7 @@
 import type { Timeframe } from '../../bars/bars.ts';
 import { type ParamValues } from '../canonical/canonicalizer.ts';
 import { isParamRef } from '../grammar/shapes.ts';
-import type { IssueLog } from './issues.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** The place of a member of an object of the payload, as a pointer from the request body. */

@@ -1,6 +1,6 @@
 // Tier limits on the size of a strategy, counted on the payload as it is written.
 import type { Expression } from '../grammar/ast.ts';
-import type { IssueLog } from './issues.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import { CONDITION_ROLES } from '../grammar/kinds.ts';
 import { isCondition } from '../grammar/shapes.ts';
 import { childSlots } from '../grammar/visit.ts';

@@ -2,8 +2,8 @@
 import type { Timeframe } from '../../bars/bars.ts';
 import { inferLookback } from '../canonical/lookback.ts';
 import type { RunnableStrategy, StrategyAst } from '../grammar/ast.ts';
-import { shown } from './displayNames.ts';
-import type { IssueLog } from './issues.ts';
+import { shown } from '../issues/displayNames.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import type { PointerOf } from './sectionChecks.ts';
 
 /** How many bars there are of a series; 0 for one that does not exist. */

@@ -1,8 +1,8 @@
 // Overridden params: a payload with a param in the place of each number that a run overrides. All runs that override
 // the same places then differ in the values of params only, and are prepared and planned as such.
 import { checkStrategy } from '../check/checkStrategy.ts';
-import { IssueLog } from '../check/issues.ts';
-import { Lowering } from '../convert/lowerGraph.ts';
+import { IssueLog } from '../issues/issues.ts';
+import { Lowering } from '../graph/lowerGraph.ts';
 import type { Param, StrategyAst } from '../grammar/ast.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { isParamRef } from '../grammar/shapes.ts';

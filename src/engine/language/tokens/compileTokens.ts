@@ -1,12 +1,12 @@
 // Compiling tokens: the infix token lists of an editor as a StrategyAst. Nothing leads back from an AST to tokens.
 import type { Condition, StrategyAst } from '../grammar/ast.ts';
 import { checkStrategy, type CheckContext } from '../check/checkStrategy.ts';
-import { IssueLog, type ValidationIssue } from '../check/issues.ts';
-import { type PatchOperation } from '../check/patch.ts';
-import { locate } from '../check/locate.ts';
+import { IssueLog, type ValidationIssue } from '../issues/issues.ts';
+import { type PatchOperation } from '../issues/patch.ts';
+import { locate } from '../issues/locate.ts';
 import { firstSegment, parsePointer, pointerTo } from '../pointer.ts';
 import { shapeOf } from '../grammar/shapes.ts';
-import { Structure } from '../check/structure.ts';
+import { Structure } from '../form/structure.ts';
 import { TokenParser } from './tokenParser.ts';
 import { TokenList, type Token } from './tokens.ts';
 import { isMembers } from '../grammar/payloadObjects.ts';

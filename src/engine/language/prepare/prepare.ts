@@ -1,19 +1,19 @@
 // Preparing: from a strategy and one run's settings, params and overrides to the form that the later stages read.
 import { TIMEFRAME_MS, type StoredTimeframe } from '../../bars/bars.ts';
 import type { Expression, RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
-import type { CanonicalSections } from './canonical.ts';
+import type { CanonicalSections } from '../canonical/canonical.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
 import { hasMembers } from '../grammar/payloadObjects.ts';
-import { shown } from '../check/displayNames.ts';
-import { IssueLog, type ValidationIssue } from '../check/issues.ts';
+import { shown } from '../issues/displayNames.ts';
+import { IssueLog, type ValidationIssue } from '../issues/issues.ts';
 import { applyOverrides } from './overrides.ts';
-import type { ParamValues } from './canonicalizer.ts';
-import { ParamSlots } from './paramSlots.ts';
-import { resolveParams, type GivenParams } from './params.ts';
+import type { ParamValues } from '../canonical/canonicalizer.ts';
+import { ParamSlots } from '../canonical/paramSlots.ts';
+import { resolveParams, type GivenParams } from '../canonical/params.ts';
 import { pointerTo } from '../pointer.ts';
 import type { PointerOf } from '../check/sectionChecks.ts';
-import { runnableSections, runnableStrategy } from './runnable.ts';
-import { sentPlaces } from './sentPlaces.ts';
+import { runnableSections, runnableStrategy } from '../check/runnable.ts';
+import { sentPlaces } from '../canonical/sentPlaces.ts';
 import { childrenOf, rootsOf } from '../grammar/visit.ts';
 
 export interface RunInputs {

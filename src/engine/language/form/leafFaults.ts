@@ -1,10 +1,10 @@
 // Leaves: what is wrong with a value that has no members, a word, number, string or flag, and how to repair it.
 import { numberIssue, type NumberShape, type Shape } from '../grammar/shapes.ts';
 import { synonymIn } from '../grammar/synonyms.ts';
-import { bounded, expected, numericText, shown } from './displayNames.ts';
+import { bounded, expected, numericText, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
-import { suggestionFor, type Nearest } from './nearest.ts';
-import type { PatchOperation } from './patch.ts';
+import { suggestionFor, type Nearest } from '../issues/nearest.ts';
+import type { PatchOperation } from '../issues/patch.ts';
 
 export type Leaf = Shape & { readonly type: 'choice' | 'number' | 'string' | 'boolean' | 'checked' };
 type Choice = Shape & { readonly type: 'choice' };

@@ -1,12 +1,12 @@
 // The token parser: one list of infix tokens as a condition, by recursive descent, one method per level of binding.
 import type { Condition, Expression, Value } from '../grammar/ast.ts';
-import type { IssueLog } from '../check/issues.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
-import { type PatchOperation } from '../check/patch.ts';
-import { nearestName, suggestionFor } from '../check/nearest.ts';
+import { type PatchOperation } from '../issues/patch.ts';
+import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import { typeOfKind } from '../grammar/shapes.ts';
-import { shown } from '../check/displayNames.ts';
+import { shown } from '../issues/displayNames.ts';
 import { COMPARISONS, logicOf, operatorOf, OPERATORS, wordOf, type Token } from './tokens.ts';
 
 /** The deepest nesting. Each level is a few nested calls here, and one level of the AST. */

@@ -2,10 +2,10 @@
 import type { StrategyAst } from '../grammar/ast.ts';
 import { checkStrategy } from '../check/checkStrategy.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
-import { shown } from '../check/displayNames.ts';
-import type { IssueDetails, IssueLog } from '../check/issues.ts';
-import { locate } from '../check/locate.ts';
-import type { PatchOperation } from '../check/patch.ts';
+import { shown } from '../issues/displayNames.ts';
+import type { IssueDetails, IssueLog } from '../issues/issues.ts';
+import { locate } from '../issues/locate.ts';
+import type { PatchOperation } from '../issues/patch.ts';
 import { parsePointer, pointerTo } from '../pointer.ts';
 import { Draft, type Container } from './draft.ts';
 

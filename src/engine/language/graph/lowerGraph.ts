@@ -1,12 +1,12 @@
 // Lowering: from a SignalGraph to the StrategyAst that means the same, with the id and the place of every node.
 import type { Expression, StrategyAst } from '../grammar/ast.ts';
 import type { SignalGraph } from '../grammar/graph.ts';
-import { IssueLog, type ValidationIssue } from '../check/issues.ts';
-import { nearestName, suggestionFor } from '../check/nearest.ts';
+import { IssueLog, type ValidationIssue } from '../issues/issues.ts';
+import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
-import { Structure } from '../check/structure.ts';
-import { shown } from '../check/displayNames.ts';
+import { Structure } from '../form/structure.ts';
+import { shown } from '../issues/displayNames.ts';
 import { GraphNodes, type GraphNode } from './graphNodes.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 

@@ -1,9 +1,9 @@
 // References: what is wrong with a value that stands where a node of a graph refers to another, and how to repair it.
 import type { ExpressionType } from '../grammar/shapes.ts';
 import { pointerTo } from '../pointer.ts';
-import { shown } from './displayNames.ts';
+import { shown } from '../issues/displayNames.ts';
 import { mismatch, type Fault } from './leafFaults.ts';
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../issues/nearest.ts';
 import { isMembers } from '../grammar/payloadObjects.ts';
 
 const WANTED: Readonly<Record<ExpressionType, string>> = {

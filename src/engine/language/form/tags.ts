@@ -2,10 +2,10 @@
 import type { ObjectShape, Shape } from '../grammar/shapes.ts';
 import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
-import { shown } from './displayNames.ts';
+import { shown } from '../issues/displayNames.ts';
 import { mismatch, replaceBy, type Fault, type FindNearest } from './leafFaults.ts';
 import { callMeant, fieldMeant, MAX_RENAMES } from './misplaced.ts';
-import { suggestionFor } from './nearest.ts';
+import { suggestionFor } from '../issues/nearest.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
 export type Kinds = Shape & { readonly type: 'kinds' };

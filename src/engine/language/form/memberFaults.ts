@@ -3,11 +3,11 @@
 import { typeOfKind, type ExpressionType, type Field, type ObjectShape } from '../grammar/shapes.ts';
 import { synonymousMember } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
-import { adviceFor, bounded, shown } from './displayNames.ts';
+import { adviceFor, bounded, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import type { Fault, FindNearest } from './leafFaults.ts';
 import { MAX_RENAMES } from './misplaced.ts';
-import { suggestionFor, type Nearest } from './nearest.ts';
+import { suggestionFor, type Nearest } from '../issues/nearest.ts';
 import type { Members } from '../grammar/payloadObjects.ts';
 
 /** The issue codes of some missing members. */

@@ -5,7 +5,7 @@ import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
 import { synonymIn, synonymousArgument } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
 import { pointerTo } from '../pointer.ts';
-import { shown } from './displayNames.ts';
+import { shown } from '../issues/displayNames.ts';
 import type { Fault } from './leafFaults.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 

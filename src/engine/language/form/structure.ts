@@ -1,8 +1,8 @@
 // Structure: every issue of a payload's form against the grammar, in one pass, each with its place and its repair.
-import type { IssueLog } from './issues.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
-import type { PatchOperation } from './patch.ts';
-import { nearestName } from './nearest.ts';
+import type { PatchOperation } from '../issues/patch.ts';
+import { nearestName } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import {
   ANY_NUMBER,
@@ -16,7 +16,7 @@ import {
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { adviceFor, bounded, expected, numericText, shown } from './displayNames.ts';
+import { adviceFor, bounded, expected, numericText, shown } from '../issues/displayNames.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,

@@ -1,10 +1,10 @@
 // Runnable form: canonical sections with numbers for parameters, and the issues that only numbers show.
 import type { RunnableStrategy, Settings, StrategyAst } from '../grammar/ast.ts';
-import { canonicalSections, type CanonicalSections } from './canonical.ts';
-import { Canonicalizer, type ParamValues } from './canonicalizer.ts';
-import type { ParamSlots } from './paramSlots.ts';
-import type { IssueLog } from '../check/issues.ts';
-import { checkSections, sectionsOf, type PointerOf } from '../check/sectionChecks.ts';
+import { canonicalSections, type CanonicalSections } from '../canonical/canonical.ts';
+import { Canonicalizer, type ParamValues } from '../canonical/canonicalizer.ts';
+import type { ParamSlots } from '../canonical/paramSlots.ts';
+import type { IssueLog } from '../issues/issues.ts';
+import { checkSections, sectionsOf, type PointerOf } from './sectionChecks.ts';
 
 /**
  * The sections of a strategy without errors, its params replaced by `values`. A value that does not fit its place is

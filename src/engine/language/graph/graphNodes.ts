@@ -1,6 +1,6 @@
 // The nodes of a graph: which there are, which reads which, and which are used.
-import type { IssueLog } from '../check/issues.ts';
-import { shown } from '../check/displayNames.ts';
+import type { IssueLog } from '../issues/issues.ts';
+import { shown } from '../issues/displayNames.ts';
 import { nodeShapeOf, typeOfKind, type ExpressionType, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { pointerTo } from '../pointer.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
