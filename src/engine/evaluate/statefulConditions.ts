@@ -31,41 +31,14 @@ export function statefulCondition(node: RunnableCondition, parts: StatefulParts)
     case 'cross':
       return withinBars(node, crossing(node, parts), node.within, parts);
     case 'rising':
-    case 'falling': {
-      const source = parts.value(node.source);
-      const op = node.kind === 'rising' ? 'gt' : 'lt';
-      const slotOf = parts.remember(
-        node,
-        () => new Ring(node.bars + 1),
-        (ring, row, state, all) => ring.push(source(row, state, all)),
-      );
-      return (_row, _state, memory) => {
-        let answer: Truth = 1;
-        for (let bars = 0; bars < node.bars && answer !== 0; bars++) {
-          const truth = compareNumbers(op, slotOf(memory).ago(bars), slotOf(memory).ago(bars + 1), 0);
-          answer = truth === 0 ? 0 : truth === 2 ? 2 : answer;
-        }
-        return answer;
-      };
-    }
+    case 'falling':
+      return moving(node, parts);
     case 'rolling_window':
       return windowCount(node, parts);
     case 'sequence':
       return stepsInOrder(node, parts);
-    case 'state_machine': {
-      const set = parts.truth(node.set);
-      const reset = node.reset ? parts.truth(node.reset) : null;
-      const { ttlBars = null, conflictPolicy } = node;
-      const slotOf = parts.remember(
-        node,
-        () => ({ setRow: -1 }),
-        (memory, row, state, all) => {
-          const isReset = reset !== null && reset(row, state, all) === 1;
-          memory.setRow = nextSetRow(memory.setRow, row, set(row, state, all) === 1, isReset, ttlBars, conflictPolicy);
-        },
-      );
-      return (_row, _state, memory) => (slotOf(memory).setRow >= 0 ? 1 : 0);
-    }
+    case 'state_machine':
+      return stateMachine(node, parts);
     case 'pattern':
     case 'time_window':
     case 'session':
@@ -122,6 +95,24 @@ function withinBars(node: RunnableExpression, read: ReadTruth, window: number, p
   };
 }
 
+function moving(node: RunnableNodes['rising' | 'falling'], parts: StatefulParts): ReadTruth {
+  const source = parts.value(node.source);
+  const op = node.kind === 'rising' ? 'gt' : 'lt';
+  const slotOf = parts.remember(
+    node,
+    () => new Ring(node.bars + 1),
+    (ring, row, state, all) => ring.push(source(row, state, all)),
+  );
+  return (_row, _state, memory) => {
+    let answer: Truth = 1;
+    for (let bars = 0; bars < node.bars && answer !== 0; bars++) {
+      const truth = compareNumbers(op, slotOf(memory).ago(bars), slotOf(memory).ago(bars + 1), 0);
+      answer = truth === 0 ? 0 : truth === 2 ? 2 : answer;
+    }
+    return answer;
+  };
+}
+
 function windowCount(node: RunnableNodes['rolling_window'], parts: StatefulParts): ReadTruth {
   const inner = parts.truth(node.expr);
   const { mode, window, value } = rollingWindowOperation(node);
@@ -170,6 +161,21 @@ function stepsInOrder(node: RunnableNodes['sequence'], parts: StatefulParts): Re
 function keepReachable(rows: number[], now: number, minBars: number, maxBars: number): void {
   while (rows.length > 0 && now + 1 - rows[0] > maxBars) rows.shift();
   while (rows.length > 1 && now + 1 - rows[1] >= minBars) rows.shift();
+}
+
+function stateMachine(node: RunnableNodes['state_machine'], parts: StatefulParts): ReadTruth {
+  const set = parts.truth(node.set);
+  const reset = node.reset ? parts.truth(node.reset) : null;
+  const { ttlBars = null, conflictPolicy } = node;
+  const slotOf = parts.remember(
+    node,
+    () => ({ setRow: -1 }),
+    (memory, row, state, all) => {
+      const isReset = reset !== null && reset(row, state, all) === 1;
+      memory.setRow = nextSetRow(memory.setRow, row, set(row, state, all) === 1, isReset, ttlBars, conflictPolicy);
+    },
+  );
+  return (_row, _state, memory) => (slotOf(memory).setRow >= 0 ? 1 : 0);
 }
 
 /** True when every part is; false when one is false; else unknown. Parts after a false one are not read. */

@@ -16,14 +16,8 @@ export function statefulValue(node: RunnableValue, parts: StatefulParts): ReadVa
     }
     case 'shift':
       return parts.delayed(node, parts.value(node.source), node.offset);
-    case 'percent_change': {
-      const source = parts.value(node.source);
-      const earlier = parts.delayed(node, source, node.bars);
-      return (row, state, memory) => {
-        const then = earlier(row, state, memory);
-        return mathOf('mul', [100, mathOf('div', [mathOf('sub', [source(row, state, memory), then]), then])]);
-      };
-    }
+    case 'percent_change':
+      return percentChange(node, parts);
     case 'math': {
       const args = node.args.map((arg) => parts.value(arg));
       return (row, state, memory) =>
@@ -41,41 +35,12 @@ export function statefulValue(node: RunnableValue, parts: StatefulParts): ReadVa
     }
     case 'rolling':
       return parts.delayed(node, rollingValue(node, parts), node.offset);
-    case 'bars_since': {
-      const when = parts.truth(node.when);
-      const slotOf = parts.remember(
-        node,
-        () => ({ lastRow: -1 }),
-        (memory, row, state, all) => {
-          if (when(row, state, all) === 1) memory.lastRow = row;
-        },
-      );
-      return (row, _, memory) => (slotOf(memory).lastRow < 0 ? NaN : row - slotOf(memory).lastRow);
-    }
-    case 'value_when': {
-      const [value, when, occurrence] = [parts.value(node.value), parts.truth(node.when), node.occurrence];
-      const slotOf = parts.remember(
-        node,
-        () => new Ring(occurrence + 1),
-        (ring, row, state, all) => {
-          if (when(row, state, all) === 1) ring.push(value(row, state, all));
-        },
-      );
-      return (_row, _state, memory) => slotOf(memory).ago(occurrence);
-    }
-    case 'capture': {
-      const [value, when] = [parts.value(node.value), parts.truth(node.when)];
-      const slotOf = parts.remember(
-        node,
-        () => ({ captured: NaN, wasTrue: false }),
-        (memory, row, state, all) => {
-          const isTrue = when(row, state, all) === 1;
-          if (isTrue && !memory.wasTrue) memory.captured = value(row, state, all);
-          memory.wasTrue = isTrue;
-        },
-      );
-      return (_row, _state, memory) => slotOf(memory).captured;
-    }
+    case 'bars_since':
+      return barsSince(node, parts);
+    case 'value_when':
+      return valueWhen(node, parts);
+    case 'capture':
+      return capture(node, parts);
     case 'const':
     case 'market':
     case 'indicator':
@@ -84,6 +49,15 @@ export function statefulValue(node: RunnableValue, parts: StatefulParts): ReadVa
     case 'time':
       return neverOverState(node);
   }
+}
+
+function percentChange(node: RunnableNodes['percent_change'], parts: StatefulParts): ReadValue {
+  const source = parts.value(node.source);
+  const earlier = parts.delayed(node, source, node.bars);
+  return (row, state, memory) => {
+    const then = earlier(row, state, memory);
+    return mathOf('mul', [100, mathOf('div', [mathOf('sub', [source(row, state, memory), then]), then])]);
+  };
 }
 
 function rollingValue(node: RunnableNodes['rolling'], parts: StatefulParts): ReadValue {
@@ -107,4 +81,42 @@ function rollingValue(node: RunnableNodes['rolling'], parts: StatefulParts): Rea
     rollingKernel(operation, ring.toArray(), out);
     return out[size - 1];
   };
+}
+
+function barsSince(node: RunnableNodes['bars_since'], parts: StatefulParts): ReadValue {
+  const when = parts.truth(node.when);
+  const slotOf = parts.remember(
+    node,
+    () => ({ lastRow: -1 }),
+    (memory, row, state, all) => {
+      if (when(row, state, all) === 1) memory.lastRow = row;
+    },
+  );
+  return (row, _, memory) => (slotOf(memory).lastRow < 0 ? NaN : row - slotOf(memory).lastRow);
+}
+
+function valueWhen(node: RunnableNodes['value_when'], parts: StatefulParts): ReadValue {
+  const [value, when, occurrence] = [parts.value(node.value), parts.truth(node.when), node.occurrence];
+  const slotOf = parts.remember(
+    node,
+    () => new Ring(occurrence + 1),
+    (ring, row, state, all) => {
+      if (when(row, state, all) === 1) ring.push(value(row, state, all));
+    },
+  );
+  return (_row, _state, memory) => slotOf(memory).ago(occurrence);
+}
+
+function capture(node: RunnableNodes['capture'], parts: StatefulParts): ReadValue {
+  const [value, when] = [parts.value(node.value), parts.truth(node.when)];
+  const slotOf = parts.remember(
+    node,
+    () => ({ captured: NaN, wasTrue: false }),
+    (memory, row, state, all) => {
+      const isTrue = when(row, state, all) === 1;
+      if (isTrue && !memory.wasTrue) memory.captured = value(row, state, all);
+      memory.wasTrue = isTrue;
+    },
+  );
+  return (_row, _state, memory) => slotOf(memory).captured;
 }
