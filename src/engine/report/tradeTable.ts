@@ -27,7 +27,7 @@ export interface TradeWords {
 
 export interface TradeTable {
   readonly length: number;
-  /** ROW_NUMBERS numbers per row: the columns from positionId to barsHeld that are not words. */
+  /** ROW_NUMBERS numbers per row, see ROW. */
   readonly numbers: Float64Array;
   /** Open time of the child that decided, ms; NaN: none did. */
   readonly fineTimes: Float64Array;
@@ -36,6 +36,25 @@ export interface TradeTable {
   readonly words: readonly TradeWords[];
 }
 
+/** The place of each number in a row: the order in which results are hashed and stored. */
+const ROW = {
+  positionId: 0,
+  entryTime: 1,
+  entryBar: 2,
+  entryPrice: 3,
+  quantity: 4,
+  exitTime: 5,
+  exitBar: 6,
+  exitPrice: 7,
+  entryFee: 8,
+  exitFee: 9,
+  slippage: 10,
+  pnl: 11,
+  returnPct: 12,
+  maePct: 13,
+  mfePct: 14,
+  barsHeld: 15,
+} as const;
 /** Numbers per row. */
 export const ROW_NUMBERS = 16;
 
@@ -73,8 +92,8 @@ function writeRow(
 /** A loop of its own, because every time waits for memory: in so short a loop the processor fetches many at once. */
 function writeTimes({ length, numbers }: TradeLog, time: Float64Array, to: Float64Array): void {
   for (let trade = 0, from = 0, row = 0; trade < length; trade++, from += TRADE_WIDTH, row += ROW_NUMBERS) {
-    to[row + 1] = time[numbers[from + TRADE.entryRow]];
-    to[row + 5] = time[numbers[from + TRADE.exitRow]];
+    to[row + ROW.entryTime] = time[numbers[from + TRADE.entryRow]];
+    to[row + ROW.exitTime] = time[numbers[from + TRADE.exitRow]];
   }
 }
 
@@ -82,20 +101,20 @@ function writeTimes({ length, numbers }: TradeLog, time: Float64Array, to: Float
 function writeNumbers(from: Float64Array, at: number, firstRow: number, to: Float64Array, row: number): void {
   const entryRow = from[at + TRADE.entryRow];
   const exitRow = from[at + TRADE.exitRow];
-  to[row] = from[at + TRADE.positionId];
-  to[row + 2] = entryRow - firstRow;
-  to[row + 3] = from[at + TRADE.entryPrice];
-  to[row + 4] = from[at + TRADE.quantity];
-  to[row + 6] = exitRow - firstRow;
-  to[row + 7] = from[at + TRADE.exitPrice];
-  to[row + 8] = from[at + TRADE.entryFee];
-  to[row + 9] = from[at + TRADE.exitFee];
-  to[row + 10] = from[at + TRADE.slippage];
-  to[row + 11] = from[at + TRADE.pnl];
-  to[row + 12] = from[at + TRADE.returnPct];
-  to[row + 13] = from[at + TRADE.maePct];
-  to[row + 14] = from[at + TRADE.mfePct];
-  to[row + 15] = exitRow - entryRow;
+  to[row + ROW.positionId] = from[at + TRADE.positionId];
+  to[row + ROW.entryBar] = entryRow - firstRow;
+  to[row + ROW.entryPrice] = from[at + TRADE.entryPrice];
+  to[row + ROW.quantity] = from[at + TRADE.quantity];
+  to[row + ROW.exitBar] = exitRow - firstRow;
+  to[row + ROW.exitPrice] = from[at + TRADE.exitPrice];
+  to[row + ROW.entryFee] = from[at + TRADE.entryFee];
+  to[row + ROW.exitFee] = from[at + TRADE.exitFee];
+  to[row + ROW.slippage] = from[at + TRADE.slippage];
+  to[row + ROW.pnl] = from[at + TRADE.pnl];
+  to[row + ROW.returnPct] = from[at + TRADE.returnPct];
+  to[row + ROW.maePct] = from[at + TRADE.maePct];
+  to[row + ROW.mfePct] = from[at + TRADE.mfePct];
+  to[row + ROW.barsHeld] = exitRow - entryRow;
 }
 
 /** The distinct words of the trades of a log. Most trades have the words of one of the last few. */
@@ -189,23 +208,23 @@ function tradeRow({ numbers, fineTimes, kinds, words }: TradeTable, row: number)
   const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words[kinds[row]];
   const fineTime = fineTimes[row];
   return {
-    positionId: numbers[at],
+    positionId: numbers[at + ROW.positionId],
     side,
-    entryTime: numbers[at + 1],
-    entryBar: numbers[at + 2],
-    entryPrice: numbers[at + 3],
-    quantity: numbers[at + 4],
-    exitTime: numbers[at + 5],
-    exitBar: numbers[at + 6],
-    exitPrice: numbers[at + 7],
-    entryFee: numbers[at + 8],
-    exitFee: numbers[at + 9],
-    slippage: numbers[at + 10],
-    pnl: numbers[at + 11],
-    returnPct: numbers[at + 12],
-    maePct: numbers[at + 13],
-    mfePct: numbers[at + 14],
-    barsHeld: numbers[at + 15],
+    entryTime: numbers[at + ROW.entryTime],
+    entryBar: numbers[at + ROW.entryBar],
+    entryPrice: numbers[at + ROW.entryPrice],
+    quantity: numbers[at + ROW.quantity],
+    exitTime: numbers[at + ROW.exitTime],
+    exitBar: numbers[at + ROW.exitBar],
+    exitPrice: numbers[at + ROW.exitPrice],
+    entryFee: numbers[at + ROW.entryFee],
+    exitFee: numbers[at + ROW.exitFee],
+    slippage: numbers[at + ROW.slippage],
+    pnl: numbers[at + ROW.pnl],
+    returnPct: numbers[at + ROW.returnPct],
+    maePct: numbers[at + ROW.maePct],
+    mfePct: numbers[at + ROW.mfePct],
+    barsHeld: numbers[at + ROW.barsHeld],
     exitReason,
     exitMethod,
     exitResolution,
