@@ -1,5 +1,5 @@
 // The form of a config: every fault against its schema at once, each with its place and, where certain, its repair.
-import { BacktestConfig, Instant } from './config.ts';
+import { BacktestConfig, ConfigTime } from './config.ts';
 import { IssueLog, type ValidationIssue } from './language/issues/issues.ts';
 import { issueCodes } from './language/grammar/issueCodes.ts';
 import { writeAdvice } from './language/form/leafFaults.ts';
@@ -7,7 +7,7 @@ import type { PatchOperation } from './language/issues/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
 import { Structure } from './language/form/structure.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
-import { pointerTo } from './language/pointer.ts';
+import { parsePointer, pointerTo, valueAtPath } from './language/pointer.ts';
 import { isMembers, type Members } from './language/grammar/payloadObjects.ts';
 
 /** What the strategy's own `defaults` name, for a config that leaves it out. */
@@ -220,14 +220,8 @@ function completed(issue: ValidationIssue, config: unknown, { timeframe, symbol 
   return { ...issue, suggestion: `${issue.suggestion ?? ''} Example: ${JSON.stringify(example)}.`.trim() };
 }
 
-function valueAt(config: unknown, path: string): unknown {
-  let found = config;
-  for (const segment of path.split('/').slice(2)) {
-    if (typeof found !== 'object' || found === null) return undefined;
-    found = Reflect.get(found, segment);
-  }
-  return found;
-}
+/** The value at a pointer that begins with /config. */
+const valueAt = (config: unknown, pointer: string): unknown => valueAtPath({ config }, parsePointer(pointer)!);
 
 /** A time in a common spelling that the schema does not take: other separators, no zone. */
 function repairedInstant(value: unknown): string | undefined {
@@ -237,7 +231,9 @@ function repairedInstant(value: unknown): string | undefined {
     .replaceAll(/[/.](?=\d{2}(?:\D|$))/g, '-')
     .replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3')
     .replace(/(\d)\s+(\d)/, '$1T$2');
-  return [spelled, `${spelled}Z`, `${spelled}:00Z`].find((each) => each !== value && Instant.safeParse(each).success);
+  return [spelled, `${spelled}Z`, `${spelled}:00Z`].find(
+    (each) => each !== value && ConfigTime.safeParse(each).success,
+  );
 }
 
 /** Whether an issue that zod found at `path` is already among `issues`; a text that cannot be stored is not. */

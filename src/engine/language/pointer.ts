@@ -20,5 +20,19 @@ export function parsePointer(pointer: string): string[] | undefined {
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
+/** The value at a path of segments into a JSON value; undefined when there is none. */
+export function valueAtPath(root: unknown, path: readonly string[]): unknown {
+  let value = root;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !hasMember(value, name)) return undefined;
+    value = Reflect.get(value, name);
+  }
+  return value;
+}
+
+/** The own members of an object, and the items of a list: its `length` is not one. */
+const hasMember = (container: object, name: string): boolean =>
+  Object.hasOwn(container, name) && !(Array.isArray(container) && name === 'length');
+
 /** The member of the request body that a pointer leads into. */
 export const firstSegment = (pointer: string): string => parsePointer(pointer)?.[0] ?? '';

@@ -1,7 +1,7 @@
 // From the space that a sweep asks for to the space it searches, checked against the strategy that it varies.
 import { TIMEFRAMES } from '../bars/bars.ts';
 import { MIRRORED_OPS } from '../language/grammar/words.ts';
-import { parsePointer, pointerTo } from '../language/pointer.ts';
+import { parsePointer, pointerTo, valueAtPath } from '../language/pointer.ts';
 import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
 import type { BacktestTask } from '../task.ts';
 import {
@@ -164,11 +164,7 @@ function numberAt(pointer: string, { strategyAst, signalGraph }: StrategyPayload
   const segments = parsePointer(pointer);
   if (segments === undefined) return undefined;
   const isRooted = segments[0] === 'strategyAst' || segments[0] === 'signalGraph';
-  let found: unknown = { strategyAst, signalGraph };
-  for (const segment of isRooted ? segments : ['strategyAst', ...segments]) {
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, segment)) return undefined;
-    found = (found as Record<string, unknown>)[segment];
-  }
+  const found = valueAtPath({ strategyAst, signalGraph }, isRooted ? segments : ['strategyAst', ...segments]);
   return typeof found === 'number' ? found : undefined;
 }
 

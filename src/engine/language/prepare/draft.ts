@@ -1,5 +1,6 @@
 // A draft: a changed copy of a payload, which shares what is not changed.
 import { isParamRef } from '../grammar/shapes.ts';
+import { valueAtPath } from '../pointer.ts';
 
 export type Container = Record<string, unknown>;
 
@@ -23,7 +24,7 @@ export class Draft {
   }
 
   at(path: readonly string[]): unknown {
-    return valueAt(this.root, path);
+    return valueAtPath(this.root, path);
   }
 
   /** Sets a member of an object or list that is there. */
@@ -45,16 +46,3 @@ export class Draft {
 }
 
 const isReplaceable = (value: unknown): boolean => typeof value === 'number' || isParamRef(value);
-
-function valueAt(root: unknown, path: readonly string[]): unknown {
-  let value = root;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !hasMember(value, name)) return undefined;
-    value = (value as Container)[name];
-  }
-  return value;
-}
-
-/** The own members of an object, and the items of a list: its `length` is not one. */
-const hasMember = (container: object, name: string): boolean =>
-  Object.hasOwn(container, name) && !(Array.isArray(container) && name === 'length');
