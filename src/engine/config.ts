@@ -43,6 +43,9 @@ export const Slippage = z.discriminatedUnion('kind', [
     atrPeriod: z.int().min(1).max(10_000).optional(),
   }),
 ]);
+/** Whether fills are at the price itself. */
+export const isFreeSlippage = (slippage: z.infer<typeof Slippage>): boolean =>
+  slippage.kind === 'none' || (slippage.kind === 'fixed' ? slippage.value : slippage.multiplier) === 0;
 const Execution = z.strictObject({
   orderTiming: z.enum(ORDER_TIMINGS).optional(),
   entryOrderRole: z.enum(ORDER_ROLES).optional(),
@@ -54,7 +57,7 @@ const Execution = z.strictObject({
 /** The last millisecond that a Date can name. */
 const MAX_TIME_MS = 8.64e15;
 /** A point in time as people write it, or as numbers. */
-export const Instant = z
+export const ConfigTime = z
   .union(
     [
       z.int().min(-MAX_TIME_MS).max(MAX_TIME_MS),
@@ -83,7 +86,7 @@ export const BacktestConfig = z.strictObject({
   timeframe: z.enum(TIMEFRAMES),
   signalInstrument: z.strictObject({ symbol: z.string().min(1).max(100) }),
   range: z
-    .strictObject({ start: Instant.nullish(), end: Instant.nullish() })
+    .strictObject({ start: ConfigTime.nullish(), end: ConfigTime.nullish() })
     .nullish()
     .meta({
       description:
@@ -188,7 +191,7 @@ export const policyInForce = ({
 const SECONDS_LIMIT = 1e10;
 
 /** Days begin at midnight UTC; a number of at most 10 digits is in seconds. */
-function toMs(time: z.infer<typeof Instant> | null | undefined): number | null {
+function toMs(time: z.infer<typeof ConfigTime> | null | undefined): number | null {
   if (time === undefined || time === null) return null;
   if (typeof time === 'string') return Date.parse(time);
   return Math.abs(time) < SECONDS_LIMIT ? time * 1000 : time;

@@ -4,7 +4,7 @@ import type { ValidationIssue } from '../language/issues/issues.ts';
 import type { CONFIG_WARNING_CODES } from '../language/grammar/issueCodes.ts';
 import { HOURS_OF_DAILY_BARS, INTRADAY_FIELDS } from '../language/check/expressionChecks.ts';
 import { childrenOf, rootsOf } from '../language/grammar/visit.ts';
-import { policyInForce, type ResolvedConfig } from '../config.ts';
+import { isFreeSlippage, policyInForce, type ResolvedConfig } from '../config.ts';
 import { rejectionAdvice } from './diagnosis.ts';
 import type { ReportInput } from './reportInput.ts';
 
@@ -93,5 +93,4 @@ function findHours(strategy: RunnableStrategy): boolean {
  * run, which is stored once.
  */
 const isFree = ({ feeModel, slippage }: ResolvedConfig['execution']): boolean =>
-  feeModel.tiers.every(({ makerRate, takerRate }) => makerRate === 0 && takerRate === 0) &&
-  (slippage.kind === 'none' || (slippage.kind === 'fixed' ? slippage.value : slippage.multiplier) === 0);
+  feeModel.tiers.every(({ makerRate, takerRate }) => makerRate === 0 && takerRate === 0) && isFreeSlippage(slippage);

@@ -1,5 +1,5 @@
 // Tasks under stress: higher fees and slippage, a later start, and parts of the strategy or of its costs taken away.
-import { resolveConfig, type BacktestConfig, type FeeModel, type Slippage } from '../config.ts';
+import { isFreeSlippage, resolveConfig, type BacktestConfig, type FeeModel, type Slippage } from '../config.ts';
 import { checkStrategy } from '../language/check/checkStrategy.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
 import { parsePointer } from '../language/pointer.ts';
@@ -43,13 +43,10 @@ export function withFees(task: BacktestTask, level: StressLevel): BacktestTask {
 
 /** The slippage levels of a task: multiples of its slippage, or bps where it has none. */
 export function slippageLevels({ config }: BacktestTask): StressLevel[] {
-  return isFree(resolveConfig(config).execution.slippage)
+  return isFreeSlippage(resolveConfig(config).execution.slippage)
     ? GIVEN_BPS.map((bps) => ({ bps }))
     : MULTIPLIERS.map((multiplier) => ({ multiplier }));
 }
-
-const isFree = (slippage: Slippage): boolean =>
-  slippage.kind === 'none' || (slippage.kind === 'fixed' ? slippage.value === 0 : slippage.multiplier === 0);
 
 export function withSlippage(task: BacktestTask, level: StressLevel): BacktestTask {
   const { slippage } = resolveConfig(task.config).execution;
@@ -92,7 +89,7 @@ export function removables({ strategyAst, config }: BacktestTask): Removable[] {
   };
   return [
     ...(tiers.some(({ makerRate, takerRate }) => makerRate !== 0 || takerRate !== 0) ? (['fees'] as const) : []),
-    ...(isFree(resolved.execution.slippage) ? [] : (['slippage'] as const)),
+    ...(isFreeSlippage(resolved.execution.slippage) ? [] : (['slippage'] as const)),
     ...(resolved.fundingRate === 0 ? [] : (['funding'] as const)),
     ...RISK_RULES.filter(isPresent),
   ];
