@@ -18,7 +18,7 @@ export const ArtifactQuery = z.strictObject({
 });
 
 /** Which artifact is asked for, and how it is to be sent. */
-export interface ArtifactRequest {
+export interface RequestedFile {
   readonly name: ArtifactName;
   readonly format: ArtifactFormat;
   /** Whether trades have what every named node was when each entry and exit was decided. */
@@ -36,7 +36,7 @@ export function readArtifactRequest(
   givenName: string,
   query: z.infer<typeof ArtifactQuery>,
   accept: string | undefined,
-): ArtifactRequest {
+): RequestedFile {
   const name = artifactName(givenName);
   const format = formatOf(name, query.format, accept);
   const page = pageRangeOf(query, format);

@@ -9,7 +9,7 @@ import { SummaryJson } from './resultSchemas.ts';
 import { RunSettings } from '../strategies/effectiveSettings.ts';
 import { Deleted } from './runRoutes.ts';
 import { BACKTEST_EXAMPLES, BATCH_EXAMPLES } from './backtestExamples.ts';
-import { instant, instantOrNull, Issue, Json, Uuid, text } from '../http/routeSchemas.ts';
+import { instant, instantOrNull, Issue, Json, RUN_TIMES, Uuid, text } from '../http/routeSchemas.ts';
 
 export const MAX_BATCH = 1_000;
 
@@ -96,9 +96,7 @@ export const BacktestRow = z
     strategyVersionId: Uuid,
     symbol: z.string(),
     timeframe: z.string(),
-    createdAt: instant('When it was queued.'),
-    startedAt: instantOrNull('When a worker began it; null while it waits.'),
-    finishedAt: instantOrNull('When it became terminal; null before.'),
+    ...RUN_TIMES,
     cached: z.boolean(),
     returnPct: z.number().nullable().meta({ description: FLAT_DESCRIPTIONS.returnPct }),
     sharpeRatio: z.number().nullable().meta({ description: FLAT_DESCRIPTIONS.sharpeRatio }),
@@ -132,9 +130,7 @@ export const BacktestDetail = z
     readFirst: z.array(z.string()).meta({ description: 'JSON pointers into this answer, in the order to read them.' }),
     strategyId: Uuid,
     strategyVersionId: Uuid,
-    createdAt: instant('When it was queued.'),
-    startedAt: instantOrNull('When a worker began it; null while it waits.'),
-    finishedAt: instantOrNull('When it became terminal; null before.'),
+    ...RUN_TIMES,
     cancelRequestedAt: instantOrNull('When it was asked to stop; null: never.'),
     config: Json.meta({ description: 'As it was sent.' }),
     resolvedConfig: Json.nullable().meta({ description: 'With every default filled in, the range in ms.' }),

@@ -5,7 +5,7 @@ import { SWEEP_SORTS } from '../../db/sweeps.ts';
 import { RobustnessSpec } from '../../engine/index.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
-import { instant, instantOrNull, Json, Uuid } from '../http/routeSchemas.ts';
+import { Json, RUN_TIMES, Uuid } from '../http/routeSchemas.ts';
 import { SIGNIFICANT_DIGITS } from '../http/significant.ts';
 
 export const RobustnessBody = RobustnessSpec.meta({
@@ -25,9 +25,7 @@ export const RobustnessCheck = z
     id: Uuid,
     backtestId: Uuid,
     status: z.enum(RUN_STATUSES),
-    createdAt: instant('When it was queued.'),
-    startedAt: instantOrNull('When a worker began it; null while it waits.'),
-    finishedAt: instantOrNull('When it became terminal; null before.'),
+    ...RUN_TIMES,
     spec: Json.meta({ description: 'The request, with every default filled in.' }),
     progress: z.object({
       pct: z.number().meta({ description: 'A fraction, 0 to 1.' }),

@@ -1,5 +1,6 @@
 // Docs pages: Markdown as HTML that needs nothing but its style sheet.
 import { Marked } from 'marked';
+import { escapeHtml } from '../../engine/index.ts';
 
 export interface Page {
   /** The name of the file in docs/. */
@@ -49,7 +50,7 @@ export function markdownPage({ title }: Page, text: string, pages: readonly Page
         const label = this.parser.parseInline(tokens);
         const [file] = href.split('#', 1);
         // The repository's other files are not served.
-        return href.startsWith('#') || files.has(file) ? `<a href="${escaped(href)}">${label}</a>` : label;
+        return href.startsWith('#') || files.has(file) ? `<a href="${escapeHtml(href)}">${label}</a>` : label;
       },
     },
   });
@@ -63,9 +64,6 @@ const slugOf = (heading: string): string =>
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .trim()
     .replaceAll(/\s/g, '-');
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 function html(title: string, pages: readonly Page[], body: string): string {
   const links = pages.map(({ file, title: name }) => ` <a href="/docs/${file}">${name}</a>`);

@@ -13,6 +13,12 @@ export const instantOrNull = (what: string) =>
     .datetime()
     .nullable()
     .meta({ description: `${what} ISO 8601, UTC.` });
+/** When a backtest, a sweep or a check was queued, begun and finished. */
+export const RUN_TIMES = {
+  createdAt: instant('When it was queued.'),
+  startedAt: instantOrNull('When a worker began it; null while it waits.'),
+  finishedAt: instantOrNull('When it became terminal; null before.'),
+};
 /** A date as such a member is answered. */
 export const isoOrNull = (date: Date | null): string | null => date && date.toISOString();
 export const Json = z.record(z.string(), z.unknown());

@@ -7,7 +7,7 @@ import { CSV_PAGE_PARAMETERS } from '../http/csvPages.ts';
 import { detailQuery } from '../http/detailQuery.ts';
 import { listQuery } from '../http/pagination.ts';
 import { SIGNIFICANT_DIGITS } from '../http/significant.ts';
-import { instant, instantOrNull, Json, Uuid, text } from '../http/routeSchemas.ts';
+import { Json, RUN_TIMES, Uuid, text } from '../http/routeSchemas.ts';
 import { Deleted } from '../backtests/runRoutes.ts';
 import { SWEEP_EXAMPLES } from './sweepExamples.ts';
 
@@ -35,9 +35,7 @@ export const SweepRow = z
     strategyVersionId: Uuid,
     method: z.string(),
     variants: z.int(),
-    createdAt: instant('When it was queued.'),
-    startedAt: instantOrNull('When a worker began it; null while it waits.'),
-    finishedAt: instantOrNull('When it became terminal; null before.'),
+    ...RUN_TIMES,
     best: Best,
     verdict: z.string().nullable().meta({ description: '`luck` or `not_luck`, of a completed sweep.' }),
   })
@@ -60,9 +58,7 @@ export const SweepDetail = z
     status: z.enum(RUN_STATUSES),
     strategyId: Uuid,
     strategyVersionId: Uuid,
-    createdAt: instant('When it was queued.'),
-    startedAt: instantOrNull('When a worker began it; null while it waits.'),
-    finishedAt: instantOrNull('When it became terminal; null before.'),
+    ...RUN_TIMES,
     spec: Json.meta({ description: 'The request, with every default filled in.' }),
     variants: z.int(),
     progress: SweepProgress,

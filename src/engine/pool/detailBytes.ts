@@ -1,6 +1,7 @@
 // A detail as bytes. Its lists, which would be two thirds of its text, stand as numbers beside it; so do the numbers
 // within its text, and its hashes. The text that is left is that of most results of a strategy.
 import { numbersApart, numbersTogether } from '../kernels/simd/digits.ts';
+import { finiteOrNull } from '../report/conditionStatistics.ts';
 import { monthName, monthRows } from '../report/months.ts';
 import type { ResultSeries } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
@@ -202,15 +203,12 @@ function withLists(
   const rows = monthRows(Array.from(monthNumbers, monthName), equity, resolvedConfig.initialBalance);
   summary.byMonth = rows.map(({ month, returnPct, equity }) => ({
     month,
-    returnPct: shown(returnPct),
-    equity: shown(equity),
+    returnPct: finiteOrNull(returnPct),
+    equity: finiteOrNull(equity),
   }));
-  summary.equityPreview = Array.from(times, (time, point) => [time, shown(marks[point])]);
+  summary.equityPreview = Array.from(times, (time, point) => [time, finiteOrNull(marks[point])]);
   return detail;
 }
-
-/** What JSON makes of a number. */
-const shown = (value: number): number | null => (Number.isFinite(value) ? value : null);
 
 /** By the list, because the results of a batch share their times and months. */
 const axes = new WeakMap<Float64Array, Uint8Array>();

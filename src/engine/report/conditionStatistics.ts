@@ -212,4 +212,4 @@ function statsOf(values: Float64Array): SideStats {
 }
 
 /** A constant that divides by zero is missing, and so is the mean of numbers whose sum overflows. */
-const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);
+export const finiteOrNull = (value: number): number | null => (Number.isFinite(value) ? value : null);

@@ -19,7 +19,8 @@ function markupOf(part: Part): string {
   return 'markup' in part ? part.markup : part.map(markupOf).join('');
 }
 
-const escapeHtml = (text: string): string =>
+/** Text as it stands in an element or in an attribute with double quotes. */
+export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
 /** JSON that cannot end its script element, whatever names a strategy gives its nodes. */
