@@ -12,7 +12,7 @@ import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import {
   openMarket,
   readCheckedStrategy,
-  readConfig,
+  readConfigFile,
   withMarketOptions,
   type MarketOptions,
   type OpenedMarket,
@@ -36,7 +36,7 @@ export function register(program: Command): void {
 async function run(options: Options): Promise<void> {
   await checkOutputs(artifactPaths(options));
   if (options.out !== undefined) await makeFolder(options.out, 'Choose another folder with --out.');
-  const config = await readConfig(options.config);
+  const config = await readConfigFile(options.config);
   const { issues, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const { market, sources } = await openMarket(config, strategy, options);
   const task: BacktestTask = { id: 'command-line', ...strategy, config };

@@ -20,7 +20,7 @@ import { startProgress } from './progress.ts';
 import {
   openMarket,
   readCheckedStrategy,
-  readConfig,
+  readConfigFile,
   repeated,
   withMarketOptions,
   type MarketOptions,
@@ -51,7 +51,7 @@ export function register(program: Command): void {
 }
 
 async function run(options: Options): Promise<void> {
-  const config = await readConfig(options.config);
+  const config = await readConfigFile(options.config);
   const { issues: _, title: _title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const spec = readSpec(options);
   const { snapshots } = await openMarket(config, strategy, options);

@@ -84,7 +84,7 @@ const titleOf = (names: readonly unknown[], path: string): string =>
   basename(path).replace(/\.json$/i, '');
 
 /** @throws CommandError BACKTEST_CONFIG_INVALID with every issue. */
-export async function readConfig(path: string): Promise<BacktestConfig> {
+export async function readConfigFile(path: string): Promise<BacktestConfig> {
   const content = await readJsonObject(path);
   const config = 'config' in content ? content.config : content;
   const parsed = BacktestConfig.safeParse(config);

@@ -23,7 +23,7 @@ import { oneOf, wholeNumber } from './arguments.ts';
 import { CommandError, printJson, printLine, printTable, refusal, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
-import { openMarket, readCheckedStrategy, readConfig, withMarketOptions, type MarketOptions } from './runInputs.ts';
+import { openMarket, readCheckedStrategy, readConfigFile, withMarketOptions, type MarketOptions } from './runInputs.ts';
 import { readJsonObject, withStrategyOptions, type StrategyOptions } from './strategyFile.ts';
 import { runShards, type SweepInputs } from './sweepShards.ts';
 
@@ -100,7 +100,7 @@ function rowsIn(job: SweepJob, shards: readonly Uint8Array[], path: string): Rea
 
 /** @throws CommandError with every fault in the space. */
 async function readInputs(options: Options): Promise<{ title: string; inputs: SweepInputs }> {
-  const config = await readConfig(options.config);
+  const config = await readConfigFile(options.config);
   const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const content = await readJsonObject(options.space);
   const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };

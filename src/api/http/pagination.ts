@@ -58,7 +58,7 @@ export interface Page<Row> {
 }
 
 /** Where the page before ended: the sort value of its last row as text, and that row's id. */
-export interface Position {
+export interface PagePosition {
   readonly value: string;
   readonly id: string;
 }
@@ -72,11 +72,11 @@ const CursorContent = z.tuple([z.string().length(11), z.string(), z.string()]);
  * Opaque to clients: base64url of [fingerprint of sort and filters, sort value, id]. It grants nothing, so it is not
  * signed.
  */
-const encodeCursor = (selection: Selection, { value, id }: Position): string =>
+const encodeCursor = (selection: Selection, { value, id }: PagePosition): string =>
   Buffer.from(JSON.stringify([fingerprint(selection), value, id])).toString('base64url');
 
 /** @throws CURSOR_INVALID when the cursor is not one of ours, or was made with another sort or other filters. */
-function decodeCursor(selection: Selection, cursor: string): Position {
+function decodeCursor(selection: Selection, cursor: string): PagePosition {
   let content: unknown;
   try {
     content = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
@@ -97,7 +97,7 @@ function fingerprint(selection: Selection): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 11);
 }
 
-export interface Listed<Row> extends Position {
+export interface Listed<Row> extends PagePosition {
   readonly row: Row;
 }
 export interface SortOrder {
@@ -119,7 +119,7 @@ export async function paginate<Row, Body>(
   bodyOf: (row: Row) => Body,
   select: (page: {
     readonly limit: number;
-    readonly after: Position | null;
+    readonly after: PagePosition | null;
     readonly order: SortOrder;
   }) => Promise<{ readonly rows: readonly Listed<Row>[]; readonly total: number }>,
 ): Promise<Page<Body>> {

@@ -22,15 +22,16 @@ export interface PoolOptions {
    * machine's memory.
    */
   readonly memoryBytes?: number;
-  /** A run that takes longer is stopped with reason time_limit. */
+  /** A run that takes longer is stopped with reason time_limit; default: TIME_LIMIT_MS. */
   readonly timeLimitMs?: number;
-  /** A run that ignores its stop flag for this long loses its thread. */
+  /** A run that ignores its stop flag for this long loses its thread; default: KILL_GRACE_MS. */
   readonly killGraceMs?: number;
-  /** Keep no columns between tasks, for a pool that lives as long as a few runs do. */
+  /** Whether threads keep columns between tasks; default true. False is for a pool that ends after a few runs. */
   readonly keepsColumns?: boolean;
   /**
-   * Run synthetic backtests on every thread while there is no work. From the start of the process, that took 6.3 s of
-   * processor time with one thread and 10.2 s with two (docs/performance.md).
+   * Whether the threads that are always kept run synthetic backtests while there is no work; default false. Relief and
+   * quick threads start cold. From the start of the process, warming up took 6.3 s of processor time with one thread and
+   * 10.2 s with two (docs/performance.md).
    */
   readonly warmUp?: boolean;
   /** URL of the module that threads run (messages.ts `Runner`); default: the engine. */

@@ -17,7 +17,7 @@ export function shownSummary(summary: Json): Record<string, unknown> {
   // What is read first comes first: a reader may see no more than the beginning.
   for (const key of [...FIRST, ...FLAT_KEYS, ...Object.keys(others)]) if (key in others) shown[key] = others[key];
   if (equityPreview !== undefined) shown.equityPreview = equityPreview;
-  if (INSTANT_KEY in shown) shown[INSTANT_KEY] = isoTime(shown[INSTANT_KEY]);
+  if (INSTANT_KEY in shown) shown[INSTANT_KEY] = isoText(shown[INSTANT_KEY]);
   const rules = shown.ruleStatsSummary as RuleStatsSummary | undefined;
   if (rules?.rules !== undefined) shown.ruleStatsSummary = { ...rules, rules: rules.rules.map(shownRule) };
   return shown;
@@ -25,10 +25,10 @@ export function shownSummary(summary: Json): Record<string, unknown> {
 
 const shownRule = <Rule extends { readonly firstTrueAt: unknown; readonly lastTrueAt: unknown }>(rule: Rule) => ({
   ...rule,
-  firstTrueAt: isoTime(rule.firstTrueAt),
-  lastTrueAt: isoTime(rule.lastTrueAt),
+  firstTrueAt: isoText(rule.firstTrueAt),
+  lastTrueAt: isoText(rule.lastTrueAt),
 });
 
 /** @param ms since 1970; what is not a number, such as null, stays as it is. */
-export const isoTime = (ms: unknown): unknown =>
+export const isoText = (ms: unknown): unknown =>
   typeof ms === 'number' && Number.isFinite(ms) ? new Date(ms).toISOString() : ms;

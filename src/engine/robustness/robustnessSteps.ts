@@ -33,7 +33,7 @@ import {
 import { warmUpAudit, type WarmUpAudit } from './warmUpAudit.ts';
 
 /** One part of an analysis; `baseline` is the backtest itself. */
-export interface Step {
+export interface RobustnessStep {
   readonly analysis: 'baseline' | RobustnessAnalysis;
   /** The index of the part within the analysis. */
   readonly part: number;
@@ -75,12 +75,12 @@ function partsOf(job: RobustnessJob, analysis: RobustnessAnalysis): number {
 }
 
 /** The baseline first, then the parts of every analysis in order. */
-export function stepsOf(job: RobustnessJob): Step[] {
+export function stepsOf(job: RobustnessJob): RobustnessStep[] {
   const analyses = [...new Set(job.spec.analyses)];
   return [
     { analysis: 'baseline', part: 0 },
     ...analyses.flatMap((analysis) =>
-      Array.from({ length: partsOf(job, analysis) }, (_, part): Step => ({ analysis, part })),
+      Array.from({ length: partsOf(job, analysis) }, (_, part): RobustnessStep => ({ analysis, part })),
     ),
   ];
 }
@@ -90,7 +90,7 @@ export const runCountOf = (job: RobustnessJob, { first, last } = { first: 0, las
   stepsOf(job)
     .slice(first, last)
     .reduce((sum, { analysis }) => sum + (AUDIT_RUNS[analysis] ?? 1), 0);
-const AUDIT_RUNS: Partial<Record<Step['analysis'], number>> = { lookAheadAudit: 9, warmUpAudit: 8 };
+const AUDIT_RUNS: Partial<Record<RobustnessStep['analysis'], number>> = { lookAheadAudit: 9, warmUpAudit: 8 };
 
 /** Runs the steps [first, last); null if it was stopped. The outcomes do not depend on other steps or on the thread. */
 export function runSteps(
@@ -132,7 +132,7 @@ class StepRunner {
     this.#context = context;
   }
 
-  run(step: Step): StepOutcome {
+  run(step: RobustnessStep): StepOutcome {
     const { task, spec } = this.#context;
     switch (step.analysis) {
       case 'baseline':

@@ -4,7 +4,7 @@ import { numberColumn, type ColumnType, type Table, type TableColumn } from '../
 import { csvFile, jsonFile, type TableFile } from '../bars/tableText.ts';
 import { isNumeric, valueAt, type Dimension, type LevelValue, type Space } from './space.ts';
 import type { FlatKey } from '../report/flatSummary.ts';
-import { INSTANT_KEY, isoTime } from '../report/shownSummary.ts';
+import { INSTANT_KEY, isoText } from '../report/shownSummary.ts';
 import type { SweepRows } from './sweepRows.ts';
 
 export const SWEEP_FORMATS = ['arrow', 'csv', 'json'] as const;
@@ -65,7 +65,7 @@ function tableOf(space: Space, rows: SweepRows, format: SweepFormat): Table {
     if (key !== INSTANT_KEY) return numberColumn(name, values);
     // As text it is what the summary shows; readers of Arrow want a timestamp.
     if (format === 'arrow') return { name, type: 'time', read: (row) => values[row] };
-    return { name, type: 'text', read: (row) => (values[row] === values[row] ? isoTime(values[row]) : null) };
+    return { name, type: 'text', read: (row) => (values[row] === values[row] ? isoText(values[row]) : null) };
   });
   const variant: TableColumn = { name: 'variant', type: 'count', read: (row) => rows.indexes[row] };
   return { length: rows.indexes.length, columns: [variant, ...dimensions, ...metrics] };

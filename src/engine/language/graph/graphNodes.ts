@@ -5,7 +5,8 @@ import { nodeShapeOf, typeOfKind, type ExpressionType, type ObjectShape, type Sh
 import { pointerTo } from '../pointer.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
-export interface GraphNode {
+/** A node, and what could be read of it. */
+export interface ReadNode {
   /** The node as its author wrote it, valid or not. */
   readonly raw: Members;
   readonly id: string | undefined;
@@ -17,9 +18,9 @@ export interface GraphNode {
 
 export class GraphNodes {
   readonly #log: IssueLog;
-  readonly #nodes: GraphNode[] = [];
-  readonly #byId = new Map<string, GraphNode>();
-  readonly #used = new Set<GraphNode>();
+  readonly #nodes: ReadNode[] = [];
+  readonly #byId = new Map<string, ReadNode>();
+  readonly #used = new Set<ReadNode>();
   /** References that would close a cycle, by the pointers of the two nodes. Filled by `inOrder`. */
   readonly #cycles = new Set<string>();
 
@@ -34,7 +35,7 @@ export class GraphNodes {
       if (isMembers(raw)) this.#register(raw, pointerTo(pointer, i));
   }
 
-  #register(raw: GraphNode['raw'], pointer: string): void {
+  #register(raw: ReadNode['raw'], pointer: string): void {
     const id = typeof raw.id === 'string' ? raw.id : undefined;
     const node = { raw, id, type: typeOfKind(raw.kind), shape: nodeShapeOf(raw.kind), pointer };
     this.#nodes.push(node);
@@ -48,7 +49,7 @@ export class GraphNodes {
   }
 
   /** The first node with this id. */
-  find(id: string): GraphNode | undefined {
+  find(id: string): ReadNode | undefined {
     return this.#byId.get(id);
   }
 
@@ -60,9 +61,9 @@ export class GraphNodes {
    * The nodes in an order in which each comes after those it refers to. A loop, since a chain may be as long as the
    * payload. Cycles are cut.
    */
-  inOrder(): GraphNode[] {
-    const order: GraphNode[] = [];
-    const state = new Map<GraphNode, 'open' | 'done'>();
+  inOrder(): ReadNode[] {
+    const order: ReadNode[] = [];
+    const state = new Map<ReadNode, 'open' | 'done'>();
     for (const start of this.#nodes) {
       if (state.has(start)) continue;
       const stack = [{ node: start, read: this.#readBy(start), next: 0 }];
@@ -89,12 +90,12 @@ export class GraphNodes {
   }
 
   /** Whether a reference from one node to another would close a cycle. Only after `inOrder`. */
-  isCycle(from: GraphNode, to: GraphNode): boolean {
+  isCycle(from: ReadNode, to: ReadNode): boolean {
     return this.#cycles.has(`${from.pointer} ${to.pointer}`);
   }
 
   /** Marks a node and everything it reads as used. */
-  use(node: GraphNode): void {
+  use(node: ReadNode): void {
     const stack = [node];
     while (stack.length > 0) {
       const one = stack.pop()!;
@@ -118,8 +119,8 @@ export class GraphNodes {
   }
 
   /** The nodes that a node refers to, one for each reference. */
-  #readBy(node: GraphNode): GraphNode[] {
-    const read: GraphNode[] = [];
+  #readBy(node: ReadNode): ReadNode[] {
+    const read: ReadNode[] = [];
     const collect = (shape: Shape, value: unknown): void => {
       if (shape.type === 'reference' && isMembers(value) && typeof value.ref === 'string') {
         const target = this.#byId.get(value.ref);

@@ -7,7 +7,7 @@ import { pointerTo } from '../pointer.ts';
 import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
 import { Structure } from '../form/structure.ts';
 import { shown } from '../issues/displayNames.ts';
-import { GraphNodes, type GraphNode } from './graphNodes.ts';
+import { GraphNodes, type ReadNode } from './graphNodes.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 /** A payload as an AST, which may lack its invalid parts, and the places of its objects in the payload as sent. */
@@ -54,7 +54,7 @@ export class Lowering {
   readonly #log: IssueLog;
   readonly #invalidPayload: ReadonlySet<object>;
   readonly #nodes: GraphNodes;
-  readonly #made = new Map<GraphNode, LoweredNode>();
+  readonly #made = new Map<ReadNode, LoweredNode>();
   readonly #places = new Map<object, string>();
   readonly #invalid = new Set<object>();
   readonly #inline = new Set<object>();
@@ -100,7 +100,7 @@ export class Lowering {
     };
   }
 
-  #lowerNode(node: GraphNode): LoweredNode {
+  #lowerNode(node: ReadNode): LoweredNode {
     this.#depth = 0;
     this.#treeSize = 0;
     const expression =
@@ -116,7 +116,7 @@ export class Lowering {
    * A copy with references replaced by the nodes they refer to. Invalid parts are copied and marked; a reference to
    * nothing is left out.
    */
-  #copy(shape: Shape, value: unknown, pointer: string, isUse: boolean, owner?: GraphNode): unknown {
+  #copy(shape: Shape, value: unknown, pointer: string, isUse: boolean, owner?: ReadNode): unknown {
     switch (shape.type) {
       case 'reference':
         return this.#refer(shape.of, value, pointer, isUse, owner);
@@ -159,7 +159,7 @@ export class Lowering {
     value: unknown,
     pointer: string,
     isUse: boolean,
-    owner: GraphNode | undefined,
+    owner: ReadNode | undefined,
   ): Expression | undefined {
     if (!isMembers(value)) return undefined;
     if (of === 'value' && ('const' in value || 'param' in value)) {
