@@ -8,7 +8,7 @@ import manifest from '../package.json' with { type: 'json' };
 /** The folder of the repository; commands work from any current folder. */
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Of the program and of its API. The version of the engine's rules is in src/engine/version.ts. */
+/** The version of the program and of its API. The version of the engine's rules is in src/engine/version.ts. */
 export const VERSION = manifest.version;
 
 /** The most simulation threads of one process. */

@@ -9,8 +9,8 @@ const RETRY_MS = 250;
 const TRIES_PER_WARNING = 20;
 
 /**
- * Resolves when the database answers, for a process that could only end and be started again. Waits are random, so that
- * many processes do not return in the same instant.
+ * Resolves when the database answers. Without it, a supervised process would end and be started again until then. Waits
+ * are random, so that many processes do not return at the same instant.
  * @throws any error that does not mean "away", such as a wrong password; the signal's reason
  */
 export async function waitForDatabase(url: string, signal: AbortSignal, log: Log): Promise<void> {

@@ -132,7 +132,7 @@ export async function insertBacktests(
   return ids.split(',').map((id) => ({ id, createdAt }));
 }
 
-/** Of the rows of BACKTEST_TABLES. */
+/** SQL: the status of a row of BACKTEST_TABLES. */
 export const STATUS_COLUMN = `coalesce(r.status, case when q.claimed_by is null then 'queued' else 'running' end)`;
 export const BACKTEST_TABLES = `backtests b left join backtest_results r on r.id = b.id
   left join backtest_queue q on q.id = b.id`;

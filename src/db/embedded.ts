@@ -111,7 +111,7 @@ function watchServer(
   let current = first;
   const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
   const reachAgain = async (): Promise<Presence> => {
-    // Who started the server is the first to start it again; the others do it when that process does not.
+    // The process that started the server is the first to start it again; others do when it does not.
     const patienceMs = current.owner === owner ? 0 : RESTART_PATIENCE_MS;
     for (let tries = 0; ; tries++) {
       if (stopping.signal.aborted) return current;

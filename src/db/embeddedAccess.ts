@@ -2,7 +2,7 @@
 import { chown, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A line as initdb writes it with `--auth-host=trust`; a line of anybody's own is not ours to change. */
+/** A line as initdb writes it with `--auth-host=trust`; lines that a person wrote stay as they are. */
 const TRUSTED_NETWORK = /^(host\s+(?:all|replication)\s+all\s+(?:127\.0\.0\.1\/32|::1\/128)\s+)trust[ \t]*$/gm;
 
 /**

@@ -19,7 +19,7 @@ interface NewCluster extends Pick<Address, 'initdbArgs'> {
   readonly cluster: string;
 }
 
-/** initdb into a temporary folder, then a rename: there is no such thing as a half-made cluster. */
+/** Runs initdb in a temporary folder, then renames it, so that there is never a half-made cluster. */
 export async function makeCluster(
   server: NewCluster,
   identity: Identity,
@@ -43,7 +43,7 @@ export async function makeCluster(
   const output = await new Promise<{ code: number | null; text: string }>((resolve) => {
     const child = spawn(command.command, command.args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A session of its own: Ctrl-C in a terminal must reach us alone, who then stop it.
+      // In a session of its own: Ctrl-C in a terminal reaches only this process, which then stops it.
       detached: true,
       cwd: server.home,
       env: bareEnvironment(),
@@ -63,12 +63,12 @@ export async function makeCluster(
   }
   await rename(temporary, server.cluster).catch(async (error: NodeJS.ErrnoException) => {
     await rm(temporary, { recursive: true, force: true });
-    // Another process made the cluster in the meantime: then there is one, which is all we wanted.
+    // Another process has made the cluster in the meantime, which serves as well.
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
   });
 }
 
-/** What killed processes were about to make. Their initdb may still be writing; then the next start sweeps it. */
+/** Removes what killed processes left unfinished. If an initdb of theirs still writes, the next start removes it. */
 async function sweepUnfinished(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     const pid = Number(/^cluster\.(\d+)\./.exec(name)?.[1] ?? Number.NaN);

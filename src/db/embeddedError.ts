@@ -1,6 +1,6 @@
 // The failure of the embedded Postgres.
 
-/** The embedded Postgres could not be had; the message says why and names the way out. */
+/** The embedded Postgres cannot be used; the message says why, and what to do. */
 export class EmbeddedDatabaseError extends Error {
   override readonly name = 'EmbeddedDatabaseError';
   constructor(reason: string) {

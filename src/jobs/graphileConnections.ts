@@ -16,7 +16,7 @@ export class GraphileConnections extends pg.Pool {
   constructor(config: pg.PoolConfig, outlast: Outlast, log: Log) {
     super(config);
     this.#outlast = outlast;
-    // Whoever uses a connection sees its errors as well.
+    // The code that uses a connection sees its errors as well.
     const note = (error: Error): void => log.debug({ err: error }, 'Graphile Worker lost a connection');
     this.on('error', note);
     this.on('connect', (client) => client.on('error', note));

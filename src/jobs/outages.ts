@@ -5,7 +5,7 @@ import { waitForDatabase } from '../db/availability.ts';
 import { isDatabaseAway, isDiskFull } from '../db/sqlErrors.ts';
 import type { Log } from '../log.ts';
 
-/** A connection can be lost while the database answers others, and so it does while its disk is full. */
+/** Before trying again. Waiting for the database may not be enough: it answers while its disk is full, too. */
 const PAUSE_MS = 100;
 
 /** Repeats `work` until it meets no outage. @throws any other error, and outages too once the process stops */

@@ -52,7 +52,7 @@ export interface WorkerSettings {
 }
 export interface Worker extends AsyncDisposable {
   readonly id: string;
-  /** As of the pool. */
+  /** The share of its threads that are busy, 0 to 1 (`Pool`). */
   readonly busyShare: number;
   /** Rejects when the worker cannot go on (Graphile Worker gave up); its process should end, and be started again. */
   readonly failed: Promise<never>;

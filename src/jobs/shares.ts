@@ -7,7 +7,7 @@
 export const RUNS_PER_SHARE = 100;
 /** Bars of work: a few tens of milliseconds, which is the longest that a newly arrived workspace waits for its turn. */
 export const COST_PER_SHARE = 500_000;
-/** A backtest that costs no more is quick: it does not wait behind slow ones, of whomever. */
+/** A backtest that costs no more is quick: it does not wait behind slow ones, whoever they belong to. */
 export const QUICK_COST = COST_PER_SHARE;
 /** Below this, dividing work between threads costs more than it gains. */
 const MIN_COST_PER_SHARE = 20_000;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /** The longest wait. Hosts end requests after about a minute; to wait longer, send another request. */
 const MAX_WAIT_SECONDS = 60;
-/** Of an agent view. */
+/** How many bytes an agent view may be given. */
 export const AGENT_BYTES = { min: 1_000, default: 8_000, max: 200_000 };
 
 /** @param what as the description names it, such as "backtest" */

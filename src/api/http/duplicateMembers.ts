@@ -8,7 +8,7 @@ const MAX_ISSUES = 100;
 /** Nothing that is accepted nests deeper, or has larger objects; beyond them, names are not remembered. */
 const MAX_DEPTH = 256;
 const MAX_NAMES = 5_000;
-/** Of a name in a message or a path, and the parts of a path: longer ones help nobody. */
+/** Characters of a name in a message or a path, and parts of a path: longer ones help nobody. */
 const MAX_SHOWN = 60;
 const MAX_SEGMENTS = 32;
 

@@ -101,7 +101,7 @@ function formAdvice(issue: core.$ZodIssue, given: unknown): string | undefined {
   return issue.path.length === 2 ? FORM_ADVICE[String(issue.path[0])] : undefined;
 }
 const MAX_WRITTEN = 160;
-/** Of the items of lists and maps. */
+/** What items of the lists and maps look like, by the name of the member that holds them. */
 const FORM_ADVICE: Readonly<Record<string, string>> = {
   space: 'Give {"values": [10, 20, 50]} or {"min": 10, "max": 50, "step": 10}.',
   constraints: 'Give an object, such as {"left": "fast", "op": "lt", "right": "slow"}.',

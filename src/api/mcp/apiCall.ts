@@ -4,7 +4,7 @@ import type { App } from '../services.ts';
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST';
-  /** From the root, query included. */
+  /** The path from the root, with the query. */
   readonly path: string;
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;

@@ -38,7 +38,7 @@ export interface SnapshotAbout {
   readonly instrument: Instrument;
 }
 export interface SnapshotMeta extends SnapshotAbout {
-  /** Of the file's bytes; its name. */
+  /** The hash of the file's bytes, which is its name. */
   readonly sha256: string;
 }
 /** An opened file: plain data and shared memory, so a message that carries it to a thread copies no bar. */

@@ -14,7 +14,7 @@ export interface HistoryNode {
   record(row: number, state: StateView, memory: StateMemory): void;
 }
 
-/** What a ring is made for; it grows with what is recorded, since few positions last as long as the longest window. */
+/** Room of a new ring, which grows as values are recorded: few positions last as long as the longest window. */
 const FIRST_VALUES = 16;
 
 /** The latest values; NaN beyond the first one recorded. */

@@ -98,8 +98,8 @@ for (const indicator of INDICATORS) {
   if (indicator.talib !== undefined) byTalib.set(indicator.talib.name, indicator);
 }
 
-/** By id or alias, in any case. */
+/** Finds an indicator by id or alias, in upper or lower case. */
 export const findIndicator = (idOrAlias: string): IndicatorDefinition | undefined =>
   byName.get(idOrAlias.toLowerCase());
-/** By TA-Lib's function name, in any case. */
+/** Finds an indicator by TA-Lib's function name, in upper or lower case. */
 export const findTalib = (name: string): IndicatorDefinition | undefined => byTalib.get(name.toUpperCase());

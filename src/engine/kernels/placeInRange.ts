@@ -5,7 +5,7 @@ import { columnKernels } from './simd/rolling.ts';
 import { simdMemory } from './simd/simdMemory.ts';
 
 const NUMBER_BYTES = 8;
-/** By the kernel that places values. */
+/** How many rows the kernel that places values writes at once. */
 const ROWS_AT_ONCE = 2;
 
 /**

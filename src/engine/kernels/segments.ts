@@ -90,7 +90,7 @@ export function overSegments(
 interface OwnedColumn {
   readonly memory: WebAssembly.Memory;
   readonly values: Float64Array;
-  /** Of its first row. */
+  /** Where its first row is. */
   readonly cell: number;
 }
 

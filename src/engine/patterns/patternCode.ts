@@ -12,13 +12,13 @@ const NUMBER_BYTES = 8;
 const GROUP_BYTES = GROUP * NUMBER_BYTES;
 const VECTOR_BYTES = 16;
 
-/** Where a kernel writes and keeps what: addresses. */
+/** The addresses of what a kernel writes and keeps. */
 export interface KernelLayout {
   /** Bits of rows on which the pattern is bullish, bearish, and tied. */
   readonly bullish: number;
   readonly bearish: number;
   readonly tied: number;
-  /** Of all three, which begin with the first. */
+  /** Bytes of all three, which begin with the first. */
   readonly signsBytes: number;
   /** The running sums, in the order of `means`. */
   readonly sums: number;

@@ -163,7 +163,7 @@ export function findPatterns(
   return all;
 }
 
-/** By what they compute, because a short series is computed faster than its program is made. */
+/** Programs by what they compute: a short series is computed faster than its program is made. */
 const known = new Map<string, CompiledPatterns>();
 /** One for each pattern alone, and as many for sets of patterns; at this number all are made again. */
 const MAX_KNOWN = 128;

@@ -34,5 +34,5 @@ const byName = new Map<string, PatternDefinition>(
   ),
 );
 
-/** By id, alias or TA-Lib's function name (`CDLDOJI`), in any case. */
+/** Finds a pattern by id, alias or TA-Lib's function name (`CDLDOJI`), in upper or lower case. */
 export const findPattern = (name: string): PatternDefinition | undefined => byName.get(name.toLowerCase());

@@ -113,7 +113,7 @@ export function copyOut(first: number, end: number, out: PatternValues, row: num
   out.set((out instanceof Int32Array ? integers : values).subarray(at + first, at + end), row);
 }
 
-/** By the kernels that make values of bits. */
+/** How many rows the kernels that make values of bits write at once. */
 const ROWS_AT_ONCE = 16;
 
 function gatherSigns(

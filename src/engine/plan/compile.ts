@@ -220,7 +220,7 @@ class StrategyCompiler {
       const { expression } = child;
       if (isCondition(expression)) this.#recordCondition(expression, role, ruleIndex, index, isConjunct && isAll(node));
       else {
-        // What rises or falls runs on its own bars, and reading it on base bars would be a step more.
+        // The source of `rising` and `falling` has bars of its own; reading it on base bars would take another step.
         if (node.kind !== 'rising' && node.kind !== 'falling') this.#recordCompared(expression);
         this.#recordNamed(expression, new Set());
       }

@@ -210,7 +210,7 @@ function withLists(
   return detail;
 }
 
-/** By the list, because the results of a batch share their times and months. */
+/** The bytes of lists that have been written, because the results of a batch share their times and months. */
 const axes = new WeakMap<Float64Array, Uint8Array>();
 
 function axisBytes(values: Float64Array, compress: Compress): Uint8Array {

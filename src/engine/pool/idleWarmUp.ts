@@ -2,7 +2,7 @@
 import { WARM_UP_BATCHES, warmUpBatch } from './warmUp.ts';
 import type { PoolBatch } from './messages.ts';
 
-/** Requests of one client come one after the other: threads are left to its backtests for so long after each. */
+/** How long the pool must have had no work: a client that sends one request after the other keeps the threads. */
 const IDLE_MS = 200;
 
 export class IdleWarmUp {

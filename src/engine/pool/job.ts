@@ -49,7 +49,7 @@ export interface Dispatched {
   readonly control: BatchControl;
   readonly lease: Lease;
   readonly port?: MessagePort;
-  /** Of each run; absent: the limit of the pool. */
+  /** The time limit of each run; undefined: the limit of the pool. */
   readonly timeLimitsMs: readonly (number | undefined)[];
   /** Called when the thread has been busy with it for a while; takes back what it has not begun. */
   readonly split?: () => void;
@@ -199,7 +199,7 @@ export class Job implements PoolJob {
     return moved;
   }
 
-  /** It waits for its memory without holding any: from its beginning on, because a simulation cannot be put aside. */
+  /** Begins the run again once it has its memory, and holds none meanwhile: a simulation cannot be suspended. */
   #runAgain(run: number, moved: Set<number>): void {
     moved.add(run);
     this.#places.delete(run);
@@ -221,7 +221,7 @@ export class Job implements PoolJob {
   }
 }
 
-/** The owner of a run; those without one are those of one owner. */
+/** The owner of a run; runs that name none share one. */
 export const ownerOf = ({ owner = '' }: { readonly owner?: string }): string => owner;
 
 /** Bytes that a run may need at its peak, besides the snapshots. */
@@ -254,7 +254,7 @@ export function batchMessage(
   return { kind: 'batch', snapshots, strategies: [...strategies.keys()], runs: listed, control };
 }
 
-/** Of a run that needs more bytes than any may have. */
+/** The error of a run that needs more bytes than any may have. */
 export const tooLarge = (bytes: number, limit: number): RunError => ({
   code: 'RESOURCE_LIMIT',
   path: '',
@@ -270,7 +270,7 @@ const notPrepared = (error: unknown): RunError => ({
   message: `This run could not be prepared: ${error instanceof Error ? error.message : String(error)}`,
 });
 
-/** Of a run whose thread has died, by its own fault or because it ignored its stop flag. */
+/** The error of a run whose thread has died, by its own fault or because it ignored its stop flag. */
 export const threadLost = (error: unknown): RunError => ({
   code: 'RESOURCE_LIMIT',
   path: '',

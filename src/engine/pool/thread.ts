@@ -41,10 +41,10 @@ const NICENESS = 10;
 
 lowerThreadPriority(NICENESS);
 
-/** By sha256: the same object again keeps the bars that were opened and resampled from it (see createMarket). */
+/** Snapshots by sha256: the same object keeps the bars that were opened and resampled from it (createMarket). */
 const snapshots = new LruMap<string, Snapshot>(MAX_SNAPSHOTS);
 const markets = new LruMap<string, Market>(MAX_MARKETS);
-/** By their text: the same object again keeps what was prepared and planned of it. */
+/** Strategies by their text: the same object keeps what was prepared and planned of it. */
 const strategies = new LruMap<string, StrategyAst>(MAX_STRATEGIES);
 const { runner: runnerUrl, keptBytes, bell: bellMemory } = workerData as ThreadSettings;
 const bell = new Bell(bellMemory);

@@ -170,11 +170,11 @@ class TradeKinds {
   }
 }
 
-/** The last words of trades: the runs of a strategy share them, and with them what is written of them. */
+/** Words that trades had last: the runs of a strategy share these objects, and what later stages keep for them. */
 const lastWords: TradeWords[] = [];
 const MOST_LAST_WORDS = 8;
 
-/** Equal words, one object as a rule. */
+/** An object that equals `words`: the same one as long as it is among the last. */
 function sharedWords(words: TradeWords): TradeWords {
   for (const known of lastWords) if (areSameWords(known, words)) return known;
   if (lastWords.length === MOST_LAST_WORDS) lastWords.shift();

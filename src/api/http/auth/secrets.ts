@@ -26,7 +26,7 @@ const loadArgon2 = async () => (await import('argon2')).default;
 export class Secrets {
   readonly #now: () => number;
   readonly #processKey = randomBytes(32).toString('base64');
-  /** By the id of the key. */
+  /** What each key, by its id, was last verified with. */
   readonly #remembered = new Map<string, { readonly digest: string; readonly until: number }>();
   /** Verifications under way, by digest. */
   readonly #running = new Map<string, Promise<boolean>>();

@@ -13,7 +13,7 @@ interface Cells {
 const NUMBER_BYTES = 8;
 
 const module = compileModule(BANDS_WASM);
-/** By the memory of the upper band. */
+/** The instance last made for each memory of an upper band, with the memories of the other two. */
 const instances = new WeakMap<WebAssembly.Memory, Readonly<Record<'middle' | 'lower', unknown>> & { bands: Bands }>();
 
 /** Writes the bands over the variances, which come second, and below the means, which come first. */
