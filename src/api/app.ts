@@ -38,7 +38,7 @@ import type { App, Services } from './services.ts';
 /** What a caller may choose as its request id; anything else gets one of ours. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-export interface AppOptions {
+interface AppOptions {
   /** Adds routes beside ours, under the same hooks; for tests. */
   readonly putMore?: (app: App) => Promise<void>;
   /** Finds the caller of a request that another thread has authenticated. */

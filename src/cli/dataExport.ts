@@ -10,7 +10,7 @@ import type { SeriesOptions } from './dataCatalog.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import { printJson, printLine, UsageError } from './output.ts';
 
-export interface ExportOptions extends SeriesOptions {
+interface ExportOptions extends SeriesOptions {
   readonly out?: string;
   readonly format?: ExportFormat;
 }

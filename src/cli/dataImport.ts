@@ -16,7 +16,7 @@ import { openData } from './dataCatalog.ts';
 import { quotedJson } from './invocation.ts';
 import { printJson, printLine, UsageError } from './output.ts';
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly symbol?: string;
   readonly timeframe?: StoredTimeframe;
   readonly timeIs?: 'open' | 'close';
@@ -55,7 +55,7 @@ export async function importFile(path: string, options: ImportOptions): Promise<
   }
 }
 
-export interface SynthOptions {
+interface SynthOptions {
   readonly symbol: string;
   readonly days: number;
   readonly seed: number;

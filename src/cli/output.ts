@@ -46,7 +46,7 @@ export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
 }
 
-export interface TableColumn<Row> {
+interface TableColumn<Row> {
   readonly title: string;
   readonly value: (row: Row) => string | number | null | undefined;
   /** Numbers are easiest to read when aligned to the right. */

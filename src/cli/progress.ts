@@ -7,7 +7,7 @@ const REDRAW_MS = 100;
 const DEFAULT_COLUMNS = 80;
 const ERASE_LINE = '\r\u001B[2K';
 
-export type Progress = Disposable & {
+type Progress = Disposable & {
   /** @param note replaces the text after the bar. */
   update(done: number, note?: string): void;
 };

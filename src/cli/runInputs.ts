@@ -33,7 +33,7 @@ export interface MarketOptions {
   readonly instrument?: string;
   readonly data?: string;
 }
-export interface CheckedStrategy {
+interface CheckedStrategy {
   readonly strategyAst: StrategyAst;
   /** Set if the file holds a graph, into which the pointers of a space may point. */
   readonly signalGraph?: SignalGraph;

@@ -6,7 +6,7 @@ import { isMembers } from '../engine/index.ts';
 import { CommandError } from './output.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-export interface StrategyFile {
+interface StrategyFile {
   readonly strategyAst?: Json;
   readonly signalGraph?: Json;
   readonly settings?: Json;

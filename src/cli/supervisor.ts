@@ -23,7 +23,7 @@ const HEALTHY_AFTER_MS = 5_000;
 /** The child takes at most eight seconds to finish its runs or return them to the queue. */
 const STOP_WITHIN_MS = 8_500;
 
-export interface SuperviseOptions<Ready> {
+interface SuperviseOptions<Ready> {
   /** Flags of Node itself. */
   readonly nodeFlags?: readonly string[];
   /** Called when a child works, with what it said about itself. */

@@ -17,7 +17,7 @@ import type { SweepBatch, SweepOutcome } from '../engine/index.ts';
 import { CommandError } from './output.ts';
 
 export type SweepInputs = Omit<SweepBatch, 'work'>;
-export type Best = Extract<SweepOutcome, { kind: 'rows' }>['best'];
+type Best = Extract<SweepOutcome, { kind: 'rows' }>['best'];
 
 /** Enough shards that all threads finish together, few enough that starting one costs nothing. */
 const SHARDS_PER_THREAD = 12;
@@ -26,7 +26,7 @@ const MIN_SHARD = 8;
 const MAX_SHARD = 20_000;
 const PROGRESS_MS = 100;
 
-export interface FinishedShards {
+interface FinishedShards {
   readonly rows: RankingRows;
   /** The encoded rows of every shard, in order; empty when they are not kept. */
   readonly shards: readonly Uint8Array[];

@@ -86,7 +86,7 @@ export const activeApiKeys = (sql: Queryable, workspaceId: string) => sql<[{ cou
   select count(*)::int as count from api_keys k
   where k.workspace_id = ${workspaceId} and ${statusOf(sql)} = 'active'`;
 
-export interface NewApiKey {
+interface NewApiKey {
   readonly workspaceId: string;
   readonly keyId: string;
   readonly secretHash: string;

@@ -44,7 +44,7 @@ const summaryColumn = (key: FlatKey, isDescending: boolean): SortColumn => ({
   type: 'float8',
 });
 
-export interface BacktestFilters {
+interface BacktestFilters {
   readonly status?: RunStatus | undefined;
   readonly strategyId?: string | undefined;
   readonly strategyVersionId?: string | undefined;

@@ -6,7 +6,7 @@ export type Transaction = postgres.TransactionSql<{ bigint: number }>;
 /** What a query function takes: the pool or a transaction of it. */
 export type Queryable = Sql | Transaction;
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** Connections at most; they are opened when needed. */
   readonly max?: number;
   readonly applicationName?: string;

@@ -19,7 +19,7 @@ export type Identity =
   /** Root where namespaces are forbidden (Docker's default seccomp): as `nobody`, in folders that are its own. */
   | { readonly kind: 'nobody' };
 
-export interface Spawnable {
+interface Spawnable {
   readonly command: string;
   readonly args: string[];
   readonly uid?: number;

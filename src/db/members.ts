@@ -7,7 +7,7 @@ export type MemberRole = (typeof MEMBER_ROLES)[number];
 /** The roles that may manage a workspace. */
 export const MANAGING_ROLES: readonly MemberRole[] = ['owner', 'admin'];
 
-export interface User {
+interface User {
   readonly id: string;
   readonly subject: string;
   readonly email: string;

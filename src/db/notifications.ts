@@ -8,7 +8,7 @@ const CHANNELS = {
   /** Ids of running backtests and sweeps to be cancelled. */
   cancel: 'candlepool_cancel',
 } as const;
-export type NotificationKind = keyof typeof CHANNELS;
+type NotificationKind = keyof typeof CHANNELS;
 
 /** A payload has at most 8,000 bytes; an id takes 37 with its comma. */
 export const IDS_PER_MESSAGE = 200;

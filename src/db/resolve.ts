@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts';
 import { startEmbedded, type EmbeddedOptions } from './embedded.ts';
 
-export type ResolvedDatabase = AsyncDisposable & {
+type ResolvedDatabase = AsyncDisposable & {
   readonly url: string;
   readonly isEmbedded: boolean;
 };

@@ -19,7 +19,7 @@ export type RetentionLimits = Readonly<
   Record<Tier, Pick<TierLimits, 'retentionDays' | 'keptBacktests' | 'keptSweeps'>>
 >;
 
-export interface ExpiredResults {
+interface ExpiredResults {
   readonly workspaceId: string;
   readonly name: string;
   readonly tier: Tier;

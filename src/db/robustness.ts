@@ -3,7 +3,7 @@ import { BACKTEST_TABLES, STATUS_COLUMN } from './backtests.ts';
 import type { RunStatus } from './runStatus.ts';
 import type { Queryable } from './connect.ts';
 
-export interface CheckedBacktest {
+interface CheckedBacktest {
   readonly status: RunStatus;
   readonly strategyId: string;
   readonly strategyVersionId: string;

@@ -1,7 +1,7 @@
 // The signing_keys table: the key pair of local access tokens, shared by all hosts of one database.
 import type { Queryable, Sql } from './connect.ts';
 
-export interface StoredSigningKey {
+interface StoredSigningKey {
   readonly id: string;
   readonly algorithm: string;
   readonly publicJwk: Record<string, unknown>;

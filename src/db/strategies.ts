@@ -32,7 +32,7 @@ const STRATEGY_SORTS = {
   name: { expression: 's.name', type: 'text' },
 } as const satisfies Record<string, SortColumn>;
 
-export interface StrategyFilters {
+interface StrategyFilters {
   /** Strategies that have a version of this status. */
   readonly status?: VersionStatus | undefined;
   /** Part of the name or description, whatever its case. */

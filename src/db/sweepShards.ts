@@ -92,7 +92,7 @@ export async function readEndedSweeps(sql: Queryable, ids: readonly string[]): P
   return rows.map((row) => row.id);
 }
 
-export interface FinishedShard {
+interface FinishedShard {
   readonly bytes: Uint8Array;
   readonly best: { readonly variant: number; readonly value: number; readonly params: object } | null;
   /** 1 when a higher objective is better, -1 when a lower one is. */
@@ -133,7 +133,7 @@ export async function finishShard(
   await addSweepTickets(tx, 1);
 }
 
-export interface FinishedSweep {
+interface FinishedSweep {
   /** null: a robustness check, which tries no variant. */
   readonly trials: number | null;
   readonly result: object;

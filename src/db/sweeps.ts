@@ -113,7 +113,7 @@ export const SWEEP_SORTS = {
   status: { expression: 's.status', type: 'text' },
 } as const satisfies Record<string, SortColumn>;
 
-export interface SweepFilters {
+interface SweepFilters {
   readonly status?: RunStatus | undefined;
   readonly strategyId?: string | undefined;
   readonly strategyVersionId?: string | undefined;

@@ -123,7 +123,7 @@ export async function readQueueNumbers(sql: Queryable): Promise<QueueNumbers> {
 }
 
 /** What has gone wrong within the last hour, and how large the database is. */
-export interface TroubleNumbers {
+interface TroubleNumbers {
   /** Failed backtests by the code of their error, of those accepted within the hour. */
   readonly failures: readonly { readonly code: string; readonly count: number }[];
   readonly workerDeaths: number;
@@ -154,7 +154,7 @@ export async function unregisterWorker(connection: Queryable, id: string): Promi
   await connection`select pg_advisory_unlock_all()`;
 }
 
-export interface TakenOver {
+interface TakenOver {
   /** Backtests whose state was changed, for their waiters. */
   readonly changedIds: readonly string[];
   readonly deadWorkers: readonly string[];

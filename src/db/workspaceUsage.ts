@@ -8,7 +8,7 @@ import type { Workspace } from './workspaces.ts';
 import { storedBytes } from './workspaceStorage.ts';
 
 /** What is used of each limit, by the name of the limit. */
-export interface WorkspaceUsage {
+interface WorkspaceUsage {
   readonly activeApiKeys: number;
   readonly strategies: number;
   readonly queuedBacktests: number;

@@ -22,7 +22,7 @@ import type {
 const TABLES = { trades: tradesTable, equity: equityTable, orders: ordersTable, signals: signalsTable } as const;
 
 /** What an artifact may need besides the run; both are read only when they are needed. */
-export interface ArtifactSources {
+interface ArtifactSources {
   /** What the report is made of besides the run. */
   readonly pageAssets: () => PageAssets;
   /** The stored result, to say what differs; null: nothing is stored. */

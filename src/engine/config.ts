@@ -18,7 +18,7 @@ export const FALLBACK_CHOICES = [...AMBIGUITY_FALLBACKS, 'worst'] as const;
 export const SLIPPAGE_KINDS = ['none', 'fixed', 'volatility_scaled'] as const;
 export type OrderRole = (typeof ORDER_ROLES)[number];
 export type AmbiguityFallback = (typeof AMBIGUITY_FALLBACKS)[number];
-export type FallbackChoice = (typeof FALLBACK_CHOICES)[number];
+type FallbackChoice = (typeof FALLBACK_CHOICES)[number];
 
 const FeeTier = z.strictObject({
   /** Notional of all earlier fills from which this tier holds, quote units. First 0, strictly ascending. */

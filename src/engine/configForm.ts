@@ -11,11 +11,11 @@ import { parsePointer, pointerTo, valueAtPath } from './language/pointer.ts';
 import { isMembers, type Members } from './language/grammar/payloadObjects.ts';
 
 /** What the strategy's own `defaults` name, for a config that leaves it out. */
-export interface ConfigDefaults {
+interface ConfigDefaults {
   readonly timeframe?: string | undefined;
   readonly symbol?: string | undefined;
 }
-export interface ConfigForm {
+interface ConfigForm {
   /** Paths begin with `/config`; patches apply to the body as sent, in the order of the issues. */
   readonly issues: readonly ValidationIssue[];
   /**

@@ -8,7 +8,7 @@ import { estimatePlan, estimateRun, type PlanEstimate } from './plan/estimate.ts
 import { PlanCache } from './plan/planCache.ts';
 import type { BacktestTask } from './task.ts';
 
-export interface BacktestEstimate {
+interface BacktestEstimate {
   /** Nanoseconds on one thread. */
   readonly ns: number;
   /** Bytes at the peak, besides the snapshots and the thread itself. */

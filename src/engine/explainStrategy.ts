@@ -8,7 +8,7 @@ import type { ValidationIssue } from './language/issues/issues.ts';
 import { compilePlan } from './plan/compile.ts';
 import { explainPlan } from './plan/explain.ts';
 
-export interface Explanation {
+interface Explanation {
   readonly symbol: string;
   readonly timeframe: Timeframe;
   /** Base bars before the first value of every expression. */

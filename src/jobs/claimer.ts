@@ -11,7 +11,7 @@ export interface ClaimSource {
 
 type Share = readonly Claim[];
 
-export interface ClaimerLimits {
+interface ClaimerLimits {
   /** How many shares are worked on at a time. */
   readonly shares: number;
   /** Further shares for workspaces that have none yet, so that one workspace's slow runs never keep out the others'. */

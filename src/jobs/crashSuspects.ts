@@ -17,7 +17,7 @@ export interface SuspectMessage {
   readonly workerId: string;
 }
 
-export interface CrashSuspectParts {
+interface CrashSuspectParts {
   readonly sql: Sql;
   readonly pool: Pool;
   readonly workerId: string;

@@ -20,7 +20,7 @@ const FIRST_LOOK_MS = 5_000;
  */
 const MAX_RESTARTS_PER_MINUTE = 60;
 
-export interface GraphileSettings {
+interface GraphileSettings {
   readonly url: string;
   /** Jobs that run at a time. */
   readonly tickets: number;

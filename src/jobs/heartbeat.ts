@@ -13,7 +13,7 @@ const BEAT_MS = 500;
 /** Abandoned reruns only cost space. */
 const TIDY_EVERY_BEATS = 120;
 
-export interface HeartbeatParts {
+interface HeartbeatParts {
   readonly sql: Sql;
   readonly url: string;
   readonly worker: () => WorkerProcess;

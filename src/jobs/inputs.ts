@@ -18,7 +18,7 @@ export interface SnapshotSource {
 }
 
 /** What a claim or a rerun says about a run. */
-export interface RunRequest {
+interface RunRequest {
   readonly id: string;
   readonly strategyVersionId: string;
   readonly config: object;

@@ -14,7 +14,7 @@ const SWEEP_SLICE = 10;
 const PAUSE_MS = 200;
 const PRUNE_EVERY_MS = 600_000;
 
-export interface PruneOptions {
+interface PruneOptions {
   readonly pauseMs?: number;
   readonly signal?: AbortSignal;
 }

@@ -49,7 +49,7 @@ export class RerunTurns {
 }
 
 /** What reruns share in a worker process. */
-export interface RerunParts {
+interface RerunParts {
   readonly sql: Sql;
   readonly pool: Pool;
   readonly inputs: InputReader;

@@ -11,7 +11,7 @@ import { refuse } from './importError.ts';
 import { makeSnapshot } from './snapshotFiles.ts';
 import { readSourceFile } from './sourceFile.ts';
 
-export interface BarsFileOptions {
+interface BarsFileOptions {
   /** Default: the start of the file's name, such as BTCUSDT in BTCUSDT-1h.csv.gz. */
   readonly symbol?: string;
   /** Default: inferred from the bars, or from the file's name if there is only one bar. */

@@ -97,7 +97,7 @@ export interface StoredCatalog extends Catalog {
  */
 const LIST_KEPT_MS = 1000;
 
-export interface CatalogOptions {
+interface CatalogOptions {
   /** Where snapshots are shared with other hosts; by default in the folder. */
   readonly storage?: StorageKind;
   /** Told when this host cannot keep copies of shared snapshots; absent: nobody is. */

@@ -6,7 +6,7 @@ export interface GapCount {
   /** Total number of absent bars. */
   readonly missingBars: number;
 }
-export interface Gap {
+interface Gap {
   /** Open of the first absent bar, ms UTC. */
   readonly from: number;
   /** Open of the bar after the gap. */

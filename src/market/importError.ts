@@ -28,7 +28,7 @@ export const REFUSAL_CODES = [
   'SYMBOL_INVALID',
   'INSTRUMENT_INVALID',
 ] as const;
-export type RefusalCode = (typeof REFUSAL_CODES)[number];
+type RefusalCode = (typeof REFUSAL_CODES)[number];
 
 export interface Refusal {
   readonly code: RefusalCode;

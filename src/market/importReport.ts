@@ -12,7 +12,7 @@ import type { Table } from './table.ts';
 import type { TimeReading } from './times.ts';
 
 /** What the bars of a series show, whether imported or generated. */
-export interface SeriesSummary extends GapCount {
+interface SeriesSummary extends GapCount {
   readonly timeframe: StoredTimeframe;
   readonly bars: number;
   /** [start, end): open of the first bar, close of the last, ms UTC. */

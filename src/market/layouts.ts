@@ -2,7 +2,7 @@
 import type { Cells, Table } from './table.ts';
 import { isTimeOfDay } from './times.ts';
 
-export interface Layout {
+interface Layout {
   /** One per column. */
   readonly names: readonly string[];
   /** What the prices are divided by. */

@@ -8,7 +8,7 @@ import { isoTime } from './formatting.ts';
 
 const BAR_COLUMNS = ['open', 'high', 'low', 'close', 'volume'] as const;
 
-export interface MergedBars {
+interface MergedBars {
   readonly columns: SnapshotColumns;
   /** Bars that were not stored before. */
   readonly addedBars: number;

@@ -9,7 +9,7 @@ import type { Cells } from './table.ts';
  */
 const ROUNDING = 1e-9;
 
-export type PriceColumns = Pick<SnapshotColumns, 'open' | 'high' | 'low' | 'close'>;
+type PriceColumns = Pick<SnapshotColumns, 'open' | 'high' | 'low' | 'close'>;
 
 /** Reads the price columns. Invalid rows are refused; a high or low that rounding left inside the body is moved out. */
 export function readPrices(roles: ColumnRoles, refusals: RefusalList, notes: string[]): PriceColumns {

@@ -31,7 +31,7 @@ const ShippedSeries = z.array(
     instrument: InstrumentFields,
   }),
 );
-export type ShippedSeries = z.infer<typeof ShippedSeries>;
+type ShippedSeries = z.infer<typeof ShippedSeries>;
 
 export async function readShippedSeries(folder: string = SHIPPED_FOLDER): Promise<ShippedSeries> {
   return ShippedSeries.parse(JSON.parse(await readFile(join(folder, 'series.json'), 'utf8')));

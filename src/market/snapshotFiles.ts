@@ -26,7 +26,7 @@ export function makeSnapshot(columns: SnapshotColumns, about: SnapshotAbout): Sn
   return { ...shared, meta: { ...about, sha256: sha256Of(bytes) } };
 }
 
-export interface WrittenSnapshot {
+interface WrittenSnapshot {
   readonly sha256: string;
   readonly byteLength: number;
   readonly writeAgain: () => Promise<void>;

@@ -8,7 +8,7 @@ import { readSnapshotChunks, writeSnapshotChunks } from '../db/snapshotChunks.ts
 import { DATA_DIR_ADVICE, makeFolder } from '../folders.ts';
 
 /** Why there are no bytes to give. `damaged`: what is kept does not hash to its name. */
-export type Unreadable = 'absent' | 'damaged';
+type Unreadable = 'absent' | 'damaged';
 
 /** Where bytes are kept by the hash of their content. Any number of processes may share a storage. */
 export interface SnapshotStorage {

@@ -13,7 +13,7 @@ export interface VolumeCandidate {
   readonly kind: 'exact' | 'named' | 'ticks';
   readonly cells: Cells;
 }
-export interface VolumeChoice {
+interface VolumeChoice {
   /** null: the file has none. */
   readonly index: number | null;
   readonly notes: readonly string[];

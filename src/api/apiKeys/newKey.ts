@@ -11,7 +11,7 @@ import { isoOrNull } from '../http/routeSchemas.ts';
 import { generateApiKey, keyPrefix } from '../http/auth/keyFormat.ts';
 import type { Secrets } from '../http/auth/secrets.ts';
 
-export interface KeyRequest {
+interface KeyRequest {
   readonly workspaceId: string;
   /** The member on whose behalf the key acts. */
   readonly userId: string;
@@ -23,7 +23,7 @@ export interface KeyRequest {
 }
 
 /** What the creator sees. The plaintext is shown only this once. */
-export interface CreatedKey {
+interface CreatedKey {
   readonly id: string;
   readonly name: string;
   readonly description: string | null;

@@ -18,7 +18,7 @@ export const ArtifactQuery = z.strictObject({
 });
 
 /** Which artifact is asked for, and how it is to be sent. */
-export interface RequestedFile {
+interface RequestedFile {
   readonly name: ArtifactName;
   readonly format: ArtifactFormat;
   /** Whether trades have what every named node was when each entry and exit was decided. */

@@ -75,7 +75,7 @@ function sampleItem(index: number): object {
   };
 }
 
-export interface WarmUpParts {
+interface WarmUpParts {
   readonly catalog: Catalog;
   readonly ask: (request: HeavyRequest) => Promise<unknown>;
   readonly isIdle: () => boolean;

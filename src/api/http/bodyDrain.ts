@@ -11,7 +11,7 @@ const TICK_MS = 20;
 /** How much Node reads from a socket at a time. */
 const PART_BYTES = 64 * 1024;
 
-export interface BodyDrain {
+interface BodyDrain {
   /** Reads what is left of a body. Call it before the answer is sent: then Node itself would read on, at full speed. */
   read(body: Readable): void;
 }

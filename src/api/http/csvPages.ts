@@ -64,7 +64,7 @@ export async function sendRows(
   return reply.send(bytes);
 }
 
-export interface CsvPage {
+interface CsvPage {
   readonly bytes: Buffer;
   /** Whether rows follow. */
   readonly hasMore: boolean;

@@ -22,7 +22,7 @@ export const EVENT_STREAM = {
 };
 
 /** What a stream follows: a row of the database, and how it is shown. */
-export interface Followed<Row extends { readonly status: string }> {
+interface Followed<Row extends { readonly status: string }> {
   readonly id: string;
   readonly first: Row;
   /** The row as it is now; undefined when it is gone. */

@@ -20,7 +20,7 @@ const MAX_KEY_LENGTH = 255;
 /** Failures that say something lasting about the request; the others may turn out differently next time. */
 const KEPT_FAILURES: ReadonlySet<number> = new Set([404, 409, 422]);
 
-export interface Answer<Body> {
+interface Answer<Body> {
   readonly status: 200 | 201;
   readonly body: Body;
   readonly location?: string;

@@ -19,7 +19,7 @@ interface Use {
   at: number;
 }
 
-export interface LoopShare {
+interface LoopShare {
   /** Runs `work`, which must be synchronous, and counts its time. */
   measure<Result>(workspaceId: string, work: () => Result): Result;
   /** Whether the workspace has used its share, so that its next work is better done elsewhere. */

@@ -47,7 +47,7 @@ export const pageOf = <Row extends z.ZodType>(row: Row) =>
     }),
   });
 
-export interface Page<Row> {
+interface Page<Row> {
   readonly data: Row[];
   readonly pagination: {
     readonly limit: number;
@@ -58,7 +58,7 @@ export interface Page<Row> {
 }
 
 /** Where the page before ended: the sort value of its last row as text, and that row's id. */
-export interface PagePosition {
+interface PagePosition {
   readonly value: string;
   readonly id: string;
 }
@@ -97,10 +97,10 @@ function fingerprint(selection: Selection): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 11);
 }
 
-export interface Listed<Row> extends PagePosition {
+interface Listed<Row> extends PagePosition {
   readonly row: Row;
 }
-export interface SortOrder {
+interface SortOrder {
   readonly name: string;
   readonly descending: boolean;
 }

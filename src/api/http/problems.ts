@@ -14,7 +14,7 @@ export interface ProblemIssue {
   readonly patch?: readonly unknown[];
 }
 
-export interface ProblemOptions {
+interface ProblemOptions {
   /** What a person reads; the texts of 401 and of the key quota are part of the contract. Default: the title. */
   readonly message?: string;
   /** More about this occurrence; default: the message. */
@@ -62,7 +62,7 @@ export const problem = (code: ProblemCode, options?: ProblemOptions): ProblemErr
 export const faultsMessage = (issues: readonly ProblemIssue[]): string =>
   issues.length === 1 ? issues[0].message : `The request has ${issues.length} faults; see issues.`;
 
-export interface ProblemBody {
+interface ProblemBody {
   readonly type: string;
   readonly title: string;
   readonly status: number;

@@ -33,7 +33,7 @@ interface RateCaller {
   readonly tier: Tier;
 }
 
-export interface RateLimits {
+interface RateLimits {
   /**
    * Counts one request of a verified key or member and sets the RateLimit headers
    * (draft-ietf-httpapi-ratelimit-headers) by what is left to both it and its workspace.

@@ -21,7 +21,7 @@ export function listenForChanges(app: App, { sql }: Pick<Services, 'sql'>): void
 /** Notifications can be lost with a connection, so a waiter checks for itself at this interval. */
 const LOOK_AGAIN_MS = 5_000;
 
-export interface WaitOptions {
+interface WaitOptions {
   /** The waiting request, which is not counted as in flight. */
   readonly request: FastifyRequest;
   readonly notifications: Notifications;

@@ -2,7 +2,7 @@
 import { parsePointer, pointerTo } from '../../engine/index.ts';
 import { jsonBytes, MEMBER_BYTES } from '../http/jsonBytes.ts';
 
-export interface Bounds {
+interface Bounds {
   /** RFC 6901 pointer into the answer; '' is the whole. */
   readonly path: string;
   /** The most bytes of the text in UTF-8. */

@@ -41,7 +41,7 @@ function replaceByOverride({ jsonSchema }: { jsonSchema: Record<string, unknown>
   delete jsonSchema.override;
 }
 
-export type ReadArguments = { readonly args: ToolArguments } | { readonly issues: readonly ProblemIssue[] };
+type ReadArguments = { readonly args: ToolArguments } | { readonly issues: readonly ProblemIssue[] };
 
 /** Reads the arguments of a tool; a string that holds the JSON of what is expected in its place is read as that. */
 export function readArguments(input: z.ZodObject, sent: unknown): ReadArguments {

@@ -59,7 +59,7 @@ export const RunSettings = z
   .meta({ id: 'EffectiveRunSettings', description: 'What the run went by, and what decided.' });
 
 /** The parts of a version that decide its settings. */
-export interface VersionSettings {
+interface VersionSettings {
   readonly settings: Json;
   /** strategy.defaults of its AST. */
   readonly defaults: Json | null;

@@ -21,7 +21,7 @@ export function coversBars(finer: TimedBars, coarser: TimedBars): boolean {
 }
 
 /** What is known of a series without opening it: its timeframe and [start, end) in ms UTC. */
-export interface SeriesSpan {
+interface SeriesSpan {
   readonly timeframe: StoredTimeframe;
   readonly start: number;
   readonly end: number;

@@ -3,7 +3,7 @@ import { lowerBound } from '../kernels/search.ts';
 import { DAY_MS, type Bars } from './bars.ts';
 import { KeptByRange } from './keptByRange.ts';
 
-export interface Days {
+interface Days {
   /** The last row of each UTC day that has bars. */
   readonly lastRows: Int32Array;
   /** Start of the day, ms UTC. */

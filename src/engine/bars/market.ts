@@ -7,7 +7,7 @@ import { coversBars } from './coverage.ts';
 import { resample } from './resample.ts';
 
 /** Whether the finer of two stored timeframes covers the whole of the coarser one. */
-export type Covers = (finer: StoredTimeframe, coarser: StoredTimeframe) => boolean;
+type Covers = (finer: StoredTimeframe, coarser: StoredTimeframe) => boolean;
 
 /**
  * The stored timeframe that `wanted` is read from: itself, else the finest one below it that covers the coarser ones,

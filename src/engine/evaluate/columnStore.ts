@@ -2,7 +2,7 @@
 import type { ConditionColumn, ValueColumn } from '../kernels/column.ts';
 import { newColumn, ownsBuffer } from '../kernels/simd/ownedColumns.ts';
 
-export type Column = ValueColumn | ConditionColumn;
+type Column = ValueColumn | ConditionColumn;
 
 /** The key, the column's objects and the buffers behind its arrays: of a short column they are more than its values. */
 const BYTES_PER_COLUMN = 2_000;

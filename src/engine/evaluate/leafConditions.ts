@@ -15,7 +15,7 @@ import { newWords } from '../kernels/sharedBuffer.ts';
 import { becomesTrue, delayBits, or, throughoutRows } from '../kernels/logic.ts';
 import { MIRRORED_OPS, type CompareOp } from '../language/grammar/words.ts';
 
-export type Side = ValueColumn | number;
+type Side = ValueColumn | number;
 
 /**
  * left op right on every row. With a tolerance, eq is true within it (|left - right| <= tolerance), gt and lt require a

@@ -45,7 +45,7 @@ export function text(args: Args, name: string): string {
 }
 
 /** What is wrong with one argument; `name` is the caller's name for it. */
-export interface ArgIssue {
+interface ArgIssue {
   readonly code: 'UNKNOWN_INDICATOR_ARG' | 'INDICATOR_ARG_REQUIRED' | 'INDICATOR_ARG_OUT_OF_RANGE' | 'TYPE_MISMATCH';
   readonly name: string;
   readonly message: string;

@@ -10,7 +10,7 @@ import { rollingMean } from '../kernels/rollingSums.ts';
 export const MA_TYPES = [
   'sma', 'ema', 'wma', 'dema', 'tema', 'trima', 'kama', 'mama', 't3', 'hma', 'none', 'default', 'zlema', 'rma',
 ] as const; // prettier-ignore
-export type MaType = Exclude<(typeof MA_TYPES)[number], 'default'>;
+type MaType = Exclude<(typeof MA_TYPES)[number], 'default'>;
 
 /** A kernel reads rows first … n-1 of `source` and writes rows first+lookback(length) … n-1 of `out`, another array. */
 export interface MovingAverage {

@@ -3,7 +3,7 @@ import { DAY_MS } from '../bars/bars.ts';
 import { choice, text } from './arguments.ts';
 import type { ArgDefinition, Args } from './definition.ts';
 
-export type Period = 'day' | 'week' | 'month' | 'year';
+type Period = 'day' | 'week' | 'month' | 'year';
 const PERIODS: readonly Period[] = ['day', 'week', 'month', 'year'];
 
 export const periodArg = (name: string): ArgDefinition => ({

@@ -1,7 +1,7 @@
 // Unit circle: sines and cosines of the steps around one cycle, rounded correctly.
 
 /** Steps around a circle of `bars` bars; sine[i] and cosine[i] are of the double nearest to i·2π/bars. */
-export interface Circle {
+interface Circle {
   readonly sine: Float64Array;
   readonly cosine: Float64Array;
 }

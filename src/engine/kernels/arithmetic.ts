@@ -51,7 +51,7 @@ export const MATH_FUNCTIONS: Readonly<Record<MathOp, MathFunction>> = {
 export const mathOf = (op: MathOp, args: readonly number[]): number => finite(MATH_FUNCTIONS[op].apply(args) + 0);
 
 /** An operand: a column, or one number for every row. */
-export type Operand = Float64Array | number;
+type Operand = Float64Array | number;
 
 /** Writes `op` over operands row by row; the four common binary forms have their own loops. */
 export function applyMath(op: MathOp, operands: readonly Operand[], out: Float64Array): void {

@@ -14,7 +14,7 @@ export function rollingMin(source: Float64Array, first: number, length: number, 
 }
 
 /** Names of the kernels for one end of a window. */
-export interface Extreme {
+interface Extreme {
   readonly ofFour: 'largestOfFour' | 'smallestOfFour';
   readonly by4: 'largestBy4' | 'smallestBy4';
   readonly by16: 'largestBy16' | 'smallestBy16';

@@ -25,7 +25,7 @@ const BLOCK = 4096;
 const NUMBER_BYTES = 8;
 
 /** Where the results of one column are written. */
-export interface Target {
+interface Target {
   readonly kernels: Readable['kernels'];
   /** All of the memory that the kernels write to. */
   readonly values: Float64Array;

@@ -96,7 +96,7 @@ export function definePattern(declaration: PatternDeclaration): PatternDefinitio
   return definition;
 }
 
-export interface PatternRequest {
+interface PatternRequest {
   readonly definition: PatternDefinition;
   readonly args: Args;
   readonly out: PatternValues;

@@ -2,7 +2,7 @@
 import type { Condition, Value } from './candles.ts';
 
 export type Mean = Value & { op: 'mean' };
-export type Node = Condition | Value;
+type Node = Condition | Value;
 
 export const itemsOf = (condition: Condition): readonly Condition[] =>
   condition.op === 'all' ? condition.items.flatMap(itemsOf) : [condition];

@@ -4,7 +4,7 @@
 // thread ends the process.
 
 /** What a task asks for. */
-export interface Ask {
+interface Ask {
   /** Who it works for: a workspace. Tasks of one owner never delay those of another for longer than `SLOW_MS`. */
   readonly owner: string;
   /** Bytes it may need at its peak, besides the shared snapshots. */

@@ -33,7 +33,7 @@ import {
 import { warmUpAudit, type WarmUpAudit } from './warmUpAudit.ts';
 
 /** One part of an analysis; `baseline` is the backtest itself. */
-export interface RobustnessStep {
+interface RobustnessStep {
   readonly analysis: 'baseline' | RobustnessAnalysis;
   /** The index of the part within the analysis. */
   readonly part: number;

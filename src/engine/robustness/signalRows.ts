@@ -27,7 +27,7 @@ export interface SignalDifference {
   readonly whole: boolean;
   readonly cut: boolean;
 }
-export interface SignalComparison {
+interface SignalComparison {
   readonly compared: number;
   readonly differing: number;
   readonly first: SignalDifference | null;

@@ -27,7 +27,7 @@ export interface SweepJob {
 export type MarketOf = (symbol: string, timeframe: StoredTimeframe) => Market | undefined;
 export type SweepControl = Pick<RunControl, 'isCancelled' | 'mayTake' | 'report'>;
 
-export type PlannedSweep =
+type PlannedSweep =
   | { readonly ok: true; readonly job: SweepJob; readonly space: Space }
   | { readonly ok: false; readonly faults: readonly SpaceFault[] };
 

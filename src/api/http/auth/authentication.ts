@@ -28,7 +28,7 @@ type MemberAdmission = (member: Membership, request: FastifyRequest, reply: Fast
 type Rejection = (request: FastifyRequest) => void;
 
 /** What else happens to a request when its credentials have been checked. */
-export interface AdmissionHooks {
+interface AdmissionHooks {
   readonly admit?: Admission;
   readonly admitMember?: MemberAdmission;
   readonly reject?: Rejection;
@@ -117,7 +117,7 @@ function refuse(): never {
 }
 
 /** What a route under /public/v1 asks of a key. Without scope, any valid key will do. */
-export interface KeyNeed {
+interface KeyNeed {
   readonly scope?: ApiKeyScope;
   readonly role?: 'member';
 }

@@ -25,7 +25,7 @@ export interface Caller {
   readonly expiresAt: Date | null;
 }
 
-export interface KeyCheckParts {
+interface KeyCheckParts {
   readonly readKey: KeyReader;
   readonly secrets: Secrets;
   readonly throttle: Throttle;

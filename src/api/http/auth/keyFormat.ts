@@ -18,7 +18,7 @@ export interface ParsedApiKey {
   readonly secret: string;
 }
 
-export type GeneratedApiKey = ParsedApiKey & {
+type GeneratedApiKey = ParsedApiKey & {
   /** The whole key, shown once. */
   readonly apiKey: string;
 };

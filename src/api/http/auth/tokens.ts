@@ -14,7 +14,7 @@ const LOCAL_ALGORITHM = 'ES256';
 const CLOCK_TOLERANCE_S = 5;
 const JWKS_TIMEOUT_MS = 5_000;
 
-export interface TokenCheck {
+interface TokenCheck {
   /**
    * @returns the token's `sub`.
    * @throws ProblemError 401 JWT_INVALID; 503 when the identity provider cannot be reached.
@@ -53,7 +53,7 @@ export function createTokenCheck(sql: Sql, config: Config): TokenCheck {
 
 const invalidToken = () => problem('JWT_INVALID', { message: 'Missing or invalid access token.' });
 
-export interface LocalToken {
+interface LocalToken {
   readonly subject: string;
   readonly email: string;
   readonly ttlSeconds: number;

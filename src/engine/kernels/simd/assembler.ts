@@ -5,7 +5,7 @@
 /** A piece of code: bytes, and pieces of code in their place. */
 export type Code = readonly (number | Code)[];
 
-export type MemoryIndex = typeof COLUMN_MEMORY | typeof KERNEL_MEMORY | typeof RESULT_MEMORY;
+type MemoryIndex = typeof COLUMN_MEMORY | typeof KERNEL_MEMORY | typeof RESULT_MEMORY;
 /** The first, because V8 keeps its address in a register. */
 export const COLUMN_MEMORY = 0;
 export const KERNEL_MEMORY = 1;

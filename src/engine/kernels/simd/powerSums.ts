@@ -49,7 +49,7 @@ function addressOf(list: ArrayLike<number>, copy: number): number {
 }
 
 /** The days of a run, where the kernels read them. */
-export interface DayColumns {
+interface DayColumns {
   readonly marks: Float64Array;
   readonly returns: Float64Array;
 }
@@ -112,7 +112,7 @@ export function powerSums(
 }
 
 /** The lowest and the highest values of a list, at least as many of each as were asked for, in ascending order. */
-export interface Ends {
+interface Ends {
   readonly lowest: Float64Array;
   readonly highest: Float64Array;
 }

@@ -4,7 +4,7 @@
 export const PAGE_BYTES = 65_536;
 
 /** WebAssembly's, or where there is none to be had, plain memory, which only TypeScript reads. */
-export interface SharedMemory {
+interface SharedMemory {
   readonly buffer: SharedArrayBuffer;
 }
 

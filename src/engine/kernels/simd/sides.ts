@@ -12,7 +12,7 @@ const LEFT = 64;
 const ROWS_BEYOND = 3;
 
 /** Statistics of the values that are not missing. */
-export interface ValueStats {
+interface ValueStats {
   readonly count: number;
   /** Infinity without a value. */
   readonly min: number;

@@ -5,7 +5,7 @@
 
 import { PAGE_BYTES } from './sharedMemory.ts';
 
-export interface SimdMemory {
+interface SimdMemory {
   readonly bytes: Uint8Array;
   readonly values: Float64Array;
   readonly words: Uint32Array;

@@ -6,7 +6,7 @@ import type { IssueCode } from '../grammar/issueCodes.ts';
 import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 
-export type ParamValue = number | boolean | string;
+type ParamValue = number | boolean | string;
 export type GivenParams = Readonly<Record<string, ParamValue>>;
 
 interface ParamIssue {

@@ -17,7 +17,7 @@ export type { CheckContext } from './checkPayload.ts';
 /**
  * The members of a strategy request that are checked here. Whether a request may have them is checked by the caller.
  */
-export interface Payloads {
+interface Payloads {
   readonly settings?: unknown;
   readonly strategyAst?: unknown;
   readonly signalGraph?: unknown;

@@ -16,7 +16,7 @@ const RELATIONS: Readonly<Record<(typeof COMPARE_OPS)[number], number>> = {
 };
 
 /** One comparison: `left` compares to `right` in one of the ways of `relation`. */
-export interface Comparison {
+interface Comparison {
   readonly left: Value;
   readonly right: Value;
   readonly relation: number;

@@ -9,7 +9,7 @@ import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 export type PointerOf = (owner: object, ...member: readonly (string | number)[]) => string;
 
 /** The sections of a strategy that are objects; anything else is left out. */
-export interface Sections {
+interface Sections {
   readonly entries: readonly Members[];
   readonly exits: readonly Members[];
   readonly risk: Members | undefined;

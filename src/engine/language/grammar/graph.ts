@@ -80,7 +80,7 @@ export const SignalGraph = z.strictObject({
 });
 
 /** A node as its author writes it; the schema of its kind defines its members. */
-export interface GraphNode {
+interface GraphNode {
   readonly id: string;
   readonly kind: string;
   readonly [member: string]: unknown;

@@ -13,7 +13,7 @@ import type {
 import { EXPRESSION_SHAPES, isExpression, type ExpressionType } from './shapes.ts';
 
 /** An expression below another one or below a section, and its path from there. */
-export interface Child<E = Expression> {
+interface Child<E = Expression> {
   readonly expression: E;
   /** The type of expression that belongs there. */
   readonly type: ExpressionType;

@@ -29,7 +29,7 @@ const embeddedJson = (value: unknown): Html =>
     JSON.stringify(value).replaceAll('<', '\\u003c').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029'),
   );
 
-export interface Section {
+interface Section {
   readonly id: string;
   readonly title: string;
   /** A sentence under the title: what the numbers are and their unit. */
@@ -45,7 +45,7 @@ export function section({ id, title, note }: Section, body: Html): Html {
   </section> `;
 }
 
-export interface Heading {
+interface Heading {
   readonly text: string;
   /** Shown after the text, dimmed. */
   readonly unit?: string;
@@ -75,7 +75,7 @@ export function tone(text: string): Html {
 }
 
 /** What a page contains; it makes no network requests. */
-export interface Page {
+interface Page {
   readonly title: string;
   readonly style: string;
   readonly body: Html;
