@@ -6,7 +6,7 @@ import { payFunding } from './funding.ts';
 import { isTouched } from './inside.ts';
 import { inOrder } from './margin.ts';
 import { playWithPending } from './pendingOrders.ts';
-import { recordExtremes, type Position } from './position.ts';
+import { enterRange, recordExtremes, type Position } from './position.ts';
 import { atGap, atOpen, type Run } from './run.ts';
 import { pricesAt } from './priceRange.ts';
 
@@ -37,6 +37,7 @@ function fillDueOrders(run: Run, row: number): void {
 /** Like `playPosition`, for several: levels that the open has passed fill before the inside of the bar is played. */
 function playPositions(run: Run, row: number): void {
   const open = run.bars.open[row];
+  for (const position of run.positions) enterRange(position, position.side * open);
   for (const position of inOrder(run, row)) {
     const signedOpen = position.side * open;
     if (position.quantity > 0 && isPassed(run, position, signedOpen)) {

@@ -48,6 +48,7 @@ export function createRun(
     end,
     children,
     policy,
+    walked: { first: 0, index: -1 },
     barMs: TIMEFRAME_MS[bars.timeframe],
     entries: input.entries,
     exits,

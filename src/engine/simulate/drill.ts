@@ -38,16 +38,20 @@ function walkAlone(run: Run, children: Bars, position: Position, row: number, pr
   if (first === last) return false;
   countBar(run.ambiguous.drilled, row);
   const before = beforeWalk(position, prices);
+  const { walked } = run;
+  walked.first = first;
   for (let index = first; index < last && position.quantity > 0; index++) {
     const { best, worst } = pricesAt(children, index, position.side);
     if (!isTouched(run, position, best, worst)) {
       recordExtremes(position, best, worst);
       continue;
     }
+    walked.index = index;
     const child = childRange(run, children, row, index);
     fillPassed(run, position, position.side * children.open[index], openOf(child));
     if (position.quantity > 0) playLevels(run, position, child);
   }
+  walked.index = -1;
   return !undoWalk(before, prices);
 }
 

@@ -110,14 +110,13 @@ export function settleMoving(run: Run, position: Position, range: PriceRange, pr
 
 /** A price range left to the policy, for the part of it that the position lives in. */
 export function settleByPolicy(run: Run, position: Position, range: PriceRange, part: Part): void {
-  const { prices, entry, end } = part;
+  const { prices, entry } = part;
   const { policy } = run;
   if (isTouched(run, position, prices.best, prices.worst) || (entry !== null && hasMovingStop(position, prices.best))) {
     const from = entry === null ? range.bars.open[range.index] : position.side * entry.price;
     settle(new RunExits(run, position, range, from, agreedFills(run, position, part, range.row)), part, policy);
   }
-  // What an order is about to close records no more than the order's price.
-  if (position.quantity > 0 && end === null) recordHeld(position, part, policy);
+  if (position.quantity > 0) recordHeld(position, part, policy);
 }
 
 function recordHeld(position: Position, part: Part, policy: AmbiguityFallback): void {

@@ -19,7 +19,7 @@ export interface Instant {
   readonly isAtClose: boolean;
   /**
    * The price at which the last price range of the position began: the open of the bar or child, or the fill of an
-   * entry inside it. NaN at a close, where the whole bar has already been recorded.
+   * entry inside it. NaN where the position has recorded that already: at a close, and when another's fill closes it.
    */
   readonly from: number;
   readonly decision: Decision;

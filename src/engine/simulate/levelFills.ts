@@ -3,12 +3,13 @@ import { exitFill, fillExit } from './fills.ts';
 import type { Instant } from './instant.ts';
 import { takeStep } from './ladder.ts';
 import { adverseLevel } from './margin.ts';
-import { applyBreakevenDue, type Position } from './position.ts';
+import { applyBreakevenDue, leaveRange, recordExtremes, type Position } from './position.ts';
+import { pricesAt } from './priceRange.ts';
 import type { Run } from './run.ts';
 
 /**
  * The stop of a position is hit at a signed price (its level, or the price that was already past it); or the account's
- * liquidation, if that is the nearer, which closes everything.
+ * liquidation, if that is the nearer, which closes everything, oldest first (semantics §4.7).
  */
 export function fillAdverse(run: Run, position: Position, signedPrice: number, at: Instant): void {
   const price = position.side * signedPrice;
@@ -17,8 +18,24 @@ export function fillAdverse(run: Run, position: Position, signedPrice: number, a
   const role = run.input.config.execution.riskOrderRole;
   for (const each of closing) {
     const reason = isLiquidation ? 'liquidation' : each.stopReason;
-    fillExit(run, each, exitFill(run, reason, each.quantity, price, role), at);
+    const instant = each === position ? at : besides(run, each, at);
+    fillExit(run, each, exitFill(run, reason, each.quantity, price, role), instant);
   }
+}
+
+/**
+ * The instant at which a liquidation closes another position than the one being played. Where that one is walked alone,
+ * the other was held through the same children.
+ */
+function besides(run: Run, position: Position, at: Instant): Instant {
+  const { children, walked } = run;
+  leaveRange(position);
+  for (let index = walked.first; index <= walked.index; index++) {
+    const { open, best, worst } = pricesAt(children!, index, position.side);
+    if (index === walked.index) recordExtremes(position, open, open);
+    else recordExtremes(position, best, worst);
+  }
+  return { ...at, from: NaN };
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Instant } from './instant.ts';
 import { inOrder } from './margin.ts';
 import { logEntry, removePending } from './orderLog.ts';
 import type { EntryOrder, ExitOrder } from './orders.ts';
-import type { Position } from './position.ts';
+import { enterRange, leaveRange, type Position } from './position.ts';
 import { atGap, atOpen, countBar, type Run } from './run.ts';
 import { barRange, childRange, childRows, goesWorstFirst, pricesOf, type PriceRange } from './priceRange.ts';
 
@@ -40,6 +40,7 @@ export function playWithPending(run: Run, row: number): void {
 /** What the open of a price range has passed fills at it: levels, oldest position first, then orders as listed. */
 function playOpen(run: Run, range: PriceRange, passed: Instant, ordered: Instant, row: number): void {
   const open = range.bars.open[range.index];
+  for (const position of run.positions) enterRange(position, position.side * open);
   for (const position of inOrder(run, row)) {
     if (position.quantity > 0) fillPassed(run, position, position.side * open, passed);
   }
@@ -71,9 +72,12 @@ function walkTogether(run: Run, base: PriceRange): boolean {
 /** What no child touched although the bar did is settled on the bar. */
 function settleOnBar(run: Run, base: PriceRange, held: readonly BeforeWalk[]): void {
   const open = held.filter(({ position }) => position.quantity > 0);
+  // What a walk has shown of a position stays, unless the walk is undone.
+  for (const position of run.positions) enterRange(position, position.side * position.entryPrice);
   const undone = open
     .filter((before) => undoWalk(before, pricesOf(base, before.position.side)))
     .map(({ position }) => position);
+  for (const position of undone) enterRange(position, position.side * base.bars.open[base.index]);
   const closed = held.filter(({ position }) => position.quantity === 0);
   const freed: Freed = {
     long: closed.filter(({ position }) => position.side > 0).length,
@@ -168,10 +172,11 @@ function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, fr
 function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean, at: Instant): void {
   for (const position of run.positions.slice()) {
     if (position.side === side) continue;
+    leaveRange(position);
     const id = run.nextOrderId++;
     const { quantity } = position;
     const order: ExitOrder = { id, signalRow: at.row, position, quantity, reason: 'reverse', rule: null };
-    fillMarketExit(run, order, price, isSlipped, at);
+    fillMarketExit(run, order, price, isSlipped, { ...at, from: NaN });
   }
 }
 

@@ -44,6 +44,9 @@ export interface Position {
   /** Signed. The best and worst prices held through, for MFE and MAE. */
   peak: number;
   trough: number;
+  /** Signed. The same up to the entry, or up to the open of the price range being played: see `leaveRange`. */
+  peakBefore: number;
+  troughBefore: number;
   /** Signed. Trailing starts once `best` reaches this; the level is then best × trailFactor − trailOffset. */
   trailFrom: number;
   trailFactor: number;
@@ -96,6 +99,8 @@ export const blankPosition = (): Position => ({
   best: NaN,
   peak: NaN,
   trough: NaN,
+  peakBefore: NaN,
+  troughBefore: NaN,
   trailFrom: NaN,
   trailFactor: NaN,
   trailOffset: NaN,
@@ -214,6 +219,21 @@ export function recordExtremes(position: Position, best: number, worst: number):
   if (best > position.peak) position.peak = best;
   if (worst < position.trough) position.trough = worst;
   moveStops(position, best);
+}
+
+/** A price range begins at a signed price: its open, or the price of the entry that opened the position in it. */
+export function enterRange(position: Position, price: number): void {
+  position.peakBefore = Math.max(position.peak, price);
+  position.troughBefore = Math.min(position.trough, price);
+}
+
+/**
+ * The fill of something else closes the position inside the range, which may have been played for it already: it was
+ * held through no more of the range than its beginning.
+ */
+export function leaveRange(position: Position): void {
+  position.peak = position.peakBefore;
+  position.trough = position.troughBefore;
 }
 
 /**

@@ -41,6 +41,8 @@ export interface Run {
   readonly children: Bars | null;
   /** Decides the bars that finer bars leave undecided. */
   readonly policy: AmbiguityFallback;
+  /** While a position is walked alone: its first child and the present one. Otherwise the present one is -1. */
+  readonly walked: { first: number; index: number };
   readonly barMs: number;
   readonly entries: readonly EntryRule[];
   /** By priority, then listing, with their index in `input.exits`. */

@@ -1,17 +1,8 @@
 // One bar up to its close: funding, the orders due, what the open has passed, and the inside (semantics §2.1, §3.7).
 import type { Book, Decision, EntryOrder, Position } from './book.ts';
-import { adverseLevel, copyLevels, hasMovingStop, isUndecided, openTargets, type PriceRange } from './levels.ts';
+import { copyLevels, hasMovingStop, isUndecided, type PriceRange } from './levels.ts';
 import { fillInside, fillOrder, pendingOf } from './pendingEntries.ts';
-import {
-  adopt,
-  closesSide,
-  hasFilled,
-  inOrder,
-  inPathOrder,
-  keepExtremes,
-  settleByPolicy,
-  settlePassed,
-} from './settle.ts';
+import { adopt, hasFilled, inOrder, inPathOrder, settleByPolicy, settlePassed } from './settle.ts';
 import { childrenOf, mirrored, policyOf, sliceOf, type Slice } from './slice.ts';
 
 export function playBar(book: Book, row: number): void {
@@ -55,12 +46,15 @@ export const directOf = (book: Book): Decision => ({
 
 /** What the open has passed fills at it: levels, position by position, then pending orders as listed. */
 function settleOpen(book: Book, slice: Slice): void {
+  for (const position of book.positions) position.heldBefore = [...extremesOf(position), position.side * slice.open];
   for (const position of inOrder(book, slice)) settlePassed(book, position, slice);
   for (const order of pendingOf(book, slice, 'open')) {
     const position = fillOrder(book, order, slice.open, slice, new Set(book.positions));
     if (position !== null) settlePassed(book, position, slice);
   }
 }
+
+const extremesOf = ({ highest, lowest }: Position): number[] => [highest, lowest];
 
 /** Levels of the positions held, each for itself, then pending orders. */
 function playInside(
@@ -86,10 +80,19 @@ function settleBar(book: Book, position: Position, bar: Slice, orders: readonly 
     return;
   }
   const before = copyLevels(position);
+  // A liquidation in a child closes the others there too: the children before it and its open are then theirs.
+  const others = book.positions.filter((other) => other !== position).map((other) => ({ other, ...other }));
+  const holdOthers = (...prices: number[]): void => {
+    for (const { other } of others)
+      other.heldBefore = [...other.heldBefore, ...prices.map((price) => other.side * price)];
+  };
   for (const child of children) {
+    holdOthers(child.open);
     if (position.quantity > 0) settlePassed(book, position, child);
     if (position.quantity > 0) settleByPolicy(book, position, child, []);
+    holdOthers(child.high, child.low);
   }
+  for (const { other, heldBefore } of others) other.heldBefore = heldBefore;
   if (!hasFilled(position, before) && !hasMovingStop(before, at.high)) {
     adopt(position, before);
     settleByPolicy(book, position, bar, orders);
@@ -116,22 +119,15 @@ function walkTogether(book: Book, bar: Slice): void {
   }
   const taken = new Set([...held.map(({ position }) => position), ...book.positions]);
   const left = reached.filter((order) => book.pending.get(order.rule) === order);
-  for (const { position, before } of held) {
-    if (position.quantity > 0 && !hasFilled(position, before) && isLeftOpen(book, before, bar)) {
-      adopt(position, before);
-      settleByPolicy(book, position, bar, left);
-    }
-    // Closed on the bar itself, it has the bar for its exit bar.
-    if (left.some((order) => closesSide(book, order, position.side))) keepExtremes(position, before);
-    else surviveBar(position, mirrored(bar, position.side));
-  }
+  for (const position of book.positions) position.heldBefore = extremesOf(position);
+  const forgotten = held.filter(({ position, before }) => {
+    const { high } = mirrored(bar, position.side);
+    if (position.quantity === 0 || hasFilled(position, before) || hasMovingStop(before, high)) return false;
+    adopt(position, before);
+    position.heldBefore = [...extremesOf(before), position.side * bar.open];
+    return true;
+  });
+  for (const { position } of forgotten) if (position.quantity > 0) settleByPolicy(book, position, bar, left);
+  for (const { position } of held) surviveBar(position, mirrored(bar, position.side));
   for (const order of inPathOrder(left, bar, policyOf(book))) fillInside(book, order, left, bar, taken);
-}
-
-/** Whether the bar touches a level of a position whose stop does not move in it. */
-function isLeftOpen(book: Book, position: Position, bar: Slice): boolean {
-  const { high, low } = mirrored(bar, position.side);
-  if (hasMovingStop(position, high)) return false;
-  const { price: adverse } = adverseLevel(position, book.liquidation(position.side));
-  return low <= adverse || openTargets(position).some(({ price }) => price <= high);
 }

@@ -22,6 +22,11 @@ export interface Position extends Levels {
   readonly entryFee: number;
   readonly entrySlippage: number;
   readonly initialRisk: number | null;
+  /**
+   * Prices held through up to the open of the bar or child being played, or up to the entry in it (mirrored): all that
+   * counts of it for a position that the fill of something else closes there.
+   */
+  heldBefore: readonly number[];
   /** Funding not yet given to a row; negative when paid. */
   funding: number;
   /** Sum of the pnl of its rows so far. */
@@ -116,8 +121,11 @@ export interface ExitFill {
   readonly rule: number | null;
   readonly decision: Decision;
   readonly instant: Instant;
-  /** Prices of the exit's bar that the position held through: its open, or the price of an entry inside it. */
-  readonly held: readonly number[];
+  /**
+   * Prices of the exit's bar that the position held through: its open, or the price of an entry inside it; null: as far
+   * as `heldBefore` says.
+   */
+  readonly held: readonly number[] | null;
 }
 
 export class Book {
@@ -244,6 +252,7 @@ export class Book {
       best: side * price,
       highest: side * price,
       lowest: side * price,
+      heldBefore: [side * price, side * raw],
       funding: 0,
       realized: 0,
       doneExits: new Set(),
@@ -267,7 +276,8 @@ export class Book {
     const funding = position.funding * (quantity / position.quantity);
     const gross = side * quantity * (exitPrice - entryPrice);
     const pnl = gross - entryFee - exitFee + funding;
-    const held = [...fill.held, exitPrice].map((price) => side * price);
+    const before = fill.held?.map((price) => side * price).concat(position.highest, position.lowest);
+    const held = [...(before ?? position.heldBefore), side * exitPrice];
     const move = (extreme: number): number => (extreme - side * entryPrice) / entryPrice;
     this.account.balance += gross;
     this.trades.push({
@@ -283,8 +293,8 @@ export class Book {
       slippage: position.entrySlippage * share + Math.abs(exitPrice - fill.price) * quantity,
       pnl,
       returnPct: pnl / (quantity * entryPrice),
-      maePct: move(Math.min(position.lowest, ...held)),
-      mfePct: move(Math.max(position.highest, ...held)),
+      maePct: move(Math.min(...held)),
+      mfePct: move(Math.max(...held)),
       exitReason: fill.reason,
       exitMethod: fill.decision.method,
       exitResolution: fill.decision.resolution,

@@ -85,6 +85,6 @@ function closeByReversal(book: Book, position: Position, order: EntryOrder, raw:
       fineTime: slice.fineTime,
     },
     instant: { row: slice.row, isAtClose: false },
-    held: [slice.open],
+    held: null,
   });
 }

@@ -48,10 +48,7 @@ export function settleByPolicy(
   const agreed = slice.fineTime === null ? 'direct' : 'drill';
   const methodOf = (k: number): Decision['method'] =>
     new Set(outcomes.map((fills) => fills[k])).size > 1 ? 'fallback' : agreed;
-  const before = copyLevels(position);
   execute(book, position, play(policyOf(book)), slice, [entry === null ? slice.open : entry.price], methodOf);
-  // The slice in which an order closes the position is its exit bar: only the open and the exit price count.
-  if (closingOrder(policyOf(book)) !== undefined) keepExtremes(position, before);
 }
 
 /** Oldest first; in a price range that reaches the liquidation price the nearest stop first (semantics §3.9). */
@@ -102,9 +99,9 @@ export function execute(
     const method = methodOf(k);
     const policy = method === 'fallback' ? policyOf(book) : null;
     const decision: Decision = { method, resolution: slice.timeframe, policy, fineTime: slice.fineTime };
-    // Liquidation closes everything.
+    // Liquidation closes everything, oldest first.
     const closing = fill.reason === 'liquidation' ? [...book.positions] : [position];
-    for (const each of closing) exitAtLevel(book, each, fill, slice, held, decision);
+    for (const each of closing) exitAtLevel(book, each, fill, slice, each === position ? held : null, decision);
   }
   adopt(position, after);
 }
@@ -114,7 +111,7 @@ function exitAtLevel(
   position: Position,
   fill: LevelFill,
   slice: Slice,
-  held: readonly number[],
+  held: readonly number[] | null,
   decision: Decision,
 ): void {
   book.exit(position, {
@@ -136,10 +133,6 @@ export function adopt(position: Position, after: Position): void {
   position.targets.splice(0, targets.length, ...targets);
   Object.assign(position, { ladderPercent, breakevenStop, isLadderMoveDue, best, highest, lowest });
 }
-
-export const keepExtremes = (position: Position, { highest, lowest }: Position): void => {
-  Object.assign(position, { highest, lowest });
-};
 
 export const hasFilled = (position: Position, before: Position): boolean =>
   position.quantity !== before.quantity ||
