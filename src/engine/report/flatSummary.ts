@@ -5,7 +5,7 @@ import { TIMEFRAME_MS } from '../bars/bars.ts';
 import type { ResultReads, SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import { dayClosesOf, daysOf } from '../bars/days.ts';
 import { drawdownOf, type DrawdownStatistics } from './drawdown.ts';
-import { mean } from './moments.ts';
+import { mean, ROUNDING } from './moments.ts';
 import { positionsOf, type Positions } from './positions.ts';
 import { positionStatistics, type PositionStatistics } from './positionStatistics.ts';
 import type { ReportedSimulation } from './reportInput.ts';
@@ -121,7 +121,7 @@ export function flatParts(reported: ReportedSimulation, measured: MeasuredRun): 
     drawdown: drawdownKeys(reported, growthOf(reported), drawdown),
     returns: returnStatistics(measured.daily, periodsOf(reported)),
     use: { exposurePct: exposure(reported), turnover: turnover(reported, drawdown.meanEquity) },
-    positions: positionStatistics(measured.positions),
+    positions: positionStatistics(measured.positions, reported.simulation.totals.totalNotional),
     costs: costKeys(reported),
   };
 }
@@ -170,7 +170,7 @@ export function chosenSummary(
     ...(wanted.has('exposurePct') && { exposurePct: exposure(reported) }),
     ...(wanted.has('turnover') && { turnover: turnover(reported, drawdown?.meanEquity ?? mean(equity)) }),
     ...(wants(TRADE_KEYS)
-      ? positionStatistics(positionsOf(reported.simulation.tradeLog))
+      ? positionStatistics(positionsOf(reported.simulation.tradeLog), reported.simulation.totals.totalNotional)
       : wants(COUNT_KEYS) && countKeys(reported)),
     ...costKeys(reported),
   };
@@ -240,9 +240,11 @@ function drawdownKeys(
   return {
     equityPeak: drawdown.equityPeak,
     cagr: growth,
-    calmarRatio: growth === null || maxDrawdown === 0 ? null : growth / maxDrawdown,
+    calmarRatio: growth === null || maxDrawdown <= ROUNDING ? null : growth / maxDrawdown,
     recoveryFactor:
-      maxDrawdownMoney === 0 ? null : (finalEquityOf(reported) - config.initialBalance) / maxDrawdownMoney,
+      maxDrawdownMoney <= ROUNDING * drawdown.equityPeak
+        ? null
+        : (finalEquityOf(reported) - config.initialBalance) / maxDrawdownMoney,
     maxDrawdown,
     avgDrawdown: drawdown.avgDrawdown,
     maxDrawdownDurationBars: drawdown.maxDrawdownDurationBars,
@@ -264,13 +266,15 @@ function turnover({ simulation }: ReportedSimulation, average: number | null): n
 
 function costKeys(reported: ReportedSimulation) {
   const { totals } = reported.simulation;
+  const { initialBalance } = reported.input.config;
   const totalFees = totals.makerFees + totals.takerFees;
-  const grossProfit = finalEquityOf(reported) - reported.input.config.initialBalance + totalFees;
+  const grossProfit = finalEquityOf(reported) - initialBalance + totalFees;
+  const isNothing = Math.abs(grossProfit) <= ROUNDING * (initialBalance + totals.totalNotional);
   return {
     totalFees,
     makerFees: totals.makerFees,
     takerFees: totals.takerFees,
-    feesPctOfGross: grossProfit === 0 ? null : totalFees / Math.abs(grossProfit),
+    feesPctOfGross: isNothing ? null : totalFees / Math.abs(grossProfit),
     slippageCost: totals.slippageCost,
     fundingPaid: totals.fundingPaid,
     totalNotional: totals.totalNotional,

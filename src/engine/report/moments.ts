@@ -3,6 +3,13 @@ import { compensatedSum } from '../kernels/compensatedSum.ts';
 import { powerSums, type PowerSums } from '../kernels/simd/powerSums.ts';
 import { least, selectRank } from '../kernels/select.ts';
 
+/**
+ * What rounding can make of a return, or of equity as a fraction of it: a denominator up to it counts as zero
+ * (semantics §5). Equity is rounded to 2^-53 of what the leverage lets it hold, about twice, so that the quotient of two
+ * is off by up to 4.4e-13 at the highest leverage, 1000. The sums are compensated and add nothing to it.
+ */
+export const ROUNDING = 1e-12;
+
 /** The arithmetic mean, summed with compensation. */
 export const mean = (values: ArrayLike<number>): number | null =>
   values.length === 0 ? null : compensatedSum(values) / values.length;
@@ -41,16 +48,16 @@ export interface Shape {
   readonly kurtosis: number;
 }
 
-/** null for an empty list, or one of equal values. */
+/** null for an empty list of returns, or one of equal ones. */
 export function populationShape(values: ArrayLike<number>): Shape | null {
   const center = mean(values);
   return center === null ? null : shapeOf(powerSums(values, center), values.length);
 }
 
-/** The shape of n > 0 values from their power sums; null when all are equal. */
+/** The shape of n > 0 returns from their power sums; null when all are equal up to rounding. */
 export function shapeOf({ second, third, fourth }: PowerSums, n: number): Shape | null {
   const variance = second / n;
-  if (variance === 0) return null;
+  if (variance <= ROUNDING ** 2) return null;
   return { skew: third / n / variance ** 1.5, kurtosis: fourth / n / variance ** 2 };
 }
 

@@ -34,8 +34,17 @@ export interface PositionStatistics {
   readonly kellyFraction: number | null;
 }
 
-/** Statistics of closed positions (semantics §5.2); null where there are too few positions to define one. */
-export function positionStatistics(positions: Positions): PositionStatistics {
+/**
+ * What rounding can make of the result of a position, as a fraction of what it traded: prices, fees and their difference
+ * are each rounded to 2^-53 of it, which makes 5e-16.
+ */
+const ROUNDING_OF_PNL = 1e-14;
+
+/**
+ * Statistics of closed positions (semantics §5.2); null where there are too few positions to define one.
+ * @param totalNotional Σ quantity · price of all fills
+ */
+export function positionStatistics(positions: Positions, totalNotional: number): PositionStatistics {
   const { count, pnl, returnPct } = positions;
   const { wins, losses, won, lost, longestWins, longestLosses } = winsAndLosses(pnl);
   const [worst, best] = extremes(returnPct);
@@ -44,14 +53,16 @@ export function positionStatistics(positions: Positions): PositionStatistics {
   const avgLoss = losses === 0 ? null : lost / losses;
   const deviation = standardDeviation(pnl, 1, expectancy);
   const winRate = count === 0 ? null : wins / count;
-  const winLossRatio = avgWin === null || avgLoss === null ? null : avgWin / -avgLoss;
+  const rounding = (ROUNDING_OF_PNL * totalNotional) / count;
+  const hasLost = avgLoss !== null && -avgLoss > rounding;
+  const winLossRatio = avgWin !== null && hasLost ? avgWin / -avgLoss : null;
   const longPositions = countSide(positions, 1);
   return {
     totalPositions: count,
     longPositions,
     shortPositions: count - longPositions,
     winRate,
-    profitFactor: losses === 0 ? null : won / -lost,
+    profitFactor: hasLost ? won / -lost : null,
     expectancy,
     expectancyR: meanOfPresent(positions.pnlR),
     avgTradePct: mean(returnPct),
@@ -66,7 +77,8 @@ export function positionStatistics(positions: Positions): PositionStatistics {
     avgBarsHeld: mean(positions.barsHeld),
     avgMaePct: mean(positions.maePct),
     avgMfePct: mean(positions.mfePct),
-    systemQualityNumber: deviation === null || deviation === 0 ? null : (Math.sqrt(count) * expectancy!) / deviation,
+    systemQualityNumber:
+      deviation === null || deviation <= rounding ? null : (Math.sqrt(count) * expectancy!) / deviation,
     kellyFraction: winRate === null || winLossRatio === null ? null : winRate - (1 - winRate) / winLossRatio,
   };
 }

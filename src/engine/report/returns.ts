@@ -11,7 +11,16 @@ import {
   type PowerSums,
   type ReturnSums,
 } from '../kernels/simd/powerSums.ts';
-import { mean, percentile, shapeOf, sampleExcessKurtosis, sampleSkew, standardDeviation, variance } from './moments.ts';
+import {
+  mean,
+  percentile,
+  ROUNDING,
+  sampleExcessKurtosis,
+  sampleSkew,
+  shapeOf,
+  standardDeviation,
+  variance,
+} from './moments.ts';
 import { minTrackRecord, probabilisticSharpe } from './sharpeConfidence.ts';
 
 const YEAR_MS = 365.25 * DAY_MS;
@@ -137,7 +146,7 @@ export function returnStatistics(
       : null;
   const deviation =
     powers === null ? standardDeviation(returns, 1, average) : days < 2 ? null : Math.sqrt(powers.second / (days - 1));
-  const isDefined = average !== null && deviation !== null && deviation > 0;
+  const isDefined = average !== null && deviation !== null && deviation > ROUNDING;
   const downside = days === 0 ? 0 : Math.sqrt(sums.squaredLosses / days);
   const shape = hasShape && powers !== null ? shapeOf(powers, days) : null;
   const sample = isDefined && shape !== null ? { ...shape, sharpe: average / deviation, days } : null;
@@ -147,8 +156,8 @@ export function returnStatistics(
   return {
     annualVolatility: deviation === null ? null : deviation * Math.sqrt(periods),
     sharpeRatio: isDefined ? (average / deviation) * Math.sqrt(periods) : null,
-    sortinoRatio: days >= 2 && downside > 0 ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
-    omegaRatio: sums.losses > 0 ? sums.gains / sums.losses : null,
+    sortinoRatio: days >= 2 && downside > ROUNDING ? (average! * periods) / (downside * Math.sqrt(periods)) : null,
+    omegaRatio: sums.losses > ROUNDING * days ? sums.gains / sums.losses : null,
     ulcerIndex: days < 2 ? null : Math.sqrt(sums.squaredFalls / (days - 1)),
     tailRatio,
     var95,
@@ -173,7 +182,7 @@ function tails(returns: Float64Array, deviation: number): Tails {
   const low = percentile(lowest, 5, 0, days)!;
   const high = percentile(highest, 95, days - highest.length, days)!;
   return {
-    tailRatio: low === 0 ? null : Math.abs(high) / Math.abs(low),
+    tailRatio: Math.abs(low) <= ROUNDING ? null : Math.abs(high) / Math.abs(low),
     var95: low,
     cvar95: mean(lowest.subarray(0, tailDays)),
   };
@@ -186,7 +195,7 @@ function againstBenchmark(
   days: number,
   periods: number,
 ): Pick<ReturnStatistics, 'beta' | 'alpha'> {
-  if (benchmark === null || powers === null || benchmark.variance === null || benchmark.variance === 0)
+  if (benchmark === null || powers === null || benchmark.variance === null || benchmark.variance <= ROUNDING ** 2)
     return { beta: null, alpha: null };
   const beta = powers.product / (days - 1) / benchmark.variance;
   return { beta, alpha: (average! - beta * benchmark.mean!) * periods };

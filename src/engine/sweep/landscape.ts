@@ -1,6 +1,6 @@
 // The landscape of a sweep: what each parameter does to the objective, alone and in pairs, and whether the best row has
 // good neighbors.
-import { percentile } from '../report/moments.ts';
+import { percentile, ROUNDING } from '../report/moments.ts';
 import { fractionOf, isNumeric, levelCount, valueAt, type Dimension, type LevelValue, type Space } from './space.ts';
 
 /** A continuous dimension, or one with more levels than this, is shown in this many bins. */
@@ -73,7 +73,7 @@ const averageOf = (values: ArrayLike<number>): number | null => {
   return sum / values.length;
 };
 
-/** Variance between the groups over total variance (the correlation ratio). */
+/** Variance between the groups over total variance (the correlation ratio); null where all values are equal. */
 function influenceOf(groups: readonly (readonly number[])[]): number | null {
   const count = groups.reduce((sum, group) => sum + group.length, 0);
   if (count < 2) return null;
@@ -84,7 +84,7 @@ function influenceOf(groups: readonly (readonly number[])[]): number | null {
     between += group.length * ((averageOf(group) ?? mean) - mean) ** 2;
     for (const value of group) total += (value - mean) ** 2;
   }
-  return total > 0 ? between / total : null;
+  return Math.sqrt(total / count) > ROUNDING * Math.max(1, Math.abs(mean)) ? between / total : null;
 }
 
 /**

@@ -1,5 +1,6 @@
 // Statistics of over-fitting (semantics §5.4, §5.5): what the best of many variants is worth, given how many were
 // tried.
+import { ROUNDING } from '../report/moments.ts';
 import { normalQuantile } from '../report/normal.ts';
 
 const EULER_GAMMA = 0.577_215_664_901_532_9;
@@ -102,8 +103,9 @@ function halfSums(sums: Float64Array, blocks: number, variants: number): HalfSum
 }
 
 function sharpeOf(sum: number, squares: number, days: number): number {
-  const variance = (squares - (sum * sum) / days) / (days - 1);
-  return variance > 0 ? sum / days / Math.sqrt(variance) : 0;
+  const spread = squares - (sum * sum) / days;
+  // Squares of equal returns leave rounding behind, as a part of their sum.
+  return spread > ROUNDING * (squares + ROUNDING * days) ? sum / days / Math.sqrt(spread / (days - 1)) : 0;
 }
 
 function bitCount(word: number): number {

@@ -1,5 +1,5 @@
 // Walk-forward: in each fold, the variant that was best in training trades the next window, and the windows are joined.
-import { mean, standardDeviation } from '../report/moments.ts';
+import { mean, ROUNDING, standardDeviation } from '../report/moments.ts';
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { drawdownStatistics } from '../report/drawdown.ts';
 import { chosenSummary, dailyOf, type FlatKey } from '../report/flatSummary.ts';
@@ -56,7 +56,7 @@ export function walkForwardOf(context: SweepContext, rows: RankingRows): WalkFor
     folds,
     outOfSample: {
       returnPct: balance / initialBalance - 1,
-      sharpeRatio: deviation === null || deviation === 0 ? null : (mean(returns)! / deviation) * annual,
+      sharpeRatio: deviation === null || deviation <= ROUNDING ? null : (mean(returns)! / deviation) * annual,
       maxDrawdown: drawdownStatistics(Float64Array.from(equity), initialBalance).maxDrawdown,
       days: returns.length,
     },

@@ -168,7 +168,7 @@ describe('the positions of generated trades', () => {
     for (const log of logs) {
       const positions = positionsOf(log);
       const groups = groupsOf(log.rows());
-      expect(positionStatistics(positions)).toMatchObject(statisticsOf(groups));
+      expect(positionStatistics(positions, 1)).toMatchObject(statisticsOf(groups));
       const { bySide } = breakdownsOf(positions, exitStatistics(log));
       expect(bySide).toEqual({
         long: sideOf(groups.filter(({ side }) => side === 1)),

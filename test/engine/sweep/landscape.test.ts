@@ -57,3 +57,11 @@ describe('a dimension of at most forty levels', () => {
     expect(points.map(({ value, best }) => [value, best])).toEqual(range(40).map((level) => [2 + level, level]));
   });
 });
+
+describe('the influence of a dimension', () => {
+  it('is null where every value is the same, up to the rounding of their mean', () => {
+    const levels = Float64Array.from(range(3));
+    expect(marginalOf(spaceOf(steps('fast', 3)), 0, levels, Float64Array.of(0.1, 0.1, 0.1), 1).influence).toBeNull();
+    expect(marginalOf(spaceOf(steps('fast', 3)), 0, levels, Float64Array.of(0.1, 0.1, 0.2), 1).influence).toBe(1);
+  });
+});

@@ -29,6 +29,16 @@ describe('the probability of over-fitting', () => {
     expect(overfittingProbability(blockSums(table, blocks))).toBe(slowOverfittingProbability(table, blocks));
   });
 
+  it.each([-0.0003, -0.0009, -0.0013])(
+    'takes a variant that returns %d every day for one without performance',
+    (always) => {
+      const random = seededRandom(4);
+      const varying = Array.from({ length: 104 }, () => random() - 0.5);
+      const table = [varying.map(() => always), varying];
+      expect(overfittingProbability(blockSums(table, 8))).toBe(slowOverfittingProbability(table, 8));
+    },
+  );
+
   it('is null without blocks or with one variant', () => {
     expect(overfittingProbability({ blocks: 0, daysPerBlock: 0, sums: new Float64Array(0) })).toBeNull();
     expect(overfittingProbability({ blocks: 8, daysPerBlock: 10, sums: new Float64Array(16) })).toBeNull();
