@@ -5,8 +5,8 @@ import { least, selectRank } from '../kernels/select.ts';
 
 /**
  * What rounding can make of a return, or of equity as a fraction of it: a denominator up to it counts as zero
- * (semantics §5). Equity is rounded to 2^-53 of what the leverage lets it hold, about twice, so that the quotient of two
- * is off by up to 4.4e-13 at the highest leverage, 1000. The sums are compensated and add nothing to it.
+ * (semantics §5). Equity is rounded to 2^-53 of what the leverage lets it hold, about twice, so that the quotient of
+ * two is off by up to 4.4e-13 at the highest leverage, 1000. The sums are compensated and add nothing to it.
  */
 export const ROUNDING = 1e-12;
 

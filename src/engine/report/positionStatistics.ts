@@ -35,8 +35,8 @@ export interface PositionStatistics {
 }
 
 /**
- * What rounding can make of the result of a position, as a fraction of what it traded: prices, fees and their difference
- * are each rounded to 2^-53 of it, which makes 5e-16.
+ * What rounding can make of the result of a position, as a fraction of what it traded: prices, fees and their
+ * difference are each rounded to 2^-53 of it, which makes 5e-16.
  */
 const ROUNDING_OF_PNL = 1e-14;
 

@@ -36,15 +36,16 @@ function fillDueOrders(run: Run, row: number): void {
 
 /** Like `playPosition`, for several: levels that the open has passed fill before the inside of the bar is played. */
 function playPositions(run: Run, row: number): void {
+  const { high, low } = run.bars;
   const open = run.bars.open[row];
   for (const position of run.positions) enterRange(position, position.side * open);
-  for (const position of inOrder(run, row)) {
+  for (const position of inOrder(run, open, open)) {
     const signedOpen = position.side * open;
     if (position.quantity > 0 && isPassed(run, position, signedOpen)) {
       fillPassed(run, position, signedOpen, atGap(run, row));
     }
   }
-  for (const position of inOrder(run, row)) if (position.quantity > 0) playInside(run, position, row);
+  for (const position of inOrder(run, high[row], low[row])) if (position.quantity > 0) playInside(run, position, row);
 }
 
 /** The levels of one position in a bar without pending orders: passed by its open, then inside it. */

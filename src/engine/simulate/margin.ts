@@ -54,14 +54,13 @@ export function liquidationLevel(
 export const adverseLevel = (run: Run, position: Position): number => Math.max(position.stop, run.ledger.liquidation);
 
 /**
- * The open positions in the order in which a bar is played for them: oldest first. In a bar that reaches the
- * liquidation price, the nearest stop goes first, because its loss moves that price.
+ * The open positions in the order in which a bar, a child or an open is played for them: oldest first. Where its prices
+ * reach the liquidation price, the nearest stop goes first, because its loss moves that price (semantics §3.9).
  */
-export function inOrder(run: Run, row: number): Position[] {
-  const positions = [...run.positions];
-  if (positions.length < 2) return positions;
-  const { high, low } = run.bars;
-  const worst = positions[0].side > 0 ? low[row] : -high[row];
-  if (worst <= run.ledger.liquidation) positions.sort((a, b) => b.stop - a.stop || a.id - b.id);
-  return positions;
+export function inOrder({ positions, ledger }: Run, high: number, low: number): Position[] {
+  const ordered = [...positions];
+  if (ordered.length < 2) return ordered;
+  const worst = ordered[0].side > 0 ? low : -high;
+  if (worst <= ledger.liquidation) ordered.sort((a, b) => b.stop - a.stop || a.id - b.id);
+  return ordered;
 }

@@ -24,24 +24,27 @@ interface Freed {
 /** A bar with pending orders. */
 export function playWithPending(run: Run, row: number): void {
   const base = barRange(run, row);
-  playOpen(run, base, atGap(run, row), atOpen(run, row), row);
+  playOpen(run, base, atGap(run, row), atOpen(run, row));
   const reached = reachedOrders(run, base);
   if (reached.length === 0) {
-    for (const position of inOrder(run, row)) if (position.quantity > 0) playInside(run, position, row);
+    for (const position of rangeOrder(run, base)) if (position.quantity > 0) playInside(run, position, row);
     return;
   }
   countBar(run.ambiguous.undecided, row);
   if (!walkTogether(run, base)) {
     if (run.children !== null) countBar(run.ambiguous.childrenMissing, row);
-    playRange(run, base, inOrder(run, row), { long: 0, short: 0 });
+    playRange(run, base, rangeOrder(run, base), { long: 0, short: 0 });
   }
 }
 
+const rangeOrder = (run: Run, { bars, index }: PriceRange): Position[] =>
+  inOrder(run, bars.high[index], bars.low[index]);
+
 /** What the open of a price range has passed fills at it: levels, oldest position first, then orders as listed. */
-function playOpen(run: Run, range: PriceRange, passed: Instant, ordered: Instant, row: number): void {
+function playOpen(run: Run, range: PriceRange, passed: Instant, ordered: Instant): void {
   const open = range.bars.open[range.index];
   for (const position of run.positions) enterRange(position, position.side * open);
-  for (const position of inOrder(run, row)) {
+  for (const position of inOrder(run, open, open)) {
     if (position.quantity > 0) fillPassed(run, position, position.side * open, passed);
   }
   for (const order of run.pending) {
@@ -62,8 +65,8 @@ function walkTogether(run: Run, base: PriceRange): boolean {
   for (let index = first; index < last; index++) {
     const child = childRange(run, children, row, index);
     const open = openOf(child);
-    playOpen(run, child, open, open, row);
-    playRange(run, child, inOrder(run, row), { long: 0, short: 0 });
+    playOpen(run, child, open, open);
+    playRange(run, child, rangeOrder(run, child), { long: 0, short: 0 });
   }
   settleOnBar(run, base, held);
   return true;
@@ -85,7 +88,8 @@ function settleOnBar(run: Run, base: PriceRange, held: readonly BeforeWalk[]): v
   };
   const isLeft = (position: Position) => !isDecided(run, position, pricesOf(base, position.side));
   if (undone.some(isLeft) || reachedOrders(run, base).length > 0) countBar(run.ambiguous.childrenMissing, base.row);
-  playRange(run, base, undone, freed);
+  const ordered = rangeOrder(run, base).filter((position) => undone.includes(position));
+  playRange(run, base, ordered, freed);
 }
 
 /**

@@ -105,7 +105,8 @@ function halfSums(sums: Float64Array, blocks: number, variants: number): HalfSum
 function sharpeOf(sum: number, squares: number, days: number): number {
   const spread = squares - (sum * sum) / days;
   // Squares of equal returns leave rounding behind, as a part of their sum.
-  return spread > ROUNDING * (squares + ROUNDING * days) ? sum / days / Math.sqrt(spread / (days - 1)) : 0;
+  const isRounding = spread <= ROUNDING * squares || spread <= ROUNDING ** 2 * (days - 1);
+  return isRounding ? 0 : sum / days / Math.sqrt(spread / (days - 1));
 }
 
 function bitCount(word: number): number {

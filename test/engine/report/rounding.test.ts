@@ -7,7 +7,7 @@ import { dailySeries, returnStatistics } from '../../../src/engine/report/return
 import { TRADE, TradeLog } from '../../../src/engine/simulate/tradeLog.ts';
 import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
 import { astOf, compare, constant, entry, market } from '../../support/builders.ts';
-import { barsOf } from '../simulate/input.ts';
+import { barsOf, INSTRUMENT } from '../simulate/input.ts';
 
 /** The same price up to rounding. */
 const PRICE = 3.3;
@@ -26,16 +26,22 @@ function statisticsOf(pnls: readonly number[]) {
 
 /** Statistics of daily returns of a balance, and of a benchmark with these closes. */
 function returnsOf(equity: readonly number[], closes: readonly number[] = equity) {
-  const bars = barsOf(closes.map((close, day) => [day === 0 ? 100 : close, close, close, close]), '1d'); // prettier-ignore
+  const bars = barsOf(
+    closes.map((close, day) => [day === 0 ? 100 : close, close, close, close]),
+    '1d',
+  );
   return returnStatistics(dailySeries(bars, Float64Array.from(equity), 0, equity.length, 100), 365);
 }
 
 /** The summary of buying at the second open and holding to the last close. */
 function summaryOf(prices: readonly number[], takerRate: number): Summary {
-  const bars = barsOf(prices.map((price) => [price, price, price, price]), '1d'); // prettier-ignore
+  const bars = barsOf(
+    prices.map((price) => [price, price, price, price]),
+    '1d',
+  );
   const base = makeSnapshot(
     { ...bars, series: new Map() },
-    { symbol: 'TEST', timeframe: '1d', instrument: { symbol: 'TEST', base: null, quote: null, tickSize: null, qtyStep: 0, minNotional: 0, tradesAllDay: true, synthetic: false } }, // prettier-ignore
+    { symbol: 'TEST', timeframe: '1d', instrument: INSTRUMENT },
   );
   const strategyAst = astOf({ entry: entry(compare(market(), 'gt', constant(1))) });
   const task: BacktestTask = {

@@ -347,6 +347,45 @@ describe('several positions', () => {
       [1, 92],
     ]);
   });
+
+  /** The exits of two positions of 100 units with these stops, which are liquidated at 95. */
+  const stopped = (bar: Ohlc, stops: readonly [number, number], more: Partial<SimulationInput> = {}) => {
+    const bars = barsOf([FLAT, FLAT, FLAT, bar, FLAT]);
+    const values = Float64Array.of(...stops, 50, NaN, NaN);
+    const stopLoss = { mode: 'price', price: { kind: 'column', values }, update: 'entry' } as const;
+    const config = under('multi_resolution', { initialBalance: 1_000, leverage: 20, maintenanceMarginRate: 0 });
+    const entries = [entryAt(bars, [0, 1], { sizing: { mode: 'fixed', value: 100 } })];
+    const input = inputOf(bars, { entries, risk: { ...NO_RISK, stopLoss }, maxConcurrentPositions: 2, config });
+    return simulate({ ...input, ...more }).trades.map(({ positionId, exitPrice }) => [positionId, exitPrice]);
+  };
+
+  it('are stopped oldest first where prices do not reach liquidation, whatever the bar does later', () => {
+    const oldestFirst = [
+      [1, 95.5],
+      [2, 95.5],
+    ];
+    expect(stopped([95.5, 96, 95.2, 96], [96, 97])).toEqual(oldestFirst);
+    expect(stopped([95.5, 96, 94, 95], [96, 97])).toEqual(oldestFirst);
+  });
+
+  it('are stopped oldest first in a child that does not reach liquidation, whatever later children do', () => {
+    const bar: Ohlc = [100, 100, 94, 95];
+    const bars = barsOf([FLAT, FLAT, FLAT, bar, FLAT]);
+    const order = entryAt(bars, [2], pending('limit', 94.5));
+    const entries = [entryAt(bars, [0, 1], { sizing: { mode: 'fixed', value: 100 } }), order];
+    const fine = quarters(3, [[100, 100, 96, 97], [97, 97, 94, 95]]); // prettier-ignore
+    expect(stopped(bar, [96.5, 97], { entries, fine, maxConcurrentPositions: 3 }).slice(0, 2)).toEqual([
+      [1, 96.5],
+      [2, 97],
+    ]);
+  });
+
+  it('are stopped nearest first in a bar that reaches liquidation', () => {
+    expect(stopped([100, 100, 94, 95], [96, 97])).toEqual([
+      [2, 97],
+      [1, 96],
+    ]);
+  });
 });
 
 describe('long and short', () => {

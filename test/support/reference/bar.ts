@@ -47,7 +47,9 @@ export const directOf = (book: Book): Decision => ({
 /** What the open has passed fills at it: levels, position by position, then pending orders as listed. */
 function settleOpen(book: Book, slice: Slice): void {
   for (const position of book.positions) position.heldBefore = [...extremesOf(position), position.side * slice.open];
-  for (const position of inOrder(book, slice)) settlePassed(book, position, slice);
+  const { open } = slice;
+  const opening = { open, high: open, low: open, close: open };
+  for (const position of inOrder(book, opening)) settlePassed(book, position, slice);
   for (const order of pendingOf(book, slice, 'open')) {
     const position = fillOrder(book, order, slice.open, slice, new Set(book.positions));
     if (position !== null) settlePassed(book, position, slice);
@@ -127,7 +129,9 @@ function walkTogether(book: Book, bar: Slice): void {
     position.heldBefore = [...extremesOf(before), position.side * bar.open];
     return true;
   });
-  for (const { position } of forgotten) if (position.quantity > 0) settleByPolicy(book, position, bar, left);
+  for (const position of inOrder(book, bar))
+    if (position.quantity > 0 && forgotten.some((each) => each.position === position))
+      settleByPolicy(book, position, bar, left);
   for (const { position } of held) surviveBar(position, mirrored(bar, position.side));
   for (const order of inPathOrder(left, bar, policyOf(book))) fillInside(book, order, left, bar, taken);
 }

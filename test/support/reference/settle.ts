@@ -10,7 +10,7 @@ import {
   type LevelFill,
   type Outcome,
 } from './inside.ts';
-import { copyLevels, stopInForce, type Side } from './levels.ts';
+import { copyLevels, stopInForce, type PriceRange, type Side } from './levels.ts';
 import { mirrored, policyOf, type Slice } from './slice.ts';
 
 export function settlePassed(book: Book, position: Position, slice: Slice): void {
@@ -51,12 +51,12 @@ export function settleByPolicy(
   execute(book, position, play(policyOf(book)), slice, [entry === null ? slice.open : entry.price], methodOf);
 }
 
-/** Oldest first; in a price range that reaches the liquidation price the nearest stop first (semantics §3.9). */
-export function inOrder(book: Book, slice: Slice): Position[] {
+/** Oldest first; where the prices reach the liquidation price the nearest stop first (semantics §3.9). */
+export function inOrder(book: Book, prices: PriceRange): Position[] {
   const positions = [...book.positions];
   if (positions.length === 0) return [];
   const { side } = positions[0];
-  if (mirrored(slice, side).low > book.liquidation(side)) return positions;
+  if (mirrored(prices, side).low > book.liquidation(side)) return positions;
   return positions.toSorted((a, b) => stopInForce(b).price - stopInForce(a).price || a.id - b.id);
 }
 
