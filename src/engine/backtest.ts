@@ -211,7 +211,7 @@ function simulateAndReport(prepared: PreparedRun, input: SimulationInput): Simul
   const written = summarize(report);
   const context = { time: input.bars.time, firstRow, boundRules };
   const table = tradeTable(simulation.tradeLog, context);
-  const hash = resultHash(written.jsonPieces, table);
+  const hash = resultHash(written, table);
   return new CompletedRun(report, written, table, hash);
 }
 

@@ -5,7 +5,7 @@ import { runBacktest, simulateTask } from '../../src/engine/backtest.ts';
 import { decodeDetail, encodeResult } from '../../src/engine/pool/detail.ts';
 import { randomSnapshot } from '../support/bars.ts';
 import { astOf, compare, entry, exit, market } from '../support/builders.ts';
-import { jsonText, storedSummary } from '../support/summaries.ts';
+import { storedSummary, writtenText } from '../support/summaries.ts';
 import { flatFee } from './simulate/input.ts';
 
 const bars = createMarket([randomSnapshot({ count: 600 })], 'TEST', '1h');
@@ -48,7 +48,7 @@ it.each(['worst', 'bar_direction'] as const)('shows what a run of its own memory
     const stored = { ...storedSummary(encoded), ...decodeDetail(encoded.detail).summary };
     expect(stored).toEqual(JSON.parse(JSON.stringify(alone.summary)));
     // As the hash reads it: no member may change its place.
-    const hashed = jsonText(alone.written.jsonPieces);
+    const hashed = writtenText(alone.written);
     expect(JSON.stringify(stored)).toBe(hashed);
     expect(JSON.stringify(alone.summary)).toBe(hashed);
   });
@@ -67,7 +67,7 @@ it('writes the runs of a batch on the same memory, each encoded before the next 
     const alone = simulateTask(taskOf(quantities[index], 'bar_direction'), bars, null, true);
     if (!alone.ok) throw new Error('A run failed.');
     const stored = { ...storedSummary(result), ...decodeDetail(result.detail).summary };
-    expect(JSON.stringify(stored)).toBe(jsonText(alone.written.jsonPieces));
+    expect(JSON.stringify(stored)).toBe(writtenText(alone.written));
   });
 });
 

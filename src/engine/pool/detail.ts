@@ -10,7 +10,7 @@ import { isTradeBytes, tradeBytes, tradesOf } from './tradeBytes.ts';
 
 /** A result as a thread encodes it; nothing on its way into the database takes it apart again. */
 export interface EncodedResult {
-  /** The members of summaryJson that are numbers or null, as doubles (report/flatJson.ts). */
+  /** The members of summaryJson that are numbers or null, as doubles in the order of FLAT_KEYS. */
   readonly summary: Uint8Array;
   /** `decodeDetail` */
   readonly detail: Uint8Array;

@@ -2,7 +2,7 @@
 // within its text, and its hashes. The text that is left is that of most results of a strategy.
 import { numbersApart, numbersTogether } from '../kernels/simd/digits.ts';
 import { finiteOrNull } from '../report/conditionStatistics.ts';
-import { monthName, monthRows } from '../report/months.ts';
+import { monthRows } from '../report/months.ts';
 import type { ResultSeries } from '../report/writtenResult.ts';
 import type { Reproducibility } from '../task.ts';
 import { Changes, changesOf } from './changes.ts';
@@ -200,7 +200,7 @@ function withLists(
   const marks = parts.takeChanges(points);
   const equity = parts.takeChanges(months);
   const { summary, resolvedConfig } = detail;
-  const rows = monthRows(Array.from(monthNumbers, monthName), equity, resolvedConfig.initialBalance);
+  const rows = monthRows(monthNumbers, equity, resolvedConfig.initialBalance);
   summary.byMonth = rows.map(({ month, returnPct, equity }) => ({
     month,
     returnPct: finiteOrNull(returnPct),

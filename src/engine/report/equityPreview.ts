@@ -1,20 +1,16 @@
-// The equity preview: at most 500 points of the equity curve, and their JSON, written without making the points.
+// The equity preview: at most 500 points of the equity curve.
 import { newNumbers } from '../kernels/sharedBuffer.ts';
-import { textsWithNumbers, type NumberTexts } from '../kernels/simd/decimals.ts';
 import { KeptByRange } from '../bars/keptByRange.ts';
-import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 import { previewIndexes } from './preview.ts';
 import type { ReportedSimulation } from './reportInput.ts';
 
 const PREVIEW_POINTS = 500;
 
-/** What the previews of one range share: the rows of the points, and the beginning of the JSON of each. */
+/** What the previews of one range share. */
 interface Points {
   readonly rows: Int32Array;
   /** The time of each point. */
   readonly times: Float64Array;
-  /** The JSON between the mark before and its own. */
-  readonly texts: NumberTexts;
 }
 
 const kept = new KeptByRange<Float64Array, Points>();
@@ -25,7 +21,7 @@ function pointsOf({ start, end, bars: { time } }: ReportedSimulation['input']): 
     for (let point = 0; point < rows.length; point++) rows[point] += start;
     const times = new Float64Array(rows.length);
     for (let point = 0; point < times.length; point++) times[point] = time[rows[point]];
-    return { rows, times, texts: textsWithNumbers('[[', '],[', ',', times) };
+    return { rows, times };
   });
 }
 
@@ -44,18 +40,15 @@ interface EquityPreview {
   readonly marks: Float64Array;
   /** [time, equity] of the last mark of each of as many equal stretches. */
   points(): [number, number][];
-  /** The points as JSON.stringify writes them, in pieces. */
-  readonly json: readonly JsonPiece[];
 }
 
 /** A copy, which stays valid when the memory of the run is used again. */
 export function equityPreview(reported: ReportedSimulation): EquityPreview {
-  const { rows, times, texts } = pointsOf(reported.input);
+  const { rows, times } = pointsOf(reported.input);
   const marks = reported.simulation.streamed?.preview ?? marksAt(rows, reported);
   return {
     times,
     marks,
     points: () => Array.from(marks, (mark, point) => [times[point], mark]),
-    json: marks.length === 0 ? ['[]'] : [new NumbersJson(texts, marks), ']]'],
   };
 }

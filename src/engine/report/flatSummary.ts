@@ -1,6 +1,7 @@
 // The flat summary: every number of summaryJson outside its blocks, or only the requested ones.
 import { periodsPerYear } from '../bars/periodsPerYear.ts';
 import { countBits } from '../kernels/bits.ts';
+import { newNumbers } from '../kernels/sharedBuffer.ts';
 import { TIMEFRAME_MS } from '../bars/bars.ts';
 import type { ResultReads, SimulationInput, SimulationResult } from '../simulate/simulation.ts';
 import { dayClosesOf, daysOf } from '../bars/days.ts';
@@ -135,6 +136,21 @@ export const flatSummary = ({ money, drawdown, returns, use, positions, costs }:
   ...positions,
   ...costs,
 });
+
+/**
+ * The values of FLAT_KEYS in their order, as they are read back from JSON; NaN stands for null. The loop is a
+ * `for … in`, which takes half as long as `Object.values`.
+ */
+export function flatNumbersOf({ money, drawdown, returns, use, positions, costs }: FlatParts): Float64Array {
+  const numbers = newNumbers(FLAT_KEYS.length);
+  const parts: readonly Readonly<Record<string, number | null>>[] = [money, drawdown, returns, use, positions, costs];
+  let at = 0;
+  for (const part of parts) for (const key in part) numbers[at++] = readBack(part[key]);
+  return numbers;
+}
+
+/** JSON has neither infinities nor a negative zero. */
+const readBack = (value: number | null): number => (value !== null && Number.isFinite(value) ? value + 0 : NaN);
 
 const wantsAny = (wanted: ReadonlySet<FlatKey>, keys: readonly FlatKey[]): boolean =>
   keys.some((key) => wanted.has(key));

@@ -1,36 +1,12 @@
 // JSON with many numbers, piece by piece: texts that are written often are kept as bytes, and a kernel writes the
 // numbers between them.
 import { newBytes } from '../kernels/sharedBuffer.ts';
-import {
-  keptText,
-  NO_NUMBER,
-  numbersBetween,
-  numbersWithin,
-  TEXTS_AT,
-  WrittenText,
-  type NumberTexts,
-} from '../kernels/simd/decimals.ts';
+import { keptText, NO_NUMBER, numbersWithin, TEXTS_AT, WrittenText } from '../kernels/simd/decimals.ts';
 
 export type { WrittenText };
 
-/** Numbers between texts: JSON that is only hashed, and therefore written when it is read. */
-export class NumbersJson {
-  readonly #texts: NumberTexts;
-  readonly #numbers: Float64Array;
-
-  constructor(texts: NumberTexts, numbers: Float64Array) {
-    this.#texts = texts;
-    this.#numbers = numbers;
-  }
-
-  /** The JSON in UTF-8, valid until the next text with numbers is written. */
-  bytes(): Uint8Array {
-    return numbersBetween(this.#texts, this.#numbers);
-  }
-}
-
 /** A part of a text, which is in UTF-8 where it is bytes. */
-export type JsonPiece = string | Uint8Array | NumbersJson;
+export type JsonPiece = string | Uint8Array;
 
 /** Longer lists are rare; their memory is not kept. */
 const MOST_KEPT = 16_384;

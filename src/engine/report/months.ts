@@ -2,8 +2,6 @@
 import { KeptByRange } from '../bars/keptByRange.ts';
 import { newNumbers } from '../kernels/sharedBuffer.ts';
 import { lowerBound } from '../kernels/search.ts';
-import { numberTexts, type NumberTexts } from '../kernels/simd/decimals.ts';
-import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
 
 export interface MonthRow {
   /** YYYY-MM */
@@ -12,32 +10,19 @@ export interface MonthRow {
   readonly equity: number;
 }
 
-/** Months in a row that have bars. Ranges that begin and end in the same months share them. */
-interface NamedMonths {
-  /** year · 12 + month, counted from 0. */
+/** The months that have bars, of all days of a series or of a range of them. */
+export interface Months {
+  /** year · 12 + month, counted from 0. Ranges that begin and end in the same months share them. */
   readonly numbers: Float64Array;
-  readonly names: readonly string[];
-  /** The JSON between the numbers of the table. */
-  readonly texts: NumberTexts;
-}
-
-/** The months of a range of days. */
-export interface Months extends NamedMonths {
   /** The index of the last day of each month. */
-  readonly lastDays: Int32Array;
-}
-
-/** The months of all days of a series. */
-interface SeriesMonths {
-  readonly numbers: Float64Array;
   readonly lastDays: Int32Array;
 }
 
 /** Keyed by the days of a range, which the runs of a batch share (bars/days.ts). */
 const known = new WeakMap<Float64Array, Months>();
 /** The months of all days of a series, by the memory that the days of its ranges are parts of. */
-const whole = new WeakMap<ArrayBufferLike, SeriesMonths>();
-const named = new KeptByRange<Float64Array, NamedMonths>();
+const whole = new WeakMap<ArrayBufferLike, Months>();
+const shared = new KeptByRange<Float64Array, Float64Array>();
 
 /**
  * The calendar months (UTC) of some days.
@@ -56,23 +41,13 @@ function findMonths(day: Float64Array): Months {
   const lastDay = firstDay + day.length - 1;
   const first = lowerBound(all.lastDays, firstDay);
   const end = day.length === 0 ? first : lowerBound(all.lastDays, lastDay) + 1;
-  const { numbers, names, texts } = namesOf(all, first, end);
+  const numbers = shared.get(all.numbers, first, end, () => all.numbers.subarray(first, end));
   const lastDays = all.lastDays.slice(first, end);
   for (let month = 0; month < lastDays.length; month++) lastDays[month] = Math.min(lastDays[month], lastDay) - firstDay;
-  return { numbers, names, texts, lastDays };
+  return { numbers, lastDays };
 }
 
-const namesOf = (all: SeriesMonths, first: number, end: number): NamedMonths =>
-  named.get(all.numbers, first, end, () => {
-    const numbers = all.numbers.subarray(first, end);
-    const names = Array.from(numbers, monthName);
-    const texts: string[] = [];
-    for (const name of names)
-      texts.push(`${texts.length === 0 ? '[' : '},'}{"month":"${name}","returnPct":`, ',"equity":');
-    return { numbers, names, texts: numberTexts(texts) };
-  });
-
-function findAllMonths(day: Float64Array): SeriesMonths {
+function findAllMonths(day: Float64Array): Months {
   const numbers: number[] = [];
   const lastDays: number[] = [];
   for (let index = 0; index < day.length;) {
@@ -87,8 +62,7 @@ function findAllMonths(day: Float64Array): SeriesMonths {
   return { numbers: Float64Array.from(numbers), lastDays: Int32Array.from(lastDays) };
 }
 
-/** Formatted by hand because toISOString takes longer than all statistics of a month. */
-export const monthName = (number: number): string =>
+const monthName = (number: number): string =>
   `${String(Math.floor(number / 12)).padStart(4, '0')}-${String((number % 12) + 1).padStart(2, '0')}`;
 
 /** The last mark of each month, of the marks of its days. A loop, since `from` with a function takes 140 ns a month. */
@@ -98,31 +72,19 @@ export function monthMarks({ lastDays }: Months, equity: Float64Array): Float64A
   return marks;
 }
 
-/** Each month's last mark against that of the month before. */
-export function monthRows(
-  names: readonly string[],
+/**
+ * Each month's last mark against that of the month before.
+ * @param numbers year · 12 + month, counted from 0
+ */
+export const monthRows = (
+  numbers: Float64Array,
   equity: ArrayLike<number>,
   initialBalance: number,
-): readonly MonthRow[] {
-  return names.map((month, index) => ({
-    month,
+): readonly MonthRow[] =>
+  Array.from(numbers, (number, index) => ({
+    month: monthName(number),
     returnPct: returnOf(equity[index], index === 0 ? initialBalance : equity[index - 1]),
     equity: equity[index],
   }));
-}
 
 const returnOf = (last: number, before: number): number => (before > 0 ? last / before - 1 : 0);
-
-/** The rows as JSON.stringify writes them, in pieces. */
-export function monthsJson({ texts }: Months, equity: Float64Array, initialBalance: number): readonly JsonPiece[] {
-  if (equity.length === 0) return ['[]'];
-  const numbers = newNumbers(2 * equity.length);
-  let before = initialBalance;
-  for (let month = 0; month < equity.length; month++) {
-    const last = equity[month];
-    numbers[2 * month] = returnOf(last, before);
-    numbers[2 * month + 1] = last;
-    before = last;
-  }
-  return [new NumbersJson(texts, numbers), '}]'];
-}

@@ -1,31 +1,60 @@
 // The hash of a result: covers its trades and its summary, independent of how they are stored later.
 import { createHash, hash, type Hash } from 'node:crypto';
-import { NumbersJson, type JsonPiece } from './jsonWriter.ts';
-import { ROW_NUMBERS, type TradeTable, type TradeWords } from './tradeTable.ts';
+import type { WrittenSummary } from './summary.ts';
+import type { TradeTable, TradeWords } from './tradeTable.ts';
+
+/** What the hash reads of a summary. The blocks are what is left of it as JSON, without the lists of `series`. */
+export type HashedSummary = Pick<WrittenSummary, 'flatNumbers' | 'series' | 'thinBlocksJson'>;
 
 /**
- * sha256 over the numbers of the trades as IEEE doubles, then their words as lines, then the summary. Every member of a
- * row enters, in the row's order: a number goes to the numbers, a word to the words, and null leaves an empty line, so
- * that equal results give equal bytes. Doubles, because writing hundreds of trades out as text costs more than
- * simulating them.
- * @param summaryJson the summary as JSON.stringify writes it, in any number of pieces
+ * sha256 in hex over, one after the other:
+ * 1. as IEEE doubles: how many trades, times of children, marks and months there are; the numbers of all trades, row by
+ *    row; the times of the children that decided, one per trade or none at all; the flat summary; the marks of the
+ *    preview; the equity of the months, from which their returns follow;
+ * 2. as u32: the kind of each trade, which is the index of its words, counted by first appearance;
+ * 3. as 32 bytes each: the sha256 of the times of the preview, and that of the months, both as doubles;
+ * 4. in UTF-8: the words of each kind as a JSON list on a line; then the blocks of the summary as JSON.
+ *
+ * Doubles, because writing numbers as text and hashing the text takes longer than simulating. Of the summary, 0 stands
+ * for -0 and NaN for null, as in JSON. The numbers of bytes are little-endian.
  */
-export function resultHash(summaryJson: readonly JsonPiece[], trades: TradeTable): string {
+export function resultHash(summary: HashedSummary, trades: TradeTable): string {
+  const { flatNumbers, series, thinBlocksJson } = summary;
+  const { length, numbers, fineTimes, kinds, words } = trades;
   const digest = new Digest();
-  const numbers = numbersOf(trades);
-  digest.add(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
-  addLines(digest, trades, numbers !== trades.numbers);
-  for (const piece of summaryJson) {
+  const fineCount = hasTime(fineTimes) ? length : 0;
+  digest.addNumbers([length, fineCount, series.marks.length, series.monthEquity.length]);
+  digest.add(bytesOf(numbers));
+  if (fineCount > 0) digest.addNumbers(fineTimes);
+  digest.addNumbers(flatNumbers);
+  digest.addNumbers(series.marks);
+  digest.addNumbers(series.monthEquity);
+  digest.add(bytesOf(kinds));
+  digest.add(hashOfAxis(series.times));
+  digest.add(hashOfAxis(series.months));
+  for (const kind of words) digest.add(lineOf(kind));
+  for (const piece of thinBlocksJson) {
     if (typeof piece === 'string') digest.addText(piece);
-    else digest.add(piece instanceof NumbersJson ? piece.bytes() : piece);
+    else digest.add(piece);
   }
   return digest.hex();
 }
+
+function hasTime(fineTimes: Float64Array): boolean {
+  for (let trade = 0; trade < fineTimes.length; trade++) if (fineTimes[trade] === fineTimes[trade]) return true;
+  return false;
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
 
 /** Gathers what is hashed: fresh memory costs more than copying, and each call of a hash takes a microsecond. */
 const GATHERED = Buffer.alloc(128 * 1024);
 /** Bytes that a UTF-16 unit takes at most in UTF-8. */
 const MOST_UNIT_BYTES = 3;
+/** Where numbers are made equal before they are added, as numbers and as bytes. */
+const NUMBERS = new Float64Array(512);
+const NUMBER_BYTES = bytesOf(NUMBERS);
 
 /** A hash of bytes that are gathered first. Only one may exist at a time, since all of them use GATHERED. */
 class Digest {
@@ -47,20 +76,12 @@ class Digest {
     this.#filled += bytes.length;
   }
 
-  /** Adds the same bytes `count` times (fewer than GATHERED holds): most trades have the same words. */
-  addRepeated(bytes: Uint8Array, count: number): void {
-    for (let left = count; left > 0;) {
-      this.add(bytes);
-      const from = this.#filled - bytes.length;
-      const times = Math.min(left, Math.floor((GATHERED.length - from) / bytes.length));
-      const end = from + times * bytes.length;
-      // Each copy doubles what the next one can take.
-      while (this.#filled < end) {
-        const size = Math.min(this.#filled - from, end - this.#filled);
-        GATHERED.copyWithin(this.#filled, from, from + size);
-        this.#filled += size;
-      }
-      left -= times;
+  /** Adds doubles, those that JSON does not tell apart as the same bytes. */
+  addNumbers(values: ArrayLike<number>): void {
+    for (let from = 0; from < values.length; from += NUMBERS.length) {
+      const count = Math.min(NUMBERS.length, values.length - from);
+      copyAsShown(values, from, count);
+      this.add(NUMBER_BYTES.subarray(0, 8 * count));
     }
   }
 
@@ -70,74 +91,38 @@ class Digest {
     else this.#filled += GATHERED.write(text, this.#filled);
   }
 
-  /** Takes back the last byte, which was added just before. */
-  dropLast(): void {
-    this.#filled--;
-  }
-
   hex(): string {
     const rest = GATHERED.subarray(0, this.#filled);
     return this.#hash === null ? hash('sha256', rest, 'hex') : this.#hash.update(rest).digest('hex');
   }
 }
 
-/** The numbers row after row; the time of the child that decided, where one did, is the last of its row. */
-function numbersOf({ length, numbers, fineTimes }: TradeTable): Float64Array {
-  let fine = 0;
-  for (let row = 0; row < length; row++) fine += fineTimes[row] === fineTimes[row] ? 1 : 0;
-  if (fine === 0) return numbers;
-  const all = new Float64Array(numbers.length + fine);
-  let to = 0;
-  for (let row = 0; row < length; row++) {
-    for (let at = row * ROW_NUMBERS; at < (row + 1) * ROW_NUMBERS; at++) all[to++] = numbers[at];
-    if (fineTimes[row] === fineTimes[row]) all[to++] = fineTimes[row];
+/** Copies to NUMBERS, with 0 for -0 and one NaN for all that is not finite. */
+function copyAsShown(values: ArrayLike<number>, from: number, count: number): void {
+  for (let at = 0; at < count; at++) {
+    const value = values[from + at];
+    NUMBERS[at] = Number.isFinite(value) ? value + 0 : NaN;
   }
-  return all;
 }
 
-/** Where many rows have so few words, the lines of four are copied at once: each copy is a call. */
-const MOST_WORDS_OF_FOURS = 4;
-/** With fewer rows, most groups of four lines would be made for a single copy. */
-const MANY_ROWS = 256;
+/** By the list, because runs over the same range share their times and months. */
+const axisHashes = new WeakMap<Float64Array, Uint8Array>();
 
-/** Adds the words of each row as lines in UTF-8: with breaks between rows, and none after the last. */
-function addLines(digest: Digest, { length, fineTimes, kinds, words }: TradeTable, hasTimes: boolean): void {
-  /** The index of the words of a row; after those come the same with a time. */
-  const kindOf = (row: number): number => kinds[row] + (fineTimes[row] === fineTimes[row] ? words.length : 0);
-  const pieces: (Uint8Array | undefined)[] = [];
-  const pieceOf = (kind: number): Uint8Array =>
-    (pieces[kind] ??= kind < words.length ? linesOf(words[kind]) : linesWith(words[kind - words.length], true));
-  const fours: (Uint8Array | undefined)[] = [];
-  const hasFours = length >= MANY_ROWS && !hasTimes && words.length <= MOST_WORDS_OF_FOURS;
-  for (let row = 0; row < length;) {
-    const kind = kindOf(row);
-    let end = row + 1;
-    while (end < length && kindOf(end) === kind) end++;
-    if (!hasFours || end - row >= 4 || row + 4 > length) {
-      digest.addRepeated(pieceOf(kind), end - row);
-      row = end;
-      continue;
-    }
-    let four = 0;
-    for (let at = row; at < row + 4; at++) four = four * MOST_WORDS_OF_FOURS + kinds[at];
-    digest.add((fours[four] ??= Buffer.concat([0, 1, 2, 3].map((at) => pieceOf(kinds[row + at])))));
-    row += 4;
+function hashOfAxis(values: Float64Array): Uint8Array {
+  let known = axisHashes.get(values);
+  if (known === undefined) axisHashes.set(values, (known = createHash('sha256').update(values).digest()));
+  return known;
+}
+
+/** By the words, which the runs of a strategy share. */
+const lines = new WeakMap<TradeWords, Uint8Array>();
+
+function lineOf(words: TradeWords): Uint8Array {
+  let line = lines.get(words);
+  if (line === undefined) {
+    const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words;
+    const values = [side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule];
+    lines.set(words, (line = Buffer.from(`${JSON.stringify(values)}\n`)));
   }
-  if (length > 0) digest.dropLast();
-}
-
-/** The lines of words without a time, which the runs of a strategy share. */
-const keptLines = new WeakMap<TradeWords, Uint8Array>();
-
-function linesOf(words: TradeWords): Uint8Array {
-  let lines = keptLines.get(words);
-  if (lines === undefined) keptLines.set(words, (lines = linesWith(words, false)));
-  return lines;
-}
-
-/** A missing time of a child is an empty line in its place. */
-function linesWith(words: TradeWords, hasTime: boolean): Uint8Array {
-  const { side, exitReason, exitMethod, exitResolution, exitPolicy, entryRule, exitRule } = words;
-  const method = `${side}\n${exitReason}\n${exitMethod}\n${exitResolution}\n${exitPolicy ?? ''}\n`;
-  return Buffer.from(`${method}${hasTime ? '' : '\n'}${entryRule}\n${exitRule ?? ''}\n`);
+  return line;
 }

@@ -1,6 +1,5 @@
 // The summary: every key of summaryJson, flat, with the blocks and the trace (formulas: semantics §5).
-import { flatParts, flatSummary, measureRun, type FlatParts, type FlatSummary } from './flatSummary.ts';
-import { flatJsonOf, numbersOfParts } from './flatJson.ts';
+import { flatNumbersOf, flatParts, flatSummary, measureRun, type FlatParts, type FlatSummary } from './flatSummary.ts';
 import { funnelOf } from './funnel.ts';
 import { exitStatistics, type ExitStatistics } from './exitStatistics.ts';
 import { extremes } from './positionStatistics.ts';
@@ -8,7 +7,7 @@ import type { Positions } from './positions.ts';
 import { equityPreview } from './equityPreview.ts';
 import { constantJson, JsonWriter, type JsonPiece } from './jsonWriter.ts';
 import type { ReportInput } from './reportInput.ts';
-import { monthMarks, monthRows, monthsJson, monthsOf, type MonthRow } from './months.ts';
+import { monthMarks, monthRows, monthsOf, type MonthRow } from './months.ts';
 import type { ResultSeries } from './writtenResult.ts';
 import { conditionBits, soleBlockers } from './conditionBits.ts';
 import { conditionStatistics } from './conditionStatistics.ts';
@@ -35,17 +34,15 @@ export interface Summary extends FlatSummary, Breakdowns, Circumstances {
 }
 
 /**
- * The summary as JSON.stringify writes it, in two parts: each is written once, for the size limit of the trace, for the
- * hash and for storage. The object is made when it is first asked for.
+ * The summary as it is hashed and stored: numbers, lists of numbers, and the rest as JSON, each of which is written
+ * once. The object is made when it is first asked for.
  */
 export interface WrittenSummary {
   readonly summary: () => Summary;
-  /** The members that are numbers or null (flatJson.ts). */
+  /** The members that are numbers or null, as doubles in the order of FLAT_KEYS. */
   readonly flatNumbers: Float64Array;
-  /** All members, in pieces. */
-  readonly jsonPieces: readonly JsonPiece[];
   /** The members that are objects or lists, in pieces, with nothing in the lists that `series` holds as numbers. */
-  readonly thinBlocksJson: readonly (string | Uint8Array)[];
+  readonly thinBlocksJson: readonly JsonPiece[];
   readonly series: ResultSeries;
   /** The code of the first entry of the diagnosis. */
   readonly diagnosis: string | null;
@@ -72,14 +69,14 @@ export function summarize(report: ReportInput): WrittenSummary {
   const beforeMonths = json.add(TEXTS.byMonth).bytes();
   writeCircumstances(json.begin().add(TEXTS.comma), circumstances);
   const beforePreview = json.addText(`,"conventions":${conventions.json},"equityPreview":`).bytes();
-  const flatNumbers = numbersOfParts(flat);
+  const flatNumbers = flatNumbersOf(flat);
   let summary: Summary | undefined;
   return {
     summary: () =>
       (summary ??= {
         ...flatSummary(flat),
         ...breakdowns,
-        byMonth: monthRows(months.names, monthEquity, initialBalance),
+        byMonth: monthRows(months.numbers, monthEquity, initialBalance),
         ...circumstances,
         conventions: conventions.block,
         equityPreview: preview.points(),
@@ -88,16 +85,6 @@ export function summarize(report: ReportInput): WrittenSummary {
       }),
     diagnosis: fitted.trace.diagnosis[0]?.code ?? null,
     flatNumbers,
-    jsonPieces: [
-      flatJsonOf(flatNumbers),
-      ',',
-      beforeMonths,
-      ...monthsJson(months, monthEquity, initialBalance),
-      beforePreview,
-      ...preview.json,
-      fitted.json,
-      '}',
-    ],
     thinBlocksJson: ['{', beforeMonths, '[]', beforePreview, '[]', fitted.json, '}'],
     series: { times: preview.times, marks: preview.marks, months: months.numbers, monthEquity },
   };

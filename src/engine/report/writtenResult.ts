@@ -1,5 +1,6 @@
 // A result as text and numbers, before it is compressed: what storage asks for instead of objects.
 import type { SharedSpan } from '../kernels/sharedBuffer.ts';
+import type { JsonPiece } from './jsonWriter.ts';
 import type { TradeTable } from './tradeTable.ts';
 
 /** The lists of a summary that are most of its text, as numbers. */
@@ -13,10 +14,10 @@ export interface ResultSeries {
 }
 
 export interface WrittenResult {
-  /** The members of summaryJson that are numbers or null (flatJson.ts). */
+  /** The members of summaryJson that are numbers or null, as doubles in the order of FLAT_KEYS (flatSummary.ts). */
   readonly flatNumbers: Float64Array;
   /** Those that are objects or lists, in pieces, with nothing in the lists that `series` holds. */
-  readonly thinBlocksJson: readonly (string | Uint8Array)[];
+  readonly thinBlocksJson: readonly JsonPiece[];
   readonly series: ResultSeries;
   readonly tradeTable: TradeTable;
   /** The code of the first entry of the diagnosis. */

@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { KeptByRange, MOST_RANGES } from '../../../src/engine/bars/keptByRange.ts';
 import { dataQuality } from '../../../src/engine/report/dataQuality.ts';
 import { equityPreview } from '../../../src/engine/report/equityPreview.ts';
-import { monthsJson, monthMarks, monthsOf } from '../../../src/engine/report/months.ts';
+import { monthMarks, monthRows, monthsOf } from '../../../src/engine/report/months.ts';
 import { dailySeries } from '../../../src/engine/report/returns.ts';
 import { diceOf } from '../../support/dice.ts';
-import { jsonText } from '../../support/summaries.ts';
 import { barsFrom } from '../simulate/input.ts';
 
 describe('KeptByRange', () => {
@@ -53,9 +52,8 @@ it('says of every range what it says of bars that it has not seen', () => {
         days: [...day],
         returns: [...returns],
         benchmark: { ...benchmark(), returns: [...benchmark().returns] },
-        months: [...months.names, ...months.numbers],
-        byMonth: jsonText(monthsJson(months, monthMarks(months, returns), 100)),
-        preview: jsonText(equityPreview(marks).json),
+        byMonth: monthRows(months.numbers, monthMarks(months, returns), 100),
+        preview: equityPreview(marks).points(),
         quality: dataQuality(bars, null, start, end),
       };
     };
@@ -63,7 +61,8 @@ it('says of every range what it says of bars that it has not seen', () => {
     // The months of a part of the days are a part of all months: counted again from the days themselves.
     const { day } = dailySeries(shared, price.slice(start, end), start, end, 100);
     const lastDays = new Map(Array.from(day, (at, index) => [new Date(at).toISOString().slice(0, 7), index]));
-    const { names, lastDays: found } = monthsOf(day);
-    expect([names, [...found]]).toEqual([[...lastDays.keys()], [...lastDays.values()]]);
+    const months = monthsOf(day);
+    const names = monthRows(months.numbers, monthMarks(months, day), 100).map(({ month }) => month);
+    expect([names, [...months.lastDays]]).toEqual([[...lastDays.keys()], [...lastDays.values()]]);
   }
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { detailParts } from '../../../src/engine/pool/detailBytes.ts';
 import { decodeDetail } from '../../../src/engine/pool/detail.ts';
-import { monthName, monthRows } from '../../../src/engine/report/months.ts';
+import { monthRows } from '../../../src/engine/report/months.ts';
 import type { ResultSeries } from '../../../src/engine/report/writtenResult.ts';
 import type { Reproducibility } from '../../../src/engine/task.ts';
 import { jsonDetail } from '../../support/jsonResults.ts';
@@ -80,7 +80,7 @@ it('reads the lists back in their places, as JSON would', () => {
   fc.assert(
     fc.property(series, fc.integer({ min: 1, max: 1e6 }), (lists, balance) => {
       const { times, marks, months, monthEquity } = lists;
-      const rows = monthRows(Array.from(months, monthName), monthEquity, balance);
+      const rows = monthRows(months, monthEquity, balance);
       const points = Array.from(marks, (mark, point) => [times[point], mark]);
       const bytes = bytesOf(lists, balance);
       expect(JSON.stringify(decodeDetail(bytes))).toBe(JSON.stringify(detailWith(balance, rows, points)));

@@ -8,7 +8,7 @@ import { randomSnapshot } from '../../support/bars.ts';
 import { astOf, compare, entry, exit, market, sma } from '../../support/builders.ts';
 import { scaled } from '../../support/scale.ts';
 import { strategyArbitrary } from '../../support/strategies.ts';
-import { jsonText, storedSummary } from '../../support/summaries.ts';
+import { storedSummary, writtenText } from '../../support/summaries.ts';
 import type { BacktestTask } from '../../../src/engine/task.ts';
 import type { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 
@@ -27,7 +27,7 @@ function expectSame(task: BacktestTask): void {
   const outcome = runBacktest(task, bars, null);
   const alone = simulateTask(task, bars, null, true);
   if (!outcome.ok || !alone.ok) throw new Error(JSON.stringify(outcome));
-  const hashed = jsonText(alone.written.jsonPieces);
+  const hashed = writtenText(alone.written);
   const result = encodeResult(outcome);
   const read = decodeDetail(result.detail);
   expect(JSON.stringify({ ...storedSummary(result), ...read.summary })).toBe(hashed);

@@ -1,11 +1,11 @@
 // The summary as text, which is written without its objects: what JSON.stringify makes of them, member by member.
 import { expect, it } from 'vitest';
 import { createMarket } from '../../../src/engine/bars/market.ts';
-import { numbersOfParts } from '../../../src/engine/report/flatJson.ts';
+import { flatNumbersOf } from '../../../src/engine/report/flatSummary.ts';
 import { simulateTask } from '../../../src/engine/backtest.ts';
 import { randomSnapshot } from '../../support/bars.ts';
 import { astOf, compare, entry, exit, market, sma } from '../../support/builders.ts';
-import { jsonText, storedSummary } from '../../support/summaries.ts';
+import { storedSummary, writtenText } from '../../support/summaries.ts';
 
 const bars = createMarket([randomSnapshot({ count: 600 })], 'TEST', '1h');
 
@@ -14,7 +14,7 @@ function writtenOf(trigger: object) {
   const config = { timeframe: '1h', signalInstrument: { symbol: 'TEST' }, initialBalance: 10_000 } as const;
   const run = simulateTask({ id: 'run', strategyAst, settings: {}, config, strategyHash: '' }, bars, null, false);
   if (!run.ok) throw new Error(JSON.stringify(run));
-  const text = jsonText(run.written.jsonPieces);
+  const text = writtenText(run.written);
   return {
     text,
     summary: run.summary,
@@ -87,7 +87,7 @@ it('is what JSON.stringify writes of exits, filters, fee tiers and undecided bar
   const run = simulateTask({ id: 'run', strategyAst, settings: {}, config, strategyHash: '' }, bars, null, false);
   if (!run.ok) throw new Error(JSON.stringify(run));
   const { byExitReason, strategyTrace, fees, ambiguity } = run.summary;
-  expect(jsonText(run.written.jsonPieces)).toBe(JSON.stringify(run.summary));
+  expect(writtenText(run.written)).toBe(JSON.stringify(run.summary));
   expect(Object.keys(byExitReason).length).toBeGreaterThan(2);
   expect(strategyTrace!.funnel.afterFilter).toHaveLength(2);
   expect(fees.tiers).toHaveLength(2);
@@ -97,7 +97,7 @@ it('is what JSON.stringify writes of exits, filters, fee tiers and undecided bar
 it('is stored as numbers that JSON would give back: 0 for -0, and NaN for null and what JSON writes as null', () => {
   const money = { a: -0, b: Infinity, c: -Infinity, d: NaN, e: null, f: 1 / 3 };
   const parts = { money, drawdown: {}, returns: {}, use: {}, positions: {}, costs: {} };
-  const numbers = numbersOfParts(parts as never);
+  const numbers = flatNumbersOf(parts as never);
   const read = JSON.parse(JSON.stringify(Object.values(money))) as (number | null)[];
   expect([...numbers.subarray(0, read.length)]).toEqual(read.map((value) => value ?? NaN));
 });

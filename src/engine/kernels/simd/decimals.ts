@@ -48,59 +48,6 @@ export function keptText(text: string): WrittenText {
   return new WrittenText(from, keptEnd);
 }
 
-/** The texts of a list: each stands before a number. */
-export interface NumberTexts {
-  readonly bytes: Uint8Array;
-  /** Where each begins and ends once they are in the memory. */
-  readonly places: Uint32Array;
-}
-
-export function numberTexts(texts: readonly string[]): NumberTexts {
-  const all = texts.join('');
-  const bytes = Buffer.from(all);
-  const places = new Uint32Array(2 * texts.length);
-  // Mostly each character is one byte.
-  const isPlain = bytes.length === all.length;
-  let end = TEXTS_AT;
-  for (let at = 0; at < texts.length; at++) {
-    places[2 * at] = end;
-    end += isPlain ? texts[at].length : Buffer.byteLength(texts[at]);
-    places[2 * at + 1] = end;
-  }
-  return { bytes, places };
-}
-
-/**
- * Texts that have a number in them, which the kernel writes faster than they are put together as strings: `first` or
- * `next`, the number, and `last`, all three in ASCII.
- */
-export function textsWithNumbers(first: string, next: string, last: string, numbers: Float64Array): NumberTexts {
-  const parts = Buffer.from(first + last + next);
-  const firstEnd = TEXTS_AT + first.length;
-  // The end of one text and the beginning of the next one are one piece.
-  const pieces = new Uint32Array(2 * numbers.length + 2).fill(firstEnd);
-  for (let at = 1; at < pieces.length; at += 2) pieces[at] = TEXTS_AT + parts.length;
-  pieces[0] = TEXTS_AT;
-  pieces[1] = firstEnd;
-  pieces[2 * numbers.length] = (firstEnd | NO_NUMBER) >>> 0;
-  pieces[2 * numbers.length + 1] = firstEnd + last.length;
-  const length = first.length + numbers.length * (last.length + next.length);
-  const written = numbersWithin(parts, pieces, numbers, length);
-  // The kernel leaves the end of each number in the place of the end of its text.
-  const ends = views.words.subarray(piecesBehind(parts) / 4);
-  const places = new Uint32Array(2 * numbers.length);
-  for (let at = 0, end = TEXTS_AT; at < places.length; at += 2) {
-    places[at] = end;
-    end = TEXTS_AT + ends[at + 1] - written.byteOffset + last.length;
-    places[at + 1] = end;
-  }
-  return { bytes: Uint8Array.from(written), places };
-}
-
-/** Each text and the number behind it, in UTF-8, valid until the next call. */
-export const numbersBetween = ({ bytes, places }: NumberTexts, values: ArrayLike<number>): Uint8Array =>
-  numbersWithin(bytes, places, values, bytes.length);
-
 /**
  * Texts and the numbers behind them, in UTF-8, valid until the next call.
  * @param texts what `places` name besides kept texts
@@ -113,7 +60,7 @@ export function numbersWithin(
   values: ArrayLike<number>,
   length: number,
 ): Uint8Array {
-  const placesAt = piecesBehind(texts);
+  const placesAt = TEXTS_AT + 8 * Math.ceil(texts.length / 8);
   const valuesAt = placesAt + 4 * places.length;
   const out = valuesAt + 8 * values.length;
   growTo(out + length + NUMBER_BYTES * (values.length + 1));
@@ -123,9 +70,6 @@ export function numbersWithin(
   const end = writePieces(placesAt, places.length / 2, valuesAt, out);
   return views.bytes.subarray(out, end);
 }
-
-/** Where the memory has the pieces of one call, behind its texts. */
-const piecesBehind = (texts: Uint8Array): number => TEXTS_AT + 8 * Math.ceil(texts.length / 8);
 
 function growTo(length: number): void {
   const missing = length - views.bytes.length;

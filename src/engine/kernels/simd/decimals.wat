@@ -356,7 +356,7 @@
     (call $layout (local.get $out) (local.get $digits) (local.get $exponent)))
 
   ;; Writes pieces: each a text, as the places of its beginning and its end, and a number behind it unless the highest
-  ;; bit of the first is set. Returns the end. Where a text has ended is then where its number ends in what is written.
+  ;; bit of the first is set. Returns the end.
   (func (export "writePieces")
     (param $pieces i32) (param $count i32) (param $values i32) (param $out i32) (result i32)
     (local $last i32) (local $bits i64) (local $before i64) (local $from i32) (local $end i32) (local $start i32)
@@ -385,7 +385,6 @@
             (local.set $out (call $number (local.get $bits) (local.get $out)))
             (local.set $written (i32.sub (local.get $out) (local.get $start)))
             (local.set $before (local.get $bits))))
-        (i32.store (i32.sub (local.get $pieces) (i32.const 4)) (local.get $out))
         (local.set $values (i32.add (local.get $values) (i32.const 8)))
         (br $next)))
     (local.get $out)))
