@@ -1,7 +1,7 @@
 // What the runs over one range of a series share. Variants with other warm-ups begin on other rows, so a batch has many
 // ranges: the ones used last are kept for each series, for as long as the series itself.
 
-/** How many ranges are kept per series. The largest thing kept for one takes 20 kB. */
+/** How many ranges are kept per series. The largest thing kept for one takes 16 kB. */
 export const MOST_RANGES = 32;
 
 interface Kept<Value> {

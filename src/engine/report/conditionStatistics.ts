@@ -1,5 +1,6 @@
 // Condition statistics (semantics §6.1): how often each condition of a rule was true, on which bars, and what its two
 // sides were. Results list them as `ruleStatsSummary.rules`.
+import { KeptByRange } from '../bars/keptByRange.ts';
 import { countBits, popcount } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
 import { valueStats } from '../kernels/simd/sides.ts';
@@ -53,14 +54,15 @@ export function conditionStatistics(
   evaluated: EvaluatedPlan,
   window: Window,
 ): ConditionStats[] {
-  let sampled: Int32Array | undefined;
   // A cross up and a cross down have the same two sides.
   const sides = new Map<Slot, SideStats>();
   const sideOf = (slot: Slot | null): SideStats | null => {
     if (slot === null) return null;
     let known = sides.get(slot);
     if (known === undefined) {
-      known = wholeSideStats(slot, evaluated, window) ?? sideStats(slot, evaluated, (sampled ??= sampledRows(window)));
+      known =
+        wholeSideStats(slot, evaluated, window) ??
+        sideStats(slot, evaluated, sampledRows(evaluated.market.base.time, window));
       sides.set(slot, known);
     }
     return known;
@@ -162,8 +164,16 @@ function streaksOf(
 /** How many zeros a word ends with; it is not 0. */
 const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word);
 
-/** Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included. */
-function sampledRows({ start, end }: Window): Int32Array {
+const keptRows = new KeptByRange<Float64Array, Int32Array>();
+
+/**
+ * Evenly spaced rows of the window, at most SAMPLED_ROWS, the first and the last included.
+ * @param time of the bars, whose runs over the same window share the rows
+ */
+const sampledRows = (time: Float64Array, { start, end }: Window): Int32Array =>
+  keptRows.get(time, start, end, () => spacedRows(start, end));
+
+function spacedRows(start: number, end: number): Int32Array {
   const rows = end - start;
   const sampled = new Int32Array(Math.min(rows, SAMPLED_ROWS));
   const step = sampled.length > 1 ? (rows - 1) / (sampled.length - 1) : 0;

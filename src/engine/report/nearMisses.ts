@@ -1,6 +1,5 @@
 // Near misses: the bars on which a single condition kept an entry from being true, the nearest ones first.
 import { countBits, hasBit, popcount } from '../kernels/bits.ts';
-import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
 import type { ConditionNode } from '../plan/plan.ts';
 import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
@@ -39,14 +38,12 @@ export function nearMissesOf(
   bits: readonly ConditionBits[],
   blockers: ReadonlyMap<ConditionBits, Uint32Array>,
 ): NearMiss[] {
-  const { start, end } = report.input;
   const conditions: Condition[] = [];
   for (const [index, entry] of report.boundRules.entries.entries()) {
     for (const condition of conjunctsOf(bits, 'entry', index))
       conditions.push({ rule: entry.id, node: condition.node, words: blockers.get(condition)! });
   }
-  if (end - start <= SAMPLED_ROWS) keepNearestOfAll(report, conditions);
-  else keepNearestOfSample(report, conditions);
+  keepNearest(report, conditions);
   const misses: NearMiss[] = [];
   for (let at = 0; at < NEAREST.count; at++) {
     const place = NEAREST.places[at];
@@ -86,14 +83,22 @@ function relativeGap(left: number, right: number): number {
   return ratio === ratio ? ratio : Infinity;
 }
 
-/** The values of one side on every row of a window, NaN where missing; what is not a column is written to `out`. */
-function sideOf({ evaluated, input }: ReportInput, slot: number | null, out: Float64Array): Float64Array {
-  const { start, end } = input;
-  const column = slot === null ? null : evaluated.columnAt(slot);
+/**
+ * The values of one side on these rows, or on every row of the window, NaN where missing; what is not a whole column is
+ * written to `out`.
+ */
+function sideOf(
+  { evaluated, input: { start, end } }: ReportInput,
+  slot: number | null,
+  rows: Int32Array | null,
+  out: Float64Array,
+): Float64Array {
+  const column = slot === null || rows !== null ? null : evaluated.columnAt(slot);
   if (column !== null) return column.values.subarray(start, end);
-  const rows = Int32Array.from({ length: Math.max(0, end - start) }, (_, at) => start + at);
-  readSide(evaluated, slot, rows, out);
-  return out.subarray(0, rows.length);
+  const read = rows ?? Int32Array.from({ length: Math.max(0, end - start) }, (_, at) => start + at);
+  if (slot === null) out.fill(NaN, 0, read.length);
+  else evaluated.readRows(slot, read, out);
+  return out.subarray(0, read.length);
 }
 
 /** From one run to the next, the distance of the farthest near miss rarely grows by more than this factor. */
@@ -101,8 +106,8 @@ const GUESSED_FACTOR = 4;
 /** A guess, from the run before, of how far near misses are at most. A wrong one costs time and changes no result. */
 let guessedBound = Infinity;
 
-/** Keeps the nearest rows of a short window. With a good guess, only a fifth of the rows need a closer look. */
-function keepNearestOfAll(report: ReportInput, conditions: readonly Condition[]): void {
+/** Keeps the nearest rows. With a good guess, only a fifth of the rows need a closer look. */
+function keepNearest(report: ReportInput, conditions: readonly Condition[]): void {
   keepNearestWithin(guessedBound, report, conditions);
   if (guessedBound < Infinity && NEAREST.count < MAX_NEAR_MISSES) keepNearestWithin(Infinity, report, conditions);
   guessedBound = NEAREST.count < MAX_NEAR_MISSES ? Infinity : GUESSED_FACTOR * farthestKept();
@@ -111,32 +116,43 @@ function keepNearestOfAll(report: ReportInput, conditions: readonly Condition[])
 function keepNearestWithin(bound: number, report: ReportInput, conditions: readonly Condition[]): void {
   NEAREST.count = 0;
   NEAREST.bound = bound;
+  const { input } = report;
+  const isSampled = input.end - input.start > SAMPLED_ROWS;
   for (let index = 0; index < conditions.length; index++) {
     const { node, words } = conditions[index];
-    const left = sideOf(report, node.left, LEFT_VALUES);
-    const right = sideOf(report, node.right, RIGHT_VALUES);
-    keepNearestRows(words, report.input.start, index, left, right);
+    const rows = isSampled ? rowsOf(words, input) : null;
+    const left = sideOf(report, node.left, rows, LEFT_VALUES);
+    const right = sideOf(report, node.right, rows, RIGHT_VALUES);
+    const rowAt =
+      rows === null
+        ? (at: number): number | null => (hasBit(words, input.start + at) ? input.start + at : null)
+        : (at: number): number | null => rows[at];
+    keepNearestRows(left, right, rowAt, index);
   }
 }
 
-/** Keeps the nearest of the rows whose bit is set in `words`; a kernel skips those that are too far. */
+/**
+ * Keeps the nearest rows of those that have these values; a kernel skips those that are too far.
+ * @param rowAt the row of a value; null: the condition did not block there
+ */
 function keepNearestRows(
-  words: Uint32Array,
-  start: number,
-  condition: number,
   left: Float64Array,
   right: Float64Array,
+  rowAt: (at: number) => number | null,
+  condition: number,
 ): void {
-  const rows = left.length;
+  const count = left.length;
+  const keep = (at: number): boolean => {
+    const row = rowAt(at);
+    return row !== null && keepIfNearest(left, right, at, row, condition);
+  };
   let at = 0;
   // The kernel passes over rows where a side is missing.
-  for (; at < rows && farthestKept() === Infinity; at++)
-    if (hasBit(words, start + at)) keepIfNearest(left, right, at, start + at, condition);
+  for (; at < count && farthestKept() === Infinity; at++) keep(at);
   const sides = new Sides(left, right);
   let limit = limitOf(farthestKept());
-  for (at = sides.nextNear(at, limit); at < rows; at = sides.nextNear(at + 1, limit))
-    if (hasBit(words, start + at) && keepIfNearest(left, right, at, start + at, condition))
-      limit = limitOf(farthestKept());
+  for (at = sides.nextNear(at, limit); at < count; at = sides.nextNear(at + 1, limit))
+    if (keep(at)) limit = limitOf(farthestKept());
 }
 
 /**
@@ -144,11 +160,6 @@ function keepNearestRows(
  * |a| + |a - b|. It allows for rounding, and rejects most rows without a division.
  */
 const limitOf = (farthest: number): number => (farthest < 1 ? (farthest / (1 - farthest)) * (1 + 1e-9) : Infinity);
-
-function readSide(evaluated: EvaluatedPlan, slot: number | null, rows: Int32Array, out: Float64Array): void {
-  if (slot === null) out.fill(NaN, 0, rows.length);
-  else evaluated.readRows(slot, rows, out);
-}
 
 /**
  * The MAX_NEAR_MISSES closest so far, closest first; ties keep the earlier one. Columns of numbers, because objects for
@@ -172,18 +183,6 @@ const NEAREST = {
 /** Another row must be nearer than this to be kept. */
 const farthestKept = (): number =>
   NEAREST.count === MAX_NEAR_MISSES ? NEAREST.gaps[MAX_NEAR_MISSES - 1] : NEAREST.bound;
-
-/** Keeps the nearest rows of a sample of a long window. */
-function keepNearestOfSample({ evaluated, input }: ReportInput, conditions: readonly Condition[]): void {
-  NEAREST.count = 0;
-  NEAREST.bound = Infinity;
-  for (const [index, { node, words }] of conditions.entries()) {
-    const rows = rowsOf(words, input);
-    readSide(evaluated, node.left, rows, LEFT_VALUES);
-    readSide(evaluated, node.right, rows, RIGHT_VALUES);
-    for (let at = 0; at < rows.length; at++) keepIfNearest(LEFT_VALUES, RIGHT_VALUES, at, rows[at], index);
-  }
-}
 
 /**
  * Keeps a row if it is among the nearest so far. Values are read from their lists, since V8 would allocate an object
@@ -229,6 +228,11 @@ function rowsOf(words: Uint32Array, { start, end }: Window): Int32Array {
     if (w * 32 < start) word &= -1 << (start & 31);
     if (end - w * 32 < 32) word &= (1 << (end & 31)) - 1;
     if (word === 0) continue;
+    if (word === -1) {
+      for (; skip < 32; skip += every) rows[count++] = w * 32 + skip;
+      skip -= 32;
+      continue;
+    }
     const found = every === 1 ? 32 : popcount(word);
     if (skip >= found) {
       skip -= found;
