@@ -22,11 +22,16 @@ interface Findings {
   readonly added: string[];
 }
 
-/** Compares what a file was made from with the stored result, member by member and trade by trade. */
-export function artifactNotice(stored: ReadResult, run: CompletedRun): ArtifactNotice {
+/**
+ * Compares what a file was made from with the stored result, member by member and trade by trade.
+ * @returns null when both are equal to the last digit, and only an older engine hashed them in another way
+ */
+export function artifactNotice(stored: ReadResult, run: CompletedRun): ArtifactNotice | null {
   const found: Findings = { differing: [], rounded: [], added: [] };
   compareMembers(stored.summary, run.summary as unknown as Json, '', found);
   const trades = compareTrades(stored.trades, run.trades, found.added);
+  const isEqual = trades.differing + trades.rounded === 0 && Object.values(found).every((names) => names.length === 0);
+  if (isEqual && stored.engineVersion !== ENGINE_VERSION) return null;
   const differences = {
     tradesDiffering: trades.differing,
     tradesRounded: trades.rounded,

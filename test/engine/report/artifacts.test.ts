@@ -207,6 +207,21 @@ describe('an artifact whose stored result differs', () => {
     expect(text(build('report', 'html', stored).bytes)).toContain(notice!.message);
   });
 
+  it('has no notice when an older engine hashed an equal result in another way', () => {
+    const made = build(
+      'equity',
+      'json',
+      storedResult(() => {}),
+    );
+    expect(made.notice).toBeNull();
+    expect(JSON.parse(text(made.bytes))).toEqual(json('equity'));
+  });
+
+  it('has a notice when this engine stored an equal result under another hash', () => {
+    const stored = { ...storedResult(() => {}), engineVersion: ENGINE_VERSION };
+    expect(build('equity', 'json', stored).notice!.message).toMatch(/not byte for byte equal .* is the same\.$/);
+  });
+
   it('has no notice when the stored result has the same hash', () => {
     const { resultHash } = run.outcome.reproducibility;
     const stored = { ...storedResult(() => {}), resultHash };
