@@ -145,7 +145,7 @@ const RUNNERS: readonly (readonly [RegExp, (example: Example, match: RegExpExecA
       const trades = Array.from({ length: 130 }, (_, id) => ({ id }));
       const stored = { engineVersion: '1.0.0', resultHash: 'a', summary: { sharpeRatio: 1 }, trades };
       const run = { resultHash: 'b', summary: { sharpeRatio: 2 }, trades } as unknown as CompletedRun;
-      const { message } = artifactNotice(stored, run);
+      const { message } = artifactNotice(stored, run)!;
       expect(message.replace(`engine ${ENGINE_VERSION};`, 'engine 1.1.0;')).toBe(value);
     },
   ],
