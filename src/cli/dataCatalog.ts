@@ -5,7 +5,7 @@ import { openCatalog } from '../market/catalog.ts';
 import type { CatalogEntry, StoredCatalog } from '../market/catalog.ts';
 import { importShipped } from '../market/shipped.ts';
 import { openDatabase } from './database.ts';
-import { listHint } from './marketSource.ts';
+import { hintAmong } from './marketSource.ts';
 import { CommandError } from './output.ts';
 
 export interface SeriesOptions {
@@ -31,9 +31,11 @@ export async function openData(): Promise<AsyncDisposable & { readonly catalog: 
 
 /** @throws CommandError SERIES_UNKNOWN */
 export async function findEntry(catalog: StoredCatalog, { symbol, timeframe }: SeriesOptions): Promise<CatalogEntry> {
-  const entry = (await catalog.list()).find((each) => each.symbol === symbol && each.timeframe === timeframe);
+  const entries = await catalog.list();
+  const entry = entries.find((each) => each.symbol === symbol && each.timeframe === timeframe);
   if (entry) return entry;
-  throw new CommandError(`There is no stored series ${symbol} ${timeframe}. ${listHint()}`, 'SERIES_UNKNOWN');
+  const hint = hintAmong(entries, symbol);
+  throw new CommandError(`There is no stored series ${symbol} ${timeframe}. ${hint}`, 'SERIES_UNKNOWN');
 }
 
 /** @throws CommandError SERIES_UNKNOWN */

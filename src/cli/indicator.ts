@@ -8,7 +8,7 @@ import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
 import { oneOf, shortText } from './arguments.ts';
 import { answerRequest, type IndicatorAnswer, type IndicatorRequest } from './indicatorRequest.ts';
 import { quotedJson } from './invocation.ts';
-import { describeSource, listHint, openMarketSource, type SeriesSource } from './marketSource.ts';
+import { describeSource, openMarketSource, seriesHint, type SeriesSource } from './marketSource.ts';
 import { CommandError, printJson, UsageError, withJson } from './output.ts';
 
 interface Options {
@@ -92,8 +92,9 @@ async function openBars({
   const { catalog, describe } = await openMarketSource([symbol], data);
   const snapshots = await catalog.snapshots(symbol, timeframe);
   if (snapshots.length === 0) {
+    const hint = await seriesHint(symbol, data);
     throw new CommandError(
-      `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${listHint()}`,
+      `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${hint}`,
       'NO_DATA',
     );
   }

@@ -6,7 +6,8 @@ import { hasEmbedded } from '../db/embedded.ts';
 import type { SnapshotMeta, StoredTimeframe } from '../engine/index.ts';
 import { catalogOver, openCatalog } from '../market/catalog.ts';
 import type { Catalog, CatalogEntry, StoredEntry } from '../market/catalog.ts';
-import { openShippedData, readShippedSeries } from '../market/shipped.ts';
+import { listSeriesFiles, openShippedData, readShippedSeries } from '../market/shipped.ts';
+import { similarSymbol } from '../market/similarSymbol.ts';
 import type { Snapshot } from '../engine/index.ts';
 import { listSnapshotFiles } from '../market/snapshotFiles.ts';
 import type { CommandDatabase } from './database.ts';
@@ -99,8 +100,30 @@ export function describeSource(source: SeriesSource): string {
   return `${symbol} ${timeframe}${resampled}: ${how[origin]}`;
 }
 
-/** The hint for a series that does not exist. */
-export const listHint = (): string => `"${databaseCommandName()} data list" shows the stored series.`;
+type SeriesKey = Pick<CatalogEntry, 'symbol' | 'timeframe'>;
+
+/** The hint for a series that is not among the known ones: what was probably meant, and what lists them all. */
+export function hintAmong(
+  known: readonly SeriesKey[],
+  symbol: string,
+  list = `"${databaseCommandName()} data list" shows the stored series.`,
+): string {
+  const timeframes = [...new Set(known.filter((each) => each.symbol === symbol).map(({ timeframe }) => timeframe))];
+  if (timeframes.length > 0) return `${symbol} is stored at ${timeframes.join(' and ')}. ${list}`;
+  const similar = similarSymbol(symbol, [...new Set(known.map((each) => each.symbol))]);
+  return similar === undefined ? list : `Did you mean ${similar.symbol}? ${list}`;
+}
+
+/** The same where bars are read without a database: the names are those of files. */
+export async function seriesHint(symbol: string, folder: string | undefined): Promise<string> {
+  const files = await listSeriesFiles(folder);
+  if (folder === undefined)
+    return hintAmong([...files, ...(await listSnapshotFiles(`${readConfig().dataDir}/snapshots`))], symbol);
+  const shown = files.slice(0, FILES_SHOWN).map((each) => `${each.symbol} ${each.timeframe}`);
+  const list = `${folder} has ${shown.join(', ') || 'no series'}${files.length > FILES_SHOWN ? ', …' : ''}.`;
+  return hintAmong(files, symbol, list);
+}
+const FILES_SHOWN = 20;
 
 /**
  * Whether DATA_DIR holds snapshots of these symbols other than the shipped ones, according to the footers of the files.

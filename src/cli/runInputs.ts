@@ -24,7 +24,7 @@ import type {
 } from '../engine/index.ts';
 import { parseBarsArgument, readBarsFile } from '../market/barsFile.ts';
 import { parseInstrumentFields } from '../market/instrument.ts';
-import { fileSource, listHint, openMarketSource, type MarketSource, type SeriesSource } from './marketSource.ts';
+import { fileSource, openMarketSource, seriesHint, type MarketSource, type SeriesSource } from './marketSource.ts';
 import { CommandError, refusal, UsageError } from './output.ts';
 import { readJsonObject, readPayloads, type StrategyOptions } from './strategyFile.ts';
 
@@ -132,7 +132,7 @@ export async function openMarket(
     ? readBarsFiles(options.bars, symbol, options.instrument)
     : readSeries(wanted, options.data));
   if (sourceTimeframe(timeframesOf(snapshots, symbol), timeframe, () => true) === undefined) {
-    const known = options.bars ? `The bars given are ${listOf(snapshots)}.` : listHint();
+    const known = options.bars ? `The bars given are ${listOf(snapshots)}.` : await seriesHint(symbol, options.data);
     throw new CommandError(
       `There are no ${timeframe} bars of ${symbol}, nor finer ones to make them from. ${known}`,
       'SYMBOL_NOT_AVAILABLE',

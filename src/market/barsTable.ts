@@ -34,6 +34,7 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
   refusals.throwIfAny(table.rowCount);
   if (reading.dateOrder !== null)
     notes.push(`Dates are read as ${reading.dateOrder}/year, the only order in which all of them are days.`);
+  refuseOneTime(reading.times, roles.timeName);
   const { timeframe, times } = settleTimeframe(reading, options, notes);
   const is = options.timeIs ?? (roles.isCloseTime ? 'close' : 'open');
   const time = is === 'close' ? times.map((close) => wholeSecond(close) - TIMEFRAME_MS[timeframe]) : times;
@@ -61,6 +62,16 @@ export function readBars(table: Table, options: ReadOptions = {}): BarsTable {
     notes,
   } as const;
   return { columns, report };
+}
+
+/** A column of dates without their times of day, or one that is not the time. */
+function refuseOneTime(times: Float64Array, name: string): void {
+  if (times.length < 2 || times.some((time) => time !== times[0])) return;
+  refuse(
+    'TIME_DUPLICATE',
+    `All ${times.length} rows have the time ${iso(times[0])}, in column "${name}". Each bar needs its own: write the ` +
+      'date and the time of day into one column, or into two named date and time.',
+  );
 }
 
 /** Moves the last millisecond of a second to the next: Binance writes the close of a bar as 12:59:59.999. */

@@ -3,19 +3,31 @@ import Papa from 'papaparse';
 import { CellsBuilder, MAX_CELLS, MAX_COLUMNS, MIN_COLUMNS } from './table.ts';
 import type { Table } from './table.ts';
 import { RefusalList, refuse } from './importError.ts';
+import { hasFormattedNumbers } from './numberFormat.ts';
 
 /** Lines above the table: a link (CryptoDataDownload writes one), a title, a remark. */
 const MAX_PREAMBLE_LINES = 5;
 
 /** @throws MarketDataError when the text is not a table, or its rows differ in length */
 export function readCsv(text: string): Table {
-  const reader = new CsvReader();
+  const table = parsed(text, new CsvReader()).finish();
+  // Else nothing refers to the text, and its memory is free while the bars are checked.
+  return hasFormattedNumbers(table) ? { ...table, raw: (columns) => rawCells(text, columns) } : table;
+}
+
+function parsed(text: string, reader: CsvReader): CsvReader {
   Papa.parse<string[]>(text, {
     skipEmptyLines: false,
     delimitersToGuess: [',', '\t', ';', '|'],
     step: (result) => reader.readLine(result.data),
   });
-  return reader.finish();
+  return reader;
+}
+
+function rawCells(text: string, columns: readonly number[]): string[][] {
+  const cells = columns.map((): string[] => []);
+  parsed(text, new CsvReader((row) => columns.forEach((at, index) => cells[index].push(row[at]))));
+  return cells;
 }
 
 class CsvReader {
@@ -29,6 +41,11 @@ class CsvReader {
   #refusals = new RefusalList(null);
   #isYfinanceHead = false;
   #hasBlanks = false;
+  readonly #onRow: ((cells: readonly string[]) => void) | undefined;
+
+  constructor(onRow?: (cells: readonly string[]) => void) {
+    this.#onRow = onRow;
+  }
 
   readLine(cells: string[]): void {
     this.#line++;
@@ -93,6 +110,7 @@ class CsvReader {
     if (cells.length !== width)
       this.#refusals.add('ROW_LENGTH', this.#rowCount, `${cells.length} cells, expected ${width}`);
     for (let at = 0; at < width; at++) this.#columns[at].push(cells[at]);
+    this.#onRow?.(cells);
     this.#rowCount++;
     if (this.#rowCount * width > MAX_CELLS)
       refuse('FILE_TOO_LARGE', `The file has more than ${MAX_CELLS} cells. Import fewer columns or a shorter range.`);

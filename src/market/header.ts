@@ -1,6 +1,7 @@
 // Headers: which column of a file is which, whatever its name and position.
 import { layoutOf } from './layouts.ts';
 import type { Cells, Table } from './table.ts';
+import { readFormattedNumbers } from './numberFormat.ts';
 import { isTimeOfDay, joinDateAndTime, readsAsTime } from './times.ts';
 import { chooseVolume } from './volumeColumn.ts';
 import type { VolumeCandidate } from './volumeColumn.ts';
@@ -43,17 +44,23 @@ const NAMES = {
     'unix',
     'unixtime',
     'unixtimestamp',
+    'datum',
+    'datumzeit',
+    'zeitstempel',
+    'zeit',
     'index',
     'indexlevel',
     'unnamed',
     '',
   ],
   closeTime: ['closetime'],
-  open: ['open', 'o', 'openprice'],
-  high: ['high', 'h', 'highprice'],
-  low: ['low', 'l', 'lowprice'],
-  close: ['close', 'c', 'closeprice', 'closelast', 'last'],
-  volume: ['volume', 'vol', 'v', 'basevolume', 'volumebase'],
+  open: ['open', 'o', 'openprice', 'eröffnung', 'eröffnungskurs', 'eröffn', 'erster'],
+  high: ['high', 'h', 'highprice', 'hoch', 'höchst', 'höchstkurs', 'tageshoch'],
+  low: ['low', 'l', 'lowprice', 'tief', 'tiefst', 'tiefstkurs', 'tagestief'],
+  // "Price" is the close in the files of investing.com, "Zuletzt" in its German ones.
+  close: ['close', 'c', 'closeprice', 'closelast', 'last', 'schluss', 'schlusskurs', 'zuletzt', 'letzter', 'price'],
+  // "Stücke" come first: beside them, "Volumen" is money in German files.
+  volume: ['volume', 'vol', 'v', 'basevolume', 'volumebase', 'stück', 'stücke', 'volumen'],
   ticks: ['tickvol', 'tickvolume'],
   symbol: ['symbol', 'ticker', 'tic', 'instrument'],
 } as const;
@@ -77,10 +84,16 @@ export function findColumns(table: Table, timeIs: 'open' | 'close' | undefined):
   if (timeIndex === undefined) refuseMissing('time', names);
   const price = (role: 'open' | 'high' | 'low' | 'close'): number => priceColumn(role, names, plain);
   const prices = { open: price('open'), high: price('high'), low: price('low'), close: price('close') };
-  const [high, low] = [table.columns[prices.high], table.columns[prices.low]];
-  const volume = chooseVolume(volumeCandidates(table, names, plain), { high, low });
   const split = prefersClose ? null : findSplitTime(table, plain);
   const timeIndexes = split ? [split.date, split.time] : [timeIndex];
+  const formatted = readFormattedNumbers(table, {
+    prices: Object.values(prices),
+    volumes: volumeCandidates(table, names, plain).map(({ index }) => index),
+    kept: [...timeIndexes, ...openTimes, ...closeTimes, ...all(NAMES.symbol)],
+  });
+  const { columns } = formatted;
+  const [high, low] = [columns[prices.high], columns[prices.low]];
+  const volume = chooseVolume(volumeCandidates({ ...table, columns }, names, plain), { high, low });
   const used = new Set([...timeIndexes, ...Object.values(prices), volume.index]);
   const rest = names
     .map((name, index) => ({ name: name.trim() || `column${index + 1}`, index }))
@@ -91,24 +104,28 @@ export function findColumns(table: Table, timeIs: 'open' | 'close' | undefined):
     time: split ? joinDateAndTime(table.columns[split.date], table.columns[split.time]) : table.columns[timeIndex],
     timeName: split ? `${names[split.date]} ${names[split.time]}` : names[timeIndex],
     isCloseTime: prefersClose,
-    open: table.columns[prices.open],
+    open: columns[prices.open],
     high,
     low,
-    close: table.columns[prices.close],
+    close: columns[prices.close],
     priceDivisor: layout?.priceDivisor ?? 1,
-    volume: volume.index === null ? null : table.columns[volume.index],
-    extra: rest
-      .filter((column) => !isWorthless(column))
-      .map(({ name, index }) => ({ name, cells: table.columns[index] })),
+    volume: volume.index === null ? null : columns[volume.index],
+    extra: rest.filter((column) => !isWorthless(column)).map(({ name, index }) => ({ name, cells: columns[index] })),
     ignored: rest.filter(isWorthless).map(({ name }) => name),
-    notes: [...(layout?.notes ?? []), ...volume.notes],
+    notes: [...(layout?.notes ?? []), ...formatted.notes, ...volume.notes],
   };
 }
 
-/** "Open Time", "open_time", "<OPEN>", "1. open" and "__index_level_0__" without punctuation and numbering. */
+/**
+ * "Open Time", "open_time", "<OPEN>", "1. open" and "__index_level_0__" without punctuation and numbering, and German
+ * names with their umlauts.
+ */
 const normalize = (name: string): string =>
   name
+    .normalize('NFC')
     .toLowerCase()
+    .replace(/^(?:er)?oeff|^hoech|^stueck/, (part) => part.replace('oe', 'ö').replace('ue', 'ü'))
+    .replace('ß', 'ss')
     .replace(/[^\p{L}\p{N}]/gu, '')
     .replace(/^\d+|\d+$/g, '');
 
@@ -141,8 +158,9 @@ function volumeCandidates(table: Table, names: readonly string[], plain: readonl
 
 /** Finds a date in one column and the time of day in another, as MetaTrader and Stooq write them. */
 function findSplitTime(table: Table, plain: readonly string[]): { date: number; time: number } | null {
-  const date = plain.indexOf('date');
-  const time = plain.indexOf('time');
+  const indexOf = (...aliases: string[]): number => plain.findIndex((name) => aliases.includes(name));
+  const date = indexOf('date', 'datum');
+  const time = indexOf('time', 'uhrzeit', 'zeit');
   const isWhole = plain.some((name) => ['opentime', 'timestamp', 'datetime'].includes(name));
   if (date < 0 || time < 0 || isWhole || !isTimeOfDay(table.columns[time])) return null;
   return { date, time };

@@ -108,6 +108,13 @@ interface Source {
 const instrumentOf = ({ symbol, fields }: Source, { report }: BarsTable): Instrument =>
   makeInstrument(symbol, fields, report.calendar);
 
+/** The series of a folder by the names of its files, none of which is read. */
+export async function listSeriesFiles(
+  folder: string = SHIPPED_FOLDER,
+): Promise<readonly Pick<CatalogEntry, 'symbol' | 'timeframe'>[]> {
+  return sourcesOf(folder);
+}
+
 async function sourcesOf(folder: string): Promise<Source[]> {
   const names = await readdir(folder).catch(() =>
     refuse('FILE_UNREADABLE', `There is no folder at ${folder}. Check the path.`),

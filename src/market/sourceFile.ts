@@ -1,4 +1,5 @@
 // Source files: bytes of any supported format, recognized by their first bytes, into a Table.
+import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { readArrow } from './arrowFile.ts';
@@ -78,10 +79,13 @@ async function guarded(format: string, read: () => Table | Promise<Table>): Prom
   }
 }
 
-/** Decodes UTF-8, or UTF-16 with a byte order mark (Excel); the mark itself is dropped. */
+/**
+ * Decodes UTF-8, or UTF-16 with a byte order mark (Excel), which is dropped; what is neither is in the encoding of
+ * Western European Windows, in which German programs write "Eröffnung".
+ */
 function decodeText(bytes: Uint8Array): string {
   const encoding = begins(bytes, [0xff, 0xfe]) ? 'utf-16le' : begins(bytes, [0xfe, 0xff]) ? 'utf-16be' : 'utf-8';
-  const text = new TextDecoder(encoding).decode(bytes);
+  const text = new TextDecoder(encoding !== 'utf-8' || isUtf8(bytes) ? encoding : 'windows-1252').decode(bytes);
   if (text.includes('\0'))
     refuse('FORMAT_UNKNOWN', 'The file holds binary data that is not Parquet, Arrow or gzip. Export it as CSV.');
   return text;

@@ -21,6 +21,8 @@ export interface Table {
   readonly columns: readonly Cells[];
   /** 1-based line of the first row in a text file, else null. */
   readonly firstLine: number | null;
+  /** The cells of some columns as they are written, if the file is text and has formatted numbers, such as 1.234,5. */
+  readonly raw?: ((columns: readonly number[]) => readonly (readonly string[])[]) | undefined;
   /** What the reader did that the owner of the file should know about. */
   readonly notes: readonly string[];
 }

@@ -38,11 +38,20 @@ const COMPACT_DATE = { from: 19_000_101, to: 21_001_231 };
 const DATE_TIME =
   /^(\d{4})([-./]?)(\d\d)\2(\d\d)(?:[T ]\s*(\d\d?):?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[-+]\d\d(?::?\d\d)?)?$/i;
 /** 31.01.2024 15:00:00.000, as Dukascopy and MetaTrader's reports write it. With dots the day comes first. */
-const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})\b/;
+const DAY_FIRST = /^(\d\d?)\.(\d\d?)\.(\d{4})\b/;
 /** 2019-10-17 09-AM, as CryptoDataDownload's older files have it, and 9:30 PM. */
 const HALF_DAY = /^(.*\d) (\d\d?)(?:-|(:\d\d(?::\d\d)?) ?)([AP])M$/i;
-/** 10/27/2023, as American spreadsheets write it, or 27/10/2023. */
-const SLASHED = /^(\d\d?)\/(\d\d?)\/(\d{4})\b/;
+/** 10/27/2023, as American spreadsheets write it, or 27/10/2023, or either with hyphens. */
+const SLASHED = /^(\d\d?)([/-])(\d\d?)\2(\d{4})\b/;
+/** 03-Jan-2022, 3. Januar 2022 and Jan 03, 2022: the name shows which part is the month. */
+const NAMED_MONTH = /^(?:(\d\d?)[-. /]{1,2}(\p{L}{3,9})|(\p{L}{3,9})\.? (\d\d?),?)[-. /]{1,2}(\d{4})\b/u;
+/** The same with a year of two digits, which may be the day as well: 03-Jan-22. */
+const SHORT_YEAR = /^\d\d?[-. /]{1,2}(?:\p{L}{3,9}|\d\d?)[-. /]{1,2}\d\d(?!\d)/u;
+/** English and German months by their first three letters. */
+const MONTHS: Readonly<Record<string, number>> = {
+  jan: 1, jän: 1, feb: 2, mar: 3, mär: 3, mrz: 3, apr: 4, may: 5, mai: 5, jun: 6, jul: 7, aug: 8, sep: 9, oct: 10,
+  okt: 10, nov: 11, dec: 12, dez: 12,
+}; // prettier-ignore
 
 /** Reads a whole time column; unreadable cells are added to `refusals`. */
 export function readTimes(cells: Cells, refusals: RefusalList): TimeReading {
@@ -142,16 +151,18 @@ function readTexts(cells: Cells, refusals: RefusalList): TimeReading {
 function orderOfSlashed({ texts }: Cells): DateOrder | null {
   const matches = (texts ?? []).map((text) => SLASHED.exec(text ?? ''));
   const exceeds12 = (part: number): boolean => matches.some((match) => match !== null && Number(match[part]) > 12);
-  const [isDayFirst, isMonthFirst] = [exceeds12(1), exceeds12(2)];
+  const [isDayFirst, isMonthFirst] = [exceeds12(1), exceeds12(3)];
   if (isDayFirst === isMonthFirst) return null;
   return isDayFirst ? 'day/month' : 'month/day';
 }
 
 const withoutSlashes = (text: string, order: DateOrder): string =>
-  text.replace(SLASHED, (_, first: string, second: string, year: string) => {
-    const [month, day] = order === 'month/day' ? [first, second] : [second, first];
-    return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-  });
+  text.replace(SLASHED, (_, first: string, __: string, second: string, year: string) =>
+    order === 'month/day' ? isoDate(year, first, second) : isoDate(year, second, first),
+  );
+
+const isoDate = (year: string, month: string, day: string): string =>
+  `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 
 /**
  * The unit in which the commonest step is a stored timeframe: 60 is a minute in s, 60,000 in ms, and no step fits two
@@ -170,7 +181,11 @@ function unitOfStep(numbers: Float64Array, largest: number): TimeUnit | null {
 
 function refuseTime(text: string, row: number, refusals: RefusalList): void {
   // 03/01/2024 is the first of March in one country and the third of January in another.
-  const why = SLASHED.test(text) ? ' that is read, since its day and month could be swapped' : '';
+  const why = SLASHED.test(text)
+    ? ' that is read, since its day and month could be swapped'
+    : SHORT_YEAR.test(text)
+      ? ' that is read, since its year has two digits'
+      : '';
   const fault = text === '' ? 'the time is missing' : `"${text.slice(0, 60)}" is not a time${why}`;
   refusals.add(
     'TIME_UNREADABLE',
@@ -195,9 +210,25 @@ function parseDateTime(text: string): { ms: number; offsetMs: number | null } | 
 /** Rewrites the less common forms of a date as year, month, day. */
 function yearFirst(text: string): string {
   const halfDay = HALF_DAY.exec(text);
-  if (halfDay === null) return text.replace(DAY_FIRST, '$3.$2.$1');
+  if (halfDay === null)
+    return text
+      .replace(DAY_FIRST, (_, day: string, month: string, year: string) => isoDate(year, month, day))
+      .replace(NAMED_MONTH, isoOfNamed);
   const [, date, hour, minutes = ':00', half] = halfDay;
   return `${yearFirst(date)} ${(Number(hour) % 12) + (half.toUpperCase() === 'P' ? 12 : 0)}${minutes}`;
+}
+
+function isoOfNamed(
+  text: string,
+  dayBefore: string | undefined,
+  nameAfter: string | undefined,
+  nameBefore: string | undefined,
+  dayAfter: string | undefined,
+  year: string,
+): string {
+  const name = (nameAfter ?? nameBefore ?? '').normalize('NFC').toLowerCase();
+  const month = MONTHS[name.slice(0, 3).replace('mae', 'mär')];
+  return month === undefined ? text : isoDate(year, String(month), dayBefore ?? dayAfter ?? '');
 }
 
 function offsetOf(zone: string): number {

@@ -2,7 +2,7 @@
 // import they read.
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -132,6 +132,33 @@ it('answers an unknown series with an error that names the command that lists th
   expect(code).toBe(1);
   expect(stderr).toContain('There are no 1d bars of NOWHERE, nor finer ones to make them from.');
   expect(stderr).toContain('candlepool data list" shows the stored series.');
+});
+
+it.each([
+  ['AAPLE', 'Did you mean AAPL?'],
+  ['eurusd', 'Did you mean EURUSD?'],
+  ['SPPY', 'Did you mean SPY?'],
+  ['EURUSDT', 'Did you mean EURUSD?'],
+])('answers the misspelled symbol %s with the one that was meant', async (symbol, hint) => {
+  const { code, stderr } = await backtest(symbol);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(hint)]);
+  const shown = await callCommand(['data', 'show', '--symbol', symbol, '--timeframe', '1d'], env);
+  expect([shown.code, shown.stderr]).toEqual([
+    1,
+    expect.stringContaining(`There is no stored series ${symbol} 1d. ${hint}`),
+  ]);
+});
+
+it('says at which timeframes a series is stored that does not exist at the one asked for', async () => {
+  const { stderr } = await callCommand(['data', 'show', '--symbol', 'SPX', '--timeframe', '1h'], env);
+  expect(stderr).toContain('There is no stored series SPX 1h. SPX is stored at 1d.');
+});
+
+it('names the files of a folder that has no file of the series', async () => {
+  mkdirSync(at('bars'));
+  writeFileSync(at('bars/ABC-1d.csv'), '');
+  const { code, stderr } = await backtest('ABD', '--data', at('bars'));
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`Did you mean ABC? ${at('bars')} has ABC 1d.`)]);
 });
 
 it('refuses --instrument without --bars, because it describes a file', async () => {

@@ -38,8 +38,8 @@ describe('an import that refuses rows', () => {
     ['with an empty price', '120000,12,,11,13,1', 'VALUE_MISSING', 'high is missing (empty or NaN)'],
     ['with a word for a price', '120000,12,14,abc,13,1', 'VALUE_NOT_A_NUMBER', 'low "abc" is not a number'],
     [
-      'with a decimal comma',
-      '120000,12,14,"11,5",13,1',
+      'with a decimal comma beside decimal points',
+      '120000,12.5,14,"11,5",13,1',
       'VALUE_NOT_A_NUMBER',
       'low "11,5" is not a number; write 1234.5, with a decimal point and nothing else',
     ],
@@ -119,7 +119,7 @@ describe('an import that refuses rows', () => {
   it('tells a fault of whole columns once, with its count, and lists the other rows', async () => {
     const rows = Array.from({ length: 100 }, (_, at) => {
       const close = at === 7 ? 'abc' : '"1,5"';
-      return `${T0 + at * 60_000},"1,5",${at < 60 ? '"1,5"' : 2},"1,5",${close},${at === 9 ? 'x' : 1}`;
+      return `${T0 + at * 60_000},"1,5",${at < 60 ? '"1,5"' : 2.25},"1,5",${close},${at === 9 ? 'x' : 1}`;
     });
     const error = await refusalsOf([HEADER, ...rows].join('\n'));
     expect(error.message).toBe(

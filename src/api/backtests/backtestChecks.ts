@@ -4,7 +4,6 @@ import { strategyOf, type StrategyVersion } from '../../db/strategyVersions.ts';
 import {
   CONFIG_EXAMPLE,
   configIssues,
-  nearestName,
   ENGINE_VERSION,
   TIMEFRAME_MS,
   foreignSeries,
@@ -14,6 +13,7 @@ import {
 } from '../../engine/index.ts';
 import type { BacktestConfig, EstimatedRun, PatchOperation, ResolvedConfig, SeriesName } from '../../engine/index.ts';
 import type { Catalog, CatalogEntry } from '../../market/catalog.ts';
+import { similarSymbol } from '../../market/similarSymbol.ts';
 import { TIER_LIMITS } from '../../tiers.ts';
 import { barsOf, costOf, seriesKey, type RunSeries } from './backtestCost.ts';
 import type { Asker } from '../http/bodyLimits.ts';
@@ -171,12 +171,15 @@ export class BacktestCheck {
 
   /** Another spelling of the same name is repaired for certain; a similar name may as well be another instrument. */
   #symbolRepair(symbol: string, symbols: readonly string[]): Pick<ProblemIssue, 'suggestion' | 'patch'> {
-    const same = symbols.find((each) => withoutSpelling(each) === withoutSpelling(symbol));
-    const path = '/config/signalInstrument/symbol';
-    if (same !== undefined)
-      return { suggestion: `Did you mean "${same}"?`, patch: [{ op: 'replace', path, value: same }] };
-    const nearest = nearestName(symbol, symbols);
-    if (nearest !== undefined) return { suggestion: `Did you mean "${nearest.name}"?` };
+    const similar = similarSymbol(symbol, symbols);
+    if (similar !== undefined) {
+      const { symbol: value, isSpelling } = similar;
+      const path = '/config/signalInstrument/symbol';
+      return {
+        suggestion: `Did you mean "${value}"?`,
+        ...(isSpelling && { patch: [{ op: 'replace', path, value }] }),
+      };
+    }
     const shown = symbols.slice(0, SYMBOLS_SHOWN).join(', ');
     return { suggestion: `Use one of ${shown}; GET /public/v1/market-data lists all.` };
   }
@@ -204,9 +207,6 @@ export class BacktestCheck {
     });
   }
 }
-
-/** A symbol without what its spellings differ in: case, slashes, hyphens. */
-const withoutSpelling = (symbol: string): string => symbol.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
 function allIssues(
   { unavailable, missing }: VersionOnSeries,

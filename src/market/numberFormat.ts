@@ -1,0 +1,124 @@
+// Formatted numbers: 1.234,56 and 1,234.56 and 12.3M as numbers, where the file itself shows which of its separators is
+// the decimal one. 1,234 alone does not: it is about one in some countries and a thousand in others.
+import { refuse } from './importError.ts';
+import { CellsBuilder, type Cells, type Table } from './table.ts';
+
+type Decimal = 'comma' | 'point';
+
+interface Columns {
+  readonly prices: readonly number[];
+  /** Those that may be the volume. */
+  readonly volumes: readonly number[];
+  /** Those that stay as they are, such as the times. */
+  readonly kept: readonly number[];
+}
+
+export interface ReadNumbers {
+  readonly columns: readonly Cells[];
+  readonly notes: readonly string[];
+}
+
+const UNITS: Readonly<Record<string, number>> = { K: 1e3, M: 1e6, B: 1e9 };
+const WITH_UNIT = /^(.*\d) ?([KMB])$/i;
+/** A comma with digits on both sides, or a unit, in what else could be a number. */
+const FORMATTED = /^[-+]?(?:[\d.]*\d,\d[\d.,]*|[\d.,]*\d ?[KMB])$/i;
+
+/** Whether the cells must be seen as they are written, because some are formatted numbers or all may be. */
+export const hasFormattedNumbers = (table: Table): boolean => table.columns.some(isFormatted) || isGerman(table);
+
+/** Whether a column begins with a formatted number, as far as it is not one of plain numbers. */
+const isFormatted = ({ texts }: Cells): boolean => FORMATTED.test(texts?.find((text) => text !== undefined) ?? '');
+
+/** Whether the columns have German names, so that 15.947 may be a number of thousands. */
+const isGerman = ({ names }: Pick<Table, 'names'>): boolean =>
+  names?.some((name) => /hoch|höchst/i.test(name)) ?? false;
+
+/** The columns with their formatted numbers read; those that contradict themselves stay texts, to be refused by row. */
+export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Columns): ReadNumbers {
+  const { columns, raw } = table;
+  if (raw === undefined) return { columns, notes: [] };
+  const others = columns.map((_, at) => at).filter((at) => ![...prices, ...kept].includes(at));
+  const [priceTexts, otherTexts] = [raw(prices), raw(others)];
+  const votes = decimalsIn(priceTexts.flat());
+  const converted = [...columns];
+  const notes = new Set<string>();
+  const convert = (at: number, texts: readonly string[], decimal: Decimal): void => {
+    const cells = new CellsBuilder(texts.length);
+    for (const text of texts) cells.push(numberIn(text, decimal, volumes.includes(at)) ?? text);
+    converted[at] = cells.finish();
+    if (texts.some((text) => text.includes(',') && !WITH_UNIT.test(text))) notes.add(NOTES[decimal]);
+    const scaled = texts.find((text) => WITH_UNIT.test(text.trim()));
+    if (scaled !== undefined)
+      notes.add(
+        `Column "${table.names?.[at] ?? at + 1}" is written in thousands, millions or billions: ${scaled.trim()} is ` +
+          `${numberIn(scaled, decimal, true)}, as exact as it is written.`,
+      );
+  };
+  if (votes.size > 1) return { columns, notes: [] };
+  const [shown] = votes;
+  const grouped = shown === undefined ? priceTexts.flat().find((text) => text.includes('.')) : undefined;
+  if (grouped !== undefined && isGerman(table))
+    refuse(
+      'VALUE_NOT_A_NUMBER',
+      `A price of ${grouped.trim()} may be ${numberIn(grouped, 'comma', false)} or ${Number(grouped)}, and no other ` +
+        'price shows which: the columns have German names, and all prices three digits after the point. Write them without ' +
+        'separators of thousands.',
+    );
+  if (shown !== undefined) prices.forEach((at, index) => convert(at, priceTexts[index], shown));
+  others.forEach((at, index) => {
+    const own = decimalsIn(otherTexts[index]);
+    const isPlain = columns[at].texts === null && shown !== 'comma';
+    if (isPlain || own.size > 1) return;
+    const [decimal = shown] = own;
+    const isUndecided = decimal === undefined && otherTexts[index].some((text) => /[.,]/.test(text));
+    // Prices such as 1.234 would be thousands if the commas of another column were decimal.
+    if (decimal === 'comma' && grouped !== undefined) return;
+    if ((shown === undefined || decimal === shown) && !isUndecided) convert(at, otherTexts[index], decimal ?? 'point');
+  });
+  return { columns: converted, notes: [...notes] };
+}
+
+const NOTES: Readonly<Record<Decimal, string>> = {
+  comma: 'Numbers have a decimal comma: 1.234,5 is read as 1234.5.',
+  point: 'Commas in numbers separate thousands: 1,234.5 is read as 1234.5.',
+};
+
+/** The decimal separators that only one reading of the texts allows. */
+function decimalsIn(texts: readonly string[]): Set<Decimal> {
+  const found = new Set<Decimal>();
+  for (const text of texts) {
+    const [, number = text] = WITH_UNIT.exec(text.trim()) ?? [];
+    const decimal = decimalOf(number.trim());
+    if (decimal !== undefined) found.add(decimal);
+    if (found.size === 2) break;
+  }
+  return found;
+}
+
+/** undefined for a whole number, for 1,234 and 1.234, and for what is not a number. */
+function decimalOf(text: string): Decimal | undefined {
+  const isPoint = read(text, 'point') !== undefined;
+  const isComma = read(text, 'comma') !== undefined;
+  return isPoint === isComma ? undefined : isPoint ? 'point' : 'comma';
+}
+
+const SHAPES: Readonly<Record<Decimal, RegExp>> = {
+  comma: /^[-+]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/,
+  point: /^[-+]?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/,
+};
+
+/** undefined if the text is not a number with this decimal separator. */
+function read(text: string, decimal: Decimal): number | undefined {
+  if (!SHAPES[decimal].test(text)) return undefined;
+  return Number(decimal === 'comma' ? text.replaceAll('.', '').replace(',', '.') : text.replaceAll(',', ''));
+}
+
+/** undefined for what cannot be read. */
+function numberIn(text: string, decimal: Decimal, mayHaveUnit: boolean): number | undefined {
+  const trimmed = text.trim();
+  const [, number, unit] = (mayHaveUnit && WITH_UNIT.exec(trimmed)) || [];
+  if (number === undefined) return read(trimmed, decimal);
+  const value = read(number.trim(), decimal);
+  // 1.1 million is 1100000, not 1100000.0000000002.
+  return value === undefined ? undefined : Number((value * UNITS[unit.toUpperCase()]).toPrecision(15));
+}
