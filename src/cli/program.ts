@@ -1,5 +1,5 @@
 // The commands, by name, and how a call of one ends. A command's module is loaded when it is called.
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { VERSION } from '../config.ts';
 import { commandName } from './invocation.ts';
 import { reportFailure, UsageError } from './output.ts';
@@ -38,6 +38,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
       'Backtests of trading strategies written as JSON, with honest fills and results that explain themselves.',
     )
     .version(VERSION)
+    .configureHelp({ minWidthToWrap: NARROWEST, formatItem })
     .exitOverride();
   if (isJson)
     program.configureOutput({
@@ -52,6 +53,20 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
     else process.exitCode = reportFailure(error, isJson);
   }
+}
+
+/** Narrower text is hard to read; below this, commander breaks no lines. */
+const NARROWEST = 20;
+/** A column of descriptions beside the options that is narrower goes below them, where it has the whole width. */
+const NARROW_COLUMN = 40;
+
+function formatItem(this: Help, term: string, termWidth: number, description: string, helper: Help): string {
+  const width = helper.helpWidth ?? 80;
+  const indent = '      ';
+  if (description === '' || width - termWidth - 4 >= NARROW_COLUMN)
+    return Help.prototype.formatItem.call(this, term, termWidth, description, helper);
+  const lines = helper.boxWrap(description, width - indent.length).split('\n');
+  return [`  ${term}`, ...lines.map((line) => indent + line)].join('\n');
 }
 
 /** Registers the requested command with its options, and of the others only what help prints. */

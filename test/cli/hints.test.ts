@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { commandName, databaseCommandName, quotedJson, serveCommandWith } from '../../src/cli/invocation.ts';
 import { readLaunch, ROOT } from '../../src/config.ts';
 import { callCommand } from '../support/command.ts';
+import { startOnTerminal } from '../support/terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'candlepool-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -108,4 +109,14 @@ describe('the name of the command', () => {
     expect((await callCommand(['--help'])).stdout).toContain(`Usage: ${name} [options] [command]`);
     expect((await callCommand(['validate'])).stderr).toContain(`(${name} validate --help describes the options)`);
   });
+});
+
+it.each([40, 60, 100])('wraps the help of every command to a terminal of %d columns', async (columns) => {
+  for (const command of ['sweep', 'data import', 'backtest']) {
+    const run = startOnTerminal([process.execPath, 'src/main.ts', ...command.split(' '), '--help'], {}, columns);
+    expect(await run.ended).toBe(0);
+    const lines = run.screen().split(/\r?\n/);
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.filter((line) => line.length > columns && !line.startsWith('Usage:'))).toEqual([]);
+  }
 });
