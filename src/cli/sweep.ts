@@ -9,6 +9,7 @@ import {
   FLAT_KEYS,
   marketsOf,
   planSweep,
+  shownSummary,
   spaceOf,
   SWEEP_FORMATS,
   SWEEP_METHODS,
@@ -20,7 +21,7 @@ import {
 import { issuesOfZod } from '../api/http/envelopeIssues.ts';
 import { MAX_THREADS } from '../config.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
-import { CommandError, printJson, printLine, printTable, refusal, withJson } from './output.ts';
+import { CommandError, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
 import { startProgress } from './progress.ts';
 import { openMarket, readCheckedStrategy, readConfigFile, withMarketOptions, type MarketOptions } from './runInputs.ts';
@@ -88,7 +89,7 @@ async function run(options: Options): Promise<void> {
   if (options.report !== undefined) files.push({ path: options.report, content: finished.page });
   if (options.rows !== undefined) files.push({ path: options.rows, content: rowsIn(job, shards, options.rows) });
   await writeOutputs(files);
-  if (options.json) return printJson(finished.result);
+  if (options.json) return printJson(shownResult(finished.result));
   print(finished.result);
   for (const { path } of files) printLine(`wrote ${path}`);
 }
@@ -103,6 +104,7 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   const config = await readConfigFile(options.config);
   const { issues: _, title, ...strategy } = await readCheckedStrategy(options, config.timeframe);
   const content = await readJsonObject(options.space);
+  if (!('space' in content)) refuseOtherFile(options.space, content);
   const body: Record<string, unknown> = 'space' in content ? { ...content } : { space: content };
   delete body.strategyVersionId;
   const { method, budget, seed, objective } = options;
@@ -120,9 +122,53 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
     const issues = issuesOfZod(parsed.error.issues, '', given);
     throw refusal('SWEEP_INVALID', `${options.space} does not describe a sweep`, issues);
   }
+  requireFittingOptions(options, body, parsed.data);
   const planned = planSweep(strategy, parsed.data);
   if (!planned.ok) throw refusal('SWEEP_INVALID', 'The sweep cannot be run', planned.faults);
   return { title, inputs: { job: planned.job, ...(await readMarkets(planned.job, options)) } };
+}
+
+/** @throws CommandError when the file is one that another option takes. */
+function refuseOtherFile(path: string, content: Readonly<Record<string, unknown>>): void {
+  const holds = (...names: string[]): boolean => names.some((name) => name in content);
+  const [what, option] = holds('strategyAst', 'signalGraph', 'protocol')
+    ? ['a strategy', 'strategy']
+    : holds('signalInstrument', 'initialBalance', 'execution')
+      ? ['the config of a backtest', 'config']
+      : [];
+  if (what === undefined) return;
+  throw new CommandError(`${path} holds ${what}, not a space: give it as --${option}.`, 'SWEEP_INVALID');
+}
+
+/**
+ * What `planSweep` would refuse, in the words of the command line if an option has a part in it.
+ * @throws UsageError
+ */
+function requireFittingOptions(
+  { method: chosen, budget: given, space }: Options,
+  file: Readonly<Record<string, unknown>>,
+  { method, budget, walkForward }: SweepSpec,
+): void {
+  const isChosen = chosen !== undefined;
+  if (isChosen && method !== 'grid' && budget === undefined)
+    throw new UsageError(
+      `--method ${method} needs --budget COUNT, the number of variants to run. Only a grid runs without one.`,
+    );
+  if (method === 'grid' && given !== undefined)
+    throw new UsageError(
+      'A grid runs every point of the space and takes no budget. Leave out --budget, or draw that many variants with ' +
+        `--method random${isChosen || file.method !== undefined ? '' : '; without --method a sweep is a grid'}.`,
+    );
+  if (isChosen && method === 'grid' && budget !== undefined)
+    throw new UsageError(
+      `--method grid takes no budget, and ${space} has one. Remove it there, or draw that many variants with ` +
+        '--method random.',
+    );
+  if (isChosen && method === 'tpe' && walkForward !== undefined)
+    throw new UsageError(
+      `--method tpe chooses variants by results over the whole range, and ${space} asks for walk-forward, whose test ` +
+        'windows must not be seen. Use --method random or latin_hypercube, or remove "walkForward" there.',
+    );
 }
 
 /** What each symbol and timeframe of the space reads. */
@@ -139,6 +185,12 @@ async function readMarkets(job: SweepJob, options: Options): Promise<Pick<SweepI
   }
   return { snapshots: [...snapshots.values()], markets };
 }
+
+/** The result as the API answers it. */
+const shownResult = (result: SweepResult) => ({
+  ...result,
+  top: result.top.map((row) => ({ ...row, metrics: shownSummary(row.metrics) })),
+});
 
 const noteOf = (best: { readonly value: number; readonly params: object } | null): string =>
   best === null ? '' : `best ${best.value.toPrecision(4)} ${JSON.stringify(best.params)}`;

@@ -13,7 +13,7 @@ interface Columns {
   readonly kept: readonly number[];
 }
 
-export interface ReadNumbers {
+interface ReadNumbers {
   readonly columns: readonly Cells[];
   readonly notes: readonly string[];
 }
@@ -61,8 +61,8 @@ export function readFormattedNumbers(table: Table, { prices, volumes, kept }: Co
     refuse(
       'VALUE_NOT_A_NUMBER',
       `A price of ${grouped.trim()} may be ${numberIn(grouped, 'comma', false)} or ${Number(grouped)}, and no other ` +
-        'price shows which: the columns have German names, and all prices three digits after the point. Write them without ' +
-        'separators of thousands.',
+        'price shows which: the columns have German names, and all prices three digits after the point. Write them ' +
+        'without separators of thousands.',
     );
   if (shown !== undefined) prices.forEach((at, index) => convert(at, priceTexts[index], shown));
   others.forEach((at, index) => {

@@ -1,7 +1,7 @@
 // Similar symbols: the stored one that a symbol without market data was probably meant to be.
 import { nearestName } from '../engine/index.ts';
 
-export interface SimilarSymbol {
+interface SimilarSymbol {
   readonly symbol: string;
   /** Whether the two differ only in case, slashes and hyphens; else the similar one may be another instrument. */
   readonly isSpelling: boolean;

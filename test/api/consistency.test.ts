@@ -113,13 +113,17 @@ describe('live answers', () => {
       `/backtests/${id}/robustness/${robustness.body.id}?wait=60`,
       `/sweeps`,
       `/sweeps/${sweep.body.id}?wait=60`,
-      `/sweeps/${sweep.body.id}/results?format=json`,
     ];
     const replies = [ready, robustness, sweep];
     // In turn: the results of the sweep are there when its detail is.
     for (const path of paths) replies.push(await client.get(path));
     for (const reply of replies) expect(reply.status, reply.text).toBeLessThan(300);
     expect(replies.flatMap((reply, at) => [...faultyInstants(reply.body, paths[at - 3] ?? '')])).toEqual([]);
+    // The rows of a sweep are a file, in which every time is in ms.
+    const { body: rows } = await client.get(`/sweeps/${sweep.body.id}/results?format=json`);
+    for (const row of rows as Record<string, unknown>[])
+      for (const name of ['maxDrawdownStart', 'maxDrawdownEnd', 'maxDrawdownRecoveredAt'])
+        expect(row[name], name).toBeTypeOf('number');
     // Not for want of times: the detail has those of the backtest, of the drawdown and of two conditions.
     expect(instantsIn(backtest.text)).toBeGreaterThan(5);
     expect(backtest.body.result.summaryJson.maxDrawdownRecoveredAt).toMatch(/^\d{4}-\d\d-\d\dT00:00:00\.000Z$/);

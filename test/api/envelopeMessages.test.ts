@@ -111,7 +111,7 @@ describe('a message about the shape of a request', () => {
       { ...sweep, space: { fast: [5, 10] } },
       '/space/fast',
       '"fast" must be {"values": […]}, or a range such as {"min": 2, "max": 30}.',
-      undefined,
+      'Write {"values":[5,10]} for these 2 values, or {"min":5,"max":10} for a range.',
     ],
     [
       'a text as a constraint',

@@ -99,7 +99,9 @@ describe('a sweep', () => {
     const opened = await client.post(`/sweeps/${made.body.id}/rows/3/backtest`);
     expect(opened.status, opened.text).toBe(201);
     const backtest = await client.get(`/backtests/${opened.body.id}?wait=30`);
-    const { variant: _, fast: __, slow: ___, ...numbers } = rows[3];
+    const { variant: _, fast: __, slow: ___, maxDrawdownRecoveredAt, ...numbers } = rows[3];
+    const recovered = new Date(Number(maxDrawdownRecoveredAt)).toISOString();
+    expect(backtest.body.result.summaryJson.maxDrawdownRecoveredAt).toBe(recovered);
     expect(backtest.body.result.summaryJson, backtest.text).toMatchObject(numbers);
     expect((await client.post(`/sweeps/${made.body.id}/rows/99/backtest`)).status).toBe(404);
   });

@@ -55,12 +55,46 @@ describe('candlepool sweep', () => {
     expect(await readFile(file('report.html'), 'utf8')).toContain(result.verdict.text);
   });
 
-  it('says what a dimension must be where the space is another file', async () => {
-    const { code, stderr } = await sweep('--space', file('config.json'));
+  it.each([
+    ['strategy.json', 'a strategy', 'strategy'],
+    ['config.json', 'the config of a backtest', 'config'],
+  ])('says which option takes the file that is given as the space: %s', async (name, what, option) => {
+    const { code, stderr } = await sweep('--space', file(name));
     expect(code).toBe(1);
+    expect(stderr).toContain(`${file(name)} holds ${what}, not a space: give it as --${option}.`);
+  });
+
+  it.each<[string[], object | null, string]>([
+    [['--method', 'random'], null, '--method random needs --budget COUNT, the number of variants to run.'],
+    [['--budget', '5'], null, 'A grid runs every point of the space and takes no budget. Leave out --budget,'],
+    [['--method', 'grid', '--budget', '5'], null, 'or draw that many variants with --method random.'],
+    [['--method', 'grid'], { method: 'tpe', budget: 9 }, '--method grid takes no budget, and '],
+    [
+      ['--method', 'tpe'],
+      { method: 'random', budget: 9, walkForward: { kind: 'rolling', folds: 2 } },
+      'Use --method random or latin_hypercube, or remove "walkForward" there.',
+    ],
+  ])('answers options that do not go together as wrong usage: %j %j', async (options, request, message) => {
+    const space = { fast: { values: [5, 10] } };
+    await writeFile(file('request.json'), JSON.stringify(request === null ? space : { space, ...request }));
+    const { code, stderr } = await sweep('--space', file('request.json'), ...options);
+    expect(stderr).toContain(message);
+    expect(code).toBe(2);
+  });
+
+  it('answers a request that contradicts itself as an invalid file, with a way out', async () => {
+    await writeFile(file('request.json'), JSON.stringify({ space: { fast: { values: [5] } }, method: 'random' }));
+    const { code, stderr } = await sweep('--space', file('request.json'));
     expect(stderr).toContain(
-      '/space/timeframe: "timeframe" must be {"values": […]}, or a range such as {"min": 2, "max": 30}.',
+      '/budget: The method random needs a budget: how many variants to evaluate. (Give a budget',
     );
+    expect(code).toBe(1);
+  });
+
+  it('prints the best rows as the API answers them', async () => {
+    const { stdout } = await sweep('--space', file('space.json'), '--json');
+    const { top } = JSON.parse(stdout) as { top: { metrics: { maxDrawdownRecoveredAt: string } }[] };
+    expect(top[0].metrics.maxDrawdownRecoveredAt).toMatch(/^\d{4}-\d\d-\d\dT00:00:00\.000Z$/);
   });
 
   it('names the keys of the summary for an objective that is none', async () => {

@@ -1,5 +1,5 @@
 // Issues: the faults a schema found in an envelope, in the same words and shape as the faults found inside a strategy.
-import { nearestName, pointerTo } from '../../engine/index.ts';
+import { dimensionFaults, nearestName, pointerTo } from '../../engine/index.ts';
 import type { core } from 'zod';
 import { problem, type ProblemError, type ProblemIssue } from './problems.ts';
 
@@ -48,6 +48,15 @@ export function queryRefused(field: string, message: string): ProblemError {
 }
 
 function issuesOfOne(issue: core.$ZodIssue, root: string, sent: unknown): ProblemIssue[] {
+  const [owner, dimension] = issue.path;
+  if (root === '' && owner === 'space' && issue.path.length === 2) {
+    const faults = dimensionFaults(String(dimension), valueAt(sent, issue.path));
+    if (faults.length > 0)
+      return faults.map(({ code, path, message, ...advice }) => ({
+        ...faultAt([...issue.path, ...path], root, code, message),
+        ...advice,
+      }));
+  }
   if (issue.code === 'unrecognized_keys')
     return issue.keys.slice(0, MAX_ISSUES).map((key) => {
       const what = root === '/query' ? 'query parameter' : 'member';
@@ -103,7 +112,6 @@ function formAdvice(issue: core.$ZodIssue, given: unknown): string | undefined {
 const MAX_WRITTEN = 160;
 /** What items of the lists and maps look like, by the name of the member that holds them. */
 const FORM_ADVICE: Readonly<Record<string, string>> = {
-  space: 'Give {"values": [10, 20, 50]} or {"min": 10, "max": 50, "step": 10}.',
   constraints: 'Give an object, such as {"left": "fast", "op": "lt", "right": "slow"}.',
 };
 

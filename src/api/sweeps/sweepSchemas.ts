@@ -96,9 +96,18 @@ export const SweepHeatmapQuery = z.strictObject({
   y: text(1, 500).meta({ description: 'Another one.' }),
   metric: text(1, 100).optional().meta({ description: 'A key that the rows hold; default: the objective.' }),
 });
+const HeatmapAxis = z.object({
+  name: z.string(),
+  values: z.array(z.unknown()),
+  isBinned: z.boolean().meta({
+    description:
+      'Whether there were more than 40 values, or a range: each of `values` is then the lowest of a bin. The rows ' +
+      'have them all.',
+  }),
+});
 export const SweepHeatmap = z.object({
-  x: z.object({ name: z.string(), values: z.array(z.unknown()) }),
-  y: z.object({ name: z.string(), values: z.array(z.unknown()) }),
+  x: HeatmapAxis,
+  y: HeatmapAxis,
   mean: z.array(z.array(z.number().nullable())),
   best: z.array(z.array(z.number().nullable())),
   variants: z.array(z.array(z.number())),

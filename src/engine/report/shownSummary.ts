@@ -30,5 +30,5 @@ const shownRule = <Rule extends { readonly firstTrueAt: unknown; readonly lastTr
 });
 
 /** @param ms since 1970; what is not a number, such as null, stays as it is. */
-export const isoText = (ms: unknown): unknown =>
+const isoText = (ms: unknown): unknown =>
   typeof ms === 'number' && Number.isFinite(ms) ? new Date(ms).toISOString() : ms;

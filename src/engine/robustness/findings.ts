@@ -40,21 +40,25 @@ export function findingsOf(found: Found): Finding[] {
 export function verdictOf({ baseline }: Found, findings: readonly Finding[]): RobustnessVerdict {
   const worst = findings.filter(({ severity }) => severity !== 'info');
   const [first] = worst;
-  if (first?.severity === 'error')
-    return { code: 'broken', text: `Do not use this result: ${lowerFirst(first.message)}` };
-  if (!((baseline.returnPct ?? 0) > 0))
-    return {
-      code: 'unprofitable',
-      text: `The backtest earns ${percent(baseline.returnPct)}: there is no gain whose robustness could be tested.`,
-    };
-  if (first === undefined) return { code: 'robust', text: 'None of the requested analyses found a weakness.' };
-  const count = worst.length === 1 ? 'One weakness' : `${worst.length} weaknesses`;
-  return { code: 'fragile', text: `${count} found; the first: ${lowerFirst(first.message)}` };
+  if (first?.severity === 'error') return { code: 'broken', text: `Do not use this result. ${first.message}` };
+  const gain = baseline.returnPct ?? 0;
+  if (!(gain > 0)) {
+    const earned = gain === 0 ? 'earns nothing' : `loses ${gain > -0.0005 ? 'less than 0.1 %' : percent(-gain)}`;
+    return { code: 'unprofitable', text: `The backtest ${earned}: there is no gain whose robustness could be tested.` };
+  }
+  if (first === undefined) {
+    const remarks =
+      findings.length === 0
+        ? ''
+        : ` ${findings.length === 1 ? 'One finding' : `${findings.length} findings`} of severity info should be read.`;
+    return { code: 'robust', text: `None of the requested analyses found a weakness.${remarks}` };
+  }
+  const count = worst.length === 1 ? 'One weakness found.' : `${worst.length} weaknesses found; this is the first.`;
+  return { code: 'fragile', text: `${count} ${first.message}` };
 }
 
 const percent = (fraction: number | null): string =>
   fraction === null ? 'nothing' : `${(100 * fraction).toFixed(1)} %`;
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const warning = (code: string, message: string): Finding => ({ code, severity: 'warning', message });
 const info = (code: string, message: string): Finding => ({ code, severity: 'info', message });
 const isProfitable = ({ baseline }: Found): boolean => (baseline.returnPct ?? 0) > 0;

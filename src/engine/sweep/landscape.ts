@@ -9,11 +9,14 @@ const MAX_BINS = 40;
 /** Part of a dimension: its levels (or bins) and which of them each row is in. */
 interface Binned {
   readonly labels: readonly LevelValue[];
+  readonly isBinned: boolean;
   readonly binOf: (coordinate: number) => number;
 }
 
 export interface Marginal {
   readonly name: string;
+  /** Whether a point stands for all values from its own up to that of the next. */
+  readonly isBinned: boolean;
   readonly points: readonly {
     /** The level, or the lower end of the bin. */
     readonly value: LevelValue;
@@ -27,9 +30,16 @@ export interface Marginal {
   readonly influence: number | null;
 }
 
+interface Axis {
+  readonly name: string;
+  /** The levels, or the lower ends of the bins. */
+  readonly values: readonly LevelValue[];
+  readonly isBinned: boolean;
+}
+
 export interface Heatmap {
-  readonly x: { readonly name: string; readonly values: readonly LevelValue[] };
-  readonly y: { readonly name: string; readonly values: readonly LevelValue[] };
+  readonly x: Axis;
+  readonly y: Axis;
   /** Row by row of y: the mean and the best of the objective, and the number of variants per cell. */
   readonly mean: readonly (readonly (number | null)[])[];
   readonly best: readonly (readonly (number | null)[])[];
@@ -45,7 +55,7 @@ export function marginalOf(
   sign: 1 | -1,
 ): Marginal {
   const dimension = space.dimensions[at];
-  const { labels, binOf } = binsOf(dimension, coordinates);
+  const { labels, isBinned, binOf } = binsOf(dimension, coordinates);
   const groups = labels.map((): number[] => []);
   const counts = labels.map(() => 0);
   for (let row = 0; row < values.length; row++) {
@@ -63,7 +73,7 @@ export function marginalOf(
       best: (sign > 0 ? ascending.at(-1) : ascending[0]) ?? null,
     };
   });
-  return { name: dimension.name, points, influence: influenceOf(groups) };
+  return { name: dimension.name, isBinned, points, influence: influenceOf(groups) };
 }
 
 const averageOf = (values: ArrayLike<number>): number | null => {
@@ -120,8 +130,8 @@ export function heatmapOf(
   const grid = <T>(read: (cell: number) => T): T[][] =>
     y.labels.map((_, line) => x.labels.map((__, column) => read(line * width + column)));
   return {
-    x: { name: space.dimensions[xAt].name, values: x.labels },
-    y: { name: space.dimensions[yAt].name, values: y.labels },
+    x: { name: space.dimensions[xAt].name, values: x.labels, isBinned: x.isBinned },
+    y: { name: space.dimensions[yAt].name, values: y.labels, isBinned: y.isBinned },
     mean: grid((cell) => (defined[cell] === 0 ? null : sums[cell] / defined[cell])),
     best: grid((cell) => (defined[cell] === 0 ? null : best[cell])),
     variants: grid((cell) => counts[cell]),
@@ -134,6 +144,7 @@ function binsOf(dimension: Dimension, coordinates: Float64Array): Binned {
   if (levels <= MAX_BINS)
     return {
       labels: Array.from({ length: levels }, (_, at) => valueAt(dimension, at)),
+      isBinned: false,
       binOf: (coordinate) => coordinate,
     };
   const taken = new Set<number>();
@@ -145,6 +156,7 @@ function binsOf(dimension: Dimension, coordinates: Float64Array): Binned {
   const places = new Map(listed.map((coordinate, bin) => [coordinate, bin]));
   return {
     labels: listed.map((coordinate) => valueAt(dimension, coordinate)),
+    isBinned: false,
     binOf: (coordinate) => places.get(coordinate)!,
   };
 }
@@ -154,6 +166,7 @@ function equalBins(dimension: Dimension): Binned {
     const levels = levelCount(dimension);
     return {
       labels: Array.from({ length: MAX_BINS }, (_, bin) => valueAt(dimension, Math.ceil((bin * levels) / MAX_BINS))),
+      isBinned: true,
       binOf: (coordinate) => Math.floor((coordinate * MAX_BINS) / levels),
     };
   }
@@ -164,6 +177,7 @@ function equalBins(dimension: Dimension): Binned {
   };
   return {
     labels: Array.from({ length: MAX_BINS }, (_, bin) => lowerEnd(bin)),
+    isBinned: true,
     binOf: (coordinate) => Math.min(MAX_BINS - 1, Math.floor(fractionOf(dimension, coordinate) * MAX_BINS)),
   };
 }

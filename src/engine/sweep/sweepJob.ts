@@ -56,11 +56,13 @@ export function planSweep(strategy: SweepStrategy, spec: SweepSpec): PlannedSwee
     faults.push({
       path: '/budget',
       message: `The method ${spec.method} needs a budget: how many variants to evaluate.`,
+      suggestion: 'Give a budget, such as 200, or use grid.',
     });
   if (spec.method === 'grid' && spec.budget !== undefined)
     faults.push({
       path: '/budget',
-      message: 'A grid has as many variants as its space has points; leave the budget out, or use random.',
+      message: 'A grid has as many variants as its space has points, and takes no budget.',
+      suggestion: 'Leave the budget out, or use random, which draws that many.',
     });
   if (spec.method === 'tpe' && spec.walkForward !== undefined)
     faults.push({

@@ -98,7 +98,7 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
     evaluated: rows.indexes.length,
     ranked: ascending.length,
     failures: rows.failures,
-    verdict: verdictOf(overfitting),
+    verdict: verdictOf(overfitting, top.length > 0),
     overfitting,
     workspaceDeflatedSharpe: workspace === null ? null : deflate(best, workspace),
     warnings: warningsOf(top, rows, ascending.length),

@@ -4,7 +4,6 @@ import { numberColumn, type ColumnType, type Table, type TableColumn } from '../
 import { csvFile, jsonFile, type TableFile } from '../bars/tableText.ts';
 import { isNumeric, valueAt, type Dimension, type LevelValue, type Space } from './space.ts';
 import type { FlatKey } from '../report/flatSummary.ts';
-import { INSTANT_KEY, isoText } from '../report/shownSummary.ts';
 import type { SweepRows } from './sweepRows.ts';
 
 export const SWEEP_FORMATS = ['arrow', 'csv', 'json'] as const;
@@ -17,7 +16,7 @@ export async function* encodeSweepRows(
   format: SweepFormat,
 ): AsyncGenerator<Uint8Array> {
   const file = FILES[format]();
-  for await (const rows of shards) yield* file.add(tableOf(space, rows, format));
+  for await (const rows of shards) yield* file.add(tableOf(space, rows));
   yield* file.finish();
 }
 
@@ -35,6 +34,7 @@ const METRIC_TYPES: Partial<Readonly<Record<FlatKey, ColumnType>>> = {
   maxDrawdownDurationBars: 'count',
   maxDrawdownStart: 'time',
   maxDrawdownEnd: 'time',
+  maxDrawdownRecoveredAt: 'time',
   totalPositions: 'count',
   longPositions: 'count',
   shortPositions: 'count',
@@ -43,7 +43,7 @@ const METRIC_TYPES: Partial<Readonly<Record<FlatKey, ColumnType>>> = {
 };
 
 /** Params keep their names; a metric with the same name gets a prefix. */
-function tableOf(space: Space, rows: SweepRows, format: SweepFormat): Table {
+function tableOf(space: Space, rows: SweepRows): Table {
   const taken = new Set(['variant', ...space.dimensions.map(({ name }) => name)]);
   const dimensions = space.dimensions.map((dimension, at): TableColumn => {
     const { name } = dimension;
@@ -61,11 +61,7 @@ function tableOf(space: Space, rows: SweepRows, format: SweepFormat): Table {
   const metrics = rows.metrics.map(({ key, values }): TableColumn => {
     const name = taken.has(key) ? `result.${key}` : key;
     const type = METRIC_TYPES[key];
-    if (type !== undefined) return { name, type, read: (row) => values[row] };
-    if (key !== INSTANT_KEY) return numberColumn(name, values);
-    // As text it is what the summary shows; readers of Arrow want a timestamp.
-    if (format === 'arrow') return { name, type: 'time', read: (row) => values[row] };
-    return { name, type: 'text', read: (row) => (values[row] === values[row] ? isoText(values[row]) : null) };
+    return type === undefined ? numberColumn(name, values) : { name, type, read: (row) => values[row] };
   });
   const variant: TableColumn = { name: 'variant', type: 'count', read: (row) => rows.indexes[row] };
   return { length: rows.indexes.length, columns: [variant, ...dimensions, ...metrics] };

@@ -29,42 +29,64 @@ export interface Verdict {
 const MIN_DEFLATED = 0.95;
 const MAX_OVERFITTING = 0.5;
 
-/** Whether the best row is more than luck, and why, in one paragraph (semantics §5.4). */
-export function verdictOf(found: Overfitting): Verdict {
-  const { deflatedSharpe: deflated, overfittingProbability: overfitting, trials } = found;
-  if (deflated === null)
-    return {
-      code: 'luck',
-      text:
-        'There is nothing to judge: the best variant has no Sharpe ratio, because it did not trade or its equity ' +
-        'never changed.',
-    };
-  const isDeflated = deflated >= MIN_DEFLATED;
-  const isRobust = overfitting !== null && overfitting <= MAX_OVERFITTING;
-  const tries = `${trials} ${trials === 1 ? 'variant' : 'variants'}`;
-  const sharpeText = isDeflated
-    ? `after ${tries} its Sharpe ratio is above what luck alone would show with probability ${percent(deflated)}`
-    : `after ${tries} its Sharpe ratio is above what luck alone would show with probability ${percent(deflated)} ` +
-      `only, and ${percent(MIN_DEFLATED)} is asked for`;
-  const overfittingText =
-    overfitting === null
-      ? 'the probability of over-fitting cannot be computed from so few days or variants, so it is not ruled out'
-      : 'the choice that is best on one half of the days ends in the lower half on the other in ' +
-        `${percent(overfitting)} of all splits${isRobust ? '' : `, and ${percent(MAX_OVERFITTING)} is the limit`}`;
-  const isEdge = isDeflated && isRobust;
-  const opening = isEdge ? 'The best variant is probably not luck' : 'Treat the best variant as luck';
-  return {
-    code: isEdge ? 'not_luck' : 'luck',
-    text: `${opening}: ${sharpeText}; ${overfittingText}.${trackRecord(found)}`,
-  };
+/**
+ * Whether the best row is more than luck, and why, in one paragraph (semantics §5.4): first what decides, then what
+ * speaks against it.
+ * @param hasBest whether any row is ranked
+ */
+export function verdictOf(found: Overfitting, hasBest: boolean): Verdict {
+  const { deflatedSharpe: deflated, overfittingProbability: overfitting } = found;
+  if (deflated === null) return { code: 'luck', text: `There is nothing to judge: ${whyNothing(found, hasBest)}.` };
+  const isAboveLuck = deflated >= MIN_DEFLATED;
+  const isStable = overfitting !== null && overfitting <= MAX_OVERFITTING;
+  const sharpe = sharpeText(found.trials, deflated);
+  const choice = overfitting === null ? null : choiceText(overfitting);
+  const untested = 'whether the choice holds on other days cannot be tested with so few days or variants';
+  if (isAboveLuck && isStable)
+    return { code: 'not_luck', text: `The best variant is probably not luck: ${sharpe}, and ${choice}.` };
+  if (isAboveLuck) {
+    const alone = `By its Sharpe ratio alone it would pass: ${sharpe}.`;
+    return { code: 'luck', text: `Treat the best variant as luck: ${choice ?? untested}. ${alone}` };
+  }
+  const other =
+    choice === null
+      ? ` ${upperFirst(untested)}.`
+      : isStable
+        ? ` It does pass the test on other days: ${choice}.`
+        : ` It fails the test on other days, too: ${choice}.`;
+  return { code: 'luck', text: `Treat the best variant as luck: ${sharpe}.${other}${trackRecord(found)}` };
 }
+
+function whyNothing({ trials }: Overfitting, hasBest: boolean): string {
+  if (trials === 0) return 'no variant was run';
+  if (!hasBest) return 'no variant has a value of the objective and satisfies the constraints';
+  return 'the best variant has no Sharpe ratio, because it did not trade or its equity never changed';
+}
+
+const sharpeText = (trials: number, deflated: number): string =>
+  'the probability that its Sharpe ratio is above ' +
+  `${trials === 1 ? '0' : `the best that ${trials} variants without skill would show`} is ` +
+  `${percentBeside(deflated, MIN_DEFLATED)} (at least ${percent(MIN_DEFLATED)} is needed)`;
+
+const choiceText = (overfitting: number): string =>
+  'the variant that is best on one half of the days is in the lower half on the other in ' +
+  `${percentBeside(overfitting, MAX_OVERFITTING)} of all splits (at most ${percent(MAX_OVERFITTING)} is allowed)`;
 
 function trackRecord({ days, minTrackRecordDays: needed }: Overfitting): string {
   if (needed === null || days >= needed) return '';
   return (
-    ` The record is also too short: ${days} days where ${Math.ceil(needed)} are needed to tell this Sharpe ratio ` +
-    'from zero.'
+    ` The record is too short to tell this Sharpe ratio from 0: it has ${days} days, and ${Math.ceil(needed)} are ` +
+    'needed.'
   );
 }
 
 const percent = (fraction: number): string => `${(100 * fraction).toFixed(fraction > 0.99 && fraction < 1 ? 2 : 0)} %`;
+
+/** With as many digits as tell the fraction from a bound that it does not reach: 94.96 %, not 95 %. */
+function percentBeside(fraction: number, bound: number): string {
+  if (fraction === bound || percent(fraction) !== percent(bound)) return percent(fraction);
+  const digits = [1, 2, 3, 4].find((count) => Number((100 * fraction).toFixed(count)) !== 100 * bound);
+  return digits === undefined ? percent(fraction) : `${(100 * fraction).toFixed(digits)} %`;
+}
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -47,13 +47,15 @@ describe('a dimension of more than forty levels', () => {
     expect(heatmap.x.values.slice(0, 4)).toEqual([2, 4, 5, 6]);
     expect(heatmap.best).toEqual([2, 3, 4].map(() => heatmap.x.values));
     expect(heatmap.variants[0].slice(0, 4)).toEqual([2, 1, 1, 1]);
+    expect([heatmap.x.isBinned, heatmap.y.isBinned]).toEqual([true, false]);
   });
 });
 
 describe('a dimension of at most forty levels', () => {
   it('is shown level by level', () => {
     const levels = Float64Array.from(range(40));
-    const { points } = marginalOf(spaceOf(steps('fast', 40)), 0, levels, levels, 1);
+    const { points, isBinned } = marginalOf(spaceOf(steps('fast', 40)), 0, levels, levels, 1);
+    expect(isBinned).toBe(false);
     expect(points.map(({ value, best }) => [value, best])).toEqual(range(40).map((level) => [2 + level, level]));
   });
 });

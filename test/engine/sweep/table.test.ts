@@ -82,11 +82,14 @@ describe('the rows as a file', () => {
     json.forEach((row, at) => {
       expect(row).toMatchObject({ variant: whole.indexes[at], ...paramsAt(at) });
     });
-    const recovered = whole.metrics.find(({ key }) => key === 'maxDrawdownRecoveredAt')!.values;
-    expect(json.map((row) => row.maxDrawdownRecoveredAt)).toEqual(
-      [...recovered].map((value) => (Number.isNaN(value) ? null : new Date(value).toISOString())),
-    );
-    expect(recovered.some((value) => !Number.isNaN(value))).toBe(true);
+    for (const time of ['maxDrawdownStart', 'maxDrawdownEnd', 'maxDrawdownRecoveredAt'] as const) {
+      const { values } = whole.metrics.find(({ key }) => key === time)!;
+      expect(
+        json.map((row) => row[time]),
+        time,
+      ).toEqual([...values].map((value) => (Number.isNaN(value) ? null : value)));
+      expect(values.some((value) => !Number.isNaN(value))).toBe(true);
+    }
     const [head, ...lines] = (await fileOf('csv')).toString().trimEnd().split('\n');
     const names = head.split(',');
     expect(names).toEqual(Object.keys(json[0]));

@@ -52,7 +52,9 @@ export function sweepPage(
   });
 }
 
-function bodyOf({ verdict }: SweepResult, title: string): Html {
+function bodyOf(result: SweepResult, title: string): Html {
+  const { verdict, overfitting } = result;
+  const isJudged = overfitting.deflatedSharpe !== null;
   const drawing = (id: string, heading: string): Html =>
     section({ id: `${id}-section`, title: heading }, html`<div id="${id}"></div>`);
   return html`<header>
@@ -60,7 +62,7 @@ function bodyOf({ verdict }: SweepResult, title: string): Html {
       <p class="lead" id="headline"></p>
     </header>
     <section id="verdict" class="${verdict.code}">
-      <h2>${verdict.code === 'luck' ? 'Probably luck' : 'Probably not luck'}</h2>
+      <h2>${isJudged ? (verdict.code === 'luck' ? 'Probably luck' : 'Probably not luck') : 'No verdict'}</h2>
       <p>${verdict.text}</p>
       <div id="warnings"></div>
     </section>
@@ -68,13 +70,48 @@ function bodyOf({ verdict }: SweepResult, title: string): Html {
     ${section(
       { id: 'heatmap-section', title: 'Two parameters' },
       html`<p id="pairs"></p>
-        <div id="heatmap"></div>`,
+        <div id="heatmap"></div>
+        ${shortenings(result).map((text) => html`<p class="note">${text}</p>`)}`,
     )}
     ${drawing('marginals', 'Each parameter')} ${drawing('cloud', 'All variants: return against drawdown')}
     ${drawing('fan', 'Equity of the best against buy and hold')}
     <div id="walkForward"></div>
     ${drawing('overfitting', 'Over-fitting')}`;
 }
+
+/** What the drawings leave out, and where it is; else a bin looks like a value and a part like the whole. */
+function shortenings({ marginals, evaluated, top }: SweepResult): string[] {
+  const texts: string[] = [];
+  const listed = (names: readonly string[]): string => new Intl.ListFormat('en-US').format(names);
+  const binned = marginals.filter(({ isBinned }) => isBinned);
+  if (binned.length > 0) {
+    const names = listed(binned.map(({ name }) => name));
+    const bins = binned[0].points.length;
+    texts.push(
+      `${names} ${binned.length === 1 ? 'has' : 'have'} more than ${bins} values and ` +
+        `${binned.length === 1 ? 'is' : 'are'} shown in ${bins} bins, each named by its lowest value.`,
+    );
+  }
+  const unpaired = marginals.slice(MAX_PAIRED).map(({ name }) => name);
+  if (unpaired.length > 0)
+    texts.push(
+      `Of ${marginals.length} parameters, the first ${MAX_PAIRED} are offered in pairs, without ` +
+        `${listed(unpaired)}. GET /public/v1/sweeps/{id}/heatmap?x=…&y=… gives any pair.`,
+    );
+  const points = Math.ceil(evaluated / pointSpacing(evaluated));
+  if (points < evaluated)
+    texts.push(
+      `Return against drawdown shows about ${points} of the ${evaluated} variants, evenly spaced, and the best ` +
+        `${top.length}.`,
+    );
+  if (texts.length > 0)
+    texts.push(
+      'The rows hold every variant: --rows FILE of candlepool sweep, GET /public/v1/sweeps/{id}/results over HTTP.',
+    );
+  return texts;
+}
+
+const pointSpacing = (rows: number): number => Math.max(1, Math.ceil(rows / MAX_POINTS));
 
 function shownOf(metrics: SweepResult['top'][number]['metrics'], objective: FlatKey): object {
   const keys = [objective, ...SHOWN.filter((key) => key !== objective)];
@@ -101,7 +138,7 @@ function cloudOf(rows: RankingRows, { top, objective }: SweepResult): (number | 
     metricOf(rows, 'returnPct'),
     metricOf(rows, objective.key),
   ];
-  const every = Math.max(1, Math.ceil(rows.indexes.length / MAX_POINTS));
+  const every = pointSpacing(rows.indexes.length);
   const best = new Set(top.map(({ variant }) => variant));
   const points: (number | null)[][] = [];
   rows.indexes.forEach((variant, row) => {
