@@ -7,7 +7,7 @@ import { makeFolder } from '../folders.ts';
 import { counted } from '../market/formatting.ts';
 import { artifactPaths, makeArtifacts, withArtifactOptions, type ArtifactOptions } from './artifactOptions.ts';
 import { describeSource } from './marketSource.ts';
-import { CommandError, printJson, printLine, printTable, withJson } from './output.ts';
+import { CommandError, percent, printJson, printLine, printTable, withJson } from './output.ts';
 import { checkOutputs, writeOutputs } from './outputFiles.ts';
 import {
   openMarket,
@@ -73,7 +73,6 @@ function resultFiles(folder: string, result: { readonly summaryJson: object; rea
   ];
 }
 
-const percent = (fraction: number | null): string => (fraction === null ? '–' : `${(100 * fraction).toFixed(2)} %`);
 const number = (value: number | null, digits = 2): string => (value === null ? '–' : value.toFixed(digits));
 
 function print(

@@ -159,3 +159,7 @@ function describeSystemError(error: Error): string | undefined {
       return undefined;
   }
 }
+
+/** A fraction in percent; what is undefined is a dash. */
+export const percent = (fraction: number | null | undefined): string =>
+  typeof fraction === 'number' ? `${(100 * fraction).toFixed(2)} %` : '–';

@@ -15,7 +15,7 @@ import {
 } from '../engine/index.ts';
 import { counted } from '../market/formatting.ts';
 import { wholeNumber } from './arguments.ts';
-import { CommandError, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
+import { CommandError, percent, printJson, printLine, printTable, UsageError, withJson } from './output.ts';
 import { startProgress } from './progress.ts';
 import {
   openMarket,
@@ -97,9 +97,6 @@ async function runParts(job: RobustnessJob, snapshots: readonly Snapshot[], thre
   );
   return parts.flat();
 }
-
-const percent = (fraction: number | null | undefined): string =>
-  typeof fraction === 'number' ? `${(100 * fraction).toFixed(2)} %` : '–';
 
 function print(result: RobustnessResult): void {
   const { verdict, findings, baseline, monteCarlo, blockBootstrap, parameterJitter } = result;

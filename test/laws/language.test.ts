@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalize } from '../../src/engine/language/canonical/canonical.ts';
 import { checkStrategy } from '../../src/engine/language/check/checkStrategy.ts';
 import { inferLookback } from '../../src/engine/language/canonical/lookback.ts';
-import { lowerGraph } from '../../src/engine/language/graph/lowerGraph.ts';
+import { lowerGraph } from '../support/lowerGraph.ts';
 import { prepareStrategy } from '../../src/engine/language/prepare/prepare.ts';
 import { SignalGraph } from '../../src/engine/language/grammar/graph.ts';
 import { strategyHash } from '../../src/engine/language/canonical/content.ts';

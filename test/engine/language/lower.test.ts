@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkStrategy } from '../../../src/engine/language/check/checkStrategy.ts';
-import { lowerGraph } from '../../../src/engine/language/graph/lowerGraph.ts';
+import { lowerGraph } from '../../support/lowerGraph.ts';
 import { strategyHash } from '../../../src/engine/language/canonical/content.ts';
 import { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 import { graph, strategy, cross, indicator, market, type Json } from '../../support/builders.ts';

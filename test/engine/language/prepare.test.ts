@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lowerGraph } from '../../../src/engine/language/graph/lowerGraph.ts';
+import { lowerGraph } from '../../support/lowerGraph.ts';
 import { prepareStrategy, type RunInputs, type PrepareContext } from '../../../src/engine/language/prepare/prepare.ts';
 import { all, compare, entry, graph, indicator, market, strategy, type Json } from '../../support/builders.ts';
 

@@ -1,11 +1,9 @@
 // Lowering: from a SignalGraph to the StrategyAst that means the same, with the id and the place of every node.
 import type { Expression, StrategyAst } from '../grammar/ast.ts';
-import type { SignalGraph } from '../grammar/graph.ts';
-import { IssueLog, type ValidationIssue } from '../issues/issues.ts';
+import type { IssueLog } from '../issues/issues.ts';
 import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
-import { Structure } from '../form/structure.ts';
 import { shown } from '../issues/displayNames.ts';
 import { GraphNodes, type ReadNode } from './graphNodes.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
@@ -31,21 +29,6 @@ interface LoweredNode {
   readonly expression: Expression;
   readonly depth: number;
   readonly treeSize: number;
-}
-
-/**
- * The AST of a graph without errors, else its issues. A node that is used in several places is one object in the AST.
- */
-export function lowerGraph(
-  graph: SignalGraph,
-):
-  | { readonly ok: true; readonly strategyAst: StrategyAst }
-  | { readonly ok: false; readonly issues: readonly ValidationIssue[] } {
-  const log = new IssueLog();
-  const structure = new Structure(log);
-  structure.check(GRAPH_SHAPE, graph, '/signalGraph');
-  const { ast } = new Lowering(graph as unknown as Members, log, structure.invalid).run();
-  return log.errorCount > 0 ? { ok: false, issues: log.list() } : { ok: true, strategyAst: ast };
 }
 
 /** The lowering of one graph, valid or not. */
