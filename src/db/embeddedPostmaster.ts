@@ -60,6 +60,7 @@ async function worksIn(pid: number, folder: string): Promise<boolean> {
   return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === folder;
 }
 
+/** Stops the server of a cluster, if one runs, and waits until it is gone, ten seconds at most. */
 export async function stopServer(server: Cluster): Promise<void> {
   const pid = await livingPostmaster(server);
   if (pid === null) return;

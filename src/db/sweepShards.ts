@@ -140,6 +140,7 @@ interface FinishedSweep {
   readonly page: Uint8Array | null;
 }
 
+/** Stores the result of a sweep, unless it has ended or the claim of its last shard is no longer the latest. */
 export async function completeSweep(
   tx: Transaction,
   claim: ShardClaim,
@@ -159,6 +160,7 @@ export async function completeSweep(
     where id = ${claim.sweepId} and status = 'running'`;
 }
 
+/** Ends a sweep with an error, unless it has ended, and deletes its shards. */
 export async function failSweep(tx: Transaction, sweepId: string, error: object): Promise<void> {
   await tx`
     update sweeps set status = 'failed', finished_at = now(), bytes = 0, error = ${JSON.stringify(error)}::text::json

@@ -59,6 +59,7 @@ interface RerunParts {
   readonly maxFileBytes: number;
 }
 
+/** Runs one rerun and stores its outcome; nothing happens when the request has been abandoned. */
 export async function runRerun(parts: RerunParts, rerunId: string): Promise<void> {
   const { sql, log } = parts;
   const rerun = await findRerun(sql, rerunId);

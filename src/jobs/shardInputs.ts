@@ -7,6 +7,7 @@ import type { Snapshot, SweepBatch, SweepJob, SweepSpec } from '../engine/index.
 
 export type PartInputs = Omit<SweepBatch, 'job' | 'work'>;
 
+/** The snapshots and markets of a claim. @param opened its snapshots by name */
 export function inputsOf(claim: ShardClaim, opened: ReadonlyMap<string, Snapshot>): PartInputs {
   const at = new Map([...opened.keys()].map((name, index) => [name, index]));
   const markets = claim.markets.map(({ symbol, timeframe, snapshots: names }) => ({

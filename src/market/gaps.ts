@@ -14,6 +14,7 @@ interface Gap {
   readonly missingBars: number;
 }
 
+/** Gaps between bars that open at `time` (ms, ascending), and how many bars of `stepMs` are absent in them. */
 export function countGaps(time: Float64Array, stepMs: number): GapCount {
   let gaps = 0;
   let missingBars = 0;

@@ -103,6 +103,7 @@ export function parseInstrumentFields(text: string): InstrumentFields {
   );
 }
 
+/** @throws MarketDataError SYMBOL_INVALID */
 export function checkSymbol(symbol: string): void {
   if (SYMBOL.test(symbol)) return;
   refuse(

@@ -66,6 +66,7 @@ function checkExtremes(
     refusals.add('LOW_ABOVE_BODY', row, `low ${low[row]} is above ${end(bottom)}`);
 }
 
+/** The volumes; zeros where there is no such column, or nothing in it. */
 export function readVolume(cells: Cells | null, rows: number, refusals: RefusalList): Float64Array {
   if (cells === null || (cells.texts === null && cells.numbers.every(Number.isNaN))) return new Float64Array(rows);
   for (let row = 0; row < rows; row++) checkNumber('volume', cells, row, refusals);

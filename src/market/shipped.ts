@@ -33,6 +33,7 @@ const ShippedSeries = z.array(
 );
 type ShippedSeries = z.infer<typeof ShippedSeries>;
 
+/** What the folder of shipped data says about its series. */
 export async function readShippedSeries(folder: string = SHIPPED_FOLDER): Promise<ShippedSeries> {
   return ShippedSeries.parse(JSON.parse(await readFile(join(folder, 'series.json'), 'utf8')));
 }

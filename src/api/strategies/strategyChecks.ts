@@ -46,6 +46,7 @@ export async function checkPayloads(
   return loopShare.measure(asker.workspaceId, () => checkStrategy({ settings, ...payloads }, context));
 }
 
+/** The symbols that there is market data of. */
 export async function knownSymbols({ catalog }: Pick<Services, 'catalog'>): Promise<ReadonlySet<string>> {
   return new Set((await catalog.list()).map((series) => series.symbol));
 }

@@ -71,6 +71,8 @@ export function within(a: Float64Array, b: Float64Array, tolerance: number, out:
   }
   if (whole < out.length) out[whole] = tail(a.length, (row) => Math.abs(a[row] - b[row]) <= tolerance);
 }
+
+/** |a - b| <= tolerance, against one number on every row. */
 export function withinNumber(a: Float64Array, b: number, tolerance: number, out: Uint32Array): void {
   const whole = a.length >>> 5;
   for (let w = 0; w < whole; w++) {

@@ -40,6 +40,7 @@ export const refKind = (of: ExpressionType): 'number_ref' | 'bool_ref' => (of ==
 /** Members that every object may have, listed once. */
 export const NAMES: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
+/** The fields of an object, without those that every object may have. */
 export function fieldsOf(shape: ObjectShape): FieldCapability[] {
   return [...shape.fields.values()].filter(({ name }) => !NAMES.has(name)).map(fieldOf);
 }

@@ -77,6 +77,7 @@ const penetrationArg = (value: number): ArgDefinition => ({
 export const signsOf = ({ signs }: PatternDeclaration, penetration: number): PatternSigns =>
   typeof signs === 'function' ? signs(penetration) : signs;
 
+/** A pattern as the registry has it: its loop is made of the conditions that it declares. */
 export function definePattern(declaration: PatternDeclaration): PatternDefinition {
   const { id, aliases = [], talib, name, description, lookback, penetration } = declaration;
   const { bullish, bearish } = signsOf(declaration, 0);

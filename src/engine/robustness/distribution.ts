@@ -8,6 +8,7 @@ export type Distribution = Readonly<
   Record<`p${(typeof PERCENTS)[number]}`, number | null> & { readonly count: number }
 >;
 
+/** The percentiles of the numbers, linear between neighbors; null and NaN are left out. */
 export function distributionOf(values: readonly (number | null)[] | Float64Array): Distribution {
   const ascending = Float64Array.from(
     Array.from(values).filter((value) => value !== null && value === value) as number[],

@@ -37,6 +37,7 @@ export function findingsOf(found: Found): Finding[] {
   return order.flatMap((severity) => all.filter((finding) => finding.severity === severity));
 }
 
+/** The verdict: `broken` by an error, `unprofitable` without a gain, `robust` without a warning, else `fragile`. */
 export function verdictOf({ baseline }: Found, findings: readonly Finding[]): RobustnessVerdict {
   const worst = findings.filter(({ severity }) => severity !== 'info');
   const [first] = worst;

@@ -21,6 +21,7 @@ interface ValueStats {
   readonly total: number;
 }
 
+/** How many of the numbers are not NaN, the least, the greatest and the sum of those. */
 export function valueStats(list: Float64Array): ValueStats {
   const { values, integers } = simdMemory(LEFT + 8 * (list.length + 1));
   values.set(list, LEFT / 8);

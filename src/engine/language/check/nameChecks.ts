@@ -50,6 +50,7 @@ export function reportUndefined(name: string, pointer: string, names: readonly s
   });
 }
 
+/** Reports SYMBOL_NOT_AVAILABLE at `path`, with the nearest of the `known` symbols. */
 export function reportSymbol(symbol: string, path: string, known: ReadonlySet<string>, log: IssueLog): void {
   log.add('SYMBOL_NOT_AVAILABLE', path, () => {
     const names = [...known];
@@ -81,6 +82,7 @@ export function checkTimezone(timezone: string, path: string, log: IssueLog): bo
   }
 }
 
+/** Whether a text of the form YYYY-MM-DD names a day that exists. */
 export function isCalendarDay(day: string): boolean {
   const time = Date.parse(`${day}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);

@@ -27,6 +27,7 @@ export const isEmpty = ({ lo, hi, isLoOpen, isHiOpen }: Range): boolean =>
 /** The only number in a range; undefined when there are more. */
 export const pointOf = ({ lo, hi }: Range): number | undefined => (lo === hi && Number.isFinite(lo) ? lo : undefined);
 
+/** The numbers that are in both ranges; empty when `lo` is above `hi`. */
 export function intersect(a: Range, b: Range): Range {
   const lo = Math.max(a.lo, b.lo);
   const hi = Math.min(a.hi, b.hi);

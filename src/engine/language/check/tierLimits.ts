@@ -74,6 +74,7 @@ interface LimitPlaces {
   readonly root: string;
 }
 
+/** Reports every limit that a strategy exceeds, at the place that exceeds it. */
 export function checkLimits(census: Census, limits: LanguageLimits, places: LimitPlaces, log: IssueLog): void {
   const over = (
     code: 'TIER_LIMIT_CONDITIONS' | 'TIER_LIMIT_NODES' | 'TIER_LIMIT_EXITS' | 'PAYLOAD_TOO_DEEP',

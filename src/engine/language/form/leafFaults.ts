@@ -20,6 +20,7 @@ export interface Fault {
 
 export const replaceBy = (path: string, value: unknown): PatchOperation[] => [{ op: 'replace', path, value }];
 
+/** TYPE_MISMATCH at a place that takes `wanted`, with `repair` as its patch when that is certain. */
 export function mismatch(pointer: string, wanted: string, value: unknown, repair?: { readonly value: unknown }): Fault {
   const patch = repair === undefined ? undefined : replaceBy(pointer, repair.value);
   const message = `This must be ${wanted}, not ${shown(value)}.`;

@@ -60,6 +60,7 @@ export interface Translation {
   readonly patch: (pointer: string) => string;
 }
 
+/** @param steps those that made the repaired copy */
 export function translationOf(steps: readonly PatchOperation[]): Translation {
   const renames = steps
     .flatMap((step) => (step.op === 'move' ? [step] : []))

@@ -5,6 +5,7 @@ export interface Html {
 }
 type Part = Html | string | number | readonly Part[];
 
+/** Template tag: texts and numbers are escaped, `Html` stands as it is. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { markup: texts.map((text, index) => text + (index < parts.length ? markupOf(parts[index]) : '')).join('') };
 }
@@ -69,6 +70,7 @@ export function signedCell(text: string): Html {
   return html`<td${tone(text)}>${text}</td>`;
 }
 
+/** The class attribute of a number as text: `down` below zero, `up` above, none at zero. */
 export function tone(text: string): Html {
   if (!/[1-9]/.test(text)) return NOTHING;
   return trusted(text.startsWith('−') ? ' class="down"' : ' class="up"');
