@@ -32,4 +32,14 @@ describe('the engine and the reference', { timeout: 1_800_000 }, () => {
     // A tenth of the scenarios has a tenth of the occurrences, give or take: half of that must be there.
     expect(count.rare(EXPECTED_FEATURES, isLong ? LEAST : LEAST / 20)).toEqual([]);
   });
+
+  it('agree where prices and levels are whole halves, so that they are often equal', () => {
+    const differences: string[] = [];
+    for (let seed = 1; seed <= scaled(FULL_SIZE / 2); seed++) {
+      const { market, ast, settings, config } = scenarioOf(seed, { isCoarse: true });
+      const { difference } = compareWithReference(ast, market, config, settings);
+      if (difference !== null) differences.push(`seed ${seed}: ${difference}`);
+    }
+    expect(differences).toEqual([]);
+  });
 });

@@ -23,3 +23,16 @@ export function diceOf(seed: number): Dice {
     pick: (values) => values[whole(0, values.length - 1)],
   };
 }
+
+/**
+ * Numbers in whole halves, never 0 where the range is above it: prices and the levels drawn around them are then often
+ * equal.
+ */
+export function coarseDiceOf(seed: number): Dice {
+  const dice = diceOf(seed);
+  const number = (low: number, high: number) => {
+    const halves = Math.round(dice.number(low, high) * 2) / 2;
+    return low > 0 ? Math.max(0.5, halves) : halves;
+  };
+  return { ...dice, number };
+}

@@ -119,7 +119,7 @@ const STEP_MEMBERS: ReadonlySet<string> = new Set(['op', 'type', 'inputs', 'fram
 export function operationKey(operation: ValueOperation | ConditionOperation): string {
   switch (operation.op) {
     case 'const':
-      return `const ${Object.is(operation.value, -0) ? 0 : operation.value}`;
+      return `const ${operation.value}`;
     case 'indicator':
       return `${operation.call}.${operation.definition.outputs[operation.output].name}`;
     case 'pattern':

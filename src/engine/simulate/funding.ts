@@ -20,7 +20,7 @@ export function nextFundingRow(run: Run, row: number, limit: number): number {
  */
 export function payFunding(run: Run, row: number): void {
   const { bars, ledger, positions } = run;
-  if (positions.length === 0 || row === 0) return;
+  if (positions.length === 0) return;
   const instants = fundingInstants(bars.time[row]) - fundingInstants(bars.time[row - 1]);
   if (instants === 0) return;
   const perUnit = bars.open[row] * run.input.config.fundingRate * instants;

@@ -39,7 +39,6 @@ export function skipSeveral(run: Run, from: number, limit: number): number {
   const row = passRows(run, positions[0].side, from, limit);
   run.marks.held(from, row, run.ledger);
   for (const position of positions) {
-    position.best = Math.max(position.best, scanState[BEST]);
     position.peak = Math.max(position.peak, scanState[BEST]);
     position.trough = Math.min(position.trough, scanState[WORST]);
   }

@@ -61,6 +61,6 @@ export function inOrder({ positions, ledger }: Run, high: number, low: number): 
   const ordered = [...positions];
   if (ordered.length < 2) return ordered;
   const worst = ordered[0].side > 0 ? low : -high;
-  if (worst <= ledger.liquidation) ordered.sort((a, b) => b.stop - a.stop || a.id - b.id);
+  if (worst <= ledger.liquidation) ordered.sort((a, b) => b.stop - a.stop);
   return ordered;
 }

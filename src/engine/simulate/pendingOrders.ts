@@ -186,7 +186,6 @@ function closeOpposite(run: Run, side: 1 | -1, price: number, isSlipped: boolean
 
 /** Where the price of a live order lies in a price range: not touched, passed by the open, or reached inside. */
 function touchOf(run: Run, order: EntryOrder, range: PriceRange): 'none' | 'open' | 'inside' {
-  if (order.signalRow >= range.row) return 'none';
   const { side, order: orderRule } = run.entries[order.rule];
   const { open, best, worst } = pricesOf(range, side);
   const price = side * order.price;

@@ -11,10 +11,11 @@ import { randomSnapshot } from '../../support/bars.ts';
 import { compare, constant, sma, strategy } from '../../support/builders.ts';
 
 const ast = strategy(compare(sma(10), 'gt', constant(1))) as StrategyAst;
+const ofOther = strategy(compare(sma(10, { instrument: { symbol: 'OTHER' } }), 'gt', constant(1))) as StrategyAst;
 
 /** With every column of its plan made. */
-function evaluatedPlan(market: Market, store: ColumnStore, owner: string): EvaluatedPlan {
-  const prepared = prepareStrategy(ast, {}, {}, { timeframe: '1h' });
+function evaluatedPlan(market: Market, store: ColumnStore, owner: string, strategyAst = ast): EvaluatedPlan {
+  const prepared = prepareStrategy(strategyAst, {}, {}, { timeframe: '1h' });
   if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
   const options = { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true };
   const plan = compilePlan(prepared.strategy, market.base, options);
@@ -44,4 +45,18 @@ it('shares columns between the runs of one owner, and never between owners', () 
   expect(once).toBeGreaterThan(0);
   expect(bytesAfter('a')).toBe(once);
   expect(bytesAfter('b')).toBe(2 * once);
+});
+
+it('does not share columns between runs whose other instruments are of different snapshots', () => {
+  const base = randomSnapshot({ count: 200, seed: 4 });
+  const store = new ColumnStore(1e8);
+  const averages = [5, 6].map((seed) => {
+    const other = randomSnapshot({ symbol: 'OTHER', count: 200, seed });
+    const evaluated = evaluatedPlan(createMarket([base, other], 'TEST', '1h'), store, 'a', ofOther);
+    const slot = evaluated.plan.steps.findIndex(({ op }) => op === 'indicator');
+    return evaluated.value(slot).values;
+  });
+  const { close } = createMarket([randomSnapshot({ symbol: 'OTHER', count: 200, seed: 6 })], 'OTHER', '1h').base;
+  expect(averages[1][199]).toBeCloseTo(close.slice(190).reduce((sum, price) => sum + price, 0) / 10, 9);
+  expect(averages[0][199]).not.toBeCloseTo(averages[1][199], 2);
 });

@@ -11,7 +11,7 @@ import type { Snapshot } from '../../../src/engine/bars/arrow.ts';
 import { makeInstrument } from '../../../src/market/instrument.ts';
 import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
 import { randomColumns } from '../../support/bars.ts';
-import { all, compare, cross, sma, strategy, type Json } from '../../support/builders.ts';
+import { all, compare, cross, market, sma, strategy, type Json } from '../../support/builders.ts';
 
 /** Enough for averages of 2 and 3 rows. */
 const ROWS = 66_000;
@@ -59,6 +59,8 @@ function readColumns(condition: Json) {
   return read(made);
 }
 
+const crossUp = cross(sma(2), 'cross_up', sma(3));
+
 const COMPARED: Record<string, Json> = {
   'a cross up': cross(sma(2), 'cross_up', sma(3)),
   'a cross down': cross(sma(2), 'cross_down', sma(3)),
@@ -78,6 +80,12 @@ describe('averages that are only compared', () => {
     Object.entries({
       'another comparison': all(cross(sma(2), 'cross_up', sma(3)), compare(sma(2), 'gte', sma(3))),
       'a tolerance': compare(sma(2), 'gt', sma(3), { tolerance: 0.1 }),
+      'averages of different prices': cross(sma(2), 'cross_up', sma(3, { source: market('open') })),
+      'averages on a coarser timeframe': compare(
+        sma(2, { timeframe: '4h', source: { kind: 'bars_since', when: crossUp } }),
+        'lt',
+        3,
+      ),
       'averages whose rows take longer to compute again': all(
         cross(sma(2), 'cross_up', sma(50)),
         cross(sma(50), 'cross_down', sma(2)),

@@ -7,9 +7,11 @@ import { hasBit } from '../../../src/engine/kernels/bits.ts';
 import { EvaluatedPlan } from '../../../src/engine/evaluate/evaluatePlan.ts';
 import { createMarket } from '../../../src/engine/bars/market.ts';
 import { ColumnStore } from '../../../src/engine/evaluate/columnStore.ts';
+import type { StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
 import { prepareStrategy } from '../../../src/engine/language/prepare/prepare.ts';
 import { compilePlan } from '../../../src/engine/plan/compile.ts';
 import { randomSnapshot, START } from '../../support/bars.ts';
+import { any, compare, cross, sma, strategy, type Json } from '../../support/builders.ts';
 import { Evaluator } from '../../support/reference/evaluate.ts';
 import { scaled, seededRandom } from '../../support/scale.ts';
 import { ALL_CONDITION_KINDS, ALL_VALUE_KINDS, strategyArbitrary } from '../../support/strategies.ts';
@@ -75,5 +77,39 @@ describe('columns', () => {
     );
     // Rounding may decide a comparison of numbers equal but for their last digits; it is rare.
     expect(excused / compared).toBeLessThan(0.01);
+  });
+});
+
+const doji = { kind: 'pattern', name: 'doji' };
+/** The pattern on bars of four hours, where the source of an average reads it. */
+const dojiBefore = compare(sma(2, { timeframe: '4h', source: { kind: 'bars_since', when: doji } }), 'lt', 2);
+
+describe('conditions that share a side', () => {
+  /** The rows on which each of these conditions is true, made one after the other on 200 bars. */
+  const trueRows = (...conditions: Json[]): string[] => {
+    const prepared = prepareStrategy(strategy(any(...conditions)) as StrategyAst, {}, {}, { timeframe: '1h' });
+    if (!prepared.ok) throw new Error(JSON.stringify(prepared.issues));
+    const market = createMarket([randomSnapshot({ count: 200, seed: 9 })], 'TEST', '1h');
+    const options = { pointerOf: prepared.pointerOf, slippageAtrPeriod: null, recordsConditions: true };
+    const plan = compilePlan(prepared.strategy, market.base, options);
+    const evaluated = new EvaluatedPlan(plan, market, new ColumnStore(1e8));
+    return plan.conditions
+      .filter(({ role, parent }) => role === 'trigger' && parent === 0)
+      .map(({ slot }) => {
+        const { isTrue } = evaluated.condition(slot!);
+        return Array.from({ length: 200 }, (_, row) => row)
+          .filter((row) => hasBit(isTrue, row))
+          .join();
+      });
+  };
+
+  it.each<[string, Json, Json]>([
+    ['left sides', cross(sma(3), 'cross_up', sma(20)), cross(sma(3), 'cross_down', sma(8))],
+    ['right sides', cross(sma(20), 'cross_up', sma(3)), cross(sma(8), 'cross_down', sma(3))],
+    ['bars of another timeframe', doji, dojiBefore],
+  ])('are each computed from their own: %s', (_, first, second) => {
+    const together = trueRows(first, second);
+    expect(together).toEqual([...trueRows(first, first).slice(0, 1), ...trueRows(second, second).slice(0, 1)]);
+    expect(together[0]).not.toBe(together[1]);
   });
 });

@@ -81,6 +81,18 @@ describe('a bar that touches both sides', () => {
     });
   });
 
+  it.each([
+    ['pessimistic', { exitReason: 'stop_loss', maePct: -0.05, mfePct: 0 }],
+    ['optimistic', { exitReason: 'take_profit', maePct: 0, mfePct: 0.05 }],
+  ] as const)('forgets the prices of children that touch nothing: %s', (ambiguityFallback, expected) => {
+    const config = configOf({ timeframe: '15m', initialBalance: 1e6, ambiguityFallback });
+    const { trades } = simulate(opened(WIDE, [[100, 102, 98, 100]], { config }));
+    expect(trades).toHaveLength(1);
+    expect(trades[0]).toMatchObject({ exitReason: expected.exitReason });
+    expect(trades[0].maePct).toBeCloseTo(expected.maePct, 12);
+    expect(trades[0].mfePct).toBeCloseTo(expected.mfePct, 12);
+  });
+
   it('is decided by a child in which a step too small to close anything moves the stop', () => {
     const step = takeProfit({ mode: 'percent', value: 2 }, 40, { moveStopToBreakeven: true });
     const minutes: Ohlc[] = [

@@ -148,6 +148,11 @@ describe('an order that cannot be paid', () => {
       ...none,
       ZERO_QTY: 1,
     });
+    // 0.5 units at 100 are exactly the least notional.
+    for (const keepOrders of [false, true]) {
+      const more = { keepOrders, instrument: { ...INSTRUMENT, minNotional: 50 } };
+      expect(rejected({ mode: 'fixed', value: 0.5 }, {}, more)).toEqual(none);
+    }
     const atr = new Float64Array(3).fill(NaN);
     expect(rejected({ mode: 'volatility_target', value: 10, atr })).toEqual({ ...none, LEVEL_MISSING: 1 });
   });
@@ -231,6 +236,14 @@ describe('slippage', () => {
     ).toEqual([101.5, 98.5]);
   });
 
+  it('never takes a price below 0', () => {
+    const cheap = steps(10, 10, 3);
+    const config = configOf({ execution: { slippage: { kind: 'fixed', unit: 'ticks', value: 10 } } });
+    const instrument = { ...INSTRUMENT, tickSize: 0.5 };
+    const { trades } = simulate(inputOf(cheap, { entries: [entryAt(cheap, [0])], config, instrument }));
+    expect(trades).toMatchObject([{ entryPrice: 15, exitPrice: 0, pnl: -15 }]);
+  });
+
   it('scaled by volatility reads the last bar closed before the fill', () => {
     // Entry at the open of row 1 reads row 0 (range 20 %), the end at the close of row 2 reads row 2 (no range).
     expect(prices({ kind: 'volatility_scaled', reference: 'bar_range_pct', multiplier: 0.5 })).toEqual([
@@ -293,6 +306,68 @@ describe('liquidation', () => {
     expect(run([[100, 100, 50, 100]], 1, 100, { risk: stopAt(5) }).trades).toMatchObject([
       { exitReason: 'stop_loss', exitPrice: 95 },
     ]);
+  });
+
+  it('gives way to a stop at the same price', () => {
+    // 20 bought at 100 with 1,000: both the stop of 50 % and the liquidation stand at 50.
+    const config = configOf({ leverage: 2, initialBalance: 1_000, maintenanceMarginRate: 0 });
+    for (const keepOrders of [false, true])
+      expect(run([[100, 100, 40, 60]], 1, 20, { risk: stopAt(50), config, keepOrders }).trades).toMatchObject([
+        { exitReason: 'stop_loss', exitPrice: 50 },
+      ]);
+  });
+
+  it('ends trading when it leaves exactly nothing, and the next signal makes no order', () => {
+    const bars = barsOf([flat(100), [100, 100, 40, 60], flat(60), flat(60), flat(60)]);
+    const entries = [entryAt(bars, [0, 2], { sizing: { mode: 'fixed', value: 20 } })];
+    const config = configOf({ leverage: 2, initialBalance: 1_000, maintenanceMarginRate: 0 });
+    const { finalBalance, counts } = simulate(inputOf(bars, { entries, config }));
+    expect(finalBalance).toBe(0);
+    expect(counts).toMatchObject({ entrySignals: 2, entriesFilled: 1, ordersRejected: { INSUFFICIENT_BALANCE: 0 } });
+  });
+
+  it('at an open cancels the pending orders that the same open has passed', () => {
+    const bars = barsOf([flat(100), flat(100), flat(80), flat(80)]);
+    const order = { type: 'limit', price: { kind: 'constant', value: 85 }, expireBars: 5 } as const;
+    const sizing = { mode: 'fixed', value: 100 } as const;
+    const entries = [entryAt(bars, [0], { sizing }), entryAt(bars, [1], { sizing, order })];
+    const config = configOf({ leverage: 10, initialBalance: 1_000 });
+    const { trades, counts } = simulate(inputOf(bars, { entries, config, maxConcurrentPositions: 2 }));
+    expect(trades).toMatchObject([{ exitReason: 'liquidation', exitPrice: 80 }]);
+    expect(counts).toMatchObject({ blockedMaxPositions: 1, ordersRejected: { INSUFFICIENT_BALANCE: 0 } });
+  });
+
+  it('at exactly the low of a bar comes after a nearer stop of a younger position, whose loss moves it', () => {
+    // Two times 50 at 100 with 1,000: liquidated at 90. Stopped at 95, the younger leaves 750 to the older: 85.
+    const bars = barsOf([flat(100), flat(100), flat(100), [100, 100, 90, 92]]);
+    const price = { kind: 'column', values: Float64Array.of(60, 95, NaN, NaN) } as const;
+    const { trades } = simulate(
+      inputOf(bars, {
+        entries: [entryAt(bars, [0, 1], { sizing: { mode: 'fixed', value: 50 } })],
+        config: configOf({ leverage: 10, initialBalance: 1_000, maintenanceMarginRate: 0 }),
+        risk: { ...NO_RISK, stopLoss: { mode: 'price', price, update: 'entry' } },
+        maxConcurrentPositions: 2,
+      }),
+    );
+    expect(trades.map(({ positionId, exitReason, exitPrice }) => [positionId, exitReason, exitPrice])).toEqual([
+      [2, 'stop_loss', 95],
+      [1, 'end_of_data', 92],
+    ]);
+  });
+
+  it.each<[string, Ohlc, number]>([
+    ['at an open', flat(70), 70],
+    ['inside a bar', [100, 100, 60, 70], 8_000 / 89.55],
+  ])('%s closes every position once, with their stops behind it', (_, bar, exitPrice) => {
+    const bars = barsOf([flat(100), flat(100), flat(100), bar, flat(70)]);
+    const entries = [entryAt(bars, [0, 1], { sizing: { mode: 'fixed', value: 45 } })];
+    const config = configOf({ leverage: 10, initialBalance: 1_000 });
+    const { trades } = simulate(inputOf(bars, { entries, config, risk: stopAt(20), maxConcurrentPositions: 2 }));
+    expect(trades.map(({ positionId, exitReason }) => [positionId, exitReason])).toEqual([
+      [1, 'liquidation'],
+      [2, 'liquidation'],
+    ]);
+    for (const trade of trades) expect(trade.exitPrice).toBeCloseTo(exitPrice, 9);
   });
 
   it('fills at the open when the open has passed it, and ends trading when nothing is left', () => {

@@ -17,6 +17,7 @@ import {
   constant,
   entryAt,
   exitAt,
+  FLAT,
   INSTRUMENT,
   inputOf,
   NO_RISK,
@@ -186,6 +187,27 @@ function everyTenth(more: (bars: Bars) => Partial<SimulationInput> = () => ({}))
 const percent = (value: number) => ({ mode: 'percent', value }) as const;
 const TRAILING: RiskRules = { ...NO_RISK, trailingStop: { distance: percent(1), activateAfterPercent: null } };
 const limit = { type: 'limit', price: constant(99), expireBars: 5 } as const;
+
+it('gives what the general loop gives where a bar touches a stop and, exactly, a target', () => {
+  const bars = barsOf([FLAT, FLAT, [100, 105, 94, 100], FLAT, FLAT]);
+  const risk = { ...NO_RISK, stopLoss: percent(5), takeProfits: [takeProfit(percent(5))] };
+  const input = inputOf(bars, { entries: [entryAt(bars, [0])], exits: [exitAt(bars, [4])], risk });
+  const parts = partsOf(input);
+  expect(parts).toEqual(partsOf(generally(input)));
+  expect(parts.trades).toMatchObject([{ exitReason: 'stop_loss', exitMethod: 'fallback' }]);
+});
+
+it('gives what the general loop gives where an exit leaves less than nothing', () => {
+  const bars = barsOf([100, 100, 80, 80, 80, 80].map((price): Ohlc => [price, price, price, price]));
+  const input = inputOf(bars, {
+    entries: [entryAt(bars, [0, 3], { sizing: { mode: 'fixed', value: 100 } })],
+    exits: [exitAt(bars, [1])],
+    config: configOf({ leverage: 10, initialBalance: 1_000 }),
+  });
+  const parts = partsOf(input);
+  expect(parts).toEqual(partsOf(generally(input)));
+  expect(parts).toMatchObject({ finalBalance: -1_000, counts: { ordersRejected: { INSUFFICIENT_BALANCE: 0 } } });
+});
 
 describe('playRoundTrips', () => {
   it('plays every trade whose exit is before the limit', () => {

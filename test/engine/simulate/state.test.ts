@@ -146,6 +146,15 @@ describe('state fields', () => {
     expect(fields.get(5)).toMatchObject({ trades_count_today: 1 });
   });
 
+  it('measure the first day from the initial balance, although the first close has cost a fee', () => {
+    const days = barsOf([flat(100), flat(100), flat(101)]);
+    const config = configOf({ execution: { orderTiming: 'bar_close', feeModel: flatFee(0.01) } });
+    const entries = [entryAt(days, [0], { sizing: { mode: 'fixed', value: 10 } })];
+    const fields = seenBy(inputOf(days, { entries, config }));
+    expect(fields.get(1)!.account_day_pnl_pct).toBeCloseTo(-0.1, 9);
+    expect(fields.get(2)!.account_day_pnl_pct).toBeCloseTo(0, 9);
+  });
+
   it('give an exit the position being tested, an entry the latest opened', () => {
     const prices = barsOf([flat(100), flat(100), flat(110), flat(120), flat(130)]);
     const exitSeen: number[] = [];

@@ -244,9 +244,11 @@ describe('a slot or a side that is freed inside a bar', () => {
     for (const policy of AMBIGUITY_FALLBACKS) {
       // The long is stopped at 95 somewhere in the bar, the limit at 103 is reached somewhere in it.
       expect(sides(twoRules(pending('limit', 103), { config: under(policy) }))).toEqual([[1, 95]]);
-      // The same with a long order and one slot.
+      // A pending long order holds the only slot before that: the other long does not open.
       const again = twoRules({ side: 1, ...pending('limit', 94.5) }, { config: under(policy) });
-      expect(sides({ ...again, maxConcurrentPositions: 1 })).not.toContainEqual([1, 94.5]);
+      const { trades, counts } = simulate({ ...again, maxConcurrentPositions: 1 });
+      expect(trades).toMatchObject([{ entryPrice: 94.5, exitPrice: 95 }]);
+      expect(counts.blockedMaxPositions).toBe(1);
     }
   });
 
@@ -274,6 +276,16 @@ describe('a slot or a side that is freed inside a bar', () => {
     ]);
     // Both in one child: nobody knows.
     expect(early([[100, 104, 94, 95]])).toEqual([[1, 95]]);
+  });
+
+  it('stays taken until the close for an order that the bar reaches and no child does', () => {
+    const children: Ohlc[] = [
+      [100, 100, 99, 99],
+      [99, 99, 94, 95],
+    ];
+    const made = twoRules(pending('limit', 103), { fine: quarters(3, children), config: under('multi_resolution') });
+    expect(sides(made)).toEqual([[1, 95]]);
+    expect(simulate(made).ambiguity).toMatchObject({ drilledBars: 1, childrenMissingBars: 1 });
   });
 
   it('is free at once where a child opens past the stop', () => {
@@ -323,6 +335,12 @@ describe('an order that reverses', () => {
         expect(run([100, 101, 93, 95], reversing(96, 'stop'), { stopLoss }, policy)).toEqual(expected);
       }
     }
+  });
+
+  it('ends the path of a position at its price, although that is the low of the bar', () => {
+    // O-L-H-C: the market comes to 95 first, and to the target of 105 when nothing is left.
+    const takeProfits = [takeProfit({ mode: 'price', price: constant(105) })];
+    expect(run([100, 106, 95, 104], reversing(95, 'stop'), { takeProfits }, 'bar_direction')).toEqual([95, 'reverse']);
   });
 
   it('goes by the policy against a level on the other side of the open', () => {

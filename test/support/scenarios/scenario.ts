@@ -8,7 +8,7 @@ import {
   type Slippage,
 } from '../../../src/engine/config.ts';
 import type { Settings, StrategyAst } from '../../../src/engine/language/grammar/ast.ts';
-import { diceOf, type Dice } from '../dice.ts';
+import { coarseDiceOf, diceOf, type Dice } from '../dice.ts';
 import type { Note } from './conditions.ts';
 import { marketOf, randomParts, type Children, type MarketParts } from './markets.ts';
 import { drawStrategy } from './strategies.ts';
@@ -27,10 +27,12 @@ export interface ScenarioOptions {
   readonly children?: Children;
   /** How often a quarter hour opens away from the close before it; default: drawn. */
   readonly innerGaps?: number;
+  /** Draws whole halves, so that prices and levels are often equal; default: false. */
+  readonly isCoarse?: boolean;
 }
 
 export function scenarioOf(seed: number, options: ScenarioOptions = {}): Scenario {
-  const dice = diceOf(seed);
+  const dice = options.isCoarse ? coarseDiceOf(seed) : diceOf(seed);
   const features = new Set<string>();
   const note: Note = (feature) => features.add(feature);
   const children =
