@@ -165,15 +165,19 @@ export function checkSectionWarnings(
       suggestion: 'Add strategy.exits, or a stop and a take-profit in strategy.risk.',
     });
   }
-  const tight = (owner: Members, member: string, least: number, what: string): void => {
+  const tight = (owner: Members, member: string, least: number, unit: '%' | 'ATR'): void => {
     const value = numberOf(owner[member], values);
-    if (value > 0 && value < least) {
-      log.add('STOP_TIGHTER_THAN_NOISE', pointerOf(owner, member), {
-        message: `${value} ${what} is less than a ${timeframe} bar usually moves: most positions stop out at once.`,
-        suggestion:
-          what === '%' ? `Use at least ${least}. Percents are in points: 5 is 5 %.` : `Use at least ${least}.`,
-      });
-    }
+    if (!(value > 0 && value < least)) return;
+    const meaning = unit === '%' ? 'in percent points' : 'a multiple of the ATR';
+    const points = Number((100 * value).toPrecision(12));
+    const fraction =
+      unit === '%' && value < 1 ? ` If ${value} was meant as a fraction, write ${points} for ${points} %.` : '';
+    log.add('STOP_TIGHTER_THAN_NOISE', pointerOf(owner, member), {
+      message:
+        `${member} is ${meaning}: ${value} means ${value} ${unit}, less than a ${timeframe} bar usually moves, so ` +
+        'that most positions stop out at once.',
+      suggestion: `Use at least ${least}.${fraction}`,
+    });
   };
   const { stopLoss, trailingStop } = risk ?? {};
   if (isMembers(stopLoss) && stopLoss.mode === 'percent') tight(stopLoss, 'value', NOISE_PERCENT[timeframe], '%');

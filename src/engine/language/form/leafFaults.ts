@@ -1,7 +1,7 @@
 // Leaves: what is wrong with a value that has no members, a word, number, string or flag, and how to repair it.
 import { numberIssue, type NumberShape, type Shape } from '../grammar/shapes.ts';
-import { synonymIn } from '../grammar/synonyms.ts';
-import { bounded, expected, numericText, shown } from '../issues/displayNames.ts';
+import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
+import { adviceFor, bounded, expected, numericText, shown } from '../issues/displayNames.ts';
 import type { IssueCode } from '../grammar/issueCodes.ts';
 import { suggestionFor, type Nearest } from '../issues/nearest.ts';
 import type { PatchOperation } from '../issues/patch.ts';
@@ -30,6 +30,10 @@ export function mismatch(pointer: string, wanted: string, value: unknown, repair
 
 /** Longer values are not written out in a suggestion; the patch has them. */
 const MAX_WRITTEN = 160;
+
+/** A hostile payload may hold huge expressions; patches that repeat a part of it are kept short. */
+const MAX_REPEATED = 4_000;
+export const isTooLong = (value: object): boolean => JSON.stringify(value).length > MAX_REPEATED;
 
 /** The suggestion that says what the patch writes, for readers who do not apply patches. */
 export function writeAdvice(value: unknown): string | undefined {
@@ -62,7 +66,7 @@ export function leafFault(
     case 'number':
       return numberFault(shape, value, pointer, name);
     case 'string':
-      return stringFault(shape, value, pointer);
+      return stringFault(shape, value, pointer, name);
     case 'boolean':
       return typeof value === 'boolean' ? null : mismatch(pointer, 'true or false', value);
     case 'checked':
@@ -100,6 +104,8 @@ function choiceFault(
     };
   const words = values as readonly string[];
   const synonym = synonymIn(value, words);
+  const crossing = synonym === undefined && values.includes('gt') ? operatorKind(value) : undefined;
+  if (crossing?.kind === 'cross') return crossingFault(crossing.op, value, pointer, name);
   const nearest = synonym === undefined ? findNearest?.(value, words) : { name: synonym, isCertain: true };
   const patch = nearest?.isCertain === true ? replaceBy(pointer, nearest.name) : undefined;
   const message = `${name} cannot be ${shown(value)}.`;
@@ -108,6 +114,17 @@ function choiceFault(
   const isTimeframe = code === 'UNKNOWN_TIMEFRAME' && !isSameWord;
   const suggestion = suggestionFor(isTimeframe ? undefined : nearest, words);
   return { code: code ?? 'OUT_OF_RANGE', message, suggestion, patch: isTimeframe ? undefined : patch };
+}
+
+/** The operator of a cross in a comparison. */
+function crossingFault(op: string, value: string, pointer: string, name: string): Fault {
+  const node = pointer.slice(0, pointer.lastIndexOf('/'));
+  return {
+    code: 'UNKNOWN_OPERATOR',
+    message: `${name} cannot be ${shown(value)}: a comparison looks at one bar.`,
+    suggestion: `Use kind "cross" with op "${op}".`,
+    patch: [...replaceBy(`${node}/kind`, 'cross'), ...replaceBy(pointer, op)],
+  };
 }
 
 /** A percent is more likely than a slip beyond the bound. */
@@ -134,8 +151,13 @@ function numberFault(
   return { ...fault, suggestion: `Use ${nearest}${reason}.`, patch: replaceBy(pointer, nearest) };
 }
 
-function stringFault(shape: Shape & { type: 'string' }, value: unknown, pointer: string): Fault | null {
-  if (typeof value !== 'string') return mismatch(pointer, 'a string', value);
+function stringFault(shape: Shape & { type: 'string' }, value: unknown, pointer: string, name: string): Fault | null {
+  if (typeof value !== 'string') {
+    const [only, ...others] = Array.isArray(value) ? (value as unknown[]) : [];
+    const isOnly = typeof only === 'string' && others.length === 0;
+    const fault = mismatch(pointer, 'a string', value, isOnly ? { value: only } : undefined);
+    return isOnly ? fault : { ...fault, suggestion: adviceFor(name, shape) };
+  }
   if (value.length < shape.min)
     return {
       code: 'OUT_OF_RANGE',

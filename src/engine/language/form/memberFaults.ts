@@ -89,17 +89,32 @@ export function unknownMemberFault(
 ): Fault {
   const names = [...shape.fields.keys()];
   const nearest = meant === undefined ? findNearest?.(name, names) : { name: meant, isCertain: true };
-  const free = names.filter((one) => value[one] === undefined);
+  const elsewhere = shape.fields.has('kind') || shape.fields.has('side') ? ELSEWHERE.get(name) : undefined;
+  const free = [...shape.fields.values()]
+    .filter((field) => value[field.name] === undefined && !COMMON.has(field.name))
+    .sort((a, b) => Number(b.isRequired) - Number(a.isRequired))
+    .map((field) => field.name);
   return {
     code: 'UNKNOWN_FIELD',
     message: `Unknown member ${shown(name)}.`,
-    suggestion: placeAdvice(name, shape, value, nearest) ?? otherMember(nearest, free),
+    suggestion: placeAdvice(name, shape, value, nearest) ?? elsewhere ?? otherMember(nearest, free),
     patch:
       meant === undefined
         ? undefined
         : [{ op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, meant) }],
   };
 }
+
+/** Members that every object may have, which say nothing to the engine. */
+const COMMON: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
+
+/** Advice on members that belong elsewhere. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map(
+  ['leverage', 'commission', 'fees', 'slippage', 'initialBalance', 'initial_capital'].map((name) => [
+    name,
+    'Remove it, and set it in the config of the backtest.',
+  ]),
+);
 
 /** Where no member has a similar name, the unknown one may have no place here at all. */
 const otherMember = (nearest: Nearest | undefined, free: readonly string[]): string => {

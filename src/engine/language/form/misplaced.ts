@@ -2,10 +2,10 @@
 import { findIndicator } from '../../indicators/registry.ts';
 import { findPattern } from '../../patterns/patternRegistry.ts';
 import type { ExpressionType, ObjectShape, Shape } from '../grammar/shapes.ts';
-import { synonymIn, synonymousArgument } from '../grammar/synonyms.ts';
+import { synonymIn, synonymousArgument, withoutModule } from '../grammar/synonyms.ts';
 import { MARKET_FIELDS, MATH_OPS, ROLLING_OPS, STATE_FIELDS } from '../grammar/words.ts';
 import { pointerTo } from '../pointer.ts';
-import { shown } from '../issues/displayNames.ts';
+import { numericText, shown } from '../issues/displayNames.ts';
 import type { Fault } from './leafFaults.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
@@ -25,16 +25,22 @@ export function expressionMeant(of: ExpressionType, value: unknown): Meant | und
   if (of !== 'value') return undefined;
   if (typeof value === 'number' && Number.isFinite(value)) return { value: { kind: 'const', value } };
   if (typeof value !== 'string') return undefined;
+  const number = numericText(value);
+  if (number !== undefined) return { value: { kind: 'const', value: number } };
   if ((MARKET_FIELDS as readonly string[]).includes(value)) return { value: { kind: 'market', field: value } };
   const call = columnMeant(value);
   return call && { value: call };
 }
 
-/** The indicator call that a column name such as `ema_50` stands for. */
+/** `ema_50` or `ema50`; `ta.ema(50)` or `ema(close, 50)`, which reads close as well. */
+const CALL = /^(?:\w+\.)?([a-z]+)(?:_?(\d{1,4})|\(\s*(?:close\s*,\s*)?(\d{1,4})\s*\))$/i;
+
+/** The indicator call that a column name or a call such as `ema_50` stands for. */
 export function columnMeant(
   word: string,
 ): { readonly kind: 'indicator'; readonly indicator: string; readonly args: { readonly length: number } } | undefined {
-  const [, name, length] = /^([a-z]+)_?(\d{1,4})$/i.exec(word) ?? [];
+  const [, name, column, argument] = CALL.exec(word) ?? [];
+  const length = column ?? argument;
   const definition = name === undefined ? undefined : findIndicator(name);
   const takesLength =
     definition?.args.some((argument) => argument.name === 'length') && definition.outputs.length === 1;
@@ -49,6 +55,9 @@ export function objectMeant(
 ): Meant | undefined {
   if (typeof value === 'object' || value === undefined) return undefined;
   if (shape.type === 'kinds') {
+    const mode = ['percent', 'percent_equity', 'percent_position'].find((one) => shape.options.has(one));
+    const percent = mode === undefined ? undefined : percentMeant({ mode }, 'value', value);
+    if (percent !== undefined) return { value: { mode, value: percent.value } };
     const fields = [...(shape.options.get(typeof value === 'string' ? value : '')?.fields.values() ?? [])].filter(
       ({ isRequired }) => isRequired,
     );
@@ -64,6 +73,10 @@ export function objectMeant(
 /** Lists that authors write as maps, and the member of an item that a key stands for. */
 const KEY_MEMBERS: Readonly<Record<string, string>> = { nodes: 'id', params: 'name' };
 
+/** Whether a param is written as its name and number: {"fast": 10}. */
+const isDefault = (key: string, value: unknown): boolean =>
+  typeof value === 'number' && !['name', 'type', 'default', 'min', 'max', 'step'].includes(key);
+
 /** The list that a map of its items by their names stands for. */
 export function keyedList(
   name: string,
@@ -72,6 +85,15 @@ export function keyedList(
   const member = Object.hasOwn(KEY_MEMBERS, name) ? KEY_MEMBERS[name] : undefined;
   if (member === undefined || !isMembers(value)) return undefined;
   const entries = Object.entries(value);
+  const isNumbers = name === 'params' && entries.length > 0 && entries.every(([key, one]) => isDefault(key, one));
+  if (isNumbers) {
+    const list = entries.map(([key, one]) => ({
+      name: key,
+      type: Number.isInteger(one) ? 'int' : 'float',
+      default: one,
+    }));
+    return { list: { value: list }, advice: 'Write a list of params, each with name, type and default.' };
+  }
   const isKeyed = entries.length > 0 && entries.every(([, item]) => isMembers(item) && !Object.hasOwn(item, member));
   if (!isKeyed) return undefined;
   const list = entries.map(([key, item]) => ({ [member]: key, ...(item as Members) }));
@@ -97,7 +119,8 @@ export function callMeant(
 ): { readonly kind: string; readonly member: string; readonly name: string } | undefined {
   const operators: readonly string[] = [...MATH_OPS, ...ROLLING_OPS];
   if (operators.includes(tag.toLowerCase()) || Array.isArray(value.args)) return undefined;
-  const indicator = kinds.has('indicator') && value.indicator === undefined ? findIndicator(tag) : undefined;
+  const isFree = kinds.has('indicator') && value.indicator === undefined;
+  const indicator = isFree ? findIndicator(withoutModule(tag)) : undefined;
   if (indicator !== undefined) return { kind: 'indicator', member: 'indicator', name: indicator.id };
   const pattern = kinds.has('pattern') && value.name === undefined ? findPattern(tag) : undefined;
   if (pattern !== undefined) return { kind: 'pattern', member: 'name', name: pattern.id };
@@ -141,3 +164,26 @@ export function argumentsBeside(node: Members, unknown: readonly string[], point
   }
   return faults;
 }
+
+/** The number that a percent such as "95%" stands for, where the unit of its place is certain. */
+export function percentMeant(
+  owner: Members,
+  name: string,
+  value: unknown,
+): { readonly value: number; readonly advice: string } | undefined {
+  const [, text] = (typeof value === 'string' && /^\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*$/.exec(value)) || [];
+  if (text === undefined) return undefined;
+  if (name.endsWith('Percent') || (name === 'value' && PERCENT_MODES.has(owner.mode)))
+    return { value: Number(text), advice: `Write ${Number(text)}: percents are in points.` };
+  if (!FRACTIONS.has(name)) return undefined;
+  const fraction = Number((Number(text) / 100).toPrecision(12));
+  return { value: fraction, advice: `Write ${fraction}: this is a fraction.` };
+}
+
+/** Modes of sizes, exits and stops whose `value` is in percent points. */
+const PERCENT_MODES: ReadonlySet<unknown> = new Set([
+  'percent', 'percent_equity', 'percent_balance', 'percent_position', 'risk_percent', 'volatility_target',
+]); // prettier-ignore
+const FRACTIONS: ReadonlySet<string> = new Set([
+  'quantile', 'makerRate', 'takerRate', 'fundingRate', 'maintenanceMarginRate',
+]); // prettier-ignore

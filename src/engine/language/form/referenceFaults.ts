@@ -1,10 +1,11 @@
 // References: what is wrong with a value that stands where a node of a graph refers to another, and how to repair it.
-import type { ExpressionType } from '../grammar/shapes.ts';
-import { pointerTo } from '../pointer.ts';
-import { shown } from '../issues/displayNames.ts';
-import { mismatch, type Fault } from './leafFaults.ts';
+import { typeOfKind, type ExpressionType } from '../grammar/shapes.ts';
+import { parsePointer, pointerTo } from '../pointer.ts';
+import { numericText, shown } from '../issues/displayNames.ts';
+import { isTooLong, mismatch, type Fault } from './leafFaults.ts';
 import { nearestName } from '../issues/nearest.ts';
-import { isMembers } from '../grammar/payloadObjects.ts';
+import type { PatchOperation } from '../issues/patch.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
 const WANTED: Readonly<Record<ExpressionType, string>> = {
   value: 'a reference {"ref": "<node id>"} or a number {"const": <number>}',
@@ -31,19 +32,45 @@ export function referenceFault(
     }
     const message = `This must be ${wanted}, not an expression.`;
     const suggestion = 'Put the expression into `nodes` and refer to it by its id.';
-    return { at: pointer, fault: { code: 'TYPE_MISMATCH', message, suggestion } };
+    return { at: pointer, fault: { code: 'TYPE_MISMATCH', message, suggestion, patch: asNode(value, pointer) } };
   }
   const [name, ...others] = Object.keys(value);
-  if (name === undefined || others.length > 0) return { at: pointer, fault: mismatch(pointer, wanted, value) };
+  if (name === undefined || others.length > 0) {
+    const suggestion = typeof value.ref === 'string' ? 'Keep only ref. An offset belongs to the node.' : undefined;
+    return { at: pointer, fault: { ...mismatch(pointer, wanted, value), suggestion } };
+  }
   const at = pointerTo(pointer, name);
   if (name === 'ref') return { at, fault: mismatch(at, 'a node id', value.ref) };
-  const isRef = nearestName(name, ['ref'])?.isCertain === true;
-  const patch = isRef ? [{ op: 'move', from: at, path: pointerTo(pointer, 'ref') } as const] : undefined;
-  return { at, fault: { code: 'UNKNOWN_FIELD', message: `This must be ${wanted}, not ${shown(value)}.`, patch } };
+  const meant = memberMeant(of, name, value[name]);
+  const message = `Unknown member ${shown(name)}: this must be ${wanted}.`;
+  if (meant === undefined) return { at, fault: { code: 'UNKNOWN_FIELD', message } };
+  const patch = [{ op: 'move', from: at, path: pointerTo(pointer, meant) } as const];
+  return { at, fault: { code: 'UNKNOWN_FIELD', message, suggestion: `Did you mean "${meant}"?`, patch } };
+}
+
+/** The member that another word for it means: {"node": "fast"}, {"value": 30}. */
+function memberMeant(of: ExpressionType, name: string, value: unknown): 'ref' | 'const' | undefined {
+  if (typeof value === 'number') return of === 'value' && ['value', 'number'].includes(name) ? 'const' : undefined;
+  if (typeof value !== 'string') return undefined;
+  return REFERENCE_WORDS.has(name) || nearestName(name, ['ref'])?.isCertain === true ? 'ref' : undefined;
+}
+const REFERENCE_WORDS: ReadonlySet<string> = new Set(['node', 'id', 'nodeId', 'node_id', 'reference']);
+
+/** The patch that makes a node of an expression, named by its own id or by its place, and refers to it. */
+function asNode(expression: Members, pointer: string): PatchOperation[] | undefined {
+  if (typeOfKind(expression.kind) === undefined || isTooLong(expression)) return undefined;
+  const [member, ...place] = parsePointer(pointer)!;
+  const id = typeof expression.id === 'string' && expression.id !== '' ? expression.id : place.join('_');
+  return [
+    { op: 'add', path: `/${member}/nodes/-`, value: { ...expression, id } },
+    { op: 'replace', path: pointer, value: { ref: id } },
+  ];
 }
 
 /** The reference meant by a bare node id or number. */
 function referenceMeant(of: ExpressionType, value: unknown): { readonly value: object } | undefined {
+  const number = of === 'value' ? numericText(value) : undefined;
+  if (number !== undefined) return { value: { const: number } };
   if (typeof value === 'string') return { value: { ref: value } };
   return typeof value === 'number' && of === 'value' && Number.isFinite(value)
     ? { value: { const: value } }

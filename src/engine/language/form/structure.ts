@@ -12,11 +12,20 @@ import {
   numberIssue,
   typeOfKind,
   type ExpressionType,
+  type Field,
   type NumberShape,
   type ObjectShape,
   type Shape,
 } from '../grammar/shapes.ts';
-import { adviceFor, bounded, expected, numericText, shown } from '../issues/displayNames.ts';
+import {
+  adviceFor,
+  bounded,
+  expected,
+  expressionAdvice,
+  numericText,
+  OBJECT_ADVICE,
+  shown,
+} from '../issues/displayNames.ts';
 import { leafFault, mismatch, type Fault, type FindNearest, type Leaf } from './leafFaults.ts';
 import {
   MISSING_CODES,
@@ -27,8 +36,9 @@ import {
   tooHighFault,
   unknownMemberFault,
 } from './memberFaults.ts';
-import { argumentsBeside, expressionMeant, keyedList, numberMeant, objectMeant } from './misplaced.ts';
+import { expressionMeant, keyedList, numberMeant, objectMeant, percentMeant } from './misplaced.ts';
 import { referenceFault } from './referenceFaults.ts';
+import { relocatedMembers } from './relocated.ts';
 import { isParamShape, tagFault, type Kinds } from './tags.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
@@ -38,23 +48,6 @@ export interface ParamUse {
   readonly pointer: string;
   readonly shape: (NumberShape & { readonly code?: IssueCode }) | null;
 }
-
-const JOIN_CONDITIONS = 'Join several conditions with the kind `all` or `any`.';
-const EXPRESSION_ADVICE: Readonly<Record<ExpressionType, string>> = {
-  value: 'Give an object, such as {"kind": "indicator", "indicator": "sma", "args": {"length": 20}}.',
-  condition: 'Give an object with a kind, such as compare or cross.',
-};
-
-const OBJECT_ADVICE: Readonly<Record<string, string>> = {
-  args: 'Give an object, such as {"length": 20}.',
-  entry: 'Give an object with kind, trigger and action; the trigger is a condition, such as a compare or cross.',
-  exits: 'Give an object, such as {"kind": "exit", "when": …}, with a condition, such as a compare or cross.',
-  takeProfits: 'Give an object, such as {"triggerPercent": 4, "closePercent": 100} for 4 %.',
-  nodes: 'Give an object, such as {"id": "fast", "kind": "indicator", "indicator": "sma", "args": {"length": 50}}.',
-  params: 'Give an object, such as {"name": "length", "type": "int", "default": 14}.',
-  steps: 'Give an object, such as {"expr": …}, with a condition in it.',
-  exit: 'Write it as "exits", which takes a list.',
-};
 
 /** The check of one payload, or of a part of one. */
 export class Structure {
@@ -150,6 +143,7 @@ export class Structure {
       return this.#report(pointerTo(pointer, owner.name), tooHighFault(owner, unknown, pointer));
     }
     const misspelled = misspelledMembers(shape, value, unknown, this.#findNearest);
+    const relocated = relocatedMembers(shape, value, unknown, misspelled, pointer, this.#findNearest);
     let isValid = unknown.length === 0;
     for (const field of shape.fields.values()) {
       const { name } = field;
@@ -161,18 +155,24 @@ export class Structure {
       else if (isNull && !field.isRequired) isValid = this.#report(path, nullMemberFault(name, path));
       else if (isNull)
         isValid = this.#report(path, { ...missingMemberFault(field, path), message: `${name} is null.` });
-      else if (!this.check(field.shape, value[written], path, name)) isValid = false;
+      else if (!this.#member(field, value, written, path)) isValid = false;
     }
     // Reported after the members' own issues, so that patches applied in order find what they move.
-    const isSearched = this.#log.keepsErrors && !misspelled.has('args');
-    const beside = isSearched ? argumentsBeside(value, unknown, pointer) : undefined;
     for (const name of unknown) {
       const meant = [...misspelled].find(([, written]) => written === name)?.[0];
-      const fault = beside?.get(name) ?? unknownMemberFault(name, meant, shape, value, pointer, this.#findNearest);
+      const fault = relocated.get(name) ?? unknownMemberFault(name, meant, shape, value, pointer, this.#findNearest);
       this.#report(pointerTo(pointer, name), fault);
     }
     if (!isValid) this.invalid.add(value);
     return isValid;
+  }
+
+  /** A member as written; a percent in place of a number is read in the unit of its place. */
+  #member({ name, shape }: Field, owner: Members, written: string, path: string): boolean {
+    const value = owner[written];
+    const meant = percentMeant(owner, name, value);
+    if (meant === undefined) return this.check(shape, value, path, name);
+    return this.#mismatch(path, expected(shape), value, meant, meant.advice);
   }
 
   /** An expression of the AST. True when it is of the right type for its place; its own issues count against itself. */
@@ -180,9 +180,8 @@ export class Structure {
     const wanted = of === 'value' ? 'a value expression' : 'a condition';
     if (!isMembers(value)) {
       const meant = expressionMeant(of, value) ?? this.#onlyItem({ type: 'slot', of }, value, pointer);
-      const suggestion = Array.isArray(value) && of === 'condition' ? JOIN_CONDITIONS : EXPRESSION_ADVICE[of];
       const fault = mismatch(pointer, wanted, value, meant);
-      return this.#report(pointer, meant === undefined ? { ...fault, suggestion } : fault);
+      return this.#report(pointer, meant === undefined ? { ...fault, suggestion: expressionAdvice(of, value) } : fault);
     }
     if (
       of === 'value' &&

@@ -1,5 +1,5 @@
 // Tags: what an object was meant to be when the member that distinguishes kinds is wrong or absent.
-import type { ObjectShape, Shape } from '../grammar/shapes.ts';
+import { isParamRef, type ObjectShape, type Shape } from '../grammar/shapes.ts';
 import { operatorKind, synonymIn } from '../grammar/synonyms.ts';
 import { pointerTo } from '../pointer.ts';
 import { shown } from '../issues/displayNames.ts';
@@ -59,7 +59,7 @@ function missingTag(
     };
     return { fault };
   }
-  const joined = joinedAsMember(options, value, pointer);
+  const joined = joinedAsMember(options, value, pointer) ?? tagAsMember({ key, options }, value, pointer);
   if (joined !== undefined) return joined;
   const [only, ...others] =
     findNearest === undefined ? [] : names.filter((name) => fitsShape(options.get(name)!, value, key));
@@ -98,6 +98,35 @@ function joinedAsMember(options: Kinds['options'], value: Members, pointer: stri
   };
   // What it holds is checked where it stands.
   return { fault, meant: { type: 'object', fields: new Map([[word, { ...held, name: word }]]) } };
+}
+
+/** A mode in the place of the member that holds its number: {"percent": 5} for mode "percent" with value 5. */
+function tagAsMember(
+  { key, options }: Pick<Kinds, 'key' | 'options'>,
+  value: Members,
+  pointer: string,
+): TagFault | undefined {
+  if (key !== 'mode') return undefined;
+  const names = [...options.keys()];
+  const tagOf = (word: string): string | undefined => (options.has(word) ? word : synonymIn(word, names));
+  const [word, ...others] = Object.keys(value).filter((one) => tagOf(one) !== undefined);
+  if (word === undefined || others.length > 0) return undefined;
+  const tag = tagOf(word)!;
+  const shape = options.get(tag)!;
+  const held = shape.fields.get('value') ?? shape.fields.get('multiplier');
+  const isNumber = typeof value[word] !== 'object' || isParamRef(value[word]);
+  if (held === undefined || !isNumber || shape.fields.has(word) || value[held.name] !== undefined) return undefined;
+  const fault: Fault = {
+    code: 'MISSING_FIELD',
+    message: `${key} is missing; ${shown(word)} is not a member here.`,
+    suggestion: `Use ${key} "${tag}" with ${shown(word)} as "${held.name}".`,
+    patch: [
+      { op: 'add', path: pointerTo(pointer, key), value: tag },
+      { op: 'move', from: pointerTo(pointer, word), path: pointerTo(pointer, held.name) },
+    ],
+  };
+  // What it holds is checked once it has its place.
+  return { fault };
 }
 
 /** An operator in the place of a kind: "gt" for kind "compare" with op "gt". */

@@ -42,7 +42,11 @@ const CHOICES: Synonyms = {
   position_entry_price: ['entry_price'],
   position_bars_since_entry: ['bars_since_entry', 'bars_in_position', 'bars_in_trade', 'bars_held'],
   position_unrealized_pnl: ['unrealized_pnl', 'open_pnl', 'profit'],
-  position_unrealized_pnl_pct: ['unrealized_pnl_pct', 'open_pnl_pct', 'profit_pct'],
+  position_unrealized_pnl_pct: ['unrealized_pnl_pct', 'open_pnl_pct', 'profit_pct', 'pnl_pct', 'pl_pct'],
+  // Only where a cross stands: elsewhere, `above` is the operator gt.
+  cross_up: ['up', 'above', 'over', 'upward', 'upwards', 'bullish'],
+  cross_down: ['down', 'below', 'under', 'downward', 'downwards', 'bearish'],
+  cross_any: ['any', 'both', 'either'],
   long: ['buy', 'bull', 'bullish', 'strategy.long'],
   short: ['sell', 'bear', 'bearish', 'strategy.short'],
   bullish: ['long', 'bull', 'buy'],
@@ -64,6 +68,7 @@ const CHOICES: Synonyms = {
   market: ['price', 'ohlc', 'ohlcv', 'candle'],
   const: ['constant', 'number', 'literal', 'value'],
   shift: ['lag', 'ref', 'previous'],
+  state: ['position', 'account'],
   all: ['every'],
   // Types of orders and of params.
   limit: ['lmt'],
@@ -76,12 +81,12 @@ const CHOICES: Synonyms = {
 /** Arguments of indicators. A word counts only where the indicator has the argument. */
 const ARGUMENTS: Synonyms = {
   length: ['period', 'timeperiod', 'window', 'lookback', 'n', 'len', 'periods', 'atr_period', 'atrperiod'],
-  fast_length: ['fast', 'fastperiod', 'fast_period'],
-  slow_length: ['slow', 'slowperiod', 'slow_period'],
-  signal_length: ['signal', 'signalperiod', 'signal_period'],
+  fast_length: ['fast', 'fastperiod', 'fast_period', 'fastlen'],
+  slow_length: ['slow', 'slowperiod', 'slow_period', 'slowlen'],
+  signal_length: ['signal', 'signalperiod', 'signal_period', 'siglen'],
   atr_length: ['atr_period'],
-  multiplier: ['std', 'stddev', 'std_dev', 'nbdev', 'mult', 'factor'],
-  mult: ['std', 'stddev', 'std_dev', 'nbdev'],
+  multiplier: ['std', 'stds', 'stddev', 'std_dev', 'nbdev', 'mult', 'factor'],
+  mult: ['std', 'stds', 'stddev', 'std_dev', 'nbdev'],
   k_length: ['k', 'k_period'],
   d_length: ['d', 'd_period'],
   k_smooth: ['smooth_k', 'smooth'],
@@ -122,6 +127,9 @@ const INDICATORS: Synonyms = {
   zlema: ['zlma'],
   wclprice: ['wcp', 'wcprice'],
 };
+/** What the two sides of a comparison are called elsewhere, in pairs. */
+const FIRST_OPERANDS = ['a', 'x', 'lhs', 'series1', 'source1', 'fast'];
+const SECOND_OPERANDS = ['b', 'y', 'rhs', 'series2', 'source2', 'slow'];
 /** Members of strategies and conditions. */
 const MEMBERS: Synonyms = {
   weekdays: ['days', 'days_of_week', 'weekday'],
@@ -129,12 +137,13 @@ const MEMBERS: Synonyms = {
   items: ['conditions', 'rules', 'operands', 'args', 'expressions', 'children'],
   maxBars: ['bars', 'max_bars'],
   kind: ['type'],
-  op: ['operator', 'operation', 'comparison', 'comparator'],
+  op: ['operator', 'operation', 'comparison', 'comparator', 'direction', 'type'],
+  left: FIRST_OPERANDS,
+  right: [...SECOND_OPERANDS, 'threshold'],
   side: ['direction'],
   sizing: ['size', 'position_size', 'positionSize', 'quantity'],
   window: ['size', 'length', 'period'],
   value: ['amount', 'quantity', 'units', 'size', 'percent', 'pct', 'source'],
-  offset: ['lag'],
   args: ['params', 'parameters', 'arguments', 'options'],
   indicator: ['name'],
   name: ['pattern', 'session'],
@@ -145,14 +154,19 @@ const MEMBERS: Synonyms = {
   from: ['start', 'begin'],
   to: ['end', 'until'],
   risk: ['risk_management', 'riskManagement', 'stops'],
+  stopLoss: ['sl'],
+  takeProfits: ['tp'],
+  symbol: ['ticker', 'name', 'pair', 'asset'],
+  instrument: ['signalInstrument'],
   triggerPercent: ['percent', 'pct', 'target', 'profitPercent', 'profit'],
   closePercent: ['close', 'percent', 'pct', 'portion', 'sizePercent'],
   distancePercent: ['percent', 'pct', 'distance', 'trailPercent', 'callbackRate'],
   triggerR: ['r', 'rMultiple', 'r_multiple'],
   activateAfterPercent: ['afterPercent', 'activateAfter', 'activationPercent', 'activation'],
-  multiplier: ['mult', 'factor', 'atr_multiplier'],
-  period: ['length', 'timeperiod', 'window', 'lookback'],
-  bars: ['period', 'length', 'window', 'lookback'],
+  multiplier: ['mult', 'factor', 'atr_multiplier', 'value'],
+  period: ['length', 'timeperiod', 'window', 'lookback', 'periods'],
+  bars: ['period', 'length', 'window', 'lookback', 'periods'],
+  offset: ['lag', 'periods', 'shift'],
   source: ['value', 'input'],
   lower: ['min', 'low'],
   upper: ['max', 'high'],
@@ -205,11 +219,22 @@ const KIND_OF_OPERATOR: ReadonlyMap<string, string> = new Map([
   ...['add', 'sub', 'mul', 'div'].map((op) => [op, 'math'] as const),
 ]);
 
+/** A word without the module in which another platform has it: `ta.sma`, `qtpylib.crossed_above`. */
+export const withoutModule = (word: string): string => word.slice(word.lastIndexOf('.') + 1);
+
+/** The ways to look a word up: `crosses above` and `crossesAbove` are `crosses_above`. */
+function spellingsOf(word: string): string[] {
+  const snake = word.replaceAll(/([a-z])([A-Z])/g, '$1_$2').replaceAll(/[\s-]+/g, '_');
+  return [word.toLowerCase(), snake.toLowerCase()];
+}
+
 /** The word among `values` that `word` is a synonym of. */
 export function synonymIn(word: string, values: readonly unknown[]): string | undefined {
-  const lower = word.toLowerCase();
-  const meanings = [OPERATOR_MEANINGS.get(lower), TIMEFRAME_MEANINGS.get(word), CHOICE_MEANINGS.get(lower)];
-  return meanings.flatMap((each) => each ?? []).find((meaning) => values.includes(meaning));
+  const meanings = spellingsOf(word).flatMap((one) => [
+    ...(OPERATOR_MEANINGS.get(one) ?? []),
+    ...(CHOICE_MEANINGS.get(one) ?? []),
+  ]);
+  return [...(TIMEFRAME_MEANINGS.get(word) ?? []), ...meanings].find((meaning) => values.includes(meaning));
 }
 
 /** The argument among `names` that `word` is a synonym of. */
@@ -234,7 +259,10 @@ export const synonymousMember = (word: string, names: readonly string[]): string
 
 /** The kind and operator that an operator written as a kind stands for: `crossover` is `cross` with `cross_up`. */
 export function operatorKind(word: string): { readonly kind: string; readonly op: string } | undefined {
-  for (const op of [word.toLowerCase(), ...(OPERATOR_MEANINGS.get(word.toLowerCase()) ?? [])]) {
+  const bare = withoutModule(word);
+  const lower = bare.toLowerCase();
+  if (lower === 'highest' || lower === 'lowest') return { kind: 'rolling', op: lower === 'highest' ? 'max' : 'min' };
+  for (const op of spellingsOf(bare).flatMap((one) => [one, ...(OPERATOR_MEANINGS.get(one) ?? [])])) {
     const kind = KIND_OF_OPERATOR.get(op);
     if (kind !== undefined) return { kind, op };
   }

@@ -4,7 +4,8 @@ import type { IssueLog } from '../issues/issues.ts';
 import { nearestName, suggestionFor } from '../issues/nearest.ts';
 import { pointerTo } from '../pointer.ts';
 import { GRAPH_SHAPE, type ExpressionType, type Shape } from '../grammar/shapes.ts';
-import { shown } from '../issues/displayNames.ts';
+import { numericText, shown } from '../issues/displayNames.ts';
+import { expressionMeant } from '../form/misplaced.ts';
 import { GraphNodes, type ReadNode } from './graphNodes.ts';
 import { isMembers, type Members } from '../grammar/payloadObjects.ts';
 
@@ -42,6 +43,8 @@ export class Lowering {
   readonly #invalid = new Set<object>();
   readonly #inline = new Set<object>();
   readonly #root: string;
+  /** Ids of the nodes that patches add. */
+  readonly #added = new Set<string>();
   /** The depth and size of what the object being copied contains. */
   #depth = 0;
   #treeSize = 0;
@@ -185,8 +188,18 @@ export class Lowering {
   #notFound(ref: string, of: ExpressionType, path: string) {
     const ids = this.#nodes.idsOf(of);
     const nearest = nearestName(ref, ids.slice(0, MAX_COMPARED_IDS));
+    const message = `No node has the id ${shown(ref)}.`;
+    const isWord = of === 'value' && nearest?.isCertain !== true && numericText(ref) === undefined;
+    const meant = isWord ? expressionMeant('value', ref) : undefined;
+    if (meant !== undefined) {
+      const node = { id: ref, ...(meant.value as Members) };
+      // Once, however often it is referred to.
+      const patch = this.#added.has(ref) ? [] : [{ op: 'add', path: `${this.#root}/nodes/-`, value: node } as const];
+      this.#added.add(ref);
+      return { message, suggestion: `Add ${JSON.stringify(node)} to nodes.`, patch };
+    }
     return {
-      message: `No node has the id ${shown(ref)}.`,
+      message,
       suggestion: nearest === undefined ? addNode(ids) : suggestionFor(nearest, ids),
       patch: nearest?.isCertain === true ? [{ op: 'replace', path, value: nearest.name } as const] : undefined,
     };

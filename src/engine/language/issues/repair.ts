@@ -7,12 +7,13 @@ type Json = Record<string, unknown>;
 const depthOf = (pointer: string): number => pointer.split('/').length;
 
 /**
- * Puts patches in an order in which all of them can be applied: repairs in place first, then renames of members, the
- * deepest first. Every pointer can then refer to the payload as it was sent.
+ * Puts patches in an order in which all of them can be applied: repairs in place first, then moves of members, those
+ * from the deepest places first. Every pointer can then refer to the payload as it was sent.
  */
 export function inOrder<T>(items: readonly T[], patchOf: (item: T) => readonly PatchOperation[]): T[] {
   const moves = (item: T): boolean => patchOf(item).some(({ op }) => op === 'move');
-  const deepest = (item: T): number => Math.max(...patchOf(item).map((step) => depthOf(step.path)));
+  const deepest = (item: T): number =>
+    Math.max(...patchOf(item).map((step) => depthOf(step.op === 'move' ? step.from : step.path)));
   const renames = items.filter(moves).sort((a, b) => deepest(b) - deepest(a));
   return [...items.filter((item) => !moves(item)), ...renames];
 }
@@ -38,6 +39,7 @@ export function repaired(body: Readonly<Json>, steps: readonly PatchOperation[])
 
 /** Uses defineProperty, so that a member named __proto__ stays a member. */
 function set(owner: Json, name: string, value: unknown): void {
+  if (Array.isArray(owner) && name === '-') return void owner.push(value);
   Object.defineProperty(owner, name, { value, enumerable: true, configurable: true, writable: true });
 }
 

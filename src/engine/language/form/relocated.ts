@@ -1,0 +1,126 @@
+// Relocated members: members of an object that belong into one of its other members, each with what to report and the
+// patch that moves it there.
+import type { Field, ObjectShape } from '../grammar/shapes.ts';
+import { synonymousMember } from '../grammar/synonyms.ts';
+import { pointerTo } from '../pointer.ts';
+import { shown } from '../issues/displayNames.ts';
+import { isTooLong, type Fault, type FindNearest } from './leafFaults.ts';
+import { argumentsBeside, MAX_RENAMES } from './misplaced.ts';
+import { plain } from '../issues/nearest.ts';
+import type { PatchOperation } from '../issues/patch.ts';
+import { isMembers, type Members } from '../grammar/payloadObjects.ts';
+
+/**
+ * The unknown members of `value` that certainly belong into another of its members.
+ * @param misspelled from names to the names they were written with, which stay where they are
+ * @param findNearest undefined: nothing is searched for, because the issues are only counted
+ */
+export function relocatedMembers(
+  shape: ObjectShape,
+  value: Members,
+  unknown: readonly string[],
+  misspelled: ReadonlyMap<string, string>,
+  pointer: string,
+  findNearest: FindNearest | undefined,
+): ReadonlyMap<string, Fault> {
+  if (findNearest === undefined || unknown.length === 0) return new Map();
+  const renamed = new Set(misspelled.values());
+  const faults = misspelled.has('args') ? new Map<string, Fault>() : argumentsBeside(value, unknown, pointer);
+  const made = new Set<string>();
+  for (const name of unknown.slice(0, MAX_RENAMES)) {
+    if (renamed.has(name) || faults.has(name)) continue;
+    const fault = listedOperands(shape, value, name, pointer) ?? insideFault(shape, value, name, pointer, made);
+    if (fault !== undefined) faults.set(name, fault);
+  }
+  const operands = operandsOfMath(shape, value, pointer);
+  for (const [name, fault] of operands) if (!renamed.has(name)) faults.set(name, fault);
+  return faults;
+}
+
+/** Whether a member was meant by its name, or by another word for it and a text of its own format. */
+function isNamed({ name, shape }: Field, written: string, value: unknown): boolean {
+  if ([name, name.replace(/s$/, '')].some((one) => plain(one) === plain(written))) return true;
+  const isInFormat = shape.type === 'string' && shape.pattern !== null && shape.pattern.test(String(value));
+  return isInFormat && synonymousMember(written, [name]) !== undefined;
+}
+
+/** Two operands in a list where they are named: {"kind": "compare", "args": [a, b]}. */
+function listedOperands(shape: ObjectShape, value: Members, name: string, pointer: string): Fault | undefined {
+  const list = value[name];
+  const isFree = ['left', 'right'].every((side) => isSlot(shape.fields.get(side)) && value[side] === undefined);
+  if (!isFree || !Array.isArray(list) || list.length !== 2 || isTooLong(list)) return undefined;
+  return {
+    code: 'UNKNOWN_FIELD',
+    message: `Unknown member ${shown(name)}.`,
+    suggestion: 'Write its first item as "left" and its second as "right".',
+    patch: [
+      { op: 'add', path: pointerTo(pointer, 'left'), value: list[0] as unknown },
+      { op: 'add', path: pointerTo(pointer, 'right'), value: list[1] as unknown },
+      { op: 'remove', path: pointerTo(pointer, name) },
+    ],
+  };
+}
+
+const isSlot = (field: Field | undefined): boolean => field?.shape.type === 'slot' || field?.shape.type === 'reference';
+
+/** Two named operands where they are listed: {"kind": "math", "op": "mul", "left": a, "right": b}. */
+function operandsOfMath(shape: ObjectShape, value: Members, pointer: string): ReadonlyMap<string, Fault> {
+  const names = OPERAND_NAMES.find((pair) => pair.every((name) => value[name] !== undefined));
+  const faults = new Map<string, Fault>();
+  const isList = value.kind === 'math' && value.args === undefined && shape.fields.get('args')?.shape.type === 'array';
+  if (!isList || names === undefined) return faults;
+  const [first, second] = names;
+  const fault = (name: string, index: number, steps: readonly PatchOperation[]): Fault => ({
+    code: 'UNKNOWN_FIELD',
+    message: `Unknown member ${shown(name)}.`,
+    suggestion: 'Write the operands as "args", a list.',
+    patch: [...steps, { op: 'move', from: pointerTo(pointer, name), path: pointerTo(pointer, 'args', index) }],
+  });
+  faults.set(first, fault(first, 0, [{ op: 'add', path: pointerTo(pointer, 'args'), value: [] }]));
+  faults.set(second, fault(second, 1, []));
+  return faults;
+}
+const OPERAND_NAMES: readonly (readonly [string, string])[] = [
+  ['left', 'right'],
+  ['a', 'b'],
+  ['x', 'y'],
+  ['lhs', 'rhs'],
+];
+
+/**
+ * A member of the only object below that has one of that name: `symbol` belongs into `instrument`, `stop_loss` into
+ * `risk`.
+ * @param made the objects that patches for earlier members make
+ */
+function insideFault(
+  shape: ObjectShape,
+  value: Members,
+  name: string,
+  pointer: string,
+  made: Set<string>,
+): Fault | undefined {
+  const places = [...shape.fields.values()].flatMap(({ name: owner, shape: inner }) => {
+    if (inner.type !== 'object' || owner === 'meta') return [];
+    const meant = [...inner.fields.values()].find(
+      (one) => !shape.fields.has(one.name) && isNamed(one, name, value[name]),
+    );
+    return meant === undefined ? [] : [[owner, meant.name] as const];
+  });
+  const [place, ...others] = places;
+  if (place === undefined || others.length > 0) return undefined;
+  const [owner, member] = place;
+  const { [owner]: holder = {} } = value;
+  if (!isMembers(holder) || holder[member] !== undefined) return undefined;
+  const path = pointerTo(pointer, owner);
+  const isMade = value[owner] !== undefined || made.has(owner);
+  made.add(owner);
+  return {
+    code: 'UNKNOWN_FIELD',
+    message: `Unknown member ${shown(name)}.`,
+    suggestion: `Write it in ${owner}, as ${member}.`,
+    patch: [
+      ...(isMade ? [] : [{ op: 'add', path, value: {} } as const]),
+      { op: 'move', from: pointerTo(pointer, name), path: pointerTo(path, member) },
+    ],
+  };
+}
