@@ -57,7 +57,7 @@ export function diagnose(input: DiagnosisInput): Diagnosis[] {
 function withoutTrades(input: DiagnosisInput): Diagnosis[] {
   const { report, funnel } = input;
   const window = report.input.end - report.input.start;
-  if (window <= 0 || (funnel.barsUnknown >= window * report.boundRules.entries.length && funnel.entrySignals === 0)) {
+  if (window <= 0) {
     const { bars } = report.warmup;
     const message = `All ${funnel.barsTotal} bars were warm-up: ${bars} bars are needed before the first signal.`;
     return [
@@ -139,9 +139,12 @@ function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: stri
   if (dead.length > 0) {
     return dead.map((condition) => {
       const stat = statsOf(condition);
-      const range = stat.leftStats?.min == null ? '' : `: the left side ${movement(stat.leftStats)}`;
-      const message = `${condition.node.text} was never true on ${stat.evaluated} bars${range}.`;
-      return error('RULE_ALWAYS_FALSE', condition.node, message, thresholdAdvice(stat));
+      if (stat.unknownCount === stat.evaluated) {
+        const message = `${condition.node.text} was unknown on all ${stat.evaluated} bars: a value in it was missing.`;
+        return error('RULE_ALWAYS_FALSE', condition.node, message, MISSING_ADVICE);
+      }
+      const message = `${condition.node.text} was never true on ${stat.evaluated} bars${movements(stat)}.`;
+      return error('RULE_ALWAYS_FALSE', condition.node, message, conditionAdvice(stat));
     });
   }
   const [pair] = neverTogether(conjuncts, window);
@@ -150,7 +153,10 @@ function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: stri
     const message =
       `${a.node.text} was true on ${statsOf(a).trueCount} bars and ${b.node.text} on ${statsOf(b).trueCount}, but ` +
       'never both at once.';
-    const suggestion = `Loosen one of them, or let ${b.node.nodeId} look back with "within" or as a sequence.`;
+    const way = ['cross', 'pattern'].includes(statsOf(b).kind)
+      ? 'give it "within"'
+      : 'put it into a rolling_window with mode "any"';
+    const suggestion = `Loosen one of them, or let ${b.node.nodeId} count when it was true some bars before: ${way}.`;
     return [error('NEVER_TOGETHER', a.node, message, suggestion)];
   }
   const entry = funnel.entries[index];
@@ -171,21 +177,35 @@ function neverSignaled({ bits, stats, funnel, report }: DiagnosisInput, id: stri
   return [error('NEVER_TOGETHER', first.node, message, `Loosen ${first.node.nodeId} first.`)];
 }
 
-function thresholdAdvice(stat: ConditionStats): string {
-  const { leftStats, rightStats } = stat;
-  if (stat.kind !== 'compare' || leftStats?.min == null || rightStats?.min == null)
-    return `Loosen ${stat.nodeId} or take it out.`;
+/** What a condition needs that was never known: the reasons of docs/language.md for missing values. */
+const MISSING_ADVICE =
+  'Fields of a position are missing without one, and so are quotients by zero and values whose period is longer than ' +
+  'the data: use values that are known before the entry.';
+
+/** What both sides of a comparison or cross did. */
+function movements({ leftStats, rightStats }: ConditionStats): string {
+  if (leftStats?.min == null) return '';
+  const left = `: the left side ${movement(leftStats)}`;
+  return rightStats?.min == null ? left : `${left}, and the right side ${movement(rightStats)}`;
+}
+
+function conditionAdvice({ kind, nodeId, leftStats, rightStats }: ConditionStats): string {
+  const loosen = `Loosen ${nodeId} or take it out.`;
+  if (kind === 'session' || kind === 'time_window')
+    return `${loosen} It looks at when a bar opens, in its time zone; daily bars open at midnight UTC.`;
+  if (leftStats?.min == null || rightStats?.min == null) return loosen;
   const isFixed = ({ min, max }: SideStats): boolean => min === max;
-  const sides = `The left side ${movement(leftStats)}, and the right side ${movement(rightStats)}`;
-  if (isFixed(leftStats) && isFixed(rightStats)) return `${sides}. Compare a value that changes.`;
-  if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!))
+  if (isFixed(leftStats) && isFixed(rightStats)) return 'Compare a value that changes.';
+  if (Math.max(leftStats.min, rightStats.min) <= Math.min(leftStats.max!, rightStats.max!)) {
+    if (kind !== 'compare') return loosen;
     return (
       'The ranges of the two sides overlap, so another threshold does not help: they never stand this way on the ' +
       'same bar. Compare with an earlier bar (offset 1 on one side), or relate other values.'
     );
-  if (isFixed(rightStats)) return `${sides}. Move the right side into the range of the left.`;
-  if (isFixed(leftStats)) return `${sides}. Move the left side into the range of the right.`;
-  return `${sides}: these ranges do not meet. Compare values of the same scale.`;
+  }
+  if (isFixed(rightStats)) return 'Move the right side into the range of the left.';
+  if (isFixed(leftStats)) return 'Move the left side into the range of the right.';
+  return 'These ranges do not meet. Compare values of the same scale.';
 }
 
 /** What a side did over the run, as a predicate. */

@@ -206,16 +206,47 @@ describe('the suggestion for a comparison that is never true', () => {
 
   it('names the range of what moves, and says which side to move into it', () => {
     const toHigh = toldOf(close, constant(5));
-    expect(toHigh).toMatch(/was never true on \d+ bars: the left side moved between \S+ and \S+\. /);
-    expect(toHigh).toMatch(/ the right side was always 5\. Move the right side into the range of the left\.$/);
-    expect(toldOf(constant(0.5), close)).toMatch(/: the left side was always 0\.5\. .* into the range of the right\.$/);
+    expect(toHigh).toMatch(/never true on \d+ bars: the left side moved between \S+ and \S+, and the right side/);
+    expect(toHigh).toMatch(/ was always 5\. Move the right side into the range of the left\.$/);
+    expect(toldOf(constant(0.5), close)).toMatch(/: the left side was always 0\.5, .* into the range of the right\.$/);
   });
 
   it('says that neither side changes, or that values of different scale never meet', () => {
     expect(toldOf(constant(20), constant(30))).toMatch(
-      /The left side was always 20, and the right side was always 30\. Compare a value that changes\.$/,
+      /: the left side was always 20, and the right side was always 30\. Compare a value that changes\.$/,
     );
-    expect(toldOf(close, hundredfold)).toMatch(/these ranges do not meet\. Compare values of the same scale\.$/);
+    expect(toldOf(close, hundredfold)).toMatch(/These ranges do not meet\. Compare values of the same scale\.$/);
+  });
+});
+
+describe('a diagnosis without trades', () => {
+  const firstOf = (given: Case) => summaryOf(given).strategyTrace!.diagnosis[0];
+
+  it('names the condition that was unknown on every bar, which is no warm-up', () => {
+    const profit = compare({ kind: 'state', field: 'position_unrealized_pnl' }, 'gt', constant(0), 'profit');
+    const quotient = { kind: 'math', op: 'div', args: [close, constant(0)] };
+    for (const trigger of [profit, compare(quotient, 'gt', constant(1), 'profit')]) {
+      const { code, nodeId, message } = firstOf({ entry: { trigger } });
+      expect([code, nodeId]).toEqual(['RULE_ALWAYS_FALSE', 'profit']);
+      expect(message).toMatch(/ was unknown on all \d+ bars: a value in it was missing\.$/);
+    }
+  });
+
+  it('moves the level of a cross into the range of what should cross it', () => {
+    const { suggestion } = firstOf({ entry: { trigger: write.cross(rsi(14), 'cross_up', constant(100)) } });
+    expect(suggestion).toBe('Move the right side into the range of the left.');
+  });
+
+  it('says when bars open, for hours in which none does', () => {
+    const { suggestion } = firstOf({
+      symbol: 'SPX',
+      entry: { trigger: compare(close, 'gt', sma(20)), filters: [{ kind: 'session', name: 'us_equities' }] },
+    });
+    expect(suggestion).toContain('daily bars open at midnight UTC');
+  });
+
+  it('names a way to look back that the condition has', () => {
+    expect(firstOf(CASES.NEVER_TOGETHER).suggestion).toContain('rolling_window with mode "any"');
   });
 });
 
