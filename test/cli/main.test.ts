@@ -1,5 +1,5 @@
 // The command line as a whole: help, wrong calls, wrong surroundings, and how each of them ends.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +42,19 @@ it.each([[['nonsense']], [['serve', '--port', '70000']], [['serve', '--nonsense'
     expect(stderr).toMatch(/^error: /);
   },
 );
+
+it.each(['worker', 'sweep', 'robustness'])('gives %s as many threads as WORKER_THREADS may name', async (command) => {
+  const { code, stderr } = await callCommand([command, '--threads', '513']);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Give a whole number from 1 to 512.');
+  expect(() => readConfig({ WORKER_THREADS: '513' })).toThrow('WORKER_THREADS=513');
+  expect(readConfig({ WORKER_THREADS: '512' }).workerThreads).toBe(512);
+});
+
+it('prints the version of package.json', async () => {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  expect(await callCommand(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` });
+});
 
 it.each([[['backtset']], [['backtset', '--help']], [['help', 'backtset']]])(
   'answers the unknown command of %j with the one it is like',
