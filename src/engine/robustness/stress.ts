@@ -2,7 +2,7 @@
 import { isFreeSlippage, resolveConfig, type BacktestConfig, type FeeModel, type Slippage } from '../config.ts';
 import { checkStrategy } from '../language/check/checkStrategy.ts';
 import type { SignalGraph } from '../language/grammar/graph.ts';
-import { parsePointer } from '../language/pointer.ts';
+import { overriddenPath } from '../language/prepare/overrides.ts';
 import type { BacktestTask, RunError } from '../task.ts';
 
 /** How a cost is raised: multiplied, or set where there is none. */
@@ -136,8 +136,6 @@ function stripped<S extends { readonly risk?: object }>(strategy: S, rule: RiskR
 }
 
 function leadsInto(pointer: string, rule: RiskRule): boolean {
-  const segments = parsePointer(pointer) ?? [];
-  const isRooted = segments[0] === 'strategyAst' || segments[0] === 'signalGraph';
-  const [strategy, risk, member] = isRooted ? segments.slice(1) : segments;
+  const [, strategy, risk, member] = overriddenPath(pointer) ?? [];
   return strategy === 'strategy' && risk === 'risk' && member === rule;
 }

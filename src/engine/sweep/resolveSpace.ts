@@ -1,7 +1,8 @@
 // From the space that a sweep asks for to the space it searches, checked against the strategy that it varies.
 import { TIMEFRAMES } from '../bars/bars.ts';
 import { MIRRORED_OPS } from '../language/grammar/words.ts';
-import { parsePointer, pointerTo, valueAtPath } from '../language/pointer.ts';
+import { pointerTo, valueAtPath } from '../language/pointer.ts';
+import { overriddenPath } from '../language/prepare/overrides.ts';
 import { FLAT_KEYS, type FlatKey } from '../report/flatSummary.ts';
 import type { BacktestTask } from '../task.ts';
 import {
@@ -161,10 +162,8 @@ function wholeLogLevels(min: number, max: number): number[] {
 
 /** The number a pointer leads to; undefined when there is none. */
 function numberAt(pointer: string, { strategyAst, signalGraph }: StrategyPayload): number | undefined {
-  const segments = parsePointer(pointer);
-  if (segments === undefined) return undefined;
-  const isRooted = segments[0] === 'strategyAst' || segments[0] === 'signalGraph';
-  const found = valueAtPath({ strategyAst, signalGraph }, isRooted ? segments : ['strategyAst', ...segments]);
+  const path = overriddenPath(pointer);
+  const found = path && valueAtPath({ strategyAst, signalGraph }, path);
   return typeof found === 'number' ? found : undefined;
 }
 

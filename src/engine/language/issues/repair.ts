@@ -1,6 +1,6 @@
 // Repairs: certain patches applied to a copy of the payload, so that what errors hide is checked in the same pass.
 import type { PatchOperation } from './patch.ts';
-import { parsePointer, pointerTo } from '../pointer.ts';
+import { parsePointer, pointerTo, valueAtPath } from '../pointer.ts';
 
 type Json = Record<string, unknown>;
 
@@ -43,14 +43,11 @@ function set(owner: Json, name: string, value: unknown): void {
   Object.defineProperty(owner, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
+/** The object or list that has the member a pointer leads to, and its name; undefined: there is no such owner. */
 function placeOf(body: Json, pointer: string): [owner: Json, name: string] | undefined {
   const segments = parsePointer(pointer)!;
   const name = segments.pop()!;
-  let owner: unknown = body;
-  for (const segment of segments) {
-    if (typeof owner !== 'object' || owner === null || !Object.hasOwn(owner, segment)) return undefined;
-    owner = (owner as Json)[segment];
-  }
+  const owner = valueAtPath(body, segments);
   return typeof owner === 'object' && owner !== null ? [owner as Json, name] : undefined;
 }
 
