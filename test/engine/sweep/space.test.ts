@@ -50,6 +50,10 @@ describe('a dimension', () => {
     expect(faultsOf({ space: { '/strategy/nothing': { min: 1, max: 2 } } })).toEqual([
       '/space/~1strategy~1nothing: There is no number at /strategy/nothing.',
     ]);
+    // The length of a list is not a number of the strategy.
+    expect(faultsOf({ space: { '/strategy/params/length': { min: 1, max: 2 } } })).toEqual([
+      '/space/~1strategy~1params~1length: There is no number at /strategy/params/length.',
+    ]);
     expect(faultsOf({ space: { stop: { min: 1, max: 2 } } })).toEqual([
       '/space/stop: A grid needs a step or a list of values for stop, whose range is continuous.',
     ]);
