@@ -95,7 +95,5 @@ export function addBlockSums(
 }
 
 /** Whether a variant's block sums are kept. The index alone decides, so that shards need no coordination. */
-export function isSampled(variant: number, variants: number): boolean {
-  if (variants <= MAX_SAMPLED) return true;
-  return hash32(SAMPLE_SEED, variant) < (MAX_SAMPLED / variants) * 0x1_0000_0000;
-}
+export const isSampled = (variant: number, variants: number): boolean =>
+  hash32(SAMPLE_SEED, variant) < (MAX_SAMPLED / variants) * 0x1_0000_0000;

@@ -71,6 +71,12 @@ describe('alignment', () => {
     expect([...alignRows(base, other)]).toEqual([0, -1, 1]);
   });
 
+  it('shows no bar of the same timeframe of another instrument that closed within a bar', () => {
+    const base = randomBars({ symbol: 'A', timeframe: '1h', times: hours(0, 1, 2) });
+    const other = randomBars({ symbol: 'B', timeframe: '1h', times: hours(0.5, 1, 1.5) });
+    expect([...alignRows(base, other)]).toEqual([-1, 1, -1]);
+  });
+
   it('shows a resampled bar only once the last child in it has closed', () => {
     // New York's 09:30 in UTC: the child of 15:30 belongs to the bucket 12 to 16 and closes at 16:30.
     const shares = randomBars({ symbol: 'S', timeframe: '1h', times: hours(14.5, 15.5) });

@@ -62,6 +62,17 @@ describe('walk-forward', () => {
     ]);
   });
 
+  it('tests every bar after the first training once, whatever the number of folds', () => {
+    for (const folds of [1, 2, 3, 4, 7]) {
+      const settings = { kind: 'rolling', folds, trainFraction: 0.5, purgeBars: 0, embargoBars: 0 } as const;
+      const tested = cutFolds(settings, 10, 113).flatMap(({ test: [from, to] }) =>
+        Array.from({ length: to - from }, (_, row) => from + row),
+      );
+      // 51 of 103 rows are for the first training.
+      expect(tested).toEqual(Array.from({ length: 52 }, (_, row) => 61 + row));
+    }
+  });
+
   it('is rejected with tpe, which has seen the test windows', () => {
     const spec = SweepSpec.parse({
       config: CONFIG,
