@@ -33,6 +33,7 @@ export function runnableSections(
   return rules;
 }
 
+/** The runnable strategy of these sections; `settings` take precedence over the strategy's own defaults. */
 export function runnableStrategy(rules: CanonicalSections, ast: StrategyAst, settings: Settings): RunnableStrategy {
   const { defaults } = ast.strategy;
   return {

@@ -9,11 +9,13 @@ import { isParamRef } from '../grammar/shapes.ts';
 import { Draft, type Container } from './draft.ts';
 import { overriddenPath } from './overrides.ts';
 
+/** A strategy as it was sent: a graph comes with the AST that it compiles to. */
 export interface Payload {
   readonly strategyAst: StrategyAst;
   readonly signalGraph?: SignalGraph;
 }
 
+/** The place of a number that a run overrides. */
 export interface OverriddenPlace {
   readonly pointer: string;
   /** The name of the param that replaces the number. */

@@ -16,6 +16,7 @@ import { runnableSections, runnableStrategy } from '../check/runnable.ts';
 import { sentPlaces } from '../canonical/sentPlaces.ts';
 import { childrenOf, rootsOf } from '../grammar/visit.ts';
 
+/** What the config of a run replaces in its strategy. */
 export interface RunInputs {
   /** `config.params`: param name → value; absent params have their default. */
   readonly params?: GivenParams;
@@ -25,12 +26,16 @@ export interface RunInputs {
    */
   readonly overrides?: Readonly<Record<string, number>>;
 }
+
+/** What the strategy is prepared for, beside its inputs. */
 export interface PrepareContext {
   /** The base timeframe of the run; no node may be finer. */
   readonly timeframe?: StoredTimeframe;
   /** The graph the strategy was sent as: overrides point into it, and so do the answers. */
   readonly signalGraph?: SignalGraph;
 }
+
+/** The runnable form of a strategy, or the issues that keep it from running with these inputs. */
 export type Prepared =
   | {
       readonly ok: true;
