@@ -28,6 +28,8 @@ export type RerunOutcome =
       /** How the recomputed result differs from the stored one; null when it does not, or the request was to verify. */
       readonly notice: ArtifactNotice | null;
       readonly reproducibility: object | null;
+      /** To verify: whether another engine stored this very result, which it may have hashed in another way. */
+      readonly isOfOtherEngine?: boolean;
     }
   | { readonly ok: false; readonly error: { readonly code: string; readonly path: string; readonly message: string } };
 

@@ -1,11 +1,13 @@
 // The rerun task: runs a stored backtest again, for an artifact or to verify it, and stores the outcome for the API.
+import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from '../db/connect.ts';
 import { notify } from '../db/notifications.ts';
 import { deleteOldReruns, deleteRerunChunks, findRerun, finishRerun, insertRerunChunk } from '../db/reruns.ts';
 import type { Rerun, RerunOutcome, RerunSize } from '../db/reruns.ts';
+import { summaryOf } from '../db/summaries.ts';
 import { addRerunJob } from '../db/tickets.ts';
 import { decodeDetail } from '../engine/index.ts';
-import type { ArtifactFormat, ArtifactName, Pool, RunError } from '../engine/index.ts';
+import type { ArtifactFormat, ArtifactName, EncodedResult, Pool, RunError } from '../engine/index.ts';
 import type { Log } from '../log.ts';
 import { TIER_LIMITS } from '../tiers.ts';
 import { maskInternalError } from './internalErrors.ts';
@@ -154,7 +156,20 @@ async function answer(
   if (outcome.kind === 'stopped')
     return refused({ code: 'RESOURCE_LIMIT', path: '', message: `The rerun was stopped (${outcome.reason}).` });
   const { reproducibility } = decodeDetail(outcome.result.detail);
-  return { ok: true, resultHash: reproducibility.resultHash, notice: null, reproducibility };
+  const { engineVersion } = decodeDetail(rerun.detail).reproducibility;
+  const isOfOtherEngine = engineVersion !== reproducibility.engineVersion && isSameResult(rerun, outcome.result);
+  return { ok: true, resultHash: reproducibility.resultHash, notice: null, reproducibility, isOfOtherEngine };
+}
+
+/** Whether two results are equal in all but their hashes and the engine that made them. */
+function isSameResult(stored: Pick<Rerun, 'summary' | 'detail' | 'trades'>, made: EncodedResult): boolean {
+  if (Buffer.compare(stored.trades, made.trades) !== 0) return false;
+  const summaryNumbers = [...new Float64Array(Uint8Array.from(made.summary).buffer)];
+  const blocks = [stored.detail, made.detail].map((detail) => decodeDetail(detail).summary);
+  return (
+    isDeepStrictEqual(stored.summary, summaryOf({ summary: null, summaryNumbers })) &&
+    isDeepStrictEqual(blocks[0], blocks[1])
+  );
 }
 
 const refused = (error: RunError): RerunOutcome => ({ ok: false, error });

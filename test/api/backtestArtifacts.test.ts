@@ -2,7 +2,9 @@
 // Contract: backtest.
 import { afterAll, describe, expect, it } from 'vitest';
 import { ChunkMissing, readRerunChunks } from '../../src/db/reruns.ts';
+import { decodeDetail } from '../../src/engine/index.ts';
 import { createBacktestApi } from '../support/backtestApi.ts';
+import { jsonDetail } from '../support/jsonResults.ts';
 
 const backtests = await createBacktestApi();
 const { api, client, post, run, withWorker, withoutWorker } = backtests;
@@ -87,6 +89,25 @@ describe('an artifact of a backtest', () => {
     const reply = await client.post(`/backtests/${id}/verify`);
     expect(reply, reply.text).toMatchObject({ status: 200, body: { id, verified: true } });
     expect(reply.body.recomputed.resultHash).toBe(reply.body.stored.resultHash);
+  });
+
+  it('is verified if an older engine hashed the same result in another way, but not if it differs', async () => {
+    const { sql } = api.services;
+    const id = await completed(24);
+    const [{ detail }] = await sql<{ detail: Uint8Array }[]>`select detail from backtest_details where id = ${id}`;
+    const { reproducibility, ...others } = decodeDetail(detail);
+    const storedBy = async (engineVersion: string, change: object): Promise<boolean> => {
+      const older = { ...reproducibility, engineVersion, resultHash: 'older' };
+      const summary = { ...(others.summary as object), ...change };
+      const bytes = jsonDetail({ ...others, summary, reproducibility: older });
+      await sql`update backtest_details set detail = ${bytes} where id = ${id}`;
+      const reply = await client.post(`/backtests/${id}/verify`);
+      expect(reply, reply.text).toMatchObject({ status: 200, body: { stored: older, recomputed: reproducibility } });
+      return reply.body.verified as boolean;
+    };
+    expect(await storedBy('1.4.0', {})).toBe(true);
+    expect(await storedBy('1.4.0', { equityPreview: [1, 2] })).toBe(false);
+    expect(await storedBy(reproducibility.engineVersion, {})).toBe(false);
   });
 
   it('carries a notice if the engine has changed, except stored trades, and verify says no', async () => {

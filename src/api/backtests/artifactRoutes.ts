@@ -162,11 +162,11 @@ function verifyRoute(rerunning: Rerunning, services: Services): void {
         const backtest = await requireCompleted(sql, caller, pathId(params.id, 'backtest'));
         const id = await startRerun(rerunning, backtest.id, { kind: 'verify' });
         const answer = await awaitRerun(rerunning, id, reply).finally(() => deleteRerun(sql, id));
-        const { resultHash, reproducibility } = requireOutcome(answer);
+        const { resultHash, reproducibility, isOfOtherEngine } = requireOutcome(answer);
         const stored = { ...decodeDetail(backtest.detail!).reproducibility };
         return {
           id: backtest.id,
-          verified: stored.resultHash === resultHash,
+          verified: stored.resultHash === resultHash || isOfOtherEngine === true,
           stored,
           recomputed: { ...reproducibility },
         };

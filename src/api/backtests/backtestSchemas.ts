@@ -161,7 +161,11 @@ export type BacktestDetail = z.input<typeof BacktestDetail>;
 export const Verification = z
   .object({
     id: Uuid,
-    verified: z.boolean().meta({ description: 'True when the run gave the same resultHash again.' }),
+    verified: z.boolean().meta({
+      description:
+        'True when the run gave the same resultHash again. Engines before 1.5.0 hashed results in another way: for ' +
+        'theirs, true when all trades and all of the summary are the same.',
+    }),
     stored: Json,
     recomputed: Json,
   })
