@@ -5,6 +5,7 @@ import { issueCodes } from './language/grammar/issueCodes.ts';
 import { writeAdvice } from './language/form/leafFaults.ts';
 import type { PatchOperation } from './language/issues/patch.ts';
 import { repaired, translatePatch, translationOf } from './language/issues/repair.ts';
+import { percentMeant } from './language/form/misplaced.ts';
 import { Structure } from './language/form/structure.ts';
 import { shapeOf, type ObjectShape } from './language/grammar/shapes.ts';
 import { parsePointer, pointerTo, valueAtPath } from './language/pointer.ts';
@@ -163,13 +164,19 @@ function feeHabits(execution: Members): Habit[] {
       ],
     },
   ];
-  const isRate = (value: unknown): value is number =>
-    typeof value === 'number' && value >= -MAX_PLAIN_RATE && value <= MAX_PLAIN_RATE;
-  if (isRate(written)) return repair('A fee model is an object with tiers, not a rate.', tiersOf(written, written));
+  const rate = rateMeant(written);
+  if (rate !== undefined) return repair('A fee model is an object with tiers, not a rate.', tiersOf(rate, rate));
   if (!isMembers(written) || written.tiers !== undefined) return [];
-  const { makerRate = written.maker, takerRate = written.taker } = written;
-  if (!isRate(makerRate) || !isRate(takerRate)) return [];
+  const makerRate = rateMeant(written.makerRate ?? written.maker);
+  const takerRate = rateMeant(written.takerRate ?? written.taker);
+  if (makerRate === undefined || takerRate === undefined) return [];
   return repair('The rates of a fee model stand in its tiers.', tiersOf(makerRate, takerRate));
+}
+
+/** The fraction that a fee certainly is: a small number, or a percent as text such as "0.1%". */
+function rateMeant(value: unknown): number | undefined {
+  if (typeof value !== 'number') return percentMeant({}, 'takerRate', value)?.value;
+  return value >= -MAX_PLAIN_RATE && value <= MAX_PLAIN_RATE ? value : undefined;
 }
 
 function slippageHabits({ slippage }: Members): Habit[] {

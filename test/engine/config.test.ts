@@ -72,6 +72,34 @@ describe('the form', () => {
   });
 });
 
+describe('a percent as text', () => {
+  it.each<[string, object]>([
+    ['the rates of a tier', { tiers: [{ minCumulativeNotional: 0, makerRate: '0.02%', takerRate: '0.1 %' }] }],
+    ['the rates of a fee model without tiers', { maker: '0.02%', taker: '0.1 %' }],
+  ])('is the fraction that it means in %s', (_what, feeModel) => {
+    const execution = { feeModel: { kind: 'tiered_maker_taker', ...feeModel }, slippage: { kind: 'none' } };
+    const { repaired, issues } = checkConfigForm({ ...MINIMAL, execution });
+    expect(issues.every(({ patch }) => patch !== undefined)).toBe(true);
+    expect(repaired!.execution!.feeModel.tiers).toEqual([
+      { minCumulativeNotional: 0, makerRate: 0.0002, takerRate: 0.001 },
+    ]);
+  });
+
+  it('is one rate for both roles in place of a fee model, and as a commission beside the costs', () => {
+    const slippage = { kind: 'none' };
+    for (const costs of [{ execution: { feeModel: '0.1%', slippage } }, { commission: '0.1%', slippage }]) {
+      const { repaired } = checkConfigForm({ ...MINIMAL, ...costs });
+      expect(repaired!.execution!.feeModel.tiers[0]).toMatchObject({ makerRate: 0.001, takerRate: 0.001 });
+    }
+  });
+});
+
+it('a setting of the strategy in a config is said to belong there', () => {
+  expect(checkConfigForm({ ...MINIMAL, warmupPeriod: 30 }).issues).toEqual([
+    expect.objectContaining({ suggestion: 'Remove it, and set it in the settings of the strategy.' }),
+  ]);
+});
+
 describe('a range', () => {
   it.each([
     ['2024-01-01', Date.UTC(2024, 0, 1)],

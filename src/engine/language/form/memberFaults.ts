@@ -89,7 +89,8 @@ export function unknownMemberFault(
 ): Fault {
   const names = [...shape.fields.keys()];
   const nearest = meant === undefined ? findNearest?.(name, names) : { name: meant, isCertain: true };
-  const elsewhere = shape.fields.has('kind') || shape.fields.has('side') ? ELSEWHERE.get(name) : undefined;
+  const isConfig = shape.fields.has('signalInstrument');
+  const elsewhere = isConfig ? OUTSIDE_CONFIG.get(name) : ELSEWHERE.get(name);
   const free = [...shape.fields.values()]
     .filter((field) => value[field.name] === undefined && !COMMON.has(field.name))
     .sort((a, b) => Number(b.isRequired) - Number(a.isRequired))
@@ -108,7 +109,13 @@ export function unknownMemberFault(
 /** Members that every object may have, which say nothing to the engine. */
 const COMMON: ReadonlySet<string> = new Set(['id', 'label', 'description', 'meta']);
 
-/** Advice on members that belong elsewhere. */
+/** Advice on members of a strategy that belong in the config, and the reverse. */
+const OUTSIDE_CONFIG: ReadonlyMap<string, string> = new Map(
+  ['maxConcurrentPositions', 'warmupPeriod'].map((name) => [
+    name,
+    'Remove it, and set it in the settings of the strategy.',
+  ]),
+);
 const ELSEWHERE: ReadonlyMap<string, string> = new Map(
   ['leverage', 'commission', 'fees', 'slippage', 'initialBalance', 'initial_capital'].map((name) => [
     name,
