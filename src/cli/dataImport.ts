@@ -87,7 +87,7 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
   }
   printLine(`Imported ${entry.symbol} ${entry.timeframe}: ${counted(entry.bars, 'bar')}, ${rangeOf(entry)}.`);
   printLine(
-    `Timeframe ${isTimeframeInferred ? 'inferred from the bars' : 'as given'}. Times from "${time.column}" ` +
+    `Timeframe ${isTimeframeInferred ? 'inferred from the bars' : 'as given'}. Times from ${columnName(time.column)} ` +
       `(${time.unit}, ${zoneText(time.zone)}) are the ${time.is} of each bar.`,
   );
   const other = periods === 365 ? 252 : 365;
@@ -105,6 +105,9 @@ function print(entry: CatalogEntry, report: ImportReport, isJson: boolean): void
   for (const note of notes) printLine(note);
   printOutliers(outliers);
 }
+
+/** pandas leaves the column of its index without a name. */
+const columnName = (name: string): string => (name === '' ? 'the column without a name' : `"${name}"`);
 
 const zoneText = (zone: ImportReport['time']['zone']): string =>
   zone === 'UTC' ? 'UTC' : zone === 'given by each time' ? 'zone given by each time' : 'no zone given, read as UTC';

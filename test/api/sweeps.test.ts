@@ -211,6 +211,24 @@ describe('an invalid request for a sweep', () => {
     expect([ranged.status, ranged.body.issues]).toMatchObject([422, [{ ...issue, path }]]);
   });
 
+  it('is answered with patches that rename the bounds of another tool', async () => {
+    const wrong = await client.post('/sweeps', body({ space: { fast: { from: 5, to: 10 } } }));
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: {
+        issues: [
+          {
+            path: '/space/fast/from',
+            message: 'Unknown member "from".',
+            suggestion: 'Did you mean "min"?',
+            patch: [{ op: 'move', from: '/space/fast/from', path: '/space/fast/min' }],
+          },
+          { patch: [{ op: 'move', from: '/space/fast/to', path: '/space/fast/max' }] },
+        ],
+      },
+    });
+  });
+
   it('is refused with the path of each fault in the space', async () => {
     const wrong = await client.post(
       '/sweeps',
