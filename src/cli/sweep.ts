@@ -8,6 +8,7 @@ import {
   decodeRows,
   FLAT_KEYS,
   marketsOf,
+  nearestName,
   planSweep,
   shownSummary,
   spaceOf,
@@ -20,6 +21,7 @@ import {
 } from '../engine/index.ts';
 import { issuesOfZod } from '../api/http/envelopeIssues.ts';
 import { MAX_THREADS } from '../config.ts';
+import { counted } from '../market/formatting.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
 import { CommandError, printJson, printLine, printTable, refusal, UsageError, withJson } from './output.ts';
 import { checkOutputs, writeOutputs, type OutputFile } from './outputFiles.ts';
@@ -119,13 +121,22 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   };
   const parsed = SweepSpec.safeParse(given);
   if (!parsed.success) {
-    const issues = issuesOfZod(parsed.error.issues, '', given);
+    const issues = issuesOfZod(parsed.error.issues, '', given).map(withNearestMember);
     throw refusal('SWEEP_INVALID', `${options.space} does not describe a sweep`, issues);
   }
   requireFittingOptions(options, body, parsed.data);
   const planned = planSweep(strategy, parsed.data);
   if (!planned.ok) throw refusal('SWEEP_INVALID', 'The sweep cannot be run', planned.faults);
   return { title, inputs: { job: planned.job, ...(await readMarkets(planned.job, options)) } };
+}
+
+/** A misspelled member of the request is not to be removed, but to be written right. */
+function withNearestMember(issue: ReturnType<typeof issuesOfZod>[number]): typeof issue {
+  if (issue.code !== 'UNKNOWN_FIELD' || issue.path.lastIndexOf('/') > 0) return issue;
+  const name = issue.path.slice(1);
+  const nearest = nearestName(name, Object.keys(SweepSpec.shape));
+  if (nearest === undefined) return issue;
+  return { ...issue, message: `Unknown member "${name}".`, suggestion: `Did you mean "${nearest.name}"?` };
 }
 
 /** @throws CommandError when the file is one that another option takes. */
@@ -200,7 +211,9 @@ const number = (value: number | string | boolean | null | undefined): string =>
 
 function print(result: SweepResult): void {
   const { verdict, top, warnings, objective, evaluated, failures } = result;
-  printLine(`${evaluated} variants by ${objective.key}${failures.count > 0 ? `, ${failures.count} failed` : ''}`);
+  printLine(
+    `${counted(evaluated, 'variant')} by ${objective.key}${failures.count > 0 ? `, ${failures.count} failed` : ''}`,
+  );
   const names = Object.keys(top[0]?.params ?? {});
   const keys = [...new Set([objective.key, 'returnPct', 'sharpeRatio', 'maxDrawdown', 'totalPositions'] as const)];
   printTable(

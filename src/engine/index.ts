@@ -99,6 +99,7 @@ export { metricsOf, objectiveOf, planSweep, spaceOf, type SweepJob, type SweepSt
 export { SWEEP_METHODS, SweepSpec } from './sweep/sweepRequest.ts';
 export type { SweepResult } from './sweep/sweepResult.ts';
 export { metricOf, type SweepRows } from './sweep/sweepRows.ts';
+export { constraintAdvice } from './sweep/constraintForm.ts';
 export { dimensionFaults } from './sweep/spaceForm.ts';
 export { encodeSweepRows, SWEEP_FORMATS } from './sweep/sweepTable.ts';
 

@@ -119,6 +119,14 @@ describe('a message about the shape of a request', () => {
       { ...sweep, constraints: ['fast < slow'] },
       '/constraints/0',
       '"constraints[0]" must be an object.',
+      'Write {"left":"fast","op":"lt","right":"slow"}.',
+    ],
+    [
+      'a text without an operator as a constraint',
+      CreateSweepBody,
+      { ...sweep, constraints: ['fast'] },
+      '/constraints/0',
+      '"constraints[0]" must be an object.',
       '"op": "lt"',
     ],
     [

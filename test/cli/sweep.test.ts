@@ -91,6 +91,20 @@ describe('candlepool sweep', () => {
     expect(code).toBe(1);
   });
 
+  it('answers a misspelled member of the request with the one that was meant', async () => {
+    await writeFile(file('request.json'), JSON.stringify({ space: { fast: { values: [5] } }, metod: 'grid' }));
+    const { code, stderr } = await sweep('--space', file('request.json'));
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Unknown member "metod". (Did you mean "method"?)')]);
+  });
+
+  it('says once that no variant can win', async () => {
+    const constraints = [{ left: 'totalPositions', op: 'gte', right: 30_000 }];
+    await writeFile(file('request.json'), JSON.stringify({ space: { fast: { values: [5] } }, constraints }));
+    const { stdout } = await sweep('--space', file('request.json'));
+    expect(stdout).toContain('1 variant by sharpeRatio');
+    expect(stdout.match(/warning/g)).toEqual(['warning']);
+  });
+
   it('prints the best rows as the API answers them', async () => {
     const { stdout } = await sweep('--space', file('space.json'), '--json');
     const { top } = JSON.parse(stdout) as { top: { metrics: { maxDrawdownRecoveredAt: string } }[] };

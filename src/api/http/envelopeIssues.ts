@@ -1,5 +1,5 @@
 // Issues: the faults a schema found in an envelope, in the same words and shape as the faults found inside a strategy.
-import { dimensionFaults, nearestName, pointerTo } from '../../engine/index.ts';
+import { constraintAdvice, dimensionFaults, nearestName, pointerTo } from '../../engine/index.ts';
 import type { core } from 'zod';
 import { problem, type ProblemError, type ProblemIssue } from './problems.ts';
 
@@ -48,9 +48,9 @@ export function queryRefused(field: string, message: string): ProblemError {
 }
 
 function issuesOfOne(issue: core.$ZodIssue, root: string, sent: unknown): ProblemIssue[] {
-  const [owner, dimension] = issue.path;
+  const [owner, member] = issue.path;
   if (root === '' && owner === 'space' && issue.path.length === 2) {
-    const faults = dimensionFaults(String(dimension), valueAt(sent, issue.path));
+    const faults = dimensionFaults(String(member), valueAt(sent, issue.path));
     if (faults.length > 0)
       return faults.map(({ code, path, message, ...advice }) => ({
         ...faultAt([...issue.path, ...path], root, code, message),
@@ -69,6 +69,12 @@ function issuesOfOne(issue: core.$ZodIssue, root: string, sent: unknown): Proble
       branch.some(({ code, path }) => path.length === 0 && code !== 'unrecognized_keys');
     const [nearest] = issue.errors.toSorted((a, b) => Number(isElse(a)) - Number(isElse(b)) || a.length - b.length);
     return nearest.flatMap((each) => issuesOfOne({ ...each, path: [...issue.path, ...each.path] }, root, sent));
+  }
+  if (root === '' && owner === 'constraints' && typeof member === 'number') {
+    const isWhole = issue.path.length === 2 || issue.path[2] === 'op';
+    const advice = isWhole ? constraintAdvice(member, valueAt(sent, issue.path.slice(0, 2))) : undefined;
+    if (advice !== undefined)
+      return [{ ...faultAt(issue.path, root, codeOf(issue), messageOf(issue, root)), ...advice }];
   }
   const given = valueAt(sent, issue.path);
   if (root === '/query' && Array.isArray(given)) {

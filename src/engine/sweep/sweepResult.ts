@@ -219,7 +219,7 @@ function warningsOf(top: readonly RankedRow[], rows: RankingRows, ranked: number
         `${rows.failures.count} variants could not be run; ` +
         `the first failed with: ${rows.failures.first[0]?.message}`,
     });
-  if (rows.indexes.length > 0 && ranked < rows.indexes.length / 2)
+  if (ranked > 0 && ranked < rows.indexes.length / 2)
     warnings.push({
       code: 'FEW_RANKED',
       message:
