@@ -52,10 +52,10 @@ describe('a rehearsal', () => {
   });
 
   it.each<[string, 1 | -1, Ohlc, Ohlc]>([
-    ['long', 1, [100, 101, 95.2, 98], [100, 101, 94.9, 98]],
-    ['short', -1, [100, 104.8, 99, 102], [100, 105.1, 99, 102]],
+    ['long', 1, [100, 111, 95.2, 98], [100, 111, 94.9, 98]],
+    ['short', -1, [100, 104.8, 89, 102], [100, 105.1, 89, 102]],
   ])('knows where a partial exit without a fee leaves the liquidation: %s', (_, side, before, at) => {
-    // 10 at 100 with 50: liquidated at 95 (short: 105). A tenth closed at a profit of 1 moves that by 0.67 away.
+    // 10 at 100 with 50: liquidated at 95 (short: 105). A tenth closed at a profit of 10 moves that to 93.3 (106.7).
     const methods = (bar: Ohlc) => {
       const bars = barsOf([FLAT, FLAT, bar, FLAT]);
       const { trades, ambiguity } = simulate(
@@ -64,7 +64,7 @@ describe('a rehearsal', () => {
           risk: {
             ...NO_RISK,
             trailingStop: { distance: { mode: 'percent', value: 50 }, activateAfterPercent: null },
-            takeProfits: [takeProfit({ mode: 'price', price: constant(100 + side) }, 10)],
+            takeProfits: [takeProfit({ mode: 'price', price: constant(100 + side * 10) }, 10)],
           },
           config: under('bar_direction', { initialBalance: 50, leverage: 100, maintenanceMarginRate: 0 }),
         }),
