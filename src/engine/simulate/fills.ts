@@ -8,7 +8,7 @@ import { updateMargin } from './margin.ts';
 import { initialStop, setLevels } from './levels.ts';
 import type { EntryFill, EntryOrder, ExitFill, ExitOrder } from './orders.ts';
 import { logEntry, logExit, rejectEntry } from './orderLog.ts';
-import { blankPosition, enterRange, resetPosition, type Position } from './position.ts';
+import { blankPosition, resetPosition, type Position } from './position.ts';
 import type { OrderRecord } from './simulation.ts';
 import type { ExitReason } from './trade.ts';
 import type { Run } from './run.ts';
@@ -87,7 +87,6 @@ function openPosition(run: Run, order: EntryOrder, fill: EntryFill, at: Instant)
   const { stopLoss } = input.risk;
   const position = takeBlank(run, at.row);
   resetPosition(position, run.nextPositionId++, side, price, quantity);
-  enterRange(position, side * fill.rawPrice);
   position.entryRule = order.rule;
   position.entryRow = at.row;
   position.entryDecisionRow = order.signalRow;

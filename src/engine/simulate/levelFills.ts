@@ -13,13 +13,14 @@ import type { Run } from './run.ts';
  */
 export function fillAdverse(run: Run, position: Position, signedPrice: number, at: Instant): void {
   const price = position.side * signedPrice;
-  const isLiquidation = run.ledger.liquidation > position.stop;
-  const closing = isLiquidation ? [...run.positions] : [position];
   const role = run.input.config.execution.riskOrderRole;
-  for (const each of closing) {
-    const reason = isLiquidation ? 'liquidation' : each.stopReason;
+  if (run.ledger.liquidation <= position.stop) {
+    fillExit(run, position, exitFill(run, position.stopReason, position.quantity, price, role), at);
+    return;
+  }
+  for (const each of run.positions.slice()) {
     const instant = each === position ? at : besides(run, each, at);
-    fillExit(run, each, exitFill(run, reason, each.quantity, price, role), instant);
+    fillExit(run, each, exitFill(run, 'liquidation', each.quantity, price, role), instant);
   }
 }
 

@@ -162,7 +162,11 @@ function fillPending(run: Run, order: EntryOrder, price: number, at: Instant, fr
       blocked = maxConcurrentPositions === 1 ? 'in position' : 'max positions';
     }
   }
-  if (blocked === null) return fillEntry(run, order, price, at);
+  if (blocked === null) {
+    const position = fillEntry(run, order, price, at);
+    if (position !== null) enterRange(position, side * price);
+    return position;
+  }
   if (blocked === 'in position') counts.blockedInPosition++;
   if (blocked === 'max positions') counts.blockedMaxPositions++;
   logEntry(run, order, { status: 'cancelled', reason: blocked });

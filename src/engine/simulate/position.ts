@@ -44,7 +44,10 @@ export interface Position {
   /** Signed. The best and worst prices held through, for MFE and MAE. */
   peak: number;
   trough: number;
-  /** Signed. The same up to the entry, or up to the open of the price range being played: see `leaveRange`. */
+  /**
+   * Signed. The same up to the open of the price range being played, or the entry in it; not kept where only the
+   * position itself can be closed in it. See `leaveRange`.
+   */
   peakBefore: number;
   troughBefore: number;
   /** Signed. Trailing starts once `best` reaches this; the level is then best × trailFactor − trailOffset. */

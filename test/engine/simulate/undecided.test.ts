@@ -182,6 +182,27 @@ describe('a bar', () => {
     expect(made.trades[1]).toMatchObject({ exitPrice: 99, exitReason: 'stop_loss', exitMethod: 'direct' });
     expect(made.ambiguity.undecidedBars).toBe(0);
   });
+
+  it('is not undecided for such a step where a stop moves, so that the bar and not its children moves it', () => {
+    const bars = barsOf([FLAT, [100, 111, 100, 109], [109, 109, 88, 90], FLAT]);
+    const fine = quarters(1, [[100, 105, 100, 105], [105, 109, 104, 109]]); // prettier-ignore
+    const trailingStop = { distance: { mode: 'percent', value: 20 }, activateAfterPercent: 10 } as const;
+    const takeProfits = [takeProfit({ mode: 'price', price: constant(110) }, 5)];
+    const { trades, ambiguity } = simulate(
+      inputOf(bars, {
+        entries: [entryAt(bars, [0], { sizing: { mode: 'fixed', value: 10 } })],
+        risk: { ...NO_RISK, trailingStop, takeProfits },
+        instrument: { ...INSTRUMENT, qtyStep: 1 },
+        fine,
+        config: under('multi_resolution'),
+      }),
+    );
+    // Trailing comes on at 110, which no child reaches: 20 % below 111.
+    expect(trades.map(({ exitRow, exitReason, exitPrice }) => [exitRow, exitReason, exitPrice])).toEqual([
+      [2, 'trailing_stop', expect.closeTo(88.8, 9)],
+    ]);
+    expect(ambiguity.drilledBars).toBe(0);
+  });
 });
 
 describe('a fallback', () => {
