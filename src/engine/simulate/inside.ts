@@ -59,19 +59,16 @@ export function isTouched(run: Run, position: Position, best: number, worst: num
 /**
  * Whether every path through a price range that touches a level gives the same outcome (semantics §3.1). It does when
  * no stop moves in the range, a stop and a target are not both touched, and no touched target moves the stop of what is
- * left to a price that is in the range; where a stop moves, when neither it nor a target is touched. Targets that close
- * nothing and move no stop do not count.
+ * left to a price that is in the range.
  */
 export function isDecided(run: Run, position: Position, prices: Prices): boolean {
-  const isMoving = hasMovingStop(position, prices.best);
-  const adverse = adverseLevel(run, position);
-  const isStopTouched = prices.worst <= (isMoving ? Math.max(adverse, stopAfter(position, prices.best)) : adverse);
-  if (isMoving && isStopTouched) return false;
+  if (hasMovingStop(position, prices.best)) return !isTouched(run, position, prices.best, prices.worst);
   if (prices.best < position.nextTarget) return true;
-  if (!isMoving && !isStopTouched && prices.worst > position.side * position.entryPrice) return true;
+  const isStopTouched = prices.worst <= adverseLevel(run, position);
+  if (!isStopTouched && prices.worst > position.side * position.entryPrice) return true;
   const { risk, instrument } = run.input;
   const { closesSome, movesStop } = reachedSteps(position, prices.best, risk.takeProfits, instrument.qtyStep);
-  return isMoving || isStopTouched ? !closesSome && !movesStop : !movesStop;
+  return isStopTouched ? !closesSome && !movesStop : !movesStop;
 }
 
 /** A decided range: its levels fill where they stand, and no policy is asked. */
