@@ -50,6 +50,31 @@ describe('a rehearsal', () => {
     // Within a window that still counts the entry, the sale is free and nothing is liquidated.
     expect(made(1).ambiguity).toMatchObject({ undecidedBars: 1, fallbackBars: 0 });
   });
+
+  it.each<[string, 1 | -1, Ohlc, Ohlc]>([
+    ['long', 1, [100, 111, 95.2, 98], [100, 111, 94.9, 98]],
+    ['short', -1, [100, 104.8, 89, 102], [100, 105.1, 89, 102]],
+  ])('knows where a partial exit without a fee leaves the liquidation: %s', (_, side, before, at) => {
+    // 10 at 100 with 50: liquidated at 95 (short: 105). A tenth closed at a profit of 10 moves that to 93.3 (106.7).
+    const methods = (bar: Ohlc) => {
+      const bars = barsOf([FLAT, FLAT, bar, FLAT]);
+      const { trades, ambiguity } = simulate(
+        inputOf(bars, {
+          entries: [entryAt(bars, [0], { side, sizing: { mode: 'fixed', value: 10 } })],
+          risk: {
+            ...NO_RISK,
+            trailingStop: { distance: { mode: 'percent', value: 50 }, activateAfterPercent: null },
+            takeProfits: [takeProfit({ mode: 'price', price: constant(100 + side * 10) }, 10)],
+          },
+          config: under('bar_direction', { initialBalance: 50, leverage: 100, maintenanceMarginRate: 0 }),
+        }),
+      );
+      return [ambiguity.fallbackBars, ...trades.map(({ exitReason }) => exitReason)];
+    };
+    expect(methods(before)).toEqual([0, 'take_profit', 'end_of_data']);
+    // Pessimistic is liquidated first; the paths come to the target first and then stop short of the liquidation.
+    expect(methods(at)).toEqual([1, 'take_profit', 'end_of_data']);
+  });
 });
 
 describe('a break-even stop beyond the price that sets it off', () => {
@@ -131,6 +156,26 @@ describe('a bar', () => {
     expect(made('bar_direction').trades[1]).toMatchObject({ exitReason: 'breakeven', exitMethod: 'fallback' });
   });
 
+  it.each<[string, 1 | -1, Ohlc]>([
+    ['long', 1, [100, 125, 100, 119]],
+    ['short', -1, [100, 100, 75, 81]],
+  ])('is undecided when its best price is exactly where break-even begins: %s', (_, side, best) => {
+    // Break-even from 25 % on moves the stop of the long to 120, where a path comes back to it.
+    const touching = barsOf([FLAT, FLAT, best, [best[3], best[3], best[3], best[3]]]);
+    const made = (policy: Resolution) =>
+      simulate(
+        inputOf(touching, {
+          entries: [entryAt(touching, [0], { side })],
+          risk: { ...NO_RISK, breakeven: { activateAfterPercent: 25, offsetPercent: 20 } },
+          config: under(policy),
+        }),
+      );
+    expect(made('pessimistic').ambiguity).toMatchObject({ undecidedBars: 1, fallbackBars: 1 });
+    expect(made('bar_direction').trades).toMatchObject([{ exitRow: 2, exitPrice: 100 + side * 20 }]);
+    // Pessimistic moves the stop after the bar, and the next open has passed it.
+    expect(made('pessimistic').trades).toMatchObject([{ exitRow: 3, exitPrice: best[3], exitMethod: 'gap' }]);
+  });
+
   it('is not undecided for a step too small to close anything', () => {
     const risk = { stopLoss: { mode: 'fixed', value: 1 } as const, takeProfits: [at(110, 5, false)] };
     const made = run([], { risk: { ...NO_RISK, ...risk }, instrument: { ...INSTRUMENT, qtyStep: 1 } });
@@ -167,6 +212,31 @@ describe('a fallback', () => {
     };
     expect(methods([100, 106, 99, 104], moving, 'optimistic')).toEqual([[105, 'direct'], [100, 'fallback'], 1]);
     expect(methods([100, 106, 99, 104], moving, 'pessimistic')).toEqual([[105, 'direct'], [100, 'gap'], 1]);
+  });
+
+  it.each<[string, number, Ohlc, number]>([
+    ['the open has moved, at the low', 2, [105, 110.5, 102, 110], 102.9],
+    ['the high has moved, at the close', 10, [98, 110, 97, 99], 99],
+  ])('is a stop that %s is hit on a path only', (_, value, bar, exitPrice) => {
+    const bars = barsOf([FLAT, FLAT, bar, [bar[3], bar[3], bar[3], bar[3]]]);
+    const trailingStop = { distance: { mode: 'percent', value }, activateAfterPercent: null } as const;
+    const made = (policy: Resolution) =>
+      simulate(
+        inputOf(bars, {
+          entries: [entryAt(bars, [0])],
+          risk: { ...NO_RISK, trailingStop },
+          config: under(policy),
+          // The general loop; round trips leave such a bar to it.
+          keepOrders: true,
+        }),
+      );
+    for (const policy of ['bar_direction', 'distance'] as const) {
+      const [trade] = made(policy).trades;
+      expect(trade).toMatchObject({ exitRow: 2, exitReason: 'trailing_stop', exitMethod: 'fallback' });
+      expect(trade.exitPrice).toBeCloseTo(exitPrice, 9);
+    }
+    expect(made('pessimistic').trades[0].exitRow).toBe(3);
+    expect(made('pessimistic').ambiguity).toMatchObject({ undecidedBars: 1, fallbackBars: 1 });
   });
 
   it('is not a stop that moves but is hit at the same price by every policy', () => {
