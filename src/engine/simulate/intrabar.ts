@@ -95,7 +95,7 @@ function followPath(exits: Exits, { prices, entry, end }: Part, isWorstFirst: bo
       const isLast = end !== null && end >= Math.min(from, to) && end <= Math.max(from, to);
       followLeg(exits, from, isLast ? end : to);
       if (position.quantity === 0 || isLast) return;
-      moveAt(exits, to);
+      if (to !== prices.close) moveAt(exits, to);
     }
     from = to;
   }
