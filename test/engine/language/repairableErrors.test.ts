@@ -322,13 +322,13 @@ describe('a suggestion', () => {
     ],
     [
       'a member that has no place',
-      { ...strategyOf(above), settings: { maxConcurrentPositions: 1, warmupPeriod: 9, leverage: 3 } },
+      { ...strategyOf(above), settings: { maxConcurrentPositions: 1, warmupPeriod: 9, comment: 'mine' } },
       'UNKNOWN_FIELD',
       'Remove it.',
     ],
     [
       'a member unlike any other',
-      { ...strategyOf(above), settings: { leverage: 3 } },
+      { ...strategyOf(above), settings: { comment: 'mine' } },
       'UNKNOWN_FIELD',
       'Remove it, or use one of maxConcurrentPositions, warmupPeriod.',
     ],

@@ -160,6 +160,15 @@ describe('a path', () => {
     expect(simulate(input('bar_direction')).ambiguity.fallbackBars).toBe(1);
   });
 
+  it('leaves a stop that its close puts beyond the market to the next open', () => {
+    // Open, high, low, close: bought at 100 on the way down; the close of 101 sets off a stop at 105.
+    const bars = barsOf([FLAT, [102, 103, 99, 101], [102, 102, 100, 101], FLAT]);
+    const breakeven = { activateAfterPercent: 1, offsetPercent: 5 };
+    const entries = [entryAt(bars, [0], pending('limit', 100))];
+    const input = inputOf(bars, { entries, risk: { ...NO_RISK, breakeven }, config: under('bar_direction') });
+    expect(simulate(input).trades).toMatchObject([{ exitRow: 2, exitPrice: 102, exitReason: 'breakeven' }]);
+  });
+
   it('is followed in the same way by a child that is undecided itself', () => {
     const bars = barsOf([FLAT, QUIET, [100, 110, 99, 101], [101, 111, 101, 110]]);
     const fine = quarters(2, [
