@@ -26,8 +26,7 @@ export function nextBit(words: Uint32Array, row: number, end: number): number {
     if (++index > last) return end;
     word = words[index];
   }
-  // word & -word leaves the lowest set bit; 31 − clz32 of that is its index.
-  const found = (index << 5) + 31 - Math.clz32(word & -word);
+  const found = (index << 5) + trailingZeros(word);
   return found < end ? found : end;
 }
 
@@ -61,6 +60,9 @@ export function countBits(words: Uint32Array, from: number, to: number): number 
   for (let i = first + 1; i < last; i++) count += popcount(words[i]);
   return count;
 }
+
+/** How many zeros a word ends with; it is not 0. `word & -word` leaves its lowest set bit. */
+export const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word);
 
 /** Set bits of a 32-bit word (Hacker's Delight 5-2: pairs, nibbles, bytes, then one multiply adds the bytes). */
 export function popcount(word: number): number {

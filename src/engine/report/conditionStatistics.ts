@@ -1,7 +1,7 @@
 // Condition statistics (semantics §6.1): how often each condition of a rule was true, on which bars, and what its two
 // sides were. Results list them as `ruleStatsSummary.rules`.
 import { KeptByRange } from '../bars/keptByRange.ts';
-import { countBits, popcount } from '../kernels/bits.ts';
+import { countBits, popcount, trailingZeros } from '../kernels/bits.ts';
 import type { ValueColumn } from '../kernels/column.ts';
 import { valueStats } from '../kernels/simd/sides.ts';
 import type { EvaluatedPlan } from '../evaluate/evaluatePlan.ts';
@@ -160,9 +160,6 @@ function streaksOf(
     maxStreakTrue: longest,
   };
 }
-
-/** How many zeros a word ends with; it is not 0. */
-const trailingZeros = (word: number): number => 31 - Math.clz32(word & -word);
 
 const keptRows = new KeptByRange<Float64Array, Int32Array>();
 

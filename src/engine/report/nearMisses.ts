@@ -1,5 +1,5 @@
 // Near misses: the bars on which a single condition kept an entry from being true, the nearest ones first.
-import { countBits, hasBit, popcount } from '../kernels/bits.ts';
+import { countBits, hasBit, trailingZeros } from '../kernels/bits.ts';
 import type { ConditionNode } from '../plan/plan.ts';
 import { Sides } from '../kernels/simd/sides.ts';
 import { constantJson, type JsonWriter, type WrittenText } from './jsonWriter.ts';
@@ -216,38 +216,36 @@ function keepIfNearest(
   return true;
 }
 
-/** Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS; words without 1 bits are skipped whole. */
+const SAMPLE = new Int32Array(SAMPLED_ROWS);
+
+/**
+ * Rows of the 1 bits in the window, thinned evenly to SAMPLED_ROWS: every word is read as its runs of ones. Valid until
+ * the next call.
+ */
 function rowsOf(words: Uint32Array, { start, end }: Window): Int32Array {
   const total = countBits(words, start, end);
   const every = Math.max(1, Math.ceil(total / SAMPLED_ROWS));
-  const rows = new Int32Array(Math.ceil(total / every));
   let count = 0;
+  /** How many ones come before the next row that is taken. */
   let skip = 0;
   for (let w = start >>> 5; w < words.length && w * 32 < end; w++) {
     let word = words[w];
     if (w * 32 < start) word &= -1 << (start & 31);
     if (end - w * 32 < 32) word &= (1 << (end & 31)) - 1;
-    if (word === 0) continue;
-    if (word === -1) {
-      for (; skip < 32; skip += every) rows[count++] = w * 32 + skip;
-      skip -= 32;
-      continue;
-    }
-    const found = every === 1 ? 32 : popcount(word);
-    if (skip >= found) {
-      skip -= found;
-      continue;
-    }
-    for (; word !== 0; word &= word - 1) {
-      if (skip > 0) {
-        skip--;
-        continue;
-      }
-      rows[count++] = w * 32 + 31 - Math.clz32(word & -word);
-      skip = every - 1;
+    let left = word >>> 0;
+    let row = w * 32;
+    while (left !== 0) {
+      const zeros = trailingZeros(left);
+      left >>>= zeros;
+      row += zeros;
+      const ones = left === 0xffff_ffff ? 32 : trailingZeros(~left);
+      for (; skip < ones; skip += every) SAMPLE[count++] = row + skip;
+      skip -= ones;
+      left = ones === 32 ? 0 : left >>> ones;
+      row += ones;
     }
   }
-  return rows;
+  return SAMPLE.subarray(0, count);
 }
 
 const TEXTS = {

@@ -8,6 +8,8 @@ import type { ConditionBits } from '../../../src/engine/report/conditionBits.ts'
 import { scaled, seededRandom } from '../../support/scale.ts';
 
 const ROWS = 700;
+/** How many rows of a condition are looked at, evenly spaced (semantics §6.3). */
+const MOST_ROWS = 4_096;
 const random = seededRandom(20_261_123);
 const whole = (below: number): number => Math.floor(random() * below);
 const pick = <T>(values: readonly T[]): T => values[whole(values.length)];
@@ -51,16 +53,22 @@ function expectNearest(
   const columns = conditions.flatMap((rows) => [0, 1].map((side) => Float64Array.from(rows, (row) => row[side])));
   const report = {
     boundRules: { entries: conditions.map((_, index) => ({ id: `${index}` })) },
-    evaluated: { columnAt: (slot: number) => ({ values: columns[slot] }) },
-    input: { ...input, bars: { time: new Float64Array(ROWS) } },
+    evaluated: {
+      columnAt: (slot: number) => ({ values: columns[slot] }),
+      readRows: (slot: number, rows: Int32Array, out: Float64Array) =>
+        rows.forEach((row, at) => (out[at] = columns[slot][row])),
+    },
+    input: { ...input, bars: { time: new Float64Array(conditions[0].length) } },
     firstRow: 0,
   };
   const found = nearMissesOf(report as unknown as ReportInput, bits, blockers);
-  const all = conditions.flatMap((rows, index) =>
-    rows
+  const all = conditions.flatMap((rows, index) => {
+    const blocked = rows
       .map((sides, bar) => ({ bar, text: `${index}`, near: relativeGap(sides) }))
-      .filter(({ bar }) => bar >= input.start && bar < input.end && hasBit(blockers.get(bits[index])!, bar)),
-  );
+      .filter(({ bar }) => bar >= input.start && bar < input.end && hasBit(blockers.get(bits[index])!, bar));
+    const every = Math.ceil(blocked.length / MOST_ROWS);
+    return blocked.filter((_, at) => at % every === 0);
+  });
   // Sorting keeps the order of equal ones.
   const nearest = all.sort((a, b) => (a.near === b.near ? 0 : a.near - b.near)).slice(0, 10);
   expect(found.map(({ bar, text }) => ({ bar, text }))).toEqual(nearest.map(({ bar, text }) => ({ bar, text })));
@@ -75,6 +83,25 @@ it.each(Object.entries(SIDES))('finds the ten nearest of %s, the earlier one of 
     expectNearest(conditions, words, { start: whole(40), end: ROWS - whole(40) });
   }
 });
+
+it.each(['all', 'most', 'some', 'few', 'whole words, no words or half of one'])(
+  'finds the nearest of a sample of a long window, of whose rows %s are blocked',
+  (share) => {
+    const wordsOf: Readonly<Record<string, () => number>> = {
+      all: () => 2 ** 32 - 1,
+      most: () => 2 ** 32 - 1 - fewBits(),
+      some: someBits,
+      few: fewBits,
+    };
+    const word = wordsOf[share] ?? (() => pick([0, 2 ** 32 - 1, 2 ** 16 - 1, 2 ** 32 - 2 ** 16]));
+    for (let round = 0; round < scaled(40); round++) {
+      const count = 4_097 + 40 + whole(3 * MOST_ROWS);
+      const conditions = [0, 1].map(() => Array.from({ length: count }, SIDES['values far from each other']));
+      const words = () => Uint32Array.from({ length: Math.ceil(count / 32) }, word);
+      expectNearest(conditions, words, { start: whole(40), end: count - whole(40) });
+    }
+  },
+);
 
 it('finds near misses that are farther than those of the run before', () => {
   const every = () => Uint32Array.of(2 ** 32 - 1);
