@@ -8,7 +8,6 @@ import {
   decodeRows,
   FLAT_KEYS,
   marketsOf,
-  nearestName,
   planSweep,
   shownSummary,
   spaceOf,
@@ -121,22 +120,13 @@ async function readInputs(options: Options): Promise<{ title: string; inputs: Sw
   };
   const parsed = SweepSpec.safeParse(given);
   if (!parsed.success) {
-    const issues = issuesOfZod(parsed.error.issues, '', given).map(withNearestMember);
+    const issues = issuesOfZod(parsed.error.issues, '', given, Object.keys(SweepSpec.shape));
     throw refusal('SWEEP_INVALID', `${options.space} does not describe a sweep`, issues);
   }
   requireFittingOptions(options, body, parsed.data);
   const planned = planSweep(strategy, parsed.data);
   if (!planned.ok) throw refusal('SWEEP_INVALID', 'The sweep cannot be run', planned.faults);
   return { title, inputs: { job: planned.job, ...(await readMarkets(planned.job, options)) } };
-}
-
-/** A misspelled member of the request is not to be removed, but to be written right. */
-function withNearestMember(issue: ReturnType<typeof issuesOfZod>[number]): typeof issue {
-  if (issue.code !== 'UNKNOWN_FIELD' || issue.path.lastIndexOf('/') > 0) return issue;
-  const name = issue.path.slice(1);
-  const nearest = nearestName(name, Object.keys(SweepSpec.shape));
-  if (nearest === undefined) return issue;
-  return { ...issue, message: `Unknown member "${name}".`, suggestion: `Did you mean "${nearest.name}"?` };
 }
 
 /** @throws CommandError when the file is one that another option takes. */

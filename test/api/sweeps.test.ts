@@ -229,6 +229,12 @@ describe('an invalid request for a sweep', () => {
     });
   });
 
+  it('is told the name that a misspelled member was meant to have', async () => {
+    const wrong = await client.post('/sweeps', body({ metod: 'grid' }));
+    const issue = { path: '/metod', message: 'Unknown member "metod".', suggestion: 'Did you mean "method"?' };
+    expect(wrong).toMatchObject({ status: 400, body: { issues: [issue] } });
+  });
+
   it('is refused with the path of each fault in the space', async () => {
     const wrong = await client.post(
       '/sweeps',

@@ -6,19 +6,29 @@ import { problem, type ProblemError, type ProblemIssue } from './problems.ts';
 /** An answer lists at most this many issues; more would only repeat them. */
 const MAX_ISSUES = 100;
 
-/** `root` goes before each path: '' for the body, `/query` for query parameters. `sent` is what was checked. */
-export function issuesOfZod(issues: readonly core.$ZodIssue[], root = '', sent?: unknown): ProblemIssue[] {
+/**
+ * @param root goes before each path: '' for the body, `/query` for query parameters
+ * @param sent what was checked
+ * @param names its members, one of which an unknown one may be, misspelled
+ */
+export function issuesOfZod(
+  issues: readonly core.$ZodIssue[],
+  root = '',
+  sent?: unknown,
+  names: readonly string[] = [],
+): ProblemIssue[] {
   const found = withoutEchoes(issues).flatMap((issue) => issuesOfOne(issue, root, sent));
   const missed = found.filter(({ code }) => code === 'MISSING_FIELD').map(({ path }) => path);
+  const known = [...missed, ...names.map((name) => `${root}/${name}`)];
   return found
     .slice(0, MAX_ISSUES)
-    .map((issue) => (issue.code === 'UNKNOWN_FIELD' ? asMisspelled(issue, missed) : issue));
+    .map((issue) => (issue.code === 'UNKNOWN_FIELD' ? asMisspelled(issue, known) : issue));
 }
 
-/** An unknown member may be a missing one of the same object, misspelled. @param missed the paths of those missing */
-function asMisspelled(issue: ProblemIssue, missed: readonly string[]): ProblemIssue {
+/** An unknown member may be another one of the same object, misspelled. @param known the paths of members */
+function asMisspelled(issue: ProblemIssue, known: readonly string[]): ProblemIssue {
   const [owner, name] = split(issue.path);
-  const names = missed
+  const names = known
     .map(split)
     .filter(([place]) => place === owner)
     .map(([, one]) => one);

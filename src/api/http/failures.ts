@@ -2,6 +2,7 @@
 // problem answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestValidationError } from 'fastify-zod-openapi';
+import { z } from 'zod';
 import {
   faultsMessage,
   PROBLEM_MEDIA_TYPE,
@@ -95,13 +96,17 @@ function refusalOf(status: number): ProblemError | null {
  */
 export function validationIssues(
   error: { readonly validation?: unknown; readonly validationContext?: string },
-  request: Pick<FastifyRequest, 'body' | 'query'>,
+  request: Pick<FastifyRequest, 'body' | 'query' | 'routeOptions'>,
 ): ProblemIssue[] {
+  const { body, querystring } = request.routeOptions.schema ?? {};
   const zodIssues = ([error.validation ?? []].flat() as unknown[])
     .filter((each) => each instanceof RequestValidationError)
     .map((each) => each.params.issue);
   const { validationContext: context = 'body' } = error;
-  if (context === 'body') return issuesOfZod(zodIssues, '', request.body);
-  if (context === 'querystring') return issuesOfZod(zodIssues, '/query', request.query);
+  if (context === 'body') return issuesOfZod(zodIssues, '', request.body, namesIn(body));
+  if (context === 'querystring') return issuesOfZod(zodIssues, '/query', request.query, namesIn(querystring));
   return issuesOfZod(zodIssues, `/${context}`);
 }
+
+/** The members that a schema names; none where it is not that of an object. */
+const namesIn = (schema: unknown): string[] => (schema instanceof z.ZodObject ? Object.keys(schema.shape) : []);

@@ -7,7 +7,7 @@ import { dailySeries, returnStatistics } from '../../../src/engine/report/return
 import { TRADE, TradeLog } from '../../../src/engine/simulate/tradeLog.ts';
 import { makeSnapshot } from '../../../src/market/snapshotFiles.ts';
 import { astOf, compare, constant, entry, market } from '../../support/builders.ts';
-import { barsOf, INSTRUMENT } from '../simulate/input.ts';
+import { barsOf, flatFee, INSTRUMENT } from '../simulate/input.ts';
 
 /** The same price up to rounding. */
 const PRICE = 3.3;
@@ -54,7 +54,7 @@ function summaryOf(prices: readonly number[], takerRate: number): Summary {
       signalInstrument: { symbol: 'TEST' },
       initialBalance: 10_000,
       execution: {
-        feeModel: { kind: 'tiered_maker_taker', tiers: [{ minCumulativeNotional: 0, makerRate: 0, takerRate }] },
+        feeModel: flatFee(takerRate),
         slippage: { kind: 'none' },
       },
     },
