@@ -4,15 +4,15 @@ import { pointerTo } from '../language/pointer.ts';
 import type { PatchOperation } from '../language/issues/patch.ts';
 import type { SweepConstraint } from './sweepRequest.ts';
 
-const SIGNS: Readonly<Record<string, SweepConstraint['op']>> = {
-  '<': 'lt',
-  '<=': 'lte',
-  '>': 'gt',
-  '>=': 'gte',
-  '=': 'eq',
-  '==': 'eq',
-  '!=': 'neq',
-};
+const SIGNS: ReadonlyMap<string, SweepConstraint['op']> = new Map([
+  ['<', 'lt'],
+  ['<=', 'lte'],
+  ['>', 'gt'],
+  ['>=', 'gte'],
+  ['=', 'eq'],
+  ['==', 'eq'],
+  ['!=', 'neq'],
+]);
 const FORMULA = /^\s*([^\s<>=!]+)\s*([<>=!]=?)\s*([^\s<>=!]+)\s*$/;
 
 interface Advice {
@@ -25,12 +25,12 @@ interface Advice {
 export function constraintAdvice(index: number, given: unknown): Advice | undefined {
   const path = pointerTo('/constraints', String(index));
   if (isMembers(given)) {
-    const op = typeof given.op === 'string' ? SIGNS[given.op] : undefined;
+    const op = typeof given.op === 'string' ? SIGNS.get(given.op) : undefined;
     if (op === undefined) return undefined;
     return { suggestion: `Write "${op}".`, patch: [{ op: 'replace', path: `${path}/op`, value: op }] };
   }
   const [, left, sign, right] = typeof given === 'string' ? (FORMULA.exec(given) ?? []) : [];
-  const op = sign === undefined ? undefined : SIGNS[sign];
+  const op = sign === undefined ? undefined : SIGNS.get(sign);
   if (op === undefined) return undefined;
   const value = { left: sideOf(left), op, right: sideOf(right) };
   return { suggestion: `Write ${JSON.stringify(value)}.`, patch: [{ op: 'replace', path, value }] };

@@ -20,13 +20,13 @@ const MEMBERS = ['values', ...RANGE] as const;
 type Member = (typeof MEMBERS)[number];
 
 /** Names in the ranges of optuna, hyperopt, scikit-optimize, NumPy and others, without case and separators. */
-const SYNONYMS: Readonly<Record<string, Member>> = {
-  ...Object.fromEntries(['from', 'start', 'begin', 'low', 'lower', 'lowerbound', 'minimum'].map((of) => [of, 'min'])),
-  ...Object.fromEntries(['to', 'stop', 'end', 'high', 'upper', 'upperbound', 'maximum'].map((of) => [of, 'max'])),
-  ...Object.fromEntries(['by', 'stepsize', 'increment', 'inc', 'interval'].map((of) => [of, 'step'])),
-  ...Object.fromEntries(['list', 'choices', 'options', 'grid', 'in'].map((of) => [of, 'values'])),
-  ...Object.fromEntries(['logscale', 'logarithmic', 'loguniform'].map((of) => [of, 'log'])),
-};
+const SYNONYMS: ReadonlyMap<string, Member> = new Map([
+  ...['from', 'start', 'begin', 'low', 'lower', 'lowerbound', 'minimum'].map((of) => [of, 'min'] as const),
+  ...['to', 'stop', 'end', 'high', 'upper', 'upperbound', 'maximum'].map((of) => [of, 'max'] as const),
+  ...['by', 'stepsize', 'increment', 'inc', 'interval'].map((of) => [of, 'step'] as const),
+  ...['list', 'choices', 'options', 'grid', 'in'].map((of) => [of, 'values'] as const),
+  ...['logscale', 'logarithmic', 'loguniform'].map((of) => [of, 'log'] as const),
+]);
 /** In Python these are left out of a range, so that the same number as `max` is one value more. */
 const EXCLUSIVE_ENDS = new Set(['stop', 'end']);
 const COUNTS = new Set(['n', 'num', 'count', 'points', 'steps', 'samples', 'size']);
@@ -98,7 +98,7 @@ function unknownMember(name: string, given: Members, member: string, value: unkn
     return { ...fault, suggestion: `Write ${JSON.stringify(range)}.`, patch };
   }
   const nearest = nearestName(member, MEMBERS);
-  const meant = SYNONYMS[word] ?? nearest?.name;
+  const meant = SYNONYMS.get(word) ?? nearest?.name;
   const isTaken = meant === undefined || given[meant] !== undefined;
   if (isTaken)
     return {
@@ -111,7 +111,7 @@ function unknownMember(name: string, given: Members, member: string, value: unkn
       ...fault,
       suggestion: 'Use "max", the last value. In Python the end of a range is not one of its values.',
     };
-  const isCertain = (word in SYNONYMS || nearest?.isCertain === true) && fits(meant, value);
+  const isCertain = (SYNONYMS.has(word) || nearest?.isCertain === true) && fits(meant, value);
   return {
     ...fault,
     suggestion: `Did you mean "${meant}"?`,

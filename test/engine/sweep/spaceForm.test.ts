@@ -83,3 +83,12 @@ describe('a dimension in the form of another tool', () => {
     },
   );
 });
+
+it('takes no member that every object has for a name of another tool', () => {
+  expect(answersTo({ constructor: 5, min: 1, max: 2 })).toMatchObject([
+    { path: '/space/fast/constructor', message: 'Unknown member "constructor"; remove it.' },
+  ]);
+  const given = { ...requestOf({ values: [1] }), constraints: [{ left: 'fast', op: 'toString', right: 5 }] };
+  const { issues } = SweepSpec.omit({ config: true }).safeParse(given).error!;
+  expect(issuesOfZod(issues, '', given)[0]).not.toHaveProperty('patch');
+});
