@@ -19,7 +19,7 @@ export interface WholeRow {
 
 /** `metrics` has the columns that the ranking and the report read. */
 export interface RankingRows extends Omit<SweepRows, 'training'> {
-  /** The best rows, best first. */
+  /** The best rows, best first, each point once. */
   readonly top: readonly WholeRow[];
   /** The best row of each fold in its training window; null: no row has a score there. */
   readonly inTraining: readonly (WholeRow | null)[];
@@ -52,9 +52,9 @@ export function rankingRows({ job, space }: Ranked, rows: SweepRows): RankingRow
     sampled: rows.sampled.slice(),
     sums: rows.sums.slice(),
     failures: rows.failures,
-    top: bestRows(scores, TOP_ROWS).map((row) => wholeRow(rows, row, scores[row])),
+    top: bestRows(scores, TOP_ROWS, rows.coordinates).map((row) => wholeRow(rows, row, scores[row])),
     inTraining: rows.training.map((column) => {
-      const [best] = bestRows(column, 1);
+      const [best] = bestRows(column, 1, rows.coordinates);
       return best === undefined ? null : wholeRow(rows, best, column[best]);
     }),
   };
@@ -97,9 +97,15 @@ export function joinRankingRows(shards: RankingRows[]): RankingRows {
     }
     return joined;
   };
-  // Ties keep the first variant, as in one list.
-  const best = (rows: readonly WholeRow[], count: number): WholeRow[] =>
-    rows.toSorted((a, b) => b.score - a.score || a.variant - b.variant).slice(0, count);
+  // Ties keep the first variant, and a point is listed once, as in one list.
+  const best = (rows: readonly WholeRow[], count: number): WholeRow[] => {
+    const points = new Map<string, WholeRow>();
+    for (const row of rows.toSorted((a, b) => b.score - a.score || a.variant - b.variant)) {
+      const point = row.coordinates.join();
+      if (!points.has(point)) points.set(point, row);
+    }
+    return [...points.values()].slice(0, count);
+  };
   return {
     // In the order of columnsOf.
     indexes: join(),

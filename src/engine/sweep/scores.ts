@@ -13,14 +13,21 @@ export function scoresOf(space: Space, rows: Pick<SweepRows, 'metrics'>, key: Fl
   return scores;
 }
 
-/** The rows with the best scores, best first; ties keep the first. */
-export function bestRows(scores: Float64Array, count: number): number[] {
+/**
+ * The rows with the best scores, best first; ties keep the first. A point that was run several times counts once.
+ * @param coordinates of each row, per dimension
+ */
+export function bestRows(scores: Float64Array, count: number, coordinates: readonly Float64Array[]): number[] {
   const best: number[] = [];
   for (let row = 0; row < scores.length; row++) {
     const score = scores[row];
     if (score !== score || (best.length === count && score <= scores[best[count - 1]])) continue;
     let place = best.length;
     while (place > 0 && scores[best[place - 1]] < score) place--;
+    // Runs of one point have one score.
+    const isSamePoint = (other: number): boolean =>
+      scores[other] === score && coordinates.every((column) => column[other] === column[row]);
+    if (best.some(isSamePoint)) continue;
     best.splice(place, 0, row);
     if (best.length > count) best.pop();
   }

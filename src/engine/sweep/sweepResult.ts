@@ -70,7 +70,10 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
   const values = metricOf(rows, key);
   const scores = scoresOf(space, rows, key, sign);
   const places = rows.top.map(({ variant }) => rows.indexes.indexOf(variant));
-  const trials = countDistinct(space, rows);
+  const points = pointsOf(space, rows);
+  const trials = points === null ? rows.indexes.length : new Set(points).size;
+  // A repeated run is no neighbor: it says nothing about the points around it.
+  const firstRuns = points === null ? scores : scoresOfFirst(points, scores);
   const variance = varianceOf(rows.dailySharpe);
   const ascending = scores.filter((score) => score === score).sort();
   const median = percentile(ascending, 50) ?? NaN;
@@ -82,7 +85,7 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
     variant,
     params: paramsOf(space, coordinates),
     metrics,
-    plateau: plateauOf(space, places[at], rows.coordinates, scores, median),
+    plateau: plateauOf(space, places[at], rows.coordinates, firstRuns, median),
     probabilisticSharpe: samples[at] && probabilisticSharpe(samples[at].sample, 0),
     deflatedSharpe: deflate(samples[at]?.sample ?? null, trials),
   }));
@@ -110,19 +113,30 @@ export function finishSweep(context: SweepContext, rows: RankingRows, earlierTri
   };
 }
 
-/** Two random draws may hit the same point of a grid that is too large for drawing without replacement. */
-function countDistinct(space: Space, rows: RankingRows): number {
-  const count = rows.indexes.length;
-  if (!isCountable(space)) return count;
-  const points = Float64Array.from({ length: count }, (_, row) =>
+/**
+ * The point of each row, as a number; null where no two rows have the same: tpe may propose a point again, and strata of
+ * latin_hypercube may share one.
+ */
+function pointsOf(space: Space, rows: RankingRows): Float64Array | null {
+  if (!isCountable(space)) return null;
+  const points = rows.indexes.map((_, row) =>
     gridIndex(
       space,
       rows.coordinates.map((column) => column[row]),
     ),
-  ).sort();
-  let distinct = 0;
-  for (let at = 0; at < count; at++) if (at === 0 || points[at] !== points[at - 1]) distinct++;
-  return distinct;
+  );
+  const ascending = points.toSorted();
+  return ascending.some((point, at) => at > 0 && point === ascending[at - 1]) ? points : null;
+}
+
+/** The scores without those of points that an earlier row has. */
+function scoresOfFirst(points: Float64Array, scores: Float64Array): Float64Array {
+  const seen = new Set<number>();
+  return scores.map((score, row) => {
+    if (seen.has(points[row])) return NaN;
+    seen.add(points[row]);
+    return score;
+  });
 }
 
 function varianceOf(values: Float64Array): number {

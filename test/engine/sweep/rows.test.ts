@@ -104,4 +104,44 @@ describe('tpe', () => {
     expect(bestOf('tpe', 1)).toBe(bestOf('tpe', 1));
     expect(total('tpe')).toBeGreaterThan(total('random'));
   });
+
+  it('lists a point once that it ran several times, as its first variant', () => {
+    const space = { fast: { min: 2, max: 5 }, slow: { values: [10, 20, 30] } };
+    const context = sweepContextFor(strategy, { space, method: 'tpe', budget: 72 }, marketOf(400, 3));
+    const rows = tpeRowsOf(context);
+    const points = [...rows.indexes].map((_, row) => rows.coordinates.map((column) => column[row]).join());
+    const distinct = new Set(points);
+    const { top, trials, evaluated } = finished(context, rows);
+    expect(distinct.size).toBeLessThan(20);
+    expect([evaluated, trials.sweep]).toEqual([72, distinct.size]);
+    expect(new Set(top.map(({ params }) => JSON.stringify(params))).size).toBe(distinct.size);
+    for (const { variant } of top) expect(points.indexOf(points[variant])).toBe(variant);
+    // The same when the rows come in several shards: each has a best run of the point.
+    const [first, last] = [0, 36].map((from) => partOf(rows, from, from + 36));
+    expect(finished(context, first, last).top).toEqual(top);
+  });
+
+  it('takes no repeated run for a neighbor on the plateau', () => {
+    const space = { fast: { min: 2, max: 9 } };
+    const context = sweepContextFor(strategy, { space, method: 'tpe', budget: 60 }, marketOf(400, 3));
+    const { top } = finished(context, tpeRowsOf(context));
+    expect(top[0].metrics.sharpeRatio!).toBeGreaterThan(top[1].metrics.sharpeRatio!);
+    expect(top[0].plateau.neighbors).toBe(2);
+    expect(top[0].plateau.score!).toBeLessThan(1);
+  });
 });
+
+/** Some of the rows, as a shard has them. */
+function partOf(rows: SweepRows, from: number, to: number): SweepRows {
+  const part = (column: Float64Array): Float64Array => column.slice(from, to);
+  const width = rows.sums.length / rows.sampled.length;
+  return {
+    ...rows,
+    indexes: part(rows.indexes),
+    coordinates: rows.coordinates.map(part),
+    metrics: rows.metrics.map(({ key, values }) => ({ key, values: part(values) })),
+    dailySharpe: part(rows.dailySharpe),
+    sampled: part(rows.sampled),
+    sums: rows.sums.slice(from * width, to * width),
+  };
+}
